@@ -14,6 +14,7 @@ ROOT = Path(__file__).resolve().parent
 sys.path.insert(0, str(ROOT / "tools"))
 
 import build_page  # noqa: E402
+from setup_words import in_words  # noqa: E402
 
 
 class PageHook(BuildHookInterface[Any]):
@@ -31,7 +32,9 @@ class PageHook(BuildHookInterface[Any]):
             return
         if not build_page.PAGE.exists():  # a source archive carries the page as it was built
             if not (build_page.BUILT / "index.html").exists():
-                self.app.abort("This source archive lacks the page: build the package from a clone of the repository.")
+                self.app.abort(
+                    in_words("This source archive lacks the page: build the package from a clone of the repository.")
+                )
         elif not (build_page.is_built() or build_page.npm()):
             self.app.abort(build_page.NO_NODE)
         elif not build_page.build():

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+import setup_words
 
 from dragoman.chinese import CHINESE
 
@@ -51,6 +52,7 @@ def catalogues() -> dict[str, dict[str, str]]:
     for path in sorted((ROOT / "web" / "src").glob("*/chinese.ts")):
         pairs = _TYPESCRIPT.findall(path.read_text(encoding="utf-8"))
         found[str(path.relative_to(ROOT))] = {json.loads(english): json.loads(chinese) for english, chinese in pairs}
+    found["tools/setup_words.py"] = setup_words.CHINESE
     bundle, nls = ROOT / "vscode" / "l10n" / "bundle.l10n.zh-cn.json", ROOT / "vscode" / "package.nls.json"
     found["vscode/l10n"] = json.loads(bundle.read_text(encoding="utf-8"))
     chinese = json.loads(nls.with_name("package.nls.zh-cn.json").read_text(encoding="utf-8"))

@@ -109,6 +109,36 @@ def errors_past_say(module: Module) -> Iterator[str]:
             yield from (f"{where}: {text!r}" for arg in spoken for text in literal_texts(arg))
 
 
+def words_in_values(module: Module) -> Iterator[str]:
+    """English that is put into a phrase as data: a label or a state that no table can translate."""
+    for where, call in module.calls():
+        if _name(call.func) in _TAKES_DATA:
+            template = str(call.args[0].value) if call.args and isinstance(call.args[0], ast.Constant) else ""
+            named = [keyword.value for keyword in call.keywords if f"`{{{keyword.arg}}}`" not in template]
+            given = [*call.args[_TAKES_DATA[_name(call.func)] :], *named]
+            texts = [text for value in given for text in _texts_within(value)]
+            yield from (f"{where}: {text!r}" for text in texts if re.search(r"[A-Za-z]{2}", _CODE.sub("", text)))
+
+
+# Which of their arguments are templates or separators, and come first.
+_TAKES_DATA = {"say": 1, "phrases.say": 1, "joined": 1, "labelled": 0}
+# What is copied letter by letter: commands, keys and values of files, names in braces.
+_CODE = re.compile(r"`[^`]*`|\{\w+\}|\$\{[^}]*|[\"'\[].*|--[\w-]+|:NAME\}|\bdragoman\b|\S+\(")
+
+
+def _texts_within(node: ast.expr) -> Iterator[str]:
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):  # a path
+        return
+    yield from literal_texts(node)
+    if isinstance(node, ast.Tuple | ast.List):
+        for part in node.elts:
+            yield from _texts_within(part)
+    elif isinstance(node, ast.ListComp | ast.GeneratorExp):
+        yield from _texts_within(node.elt)
+    elif isinstance(node, ast.Call) and node.args and _name(node.func) in {"one_line", "ascii", "filter"}:
+        yield from _texts_within(node.args[-1])
+
+
 def placeholders(template: str) -> frozenset[str]:
     return frozenset(name for _, name, _, _ in string.Formatter().parse(template) if name is not None)
 
@@ -192,6 +222,29 @@ def test_nothing_is_said_under_another_name() -> None:
 
 def test_commands_and_the_daemon_print_no_words_past_say() -> None:
     none_in_all_modules(words_past_say)
+
+
+def test_no_english_is_put_into_a_phrase_as_data() -> None:
+    none_in_all_modules(words_in_values)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "say('{text}', text='locals:')",
+        "say('{text}', text=f'at: {place}')",
+        "joined('  ', (name, 'unverified'))",
+        "say('{text}', text=one_line(f'problem: {it}'))",
+        "labelled('stack', frames)",
+    ],
+)
+def test_the_scan_sees_a_label_among_the_data(source: str) -> None:
+    assert len(list(words_in_values(sample(source)))) == 1
+
+
+@pytest.mark.parametrize("source", ["labelled(say('stack'), frames)", "say('{text}', text=f'  | {line}')"])
+def test_the_scan_lets_data_and_labels_of_phrases_pass(source: str) -> None:
+    assert list(words_in_values(sample(source))) == []
 
 
 def test_errors_speak_through_say() -> None:

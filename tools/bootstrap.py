@@ -16,6 +16,7 @@ from pathlib import Path
 
 import build_page
 import install_editor
+from setup_words import in_words
 
 ROOT = Path(__file__).resolve().parent.parent
 VENV = ROOT / ".venv"
@@ -80,23 +81,24 @@ def build_the_page() -> None:
     say("Building the page")
     if subprocess.call([str(VENV / "bin" / "python"), str(ROOT / "tools" / "build_page.py")]) == 0:
         return
-    told = "The page is not built, so the browser shows a notice in its place."
-    if os.environ.get("CI") == "true":
-        stop(told)
-    say(told)
+    tell = stop if os.environ.get("CI") == "true" else say
+    tell("The page is not built, so the browser shows a notice in its place.")
 
 
 def ensure_venv() -> None:
     if (VENV / "bin" / "pip").exists():
         return
     interpreter = find_interpreter()
-    say(f"Making .venv with {interpreter}")
+    say("Making .venv with {interpreter}", interpreter=interpreter)
     if subprocess.call([interpreter, "-m", "venv", str(VENV)]) == 0:
         return
     shutil.rmtree(VENV, ignore_errors=True)
     install_packages(["python3-venv"])  # Debian ships Python without it
     if subprocess.call([interpreter, "-m", "venv", str(VENV)]) != 0:
-        stop(f"{interpreter} could not make a virtual environment. Install its venv module (Debian: python3-venv).")
+        stop(
+            "{interpreter} could not make a virtual environment. Install its venv module (Debian: python3-venv).",
+            interpreter=interpreter,
+        )
 
 
 def find_interpreter() -> str:
@@ -153,7 +155,7 @@ def install_adapters() -> None:
         if not (PEERS / "state" / "adapters" / name).exists():
             home = {**os.environ, "DRAGOMAN_HOME": str(PEERS)}
             if subprocess.call([str(VENV / "bin" / "dragoman"), "adapters", "install", name], env=home) != 0:
-                say(f"The adapter {name} could not be installed; its tests will say so.")
+                say("The adapter {name} could not be installed; its tests will say so.", name=name)
 
 
 def install_the_editor() -> None:
@@ -164,15 +166,15 @@ def install_the_editor() -> None:
 def install_packages(packages: "list[str]") -> None:
     """By apt-get where we may; otherwise one line that says what to install."""
     if not (shutil.which("apt-get") and os.getuid() == 0):
-        say(f"Some tests need programs that are not here. Install them: {' '.join(packages)}")
+        say("Some tests need programs that are not here. Install them: {packages}", packages=" ".join(packages))
         return
-    say(f"Installing {' '.join(packages)}")
+    say("Installing {packages}", packages=" ".join(packages))
     apt_get("update")
     if apt_get("install", *packages):
         return
     failed = [package for package in packages if not apt_get("install", package)]  # one that is unknown fails them all
     if failed:
-        say(f"apt-get could not install: {' '.join(failed)}")
+        say("apt-get could not install: {packages}", packages=" ".join(failed))
 
 
 def apt_get(order: str, *packages: str) -> bool:
@@ -188,15 +190,15 @@ def digest_of(*names: str) -> str:
 
 def run(command: "list[str]") -> None:
     if subprocess.call(command) != 0:
-        stop(f"This failed: {' '.join(command)}")
+        stop("This failed: {command}", command=" ".join(command))
 
 
-def say(text: str) -> None:
-    print(f"• {text}", flush=True)
+def say(english: str, **values: object) -> None:
+    print(f"• {in_words(english, **values)}", flush=True)
 
 
-def stop(text: str) -> str:
-    sys.exit(f"• {text}")
+def stop(english: str, **values: object) -> str:
+    sys.exit(f"• {in_words(english, **values)}")
 
 
 if __name__ == "__main__":

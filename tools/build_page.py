@@ -14,13 +14,15 @@ import subprocess
 import sys
 from pathlib import Path
 
+from setup_words import in_words
+
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "web"
 BUILT = ROOT / "src" / "dragoman" / "web" / "built"
 STAMP = ".made-of"
 OLDEST_NODE = 20
-NO_NODE = "The page needs Node 20 or newer with npm to be built. Install Node, then try again."
-FAILED = "The page could not be built: the lines above say why."
+NO_NODE = in_words("The page needs Node 20 or newer with npm to be built. Install Node, then try again.")
+FAILED = in_words("The page could not be built: the lines above say why.")
 
 
 def main() -> None:

@@ -16,6 +16,7 @@ from pathlib import Path
 from build_page import PAGE
 from build_page import install as install_page
 from install_editor import EDITOR
+from setup_words import in_words
 
 ROOT = Path(__file__).resolve().parent.parent
 EXTENSION = ROOT / "vscode"
@@ -25,7 +26,7 @@ NOT_SOURCES = {"node_modules", "dist", "test"}
 
 def main() -> None:
     if not build():
-        sys.exit("The extension could not be built: that needs Node 22 or newer with npm, and its packages.")
+        sys.exit(in_words("The extension could not be built: that needs Node 22 or newer with npm, and its packages."))
     print(vsix())
 
 

@@ -9,6 +9,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from setup_words import in_words
+
 ROOT = Path(__file__).resolve().parent.parent
 DIST = ROOT / "dist"
 
@@ -16,7 +18,7 @@ DIST = ROOT / "dist"
 def main() -> None:
     python = next((python for python in (str(ROOT / ".venv/bin/python"), sys.executable) if has(python, "pip")), None)
     if python is None:
-        sys.exit("The wheel could not be built: that needs pip (Debian: python3-pip).")
+        sys.exit(in_words("The wheel could not be built: that needs pip (Debian: python3-pip)."))
     # What builds it is fetched for the occasion, unless it is there.
     here = ["--no-build-isolation"] if has(python, "hatchling") else []
     subprocess.run([python, "-m", "pip", "wheel", "-q", "--no-deps", *here, "-w", str(DIST), str(ROOT)], check=True)

@@ -12,6 +12,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from setup_words import in_words
+
 ROOT = Path(__file__).resolve().parent.parent
 EDITOR = ROOT / ".peers" / "editor"
 NODE = "24.21.0"
@@ -21,7 +23,7 @@ WHOLE = f"node {NODE}, code-server {CODE_SERVER}"
 
 def main() -> None:
     if not install():
-        sys.exit("The editor could not be installed: that needs npm, and a registry that has its packages.")
+        sys.exit(in_words("The editor could not be installed: that needs npm, and a registry that has its packages."))
 
 
 def install() -> bool:

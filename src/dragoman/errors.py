@@ -6,7 +6,7 @@ import errno
 from collections.abc import Mapping
 from typing import TypeVar
 
-from dragoman.phrases import Language, Phrase, say
+from dragoman.phrases import Language, Phrase, say, sentences
 
 _E = TypeVar("_E", bound=Exception)
 
@@ -24,8 +24,7 @@ class DragomanError(Exception):
         return self.in_language("en")
 
     def in_language(self, language: Language) -> str:
-        said = [self.message, *([self.hint] if self.hint else [])]
-        return " ".join(it.in_language(language) for it in said)
+        return sentences((self.message, self.hint), language)
 
 
 class UsageError(DragomanError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import hashlib
 import importlib
@@ -17,6 +18,7 @@ from typing import Any
 import build_page
 import install_editor
 import pytest
+import setup_words
 
 from tests.peers import INSTALLED, PEERS
 from tools import bootstrap
@@ -42,6 +44,26 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def asked(machine: Path) -> list[str]:
     return (machine / "asked").read_text().splitlines()
+
+
+def test_every_sentence_of_the_tools_has_its_chinese_and_no_other() -> None:
+    files = [bootstrap.ROOT / "hatch_build.py", *(bootstrap.ROOT / "tools").glob("*.py")]
+    calls = [node for file in files for node in ast.walk(ast.parse(file.read_bytes())) if isinstance(node, ast.Call)]
+    made = [it.args[0] for it in calls if isinstance(it.func, ast.Name) and it.func.id in _SPEAKERS and it.args]
+    assert {it.value for it in made if isinstance(it, ast.Constant)} == setup_words.CHINESE.keys()
+
+
+_SPEAKERS = {"in_words", "say", "stop", "tell"}
+
+
+@pytest.mark.parametrize(("locale", "said"), [("zh_CN.UTF-8", "正在安装 tmux"), ("C.UTF-8", "Installing tmux")])
+def test_a_machine_is_set_up_in_the_language_of_its_person(
+    machine: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], locale: str, said: str
+) -> None:
+    monkeypatch.setenv("DRAGOMAN_LANG", "")
+    monkeypatch.setenv("LC_ALL", locale)
+    bootstrap.install_packages(["tmux"])
+    assert f"• {said}\n" in capfd.readouterr().out
 
 
 @pytest.mark.parametrize("peer", PEERS)

@@ -28,6 +28,7 @@ from dragoman.chinese import (
     tools,
     transport,
     trust,
+    words,
     wrapper,
 )
 
@@ -59,6 +60,7 @@ TABLES = (
     tools.TABLE,
     transport.TABLE,
     trust.TABLE,
+    words.TABLE,
     wrapper.TABLE,
 )
 

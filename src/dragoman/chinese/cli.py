@@ -154,7 +154,7 @@ TABLE: dict[str, str] = {
     "The daemon has ended.": "守护进程已结束。",
     "Ending the daemon": "正在结束守护进程",
     "Page: {link}": "页面：{link}",
-    "      (works once, within two minutes; `dragoman page` opens another)": "      （两分钟内有效，只能使用一次；用 `dragoman page` 打开新的）",
+    "      It works once, within two minutes. For a new link, run `dragoman page`.": "      链接两分钟内有效，只能使用一次。需要新链接时，请运行 `dragoman page`。",
     "The workspace {path} is not a folder.": "工作区 {path} 不是文件夹。",
     "  {kind} {title} ({id})": "  {kind} {title}（{id}）",
     "Name one that exists with --workspace.": "请用 --workspace 指定一个存在的文件夹。",

@@ -33,6 +33,6 @@ TABLE: dict[str, str] = {
     "`{command}` came before `initialize`.": "`{command}` 先于 `initialize` 到达。",
     "`{command}` needs a session, and this client has none.": "`{command}` 需要一个会话，而此客户端没有。",
     "a person in {program}": "{program} 中的用户",
-    "paused on {reason}": "因 {reason} 暂停",
+    "paused on {reason}": "因{reason}而停止",
     "{who} did `{command}` meanwhile, so this was not done.": "{who}在此期间执行了 `{command}`，因此没有执行此操作。",
 }

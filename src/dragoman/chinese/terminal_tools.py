@@ -123,4 +123,15 @@ TABLE: dict[str, str] = {
     "SHELL": "SHELL 程序",
     "COMMANDS": "命令数",
     "RUNS": "正在运行",
+    # Labels and parts of lines.
+    "exit {code}": "退出码 {code}",
+    "running for {age}": "已运行 {age}",
+    "suspended ({code})": "已挂起（{code}）",
+    "unverified": "未验证",
+    "yours": "你的",
+    "{count} d": "{count} 天",
+    "{count} h": "{count} 小时",
+    "{count} min": "{count} 分钟",
+    "{count} s": "{count} 秒",
+    "{exit}, {age} ago": "{exit}，{age}前",
 }

@@ -13,13 +13,14 @@ from dragoman.cli.labels import labelled_app
 from dragoman.cli.output import ExitCode, ask_yes, show_json, show_text, shown, tell, warn
 from dragoman.cli.progress import working
 from dragoman.errors import DragomanError
-from dragoman.phrases import preferred_language, say
+from dragoman.phrases import say
 from dragoman.places import find_places
 from dragoman.settings import load_settings
 from dragoman.transport.control_link import ControlLink
 from dragoman.transport.settings_file import write_setting
 from dragoman.visible import visible
 from dragoman.wire.control import Item
+from dragoman.words import word_of
 
 CONNECTED_WITHIN_S = 40.0
 _SILENT_AT_MOST_S = 660.0
@@ -40,7 +41,7 @@ def connect(
 
 def _connected(url: str) -> dict[str, Any]:
     with ControlLink.open(find_places()) as link, working(say("Connecting to the gateway")):
-        found: dict[str, Any] = link.call("gateway_connect", _asked(url=url), within_s=CONNECTED_WITHIN_S)
+        found: dict[str, Any] = link.call("gateway_connect", {"url": url}, within_s=CONNECTED_WITHIN_S)
         return found
 
 
@@ -62,13 +63,13 @@ def _trusts(found: dict[str, Any]) -> bool:
 
 def disconnect(*, json: Json = False) -> int:
     with ControlLink.open(find_places()) as link:
-        found = link.call("gateway_disconnect", _asked())
+        found = link.call("gateway_disconnect")
     return _show(found, as_json=json)
 
 
 def status(*, json: Json = False) -> int:
     with ControlLink.open(find_places()) as link:
-        found = link.call("gateway_status", _asked())
+        found = link.call("gateway_status")
     return _show(found, as_json=json)
 
 
@@ -177,15 +178,11 @@ class _Answer:
             sys.stdout.flush()
 
 
-def _asked(**params: Any) -> dict[str, Any]:
-    return {**params, "language": preferred_language()}
-
-
 def _show(found: dict[str, Any], *, as_json: bool) -> int:
     if as_json:
         show_json(found)
     else:
-        tell(say("{address}: {state}", address=visible(found["address"]), state=found["state"]))
+        tell(say("{address}: {state}", address=visible(found["address"]), state=word_of(found["state"])))
         for words in (found["reason"], found["hint"]):
             if words:
                 show_text(f"  {visible(words)}")
@@ -197,7 +194,7 @@ def _show_canvas(found: dict[str, Any]) -> None:
     """Of gateways that draw on one; the others never ask for it."""
     if found["canvas"] == "disconnected":
         return
-    tell(say("canvas: {state}", state=found["canvas"]))
+    tell(say("canvas: {state}", state=word_of(found["canvas"])))
     for words in (found["canvas_reason"], found["canvas_hint"]):
         if words:
             show_text(f"  {visible(words)}")

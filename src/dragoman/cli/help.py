@@ -20,7 +20,7 @@ from dragoman.cli.adapters import names as adapter_names
 from dragoman.cli.output import shown
 from dragoman.clients.table import BY_ID
 from dragoman.errors import UsageError
-from dragoman.phrases import Phrase, say
+from dragoman.phrases import Phrase, preferred_language, say, sentences
 from dragoman.settings import choices as choices_of_setting
 
 _LABEL = "Usage:"
@@ -71,7 +71,7 @@ def too_much(words: Iterable[str]) -> UsageError:
 
 
 def _usage(reasons: Iterable[Phrase], commands: Iterable[str]) -> UsageError:
-    reason = " ".join(shown(phrase) for phrase in reasons)
+    reason = sentences(reasons, preferred_language())
     command = " ".join(["dragoman", *commands])
     hint = say("See `{command} --help` for what there is.", command=command)
     return UsageError("usage", say("{text}", text=reason), hint=hint)

@@ -12,6 +12,7 @@ from dragoman.cli.debug.workspace import record_scope
 from dragoman.cli.output import ExitCode, ask_yes, show_json_line, show_text, shown, tell, warn
 from dragoman.cli.progress import working
 from dragoman.errors import DragomanError
+from dragoman.event_words import event_text
 from dragoman.phrases import say
 from dragoman.places import find_places
 from dragoman.transport.control_link import ControlLink
@@ -122,5 +123,6 @@ def _show(row: dict[str, Any], *, as_json: bool) -> None:
         show_json_line(row)
         return
     at = datetime.fromtimestamp(row["at_ns"] / 1e9, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
-    words = [str(row["sequence"]), at, row["kind"], row["session"], row["text"]]
+    text = shown(event_text(row["kind"], row["text"], row["body"]))
+    words = [str(row["sequence"]), at, row["kind"], row["session"], text]
     show_text(visible("  ".join(word for word in words if word)))

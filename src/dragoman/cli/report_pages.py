@@ -11,8 +11,9 @@ from itertools import starmap
 from typing import Any
 
 from dragoman.cli.output import shown
-from dragoman.phrases import Phrase, say
+from dragoman.phrases import Phrase, joined, say
 from dragoman.visible import visible
+from dragoman.words import labelled, word_of
 
 _VALUE = 300
 _OUTPUT = 20_000
@@ -114,7 +115,8 @@ def _line(entry: Mapping[str, Any]) -> str:
 def _stop(entry: Mapping[str, Any]) -> _Row:
     body, stop = entry["body"], entry.get("stop")
     place = f"{body.get('path', '')}:{body.get('line', '')} {body.get('function', '')}" if body.get("path") else ""
-    line = _flat(f"{_clock(entry)} {shown(say('stopped'))}: {body.get('reason', '')} {place}")
+    told = labelled(say("stopped"), joined(" ", (word_of(str(body.get("reason", ""))), place)))
+    line = _flat(f"{_clock(entry)} {shown(told)}")
     if stop is None:
         return _Row(line, [], [], is_stop=True)
     frames, variables, changed, _, (type, message), *_ = stop["seen"]
@@ -140,7 +142,7 @@ def stamp(at_ns: int) -> str:
 
 def as_markdown(story: Story) -> str:
     lines = [f"# {_md(story.title)}", ""]
-    lines += [f"- {_md(name)}: {_md(value)}" for name, value in story.facts]
+    lines += [f"- {shown(labelled(_md(name), _md(value)))}" for name, value in story.facts]
     for row in _rows(story):
         lines += ["", f"## {_md(row.line)}"] if row.is_stop else ["", _md(row.line)]
         lines += ["", *starmap(_md_value, row.variables)] if row.variables else []

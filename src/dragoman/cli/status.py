@@ -11,6 +11,7 @@ from dragoman.phrases import Phrase, say
 from dragoman.places import find_places
 from dragoman.transport.control_link import ControlLink
 from dragoman.transport.lock import is_held
+from dragoman.words import word_of
 
 _ANSWERS_WITHIN_S = 3.0
 
@@ -65,13 +66,13 @@ def _lines(answer: dict[str, Any]) -> list[Phrase]:
         lines.append(say("Tokens of clients: {names}", names=", ".join(named)))
     outer = answer.get("gateway", {"state": "disconnected"})
     if outer["state"] != "disconnected":
-        lines.append(say("Gateway: {address}, {state}.", address=outer["address"], state=outer["state"]))
+        lines.append(say("Gateway: {address}, {state}.", address=outer["address"], state=word_of(outer["state"])))
     lines += [_live(life) for life in answer["sessions"]]
     return lines if answer["sessions"] else [*lines, say("No live sessions.")]
 
 
 def _live(life: dict[str, Any]) -> Phrase:
-    kind, title, id = life["kind"], life["title"], life["id"]
+    kind, title, id = word_of(life["kind"]), life["title"], life["id"]
     if life.get("ends", True):
         return say("Live: {kind} {title} ({id})", kind=kind, title=title, id=id)
     return say("Live: {kind} {title} ({id}), a person's own in an editor", kind=kind, title=title, id=id)

@@ -25,6 +25,7 @@ from dragoman.phrases import say
 from dragoman.places import find_places
 from dragoman.transport.control_link import ControlLink
 from dragoman.wire.control import Item
+from dragoman.words import labelled, word_of
 
 _SILENT_AT_MOST_S = 60.0
 _IMPORTED_WITHIN_S = 3600.0
@@ -61,11 +62,12 @@ def listing(
 
 
 def _columns(it: dict[str, Any]) -> list[str]:
-    owner = f"{it['owner']} {it['agent']}".strip()
+    owner = f"{shown(word_of(it['owner']))} {it['agent']}".strip()
     doing = it["running"]["command"].strip("\n") if it["running"] else "-"
     shell = Path(it["shell"]).name
-    state = f"{it['state']}: {it['ended_by']}" if it["ended_by"] else it["state"]
-    return [it["terminal"], state, owner, shell, it["cwd"], str(it["commands"]), doing]
+    state = word_of(it["state"])
+    state = labelled(state, word_of(it["ended_by"])) if it["ended_by"] else state
+    return [it["terminal"], shown(state), owner, shell, it["cwd"], str(it["commands"]), doing]
 
 
 def watch(terminal: Id, /) -> int:

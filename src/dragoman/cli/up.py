@@ -19,6 +19,7 @@ from dragoman.cli.progress import working
 from dragoman.phrases import Phrase, say
 from dragoman.places import Places, find_places
 from dragoman.transport.control_link import ControlLink, not_running
+from dragoman.words import word_of
 
 
 def up(
@@ -132,7 +133,7 @@ def _agreed(running: dict[str, Any]) -> bool:
 
 
 def _named(life: dict[str, Any]) -> Phrase:
-    return say("  {kind} {title} ({id})", kind=life["kind"], title=life["title"], id=life["id"])
+    return say("  {kind} {title} ({id})", kind=word_of(life["kind"]), title=life["title"], id=life["id"])
 
 
 def _become_daemon(wish: launcher.Wish) -> None:
@@ -182,4 +183,7 @@ def _tell_started(started: launcher.Started, *, as_json: bool) -> int:
 
 
 def _tell_page(link: str) -> None:
-    tell(say("Page: {link}", link=link), say("      (works once, within two minutes; `dragoman page` opens another)"))
+    tell(
+        say("Page: {link}", link=link),
+        say("      It works once, within two minutes. For a new link, run `dragoman page`."),
+    )

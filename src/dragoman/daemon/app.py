@@ -279,7 +279,7 @@ class _Parts:
             lambda folder, seen: debugger.trust.trust(folder, seen=seen),
         )
         self._editor_gateway = EditorGateway(debugger.editors, gateway, methods_of_gateway.standing)
-        watched = TerminalApi(terminal.record, terminal.answers_in, state.workspace)
+        watched = TerminalApi(terminal.record, terminal.answers_of, state.workspace)
         chosen = SettingsApi(places, settings, report, journal, gateway, methods_of_gateway.standing)
         editor = EditorApi(debugger.editors)
         served = Served(

@@ -20,7 +20,8 @@ def banner(running: Running, language: Language) -> str:
     lines: list[Phrase] = [
         say("Dragoman {version} is running for {workspace}.", version=state.version, workspace=state.workspace),
         say("  Page:        {address}/#code={code}", address=state.page_address, code=running.login_code),
-        say("               (works once, within two minutes; `{command} page` opens another)", command=_prefixed("")),
+        say("               It works once, within two minutes. For a new link, run this in another terminal:"),
+        say("               {command}", command=_prefixed("page")),
         say("  Claude Code: {line}", line=_claude()),
         say("  Cursor:      {line}", line=_prefixed("client-config cursor --write")),
         say("  Ctrl-C ends it."),
@@ -40,7 +41,7 @@ def _prefixed(arguments: str) -> str:
     """As it must be typed in another terminal to reach this very daemon."""
     home = os.environ.get("DRAGOMAN_HOME")
     variable = f"DRAGOMAN_HOME={shlex.quote(home)} " if home else ""
-    return f"{variable}{_command()} {arguments}".rstrip()
+    return f"{variable}{_command()} {arguments}"
 
 
 def _command() -> str:

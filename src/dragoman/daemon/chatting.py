@@ -173,5 +173,4 @@ def _failure(error: DragomanError, language: Language) -> dict[str, Any]:
 
 
 def _told(error: DragomanError, language: Language) -> str:
-    hint = error.hint.in_language(language) if error.hint else ""
-    return f"{error.code}: {error.message.in_language(language)} {hint}".strip()
+    return f"{error.code}: {error.in_language(language)}"

@@ -58,6 +58,9 @@ _Next = Call | RemoteProtocolError
 CALLING_PROCESS: ContextVar[int] = ContextVar("calling_process", default=0)
 """Whose call is answered, by the kernel's word: for the few methods that are a person's alone."""
 
+CALLING_LANGUAGE: ContextVar[Language] = ContextVar("calling_language", default="en")
+"""Of whoever calls, for methods whose answer is text: the daemon may have been started in another one."""
+
 
 class ControlServer:
     def __init__(
@@ -113,6 +116,7 @@ class ControlServer:
         connection = ServerConnection()
         try:
             hello, calls = await _first(stream, connection)
+            CALLING_LANGUAGE.set("zh" if hello.language == "zh" else "en")
             self._waiting.end(scope)
             if hello.role != "control" and hello.role not in self._roles:
                 raise RemoteProtocolError("unknown_role", f"there is no role {hello.role[:40]!r}")
@@ -137,7 +141,7 @@ class ControlServer:
             if hello.role in self._admits:
                 self._admits[hello.role](hello)
         except DragomanError as error:
-            return failure(Call(0, "", {}), error, "zh" if hello.language == "zh" else "en")
+            return failure(Call(0, "", {}), error, CALLING_LANGUAGE.get())
         return None
 
     async def _serve_calls(
@@ -160,8 +164,7 @@ class ControlServer:
             raise RemoteProtocolError("too_many_calls", f"more than {CALLS_AHEAD} calls wait for their turn")
 
     async def _answer_all(self, stream: ByteStream, connection: ServerConnection, what: Sequence[_Next]) -> None:
-        assert connection.hello is not None
-        language: Language = "zh" if connection.hello.language == "zh" else "en"
+        language = CALLING_LANGUAGE.get()
         for call in what:
             if isinstance(call, RemoteProtocolError):
                 await _send(stream, connection.send(Failure(0, call.code, call.message)))

@@ -14,7 +14,7 @@ from dragoman.chat import faults
 from dragoman.chat.approvals import Approvals
 from dragoman.chat.standing import Standing
 from dragoman.chat.talking import Talk
-from dragoman.daemon.control import Method, Params, Part
+from dragoman.daemon.control import CALLING_LANGUAGE, Method, Params, Part
 from dragoman.daemon.editor_gateway import ADDRESS, not_an_address
 from dragoman.daemon.outward import Outward
 from dragoman.errors import DragomanError
@@ -68,14 +68,14 @@ class GatewayMethods:
         if url and not ADDRESS.fullmatch(url):
             raise not_an_address(url)
         await self.link.connect(url)
-        yield self._told(params)
+        yield self._told()
 
-    async def _disconnect(self, params: Params) -> AsyncIterator[Any]:
+    async def _disconnect(self, _: Params) -> AsyncIterator[Any]:
         self.link.disconnect()
-        yield self._told(params)
+        yield self._told()
 
-    async def _status(self, params: Params) -> AsyncIterator[Any]:
-        yield self._told(params)
+    async def _status(self, _: Params) -> AsyncIterator[Any]:
+        yield self._told()
 
     async def _sessions(self, _: Params) -> AsyncIterator[Any]:
         answer = await self.link.client().request("sessions.list", {"limit": _SESSIONS})
@@ -136,8 +136,8 @@ class GatewayMethods:
             raise faults.unreadable() from None
         return [it.request_id for it in found.pending]
 
-    def _told(self, params: Params) -> dict[str, Any]:
-        return self.standing("zh" if params.get("language") == "zh" else "en")
+    def _told(self) -> dict[str, Any]:
+        return self.standing(CALLING_LANGUAGE.get())
 
     def standing(self, language: Language) -> dict[str, Any]:
         return {

@@ -8,11 +8,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import lru_cache
 
-from dragoman.phrases import Language, Phrase, say
+from dragoman.phrases import Language, Phrase, Spoken, say
 from dragoman.tools import Outcome
 from dragoman.tools.debug.answers import Failure
 from dragoman.tools.debug.ends import PATIENCE
 from dragoman.tools.showing import one_line, source_line
+from dragoman.words import labelled, word_of
 
 _VALUE_CHARACTERS = 400
 
@@ -115,7 +116,7 @@ _TOOL = re.compile(
 def shell_lines(outcome: Outcome, language: Language) -> list[str]:
     """A shell waits as long as it was told to: the advice about impatient clients is not for it."""
     if isinstance(outcome.data, Failure):
-        return list(_failed(outcome.data))
+        return list(_failed(outcome.data, language))
     return [in_shell(line, language) for line in outcome.lines if line != PATIENCE]
 
 
@@ -127,6 +128,8 @@ def in_shell(phrase: Phrase, language: Language) -> str:
 
 
 def _value(value: object, language: Language) -> object:
+    if isinstance(value, Spoken):
+        return in_shell(value.phrase, language)
     return in_shell(value, language) if isinstance(value, Phrase) else value
 
 
@@ -144,20 +147,21 @@ def _patterns() -> list[tuple[re.Pattern[str], str]]:
     return [(re.compile(_HOLE.sub(r"(?P<\1>.+?)", re.escape(ours))), theirs) for ours, theirs in pairs]
 
 
-def _failed(failure: Failure) -> Iterator[str]:
+def _failed(failure: Failure, language: Language) -> Iterator[str]:
     yield f"{failure.code}: {in_shell_words(failure.message)}"
     if failure.hint:
         yield f"  {in_shell_words(failure.hint)}"
     last_words = (failure.debugger_says or "").rsplit("\n", 1)[-1]  # of a traceback, the line that says what it was
     for key, value in {"debugger says": last_words, **(failure.details or {})}.items():
         if value:
-            yield from _detail(key, value)
+            yield from _detail(word_of(key), value, language)
 
 
-def _detail(key: str, value: object) -> Iterator[str]:
+def _detail(label: Phrase, value: object, language: Language) -> Iterator[str]:
     """A list is what a compiler said, or what may be meant: a line each, none of them cut."""
     if isinstance(value, list | tuple):
-        yield f"  {key}:"
+        yield f"  {say('{label}:', label=label).in_language(language)}"
         yield from (f"    {source_line(str(item))}" for item in value)
     else:
-        yield f"  {key}: {one_line(str(value), _VALUE_CHARACTERS)}"
+        shown = one_line(str(value), _VALUE_CHARACTERS)
+        yield f"  {labelled(label, shown).in_language(language)}"

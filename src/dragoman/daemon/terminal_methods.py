@@ -11,7 +11,7 @@ from typing import Any
 
 import anyio.to_thread
 
-from dragoman.daemon.control import Method, Params, Part
+from dragoman.daemon.control import CALLING_LANGUAGE, Method, Params, Part
 from dragoman.errors import DragomanError
 from dragoman.ids import new_id
 from dragoman.phrases import say
@@ -45,7 +45,9 @@ class TerminalMethods:
         terminals = params.get("terminals")
         scope = tuple(self.record.terminal(str(name)).terminal.id for name in terminals) if terminals else None
         query = str(params.get("query", ""))[:_MOST_QUESTION]
-        async with aclosing(self.answers.stream(query, scope=scope, asking=_ASKING)) as pieces:
+        async with aclosing(
+            self.answers.stream(query, scope=scope, asking=_ASKING, language=CALLING_LANGUAGE.get())
+        ) as pieces:
             async for piece in pieces:
                 yield Part({"text": piece})
         yield {}

@@ -23,7 +23,6 @@ from dragoman.models.choosing import chosen_model
 from dragoman.models.port import Model
 from dragoman.omnish.server import OmnishServer
 from dragoman.omnish.visit import Services
-from dragoman.phrases import Language, preferred_language
 from dragoman.places import Places
 from dragoman.redaction import Redactor
 from dragoman.setting_table import Settings
@@ -46,7 +45,7 @@ class Terminals:
     server: OmnishServer
     operations: Sequence[Operation]
     methods: Mapping[str, Method]
-    answers_in: Callable[[Language, str | None], Answers]
+    answers_of: Callable[[str | None], Answers]
     """Of one folder's record, or of all."""
     left: Callable[[str], None]
     """Told of each client of MCP that has gone."""
@@ -76,8 +75,8 @@ async def terminals(
         anyio.create_task_group() as group,
     ):
         model = chosen_model(settings, os.environ)
-        answers_in = partial(_answers, record, clock, redactor, model)
-        answers = answers_in(preferred_language(), None)
+        answers_of = partial(_answers, record, clock, redactor, model)
+        answers = answers_of(None)
         completes = model if settings.model_completes else None
         completions = Completions(record, redactor=redactor, model=completes)
         group.start_soon(completions.run)
@@ -88,17 +87,12 @@ async def terminals(
         own = AgentTerminals(debugger.supervisors, group, record, debugger.trust, clock, places.omnish_socket)
         operations = terminal_operations(record, wrappers, own, redactor, clock)
         await own.bury()
-        yield Terminals(record, server, operations, TerminalMethods(record, answers).table(), answers_in, own.left)
+        yield Terminals(record, server, operations, TerminalMethods(record, answers).table(), answers_of, own.left)
         group.cancel_scope.cancel("the daemon ends")
 
 
 def _answers(
-    record: TerminalService,
-    clock: Clock,
-    redactor: Redactor,
-    model: Model | None,
-    language: Language,
-    folder: str | None,
+    record: TerminalService, clock: Clock, redactor: Redactor, model: Model | None, folder: str | None
 ) -> Answers:
     return Answers(
         record if folder is None else FolderRecord(record, folder),
@@ -106,7 +100,6 @@ def _answers(
         redactor=redactor,
         model=model,
         write_fault=lambda: record.write_fault,
-        language=language,
     )
 
 

@@ -20,9 +20,7 @@ def shape_of(error: DragomanError, command: str, language: Language) -> tuple[st
     """The short message, and the body with the same as a template: in a plain one an editor would look for variables of
     its own. The number is the same for one code in every version. The folder that is not trusted is named apart, for
     editors that can ask about it."""
-    message = error.message.in_language(language)
-    hint = error.hint.in_language(language) if error.hint else ""
-    text = f"{message} {hint}".strip()
+    text = error.in_language(language)
     told = {
         "id": zlib.crc32(error.code.encode()) & 0x7FFF_FFFF,
         "format": "{text}",

@@ -216,7 +216,7 @@ class Setting:
         if it.owner == self._client.id and it.enabled:
             self._teller.own[it.id] = it
             self._teller.knows(it, binding)
-        return shapes.breakpoint(it, binding, self._places)
+        return shapes.breakpoint(it, binding, self._places, self._language)
 
     def _said(self, phrase: Any) -> str:
         return str(phrase.in_language(self._language))

@@ -7,6 +7,7 @@ from typing import Any
 
 from dragoman.dap.places import Places
 from dragoman.debug.model import Binding, Evaluated, Frame, Raised, Scope, Stop, ThreadSeen, Variable
+from dragoman.phrases import Language, text_in
 from dragoman.workspace.breakpoints import Breakpoint
 
 
@@ -88,9 +89,9 @@ def exception(raised: Raised) -> dict[str, Any]:
     }
 
 
-def breakpoint(asked: Breakpoint, binding: Binding, places: Places) -> dict[str, Any]:
+def breakpoint(asked: Breakpoint, binding: Binding, places: Places, language: Language) -> dict[str, Any]:
     told: dict[str, Any] = {"id": asked.id, "verified": binding.verified}
-    told |= {"message": binding.message} if binding.message else {}
+    told |= {"message": text_in(binding.message, language)} if binding.message else {}
     if asked.kind != "line":
         return told
     source = {"name": Path(asked.path).name, "path": places.path(asked.path)}

@@ -15,6 +15,7 @@ from dragoman.debug.following import Followed
 from dragoman.debug.model import Binding, Stop
 from dragoman.phrases import Language, say
 from dragoman.transport.dap_host import DapHost
+from dragoman.words import word_of
 from dragoman.workspace.breakpoints import Breakpoint
 
 REPLAYED_CHARACTERS = 64 * 1024
@@ -133,7 +134,7 @@ class Teller:
             binding = bindings.of(id)
             if binding != self._told_bindings.get(id):
                 self._told_bindings[id] = binding
-                told = shapes.breakpoint(made, binding, self._places)
+                told = shapes.breakpoint(made, binding, self._places, self._language)
                 self._host.event("breakpoint", {"reason": "changed", "breakpoint": told})
         if self.others is not None:
             self._tell_others(self.others())
@@ -168,7 +169,7 @@ class Teller:
         if stop.by in {"", self._id}:
             return {}
         who = whom.told(self._followed.session, stop.by)
-        why = stop.description or say("paused on {reason}", reason=stop.reason[:_REASON])
+        why = stop.description or say("paused on {reason}", reason=word_of(stop.reason[:_REASON]))
         return {"description": say("By {who}: {why}", who=who, why=why).in_language(self._language)}
 
     def _tell_end(self) -> None:

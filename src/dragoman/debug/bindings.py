@@ -28,7 +28,7 @@ from dragoman.debug.probe import Probe
 from dragoman.debug.shared_lines import SHARES, Shared, one_a_place
 from dragoman.debug.suffixes import is_anothers
 from dragoman.errors import DragomanError
-from dragoman.phrases import say
+from dragoman.phrases import say, spoken
 from dragoman.wire.dap import Capabilities, answers, bodies, read_body
 from dragoman.workspace.breakpoints import Breakpoint
 
@@ -81,9 +81,9 @@ class Bindings:
 
     def of_other_languages(self) -> list[tuple[Breakpoint, Binding]]:
         """Those in files that this debugger cannot stop in: they are not sent to it."""
-        why = say("The debugger of this session does not stop in files of this kind.")
+        why = spoken(say("The debugger of this session does not stop in files of this kind."))
         return [
-            (it, Binding(message=str(why)))
+            (it, Binding(message=why))
             for it in self._lines
             if it.id > _TEMPORARY and it.enabled and is_anothers(it.path, self._dialect.suffixes)
         ]
@@ -148,7 +148,7 @@ class Bindings:
         return next(chain(lines, functions), "")
 
     def failed(self, id: int, condition: str, error: str) -> None:
-        reason = str(say("The condition failed: {reason}", reason=error))
+        reason = spoken(say("The condition failed: {reason}", reason=error))
         self._failed[id, condition] = reason
         self._bound.note(id, reason)
 
@@ -242,17 +242,17 @@ class Bindings:
         if answer.message or not self._hits.is_anew(place.sent.id):
             return answer
         anew = say("The breakpoints of this file were changed: the debugger counts its hits anew since then.")
-        return msgspec.structs.replace(answer, message=str(anew))
+        return msgspec.structs.replace(answer, message=spoken(anew))
 
     def _note_all(self, group: Iterable[Breakpoint], reason: str) -> None:
         for breakpoint in group:
-            self._bound.note(breakpoint.id, reason or str(say("The adapter did not take it.")))
+            self._bound.note(breakpoint.id, reason or spoken(say("The adapter did not take it.")))
 
     def _note_faults(self, place: Shared) -> None:
         for it in place.stands_for:
             self._bound.note(it.id, self._fault_in(it) or self._failed.get((it.id, it.condition), ""))
         for it in place.left_out:
-            self._bound.note(it.id, self._fault_in(it) or str(SHARES))
+            self._bound.note(it.id, self._fault_in(it) or SHARES)
 
     def _fault_in(self, breakpoint: Breakpoint) -> str:
         if not breakpoint.condition:

@@ -9,21 +9,22 @@ import msgspec
 
 from dragoman.debug.model import Binding
 from dragoman.debug.shared_lines import Shared
-from dragoman.phrases import say
+from dragoman.phrases import say, spoken
 from dragoman.wire.dap import bodies
 
 # The name of a sentence that js-debug has in no language: it stands in the place of the reason.
 _NAME_OF_A_SENTENCE = re.compile(r"[A-Za-z]+(?:\.[A-Za-z]+)+")
 
-_NO_CODE = say("There is no code at this line.")
-_NOT_LOADED = say("The debugger has not bound it: no code that is loaded now stands at this line.")
-_FROZEN = say(
-    "The interpreter has this module's code inside (frozen), without its lines. To stop in it, start the program with "
-    "`python -X frozen_modules=off`."
+# Ours, where an adapter gives none.
+_NO_CODE = spoken(say("There is no code at this line."))
+_NOT_LOADED = spoken(say("The debugger has not bound it: no code that is loaded now stands at this line."))
+_FROZEN = spoken(
+    say(
+        "The interpreter has this module's code inside (frozen), without its lines. To stop in it, start the program "
+        "with `python -X frozen_modules=off`."
+    )
 )
 _BY_WORD = {"dragoman:frozen": _FROZEN}
-UNBOUND_REASONS = (_NO_CODE, _NOT_LOADED, _FROZEN)
-"""Ours, where an adapter gives none: a face shows them in its reader's language."""
 
 
 class Bound:
@@ -71,9 +72,9 @@ class Bound:
 def _binding(answer: bodies.Breakpoint) -> Binding:
     """Line 0 is how debugpy says, of a line above all code, that it found none."""
     if answer.message in _BY_WORD:
-        return Binding(message=str(_BY_WORD[answer.message]))
+        return Binding(message=_BY_WORD[answer.message])
     if answer.line == 0:
-        return Binding(message=answer.message or str(_NO_CODE))
+        return Binding(message=answer.message or _NO_CODE)
     said = "" if _NAME_OF_A_SENTENCE.fullmatch(answer.message or "") else answer.message
     return Binding(verified=answer.verified, line=answer.line, message=said or _why_not(answer))
 
@@ -82,4 +83,4 @@ def _why_not(answer: bodies.Breakpoint) -> str:
     """What is not bound always has a reason, though lldb-dap gives none."""
     if answer.verified:
         return ""
-    return str(_NOT_LOADED)
+    return _NOT_LOADED

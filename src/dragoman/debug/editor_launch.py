@@ -21,7 +21,7 @@ from dragoman.debug.launch import LaunchError, Resolved
 from dragoman.debug.lent import Ask, LentSession, Offer, as_watcher
 from dragoman.debug.messages import answer
 from dragoman.errors import DragomanError
-from dragoman.phrases import say
+from dragoman.phrases import say, spoken
 from dragoman.wire.dap import Response
 
 if TYPE_CHECKING:
@@ -231,4 +231,6 @@ def _not_yet_bound(wanted: list[dict[str, Any]], ids: range) -> dict[str, Any]:
 
 
 def not_lent(editor: str) -> DragomanError:
-    return AdapterRefusedError("launch", str(say("{editor} started it and did not lend the session.", editor=editor)))
+    return AdapterRefusedError(
+        "launch", spoken(say("{editor} started it and did not lend the session.", editor=editor))
+    )

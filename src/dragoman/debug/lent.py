@@ -21,7 +21,7 @@ from dragoman.debug.messages import answer
 from dragoman.debug.opening import Launch
 from dragoman.debug.wishes import Prepared, Wish
 from dragoman.errors import DragomanError
-from dragoman.phrases import say
+from dragoman.phrases import say, spoken
 from dragoman.transport.luapanda_driver import silent
 from dragoman.wire.dap import Event, Response
 from dragoman.workspace.breakpoints import Breakpoint
@@ -116,7 +116,7 @@ class LentSession:
         if command == "setBreakpoints":
             return answer(command, await self._asked("debug.breakpoints", command, arguments, timeout_s))
         if command not in _PASSED_ON:
-            raise AdapterRefusedError(command, str(say("The session is a person's, in an editor.")))
+            raise AdapterRefusedError(command, spoken(say("The session is a person's, in an editor.")))
         return answer(command, await self._asked("debug.request", command, arguments, timeout_s))
 
     async def events(self) -> AsyncIterator[Event]:

@@ -70,7 +70,7 @@ class Named:
         for (place, _), answer in zip(places, told, strict=False):
             self._bound.bind(place, answer)
             for it in place.left_out:
-                self._bound.note(it.id, str(SHARES))
+                self._bound.note(it.id, SHARES)
 
     def _groups(self, wanted: Iterable[Breakpoint]) -> list[list[Breakpoint]]:
         """Those that have one name for the adapter."""

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 import msgspec
 
-from dragoman.phrases import say
+from dragoman.phrases import say, spoken
 from dragoman.workspace.breakpoints import Breakpoint
 
-SHARES = say("Another breakpoint stands at this place, and an adapter takes only one: remove it first.")
+SHARES = spoken(say("Another breakpoint stands at this place, and an adapter takes only one: remove it first."))
 
 
 @dataclass(frozen=True, slots=True)

@@ -148,8 +148,6 @@ def _replayed(body: bytes, receive: Receive) -> Receive:
 
 def _refusal(error: DragomanError, request_id: Id | None, language: Language) -> Response:
     status, code = _REFUSALS[error.code]
-    words = [error.message, *([error.hint] if error.hint else [])]
-    message = " ".join(phrase.in_language(language) for phrase in words)
-    said = {"code": code, "message": message, "data": {"code": error.code}}
+    said = {"code": code, "message": error.in_language(language), "data": {"code": error.code}}
     answer = msgspec.json.encode({"jsonrpc": "2.0", "id": request_id, "error": said})
     return Response(answer, status_code=status, media_type="application/json")

@@ -70,9 +70,7 @@ class Resources:
 
     def _refusal(self, error: DragomanError, uri: str) -> MCPError:
         """With the address in `data`, as every revision of MCP asks: a client has many requests open at once."""
-        language = self._caller.language
-        words = [error.message, *([error.hint] if error.hint else [])]
-        text = " ".join(phrase.in_language(language) for phrase in words)
+        text = error.in_language(self._caller.language)
         return MCPError(types.INVALID_PARAMS, text, {"code": error.code, "uri": uri})
 
 

@@ -124,9 +124,9 @@ def _failed(error: DragomanError, language: Language) -> types.CallToolResult:
     message = error.message.in_language(language)
     hint = error.hint.in_language(language) if error.hint else ""
     if error.code == "unknown_tool":
-        raise MCPError(types.INVALID_PARAMS, f"{message} {hint}", {"code": error.code})
+        raise MCPError(types.INVALID_PARAMS, error.in_language(language), {"code": error.code})
     return types.CallToolResult(
-        content=[types.TextContent(type="text", text=f"{error.code}: {message} {hint}".rstrip())],
+        content=[types.TextContent(type="text", text=f"{error.code}: {error.in_language(language)}")],
         is_error=True,
         _meta={ERROR_KEY: {"code": error.code, "message": message, "hint": hint}},
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from typing import Literal, Protocol
 
+from dragoman.phrases import Language
 from dragoman.terminal.told import CommandTold, Notice
 
 Scope = tuple[str, ...] | None
@@ -36,7 +37,7 @@ class Record(Protocol):
 
 
 class Answers(Protocol):
-    def stream(self, query: str, *, scope: Scope, asking: str) -> AsyncGenerator[str, None]: ...
+    def stream(self, query: str, *, scope: Scope, asking: str, language: Language) -> AsyncGenerator[str, None]: ...
 
 
 class Suggested(Protocol):

@@ -12,7 +12,7 @@ from anyio.abc import TaskGroup
 
 from dragoman.errors import DragomanError
 from dragoman.omnish.ports import Answers, Scope
-from dragoman.phrases import Phrase, preferred_language, say
+from dragoman.phrases import Language, Phrase, say, sentences
 from dragoman.wire.omnish.messages import Ack
 
 log = logging.getLogger(__name__)
@@ -33,6 +33,7 @@ class Question:
     query: str
     scope: Scope
     asking: str
+    language: Language
     shape: Callable[[str, bool, bool], object]
     """The message for a text; whether it is one of several, and whether it is the last."""
     streams: bool = False
@@ -48,7 +49,8 @@ class Questions:
 
     def ask(self, question: Question, group: TaskGroup) -> None:
         if len(self._open) >= AT_ONCE or question.frame_id in self._open:
-            self._finish(question, _in_words(say("Too many questions at once; this one was not asked.")), sent=0)
+            refused = say("Too many questions at once; this one was not asked.")
+            self._finish(question, refused.in_language(question.language), sent=0)
             return
         scope = anyio.CancelScope()
         self._open[question.frame_id] = (question, scope)
@@ -84,7 +86,9 @@ class Questions:
 
     async def _pieces(self, question: Question) -> AsyncIterator[str]:
         size = 0
-        stream = self._answers.stream(question.query, scope=question.scope, asking=question.asking)
+        stream = self._answers.stream(
+            question.query, scope=question.scope, asking=question.asking, language=question.language
+        )
         async with contextlib.aclosing(stream) as pieces:
             while size < MAX_ANSWER_CHARACTERS:
                 with anyio.fail_after(NEXT_PIECE_WITHIN_S):
@@ -117,10 +121,6 @@ class _Told:
             self._reply(self._question.frame_id, self._question.shape(piece, True, False))
             self.sent += 1
 
-    def add_fault(self, *sentences: Phrase | None) -> None:
+    def add_fault(self, *said: Phrase | None) -> None:
         begun = self.sent or self.held
-        self.held += ("\n" if begun else "") + " ".join(_in_words(it) for it in sentences if it is not None)
-
-
-def _in_words(phrase: Phrase) -> str:
-    return phrase.in_language(preferred_language())
+        self.held += ("\n" if begun else "") + sentences(said, self._question.language)

@@ -10,7 +10,8 @@ import anyio
 from dragoman.errors import RemoteProtocolError
 from dragoman.omnish.holders import Holder, Holders
 from dragoman.omnish.ports import Record
-from dragoman.terminal.model import RESUMES_AT, STREAMS
+from dragoman.phrases import Language, language_of
+from dragoman.terminal.model import LANGUAGE, RESUMES_AT, STREAMS
 from dragoman.terminal.names import terminal_name
 from dragoman.terminal.told import CommandTold, Failed, Notice, PatternSeen
 from dragoman.terminal.wrappers import Link, Wrappers
@@ -62,6 +63,10 @@ class Recording:
 
     def streams(self, session_id: str) -> bool:
         return self._attributes.get(session_id, {}).get(STREAMS) == "1"
+
+    def language(self, session_id: str) -> Language:
+        """Of the shell that asks; ours where its wrapper tells none."""
+        return language_of(self._attributes.get(session_id, {}).get(LANGUAGE))
 
     def resumes(self, session_id: str) -> bool:
         return RESUMES_AT in self._attributes.get(session_id, {})

@@ -117,6 +117,7 @@ class Visit:
             asked.query,
             _scope(asked),
             terminal_name(asked.session_id),
+            self._recording.language(asked.session_id),
             shape=lambda text, streaming, final: m.Response(asked.request_id, text, streaming, final),
             streams=is_newer or self._recording.streams(asked.session_id),
             closes=is_newer,
@@ -130,6 +131,7 @@ class Visit:
             said.query,
             None,
             terminal_name(said.session_id),
+            self._recording.language(said.session_id),
             shape=lambda text, _streaming, _final: newer.ChatResponse(said.request_id, said.thread_id, text),
         )
         self._questions.ask(question, self._group)

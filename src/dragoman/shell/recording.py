@@ -43,7 +43,7 @@ _LONGEST_WATCHED = 4 * 200
 UNVERIFIED = ":unverified"
 VERIFIES, RESUMES_AT, GAP = "dragoman.verifies", "dragoman.resumes_at", "dragoman.gap"
 STREAMS, ASKS, AGENT, PRIVATE = "dragoman.stream", "dragoman.asks", "dragoman.agent", "dragoman.private"
-SIZE = "dragoman.size"
+SIZE, LANGUAGE = "dragoman.size", "dragoman.language"
 FOLDER = "dragoman.folder"
 """Where its shell stands at its prompt; `cwd` is where it began."""
 

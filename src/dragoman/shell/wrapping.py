@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from dragoman.phrases import say
+from dragoman.phrases import preferred_language, say
 from dragoman.places import find_places
 from dragoman.shell.arguments import Options
 from dragoman.shell.child import Child
@@ -15,7 +15,7 @@ from dragoman.shell.outbox import Outbox
 from dragoman.shell.outer import rows_and_columns
 from dragoman.shell.overlay import Overlay
 from dragoman.shell.passing import Passing
-from dragoman.shell.recording import AGENT, ASKS, PRIVATE, SIZE, STREAMS, VERIFIES, Recording, Session
+from dragoman.shell.recording import AGENT, ASKS, LANGUAGE, PRIVATE, SIZE, STREAMS, VERIFIES, Recording, Session
 from dragoman.shell.side import Side, now_ms
 from dragoman.shell.wishes import read_wishes
 
@@ -53,6 +53,7 @@ def _attributes(options: Options, launch: Launch) -> dict[str, str]:
         "hostname": os.uname().nodename,
         STREAMS: "1",
         ASKS: "1",
+        LANGUAGE: preferred_language(),
     }
     told = {
         "cwd": "" if options.private else os.getcwd(),  # noqa: PTH109  as text

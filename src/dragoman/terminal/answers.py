@@ -9,7 +9,7 @@ from dragoman.clock import Clock
 from dragoman.errors import DragomanError
 from dragoman.models.faults import ModelError
 from dragoman.models.port import Model
-from dragoman.phrases import Language, preferred_language, say
+from dragoman.phrases import Language, say
 from dragoman.redaction import Redactor
 from dragoman.terminal.finder import Finder
 from dragoman.terminal.model_answers import ModelAnswers
@@ -27,34 +27,32 @@ class Answers:
         redactor: Redactor,
         model: Model | None = None,
         write_fault: Callable[[], DragomanError | None] = lambda: None,
-        language: Language | None = None,
     ) -> None:
         self._redactor = redactor
         self._finder = Finder(record, clock)
         self._model = ModelAnswers(model, record, redactor) if model else None
         self._write_fault = write_fault
-        self._language = language or preferred_language()
 
-    async def stream(self, query: str, *, scope: Scope, asking: str) -> AsyncGenerator[str, None]:
+    async def stream(self, query: str, *, scope: Scope, asking: str, language: Language) -> AsyncGenerator[str, None]:
         """The pieces of one answer; `scope` names the terminals it may draw on, and None is all of them."""
         if fault := self._write_fault():
-            yield fault.in_language(self._language) + "\n"
+            yield fault.in_language(language) + "\n"
         named = (asking,) if scope == () else scope  # none at all is no leave to look everywhere
         found = await self._finder.find(understood(query[:2000]), named)
-        offline = self._redactor.text(as_text(found.pieces, self._language))
+        offline = self._redactor.text(as_text(found.pieces, language))
         if self._model is None:
             yield offline
             return
         begun = False
         try:
             question = self._redactor.text(query[:2000])
-            asked = self._model.stream(question, found.commands, offline, asking=asking)
+            asked = self._model.stream(question, found.commands, offline, asking=asking, language=language)
             async with contextlib.aclosing(asked) as pieces:
                 async for piece in pieces:
                     begun = True
                     yield piece
         except DragomanError as error:
-            yield self._redactor.text(from_record(offline, error, self._language, begun=begun))
+            yield self._redactor.text(from_record(offline, error, language, begun=begun))
 
 
 def from_record(offline: str, error: DragomanError, language: Language, *, begun: bool) -> str:

@@ -10,7 +10,7 @@ import anyio
 
 from dragoman.models.faults import broke_off, nonsense
 from dragoman.models.port import Asked, Delta, Finished, Model, TextDelta, Turn
-from dragoman.phrases import preferred_language, say
+from dragoman.phrases import Language, say
 from dragoman.redaction import Redactor
 from dragoman.terminal.failures.reading import ends_of
 from dragoman.terminal.model import Command
@@ -41,7 +41,7 @@ class ModelAnswers:
         self._redactor = redactor
 
     async def stream(
-        self, query: str, commands: Sequence[Command], finding: str, *, asking: str
+        self, query: str, commands: Sequence[Command], finding: str, *, asking: str, language: Language
     ) -> AsyncGenerator[str, None]:
         """Raises `ModelError` where there is no whole answer; what came before stands."""
         mark = secrets.token_hex(4)  # what a program prints cannot close a mark that it cannot know
@@ -57,7 +57,7 @@ class ModelAnswers:
                     size += len(delta.text)
                     yield visible(delta.text)
                 elif isinstance(delta, Finished):
-                    yield _ending(delta, size)
+                    yield _ending(delta, size, language)
 
     async def _evidence(self, commands: Sequence[Command], asking: str) -> str:
         parts, left = [], _MAX_CONTEXT
@@ -86,9 +86,9 @@ async def _next(deltas: AsyncGenerator[Delta, None], deadline: float) -> Delta |
         raise broke_off("silent") from None
 
 
-def _ending(delta: Finished, size: int) -> str:
+def _ending(delta: Finished, size: int, language: Language) -> str:
     if not size:
         raise nonsense()
     if delta.reason == "length" or size >= _MAX_ANSWER:
-        return "\n" + say("(The model's answer was cut here: it was too long.)").in_language(preferred_language())
+        return "\n" + say("(The model's answer was cut here: it was too long.)").in_language(language)
     return ""

@@ -9,9 +9,10 @@ from typing import Annotated, Any
 import msgspec
 from pydantic import Field
 
+from dragoman.event_words import event_text
 from dragoman.events import Recorded
 from dragoman.journal import Journal
-from dragoman.phrases import Phrase, say
+from dragoman.phrases import Phrase, joined, say
 from dragoman.redaction import Redactor
 from dragoman.tools.operation import READS, Caller, Operation, Outcome, Parameters, Result
 from dragoman.tools.showing import escaped, one_line, through
@@ -94,13 +95,14 @@ def _within_weight(rows: list[Recorded]) -> list[Recorded]:
 def _lines(search: Search) -> list[Phrase]:
     if not search.events:
         return [say("Nothing in the journal has all of these words.")]
-    lines = [say("{text}", text=_line(event)) for event in search.events]
+    lines = [_line(event) for event in search.events]
     if search.left_out:
         lines.append(say("{count} older events are left out; more words find fewer.", count=search.left_out))
     return lines
 
 
-def _line(event: Found) -> str:
+def _line(event: Found) -> Phrase:
     text = " ".join(event.text[: TEXT_SHOWN + 1].split())
-    shown = text if len(event.text) <= TEXT_SHOWN else f"{text[:TEXT_SHOWN]}…"
-    return f"#{event.sequence} {event.at} {event.kind} {one_line(shown)}"
+    shown = one_line(text if len(event.text) <= TEXT_SHOWN else f"{text[:TEXT_SHOWN]}…")
+    told = event_text(event.kind, shown, through(event.body, lambda _, text: one_line(text, TEXT_SHOWN)))
+    return joined(" ", (f"#{event.sequence} {event.at} {event.kind}", told))

@@ -10,6 +10,7 @@ from dragoman.errors import write_fault_lines
 from dragoman.phrases import Phrase, say
 from dragoman.tools.operation import READS, Caller, Operation, Outcome, Parameters, Result
 from dragoman.tools.showing import one_line
+from dragoman.words import word_of
 
 _TITLE = 200
 
@@ -70,5 +71,7 @@ def _lines(status: Status) -> list[Phrase]:
         since=status.started_at,
         workspace=status.workspace,
     )
-    live = [say("Live: {kind} {title} ({id})", kind=it.kind, title=it.title, id=it.id) for it in status.sessions]
+    live = [
+        say("Live: {kind} {title} ({id})", kind=word_of(it.kind), title=it.title, id=it.id) for it in status.sessions
+    ]
     return [first, *write_fault_lines(status.write_fault), *(live or [say("No live sessions.")])]

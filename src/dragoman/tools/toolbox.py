@@ -12,11 +12,13 @@ from dragoman.errors import DragomanError
 from dragoman.journal import Journal
 from dragoman.phrases import say
 from dragoman.redaction import Redactor
+from dragoman.tools.argument_faults import fault_of
 from dragoman.tools.bounds import require_bounded
 from dragoman.tools.journal import SearchJournal
 from dragoman.tools.operation import GENERAL, Caller, Operation, Outcome, Parameters
 from dragoman.tools.showing import one_line
 from dragoman.tools.status import ShowStatus
+from dragoman.words import in_turn, labelled
 
 log = logging.getLogger(__name__)
 
@@ -100,8 +102,9 @@ def _checked(operation: Operation, arguments: Mapping[str, Any]) -> Parameters:
     try:
         return operation.parameters.model_validate(arguments)
     except ValidationError as error:
-        faults = error.errors(include_url=False, include_context=False, include_input=False)
-        reasons = "; ".join(f"{_where(fault['loc'])}: {fault['msg']}" for fault in faults[:_FAULTS])
+        faults = error.errors(include_url=False, include_input=False)[:_FAULTS]
+        told = [(it["loc"], fault_of(it["type"], it.get("ctx", {}), it["msg"])) for it in faults]
+        reasons = in_turn([labelled(_where(place), fault) for place, fault in told])
         raise DragomanError(
             "bad_arguments",
             say("{tool} cannot be called like this: {reasons}.", tool=operation.name, reasons=reasons),

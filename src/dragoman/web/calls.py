@@ -170,7 +170,7 @@ def _failed(error: DragomanError, caller: Caller) -> dict[str, Any]:
     message = error.message.in_language(caller.language)
     hint = error.hint.in_language(caller.language) if error.hint else ""
     return {
-        "text": f"{message} {hint}".strip(),
+        "text": error.in_language(caller.language),
         "data": {"code": error.code, "message": message, "hint": hint},
         "is_error": True,
     }

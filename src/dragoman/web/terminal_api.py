@@ -67,7 +67,7 @@ class Window:
 @dataclass(slots=True)
 class TerminalApi:
     record: TerminalService
-    answers_in: Callable[[Language, str | None], Answers]
+    answers_of: Callable[[str | None], Answers]
     workspace: str
     """Whose record questions are about, unless a person asks for every folder's."""
     asked: int = field(default=0, init=False)
@@ -109,7 +109,7 @@ class TerminalApi:
         scope = tuple(self.record.terminal(name).terminal.id for name in wanted.terminals) or None
         language = language_of(request)
         folder = None if wanted.all_workspaces else self.workspace
-        pieces = self.answers_in(language, folder).stream(wanted.query, scope=scope, asking=_ASKING)
+        pieces = self.answers_of(folder).stream(wanted.query, scope=scope, asking=_ASKING, language=language)
         return StreamedText(self._told(pieces, language))
 
     async def _told(self, pieces: AsyncGenerator[str, None], language: Language) -> AsyncGenerator[str, None]:
@@ -122,8 +122,7 @@ class TerminalApi:
                     yield piece[:left]
                     left -= len(piece)
         except DragomanError as error:
-            hint = error.hint.in_language(language) if error.hint else ""
-            yield f"\n{error.message.in_language(language)} {hint}\n"
+            yield f"\n{error.in_language(language)}\n"
         finally:
             self.asked -= 1
 

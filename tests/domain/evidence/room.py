@@ -27,6 +27,7 @@ from dragoman.tools.debug import FileSources, Waits, debug_operations
 from dragoman.tools.evidence import evidence_operations
 from dragoman.transport.supervisors import Supervisors
 from dragoman.workspace.breakpoints import STORE, BreakpointBook
+from tests.chinese_text import english_in
 from tests.domain.tools.bench import Answer, Bench, frame, opened, stack_of
 
 
@@ -121,7 +122,9 @@ class Agent:
         with anyio.fail_after(60):
             outcome = await self.toolbox.call(tool, arguments, self.caller)
         text = "\n".join(line.in_language(self.caller.language) for line in outcome.lines)
-        return Answer(outcome.data.model_dump(mode="json"), text, outcome.is_error)
+        data = outcome.data.model_dump(mode="json")
+        assert outcome.is_error or [left for line in outcome.lines for left in english_in(line)] == []
+        return Answer(data, text, outcome.is_error)
 
     def write(self, name: str, text: str) -> Path:
         file = self.caller.workspace / name

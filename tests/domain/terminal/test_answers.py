@@ -25,8 +25,8 @@ async def record(tmp_path: Path) -> AsyncIterator[Recorded]:
 
 
 async def ask(record: Recorded, query: str, *, scope: Scope = None, language: Language = "en") -> str:
-    answers = Answers(record.service, clock=record.clock, redactor=Redactor(), language=language)
-    return "".join([piece async for piece in answers.stream(query, scope=scope, asking="t1")])
+    answers = Answers(record.service, clock=record.clock, redactor=Redactor())
+    return "".join([piece async for piece in answers.stream(query, scope=scope, asking="t1", language=language)])
 
 
 def error_line(answer: str) -> str:

@@ -32,12 +32,12 @@ async def record(tmp_path: Path) -> AsyncIterator[Recorded]:
 def answers_by(fake: FakeModel, record: Recorded) -> Answers:
     settings = Settings(model="openai", model_name="small", model_address=fake.address)
     model = chosen_model(settings, {})
-    return Answers(record.service, clock=record.clock, redactor=Redactor(), model=model, language="en")
+    return Answers(record.service, clock=record.clock, redactor=Redactor(), model=model)
 
 
 async def pieces(fake: FakeModel, record: Recorded, query: str = "why did make fail?") -> list[str]:
     with anyio.fail_after(10 * PATIENCE):
-        return [piece async for piece in answers_by(fake, record).stream(query, scope=None, asking="t1")]
+        return [piece async for piece in answers_by(fake, record).stream(query, scope=None, asking="t1", language="en")]
 
 
 async def test_a_models_answer_streams_piece_by_piece(record: Recorded) -> None:
@@ -105,8 +105,8 @@ async def test_what_a_provider_says_about_a_refusal_is_quoted(record: Recorded) 
 
 async def test_a_model_without_a_key_leaves_the_records_answer(record: Recorded) -> None:
     model = chosen_model(Settings(model="anthropic", model_name="small"), {})
-    answers = Answers(record.service, clock=record.clock, redactor=Redactor(), model=model, language="en")
-    answer = "".join([piece async for piece in answers.stream("why?", scope=None, asking="t1")])
+    answers = Answers(record.service, clock=record.clock, redactor=Redactor(), model=model)
+    answer = "".join([piece async for piece in answers.stream("why?", scope=None, asking="t1", language="en")])
     assert answer.startswith(OFFLINE)
     assert "ANTHROPIC_API_KEY" in answer.splitlines()[-1]
 
@@ -134,7 +134,7 @@ async def test_an_endless_answer_ends(record: Recorded) -> None:
 async def test_who_stops_listening_ends_the_request(record: Recorded) -> None:
     async with FakeModel.running([Says(["first"]), Waits()]) as fake:
         with anyio.fail_after(10 * PATIENCE):
-            stream = answers_by(fake, record).stream("why?", scope=None, asking="t1")
+            stream = answers_by(fake, record).stream("why?", scope=None, asking="t1", language="en")
             async with contextlib.aclosing(stream) as answer:
                 assert await anext(answer) == "first"
             await fake.requests[0].left.wait()

@@ -24,6 +24,7 @@ from dragoman.testing.fake_adapter import FakeAdapter
 from dragoman.tools import Caller, Outcome, Toolbox
 from dragoman.tools.debug import Waits, debug_operations
 from dragoman.workspace.breakpoints import STORE, BreakpointBook
+from tests.chinese_text import english_in
 from tests.domain.debug.living import NothingToDisclose
 
 SOURCE = "".join(f"line {number}\n" for number in range(1, 11))
@@ -110,11 +111,16 @@ class Bench:
         return self.checked(tool, outcome, language)
 
     def checked(self, tool: str, outcome: Outcome, language: Language) -> Answer:
-        """Every answer of every test keeps the schema that its tool declares, and has a status."""
+        """Every answer of every test keeps the schema that its tool declares, has a status, and no label of ours that
+        is English in Chinese."""
         operation = next(it for it in self.toolbox.operations if it.name == tool)
         data = outcome.data.model_dump(mode="json")
         jsonschema.validate(data, operation.output_schema)
         assert (data["status"] == "error") == outcome.is_error
+        codes = {str(data.get("code"))}
+        is_made = outcome.is_error and language == "en"  # what an error is about is text by then, of this language
+        left = [] if is_made else [it for line in outcome.lines for it in english_in(line, codes)]
+        assert not left, left
         return Answer(data, "\n".join(line.in_language(language) for line in outcome.lines), outcome.is_error)
 
     async def started(self, **arguments: Any) -> Answer:

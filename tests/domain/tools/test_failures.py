@@ -112,7 +112,7 @@ async def test_a_step_that_is_refused_names_its_kind_and_keeps_the_debuggers_wor
     assert answer["message"].startswith(f"当前状态无法执行{word}操作")
     assert "Obey" not in answer["message"]
     assert (answer["debugger_says"], answer["state"]) == ("Obey: not now", "Stopped")
-    assert answer.text.splitlines()[-1] == "debugger says: Obey: not now"
+    assert answer.text.splitlines()[-1] == "调试器：Obey: not now"
 
 
 async def test_a_silent_debugger_costs_no_more_than_the_time_given(tmp_path: Path) -> None:
@@ -133,12 +133,15 @@ async def test_only_of_a_python_program_it_is_said_that_an_expression_is_interru
 
 
 def test_details_are_lines_that_a_person_can_read() -> None:
-    assert _detail("last_lines", ["hello"]) == ["last_lines: hello"]
-    assert _detail("would_run", [{"what": "make", "args": ["-j", "2"]}, {"what": "run", "cwd": ""}]) == [
+    assert list(map(str, _detail("last_lines", ["hello"], "en"))) == ["last_lines: hello"]
+    would_run = [{"what": "make", "args": ["-j", "2"]}, {"what": "run", "cwd": ""}]
+    assert list(map(str, _detail("would_run", would_run, "en"))) == [
         "would_run:",
         "  what: make, args: -j 2",
         "  what: run",
     ]
+    chinese = [line.in_language("zh") for line in _detail("would_run", would_run, "zh")]
+    assert chinese == ["将要运行：", "  内容：make，参数：-j 2", "  内容：run"]
 
 
 async def test_what_does_not_wait_answers_success_while_another_call_waits(tmp_path: Path) -> None:

@@ -307,7 +307,7 @@ async def test_why_an_expression_fails_is_told_in_the_documents_words_and_the_de
         answer = await bench.call("evaluate_expression", language="zh", expression="x + 1")
     assert (answer["status"], answer["code"], answer["message"]) == ("error", "adapter_refused", sentence(words))
     assert answer["debugger_says"] == said.strip()
-    assert answer.text.splitlines()[1:] == [f"debugger says: {said.splitlines()[-1]}"]
+    assert answer.text.splitlines()[1:] == [f"调试器：{said.splitlines()[-1]}"]
 
 
 async def test_of_a_compilers_words_the_text_shows_the_line_that_says_what_is_wrong(tmp_path: Path) -> None:

@@ -147,7 +147,7 @@ async def test_an_end_is_completed_in_the_documents_words_with_exit_code_and_las
         "exit_code": 0,
         "output": "bye\n",
     }
-    assert answer.text.splitlines() == [f"已结束：{sentence(words)}（{id}）", "output:", "  | bye"]
+    assert answer.text.splitlines() == [f"已结束：{sentence(words)}（{id}）", "输出：", "  | bye"]
 
 
 async def test_an_end_that_is_not_zero_is_completed_with_its_code(tmp_path: Path) -> None:

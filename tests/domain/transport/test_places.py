@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import copy
 import os
 from pathlib import Path
 
 import pytest
 
 from dragoman.ids import is_safe_id, new_id
-from dragoman.phrases import preferred_language, say
+from dragoman.phrases import joined, preferred_language, say, sentences, spoken, text_in
 from dragoman.places import SOCKET_PATH_LIMIT, find_places
 
 
@@ -86,6 +87,28 @@ def test_a_phrase_inside_a_phrase_is_in_the_same_language() -> None:
         .in_language("zh")
         .endswith(inner.in_language("zh") + "。")
     )
+
+
+def test_sentences_follow_each_other_as_their_language_writes_them() -> None:
+    said = (say("No daemon is running."), None, say("Start one with `dragoman up`."))
+    assert sentences(said, "en") == "No daemon is running. Start one with `dragoman up`."
+    assert " " not in sentences((say("No daemon is running."), say("No live sessions.")), "zh")
+    assert sentences(("没有", "请重试。"), "zh") == "没有。请重试。"
+
+
+def test_phrases_and_data_are_joined_and_each_phrase_is_in_the_language_of_the_whole() -> None:
+    line = joined("  ", ("{x}", say("No daemon is running."), 3))
+    assert str(line) == "{x}  No daemon is running.  3"
+    assert line.in_language("zh") == f"{{x}}  {say('No daemon is running.').in_language('zh')}  3"
+
+
+def test_a_sentence_that_was_kept_as_text_is_shown_in_the_language_of_its_reader() -> None:
+    kept = spoken(say("No daemon is running."))
+    assert kept == "No daemon is running."
+    assert text_in(kept, "zh") == say("No daemon is running.").in_language("zh")
+    assert copy.deepcopy({"why": kept})["why"].phrase == kept.phrase
+    assert kept.phrase.in_language("zh") in say("The daemon did not start: {reason}.", reason=kept).in_language("zh")
+    assert text_in("of others", "zh") == "of others"
 
 
 def test_ids_are_safe_in_a_path_and_a_peers_path_is_no_id() -> None:

@@ -92,6 +92,18 @@ def test_the_banner_has_the_page_and_the_lines_that_connect_clients(cli: Cli, tm
         assert status["pid"] == foreground.process.pid, "no second process to watch over"
 
 
+def test_the_banner_tells_the_command_for_a_new_link_and_it_gives_one(cli: Cli, tmp_path: Path) -> None:
+    with in_foreground(cli, tmp_path) as foreground:
+        lines = foreground.banner().splitlines()
+        at = next(at for at, line in enumerate(lines) if "For a new link, run this in another terminal:" in line)
+        told = subprocess.run(
+            f"{lines[at + 1].strip()} --print", shell=True, capture_output=True, text=True, check=True
+        )
+        first = next(line for line in lines if "/#code=" in line).rpartition(" ")[2]
+        assert told.stdout.partition("=")[0] == first.partition("=")[0]
+        assert told.stdout.strip() != first
+
+
 def test_a_second_up_finds_the_one_in_the_foreground_and_a_take_over_ends_it(cli: Cli, tmp_path: Path) -> None:
     with in_foreground(cli, tmp_path) as foreground:
         foreground.banner()

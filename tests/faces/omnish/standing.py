@@ -15,7 +15,7 @@ from dragoman.errors import DragomanError
 from dragoman.omnish.ports import Scope
 from dragoman.omnish.server import OmnishServer
 from dragoman.omnish.visit import Services
-from dragoman.phrases import say
+from dragoman.phrases import Language, say
 from dragoman.terminal.told import CommandTold, Notice
 from dragoman.terminal.wrappers import Wrappers
 from dragoman.transport.unix_socket import bind_private_socket
@@ -92,9 +92,11 @@ class ScriptedAnswers:
     script: Callable[[str], AsyncGenerator[str, None]]
     asked: list[tuple[str, Scope, str]] = field(default_factory=list)
     cancelled: list[str] = field(default_factory=list)
+    languages: list[Language] = field(default_factory=list)
 
-    async def stream(self, query: str, *, scope: Scope, asking: str) -> AsyncGenerator[str, None]:
+    async def stream(self, query: str, *, scope: Scope, asking: str, language: Language) -> AsyncGenerator[str, None]:
         self.asked.append((query, scope, asking))
+        self.languages.append(language)
         try:
             async for piece in self.script(query):
                 yield piece

@@ -71,6 +71,17 @@ async def test_a_session_that_announces_it_gets_the_answer_as_it_comes(tmp_path:
         assert (await client.ask(question(session="other"))).is_streaming is False
 
 
+@pytest.mark.parametrize(("told", "language"), [({"dragoman__language": "zh"}, "zh"), ({}, "en")])
+async def test_a_shell_is_answered_in_its_own_language(tmp_path: Path, told: dict[str, str], language: str) -> None:
+    async with standing(tmp_path, refuse) as face, face.client() as client:
+        await client.ask(began("s", **told))
+        answer = await client.ask(question())
+        assert face.answers.languages == [language]
+        assert answer.content == say("Too many questions at once; this one was not asked.").in_language(
+            "zh" if language == "zh" else "en"
+        )
+
+
 @pytest.mark.requirement("omnish:daemon:honours-scope")
 @pytest.mark.parametrize(
     ("scope", "terminals"),

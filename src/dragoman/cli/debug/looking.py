@@ -11,6 +11,7 @@ from dragoman.cli.debug.asking import Asker, Told, asking, show_lines, tell_outc
 from dragoman.cli.output import ExitCode, shown
 from dragoman.errors import DragomanError
 from dragoman.phrases import say
+from dragoman.words import word_of
 
 Expression = Annotated[str, Parameter(help=shown(say("In the program's language.")), allow_leading_hyphen=True)]
 
@@ -159,7 +160,13 @@ def _placed(frame: dict[str, Any]) -> str:
 def _thread(thread: dict[str, Any], stopped: int | None) -> str:
     mark = "*" if thread["thread_id"] == stopped else " "
     place = f"{thread['file_path']}:{thread.get('line_number', 0)}" if thread.get("file_path") else ""
-    words = [str(thread["thread_id"]), thread["state"], thread["name"], place, thread.get("function_name", "")]
+    words = [
+        str(thread["thread_id"]),
+        shown(word_of(thread["state"])),
+        thread["name"],
+        place,
+        thread.get("function_name", ""),
+    ]
     return f"{mark} " + "  ".join(word for word in words if word)
 
 

@@ -11,7 +11,7 @@ from dragoman.debug.dialect import Dialect
 from dragoman.debug.luapanda.opening import open_lua
 from dragoman.debug.luapanda.runtime import interpreter_of
 from dragoman.debug.luapanda.settings import read_settings
-from dragoman.phrases import say
+from dragoman.phrases import say, spoken
 from dragoman.transport.command import Command
 
 _A_DAY_S = 86_400.0
@@ -37,9 +37,9 @@ def _facts(situation: Situation) -> Mapping[str, str]:
     does, call = _REACHED[settings.way]
     host = _ANY_NAME if settings.host in _ANY_ADDRESS else settings.host
     calls = f'require("LuaPanda").{call}("{host}", {settings.port})'
-    waits_for = str(say("a program that calls {call}", call=calls))
+    waits_for = spoken(say("a program that calls {call}", call=calls))
     told = {"adapter": "LuaPanda", does: f"{settings.host}:{settings.port}", "waits for": waits_for}
-    return told | ({"warning": str(settings.warning)} if settings.warning is not None else {})
+    return told | ({"warning": spoken(settings.warning)} if settings.warning is not None else {})
 
 
 LUA = AdapterSpec(

@@ -18,7 +18,7 @@ from dragoman.debug.luapanda.places import Place
 from dragoman.debug.luapanda.settings import LuaSettings
 from dragoman.debug.messages import answer, made, output
 from dragoman.errors import DragomanError, RemoteProtocolError
-from dragoman.phrases import say
+from dragoman.phrases import say, spoken
 from dragoman.transport.luapanda_driver import LuaPandaDriver, silent
 from dragoman.wire.dap import Event, Response
 
@@ -87,7 +87,7 @@ class LuaBackend:
 
     async def request(self, command: str, arguments: dict[str, Any] | None = None, *, timeout_s: float) -> Response:
         if command not in self._serve:
-            raise AdapterRefusedError(command, str(say("`{command}` is not served.", command=command)))
+            raise AdapterRefusedError(command, spoken(say("`{command}` is not served.", command=command)))
         try:
             with anyio.fail_after(timeout_s):
                 return answer(command, await self._serve[command](arguments or {}, timeout_s) or {})

@@ -24,7 +24,7 @@ from dragoman.debug.luapanda.settings import LuaSettings
 from dragoman.debug.luapanda.stop import MAIN, Coroutines, LuaStop
 from dragoman.debug.messages import made, output
 from dragoman.errors import DragomanError, RemoteProtocolError
-from dragoman.phrases import Phrase, say
+from dragoman.phrases import Phrase, say, spoken
 from dragoman.transport.luapanda_driver import LuaPandaDriver
 from dragoman.wire.dap import Event
 from dragoman.wire.luapanda import Message
@@ -346,7 +346,7 @@ class Bridge:
 
     async def _run(self, cmd: str) -> None:
         if self._stop is None:
-            raise AdapterRefusedError(cmd, str(say("The program runs.")))
+            raise AdapterRefusedError(cmd, spoken(say("The program runs.")))
         self._stop, self._ran = None, cmd
         await self._driver.ask(cmd, {}, timeout_s=_ANSWERED_WITHIN_S)
 
@@ -366,7 +366,7 @@ class Bridge:
 
     def _standing(self) -> LuaStop:
         if self._stop is None:
-            raise AdapterRefusedError("look", str(say("The program runs.")))
+            raise AdapterRefusedError("look", spoken(say("The program runs.")))
         return self._stop
 
     async def _evaluate(self, asked: Mapping[str, Any], timeout_s: float) -> Any:
@@ -382,7 +382,7 @@ class Bridge:
         if meant is None:
             loaded = ", ".join(sorted({chunk.plain or chunk.file for chunk in chunks}))
             raise AdapterRefusedError(
-                "path", str(say("No chunk {name} is loaded: {loaded}.", name=name, loaded=loaded))
+                "path", spoken(say("No chunk {name} is loaded: {loaded}.", name=name, loaded=loaded))
             )
         place = self._paths.declare(meant, path)
         await self._learn(chunks)
@@ -391,7 +391,7 @@ class Bridge:
     async def _exception_info(self, _: Mapping[str, Any], __: float) -> Any:
         exception = self._stop.exception if self._stop else None
         if exception is None:
-            raise AdapterRefusedError("exceptionInfo", str(say("The program did not stop for an error.")))
+            raise AdapterRefusedError("exceptionInfo", spoken(say("The program did not stop for an error.")))
         text, trace = str(exception.get("text") or ""), str(exception.get("traceback") or "")
         return {
             "exceptionId": "error",

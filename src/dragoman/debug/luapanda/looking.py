@@ -12,7 +12,7 @@ from dragoman.debug.luapanda.inside import Inside
 from dragoman.debug.luapanda.paths import Chunk, PathMap
 from dragoman.debug.luapanda.stop import Coroutines, FramePlace, Holder, LuaStop
 from dragoman.errors import DragomanError
-from dragoman.phrases import say
+from dragoman.phrases import say, spoken
 
 _PAGE = 200
 _CHILDREN_AT_MOST = 1_000
@@ -213,7 +213,7 @@ class Looking:
                 holder = stop.holders[reference]
             if name in holder.positions:
                 return reference, holder.positions[name]
-        raise AdapterRefusedError("name", str(say("There is no {name} here.", name=name)))
+        raise AdapterRefusedError("name", spoken(say("There is no {name} here.", name=name)))
 
     async def _held_by(self, stop: LuaStop, asked: Mapping[str, Any], timeout_s: float) -> list[int]:
         if asked.get("variablesReference"):
@@ -236,7 +236,7 @@ class Looking:
         if frame is None:
             return FramePlace(stop.coroutine, int(stop.frames[0]["index"]) if stop.frames else 2)
         if int(frame) not in stop.places:
-            raise AdapterRefusedError("frame", str(say("There is no such frame in this stop.")))
+            raise AdapterRefusedError("frame", spoken(say("There is no such frame in this stop.")))
         return stop.places[int(frame)]
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from dragoman.debug.backend import AdapterRefusedError
 from dragoman.debug.luapanda.settings import LuaSettings
-from dragoman.phrases import say
+from dragoman.phrases import say, spoken
 
 _SKIPPED = frozenset({".git", ".hg", ".svn", "node_modules", "__pycache__", ".venv"})
 _FILES_AT_MOST = 50_000
@@ -50,7 +50,7 @@ class PathMap:
         """Somebody knows better: this chunk is that file. Returns the file. Stops tell a chunk by fewer names."""
         place = os.path.normpath(self._workspace / path)
         if not _is_file(place):
-            raise AdapterRefusedError("path", str(say("There is no file {path}.", path=place)))
+            raise AdapterRefusedError("path", spoken(say("There is no file {path}.", path=place)))
         names = (chunk.plain, chunk.opath, "" if self._settings.auto_path else chunk.file)
         self._declared |= {name: place for name in names if name}
         self._place_by_chunk.clear()

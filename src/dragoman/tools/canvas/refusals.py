@@ -50,5 +50,5 @@ def tell(caller: Caller, _tool: str, _arguments: Mapping[str, Any], error: Drago
     hint = error.hint.in_language(caller.language) if error.hint else ""
     pointer = error.pointer if isinstance(error, NotDrawnError) else ""
     data = Refusal(status="error", message=message, code=error.code, hint=hint, pointer=escaped(pointer))
-    line = say("{text}", text=f"{error.code}: {message} {hint}".strip())
+    line = say("{text}", text=f"{error.code}: {error.in_language(caller.language)}")
     return Outcome([line], data, is_error=True)

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from dragoman.clock import Clock
 from dragoman.debug import persons, suffixes
-from dragoman.debug.bound import UNBOUND_REASONS
 from dragoman.debug.hit_conditions import parse_hit_condition
 from dragoman.debug.model import Binding
 from dragoman.debug.service import Client, DebugService
 from dragoman.debug.states import LIVE, State
-from dragoman.phrases import Phrase, say
+from dragoman.phrases import Phrase, say, text_in
 from dragoman.tools.debug import answers
 from dragoman.tools.debug import parameters as take
 from dragoman.tools.debug.breakpoint_kinds import is_switch, require_of_kind
@@ -24,6 +23,7 @@ from dragoman.tools.debug.stops import short_path
 from dragoman.tools.debug.values import Values, name, timestamp
 from dragoman.tools.operation import Caller, Outcome
 from dragoman.tools.showing import escaped, one_line, path
+from dragoman.words import in_turn, word_of
 from dragoman.workspace.breakpoints import Breakpoint
 
 _MESSAGE_CHARACTERS = 400  # what to do about it stands in it, perhaps as a line to copy
@@ -133,10 +133,7 @@ class BreakpointTools:
         live = [it for it in self.service.sessions(client_of(caller)) if it.state in _CONFIGURED and not it.is_ending]
         if not binding.message and not binding.verified and any(it.bindings.is_out_of_reach for it in live):
             return say("The debug adapter cannot be reached.").in_language(caller.language)
-        own = next((it for it in UNBOUND_REASONS if str(it) == binding.message), None)
-        if own is not None:
-            return own.in_language(caller.language)
-        return self.values.text(binding.message, _MESSAGE_CHARACTERS) or None
+        return self.values.text(text_in(binding.message, caller.language), _MESSAGE_CHARACTERS) or None
 
     def _answer(self, caller: Caller, breakpoint: Breakpoint, binding: Binding) -> answers.BreakpointAnswer:
         return answers.BreakpointAnswer(
@@ -207,25 +204,25 @@ def _line(breakpoint: answers.BreakpointAnswer, caller: Caller, *, waits: bool) 
     state = "verified" if breakpoint.verified else "set" if waits else "unverified"
     head = _HEADS[state](breakpoint.id, _place_of(breakpoint, caller))
     moved = breakpoint.actual_line if breakpoint.actual_line != breakpoint.line else None
+    access = word_of(breakpoint.access) if breakpoint.access else None
     labels: list[tuple[str, object]] = [
         ("function", breakpoint.function_name),
         ("exception", breakpoint.exception),
         ("data", breakpoint.variable),
-        ("access", breakpoint.access),
+        ("access", access),
         ("bound to line", moved),
         ("if", breakpoint.condition),
         ("hits", breakpoint.hit_condition),
         ("log", breakpoint.log_message),
     ]
-    shown = [_LABELS[label](one_line(str(value), _CONDITION_IN_TEXT)) for label, value in labels if value]
+    shown = [_LABELS[label](_shown(value)) for label, value in labels if value]
     shown += [say("debugger says: {text}", text=one_line(breakpoint.message))] if breakpoint.message else []
     disabled = [say("waits for a session")] if waits else [] if breakpoint.enabled else [say("disabled")]
-    return _joined([head, *disabled, *shown])
+    return in_turn([head, *disabled, *shown])
 
 
-def _joined(parts: Sequence[Phrase]) -> Phrase:
-    first, *rest = parts
-    return say("{first}; {rest}", first=first, rest=_joined(rest)) if rest else first
+def _shown(value: object) -> object:
+    return value if isinstance(value, Phrase) else one_line(str(value), _CONDITION_IN_TEXT)
 
 
 _HEADS: Mapping[str, Callable[[int, str], Phrase]] = {
@@ -233,7 +230,7 @@ _HEADS: Mapping[str, Callable[[int, str], Phrase]] = {
     "set": lambda number, place: say("breakpoint {id} set{place}", id=number, place=place),
     "unverified": lambda number, place: say("breakpoint {id} unverified{place}", id=number, place=place),
 }
-_LABELS: Mapping[str, Callable[[str], Phrase]] = {
+_LABELS: Mapping[str, Callable[[object], Phrase]] = {
     "function": lambda text: say("function: {text}", text=text),
     "exception": lambda text: say("exception: {text}", text=text),
     "data": lambda text: say("data: {text}", text=text),

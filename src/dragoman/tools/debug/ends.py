@@ -11,7 +11,7 @@ from dragoman.debug.service import Happened
 from dragoman.debug.session import Session
 from dragoman.debug.states import LIVE, State
 from dragoman.debug.thread_dump import ThreadDump
-from dragoman.phrases import Phrase, say
+from dragoman.phrases import Phrase, joined, say, text_in
 from dragoman.tools.debug import never_began
 from dragoman.tools.debug.answers import AlsoStarted, Awaited, NoteAnswer
 from dragoman.tools.debug.client import who
@@ -22,6 +22,7 @@ from dragoman.tools.debug.thread_dumps import dump_fields, dump_lines
 from dragoman.tools.debug.values import name
 from dragoman.tools.operation import Caller, Outcome
 from dragoman.tools.showing import one_line
+from dragoman.words import labelled, word_of
 
 _OUTPUT_CHARACTERS = 2000
 _FACT_CHARACTERS = 300
@@ -123,7 +124,7 @@ class Ends:
 
     def _introduced(self, caller: Caller, outcome: Outcome, happened: Happened) -> Outcome:
         """What the session got, what came with it, and what of its configuration may not be as it was meant."""
-        found, lines = _surroundings(happened)
+        found, lines = _surroundings(caller, happened)
         more, lines_of_them = self._nowhere_bound(caller, outcome, happened)
         found, lines = {**found, **more}, [*lines_of_them, *lines]
         together = {happened.session.id, *(it.id for it in happened.others)}
@@ -142,7 +143,7 @@ class Ends:
         """What cannot bind in anything that was started is named at once, not when it was waited for in vain."""
         stop = getattr(outcome.data, "stop_event_data", None)
         told = getattr(stop or outcome.data, "unbound_breakpoints", None) or []
-        unbound = self.stops.unbound(happened.session, (happened.session, *happened.others)) or []
+        unbound = self.stops.unbound(caller, happened.session, (happened.session, *happened.others)) or []
         new = [it for it in unbound if it.id not in {known.id for known in told}]
         if not new:
             return {}, []
@@ -178,7 +179,7 @@ class Ends:
         if (unbegun := never_began.reason(session, ended)) is not None:
             raise unbegun
         message = _how(ended, waited.ends, caller)
-        unbound = self.stops.unbound(session)
+        unbound = self.stops.unbound(caller, session)
         answer = Awaited(
             status="completed",
             session_id=session.id,
@@ -215,14 +216,14 @@ class Ends:
                 "message": message.in_language(caller.language),
                 "hint": hint.in_language(caller.language),
                 "output": self._why_it_goes_on(session, message),
-                "unbound_breakpoints": self.stops.unbound(session),
+                "unbound_breakpoints": self.stops.unbound(caller, session),
             }
         )
         head = say(
             "{status}: {message} State: {state} ({session}).",
-            status=status,
+            status=word_of(status),
             message=message,
-            state=session.state.value,
+            state=word_of(session.state.value),
             session=session.id,
         )
         unbound = unbound_lines(answer.unbound_breakpoints, caller.workspace)
@@ -243,7 +244,7 @@ class Ends:
             state=session.state.value,
             message=message.in_language(caller.language),
         )
-        head = say("State: {state} ({session}).", state=session.state.value, session=session.id)
+        head = say("State: {state} ({session}).", state=word_of(session.state.value), session=session.id)
         return Outcome([head, message], answer)
 
 
@@ -253,13 +254,17 @@ async def _end(session: Session) -> None:
         await session.terminate()
 
 
-def _surroundings(happened: Happened) -> tuple[dict[str, object], list[Phrase]]:
-    facts = {key: one_line(value, _FACT_CHARACTERS) for key, value in happened.session.facts.items()}
+def _surroundings(caller: Caller, happened: Happened) -> tuple[dict[str, object], list[Phrase]]:
+    facts = runs_with(caller, happened.session)
     others = also(happened.others)
     found: dict[str, object] = {"runs_with": facts or None, "other_sessions": others or None}
-    lines = [f"{key}: {value}" for key, value in facts.items()]
-    lines += [f"also started: {it.session_id} {it.state} {it.name}" for it in others]
-    return found, [say("{text}", text=line) for line in lines]
+    lines = [labelled(word_of(key), value) for key, value in facts.items()]
+    return found, [*lines, *(labelled(say("also started"), _which(it)) for it in others)]
+
+
+def runs_with(caller: Caller, session: Session) -> dict[str, str]:
+    facts = session.facts.items()
+    return {key: one_line(text_in(value, caller.language), _FACT_CHARACTERS) for key, value in facts}
 
 
 def also(sessions: Sequence[Session]) -> list[AlsoStarted]:
@@ -268,7 +273,11 @@ def also(sessions: Sequence[Session]) -> list[AlsoStarted]:
 
 
 def live_lines(live: Sequence[AlsoStarted]) -> list[Phrase]:
-    return [say("{text}", text=f"also live: {it.session_id} {it.state} {it.name}") for it in live]
+    return [labelled(say("also live"), _which(it)) for it in live]
+
+
+def _which(session: AlsoStarted) -> Phrase:
+    return joined(" ", (session.session_id, word_of(session.state), session.name))
 
 
 def _how(ended: Ended, sentences: Sentences, caller: Caller) -> Phrase:

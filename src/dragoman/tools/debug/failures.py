@@ -8,17 +8,19 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from dragoman.debug.service import DebugService
 from dragoman.errors import DragomanError
-from dragoman.phrases import Phrase, say
+from dragoman.phrases import Language, Phrase, Spoken, say, sentences, text_in
 from dragoman.tools.debug.answers import Failure
 from dragoman.tools.debug.client import client_of
 from dragoman.tools.debug.restarts import explained
 from dragoman.tools.debug.values import Values
 from dragoman.tools.operation import Caller, Outcome
 from dragoman.tools.showing import one_line, through
+from dragoman.words import labelled, listed, word_of
 
 _SAID_CHARACTERS = 1000
 _VALUE_CHARACTERS = 400
@@ -49,9 +51,9 @@ class Failures:
 
     def tell(self, caller: Caller, tool: str, arguments: Mapping[str, Any], error: DragomanError) -> Outcome:
         error = explained(self.service, caller, error)
-        said = self._others(error)
+        said = self._others(error, caller)
         message = _sentence(tool, arguments, error, said)
-        details: dict[str, Any] = through(getattr(error, "details", {}), self._detail)
+        details: dict[str, Any] = through(getattr(error, "details", {}), partial(self._detail, caller))
         session_id, state = (None, None)
         if error.code != "which_session":
             session_id, state = self._state(caller, tool, details.pop("session_id", arguments.get("session_id")))
@@ -65,15 +67,16 @@ class Failures:
             debugger_says=said or None,
             details=details or None,
         )
-        return Outcome(_lines(failure), failure, is_error=True)
+        return Outcome(_lines(failure, caller.language), failure, is_error=True)
 
-    def _others(self, error: DragomanError) -> str:
+    def _others(self, error: DragomanError, caller: Caller) -> str:
         words = error.message.values.get(_WORDS_OF_OTHERS.get(error.code, ""), "")
-        return self.values.tail(str(words).strip(), _SAID_CHARACTERS) if words not in {"?", "-"} else ""
+        said = text_in(words, caller.language) if isinstance(words, str) else str(words)
+        return self.values.tail(said.strip(), _SAID_CHARACTERS) if words not in {"?", "-"} else ""
 
-    def _detail(self, _: str, text: str) -> str:
+    def _detail(self, caller: Caller, _: str, text: str) -> str:
         """What an error is about came from a file, a program or a caller: shown like all else of theirs."""
-        return self.values.text(text, _SAID_CHARACTERS)
+        return self.values.text(text_in(text, caller.language), _SAID_CHARACTERS)
 
     def _state(self, caller: Caller, tool: str, session_id: object) -> tuple[str | None, str]:
         """A start that failed says nothing of the session that happens to be active."""
@@ -112,30 +115,43 @@ _HINTS: Mapping[tuple[str, str], Phrase] = {
 }
 
 
-def _lines(failure: Failure) -> list[Phrase]:
-    which = f"({failure.session_id}, {failure.state})" if failure.session_id else ""
-    head = " ".join(filter(None, (f"{failure.code}: {failure.message}", which, failure.hint)))
+def _lines(failure: Failure, language: Language) -> list[Phrase]:
+    which = say("({session}, {state})", session=failure.session_id, state=word_of(failure.state or ""))
+    said = sentences((failure.message, which if failure.session_id else None, failure.hint), language)
     data = {"debugger says": _gist(failure.debugger_says or ""), **(failure.details or {})}
-    shown = [line for key, value in data.items() if value for line in _detail(key, value)]
-    return [say("{text}", text=line) for line in [head, *shown]]
+    shown = [line for key, value in data.items() if value for line in _detail(key, value, language)]
+    return [say("{text}", text=f"{failure.code}: {said}"), *shown]
 
 
-def _detail(key: str, value: object) -> list[str]:
+def _detail(key: str, value: object, language: Language) -> list[Phrase]:
     """Of a list its end: the last lines of a build are those that say what was wrong."""
+    label = word_of(key)
     if not isinstance(value, list):
-        return [f"{key}: {one_line(_plain(value), _VALUE_CHARACTERS)}"]
+        return [labelled(label, one_line(_plain(value, language), _VALUE_CHARACTERS))]
+    shown = [_plain(item, language) for item in value]
     if len(value) < _LISTED_FROM:
-        return [f"{key}: {one_line(_plain(item), _VALUE_CHARACTERS)}" for item in value]
-    return [f"{key}:", *(f"  {one_line(_plain(item), _ITEM_CHARACTERS)}" for item in value[-_ITEMS:])]
+        return [labelled(label, one_line(it, _VALUE_CHARACTERS)) for it in shown]
+    items = [say("{text}", text=f"  {one_line(it, _ITEM_CHARACTERS)}") for it in shown[-_ITEMS:]]
+    return [say("{label}:", label=label), *items]
 
 
-def _plain(value: object) -> str:
+def _plain(value: object, language: Language) -> str:
     """Lists and objects as a person would write them down."""
     if isinstance(value, Mapping):
-        return ", ".join(f"{key}: {_plain(inner)}" for key, inner in value.items() if inner not in (None, "", [], {}))
+        given = [(str(key), inner) for key, inner in value.items() if inner not in (None, "", [], {})]
+        shown = [labelled(word_of(key), _member(key, inner, language)) for key, inner in given]
+        return listed(shown).in_language(language) if shown else ""
     if isinstance(value, list | tuple):
-        return " ".join(_plain(inner) for inner in value)
+        return " ".join(_plain(inner, language) for inner in value)
     return str(value)
+
+
+def _member(key: str, value: object, language: Language) -> object:
+    return word_of(value) if key in _OF_OURS and isinstance(value, str) else _plain(value, language)
+
+
+_OF_OURS = frozenset({"state", "reason"})
+"""Members whose values are words of ours, where they are in our list."""
 
 
 def _gist(said: str) -> str:
@@ -268,8 +284,8 @@ def _clean(phrase: Phrase) -> Phrase:
 
 
 def _clean_value(value: object) -> object:
-    if isinstance(value, Phrase):
-        return _clean(value)
+    if isinstance(value, Phrase | Spoken):
+        return _clean(value.phrase if isinstance(value, Spoken) else value)
     return value if isinstance(value, int | float) else one_line(str(value), _VALUE_CHARACTERS)
 
 

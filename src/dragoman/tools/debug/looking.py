@@ -47,10 +47,9 @@ class LookingTools:
             )
             for scope in found
         ]
-        lines = [f"  {it.name} [{it.variables_reference}]{' expensive' if it.expensive else ''}" for it in scopes]
         at = _lower_frame(session, wanted)
-        lines = [*_of_frame(at), *(lines or ["-"])]
-        return Outcome(_data(lines), answers.Scopes(session_id=session.id, scopes=scopes, at_frame_id=at))
+        lines = [*_of_frame(at), *(map(_scope_line, scopes) if scopes else _data(["-"]))]
+        return Outcome(lines, answers.Scopes(session_id=session.id, scopes=scopes, at_frame_id=at))
 
     async def variables(self, caller: Caller, wanted: take.Variables) -> Outcome:
         client = client_of(caller)
@@ -63,7 +62,7 @@ class LookingTools:
             session_id=session.id, variables=shown, start=wanted.start, total=total, values_cut_to=share
         )
         in_text = wanted.max_chars if asked else _in_text(shown)
-        return Outcome([*_data(variable_lines(shown, in_text) or ["-"]), *_rest(answer, in_text)], answer)
+        return Outcome([*(variable_lines(shown, in_text) or _data(["-"])), *_rest(answer, in_text)], answer)
 
     async def evaluate(self, caller: Caller, wanted: take.Evaluate) -> Outcome:
         client = client_of(caller)
@@ -87,7 +86,8 @@ class LookingTools:
             length=None if shown.is_whole else shown.length,
             at_frame_id=_lower_frame(session, wanted),
         )
-        return Outcome([*_data([*_of_frame(answer.at_frame_id), *_result_lines(answer)]), *_cut(answer.length)], answer)
+        lines = [*_of_frame(answer.at_frame_id), *_data(_result_lines(answer)), *_cut(answer.length)]
+        return Outcome(lines, answer)
 
     async def set_variable(self, caller: Caller, wanted: take.SetVariable) -> Outcome:
         client = client_of(caller)
@@ -103,7 +103,7 @@ class LookingTools:
         changed = Variable(name=wanted.name, value=found.result, type=found.type, reference=found.reference)
         shown = self.values.variable(changed, wanted.max_chars)
         answer = answers.VariableSet(session_id=session.id, **shown.model_dump(exclude_none=True))
-        return Outcome([*_data(variable_lines([shown], _VALUE_IN_TEXT)), *_cut(answer.length)], answer)
+        return Outcome([*variable_lines([shown], _VALUE_IN_TEXT), *_cut(answer.length)], answer)
 
     async def source(self, caller: Caller, wanted: take.GetSource) -> Outcome:
         named = files_of_stacks(self.service, client_of(caller))
@@ -146,8 +146,13 @@ def _lower_frame(session: Session, wanted: take.Scopes | take.Evaluate) -> int |
     return stop.frame.id if is_default and stop and stop.at and stop.frame else None
 
 
-def _of_frame(id: int | None) -> list[str]:
-    return [] if id is None else [f"frame: {id}"]
+def _of_frame(id: int | None) -> list[Phrase]:
+    return [] if id is None else [say("frame: {id}", id=id)]
+
+
+def _scope_line(scope: answers.ScopeAnswer) -> Phrase:
+    line = f"  {scope.name} [{scope.variables_reference}]"
+    return say("{scope} expensive", scope=line) if scope.expensive else say("{text}", text=line)
 
 
 def _data(lines: list[str]) -> list[Phrase]:

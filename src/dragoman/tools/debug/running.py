@@ -32,6 +32,7 @@ from dragoman.tools.debug.places import Places
 from dragoman.tools.debug.values import name
 from dragoman.tools.debug.waits import Wait, Waits
 from dragoman.tools.operation import Caller, Outcome
+from dragoman.words import labelled, word_of
 
 _WAYS_TO_START = ("configuration_name", "configuration", "program")
 
@@ -121,7 +122,7 @@ class Running:
             state=session.state.value,
             live_sessions=live or None,
         )
-        which = say("{text}", text=f"session: {answer.session_id} {answer.name}")
+        which = labelled(word_of("session"), f"{answer.session_id} {answer.name}")
         return Outcome([message, which, *live_lines(live)], answer)
 
     async def _until(self, caller: Caller, wanted: take.Until) -> Until:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -17,19 +17,20 @@ from dragoman.debug.service import Client, DebugService
 from dragoman.debug.session import Session
 from dragoman.debug.states import LIVE, State
 from dragoman.errors import DragomanError
-from dragoman.phrases import Phrase, say
+from dragoman.phrases import Phrase, joined, say
 from dragoman.tools.debug import answers
 from dragoman.tools.debug import parameters as take
 from dragoman.tools.debug.client import client_of, meant_without_id, who
+from dragoman.tools.debug.ends import runs_with
 from dragoman.tools.debug.threads import ThreadList, thread_answers
 from dragoman.tools.debug.values import Values, name, timestamp
 from dragoman.tools.operation import Caller, Outcome
 from dragoman.tools.showing import one_line
+from dragoman.words import labelled, word_of
 
 _ENDED = 10
 _NAME_IN_TEXT = 100
 _PROBLEM = 400
-_FACT = 300
 _IN_MEGABYTES = 10_000_000
 
 
@@ -69,8 +70,8 @@ class SessionTools:
             problems=problems or None,
         )
         lines = [_configuration_line(it) for it in (*listing.configurations, *listing.compounds)]
-        shown = [say("{text}", text=line) for line in lines] or [say("launch.json has no configurations.")]
-        return Outcome([*shown, *(say("{text}", text=f"problem: {it['message']}") for it in problems)], answer)
+        shown = lines or [say("launch.json has no configurations.")]
+        return Outcome([*shown, *(labelled(say("problem"), it["message"]) for it in problems)], answer)
 
     async def sessions(self, caller: Caller, _: take.Nothing) -> Outcome:
         client = client_of(caller)
@@ -78,7 +79,7 @@ class SessionTools:
         sessions, left_out = _listed(self.service.sessions(client))
         seen = await self._seen(client, sessions)
         found = [_session(session, active, seen[session.id], caller) for session in sessions]
-        lines = [say("{text}", text=line) for session in found for line in _session_lines(session)]
+        lines = [line for session in found for line in _session_lines(session)]
         lines += [say("{count} older ones that have ended are not listed.", count=left_out)] if left_out else []
         held = [name(it) for it in self.not_lent(caller.workspace)]
         answer = answers.Sessions(
@@ -155,10 +156,10 @@ def _problem(error: DragomanError, caller: Caller) -> dict[str, Any]:
     return {"code": error.code, "message": one_line(error.message.in_language(caller.language), _PROBLEM)}
 
 
-def _configuration_line(configuration: dict[str, Any]) -> str:
-    kind = [str(configuration[key]) for key in ("type", "request") if key in configuration] or ["compound"]
-    name = one_line(str(configuration.get("name", "")), _NAME_IN_TEXT)
-    return f"  {name} ({one_line(' '.join(kind), _NAME_IN_TEXT)})"
+def _configuration_line(configuration: dict[str, Any]) -> Phrase:
+    kind = " ".join(str(configuration[key]) for key in ("type", "request") if key in configuration)
+    shown = one_line(kind, _NAME_IN_TEXT) if kind else say("compound")
+    return say("  {name} ({kind})", name=one_line(str(configuration.get("name", "")), _NAME_IN_TEXT), kind=shown)
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +177,7 @@ def _session(session: Session, active: str, seen: _Seen, caller: Caller) -> answ
         state=session.state.value,
         since=timestamp(session.changed_at_ns),
         active=session.id == active,
-        runs_with={key: one_line(value, _FACT) for key, value in session.facts.items()} or None,
+        runs_with=runs_with(caller, session) or None,
         memory_bytes=seen.memory_bytes,
         threads=thread_answers(seen.threads) or None,
         total_threads=len(seen.threads) or None,
@@ -188,16 +189,33 @@ def _session(session: Session, active: str, seen: _Seen, caller: Caller) -> answ
     )
 
 
-def _session_lines(session: answers.SessionAnswer) -> list[str]:
-    mark = "* " if session.active else "  "
-    code = f" exit {session.exit_code}" if session.exit_code is not None else ""
-    signal = f" {session.signal}" if session.signal else ""
-    by = f" (ended by {session.ended_by})" if session.ended_by else ""
-    memory = f", {_size(session.memory_bytes)}" if session.memory_bytes else ""
-    head = f"{mark}{session.session_id} {session.state}{code}{signal}{by} since {session.since}{memory}: {session.name}"
-    threads = [f"    thread {it.thread_id} {it.state} {_at(it)}: {it.name}" for it in session.threads or ()]
+def _session_lines(session: answers.SessionAnswer) -> list[Phrase]:
+    head = labelled(joined("", _heading(session)), session.name)
+    threads = [
+        say(
+            "    thread {id} {state} {place}: {name}",
+            id=it.thread_id,
+            state=word_of(it.state),
+            place=_at(it),
+            name=it.name,
+        )
+        for it in session.threads or ()
+    ]
     left = (session.total_threads or 0) - len(threads)
-    return [head, *threads, *([f"    [{left} more threads]"] if left > 0 else [])]
+    return [head, *threads, *([say("    [{count} more threads]", count=left)] if left > 0 else [])]
+
+
+def _heading(session: answers.SessionAnswer) -> Iterator[object]:
+    yield f"{'* ' if session.active else '  '}{session.session_id} "
+    yield word_of(session.state)
+    if session.exit_code is not None:
+        yield say(" exit {code}", code=session.exit_code)
+    yield f" {session.signal}" if session.signal else ""
+    if session.ended_by:
+        yield say(" (ended by {who})", who=session.ended_by)
+    yield say(" since {time}", time=session.since)
+    if session.memory_bytes:
+        yield say(", {size}", size=_size(session.memory_bytes))
 
 
 def _size(bytes: int) -> str:
@@ -212,7 +230,7 @@ def _at(thread: answers.ThreadAnswer) -> str:
 def _output_lines(answer: answers.ProgramOutput) -> list[Phrase]:
     head = say(
         "State: {state}; cursor {cursor} ({session}).",
-        state=answer.state,
+        state=word_of(answer.state),
         cursor=answer.cursor,
         session=answer.session_id,
     )

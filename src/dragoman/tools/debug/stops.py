@@ -10,7 +10,7 @@ from pathlib import Path
 from dragoman.debug import persons
 from dragoman.debug.model import Change, Frame, Raised, Stop, Variable
 from dragoman.debug.session import Session
-from dragoman.phrases import Phrase, say
+from dragoman.phrases import Phrase, joined, say, text_in
 from dragoman.tools.debug import answers
 from dragoman.tools.debug.breakpoint_kinds import what
 from dragoman.tools.debug.client import client_of
@@ -20,6 +20,7 @@ from dragoman.tools.debug.values import Values, name, variable_lines
 from dragoman.tools.debug.values import timestamp as stamp
 from dragoman.tools.operation import Caller
 from dragoman.tools.showing import one_line, path, source_line
+from dragoman.words import labelled, listed, word_of
 
 LOCAL_CHARACTERS = 400
 _BEFORE_CHARACTERS = 120
@@ -73,14 +74,16 @@ class Stops:
             hit_breakpoint_ids=list(stop.hit_breakpoints) if stop.hit_breakpoints is not None else None,
             exception=self._exception(stop.raised, frame),
             output=self.values.tail(stop.output, _OUTPUT_CHARACTERS) or None,
-            unbound_breakpoints=self.unbound(session),
+            unbound_breakpoints=self.unbound(caller, session),
             source_lines=await self._around(caller, frame),
             other_threads=other_threads(threads, stop.thread_id) or None,
             total_threads=len(threads) if len(threads) > 1 else None,
             sent_on_by=by.in_language(caller.language) if (by := persons.told(stop.by)) else None,
         )
 
-    def unbound(self, session: Session, started_with: Sequence[Session] = ()) -> list[answers.UnboundBreakpoint] | None:
+    def unbound(
+        self, caller: Caller, session: Session, started_with: Sequence[Session] = ()
+    ) -> list[answers.UnboundBreakpoint] | None:
         """At a start, given all sessions that began together, also those that none of them can stop at."""
         elsewhere = [{it.id: (it, why) for it, why in one.bindings.of_other_languages()} for one in started_with]
         nowhere = [
@@ -92,7 +95,7 @@ class Stops:
                 path=path(breakpoint.path) or None,
                 line=breakpoint.line or None,
                 what=name(what(breakpoint)) or None,
-                reason=self.values.text(binding.message, _REASON_CHARACTERS),
+                reason=self.values.text(text_in(binding.message, caller.language), _REASON_CHARACTERS),
             )
             for breakpoint, binding in [*session.bindings.unbound(), *nowhere][:_UNBOUND]
         ] or None
@@ -176,12 +179,12 @@ def stop_lines(stop: answers.StopEventData, seen: Stop, workspace: Path) -> list
     return [
         _head(stop),
         *_sent_on_by(seen),
-        *_labelled("at", _place(seen, workspace)),
+        *_place(seen, workspace),
         *_exception_line(stop.exception),
         *_data(_source_lines(stop)),
         *_locals_lines(stop.top_frame_variables),
-        *_labelled("stack", _stack(seen, workspace)),
-        *_labelled("other threads", _threads(stop)),
+        *_stack(seen, workspace),
+        *_threads(stop),
         *output_lines(stop.output, seen.output_lines),
         *unbound_lines(stop.unbound_breakpoints, workspace),
     ]
@@ -191,7 +194,7 @@ def _head(stop: answers.StopEventData) -> Phrase:
     hit = "".join(f" {id}" for id in stop.hit_breakpoint_ids or ())
     return say(
         "stopped: {reason}{hit} (stop {number}, thread {thread}, {session})",
-        reason=stop.reason if stop.reason in _REASONS else say("other"),
+        reason=word_of(stop.reason) if stop.reason in _REASONS else say("other"),
         hit=hit,
         number=stop.stop_number,
         thread=stop.thread_id,
@@ -209,15 +212,12 @@ def _data(lines: Iterable[str]) -> list[Phrase]:
     return [say("{text}", text=line) for line in lines]
 
 
-def _labelled(label: str, text: str) -> list[Phrase]:
-    return _data([f"{label}: {text}"]) if text else []
-
-
-def _place(seen: Stop, workspace: Path) -> str:
+def _place(seen: Stop, workspace: Path) -> list[Phrase]:
     """Where it is not the top of the stack that is shown, its number says so."""
     if seen.frame is None:
-        return ""
-    return _at(seen.frame, workspace) + (f" (frame {seen.frame.id})" if seen.at else "")
+        return []
+    place = _at(seen.frame, workspace)
+    return [labelled(say("at"), say("{place} (frame {id})", place=place, id=seen.frame.id) if seen.at else place)]
 
 
 def _at(frame: Frame, workspace: Path) -> str:
@@ -240,8 +240,8 @@ def _source_lines(stop: answers.StopEventData) -> list[str]:
 def _exception_line(exception: answers.ExceptionAnswer | None) -> list[Phrase]:
     if exception is None:
         return []
-    label = "uncaught exception" if exception.uncaught else "exception"
-    return _labelled(label, one_line(f"{exception.type}: {exception.message}", _EXCEPTION_IN_TEXT))
+    label = say("uncaught exception") if exception.uncaught else word_of("exception")
+    return [labelled(label, one_line(f"{exception.type}: {exception.message}", _EXCEPTION_IN_TEXT))]
 
 
 def _locals_lines(found: answers.TopFrameVariables | None) -> list[Phrase]:
@@ -250,32 +250,33 @@ def _locals_lines(found: answers.TopFrameVariables | None) -> list[Phrase]:
         return []
     rest = len(lines) - _LOCALS_IN_TEXT
     more = [say("  and {count} more: get_scopes, then get_variables", count=rest)] if rest > 0 else []
-    return [*_data(["locals:"]), *_data(lines[:_LOCALS_IN_TEXT]), *more]
+    return [say("locals:"), *lines[:_LOCALS_IN_TEXT], *more]
 
 
-def _stack(seen: Stop, workspace: Path) -> str:
+def _stack(seen: Stop, workspace: Path) -> list[Phrase]:
     """Callers after callees, each with the number that other tools take; neighbours of a library count as one."""
-    parts: list[str] = []
+    parts: list[str | Phrase] = []
     folded = 0
     for frame in seen.frames:
         if frame.is_library and parts:
             folded += 1
             continue
-        parts += [f"[{folded} library]"] if folded else []
+        parts += [say("[{count} library]", count=folded)] if folded else []
         folded = 0
         parts.append(f"#{frame.id} {_at(frame, workspace)}")
-    parts += [f"[{folded} library]"] if folded else []
+    parts += [say("[{count} library]", count=folded)] if folded else []
     hidden = max(0, len(parts) - _FRAMES_IN_TEXT) + max(0, seen.total_frames - len(seen.frames))
-    shown = parts[:_FRAMES_IN_TEXT] + ([f"[{hidden} more]"] if hidden else [])
-    return " < ".join(shown) if len(shown) > 1 else ""
+    shown = parts[:_FRAMES_IN_TEXT] + ([say("[{count} more]", count=hidden)] if hidden else [])
+    return [labelled(say("stack"), joined(" < ", shown))] if len(shown) > 1 else []
 
 
-def _threads(stop: answers.StopEventData) -> str:
+def _threads(stop: answers.StopEventData) -> list[Phrase]:
     shown = stop.other_threads or []
     rest = (stop.total_threads or 0) - 1 - len(shown)
-    parts = [f"{it.thread_id} {it.name} {it.state}" for it in shown[:_THREADS_IN_TEXT]]
+    parts = [joined(" ", (it.thread_id, it.name, word_of(it.state))) for it in shown[:_THREADS_IN_TEXT]]
     hidden = rest + len(shown) - len(parts)
-    return ", ".join(parts + ([f"[{hidden} more: list_sessions]"] if hidden > 0 else []))
+    parts += [say("[{count} more: list_sessions]", count=hidden)] if hidden > 0 else []
+    return [labelled(say("other threads"), listed(parts))] if parts else []
 
 
 def output_lines(output: str | None, printed: int = 0) -> list[Phrase]:
@@ -287,7 +288,7 @@ def output_lines(output: str | None, printed: int = 0) -> list[Phrase]:
     left = max(printed, len(lines)) - min(len(lines), _OUTPUT_LINES_IN_TEXT)
     more = [say("  ({count} earlier lines: get_output)", count=f"{left:,}")] if left > 0 else []
     tail = [f"  | {one_line(line, _LINE_CHARACTERS)}" for line in lines[-_OUTPUT_LINES_IN_TEXT:]]
-    return [*_data(["output:"]), *more, *_data(tail)]
+    return [say("output:"), *more, *_data(tail)]
 
 
 def unbound_lines(unbound: Sequence[answers.UnboundBreakpoint] | None, workspace: Path) -> list[Phrase]:

@@ -13,6 +13,7 @@ from dragoman.tools.debug.stops import short_path
 from dragoman.tools.debug.values import name
 from dragoman.tools.operation import Caller
 from dragoman.tools.showing import path
+from dragoman.words import listed
 
 _SHOWN = 40
 _LINES = 24
@@ -84,8 +85,8 @@ def dump_fields(dump: ThreadDump, caller: Caller, *, short: bool = False) -> dic
 
 def dump_lines(answer: Dumped, workspace: Path | None = None) -> list[Phrase]:
     """In the language of the answer."""
-    every = [(name(it.name), it) for it in answer.threads or ()]
-    every += [(f"task {name(it.name)}", it) for it in answer.tasks or ()]
+    every: list[tuple[str | Phrase, DumpedThreadAnswer]] = [(name(it.name), it) for it in answer.threads or ()]
+    every += [(say("task {tasks}", tasks=name(it.name)), it) for it in answer.tasks or ()]
     lines = [_line(who, it, workspace) for who, it in every[:_LINES]]
     left = len(every) - len(lines) + (answer.threads_left_out or 0)
     more = [say("  and {count} more threads or tasks", count=left)] if left > 0 else []
@@ -126,11 +127,11 @@ def _waits_for(thread: DumpedThread) -> Phrase | None:
     return words(name(thread.target)) if words else None
 
 
-def _line(who: str, thread: DumpedThreadAnswer, workspace: Path | None) -> Phrase:
+def _line(who: str | Phrase, thread: DumpedThreadAnswer, workspace: Path | None) -> Phrase:
     file = thread.file_path
     where = short_path(file, workspace) if file and workspace else file
     place = f"{where}:{thread.line_number} {thread.function_name or ''}".rstrip() if where else "?"
-    who += f" (pid {thread.process_id})" if thread.process_id else ""
+    who = say("{name} (pid {pid})", name=who, pid=thread.process_id) if thread.process_id else who
     if thread.waits_for:
         return say("  {thread} waits for {what}: {place}", thread=who, what=thread.waits_for, place=place)
     runs = say("  {thread} runs: {place}", thread=who, place=place)
@@ -142,12 +143,4 @@ def _deadlock(dump: ThreadDump, circle: Sequence[str]) -> Phrase:
     by_name = {it.name: it for it in dump.threads if not it.is_task}
     links = [(it, waits) for it in circle if it in by_name and (waits := _waits_for(by_name[it])) is not None]
     told = [say("{thread} waits for {what}", thread=name(who), what=what) for who, what in links]
-    return say("Deadlock: {waits}.", waits=_joined(told))
-
-
-def _joined(phrases: Sequence[Phrase]) -> Phrase:
-    """As one list, in whichever language it is shown."""
-    first, *others = phrases
-    for other in others:
-        first = say("{first}, {second}", first=first, second=other)
-    return first
+    return say("Deadlock: {waits}.", waits=listed(told))

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from dragoman.debug.model import Variable
+from dragoman.phrases import Phrase, joined, say
 from dragoman.redaction import Redactor
 from dragoman.tools.debug.answers import VariableAnswer
 from dragoman.tools.showing import Cut, escaped, one_line, through
@@ -97,19 +98,19 @@ def _expression(text: str | None) -> str | None:
     return None if text is None else one_line(text, _EXPRESSION)
 
 
-def variable_lines(variables: Iterable[VariableAnswer], most: int = TEXT_CHARACTERS) -> list[str]:
+def variable_lines(variables: Iterable[VariableAnswer], most: int = TEXT_CHARACTERS) -> list[Phrase]:
     """`name = value`, each in one line. Groups that an adapter makes up have no value and are left out."""
     return [
-        f"  {variable.name} = {_shown(variable, most)}{_opened_with(variable)}"
+        joined("", (f"  {variable.name} = ", _shown(variable, most), _opened_with(variable)))
         for variable in variables
         if variable.value or variable.type
     ]
 
 
-def _shown(variable: VariableAnswer, most: int) -> str:
+def _shown(variable: VariableAnswer, most: int) -> str | Phrase:
     whole = variable.length or len(variable.value)
     shown = one_line(variable.value[:most])
-    return shown if whole <= most else f"{shown}… ({whole} chars)"
+    return shown if whole <= most else say("{text}… ({count} chars)", text=shown, count=whole)
 
 
 def _opened_with(variable: VariableAnswer) -> str:

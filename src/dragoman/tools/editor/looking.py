@@ -10,6 +10,7 @@ from dragoman.tools.editor import parameters as p
 from dragoman.tools.editor import told
 from dragoman.tools.editor.asking import Asker
 from dragoman.tools.operation import Caller, Outcome
+from dragoman.words import word_of
 
 _PROBLEMS = 200
 _IN_TEXT = 30
@@ -67,7 +68,7 @@ def _problem_lines(data: p.Problems) -> list[Phrase]:
             "{path}:{line}: {severity}: {message}",
             path=showing.path(it.path),
             line=it.line,
-            severity=it.severity,
+            severity=word_of(it.severity),
             message=showing.one_line(it.message, 300),
         )
         for it in data.problems[:_IN_TEXT]

@@ -9,7 +9,7 @@ from dragoman.debug.evidence.effects import suspicious
 from dragoman.debug.evidence.points import Point
 from dragoman.debug.evidence.sheet import Cell
 from dragoman.debug.model import Frame
-from dragoman.phrases import Phrase, say
+from dragoman.phrases import Phrase, say, spoken, text_in
 from dragoman.tools.debug.client import client_of
 from dragoman.tools.debug.failures import ToolError
 from dragoman.tools.debug.python_functions import NOT_FOUND
@@ -22,6 +22,7 @@ from dragoman.tools.evidence.room import Room
 from dragoman.tools.evidence.subject import subject_of
 from dragoman.tools.operation import Caller, Outcome
 from dragoman.tools.showing import escaped, one_line
+from dragoman.words import labelled, word_of
 
 _VALUE = 800
 _VALUE_IN_TEXT = 160
@@ -76,7 +77,7 @@ class Changing:
             old=self._shown(wanted.expression, change.old) if change else None,
             new=self._shown(wanted.expression, change.new) if change else None,
             frames=frames_seen(change.frames, caller.workspace) if change else None,
-            not_bound=self._why_not_bound(found, point),
+            not_bound=self._why_not_bound(caller, found, point),
             ended=self.room.ends.data(caller, found.end),
             session_id=found.session_id or None,
             state=found.state or None,
@@ -84,12 +85,12 @@ class Changing:
             or None,
         )
 
-    def _why_not_bound(self, found: Looked, point: Point | None) -> str | None:
+    def _why_not_bound(self, caller: Caller, found: Looked, point: Point | None) -> str | None:
         if found.verdict != "never reached":
             return None
         why = found.binding.message if found.binding else ""
-        why = why or (str(NOT_FOUND) if point is not None and point.is_unknown else "")
-        return self.room.values.text(why, _REASON) or None
+        why = why or (spoken(NOT_FOUND) if point is not None and point.is_unknown else "")
+        return self.room.values.text(text_in(why, caller.language), _REASON) or None
 
     async def _source(self, caller: Caller, at: Frame | None) -> str | None:
         lines = await self.sources.lines(at.path, caller.workspace, {at.path}) if at and at.path else None
@@ -109,7 +110,7 @@ def _lines(answer: ChangeFound) -> list[Phrase]:
         "never reached": say("The place was never reached."),
     }
     reason = [say("  not bound: {reason}", reason=one_line(answer.not_bound))] if answer.not_bound else []
-    told = [("line", answer.source or ""), ("old", answer.old or ""), ("new", answer.new or "")]
-    told.append(("stack", stack_line(answer.frames or ())))
-    labelled = [say("{text}", text=f"{label}: {one_line(text, _VALUE_IN_TEXT)}") for label, text in told if text]
-    return [heads[answer.verdict], *reason, *labelled]
+    told = [(word_of("line"), answer.source), (say("old"), answer.old), (say("new"), answer.new)]
+    told.append((say("stack"), stack_line(answer.frames or ())))
+    shown = [labelled(label, one_line(text, _VALUE_IN_TEXT)) for label, text in told if text]
+    return [heads[answer.verdict], *reason, *shown]

@@ -17,6 +17,7 @@ from dragoman.tools.evidence.subject import subject_of
 from dragoman.tools.evidence.tracing import points_seen
 from dragoman.tools.operation import Caller, Outcome
 from dragoman.tools.showing import escaped, one_line
+from dragoman.words import labelled, word_of
 
 _VALUE_IN_TEXT = 160
 
@@ -46,7 +47,7 @@ class Checking:
         return Outcome([*_lines(answer), *self.room.last_lines(answer)], answer)
 
     def _answer(self, caller: Caller, wanted: CheckWanted, found: Checked) -> CheckedAnswer:
-        (seen,) = points_seen(found.trace, caller.workspace, self.room)
+        (seen,) = points_seen(found.trace, caller, self.room)
         expressions = [wanted.claim, wanted.condition, *wanted.expressions]
         return CheckedAnswer(
             status="success",
@@ -80,9 +81,12 @@ def _lines(answer: CheckedAnswer) -> list[Phrase]:
         "never reached": say("never reached: {place}", place=answer.place),
     }
     reason = [say("  not bound: {reason}", reason=one_line(answer.not_bound))] if answer.not_bound else []
-    told = [("error", answer.error or ""), ("before", _pairs(answer.before)), ("at the break", _pairs(answer.at_break))]
-    labelled = [say("{text}", text=f"{label}: {text}") for label, text in told if text]
-    return [heads[answer.verdict], *reason, *labelled]
+    told = [
+        (word_of("error"), answer.error),
+        (say("before"), _pairs(answer.before)),
+        (say("at the break"), _pairs(answer.at_break)),
+    ]
+    return [heads[answer.verdict], *reason, *(labelled(label, text) for label, text in told if text)]
 
 
 def _pairs(values: dict[str, str] | None) -> str:

@@ -26,6 +26,7 @@ from dragoman.tools.evidence.subject import WAYS, subject_of
 from dragoman.tools.evidence.tracing import points_seen, require_apart
 from dragoman.tools.operation import Caller, Outcome
 from dragoman.tools.showing import escaped, one_line
+from dragoman.words import labelled, word_of
 
 _CELL_IN_TEXT = 120
 
@@ -95,7 +96,7 @@ class Comparing:
     def _answer(self, caller: Caller, one: Trace, other: Trace, found: Difference | None) -> RunsCompared:
         expressions = [it for point in one.points for it in (*point.expressions, point.condition) if it]
         row = found and (found.one or found.other)
-        places = [it.place for it in points_seen(one, caller.workspace, self.room)]
+        places = [it.place for it in points_seen(one, caller, self.room)]
         return RunsCompared(
             status="success",
             verdict="different" if found else "same",
@@ -121,21 +122,17 @@ class Comparing:
         return f"!{shown}" if cell.failed else shown
 
     def _lines(self, answer: RunsCompared) -> list[Phrase]:
-        ends = [("one", answer.ended), ("other", answer.other_ended)]
         if answer.verdict == "same":
             return [say("The runs are the same, hits: {hits}.", hits=answer.hits[0]), *end_lines(answer.ended)]
         head = say("The runs end differently, after hits: {hits}.", hits=answer.hits[0])
         if answer.hit is not None:
             head = say("The runs differ first at hit {hit}, {place}.", hit=answer.hit, place=answer.place)
-        told = [("before", it) for it in answer.before or ()]
-        told += [
-            (name, values) for name, values in (("one", answer.one), ("other", answer.other)) if values is not None
-        ]
-        lines = [_labelled(label, _pairs(values)) for label, values in told]
-        if answer.hit is not None and (answer.one is None or answer.other is None):
-            lines.append(_labelled("one" if answer.one is None else "other", "-"))
-        for name, ended in ends:
-            lines += [_labelled(f"{name} ended", ended.how), *end_lines(ended)]
+        lines = [labelled(say("before"), _pairs(it)) for it in answer.before or ()]
+        if answer.hit is not None:
+            one, other = ("-" if it is None else _pairs(it) for it in (answer.one, answer.other))
+            lines += [say("one: {values}", values=one), say("other: {values}", values=other)]
+        lines += [say("one ended: {how}", how=word_of(answer.ended.how)), *end_lines(answer.ended)]
+        lines += [say("other ended: {how}", how=word_of(answer.other_ended.how)), *end_lines(answer.other_ended)]
         return [head, *lines]
 
 
@@ -169,7 +166,3 @@ def _moved(wanted: CompareWanted, workspace: Path, tree: Path) -> CompareWanted:
 def _pairs(values: dict[str, str]) -> str:
     shown: Sequence[str] = [f"{name} = {one_line(value, _CELL_IN_TEXT)}" for name, value in values.items()]
     return ", ".join(shown)
-
-
-def _labelled(label: str, text: str) -> Phrase:
-    return say("{text}", text=f"{label}: {text}")

@@ -23,6 +23,7 @@ from dragoman.tools.evidence.room import Room
 from dragoman.tools.evidence.subject import subject_of
 from dragoman.tools.operation import Caller, Outcome
 from dragoman.tools.showing import escaped, one_line
+from dragoman.words import labelled, word_of
 
 _VALUE = 400
 _VALUE_IN_TEXT = 120
@@ -108,22 +109,22 @@ def crash_lines(answer: CrashSeen) -> list[Phrase]:
     calm += [say("The debugger did not stop there; this is what the program printed.")] if answer.printed else []
     told = [line for it in answer.caused_by or () for line in cause_lines(it)]
     told += [line for it in answer.frames for line in frame_lines(it)]
-    left = [say("State: {state} ({session}).", state=answer.state, session=answer.session_id)]
-    return [*calm, first, *(say("{text}", text=it) for it in told), *rest, *left[: bool(answer.session_id)]]
+    left = [say("State: {state} ({session}).", state=word_of(answer.state or ""), session=answer.session_id)]
+    return [*calm, first, *told, *rest, *left[: bool(answer.session_id)]]
 
 
-def cause_lines(cause: CauseSeen) -> list[str]:
-    at = f" at {cause.at}" if cause.at else ""
-    said = f"{cause.type}: {cause.message}" if cause.message else cause.type
-    return [f"caused by: {one_line(said, _MESSAGE)}{at}", *_pairs(cause.locals)]
+def cause_lines(cause: CauseSeen) -> list[Phrase]:
+    said = one_line(f"{cause.type}: {cause.message}" if cause.message else cause.type, _MESSAGE)
+    told = say("{error} at {place}", error=said, place=cause.at) if cause.at else said
+    return [labelled(say("caused by"), told), *_pairs(cause.locals)]
 
 
-def frame_lines(frame: CrashFrame) -> list[str]:
+def frame_lines(frame: CrashFrame) -> list[Phrase]:
     source = f": {one_line(frame.source, _SOURCE)}" if frame.source else ""
-    head = f"at {frame.file_path or '?'}:{frame.line} {frame.function}{source}"
+    head = say("at {place}", place=f"{frame.file_path or '?'}:{frame.line} {frame.function}{source}")
     return [head, *_pairs(frame.values), *_pairs(frame.locals)]
 
 
-def _pairs(values: dict[str, str] | None) -> list[str]:
+def _pairs(values: dict[str, str] | None) -> list[Phrase]:
     shown = [f"{name} = {one_line(value, _VALUE_IN_TEXT)}" for name, value in (values or {}).items()]
-    return [f"  {', '.join(shown)}"] if shown else []
+    return [say("{text}", text=f"  {', '.join(shown)}")] if shown else []

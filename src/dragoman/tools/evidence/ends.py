@@ -16,6 +16,7 @@ from dragoman.tools.evidence.answers import ExceptionSeen, FrameSeen, RunEnd
 from dragoman.tools.operation import Caller
 from dragoman.tools.showing import one_line
 from dragoman.visible import without_colours
+from dragoman.words import labelled, word_of
 
 _FRAMES = 8
 _MESSAGE = 400
@@ -65,18 +66,20 @@ def _frame(frame: Frame, workspace: Path) -> FrameSeen:
 
 
 def end_lines(end: RunEnd) -> list[Phrase]:
-    return [*_how(end), *_labelled("at", stack_line(end.frames or ())), *dump_lines(end), *_output(end.output)]
+    at = [labelled(say("at"), stack_line(end.frames))] if end.frames else []
+    return [*_how(end), *at, *dump_lines(end), *_output(end.output)]
 
 
 def _how(end: RunEnd) -> list[Phrase]:
     found = [_LIMITS[end.limit]] if end.limit in _LIMITS else []
     if end.exception:
-        found += _labelled("exception", one_line(f"{end.exception.type}: {end.exception.message}", _MESSAGE))
+        told = one_line(f"{end.exception.type}: {end.exception.message}", _MESSAGE)
+        found.append(labelled(word_of("exception"), told))
     if end.how == "lost":
         found.append(say("The debugger is gone, and has not said how the program ended."))
     if end.exit_code is not None:
-        found += _labelled("exit code", str(end.exit_code))
-    return found + _labelled("signal", end.signal or "")
+        found.append(labelled(say("exit code"), end.exit_code))
+    return [*found, *([labelled(say("signal"), end.signal)] if end.signal else [])]
 
 
 def stack_line(frames: Sequence[FrameSeen]) -> str:
@@ -87,7 +90,3 @@ def _output(output: str | None) -> list[Phrase]:
     """The tail; each line behind a bar, so that none can pass for one of ours."""
     lines = (output or "").splitlines()[-_OUTPUT_LINES:]
     return [say("{text}", text=f"| {one_line(line, _LINE)}") for line in lines]
-
-
-def _labelled(label: str, text: str) -> list[Phrase]:
-    return [say("{text}", text=f"{label}: {text}")] if text else []

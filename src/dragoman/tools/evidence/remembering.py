@@ -7,7 +7,7 @@ from pathlib import Path
 
 from dragoman.debug.history.kept import KeptFrame, KeptStop
 from dragoman.debug.history.service import Difference, StopHistory, difference
-from dragoman.phrases import Phrase, say
+from dragoman.phrases import Phrase, joined, say
 from dragoman.tools.debug.failures import ToolError
 from dragoman.tools.debug.stops import short_path
 from dragoman.tools.debug.values import name, timestamp
@@ -15,6 +15,7 @@ from dragoman.tools.evidence.answers import Changed, FrameSeen, PastStop, StopAt
 from dragoman.tools.evidence.parameters import StopsWanted
 from dragoman.tools.operation import Caller, Outcome
 from dragoman.tools.showing import escaped, one_line
+from dragoman.words import labelled, word_of
 
 _VALUE_IN_TEXT = 120
 _FRAMES_IN_TEXT = 6
@@ -37,13 +38,13 @@ class Remembering:
     async def _list(self, caller: Caller, wanted: StopsWanted) -> Outcome:
         found = await self.history.newest(caller.record_of, session=wanted.session_id, limit=wanted.limit)
         stops = [_past(it, caller.workspace) for it in found]
-        lines = [say("{text}", text=_line(it) + _changed(it)) for it in stops]
+        lines = [joined("", (_line(it), _changed(it))) for it in stops]
         return Outcome(lines or [say("No stop is kept.")], StopsFound(status="success", stops=stops))
 
     async def _at(self, caller: Caller, wanted: StopsWanted) -> Outcome:
         stop = await self.history.at(caller.record_of, wanted.at)
         answer = _whole(stop, caller.workspace)
-        return Outcome([say("{text}", text=it) for it in _at_lines(answer)], StopsFound(status="success", at=answer))
+        return Outcome(_at_lines(answer), StopsFound(status="success", at=answer))
 
     async def _diff(self, caller: Caller, wanted: StopsWanted) -> Outcome:
         place = caller.record_of
@@ -53,7 +54,7 @@ class Remembering:
         answer = StopsFound(status="success", stops=stops, changes=changes)
         lines = [_line(it) for it in stops] + [_diff_line(it) for it in changes]
         same = [] if changes else [say("The same values.")]
-        return Outcome([*(say("{text}", text=it) for it in lines), *same], answer)
+        return Outcome([*lines, *same], answer)
 
     async def _search(self, caller: Caller, wanted: StopsWanted) -> Outcome:
         found = await self.history.search(
@@ -64,8 +65,8 @@ class Remembering:
             status="success", stops=stops, searched=found.searched, is_complete=None if found.is_complete else False
         )
         variable = one_line(wanted.variable)
-        shown = [f"{_line(it)}  {variable} = {one_line(it.value or '', _VALUE_IN_TEXT)}" for it in stops]
-        lines: list[Phrase] = [say("{text}", text=it) for it in shown]
+        values = [f"{variable} = {one_line(it.value or '', _VALUE_IN_TEXT)}" for it in stops]
+        lines = [joined("  ", (_line(it), value)) for it, value in zip(stops, values, strict=True)]
         if not stops:
             lines = [say("In none of {count} stops.", count=found.searched)]
         if not found.is_complete:
@@ -113,23 +114,23 @@ def _or_none(text: str | None) -> str | None:
     return None if text is None else escaped(text)
 
 
-def _line(stop: PastStop) -> str:
-    return f"{stop.id} {stop.at[11:19]} {stop.reason} {stop.place}"
+def _line(stop: PastStop) -> Phrase:
+    return joined(" ", (stop.id, stop.at[11:19], word_of(stop.reason), stop.place))
 
 
-def _changed(stop: PastStop) -> str:
+def _changed(stop: PastStop) -> Phrase | str:
     names = stop.changed or []
     more = f" +{len(names) - _NAMES_IN_TEXT}" if len(names) > _NAMES_IN_TEXT else ""
-    return f"  changed: {', '.join(names[:_NAMES_IN_TEXT])}{more}" if names else ""
+    return say("  changed: {names}", names=f"{', '.join(names[:_NAMES_IN_TEXT])}{more}") if names else ""
 
 
-def _at_lines(stop: StopAt) -> list[str]:
+def _at_lines(stop: StopAt) -> list[Phrase]:
     stack = " < ".join(f"{it.file_path or '?'}:{it.line} {it.function}" for it in stop.frames[1:_FRAMES_IN_TEXT])
-    values = [f"  {it} = {one_line(value, _VALUE_IN_TEXT)}" for it, value in stop.variables.items()]
-    told = [_line(stop), f"exception: {stop.exception}" if stop.exception else "", *values]
-    return [it for it in (*told, f"stack: {stack}" if stack else "") if it]
+    values = [say("{text}", text=f"  {it} = {one_line(text, _VALUE_IN_TEXT)}") for it, text in stop.variables.items()]
+    raised = [labelled(word_of("exception"), stop.exception)] if stop.exception else []
+    return [_line(stop), *raised, *values, *([labelled(say("stack"), stack)] if stack else [])]
 
 
-def _diff_line(change: Changed) -> str:
+def _diff_line(change: Changed) -> Phrase:
     shown = [one_line(it, _VALUE_IN_TEXT) if it is not None else "-" for it in (change.before, change.after)]
-    return f"  {change.name}: {shown[0]} -> {shown[1]}"
+    return say("{text}", text=f"  {change.name}: {shown[0]} -> {shown[1]}")

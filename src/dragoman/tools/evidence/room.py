@@ -16,6 +16,7 @@ from dragoman.tools.evidence.ends import Ends, end_lines
 from dragoman.tools.evidence.place import PlaceFinder
 from dragoman.tools.operation import Caller
 from dragoman.tools.showing import one_line
+from dragoman.words import word_of
 
 _T = TypeVar("_T")
 _EXPRESSION_IN_TEXT = 80
@@ -45,5 +46,7 @@ class Room:
             shown = ", ".join(one_line(it, _EXPRESSION_IN_TEXT) for it in answer.side_effects)
             lines.append(say("may have changed the program: {expressions}", expressions=shown))
         if answer.session_id:
-            lines.append(say("State: {state} ({session}).", state=answer.state, session=answer.session_id))
+            lines.append(
+                say("State: {state} ({session}).", state=word_of(answer.state or ""), session=answer.session_id)
+            )
         return lines

@@ -23,6 +23,7 @@ from dragoman.tools.evidence.parameters import TestWanted
 from dragoman.tools.evidence.room import Room
 from dragoman.tools.operation import Caller, Outcome
 from dragoman.tools.showing import one_line
+from dragoman.words import labelled
 
 _MESSAGE = 1000
 _NAME = 200
@@ -112,11 +113,11 @@ def test_lines(answer: TestSeen) -> list[Phrase]:
         "no tests": say("There was no test to run."),
         "limit": say("not over after {seconds} s", seconds=answer.seconds),
     }
-    named = [f"failed: {_names(answer.failed)}"] if answer.failed else []
+    named = [labelled(say("failed"), _names(answer.failed))] if answer.failed else []
     told = named + [line for it in answer.failures or () for line in _failure_lines(it)]
     is_told = answer.verdict == "passed" or (answer.failures and answer.verdict != "limit")
     rest = [] if is_told else end_lines(answer.ended)
-    return [heads[answer.verdict], *(say("{text}", text=it) for it in told), *rest]
+    return [heads[answer.verdict], *told, *rest]
 
 
 def _names(failed: list[str]) -> str:
@@ -124,8 +125,8 @@ def _names(failed: list[str]) -> str:
     return ", ".join(failed[:_NAMES_IN_TEXT]) + (f", … (+{more})" if more > 0 else "")
 
 
-def _failure_lines(failure: TestFailure) -> list[str]:
+def _failure_lines(failure: TestFailure) -> list[Phrase]:
     raised = failure.exception
-    head = [one_line(f"{raised.type}: {raised.message}", _MESSAGE_IN_TEXT)] if raised else []
+    head = [say("{text}", text=one_line(f"{raised.type}: {raised.message}", _MESSAGE_IN_TEXT))] if raised else []
     causes = [line for it in failure.caused_by or () for line in cause_lines(it)]
     return [*head, *causes, *(line for it in failure.frames for line in frame_lines(it))]

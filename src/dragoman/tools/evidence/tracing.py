@@ -12,7 +12,7 @@ from dragoman.debug.evidence.points import Point
 from dragoman.debug.evidence.sheet import CELL_IN_TEXT, Cell, Row, Sheet
 from dragoman.debug.evidence.trace import Trace, together, traced
 from dragoman.debug.model import Binding
-from dragoman.phrases import Phrase, say
+from dragoman.phrases import Language, Phrase, say, spoken, text_in
 from dragoman.tools.debug.client import client_of
 from dragoman.tools.debug.failures import ToolError
 from dragoman.tools.debug.python_functions import NOT_FOUND
@@ -57,7 +57,7 @@ class Tracing:
         return Traced(
             status="success",
             hits=trace.sheet.hits,
-            points=points_seen(trace, caller.workspace, self.room),
+            points=points_seen(trace, caller, self.room),
             rows=[self._row(trace, row) for row in (*trace.sheet.rows, *trace.sheet.tail)],
             rows_left_out=trace.sheet.left_out or None,
             ended=self.room.ends.data(caller, trace.end),
@@ -88,27 +88,27 @@ def require_apart(points: Sequence[Point]) -> None:
         )
 
 
-def points_seen(trace: Trace, workspace: Path, room: Room) -> list[PointSeen]:
+def points_seen(trace: Trace, caller: Caller, room: Room) -> list[PointSeen]:
     return [
         PointSeen(
-            place=_place(point, binding, workspace),
+            place=_place(point, binding, caller.workspace),
             expressions=[escaped(it) for it in point.expressions],
             hits=trace.sheet.hits_of(at),
             condition=escaped(point.condition) or None,
-            not_bound=_why_not_bound(trace, at, binding, room),
+            not_bound=_why_not_bound(trace, at, binding, room, caller.language),
         )
         for at, (point, binding) in enumerate(zip(trace.points, trace.bindings, strict=True))
     ]
 
 
-def _why_not_bound(trace: Trace, at: int, binding: Binding, room: Room) -> str | None:
+def _why_not_bound(trace: Trace, at: int, binding: Binding, room: Room, language: Language) -> str | None:
     """A place that no code stands at, or whose condition cannot be judged, is no place that was not reached."""
     if trace.sheet.hits_of(at):
         return None
     fault = trace.faults.get(at)
-    why = str(say("The condition failed: {reason}", reason=fault)) if fault else binding.message
-    why = why or (str(NOT_FOUND) if trace.points[at].is_unknown else "")
-    return room.values.text(why, _REASON) or None
+    why = spoken(say("The condition failed: {reason}", reason=fault)) if fault else binding.message
+    why = why or (spoken(NOT_FOUND) if trace.points[at].is_unknown else "")
+    return room.values.text(text_in(why, language), _REASON) or None
 
 
 def _place(point: Point, binding: Binding, workspace: Path) -> str:
@@ -138,8 +138,10 @@ def _plain(lines: Iterator[str]) -> Iterator[Phrase]:
 
 def _head(at: int, point: PointSeen, *, is_over: bool) -> Iterator[Phrase]:
     asked = " | ".join(one_line(it, _EXPRESSION_IN_TEXT) for it in point.expressions)
-    condition = f" if {one_line(point.condition, _EXPRESSION_IN_TEXT)}" if point.condition else ""
-    yield say("{text}", text=f"{f'@{at} ' if at else ''}{point.place}{condition}: {asked}")
+    place: str | Phrase = f"{f'@{at} ' if at else ''}{point.place}"
+    if point.condition:
+        place = say("{place} if {condition}", place=place, condition=one_line(point.condition, _EXPRESSION_IN_TEXT))
+    yield say("{place}: {asked}", place=place, asked=asked)
     if point.not_bound:
         yield say("  not bound: {reason}", reason=one_line(point.not_bound))
     elif not point.hits and is_over:

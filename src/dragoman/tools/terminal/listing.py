@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from dragoman.clock import Clock
 from dragoman.errors import write_fault_lines, write_fault_row
-from dragoman.phrases import Phrase, say
+from dragoman.phrases import Phrase, joined, say
 from dragoman.terminal.agent_terminals import AgentTerminals
 from dragoman.terminal.model import AGENT, ENDED_BY, FOLDER, Command
 from dragoman.terminal.service import TerminalService
@@ -16,10 +17,16 @@ from dragoman.tools.terminal import answers
 from dragoman.tools.terminal import parameters as take
 from dragoman.tools.terminal.scope import client_of, may_see_terminal
 from dragoman.tools.terminal.texts import Texts, command_lines, exit_word, instant
+from dragoman.words import labelled, word_of
 
 MOST_TERMINALS = 50
 _LINE_CHARACTERS = 120
-_AGES = ((86_400, "d"), (3_600, "h"), (60, "min"), (1, "s"))
+_AGES: tuple[tuple[int, Callable[[int], Phrase]], ...] = (
+    (86_400, lambda count: say("{count} d", count=count)),
+    (3_600, lambda count: say("{count} h", count=count)),
+    (60, lambda count: say("{count} min", count=count)),
+    (1, lambda count: say("{count} s", count=count)),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,28 +80,33 @@ class ListingTools:
             last=None if last is None else self.texts.command(last),
         )
 
-    def _age(self, command: Command | None) -> str:
+    def _age(self, command: Command | None) -> Phrase | None:
         """Since it ended, or of what runs, since it began."""
         if command is None:
-            return ""
+            return None
         seconds = max(1, (self.clock.wall_ns() - (command.ended_ns or command.started_ns)) // 10**9)
-        size, unit = next((size, unit) for size, unit in _AGES if seconds >= size)
-        return f"{seconds // size} {unit}"
+        size, told = next((size, told) for size, told in _AGES if seconds >= size)
+        return told(seconds // size)
 
 
-def _line(it: answers.TerminalListed, age: str) -> Phrase:
-    whose = ["yours"] if it.yours else [it.owner, it.agent]
-    state = [] if it.state == "live" else [f"{it.state}: {it.ended_by}" if it.ended_by else it.state]
-    words = [it.terminal, *whose, *state, it.cwd, *_doing(it, age)]
-    return say("{text}", text="  ".join(word for word in words if word))
+def _line(it: answers.TerminalListed, age: Phrase | None) -> Phrase:
+    whose = [say("yours")] if it.yours else [word_of(it.owner), it.agent]
+    words = [it.terminal, *whose, *_state(it), it.cwd, *_doing(it, age)]
+    return joined("  ", filter(None, words))
 
 
-def _doing(it: answers.TerminalListed, age: str) -> list[str]:
+def _state(it: answers.TerminalListed) -> list[Phrase]:
+    if it.state == "live":
+        return []
+    return [labelled(word_of(it.state), word_of(it.ended_by)) if it.ended_by else word_of(it.state)]
+
+
+def _doing(it: answers.TerminalListed, age: Phrase | None) -> list[Phrase | str]:
     command = it.running or it.last
     if command is None:
         return []
-    state = f"running for {age}" if it.running else f"{exit_word(command)}, {age} ago"
-    return [state, command_lines(command, _LINE_CHARACTERS)]
+    ended = say("{exit}, {age} ago", exit=exit_word(command), age=age)
+    return [say("running for {age}", age=age) if it.running else ended, command_lines(command, _LINE_CHARACTERS)]
 
 
 def _closing(answer: answers.Terminals) -> list[Phrase]:

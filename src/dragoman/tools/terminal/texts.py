@@ -7,13 +7,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from dragoman.phrases import Phrase, say
+from dragoman.phrases import Phrase, joined, say
 from dragoman.redaction import Redactor
 from dragoman.terminal.model import RUNNING, Command
 from dragoman.terminal.plain import plain, without_full_screen
 from dragoman.tools.showing import escaped, one_line
 from dragoman.tools.terminal.answers import CommandSeen
 from dragoman.wire.osc import SUSPENDED
+from dragoman.words import word_of
 
 LINE_CHARACTERS = 2000
 COMMAND_CHARACTERS = 4000
@@ -78,10 +79,10 @@ def quoted(text: str) -> list[Phrase]:
 
 def listed(command: CommandSeen) -> Phrase:
     shown = command_lines(command, _LISTED_CHARACTERS)
-    words = [command.command_id, command.started_at, exit_word(command), command.cwd, shown]
-    if not command.verified and not command.command_id.endswith(RUNNING):
-        words.insert(3, "unverified")
-    return say("{text}", text="  ".join(word for word in words if word))
+    is_doubtful = not command.verified and not command.command_id.endswith(RUNNING)
+    doubt = say("unverified") if is_doubtful else None
+    words = [command.command_id, command.started_at, exit_word(command), doubt, command.cwd, shown]
+    return joined("  ", filter(None, words))
 
 
 def command_lines(command: CommandSeen, most: int) -> str:
@@ -91,12 +92,12 @@ def command_lines(command: CommandSeen, most: int) -> str:
     return "\n".join(f"{_MARK}{line}" for line in text.split("\n"))
 
 
-def exit_word(command: CommandSeen) -> str:
+def exit_word(command: CommandSeen) -> Phrase:
     if command.command_id.endswith(RUNNING):
-        return "running"
+        return word_of("running")
     if command.exit_code in SUSPENDED:
-        return f"suspended ({command.exit_code})"
-    return f"exit {'?' if command.exit_code is None else command.exit_code}"
+        return say("suspended ({code})", code=command.exit_code)
+    return say("exit {code}", code="?" if command.exit_code is None else command.exit_code)
 
 
 def told(command: CommandSeen) -> Sequence[Phrase]:

@@ -24,6 +24,7 @@ from dragoman.terminal.told import CommandTold
 from dragoman.terminal.wrappers import Wish, Wrappers
 from dragoman.tools import Caller, Toolbox
 from dragoman.tools.terminal import terminal_operations
+from tests.chinese_text import english_in
 
 START_MS = 1_700_000_000_000
 
@@ -190,6 +191,7 @@ class Bench:
         operation = next(it for it in self.toolbox.operations if it.name == tool)
         data = outcome.data.model_dump(mode="json")
         jsonschema.validate(data, operation.output_schema)
+        assert [left for line in outcome.lines for left in english_in(line)] == []
         return Answer(data, "\n".join(line.in_language("en") for line in outcome.lines))
 
     async def terminal(self, id: str, attributes: Mapping[str, str] | None = None) -> None:
