@@ -155,18 +155,18 @@ class Register:
     # Which stop each client was told of last: what it asks for next was decided on that one.
 
     def told(self, client: Client, session: Session, number: int) -> None:
-        self._told_stop[client.id, session.id] = number
+        self._told_stop[_shown_to(client), session.id] = number
 
     def seen(self, client: Client, session: Session) -> int | None:
         """A client that was never told of a stop decides on what it finds."""
-        return self._told_stop.get((client.id, session.id))
+        return self._told_stop.get((_shown_to(client), session.id))
 
     def show(self, client: Client, session: Session) -> None:
         """The client is told of this session now: what it asks without an id means this one."""
-        self._shown[client.id, session.id] = next(self._showings)
+        self._shown[_shown_to(client), session.id] = next(self._showings)
 
     def _showing(self, client: Client, kept: Kept) -> int:
-        return self._shown.get((client.id, kept.session.id), 0)
+        return self._shown.get((_shown_to(client), kept.session.id), 0)
 
     def _live(self, client: Client) -> list[Kept]:
         """One that ends already counts only where there is no other."""
@@ -198,3 +198,7 @@ def _choice(session: Session) -> dict[str, object]:
     frame = stop.frame
     place = {"at": f"{frame.path}:{frame.line}", "function_name": frame.name} if frame and frame.path else {}
     return {**choice, "stop_number": stop.number, "reason": stop.reason, **place}
+
+
+def _shown_to(client: Client) -> str:
+    return client.link or client.id

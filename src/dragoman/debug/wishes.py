@@ -34,6 +34,8 @@ class Client:
     """Whether a person started this client in the workspace, and so said that what it holds may run."""
     name: str = ""
     """What it calls itself: for people, and proof of nothing."""
+    link: str = ""
+    """Which of those that go by its id: each conversation of a chat is shown stops of its own."""
     terminal: RunInTerminal | None = field(default=None, repr=False, compare=False)
     """Where it has one of its own for programs that want one."""
     moved: Mapping[str, str] = field(default_factory=dict, repr=False)

@@ -41,7 +41,7 @@ class Caller:
     """Of this one call, where a face can show it."""
 
     @property
-    def client_id(self) -> str:
+    def link(self) -> str:
         """Of the one that is shown stops and has terminals: each conversation of a chat is a client by itself."""
         return f"{self.id}/{self.conversation}" if self.conversation else self.id
 

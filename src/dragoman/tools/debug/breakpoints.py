@@ -82,7 +82,7 @@ class BreakpointTools:
         path, line = await self._place(caller, client, wanted) if wanted.kind == "line" else ("", 0)
         return Breakpoint(
             id=0,
-            owner=caller.client_id,
+            owner=caller.id,
             kind=wanted.kind,
             path=path,
             line=line,

@@ -16,12 +16,13 @@ from dragoman.tools.operation import Caller
 
 def client_of(caller: Caller) -> Client:
     return Client(
-        id=caller.client_id,
+        id=caller.id,
         workspace=caller.workspace,
         cwd=caller.cwd,
         environment=caller.environment,
         trusts_workspace=caller.trusts_workspace,
         name=caller.name,
+        link=caller.link,
     )
 
 
@@ -29,7 +30,7 @@ def who(id: str, caller: Caller) -> Phrase:
     """Who did something, for a caller: ids of others say nothing to it."""
     if id == OURSELVES:
         return say("{text}", text=OURSELVES)
-    return persons.told(id) or (say("this client") if id == caller.client_id else say("another client"))
+    return persons.told(id) or (say("this client") if id == caller.id else say("another client"))
 
 
 def files_of_stacks(service: DebugService, client: Client) -> frozenset[str]:

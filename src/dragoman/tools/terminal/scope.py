@@ -27,7 +27,7 @@ def client_of(caller: Caller) -> Client:
         cwd=caller.cwd,
         environment=caller.environment,
         trusts_workspace=caller.trusts_workspace,
-        link=caller.client_id,
+        link=caller.link,
         reconnected=caller.reconnected,
     )
 
