@@ -17,6 +17,7 @@ EVERY_S = 0.5
 STALL_S = 4.0
 # What a pause broke is noticed at a deadline, which may end some time after the pause.
 AFTERMATH_S = 40.0
+_ENDS_WITHIN_S = 20.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,22 +37,24 @@ class StallWatch(threading.Thread):
         super().__init__(name="stall-watch", daemon=True)
         self.stalls: list[Stall] = []
         self._over = threading.Event()
+        self._began = time.time()
 
     def run(self) -> None:
+        """Without a gap between one look and the next: a pause may come at any time."""
         with tempfile.NamedTemporaryFile() as file:
             while True:
-                began = time.time()
                 over = self._over.wait(EVERY_S)
                 os.pwrite(file.fileno(), b"x" * 4096, 0)
                 os.fsync(file.fileno())
-                if (ended := time.time()) - began > STALL_S:
-                    self.stalls.append(Stall(began, ended))
+                began, self._began = self._began, time.time()
+                if self._began - began > STALL_S:
+                    self.stalls.append(Stall(began, self._began))
                 if over:
                     return
 
     def end(self) -> None:
         self._over.set()
-        self.join(timeout=STALL_S)
+        self.join(timeout=_ENDS_WITHIN_S)
 
     def disturbed(self, start: float, stop: float) -> bool:
         return any(stall.touches(start, stop) for stall in self.stalls)
