@@ -62,7 +62,8 @@ fmt:
 	$(BIN)/ruff format --quiet src tests bench
 
 unit:
-	$(BIN)/python -m pytest -n 3 $(UNIT) $(SLOW:%=--ignore %)
+	@rm -f .failed
+	$(BIN)/python -m pytest -n 3 --failed-to .failed $(UNIT) $(SLOW:%=--ignore %) || $(BIN)/python -m tests.again .failed
 
 # Debuggers and daemons beside each other on two cores take longer; what is measured in `bench` is not measured here.
 # In part they wait, for processes and disks: four at a time, each file by itself, in the order given; six took as long, and disturbed each other.
