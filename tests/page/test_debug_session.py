@@ -124,6 +124,7 @@ def test_a_person_debugs_with_the_keyboard_alone(tab: Tab) -> None:
     expect(gutter(view, 4)).to_be_focused()
     keys.press("Space")
     expect(gutter(view, 4)).to_have_attribute("aria-pressed", "true")
+    expect(view.locator("#breakpoints .item")).to_have_count(1)  # the daemon has it
     page.reload()
     tab.assert_connected()
     walk_to(page, "#configuration")
