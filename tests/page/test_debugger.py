@@ -201,8 +201,10 @@ def test_a_folder_that_nobody_trusted_is_told_with_what_would_run_and_the_comman
             expect(view.get_by_role("alert")).to_contain_text(told)
         assert call(place.daemon.places, "trust_list")["trusted"] == []
         view.get_by_role("alert").locator("#trust").click()  # where it was refused, after what would run was shown
+        eventually(
+            lambda: [it["folder"] for it in call(place.daemon.places, "trust_list")["trusted"]] == [str(place.folder)]
+        )
         expect(standing(view)).to_contain_text("Terminated")
-        assert [it["folder"] for it in call(place.daemon.places, "trust_list")["trusted"]] == [str(place.folder)]
     finally:
         call(place.daemon.places, "trust_add", {"folder": str(place.folder)})
 
