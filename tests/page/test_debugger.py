@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import Locator, expect
@@ -191,6 +192,11 @@ def test_what_cannot_be_done_is_told_with_what_to_do(view: Locator, place: Workp
         (place.folder / "gone.py").rename(place.folder / "adding.py")
 
 
+def trusted(place: Workplace) -> list[dict[str, Any]]:
+    folders: list[dict[str, Any]] = call(place.daemon.places, "trust_list")["trusted"]
+    return folders
+
+
 def test_a_folder_that_nobody_trusted_is_told_with_what_would_run_and_the_command(
     view: Locator, place: Workplace
 ) -> None:
@@ -199,11 +205,9 @@ def test_a_folder_that_nobody_trusted_is_told_with_what_would_run_and_the_comman
         start(view, "adding")
         for told in ("Nothing was started", f"dragoman trust {place.folder}", "It would run:", "adding.py"):
             expect(view.get_by_role("alert")).to_contain_text(told)
-        assert call(place.daemon.places, "trust_list")["trusted"] == []
+        assert trusted(place) == []
         view.get_by_role("alert").locator("#trust").click()  # where it was refused, after what would run was shown
-        eventually(
-            lambda: [it["folder"] for it in call(place.daemon.places, "trust_list")["trusted"]] == [str(place.folder)]
-        )
+        eventually(lambda: [it["folder"] for it in trusted(place)] == [str(place.folder)])
         expect(standing(view)).to_contain_text("Terminated")
     finally:
         call(place.daemon.places, "trust_add", {"folder": str(place.folder)})
