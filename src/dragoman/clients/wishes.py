@@ -18,7 +18,7 @@ from dragoman.clients.entries import (
 )
 from dragoman.clients.machine import Machine
 from dragoman.clients.table import BY_ID, CLIENTS, Client
-from dragoman.errors import DragomanError, UsageError
+from dragoman.errors import DragomanError
 from dragoman.phrases import say
 
 
@@ -52,7 +52,7 @@ class Wish:
 def find_client(id: str) -> Client:
     client = BY_ID.get(id)
     if client is None:
-        raise UsageError(
+        raise DragomanError(
             "unknown_client",
             say("No MCP client is called {id}.", id=id) if id else say("Say which MCP client."),
             hint=say("Known are: {ids}.", ids=", ".join(BY_ID)),

@@ -145,14 +145,14 @@ def test_contradicting_flags_are_a_mistake_of_the_caller(here: Machine, capsys: 
 
 
 def test_an_unknown_client_fails_with_the_known_ones(here: Machine, capsys: Output) -> None:
-    assert run(["client-config", "emacs"]) == ExitCode.USAGE
+    assert run(["client-config", "emacs"]) == ExitCode.FAILED
     assert "claude-code" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("action", ["--write", "--copy"])
 def test_doing_something_needs_to_know_for_which_client(here: Machine, capsys: Output, action: str) -> None:
     cursor_file(here)
-    assert run(["client-config", action]) == ExitCode.USAGE
+    assert run(["client-config", action]) == ExitCode.FAILED
     out, err = capsys.readouterr()
     assert (out, "Say which MCP client." in err, "cursor" in err) == ("", True, True)
 
