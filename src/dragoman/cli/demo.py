@@ -37,10 +37,10 @@ _MOST_IN_A_LINE = 160
 def demo() -> int:
     began = time.monotonic()
     teller = Teller()
-    teller.say(
-        say("{program} bills three customers, and two totals are wrong. An agent looks for the bug.", program=PROGRAM)
-    )
+    bug = say("{program} bills three customers, and two totals are wrong. An agent looks for the bug.", program=PROGRAM)
+    # The folder first: whoever reads a line and presses Ctrl-C does not meet the making of it, which leaves a file.
     with _own_home() as (workspace, environment):
+        teller.say(bug)
         launcher.start(find_places(environment), launcher.Wish(workspace, environment=environment))
         with agent_in(workspace, environment) as agent:
             _Hunt(agent, teller, workspace / PROGRAM).tell()
