@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 
@@ -18,7 +19,16 @@ def main() -> None:
     except KeyboardInterrupt:
         status = _INTERRUPTED
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the interpreter's own end would answer it with a traceback
+    _forget_unread_errors()
     sys.exit(status)
+
+
+def _forget_unread_errors() -> None:
+    """Whoever read them may have gone: the interpreter flushes once more at its end, and would leave with 120."""
+    try:
+        sys.stderr.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
 
 
 def _plain_shell(arguments: list[str]) -> int | None:
