@@ -89,6 +89,7 @@ def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Attacked]:
 def test_the_changes_of_edit_and_write_are_shown_as_diffs_and_a_refused_one_is_not(tab: Tab) -> None:
     chat = tab.show("Chat")
     expect(chat.locator(".empty")).to_be_visible()
+    expect(chat.locator(".state.connected")).to_be_visible()  # what is said before comes back
     say(chat, "fix it")
     for _ in range(2):
         expect(chat.locator("article.assistant .prose")).to_have_text("Done.")
