@@ -41,7 +41,8 @@ def demo() -> int:
     # The folder first: whoever reads a line and presses Ctrl-C does not meet the making of it, which leaves a file.
     with _own_home() as (workspace, environment):
         teller.say(bug)
-        launcher.start(find_places(environment), launcher.Wish(workspace, environment=environment))
+        with _interrupted_later():
+            launcher.start(find_places(environment), launcher.Wish(workspace, environment=environment))
         with agent_in(workspace, environment) as agent:
             _Hunt(agent, teller, workspace / PROGRAM).tell()
     teller.heading(say("{seconds} seconds, and nothing is left behind.", seconds=f"{time.monotonic() - began:.1f}"))
@@ -178,6 +179,19 @@ def _own_home() -> Iterator[tuple[Path, Mapping[str, str]]]:
             shutil.rmtree(find_places(environment).runtime, ignore_errors=True)  # elsewhere if the folder is deep
             shutil.rmtree(folder, ignore_errors=True)
             signal.signal(signal.SIGINT, before)
+
+
+@contextmanager
+def _interrupted_later() -> Iterator[None]:
+    """A daemon that is half started cannot be ended yet, and would be left behind."""
+    pressed: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, _: pressed.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if pressed:
+        raise KeyboardInterrupt
 
 
 def _environment(home: Path) -> Mapping[str, str]:
