@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from dragoman.debug.adapters.typescript import node_strips_types
+from dragoman.debug.evidence.command_prefixes import ASSIGNMENT, PREFIXES, CommandPrefix, assigned
 from dragoman.debug.evidence.go_commands import go_call
 from dragoman.debug.evidence.node_commands import (
     CODE_OF_NODE,
@@ -45,56 +46,6 @@ from dragoman.workspace.interpreter import find_interpreter
 
 Runner = Literal["", "pytest", "unittest", "node", "go", "cargo", "ruby"] | NodeRunner
 
-_ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)=(.*)", re.DOTALL)
-_OF_UV = frozenset(
-    {"--with", "-w", "--with-editable", "--with-requirements", "--extra", "--no-extra", "--group", "--no-group"}
-    | {"--only-group", "--python", "-p", "--env-file", "--directory", "--project", "--package", "--index"}
-    | {"--default-index", "--index-url", "-i", "--extra-index-url", "--find-links", "-f", "--index-strategy"}
-    | {"--keyring-provider", "--allow-insecure-host", "--cache-dir", "--config-file", "--color", "--resolution"}
-    | {"--prerelease", "--fork-strategy", "--exclude-newer", "--link-mode", "--config-setting", "-C"}
-    | {"--upgrade-package", "-P", "--reinstall-package", "--refresh-package", "--no-build-package"}
-    | {"--no-binary-package", "--no-build-isolation-package", "--python-platform"}
-)
-
-
-@dataclass(frozen=True, slots=True)
-class _Prefix:
-    """What may stand before a command: how many words belong to it, and which of its options take one more."""
-
-    words: int = 0
-    with_value: frozenset[str] = frozenset()
-    module: str = ""
-    """Its option for a module of Python, which is then the command."""
-    folder: frozenset[str] = frozenset()
-    """Options that say where the command runs."""
-    env_file: str = ""
-    unset: frozenset[str] = frozenset()
-    refused: frozenset[str] = frozenset()
-    """What would make something else of the command than is read here."""
-
-
-# Before a command, by its first words.
-_BEFORE: Mapping[tuple[str, ...], _Prefix] = {
-    ("uv", "run"): _Prefix(
-        with_value=_OF_UV,
-        module="-m",
-        folder=frozenset({"--directory"}),
-        env_file="--env-file",
-        refused=frozenset({"--package", "--project"}),
-    ),
-    **dict.fromkeys(
-        (("poetry", "run"), ("pipenv", "run"), ("hatch", "run"), ("pdm", "run"), ("rye", "run")), _Prefix()
-    ),
-    **dict.fromkeys((("time",), ("nohup",), ("exec",), ("command",), ("cross-env",), ("c8",), ("nyc",)), _Prefix()),
-    ("env",): _Prefix(
-        with_value=frozenset({"-u", "--unset", "-C", "--chdir"}),
-        folder=frozenset({"-C", "--chdir"}),
-        unset=frozenset({"-u", "--unset"}),
-        refused=frozenset({"-", "-i", "--ignore-environment", "-S", "--split-string"}),
-    ),
-    ("timeout",): _Prefix(1, frozenset({"-s", "--signal", "-k", "--kill-after"})),
-    ("nice",): _Prefix(with_value=frozenset({"-n", "--adjustment"})),
-}
 _PYTHON = re.compile(r"(?:python|pypy)(\d(\.\d+)*)?")
 _ANY_PYTHON = frozenset({"python", "python3"})
 _PYTHON_WITH_VALUE = "mcWX"  # of its options of one letter, which may be written together
@@ -166,8 +117,8 @@ def _prepared(situation: _Situation, words: Sequence[str]) -> _Situation:
     match words:
         case ["cd", folder]:
             return replace(situation, cwd=situation.cwd / Path(folder).expanduser())
-        case ["export", *pairs] if all(_ASSIGNMENT.fullmatch(it) for it in pairs):
-            return replace(situation, env={**situation.env, **dict(_pair(it) for it in pairs)})
+        case ["export", *pairs] if all(ASSIGNMENT.fullmatch(it) for it in pairs):
+            return replace(situation, env={**situation.env, **dict(assigned(it) for it in pairs)})
         case ["source" | ".", file] if Path(file).name.startswith("activate"):
             return replace(situation, python=str(situation.cwd / Path(file).parent / "python"))
         case _:
@@ -176,19 +127,19 @@ def _prepared(situation: _Situation, words: Sequence[str]) -> _Situation:
 
 def _stripped(situation: _Situation, words: list[str]) -> tuple[_Situation, list[str]]:
     while words:
-        if _ASSIGNMENT.fullmatch(words[0]):
-            situation = replace(situation, env={**situation.env, **dict([_pair(words[0])])})
+        if ASSIGNMENT.fullmatch(words[0]):
+            situation = replace(situation, env={**situation.env, **dict([assigned(words[0])])})
             words = words[1:]
             continue
         named = (Path(words[0]).name, *words[1:2])
-        found = next((it for it in _BEFORE if named[: len(it)] == it), None)
+        found = next((it for it in PREFIXES if named[: len(it)] == it), None)
         if found is None:
             return situation, words
-        situation, words = _behind(situation, _BEFORE[found], words[len(found) :])
+        situation, words = _behind(situation, PREFIXES[found], words[len(found) :])
     return situation, words
 
 
-def _behind(situation: _Situation, prefix: _Prefix, words: list[str]) -> tuple[_Situation, list[str]]:
+def _behind(situation: _Situation, prefix: CommandPrefix, words: list[str]) -> tuple[_Situation, list[str]]:
     """The command, from what follows a word that stands before one."""
     while words and words[0].startswith("-"):
         flag, equals, value = words[0].partition("=")
@@ -205,7 +156,7 @@ def _behind(situation: _Situation, prefix: _Prefix, words: list[str]) -> tuple[_
     return situation, words[prefix.words :]
 
 
-def _with_option(situation: _Situation, prefix: _Prefix, flag: str, value: str) -> _Situation:
+def _with_option(situation: _Situation, prefix: CommandPrefix, flag: str, value: str) -> _Situation:
     if flag in prefix.folder:
         return replace(situation, cwd=situation.cwd / value)
     if flag in prefix.unset:
@@ -213,11 +164,6 @@ def _with_option(situation: _Situation, prefix: _Prefix, flag: str, value: str) 
     if flag == prefix.env_file:
         return replace(situation, env_files=(*situation.env_files, str(situation.cwd / value)))
     return situation
-
-
-def _pair(word: str) -> tuple[str, str]:
-    name, _, value = word.partition("=")
-    return name, value
 
 
 def _expanded(words: Sequence[str], cwd: Path) -> list[str]:
