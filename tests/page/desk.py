@@ -51,5 +51,15 @@ def variable(view: Locator, name: str, *, of: str = "#variables") -> Locator:
     return view.locator(f"{of} .row").filter(has=view.page.locator(".name", has_text=re.compile(f"^{name}$")))
 
 
+def stop_three_times(view: Locator) -> None:
+    """Of `adding.py`, at the same line; the page shows the third stop then."""
+    break_at(view, "adding.py", 4)
+    start(view, "adding")
+    for total in ("0", "1", "3"):
+        expect(variable(view, "total")).to_contain_text(total)
+        if total != "3":
+            view.locator("#continue").click()
+
+
 def standing(view: Locator) -> Locator:
     return view.locator("#standing")

@@ -23,6 +23,7 @@ from tests.page.desk import (
     open_file,
     standing,
     start,
+    stop_three_times,
     variable,
 )
 from tests.page.hostile import IMAGE, assert_inert
@@ -241,12 +242,7 @@ def _evaluated(place: Workplace) -> int:
 
 
 def test_past_stops_are_looked_back_through_with_what_variables_held(view: Locator, tab: Tab) -> None:
-    break_at(view, "adding.py", 4)
-    start(view, "adding")
-    for total in ("0", "1", "3"):
-        expect(variable(view, "total")).to_contain_text(total)
-        if total != "3":
-            view.locator("#continue").click()
+    stop_three_times(view)
     stops = view.locator("#timeline .stop")
     expect(stops).to_have_count(3)
     stops.nth(2).click()

@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, Locator, expect
 from tests.daemons import call, eventually
 from tests.faces.attacked import Attacked
 from tests.page.agent import Agent
-from tests.page.desk import break_at, current, gutter, standing, start, variable
+from tests.page.desk import break_at, current, gutter, standing, start, stop_three_times, variable
 from tests.page.held import Held, cut_off
 from tests.page.tab import NESTED, Tab
 from tests.page.workplace import ADDING, PROGRAMS, Workplace, furnish, workplace
@@ -186,12 +186,7 @@ def test_what_was_before_is_read_again_where_the_answer_was_lost(view: Locator, 
 def test_stops_are_looked_back_through_by_the_last_click_and_however_much_happened_since(
     view: Locator, tab: Tab, daemon: Attacked
 ) -> None:
-    break_at(view, "adding.py", 4)
-    start(view, "adding")
-    for total in ("0", "1", "3"):
-        expect(variable(view, "total")).to_contain_text(total)
-        if total != "3":
-            view.locator("#continue").click()
+    stop_three_times(view)
     daemon.append(300)
     tab.page.reload()  # the events of those stops are too long ago to be read again
     stops = view.locator("#timeline .stop")
@@ -252,12 +247,7 @@ def test_an_agent_and_a_person_in_one_session_see_each_other(view: Locator, daem
 
 
 def test_a_stop_that_is_chosen_while_the_page_still_loads_stays_chosen(view: Locator, tab: Tab) -> None:
-    break_at(view, "adding.py", 4)
-    start(view, "adding")
-    for total in ("0", "1", "3"):
-        expect(variable(view, "total")).to_contain_text(total)
-        if total != "3":
-            view.locator("#continue").click()
+    stop_three_times(view)
     held = Held.from_reload(tab.page, tool="wait_for_stop")
     held.until_asked()
     view.locator("#timeline .stop").nth(1).click()
