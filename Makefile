@@ -6,7 +6,7 @@ OWN := DRAGOMAN_HOME="$(CURDIR)/.home"
 # Each worker would compile and rewrite every test again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run test page wheel vsix lint fmt unit whole test-openclaw test-programs soak bench clean
+.PHONY: run test page wheel vsix lint fmt unit test-web whole editor durations test-openclaw test-programs soak bench clean
 
 run:
 	@$(PYTHON) tools/bootstrap.py run
@@ -26,23 +26,11 @@ vsix:
 	@$(PYTHON) tools/build_vsix.py
 	@$(PYTHON) tools/build_wheel.py
 
-UNIT := tests/wire tests/domain tests/fuzz tests/test_requirements.py tests/test_phrases.py \
-	tests/test_chinese_terms.py
-# Of the domains: what kills processes, syncs disks, runs debuggers and shells, and computes for long.
-SLOW := tests/domain/journal/test_faults.py tests/domain/journal/test_kill.py tests/domain/tools/test_with_debugpy.py \
-	tests/domain/debug/test_starting.py tests/domain/debug/test_with_debugpy.py \
-	tests/domain/debug/launch/test_task_processes.py \
-	tests/domain/transport/test_supervised.py tests/domain/transport/test_supervisor_deaths.py \
-	tests/domain/terminal/test_record_lasting.py tests/domain/terminal/test_record_resuming.py \
-	tests/domain/terminal/test_completion.py tests/domain/terminal/test_search_commands.py \
-	tests/domain/terminal/test_screen.py tests/domain/terminal/test_agent_terminals.py \
-	tests/domain/shell/test_overlay_any_order.py tests/domain/shell/test_strip.py \
-	$(addprefix tests/domain/evidence/test_, compare.py crash.py crash_languages.py debug_test.py debug_test_faults.py \
-	last_failure.py stop_history.py with_debugpy.py with_lldb.py)
-# In the order of tests/longest.py.
-WHOLE := tests/e2e tests/conformance $(SLOW) tests/page tests/faces tests/lua
+# One part after another; tests/runner.py says what is in them. STRICT=1 tolerates no second attempt.
+RUN_TESTS = $(BIN)/python -m tests.runner $(if $(filter-out 0,$(STRICT)),--strict)
 
-test: setup-test lint unit whole editor
+test: setup-test lint test-web
+	@$(RUN_TESTS) unit whole editor
 
 .PHONY: setup-test
 # Where Python may not keep what it compiles, each of hundreds of daemons would compile all of its source again.
@@ -56,30 +44,28 @@ lint:
 	@# Two cores: beside mypy every test is compiled, which each worker would else do for itself.
 	@$(BIN)/python -m pytest --collect-only tests > /dev/null 2>&1 & $(BIN)/mypy; status=$$?; wait; exit $$status
 	$(BIN)/lint-imports --no-logo 2>/dev/null || $(BIN)/lint-imports
+	$(BIN)/python tools/check_typescript.py lint
 
 fmt:
 	$(BIN)/ruff check --fix --quiet src tests bench
 	$(BIN)/ruff format --quiet src tests bench
+	$(BIN)/python tools/check_typescript.py fmt
 
-unit:
-	@rm -f .failed
-	$(BIN)/python -m pytest -n 3 --failed-to .failed $(UNIT) $(SLOW:%=--ignore %) || $(BIN)/python -m tests.again .failed
+# The page's stores and parsers, and the plain modules of the extension, with vitest.
+test-web:
+	@$(BIN)/python tools/check_typescript.py test
 
-# Debuggers and daemons beside each other on two cores take longer; what is measured in `bench` is not measured here.
-# In part they wait, for processes and disks: four at a time, each file by itself, in the order given; six took as long, and disturbed each other.
-whole: export TEST_PATIENCE ?= 2
-whole:
-	@rm -f .failed
-	$(BIN)/python -m pytest -n 4 --dist loadfile --no-loadscope-reorder --failed-to .failed $(WHOLE) || $(BIN)/python -m tests.again .failed
+unit: test-web
+unit whole editor:
+	@$(RUN_TESTS) $@
 
-# One editor and one browser for all its tests, so one after another, in the order of their names: what a first window does comes before the rest.
-editor: export TEST_PATIENCE ?= 2
-editor:
-	@rm -f .failed
-	$(BIN)/python -m pytest --failed-to .failed tests/vscode || $(BIN)/python -m tests.again .failed
+# How long each test file took in the last run, into tests/durations.json, which decides in which order files begin.
+durations:
+	@$(BIN)/python -m tests.durations
 
+# With every adapter that it measures.
 bench:
-	@$(PYTHON) tools/bootstrap.py test
+	@FULL=1 $(PYTHON) tools/bootstrap.py test
 	$(BIN)/python -m bench.run --json bench/results.json
 
 # Our client on real OpenClaw gateways (npm, about 1.3 GB); the last result stands in docs/protocols/gateway.md.
@@ -102,4 +88,4 @@ soak:
 	$(BIN)/python -m tests.soak
 
 clean:
-	rm -rf .failed .venv .home .mypy_cache .ruff_cache .pytest_cache .hypothesis dist
+	rm -rf .runs .venv .home .mypy_cache .ruff_cache .pytest_cache .hypothesis dist

@@ -1,4 +1,4 @@
-"""What building the package does besides: the page goes into it.
+"""Build steps of the package: compile the message catalogues and build the page.
 
 Nothing else of the page is fetched when Dragoman is installed, so a wheel without it would stay without it.
 """
@@ -14,6 +14,7 @@ ROOT = Path(__file__).resolve().parent
 sys.path.insert(0, str(ROOT / "tools"))
 
 import build_page  # noqa: E402
+import catalogue  # noqa: E402
 from setup_words import in_words  # noqa: E402
 
 
@@ -28,6 +29,7 @@ class PageHook(BuildHookInterface[Any]):
         return packages
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:  # noqa: ARG002
+        catalogue.compile_all()
         if version == "editable":
             return
         if not build_page.PAGE.exists():  # a source archive carries the page as it was built

@@ -22,10 +22,10 @@ import psutil
 
 from bench.agent import COMMAND, home_with_daemon
 from bench.claims import Claim
-from dragoman.places import find_places
-from dragoman.terminal.suggesting.guesses import Guesses, Moment
-from dragoman.wire.omnish import SEED, ClientConnection, ReplyReceived
-from dragoman.wire.omnish import messages as m
+from dragoman.core.paths import find_paths
+from dragoman.protocols.omnish import SEED, ClientConnection, ReplyReceived
+from dragoman.protocols.omnish import messages as m
+from dragoman.terminal.completion.predictor import CommandPredictor, TypingContext
 from tests.domain.terminal.habits import Typed, history
 
 QUESTIONS = int(os.environ.get("BENCH_QUESTIONS", "3000"))
@@ -66,11 +66,11 @@ def _worst_cases(long: list[Typed]) -> list[Claim]:
 def _over_the_socket(long: list[Typed]) -> tuple[float, float]:
     """The p99 of suggestions, and of requests for nothing, one after the other."""
     with home_with_daemon() as environment:
-        places = find_places(environment)
+        paths = find_paths(environment)
         subprocess.run([*COMMAND, "down", "--yes"], env=environment, check=True, capture_output=True)
-        _fill(places.journal_folder, long)
+        _fill(paths.journal_folder, long)
         subprocess.run([*COMMAND, "up"], env=environment, check=True, capture_output=True)
-        with closing(_Asker(places.omnish_socket)) as asker:
+        with closing(_Asker(paths.omnish_socket)) as asker:
             asker.wait_until_loaded(long[-1])
             return asker.p99_ms(long)
 
@@ -136,16 +136,16 @@ def _fill(folder: Path, commands: list[Typed]) -> None:
     connection.close()
 
 
-def _learnt(commands: Iterable[Typed]) -> tuple[Guesses, float, float]:
+def _learnt(commands: Iterable[Typed]) -> tuple[CommandPredictor, float, float]:
     """As the daemon learns a history, with the seconds and the megabytes that it took."""
-    guesses, before = Guesses(), dict[str, str]()
+    guesses, before = CommandPredictor(), dict[str, str]()
     held, began = _resident_bytes(), time.perf_counter()
     for typed in commands:
-        guesses.learn(typed.line, Moment(typed.cwd, before.get(typed.terminal, "")), typed.at_s, typed.exit_code)
+        guesses.learn(typed.line, TypingContext(typed.cwd, before.get(typed.terminal, "")), typed.at_s, typed.exit_code)
         before[typed.terminal] = typed.line
         if guesses.is_full:
-            guesses = guesses.smaller()
-    guesses.lines.keep_best_of_all()
+            guesses = guesses.pruned()
+    guesses.lines.build_best()
     took_s = time.perf_counter() - began
     return guesses, took_s, (_resident_bytes() - held) / 1e6
 
@@ -155,13 +155,13 @@ def _resident_bytes() -> int:
     return int(psutil.Process().memory_info().rss)
 
 
-def _p99_ms(guesses: Guesses, commands: list[Typed]) -> float:
+def _p99_ms(guesses: CommandPredictor, commands: list[Typed]) -> float:
     chance, times = random.Random(7), list[float]()
     for _ in range(QUESTIONS):
         typed, before = chance.choice(commands), chance.choice(commands)
         beginning = typed.line[: chance.randint(1, max(1, min(12, len(typed.line) - 1)))]
         began = time.perf_counter()
-        guesses.guess(beginning, Moment(typed.cwd, before.line), 5)
+        guesses.predict(beginning, TypingContext(typed.cwd, before.line), 5)
         times.append(time.perf_counter() - began)
     return _p99(times) * 1000
 
@@ -172,11 +172,11 @@ def _p99(times: list[float]) -> float:
 
 def _replayed(commands: list[Typed]) -> tuple[float, float]:
     """How often the first suggestion was right, and the last line that began so."""
-    guesses, before, latest = Guesses(), dict[str, str](), dict[str, str]()
+    guesses, before, latest = CommandPredictor(), dict[str, str](), dict[str, str]()
     right = recent = 0
     for typed in commands:
-        moment, beginning = Moment(typed.cwd, before.get(typed.terminal, "")), typed.line[:3]
-        right += [line for line, _ in guesses.guess(beginning, moment, 1)] == [typed.line]
+        moment, beginning = TypingContext(typed.cwd, before.get(typed.terminal, "")), typed.line[:3]
+        right += [line for line, _ in guesses.predict(beginning, moment, 1)] == [typed.line]
         recent += latest.get(beginning) == typed.line
         guesses.learn(typed.line, moment, typed.at_s, typed.exit_code)
         before[typed.terminal] = latest[beginning] = typed.line

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable
 
 from bench.claims import Claim, median_s
-from dragoman.wire.dap import Connection, frame
+from dragoman.protocols.dap import Connection, frame
 
 GOAL = 0.5
 UNIT = "x json.loads"

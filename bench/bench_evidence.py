@@ -17,16 +17,17 @@ import msgspec
 
 from bench.agent import PROGRAMS, Agent, agent_in, home_with_daemon
 from bench.claims import Claim
-from dragoman.clock import SystemClock
-from dragoman.debug.evidence.points import Point
-from dragoman.debug.evidence.run import Evidence, Subject
-from dragoman.debug.evidence.sheet import Limits
-from dragoman.debug.evidence.trace import traced
-from dragoman.debug.service import Client, DebugService, Wish
-from dragoman.debug.starting import AdapterStarter
+from dragoman.core.clock import SystemClock
+from dragoman.debug.backends.starter import AdapterStarter
+from dragoman.debug.evidence.run import EvidenceService, RunSubject
+from dragoman.debug.evidence.trace import run_trace
+from dragoman.debug.evidence.tracepoints import TraceLimits, Tracepoint
+from dragoman.debug.model import LaunchRequest
+from dragoman.debug.service import DebugService
+from dragoman.io.processes.supervisor_pool import SupervisorPool
 from dragoman.journal import Journal
-from dragoman.transport.supervisors import Supervisors
-from dragoman.workspace.breakpoints import STORE, BreakpointBook
+from dragoman.workspace.breakpoints import STORE, BreakpointRegistry
+from dragoman.workspace.caller import Caller
 
 _ROUNDS = 3
 _HITS = 2000
@@ -73,34 +74,36 @@ def _hit_ms(agent: Agent) -> tuple[float, float]:
 
 async def _by_stops_s(workspace: Path) -> float:
     """In this process: an agent cannot ask for it, where the program says its rows by itself."""
-    caller = Client("bench", workspace, workspace, dict(os.environ), trusts_workspace=True)
-    subject = Subject(wish=Wish(program="squares.py"))
-    limits = Limits(_HITS + 1, 1_000_000, 300.0)
+    caller = Caller("bench", workspace, workspace, environment=dict(os.environ), trusts_workspace=True)
+    subject = RunSubject(launch_request=LaunchRequest(program="squares.py"))
+    limits = TraceLimits(_HITS + 1, 1_000_000, 300.0)
     line = 1 + (workspace / "squares.py").read_text().splitlines().index(_LINE)
-    point = Point(path=str(workspace / "squares.py"), line=line, expressions=tuple(_SQUARES))
+    point = Tracepoint(path=str(workspace / "squares.py"), line=line, expressions=tuple(_SQUARES))
     async with evidence_in(workspace) as evidence:
         idle = await _seconds(evidence, caller, subject, msgspec.structs.replace(point, line=line + 1), limits)
         return await _seconds(evidence, caller, subject, point, limits) - idle
 
 
-async def _seconds(evidence: Evidence, caller: Client, subject: Subject, point: Point, limits: Limits) -> float:
+async def _seconds(
+    evidence: EvidenceService, caller: Caller, subject: RunSubject, point: Tracepoint, limits: TraceLimits
+) -> float:
     begun = time.perf_counter()
-    trace = await traced(evidence, caller, subject, [point], limits, by_stops=True)
+    trace = await run_trace(evidence, caller, subject, [point], limits, by_stops=True)
     assert trace.end.how == "exited", trace.end
     return time.perf_counter() - begun
 
 
 @asynccontextmanager
-async def evidence_in(workspace: Path) -> AsyncIterator[Evidence]:
+async def evidence_in(workspace: Path) -> AsyncIterator[EvidenceService]:
     clock = SystemClock()
     async with (
         Journal.open(workspace / "journal", stores=[STORE]) as journal,
-        Supervisors() as supervisors,
+        SupervisorPool() as supervisors,
         anyio.create_task_group() as group,
     ):
-        book = BreakpointBook(journal, clock)
+        book = BreakpointRegistry(journal, clock)
         await book.load()
-        yield Evidence(DebugService(group, book, AdapterStarter(supervisors, group), journal, clock), clock)
+        yield EvidenceService(DebugService(group, book, AdapterStarter(supervisors, group), journal, clock), clock)
         group.cancel_scope.cancel("measured")
 
 

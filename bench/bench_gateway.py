@@ -16,11 +16,11 @@ from pathlib import Path
 import msgspec
 
 from bench.claims import Claim, median_s
-from dragoman.chat.router import Router
-from dragoman.events import Event
+from dragoman.chat.gateway_client.event_router import GatewayEventRouter
+from dragoman.core.events import Event
 from dragoman.journal import Journal
-from dragoman.wire.gateway import ClientConnection, ClientInfo, ConnectParams, EventFrame, Reducer, decode_frame
-from dragoman.wire.gateway.vocabulary import ChatEvent
+from dragoman.protocols.gateway import ClientConnection, ClientInfo, ConnectParams, EventFrame, Reducer, decode_frame
+from dragoman.protocols.gateway.chat_events import ChatEvent
 
 _VECTORS = Path(__file__).parents[1] / "tests" / "vectors" / "gateway"
 _CHALLENGE = b'{"type":"event","event":"connect.challenge","payload":{"nonce":"n","ts":1}}'
@@ -89,13 +89,13 @@ def _routed_per_s() -> float:
     events = _events(40)
 
     def route() -> None:
-        router, connection = Router(_nowhere, _nowhere), _opened()
-        with router.listen(), router.listen(), router.listen():
+        router, connection = GatewayEventRouter(_nowhere, _nowhere), _opened()
+        with router.subscribe(), router.subscribe(), router.subscribe():
             for text in events:
                 connection.receive_data(text)
                 for event in connection.events():
                     if isinstance(event, EventFrame):
-                        router.heard(event)
+                        router.on_event(event)
 
     return len(events) / median_s(route, rounds=5, warm_ups=1)
 
@@ -111,14 +111,14 @@ async def _kept_per_s() -> float:
 
 async def _kept_round(journal: Journal, events: list[bytes]) -> float:
     told: list[ChatEvent] = []
-    router, connection = Router(_nowhere, _nowhere), _opened()
+    router, connection = GatewayEventRouter(_nowhere, _nowhere), _opened()
     router.watch(told.append)
     begun = time.perf_counter()
     for number, text in enumerate(events):
         connection.receive_data(text)
         for event in connection.events():
             if isinstance(event, EventFrame):
-                router.heard(event)
+                router.on_event(event)
         if number % _BATCH == _BATCH - 1:
             await _keep(journal, told)
     await _keep(journal, told)

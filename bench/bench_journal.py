@@ -13,7 +13,7 @@ from pathlib import Path
 import anyio
 
 from bench.claims import Claim
-from dragoman.events import Event
+from dragoman.core.events import Event
 from dragoman.journal import Journal
 
 EVENTS = 1_000_000

@@ -23,8 +23,9 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.memory import create_client_server_memory_streams
 
 from bench.claims import Claim
-from dragoman.mcp.server import build_server
-from dragoman.tools import Caller, Toolbox
+from dragoman.servers.mcp.server import build_server
+from dragoman.tools import ToolRegistry
+from dragoman.workspace.caller import Caller
 
 STARTS = 15
 CALLS = 1000
@@ -99,7 +100,7 @@ async def _posted(url: str, token: str, mode: Any) -> float:
 
 
 async def _direct() -> float:
-    server = build_server(Toolbox([]), Caller("bench", Path("/"), Path("/")), "1")
+    server = build_server(ToolRegistry([]), Caller("bench", Path("/"), Path("/")), "1")
     async with create_client_server_memory_streams() as (ours, theirs), anyio.create_task_group() as group:
         group.start_soon(_serve, server, theirs)
         async with ClientSession(*ours) as session:

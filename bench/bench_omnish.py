@@ -8,15 +8,15 @@ import sys
 import tempfile
 
 from bench.claims import Claim, median_s
-from dragoman.wire.omnish import SEED, ClientConnection, DaemonConnection
-from dragoman.wire.omnish.messages import CommandComplete, CommandRecord, IoData, IoDirection
+from dragoman.protocols.omnish import SEED, ClientConnection, DaemonConnection
+from dragoman.protocols.omnish.messages import CommandComplete, CommandRecord, IoData, IoDirection
 
 SMALL = 20_000
 LARGE = 4_000
 IMPORT = """
-import time, dragoman.errors
+import time, dragoman.core.errors
 began = time.perf_counter()
-import dragoman.wire.omnish
+import dragoman.protocols.omnish
 print(time.perf_counter() - began)
 """
 
@@ -39,7 +39,7 @@ def run() -> list[Claim]:
         Claim(f"decode, 4 KiB of output, {chunk // 1024} KiB chunks", _rate(pages, chunk), "MB/s", 500, "higher")
         for chunk in (4096, 65536)
     ]
-    return [*claims, Claim("import, beyond dragoman.errors", _import_ms(), "ms", 15, "lower")]
+    return [*claims, Claim("import, beyond dragoman.core.errors", _import_ms(), "ms", 15, "lower")]
 
 
 def _stream(messages: list[object]) -> bytes:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bench.claims import Claim, median_s
-from dragoman.wire.osc import CommandFinished, Mark, MarkScanner, encode_mark
+from dragoman.protocols.osc import CommandFinished, Mark, MarkScanner, encode_mark
 
 CHUNK = 65536
 PLAIN = b"The quick brown fox jumps over the lazy dog, 0123456789 times.\r\n"

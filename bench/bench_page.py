@@ -18,12 +18,12 @@ from anyio.from_thread import start_blocking_portal
 from playwright.sync_api import Browser
 
 from bench.claims import Claim
-from dragoman.testing.fake_gateway import Visit, fake_gateway
 from tests.faces.attacked import Attacked, attacked
 from tests.faces.web.browser import chromium
 from tests.page.tab import Tab
 from tests.page.talking import say
 from tests.peers import BUILT
+from tests.support.fake_gateway import Visit, fake_gateway
 
 _PIECES = 240
 _SKIPPED = 40

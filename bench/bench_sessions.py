@@ -106,7 +106,7 @@ def _share_of_a_core(daemon: int) -> float:
 
 def _is_ours(process: psutil.Process) -> bool:
     words = process.cmdline()
-    return "dragoman.daemon" in words or any("dragoman.transport.guard" in word for word in words)
+    return "dragoman.daemon" in words or any("dragoman.io.processes.fork_server" in word for word in words)
 
 
 def _share_mb(pid: int) -> float:

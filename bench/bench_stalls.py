@@ -24,9 +24,9 @@ from urllib.parse import urlsplit
 from bench.agent import INTRODUCTION, PROGRAMS, Agent, agent_in, home_with_daemon
 from bench.claims import Claim
 from bench.raw_dap import js_debug, stock_python
-from dragoman.debug.adapters.finding import find_adapter
-from dragoman.places import find_places
-from dragoman.transport.control_link import ControlLink
+from dragoman.core.paths import find_paths
+from dragoman.debug.backends.adapters.discovery import find_adapter
+from dragoman.io.drivers.control_client import ControlClient
 
 _FROM_MS, _TO_MS = 38.0, 46.0
 _WIDTH_MS = _TO_MS - _FROM_MS
@@ -71,14 +71,14 @@ def _timed(work: Callable[[], object]) -> float:
 
 
 def _control(environment: dict[str, str]) -> list[float]:
-    with ControlLink.open(find_places(environment)) as link:
+    with ControlClient.open(find_paths(environment)) as link:
         return [_timed(lambda: link.call("status", {})) for _ in range(_REQUESTS)]
 
 
 def _http(agent: Agent, environment: dict[str, str]) -> list[float]:
     """On one connection, as a client keeps it."""
     address = urlsplit(agent.call("dragoman_status")["address"])
-    token = find_places(environment).token_file("mcp").read_text().strip()
+    token = find_paths(environment).token_file("mcp").read_text().strip()
     headers = {
         "Authorization": f"Bearer {token}",
         "Accept": "application/json, text/event-stream",

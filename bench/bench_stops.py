@@ -17,17 +17,26 @@ import anyio
 
 from bench.agent import PROGRAMS, agent_in, home_with_daemon
 from bench.claims import Claim
-from dragoman.clock import SystemClock
-from dragoman.debug.history import store
-from dragoman.debug.history.keeping import Keeping, keeping, nothing_kept
-from dragoman.debug.history.kept import KeptFrame, KeptStop, KeptVariable, Seen
-from dragoman.debug.history.service import StopHistory, difference
-from dragoman.debug.service import Client, DebugService, Wish
-from dragoman.debug.starting import AdapterStarter
+from dragoman.core.clock import SystemClock
+from dragoman.core.redaction import Redactor
+from dragoman.debug.backends.starter import AdapterStarter
+from dragoman.debug.model import LaunchRequest
+from dragoman.debug.service import DebugService
+from dragoman.debug.stops.history import store
+from dragoman.debug.stops.history.stop_history import StopHistory, compare_stops
+from dragoman.debug.stops.history.store import (
+    FrameRecord,
+    RecordStop,
+    StopContents,
+    StopRecord,
+    VariableRecord,
+    record_nothing,
+    stop_recorder,
+)
+from dragoman.io.processes.supervisor_pool import SupervisorPool
 from dragoman.journal import Journal
-from dragoman.redaction import Redactor
-from dragoman.transport.supervisors import Supervisors
-from dragoman.workspace.breakpoints import STORE, Breakpoint, BreakpointBook
+from dragoman.workspace.breakpoints import STORE, Breakpoint, BreakpointRegistry
+from dragoman.workspace.caller import Caller
 
 _STOPS = 10_000
 _VARIABLES = 50
@@ -59,7 +68,7 @@ async def _kept(folder: Path) -> tuple[float, float, float]:
     async with Journal.open(folder, stores=[store.STORE]) as journal:
         for first in range(0, _STOPS, _BATCH):
             stops = [_stop(number, chance) for number in range(first + 1, first + _BATCH + 1)]
-            await journal.append([], writes=[it for stop in stops for it in store.STORE.keep(stop)])
+            await journal.append([], writes=[it for stop in stops for it in store.STORE.add(stop)])
         history = StopHistory(journal, SystemClock())
 
         async def at() -> None:
@@ -67,7 +76,7 @@ async def _kept(folder: Path) -> tuple[float, float, float]:
 
         async def diff() -> None:
             one, other = [await history.at("/w", f"s:{chance.randint(1, _STOPS)}") for _ in range(2)]
-            assert difference(one, other)
+            assert compare_stops(one, other)
 
         at_ms, diff_ms = await _median_ms(at), await _median_ms(diff)
     return _size_mb(folder), at_ms, diff_ms
@@ -77,13 +86,15 @@ def _size_mb(folder: Path) -> float:
     return sum(it.stat().st_size for it in folder.rglob("*") if it.is_file()) / 1e6
 
 
-def _stop(number: int, chance: random.Random) -> KeptStop:
+def _stop(number: int, chance: random.Random) -> StopRecord:
     """Numbers, texts and containers, as programs have them; most are other ones than at the stop before."""
     values = [_value(kind, chance) for kind in range(_VARIABLES)]
-    variables = tuple(KeptVariable(f"variable_{at}", value, type) for at, (value, type) in enumerate(values))
-    frames = tuple(KeptFrame(f"function_{at}", f"/w/package/module_{at}.py", 10 + at) for at in range(8))
-    seen = Seen(frames, variables, tuple(it.name for it in variables[:10]))
-    return KeptStop(session="s", number=number, at_ns=number, title="app.py", workspace="/w", reason="step", seen=seen)
+    variables = tuple(VariableRecord(f"variable_{at}", value, type) for at, (value, type) in enumerate(values))
+    frames = tuple(FrameRecord(f"function_{at}", f"/w/package/module_{at}.py", 10 + at) for at in range(8))
+    seen = StopContents(frames, variables, tuple(it.name for it in variables[:10]))
+    return StopRecord(
+        session="s", number=number, at_ns=number, title="app.py", workspace="/w", reason="step", seen=seen
+    )
 
 
 def _value(kind: int, chance: random.Random) -> tuple[str, str]:
@@ -111,19 +122,19 @@ async def _median_ms(ask: Callable[[], Awaitable[None]]) -> float:
 
 
 async def _step_ratio(folder: Path) -> float:
-    ways = (keeping(Redactor().value), nothing_kept)
-    took: dict[Keeping, list[float]] = {way: [] for way in ways}
+    ways = (stop_recorder(Redactor().value), record_nothing)
+    took: dict[RecordStop, list[float]] = {way: [] for way in ways}
     for number in range(_ROUNDS):
         for way in ways:
             took[way].append(await _steps_s(folder / f"{number}{ways.index(way)}", way))
     return min(took[ways[0]]) / min(took[ways[1]])
 
 
-async def _steps_s(folder: Path, way: Keeping) -> float:
-    client = Client("bench", PROGRAMS, PROGRAMS, dict(os.environ), trusts_workspace=True)
+async def _steps_s(folder: Path, way: RecordStop) -> float:
+    client = Caller("bench", PROGRAMS, PROGRAMS, environment=dict(os.environ), trusts_workspace=True)
     async with _service(folder, way) as service:
         await service.set_breakpoint(client, Breakpoint(id=0, path=str(PROGRAMS / "squares.py"), line=7))
-        started = await service.start(client, Wish(program="squares.py"), within_s=60)
+        started = await service.start(client, LaunchRequest(program="squares.py"), within_s=60)
         begun = time.perf_counter()
         for _ in range(_STEPS):
             await service.step(client, started.session.id, "over", thread_id=None, within_s=10)
@@ -133,16 +144,16 @@ async def _steps_s(folder: Path, way: Keeping) -> float:
 
 
 @asynccontextmanager
-async def _service(folder: Path, way: Keeping) -> AsyncIterator[DebugService]:
+async def _service(folder: Path, way: RecordStop) -> AsyncIterator[DebugService]:
     clock = SystemClock()
     async with (
         Journal.open(folder, stores=[STORE, store.STORE]) as journal,
-        Supervisors() as supervisors,
+        SupervisorPool() as supervisors,
         anyio.create_task_group() as group,
     ):
-        book = BreakpointBook(journal, clock)
+        book = BreakpointRegistry(journal, clock)
         await book.load()
-        yield DebugService(group, book, AdapterStarter(supervisors, group), journal, clock, keeping=way)
+        yield DebugService(group, book, AdapterStarter(supervisors, group), journal, clock, record_stop=way)
         group.cancel_scope.cancel("measured")
 
 

@@ -31,15 +31,15 @@ import anyio
 
 from bench.agent import COMMAND, PROGRAMS, Agent, agent_in, home_with_daemon
 from bench.claims import Claim
+from dragoman.core.paths import Paths, find_paths
+from dragoman.core.redaction import Redactor
 from dragoman.daemon.app import STORES
-from dragoman.daemon.terminals import STORE
+from dragoman.daemon.terminal_wiring import COMMAND_STORE
+from dragoman.io.drivers.control_client import ControlClient
 from dragoman.journal import Journal
-from dragoman.places import Places, find_places
-from dragoman.redaction import Redactor
+from dragoman.protocols.omnish import SEED, OmnishFrame, encode_frame
+from dragoman.protocols.omnish import messages as m
 from dragoman.terminal.service import TerminalService
-from dragoman.transport.control_link import ControlLink
-from dragoman.wire.omnish import SEED, Frame, encode_frame
-from dragoman.wire.omnish import messages as m
 
 WRAPPERS = 50
 BYTES_A_SECOND = 1_000_000
@@ -57,16 +57,16 @@ def run() -> list[Claim]:
     with tempfile.TemporaryDirectory(prefix="bench") as folder, home_with_daemon() as environment:
         workspace = Path(shutil.copytree(PROGRAMS, f"{folder}/project"))
         (workspace / "loop.py").write_text(_PROGRAM)
-        places = find_places(environment)
+        paths = find_paths(environment)
         with agent_in(environment, workspace) as agent:
             agent.call("set_breakpoint", file_path="loop.py", line_number=3)
             agent.call("start_debugging", program="loop.py")
-            quiet = _Watched(agent, environment, places.omnish_socket).for_seconds(_QUIET_S)
-            done, busy = _under_load(agent, environment, places.omnish_socket)
-        with ControlLink.open(places) as link:
+            quiet = _Watched(agent, environment, paths.omnish_socket).for_seconds(_QUIET_S)
+            done, busy = _under_load(agent, environment, paths.omnish_socket)
+        with ControlClient.open(paths) as link:
             status = link.call("status")
         subprocess.run([*COMMAND, "down", "--yes"], env=environment, check=True, capture_output=True)
-        recorded = anyio.run(_recorded, places, done["frames"] // WRAPPERS)
+        recorded = anyio.run(_recorded, paths, done["frames"] // WRAPPERS)
         subprocess.run([*COMMAND, "up"], env=environment, check=True, capture_output=True)
     return _claims(done, recorded, quiet, busy, status)
 
@@ -141,7 +141,7 @@ class _Wrapper:
     """One connection that sends the same frame again and again, under a new id each time."""
 
     def __init__(self, path: Path, session: str, data: bytes) -> None:
-        frame = encode_frame(Frame(0, m.IoData(session, m.IoDirection.OUTPUT, 1, data)), SEED)
+        frame = encode_frame(OmnishFrame(0, m.IoData(session, m.IoDirection.OUTPUT, 1, data)), SEED)
         self._frame = bytearray(len(frame).to_bytes(4, "big") + frame)
         self.socket = socket.socket(socket.AF_UNIX)
         self.socket.connect(str(path))
@@ -210,12 +210,12 @@ def _text(number: int) -> bytes:
     return lines[:_FRAME_BYTES]
 
 
-async def _recorded(places: Places, frames: int) -> int:
+async def _recorded(paths: Paths, frames: int) -> int:
     """Of how many wrappers every byte stands in the record, once and in order."""
     redactor, whole = Redactor(True, ()), 0
     async with (
-        Journal.open(places.journal_folder, stores=STORES, redact=redactor.event) as journal,
-        TerminalService.open(journal, STORE, places.terminal_folder, redactor=redactor) as service,
+        Journal.open(paths.journal_folder, stores=STORES, redact=redactor.event) as journal,
+        TerminalService.open(journal, COMMAND_STORE, paths.terminal_folder, redactor=redactor) as service,
     ):
         for number in range(WRAPPERS):
             text, seen = _text(number), sha256()

@@ -19,11 +19,11 @@ from pathlib import Path
 import anyio
 
 from bench.claims import Claim
+from dragoman.core.redaction import Redactor
 from dragoman.journal import Journal
-from dragoman.redaction import Redactor
-from dragoman.terminal.commands import CommandStore
+from dragoman.terminal.model import CommandFilter, CommandReport
+from dragoman.terminal.record.command_store import CommandStore
 from dragoman.terminal.service import TerminalService
-from dragoman.terminal.told import CommandFilter, CommandTold
 from tests.domain.terminal.logs import Logs
 from tests.domain.terminal.record_support import fill_with_commands
 
@@ -115,7 +115,9 @@ async def _taken_s(service: TerminalService, first: int, chunks: list[bytes]) ->
         await service.take(terminal, "output", _NOON_MS + number, chunk)
         if number % 100 == 0:
             await service.take(terminal, "output", _NOON_MS + number, b"\na xylophone was heard\r\n")
-            told = CommandTold(id=f"{terminal}:{number}", terminal=terminal, line="make", started_ms=_NOON_MS + number)
+            told = CommandReport(
+                id=f"{terminal}:{number}", terminal=terminal, line="make", started_ms=_NOON_MS + number
+            )
             await service.command_ended(told)
     return time.perf_counter() - began_s
 

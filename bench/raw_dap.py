@@ -204,7 +204,7 @@ def _ended(process: subprocess.Popen[bytes]) -> Iterator[subprocess.Popen[bytes]
 
 def js_debug() -> list[str] | None:
     """How js-debug is started here, or None where there is none."""
-    from dragoman.debug.adapters.finding import find_adapter
+    from dragoman.debug.backends.adapters.discovery import find_adapter
 
     found = find_adapter("javascript", os.environ)
     if found is None:

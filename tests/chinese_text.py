@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator
 
-from dragoman.chinese import CHINESE, words
-from dragoman.phrases import Phrase
+from dragoman.core.localization import LocalizedText
+from tests.catalogues import CHINESE, chinese_of
 
 # Labels and states, which nobody may mistake for data: whole words of the tables that say something else in Chinese.
-OURS = frozenset(english for english in words.TABLE if re.fullmatch(r"[A-Za-z ]+", english))
+OURS = frozenset(
+    english for english in chinese_of("src/dragoman/core/labels.py") if re.fullmatch(r"[A-Za-z ]+", english)
+)
 _LABELS = frozenset(english.rstrip(":") for english in CHINESE if re.fullmatch(r"[a-z ]+:?", english))
 _LABEL = re.compile(r"\s*([a-z]+(?: [a-z]+)*):(?:\s|$)")
 # Between words: spaces, and punctuation that no identifier holds.
@@ -18,7 +20,7 @@ _AROUND = ".,;:()[]<>*\"'"
 _CODE = re.compile(r"`[^`]*`|(?m:^ *\| .*$)")  # and what was printed, which stands behind a bar
 
 
-def english_in(line: Phrase, codes: Collection[str] = ()) -> Iterator[str]:
+def english_in(line: LocalizedText, codes: Collection[str] = ()) -> Iterator[str]:
     """A label that is part of the data of a line, and states that were not made words; `codes` are identifiers."""
     label = _LABEL.match(str(line)) if line.template == "{text}" else None
     if label and label[1] in _LABELS and label[1] not in codes and "->" not in str(line):
@@ -26,14 +28,14 @@ def english_in(line: Phrase, codes: Collection[str] = ()) -> Iterator[str]:
     yield from _states_in(line)
 
 
-def _states_in(phrase: Phrase) -> Iterator[str]:
-    if phrase.template == "{text}":  # what is in no list of ours, or a whole line of somebody's
+def _states_in(localized: LocalizedText) -> Iterator[str]:
+    if localized.template == "{text}":  # what is in no list of ours, or a whole line of somebody's
         return
-    for name, value in phrase.values.items():
-        if isinstance(value, Phrase):
+    for name, value in localized.values.items():
+        if isinstance(value, LocalizedText):
             yield from _states_in(value)
         elif isinstance(value, str) and value in OURS:
-            yield f"{name} is {value!r} in {phrase.template!r}"
+            yield f"{name} is {value!r} in {localized.template!r}"
 
 
 def english_left(text: str, known: Iterable[str] = ()) -> list[str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import itertools
-import json
 import os
 import signal
 import time
@@ -13,9 +12,9 @@ from pathlib import Path
 import hypothesis
 import pytest
 
-from tests.longest import rank
+from tests.durations import longest_first, recorded
 from tests.peers import missing_peers, on_ci
-from tests.stalls import StallWatch
+from tests.run_report import RunRecorder
 
 # Thousands of tests stay to the end: a worker need not look for garbage among them again and again.
 gc.disable()
@@ -30,8 +29,10 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    items.sort(key=rank())
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Among several workers the longest files begin first; in one process the order stays as it was asked for."""
+    if hasattr(config, "workerinput"):
+        items.sort(key=longest_first(recorded()))
 
 
 def pytest_collection_finish() -> None:
@@ -78,21 +79,31 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     pytest.skip(f"not run: needs {', '.join(missing)}")
 
 
-_WATCH = pytest.StashKey[StallWatch]()
+_RECORDER = pytest.StashKey[RunRecorder]()
 
 
-def pytest_sessionstart(session: pytest.Session) -> None:
-    """One watch for a run: in the process that reports, not in each worker."""
-    if session.config.getoption("--failed-to") and not hasattr(session.config, "workerinput"):
-        watch = session.config.stash[_WATCH] = StallWatch()
-        watch.start()
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config: pytest.Config) -> None:
+    """One recorder for a run: in the process that reports, not in each worker."""
+    if config.getoption("--report-to") and not hasattr(config, "workerinput"):
+        recorder = config.stash[_RECORDER] = RunRecorder()
+        recorder.watch.start()
+        config.pluginmanager.register(_Durations(recorder))
+
+
+class _Durations:
+    def __init__(self, recorder: RunRecorder) -> None:
+        self._recorder = recorder
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        self._recorder.add(report.nodeid, report.duration)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
     """Name and count in the last lines what could not be run here, and when the machine stood still."""
-    if (watch := config.stash.get(_WATCH, None)) is not None and watch.stalls:
-        terminalreporter.section(f"the machine stood still {len(watch.stalls)} times")
-        for stall in watch.stalls:
+    if (recorder := config.stash.get(_RECORDER, None)) is not None and (stalls := recorder.watch.stalls):
+        terminalreporter.section(f"the machine stood still {len(stalls)} times")
+        for stall in stalls:
             terminalreporter.line(
                 f"{time.strftime('%H:%M:%S', time.gmtime(stall.began))} for {stall.ended - stall.began:.1f} s"
             )
@@ -105,17 +116,16 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--failed-to", default="", help="write the names of the tests that failed to this file")
+    parser.addoption("--report-to", default="", help="write failures and durations to this file (tests/run_report.py)")
 
 
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
     """With CI=true a test that did not run is a failure, however it was left out."""
     reporter = session.config.pluginmanager.get_plugin("terminalreporter")
-    if reporter is not None and (watch := session.config.stash.get(_WATCH, None)) is not None:
-        watch.end()
+    if reporter is not None and (recorder := session.config.stash.get(_RECORDER, None)) is not None:
+        recorder.watch.end()
         failed = [report for kind in ("failed", "error") for report in reporter.stats.get(kind, [])]
-        # In the order in which they ran.
-        disturbed = {report.nodeid: watch.disturbed(report.start, report.stop) for report in failed}
-        Path(session.config.getoption("--failed-to")).write_text(json.dumps(disturbed))
+        written = recorder.report(failed, reporter.stats.get("skipped", []))
+        written.write(Path(session.config.getoption("--report-to")))
     if on_ci() and reporter is not None and reporter.stats.get("skipped") and exitstatus == 0:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED

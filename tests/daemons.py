@@ -17,11 +17,11 @@ from typing import Any
 import anyio
 import psutil
 
-from dragoman.daemon.app import Options, Running, run
-from dragoman.daemon.lives import Lives
-from dragoman.errors import DragomanError
-from dragoman.places import Places, find_places
-from dragoman.transport.control_link import ControlLink
+from dragoman.core.errors import DragomanError
+from dragoman.core.paths import Paths, find_paths
+from dragoman.daemon.app import DaemonOptions, RunningDaemon, run
+from dragoman.io.drivers.control_client import ControlClient
+from dragoman.servers.control.status import LiveSessions
 
 # One factor for every deadline: a slow machine sets it, no test is edited.
 PATIENCE = float(os.environ.get("TEST_PATIENCE", "1"))
@@ -46,19 +46,26 @@ def eventually(condition: Callable[[], Any], *, within_s: float = 10, every_s: f
 
 
 @contextlib.asynccontextmanager
-async def daemon_here(places: Places | None = None, *, lives: Lives | None = None) -> AsyncIterator[Running]:
+async def daemon_here(
+    paths: Paths | None = None, *, live_sessions: LiveSessions | None = None
+) -> AsyncIterator[RunningDaemon]:
     """The daemon in this event loop; ended in order, or by the end of the block."""
-    places = places or find_places()
-    started: list[Running] = []
+    paths = paths or find_paths()
+    started: list[RunningDaemon] = []
     ready = anyio.Event()
 
-    def tell(running: Running) -> None:
+    def tell(running: RunningDaemon) -> None:
         started.append(running)
         ready.set()
 
     async with anyio.create_task_group() as group:
         group.start_soon(
-            lambda: run(Options(workspace=Path.cwd(), port=0, owns_process=False), places, tell, lives=lives)
+            lambda: run(
+                DaemonOptions(workspace=Path.cwd(), port=0, owns_process=False),
+                paths,
+                tell,
+                live_sessions=live_sessions,
+            )
         )
         with anyio.fail_after(10 * PATIENCE):
             await ready.wait()
@@ -76,8 +83,8 @@ class Cli:
     environment: dict[str, str] = field(default_factory=dict)
 
     @property
-    def places(self) -> Places:
-        return find_places(self.variables())
+    def paths(self) -> Paths:
+        return find_paths(self.variables())
 
     def variables(self) -> dict[str, str]:
         return {**os.environ, "DRAGOMAN_HOME": str(self.home), "DRAGOMAN_LANG": "en", **self.environment}
@@ -111,7 +118,7 @@ class Cli:
         return value
 
     def token(self, purpose: str) -> str:
-        return self.places.token_file(purpose).read_text().strip()
+        return self.paths.token_file(purpose).read_text().strip()
 
     def kill(self) -> None:
         """However a test left it: end the daemon of this home, and nothing else."""
@@ -149,8 +156,8 @@ def cli_with_home(home: Path, environment: Mapping[str, str] | None = None) -> I
         cli.kill()
 
 
-def call(places: Places, method: str, params: Mapping[str, Any] | None = None) -> Any:
-    with ControlLink.open(places) as link:
+def call(paths: Paths, method: str, params: Mapping[str, Any] | None = None) -> Any:
+    with ControlClient.open(paths) as link:
         return link.call(method, params)
 
 

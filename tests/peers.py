@@ -11,7 +11,7 @@ from pathlib import Path
 INSTALLED = Path(__file__).parents[1] / ".peers" / "state" / "adapters"
 
 # The page, as tools/build_page.py builds it.
-BUILT = Path(__file__).parents[1] / "src" / "dragoman" / "web" / "built"
+BUILT = Path(__file__).parents[1] / "src" / "dragoman" / "servers" / "web" / "built"
 
 # The editor that runs the extension's tests, as tools/install_editor.py installs it: the stamp is written last.
 EDITOR = Path(__file__).parents[1] / ".peers" / "editor"

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
-from dragoman.access.proof import Session, Transcript, session_of
-from dragoman.places import Places
+from dragoman.access.proof import ProofSession, Transcript, derive_session
+from dragoman.core.paths import Paths
 from tests.daemons import call
 from tests.raw_http import Answer, WebSocket
 
@@ -25,7 +25,7 @@ class StrangerError(Exception):
 class Proof:
     """A key, and where to prove that one has it."""
 
-    key: Session
+    key: ProofSession
     dialled: str
 
     def open(self, path: str, *, receive_buffer: int = 0) -> WebSocket:
@@ -36,7 +36,7 @@ class Proof:
         """With a login code: the proof of the session that it becomes."""
         socket, transcript = self._prove("/link/calls", 0)
         socket.socket.close()
-        return Proof(session_of(transcript, self.key.secret), self.dialled)
+        return Proof(derive_session(transcript, self.key.secret), self.dialled)
 
     def _prove(self, path: str, receive_buffer: int) -> tuple[WebSocket, Transcript]:
         port = int(self.dialled.rpartition(":")[2])
@@ -85,17 +85,17 @@ def from_link(link: str) -> Proof:
     """What a login link lets its holder prove."""
     parts = urlsplit(link)
     key_id, _, secret = parts.fragment.removeprefix("code=").partition(".")
-    return Proof(Session(key_id, secret), parts.netloc)
+    return Proof(ProofSession(key_id, secret), parts.netloc)
 
 
-def log_in(places: Places) -> Proof:
-    return from_link(str(call(places, "login_link")["link"])).log_in()
+def log_in(paths: Paths) -> Proof:
+    return from_link(str(call(paths, "login_link")["link"])).log_in()
 
 
-def as_editor(places: Places) -> Proof:
-    state = call(places, "state")
-    secret = places.token_file("editor").read_text().strip()
-    return Proof(Session("editor", secret), f"127.0.0.1:{state['port']}")
+def as_editor(paths: Paths) -> Proof:
+    state = call(paths, "state")
+    secret = paths.token_file("editor").read_text().strip()
+    return Proof(ProofSession("editor", secret), f"127.0.0.1:{state['port']}")
 
 
 class Calls:

@@ -7,7 +7,9 @@ and written to docs/soak.md, where what was not run this time keeps its last res
 from __future__ import annotations
 
 import argparse
+import os
 import secrets
+import subprocess
 import sys
 import tempfile
 import time
@@ -28,12 +30,15 @@ from tests.e2e.terminal_kills.quick_daemon import quick_daemon
 from tests.e2e.terminal_kills.shell_rounds import ShellKills
 from tests.fuzz import driver
 from tests.hostile import hostile_home
+from tests.sizes import SOAK, VARIABLE
 
-REPORT = Path(__file__).parent.parent / "docs" / "soak.md"
+ROOT = Path(__file__).parent.parent
+REPORT = ROOT / "docs" / "soak.md"
 FULL_MINUTES = 45.0
 _INPUTS_A_STEP = 500
 _SPARE_FILES = 8
 _KILLS_A_RECORD = 25
+_SHOWN = 2000
 _HEAD = "| what | count | wanted | seconds | when | result |\n| --- | ---: | ---: | ---: | --- | --- |\n"
 
 Steps = Iterator[int]
@@ -138,6 +143,26 @@ def drops(goal: int, seed: int) -> Steps:
         assert cli.status()["state"] == "running"
 
 
+def full_test(name: str, *, counts: int = 1) -> Callable[[int, int], Steps]:
+    """A test of `make test`, again and again, with the larger size that it has in a soak (tests/sizes.py)."""
+
+    def steps(goal: int, _seed: int) -> Steps:
+        for _ in range(-(-goal // counts)):
+            command = [sys.executable, "-m", "pytest", "--no-header", "--tb=short", name]
+            ran = subprocess.run(
+                command, cwd=ROOT, env={**os.environ, VARIABLE: SOAK}, capture_output=True, text=True, check=False
+            )
+            assert ran.returncode == 0, ran.stdout[-_SHOWN:] + ran.stderr[-_SHOWN:]
+            yield counts
+
+    return steps
+
+
+_FORKS = "tests/conformance/test_hostile_programs.py::test_whoever_was_forked_ends_with_the_session[bomb-200]"
+_EIGHT = "tests/faces/mcp/test_debugging_over.py::test_the_whole_way_through_a_bug_by_every_way_at_once"
+_CROSSED = "tests/faces/mcp/test_daemon_goes.py::test_a_debug_session_ends_with_its_daemon_and_the_agent_learns_why"
+_BOMB = "tests/faces/web/test_mcp_http_hostile.py::test_a_compressed_body_is_not_opened"
+
 PARTS = (
     Part("damaged inputs to every wire", 4_000_000, 0.24, fuzzing),
     Part("races of two starts", 1_000, 0.21, start_races),
@@ -147,6 +172,10 @@ PARTS = (
     Part("kills and halts of a daemon that records terminals", 250, 0.10, record_kills),
     Part("kills of daemon, wrapper and shell", 250, 0.14, shell_kills),
     Part("connects and drops", 10_000, 0.04, drops),
+    Part("forks of a program under the debugger", 2_000, 0.06, full_test(_FORKS, counts=200)),
+    Part("eight agents at once", 10, 0.06, full_test(_EIGHT)),
+    Part("both eras of MCP, a daemon killed and restarted under each", 4, 0.04, full_test(_CROSSED)),
+    Part("compressed bodies of 200 MB", 4, 0.02, full_test(_BOMB)),
 )
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import setup_words
 
-from dragoman.chinese import CHINESE
+from tests.catalogues import CHINESE
 
 ROOT = Path(__file__).parents[1]
 HAN = r"\u3400-\u9fff"
@@ -26,7 +26,7 @@ HALF_WIDTH = re.compile(
     r"|[\ufffc`][,;:?!](?![/\d\\\ufffc])"
     rf"|[,;:?!][{HAN}（“]|\([^)]*[{HAN}]|[{HAN}]\(|\)[{HAN}]"
 )
-_TYPESCRIPT = re.compile(r'^ {2}("(?:[^"\\]|\\.)*"): ("(?:[^"\\]|\\.)*"),?$', re.MULTILINE)
+_TYPESCRIPT = re.compile(r'^ {2}("(?:[^"\\]|\\.)*"):\s+("(?:[^"\\]|\\.)*"),?$', re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ def terms() -> tuple[Term, ...]:
 @functools.cache
 def catalogues() -> dict[str, dict[str, str]]:
     """By where they are kept: English to Chinese."""
-    found = {"src/dragoman/chinese": CHINESE}
+    found = {"locale/zh_CN": CHINESE}
     for path in sorted((ROOT / "web" / "src").glob("*/chinese.ts")):
         pairs = _TYPESCRIPT.findall(path.read_text(encoding="utf-8"))
         found[str(path.relative_to(ROOT))] = {json.loads(english): json.loads(chinese) for english, chinese in pairs}

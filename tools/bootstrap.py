@@ -15,6 +15,7 @@ import sys
 from pathlib import Path
 
 import build_page
+import catalogue
 import install_editor
 from setup_words import in_words
 
@@ -68,6 +69,8 @@ def main() -> None:
             install_programs(HEAVY)
             install_adapters()
             install_the_editor()
+    if not catalogue.is_compiled():
+        run([str(VENV / "bin" / "python"), str(ROOT / "tools" / "catalogue.py"), "compile"])
     build_the_page()
 
 

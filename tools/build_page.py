@@ -18,7 +18,7 @@ from setup_words import in_words
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "web"
-BUILT = ROOT / "src" / "dragoman" / "web" / "built"
+BUILT = ROOT / "src" / "dragoman" / "servers" / "web" / "built"
 STAMP = ".made-of"
 OLDEST_NODE = 20
 NO_NODE = in_words("The page needs Node 20 or newer with npm to be built. Install Node, then try again.")

@@ -24,6 +24,7 @@ CHINESE = {
     "apt-get could not install: {packages}": "apt-get 无法安装：{packages}",
     "This failed: {command}": "命令失败：{command}",
     "The extension could not be built: that needs Node 22 or newer with npm, and its packages.": "扩展构建失败：需要 Node 22 或更高版本、npm 及其软件包。",
+    "TypeScript was not checked: that needs Node 20 or newer with npm, and its packages.": "没有检查 TypeScript：需要 Node 20 或更高版本、npm 及其软件包。",
     "The wheel could not be built: that needs pip (Debian: python3-pip).": "wheel 构建失败：需要 pip（Debian：python3-pip）。",
 }
 

@@ -24,7 +24,11 @@ const wholeFolders = {
     onLoad({ filter: /canvas\/components\/all\.ts$/ }, async ({ path }) => {
       if (!(await readFile(path, "utf8")).includes("import.meta.glob")) return undefined;
       const names = (await readdir(dirname(path))).filter((name) => name.endsWith(".ts") && name !== "all.ts");
-      return { contents: names.map((name) => `import "./${name}";`).join("\n"), loader: "ts", resolveDir: dirname(path) };
+      return {
+        contents: names.map((name) => `import "./${name}";`).join("\n"),
+        loader: "ts",
+        resolveDir: dirname(path),
+      };
     });
   },
 };
@@ -65,7 +69,8 @@ const views = {
 async function readmeWithPictures() {
   const text = await readFile("README.md", "utf8");
   const pictures = new Map();
-  for (const [, path] of text.matchAll(/!\[[^\]]*\]\((media\/[\w-]+\.png)\)/g)) pictures.set(path, await readFile(path, "base64"));
+  for (const [, path] of text.matchAll(/!\[[^\]]*\]\((media\/[\w-]+\.png)\)/g))
+    pictures.set(path, await readFile(path, "base64"));
   return text.replace(/\]\((media\/[\w-]+\.png)\)/g, (_, path) => `](data:image/png;base64,${pictures.get(path)})`);
 }
 

@@ -9,7 +9,11 @@ const everythingAtOnce: Plugin = {
     handler: (html, { bundle }) =>
       Object.values(bundle ?? {})
         .filter(({ type, fileName }) => type === "chunk" && !html.includes(fileName))
-        .map(({ fileName }) => ({ tag: "link", attrs: { rel: "modulepreload", crossorigin: true, href: `/${fileName}` }, injectTo: "head" })),
+        .map(({ fileName }) => ({
+          tag: "link",
+          attrs: { rel: "modulepreload", crossorigin: true, href: `/${fileName}` },
+          injectTo: "head",
+        })),
   },
 };
 
@@ -17,7 +21,7 @@ export default defineConfig({
   plugins: [everythingAtOnce],
   publicDir: false, // the icon is the daemon's own
   build: {
-    outDir: "../src/dragoman/web/built",
+    outDir: "../src/dragoman/servers/web/built",
     emptyOutDir: true,
     target: "es2022",
     assetsInlineLimit: 0, // the content policy knows no data: addresses

@@ -8,8 +8,8 @@ import json
 import socket
 import sys
 
-from dragoman.wire.omnish import DaemonConnection, RequestReceived
-from dragoman.wire.omnish.messages import Ack, IoData, IoDirection, SessionEnd, SessionStart
+from dragoman.protocols.omnish import DaemonConnection, RequestReceived
+from dragoman.protocols.omnish.messages import Ack, IoData, IoDirection, SessionEnd, SessionStart
 
 
 def serve(client: socket.socket) -> None:

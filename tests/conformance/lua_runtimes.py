@@ -11,11 +11,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dragoman.debug.adapters.lua import LUA
-from dragoman.debug.luapanda.runtime import runtime_file
-from dragoman.debug.service import Client, DebugService, Wish
-from dragoman.transport.streams import free_port
+from dragoman.debug.backends.adapters.lua import LUA
+from dragoman.debug.backends.luapanda.runtime import runtime_file
+from dragoman.debug.model import LaunchRequest
+from dragoman.debug.service import DebugService
+from dragoman.io.net.streams import free_port
 from dragoman.workspace.breakpoints import Breakpoint
+from dragoman.workspace.caller import Caller
 from tests.conformance.test_python import client_of
 
 PANDA = os.environ.get("LUAPANDA_LUA", "")
@@ -39,7 +41,7 @@ class LuaWorkspace:
         return cls(folder, runtime, interpreter)
 
     @property
-    def client(self) -> Client:
+    def client(self) -> Caller:
         return client_of(self.folder)
 
     def write(self, name: str, text: str) -> Path:
@@ -51,13 +53,15 @@ class LuaWorkspace:
     def at(self, path: Path, line: int, **fields: Any) -> Breakpoint:
         return Breakpoint(id=0, path=str(path), line=line, **fields)
 
-    def launch(self, program: Path, **more: Any) -> Wish:
+    def launch(self, program: Path, **more: Any) -> LaunchRequest:
         own = {"packagePath": [str(self.folder / "panda")]} if self.runtime == "panda" else {}
         told = {"type": "lua", "request": "launch", "name": "lua", "program": str(program), "luaPath": self.interpreter}
-        return Wish(configuration={**told, **own, **more})
+        return LaunchRequest(configuration={**told, **own, **more})
 
-    def listening(self, port: int, **more: Any) -> Wish:
-        return Wish(configuration={"type": "lua", "request": "attach", "name": "lua", "connectionPort": port, **more})
+    def listening(self, port: int, **more: Any) -> LaunchRequest:
+        return LaunchRequest(
+            configuration={"type": "lua", "request": "attach", "name": "lua", "connectionPort": port, **more}
+        )
 
     @contextmanager
     def running(self, program: Path, call: str, *args: str, before: str = "") -> Iterator[subprocess.Popen[str]]:

@@ -12,11 +12,12 @@ from typing import Any
 import psutil
 import pytest
 
-from dragoman.debug.adapters import AdapterSpec
-from dragoman.debug.model import Stop
-from dragoman.debug.service import Client, DebugService, Wish
-from dragoman.errors import DragomanError
+from dragoman.core.errors import DragomanError
+from dragoman.debug.backends.adapters import AdapterSpec
+from dragoman.debug.model import LaunchRequest, Stop
+from dragoman.debug.service import DebugService
 from dragoman.workspace.breakpoints import Breakpoint
+from dragoman.workspace.caller import Caller
 from tests.conformance.test_python import client_of, end_of, eventually, service_in, stop_of, values
 
 PROGRAMS = Path(__file__).parent / "programs"
@@ -46,7 +47,7 @@ class Stage:
     program: Path
 
     @property
-    def client(self) -> Client:
+    def client(self) -> Caller:
         return client_of(self.workspace)
 
     @property
@@ -56,9 +57,9 @@ class Stage:
     def at(self, line: int, **fields: Any) -> Breakpoint:
         return Breakpoint(id=0, path=str(self.source), line=line, **fields)
 
-    def wish(self, *args: str, **fields: Any) -> Wish:
+    def launch_request(self, *args: str, **fields: Any) -> LaunchRequest:
         named = {"type": self.language.spec.name, "request": "launch", "name": self.language.name}
-        return Wish(configuration={**named, "program": str(self.program), "args": list(args)}, **fields)
+        return LaunchRequest(configuration={**named, "program": str(self.program), "args": list(args)}, **fields)
 
 
 @contextmanager
@@ -79,7 +80,7 @@ async def stops_at(service: DebugService, stage: Stage, breakpoint: Breakpoint) 
     """The values of n where it stops, to the end of the program."""
     client = stage.client
     await service.set_breakpoint(client, breakpoint)
-    happened = await service.start(client, stage.wish(), within_s=60)
+    happened = await service.start(client, stage.launch_request(), within_s=60)
     seen: list[int] = []
     while isinstance(happened.outcome, Stop):
         seen.append(n_of(happened.outcome))
@@ -95,7 +96,7 @@ class Behaviours:
         client, language = stage.client, stage.language
         async with service_in(stage.workspace, language.spec) as service:
             made, _ = await service.set_breakpoint(client, stage.at(language.computes, condition="n == 3"))
-            first = await service.start(client, stage.wish(), within_s=60)
+            first = await service.start(client, stage.launch_request(), within_s=60)
             stop, id = stop_of(first), first.session.id
             assert (stop.reason, stop.hit_breakpoints, n_of(stop)) == ("breakpoint", (made.id,), 3)
             assert (stop.frames[0].path, stop.frames[0].line) == (str(stage.source), language.computes)
@@ -148,7 +149,7 @@ class Behaviours:
         async with service_in(stage.workspace, stage.language.spec) as service:
             wanted = stage.at(stage.language.prints, log_message="n is {n}.", condition="n > 5")
             await service.set_breakpoint(stage.client, wanted)
-            ended = end_of(await service.start(stage.client, stage.wish(), within_s=60))
+            ended = end_of(await service.start(stage.client, stage.launch_request(), within_s=60))
             said = [line for line in ended.output.splitlines() if "n is" in line]
             assert said == ["n is 6.", "n is 7.", "n is 8.", "n is 9."]
 
@@ -157,7 +158,7 @@ class Behaviours:
         async with service_in(stage.workspace, language.spec) as service:
             await service.set_breakpoint(client, stage.at(language.calls, condition="n == 4"))
             await service.set_breakpoint(client, stage.at(language.computes, log_message="n is {n}."))
-            at_call = await service.start(client, stage.wish(), within_s=60)
+            at_call = await service.start(client, stage.launch_request(), within_s=60)
             assert n_of(stop_of(at_call)) == 4
             over = stop_of(await service.step(client, "", "over", thread_id=None, within_s=20))
             assert (over.reason, over.frames[0].line, n_of(over)) == ("step", language.prints, 4)
@@ -167,7 +168,7 @@ class Behaviours:
         async with service_in(stage.workspace, language.spec) as service:
             await service.set_breakpoint(client, stage.at(language.calls, condition="n == 4"))
             await service.set_breakpoint(client, stage.at(language.prints, log_message="n is {n}."))
-            await service.start(client, stage.wish(), within_s=60)
+            await service.start(client, stage.launch_request(), within_s=60)
             over = stop_of(await service.step(client, "", "over", thread_id=None, within_s=20))
             assert (over.frames[0].line, n_of(over), "n is 3." in over.output) == (language.prints, 4, False)
 
@@ -175,7 +176,7 @@ class Behaviours:
         client = stage.client
         async with service_in(stage.workspace, stage.language.spec) as service:
             await service.set_breakpoint(client, stage.at(stage.language.computes))
-            await service.start(client, stage.wish(), within_s=60)
+            await service.start(client, stage.launch_request(), within_s=60)
             for bad in ("nope + 1", "n +* 2"):
                 with pytest.raises(DragomanError) as caught:
                     await service.evaluate(client, "", bad, frame=None, context="repl", within_s=10)
@@ -186,7 +187,7 @@ class Behaviours:
         client = stage.client
         async with service_in(stage.workspace, stage.language.spec) as service:
             await service.set_breakpoint(client, stage.at(stage.language.calls, condition="n == 9"))
-            await service.start(client, stage.wish(), within_s=60)
+            await service.start(client, stage.launch_request(), within_s=60)
             changed = await service.set_variable(client, "", name="total", value="102", reference=None, frame=None)
             assert changed.result == "102"
             stop = service.find(client).require_stopped()
@@ -196,20 +197,20 @@ class Behaviours:
 
     async def test_the_program_reads_what_it_is_given_and_then_the_end(self, stage: Stage) -> None:
         async with service_in(stage.workspace, stage.language.spec) as service:
-            ended = end_of(await service.start(stage.client, stage.wish("x", stdin="hello\n"), within_s=60))
+            ended = end_of(await service.start(stage.client, stage.launch_request("x", stdin="hello\n"), within_s=60))
             assert "read hello" in ended.output
 
     async def test_without_input_a_program_that_reads_does_not_wait(self, stage: Stage) -> None:
         async with service_in(stage.workspace, stage.language.spec) as service:
-            ended = end_of(await service.start(stage.client, stage.wish("x"), within_s=60))
+            ended = end_of(await service.start(stage.client, stage.launch_request("x"), within_s=60))
             assert (ended.exit_code, "total 90" in ended.output) == (3, True)
 
     async def test_a_restart_runs_it_from_the_beginning_in_the_same_session(self, stage: Stage) -> None:
         client = stage.client
         async with service_in(stage.workspace, stage.language.spec) as service:
-            either = f"n == 3 {stage.language.spec.dialect.or_word} n == 5"
+            either = f"n == 3 {stage.language.spec.quirks.or_word} n == 5"
             await service.set_breakpoint(client, stage.at(stage.language.computes, condition=either))
-            first = await service.start(client, stage.wish(), within_s=60)
+            first = await service.start(client, stage.launch_request(), within_s=60)
             second = stop_of(await service.resume(client, "", thread_id=None, within_s=20))
             again = await service.restart(client, first.session.id, within_s=60)
             assert (n_of(stop_of(first)), n_of(second), n_of(stop_of(again))) == (3, 5, 3)
@@ -220,7 +221,7 @@ class Behaviours:
         async with service_in(stage.workspace, stage.language.spec) as service:
             before = set(psutil.Process().children(recursive=True))
             await service.set_breakpoint(client, stage.at(stage.language.computes))
-            started = await service.start(client, stage.wish(), within_s=60)
+            started = await service.start(client, stage.launch_request(), within_s=60)
             assert stop_of(started).reason == "breakpoint"
             await service.stop(client, started.session.id)
             await service.wait(client, started.session.id, within_s=10)

@@ -13,12 +13,14 @@ import anyio
 import psutil
 import pytest
 
-from dragoman.debug.adapters import PYTHON, AdapterSpec
-from dragoman.debug.adapters.javascript import JAVASCRIPT
-from dragoman.debug.model import Ended
-from dragoman.debug.service import Client, DebugService, Happened, Wish
-from dragoman.errors import DragomanError
+from dragoman.core.errors import DragomanError
+from dragoman.debug.backends.adapters import PYTHON, AdapterSpec
+from dragoman.debug.backends.adapters.javascript import JAVASCRIPT
+from dragoman.debug.model import LaunchRequest, ProgramEnd
+from dragoman.debug.service import DebugService
+from dragoman.debug.session.outcome import DebugOutcome
 from dragoman.workspace.breakpoints import Breakpoint
+from dragoman.workspace.caller import Caller
 from tests.conformance.test_python import client_of, eventually, service_in, stop_of
 from tests.peers import give_adapters
 
@@ -53,8 +55,8 @@ VICTIMS = pytest.mark.parametrize("victim", ["adapter", "program"])
 @dataclass(frozen=True)
 class Scene:
     service: DebugService
-    client: Client
-    started: Happened
+    client: Caller
+    started: DebugOutcome
     adapter: psutil.Process
     program: psutil.Process
 
@@ -71,7 +73,9 @@ async def scene(workspace: Path, language: Language, state: str) -> AsyncIterato
         if state == "stopped":
             path = str(workspace / language.file)
             await service.set_breakpoint(client, Breakpoint(id=0, path=path, line=LINE[language.file]))
-        started = await service.start(client, Wish(program=language.file), within_s=30 if state == "stopped" else 0)
+        started = await service.start(
+            client, LaunchRequest(program=language.file), within_s=30 if state == "stopped" else 0
+        )
         if state == "stopped":
             stop_of(started)
         await eventually(lambda: started.session.state.value.lower() == state)
@@ -100,7 +104,7 @@ async def test_a_killed_adapter_or_program_is_the_end_and_leaves_nothing(
         os.kill(it.victim(victim).pid, signal.SIGKILL)
         with anyio.fail_after(15):
             happened = await it.service.wait(it.client, it.started.session.id, within_s=12)
-        assert isinstance(happened.outcome, Ended)
+        assert isinstance(happened.outcome, ProgramEnd)
         if victim == "program":
             assert happened.outcome.signal == "SIGKILL"
         with pytest.raises(DragomanError) as caught:
@@ -115,7 +119,7 @@ async def test_a_frozen_adapter_or_program_keeps_nobody_waiting_and_can_be_stopp
     tmp_path: Path, language: Language, state: str, victim: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if (language, victim) != (PY, "adapter"):  # one is waited for as long as it is in earnest
-        monkeypatch.setattr("dragoman.debug.ending.ENDS_WITHIN_S", 1.0)
+        monkeypatch.setattr("dragoman.debug.session.shutdown.SHUTDOWN_TIMEOUT_S", 1.0)
     async with scene(tmp_path, language, state) as it:
         os.kill(it.victim(victim).pid, signal.SIGSTOP)
         session = it.started.session.id
@@ -127,7 +131,7 @@ async def test_a_frozen_adapter_or_program_keeps_nobody_waiting_and_can_be_stopp
         await it.service.stop(it.client, session)
         with anyio.fail_after(15):
             happened = await it.service.wait(it.client, session, within_s=12)
-        assert isinstance(happened.outcome, Ended)
+        assert isinstance(happened.outcome, ProgramEnd)
 
 
 async def asked_in_vain(it: Scene, session: str) -> None:

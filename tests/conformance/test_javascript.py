@@ -15,11 +15,10 @@ import anyio.to_thread
 import psutil
 import pytest
 
-from dragoman.debug import members
-from dragoman.debug.adapters.javascript import JAVASCRIPT
-from dragoman.debug.model import Stop
-from dragoman.debug.service import Wish
-from dragoman.errors import DragomanError
+from dragoman.core.errors import DragomanError
+from dragoman.debug.backends.adapters.javascript import JAVASCRIPT
+from dragoman.debug.backends.process_group import debuggees
+from dragoman.debug.model import LaunchRequest, Stop
 from dragoman.workspace.breakpoints import Breakpoint
 from tests.conformance.scenario import PROGRAMS, Language, Stage
 from tests.conformance.test_python import client_of, end_of, eventually, service_in, stop_of, values
@@ -70,7 +69,7 @@ async def test_scopes_are_one_node_itself_is_folded_and_no_thread_is_zero(worksp
     client = client_of(workspace)
     async with service_in(workspace, JAVASCRIPT) as service:
         await service.set_breakpoint(client, at(workspace, LINE_OF_RESULT, condition="n == 3"))
-        stop = stop_of(await service.start(client, Wish(program="main.js"), within_s=30))
+        stop = stop_of(await service.start(client, LaunchRequest(program="main.js"), within_s=30))
         assert stop.thread_id > 0
         out = stop_of(await service.step(client, "", "out", thread_id=None, within_s=10))
         assert {"i", "total"} <= set(values(out)) or values(out)["i"] == "3"
@@ -90,7 +89,7 @@ async def test_conditions_that_js_debug_cannot_join_or_write_hold_all_the_same(
     client = client_of(workspace)
     async with service_in(workspace, JAVASCRIPT) as service:
         await service.set_breakpoint(client, at(workspace, LINE_OF_RESULT, **fields))
-        happened, found = await service.start(client, Wish(program="main.js"), within_s=30), []
+        happened, found = await service.start(client, LaunchRequest(program="main.js"), within_s=30), []
         while isinstance(happened.outcome, Stop):
             found.append(values(happened.outcome)["n"])
             happened = await service.resume(client, "", thread_id=None, within_s=10)
@@ -102,7 +101,7 @@ async def test_a_step_over_a_call_is_not_lost_to_a_hit_in_it_that_does_not_count
     async with service_in(stage.workspace, JAVASCRIPT) as service:
         await service.set_breakpoint(client, stage.at(NODE.calls, condition="n == 4"))
         await service.set_breakpoint(client, stage.at(NODE.computes, hit_condition=">= 100"))
-        await service.start(client, stage.wish(), within_s=30)
+        await service.start(client, stage.launch_request(), within_s=30)
         over = stop_of(await service.step(client, "", "over", thread_id=None, within_s=20))
         assert (over.reason, over.frames[0].line, values(over)["n"]) == ("step", NODE.prints, "4")
 
@@ -114,8 +113,8 @@ READS = "let t = '';\nprocess.stdin.on('data', d => t += d).on('end', () => cons
 async def test_a_program_reads_what_it_is_given_and_then_the_end(workspace: Path, stdin: str | None, read: str) -> None:
     (workspace / "main.js").write_text(READS)
     async with service_in(workspace, JAVASCRIPT) as service:
-        wish = Wish(program="main.js", stdin=stdin)
-        ended = end_of(await service.start(client_of(workspace), wish, within_s=30))
+        launch_request = LaunchRequest(program="main.js", stdin=stdin)
+        ended = end_of(await service.start(client_of(workspace), launch_request, within_s=30))
         assert f"read {read}" in ended.output
 
 
@@ -127,9 +126,9 @@ async def test_the_program_has_the_clients_environment_with_the_configurations_o
     environment = {**client.environment, "NODE_OPTIONS": "--title=named", "WHO": "client", "EXTRA": "no"}
     client = dataclasses.replace(client, environment=environment)
     (workspace / "sub").mkdir()
-    wish = Wish(program="main.js", env={"EXTRA": "yes"}, cwd="sub")
+    launch_request = LaunchRequest(program="main.js", env={"EXTRA": "yes"}, cwd="sub")
     async with service_in(workspace, JAVASCRIPT) as service:
-        ended = end_of(await service.start(client, wish, within_s=30))
+        ended = end_of(await service.start(client, launch_request, within_s=30))
         assert f"named client yes {workspace / 'sub'}" in ended.output
 
 
@@ -149,7 +148,7 @@ async def test_a_breakpoint_in_a_child_process_stops_there_and_the_program_ends_
     client = client_of(workspace)
     async with service_in(workspace, JAVASCRIPT) as service:
         made, _ = await service.set_breakpoint(client, at(workspace, 2, "child.js"))
-        started = await service.start(client, Wish(program="main.js"), within_s=30)
+        started = await service.start(client, LaunchRequest(program="main.js"), within_s=30)
         stop = stop_of(started)
         assert (Path(stop.frames[0].path).name, stop.hit_breakpoints) == ("child.js", (made.id,))
         evaluated = await service.evaluate(client, "", "inner", frame=None, context="repl", within_s=5)
@@ -161,12 +160,12 @@ async def test_a_breakpoint_in_a_child_process_stops_there_and_the_program_ends_
 async def test_children_beyond_the_bound_run_free_to_their_end(
     workspace: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(members, "DEBUGGED_AT_MOST", 1)
+    monkeypatch.setattr(debuggees, "MAX_DEBUGGEES", 1)
     (workspace / "child.js").write_text("setTimeout(() => console.log('ran'), 1500);\n")
     forking = "for (let n = 0; n < 3; n++) require('child_process').fork('./child.js');\n"
     (workspace / "main.js").write_text(forking)
     async with service_in(workspace, JAVASCRIPT) as service:
-        ended = end_of(await service.start(client_of(workspace), Wish(program="main.js"), within_s=40))
+        ended = end_of(await service.start(client_of(workspace), LaunchRequest(program="main.js"), within_s=40))
         assert (ended.exit_code, ended.output.count("ran\n"), ended.output.count("[1 child processes")) == (0, 3, 1)
 
 
@@ -183,7 +182,7 @@ async def test_a_breakpoint_in_typescript_binds_and_stops_there(workspace: Path,
     client = client_of(workspace)
     async with service_in(workspace, JAVASCRIPT) as service:
         made, _ = await service.set_breakpoint(client, at(workspace, 3, "main.ts"))
-        stop = stop_of(await service.start(client, Wish(program=program), within_s=30))
+        stop = stop_of(await service.start(client, LaunchRequest(program=program), within_s=30))
         assert (Path(stop.frames[0].path).name, stop.frames[0].line) == ("main.ts", 3)
         assert (stop.hit_breakpoints, values(stop)["n"]) == ((made.id,), "21")
 
@@ -195,7 +194,7 @@ async def test_typescript_that_node_cannot_run_is_an_error_that_says_what_to_do(
     env = {"PATH": f"{workspace}:{os.environ['PATH']}"}
     async with service_in(workspace, JAVASCRIPT) as service:
         with pytest.raises(DragomanError, match=r"TypeScript, which node 20\.20 cannot run") as caught:
-            await service.start(client_of(workspace), Wish(program="typed.ts", env=env), within_s=30)
+            await service.start(client_of(workspace), LaunchRequest(program="typed.ts", env=env), within_s=30)
     assert caught.value.code == "needs_build"
     assert '"--import", "tsx"' in str(caught.value.hint)
 
@@ -204,15 +203,17 @@ async def test_attaching_where_no_node_listens_is_told_within_seconds(workspace:
     where = {"type": "node", "request": "attach", "name": "a", "port": free_port()}
     async with service_in(workspace, JAVASCRIPT) as service:
         with anyio.fail_after(10), pytest.raises(DragomanError) as caught:
-            await service.start(client_of(workspace), Wish(configuration=where), within_s=45)
+            await service.start(client_of(workspace), LaunchRequest(configuration=where), within_s=45)
         assert caught.value.hint is not None
 
 
 async def test_a_page_in_a_browser_is_refused_with_the_reason(workspace: Path) -> None:
-    wish = Wish(configuration={"type": "chrome", "request": "launch", "name": "c", "url": "http://localhost"})
+    launch_request = LaunchRequest(
+        configuration={"type": "chrome", "request": "launch", "name": "c", "url": "http://localhost"}
+    )
     async with service_in(workspace, JAVASCRIPT) as service:
         with pytest.raises(DragomanError, match="browser") as caught:
-            await service.start(client_of(workspace), wish, within_s=10)
+            await service.start(client_of(workspace), launch_request, within_s=10)
         assert caught.value.code == "no_browser"
 
 
@@ -222,7 +223,7 @@ async def test_stopping_ends_the_whole_tree(workspace: Path) -> None:
     client = client_of(workspace)
     before = set(psutil.Process().children(recursive=True))
     async with service_in(workspace, JAVASCRIPT) as service:
-        started = await service.start(client, Wish(program="main.js"), within_s=2)
+        started = await service.start(client, LaunchRequest(program="main.js"), within_s=2)
         assert started.outcome is None
         await service.stop(client, started.session.id)
         end_of(await service.wait(client, started.session.id, within_s=10))
@@ -235,10 +236,12 @@ async def test_a_stopped_program_that_is_ended_does_not_go_on_from_there(workspa
     (workspace / "run").write_text('#!/bin/sh\nnode "$@"\nexit $?\n')
     (workspace / "run").chmod(0o755)
     client = client_of(workspace)
-    wish = Wish(configuration={"type": "node", "request": "launch", "name": "x", "program": "main.js", **more})
+    launch_request = LaunchRequest(
+        configuration={"type": "node", "request": "launch", "name": "x", "program": "main.js", **more}
+    )
     async with service_in(workspace, JAVASCRIPT) as service:
         await service.set_breakpoint(client, at(workspace, 2))
-        stopped = await service.start(client, wish, within_s=30)
+        stopped = await service.start(client, launch_request, within_s=30)
         assert stop_of(stopped).frames[0].line == 2
         await service.stop(client, stopped.session.id)
         end_of(await service.wait(client, stopped.session.id, within_s=10))
@@ -259,7 +262,9 @@ async def test_the_inspector_of_a_launched_program_tells_nobody_its_address(work
     control: without the guard any user is told it, by `/json/list`."""
     (workspace / "main.js").write_text(LISTENS)
     async with service_in(workspace, JAVASCRIPT) as service:
-        stop = stop_of(await service.start(client_of(workspace), Wish(program="main.js"), within_s=30 * PATIENCE))
+        stop = stop_of(
+            await service.start(client_of(workspace), LaunchRequest(program="main.js"), within_s=30 * PATIENCE)
+        )
         address = re.findall(r"own ws://(127\.0\.0\.1):(\d+)/(\S+)", stop.output)[0]
         assert re.findall(r"child ws://127\.0\.0\.1:\d+/\S+", stop.output)  # it is debugged as well
         for path in ("/json", "/json/list", "/json/version"):

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from dragoman.debug.adapters import CODELLDB, LLDB, AdapterSpec, finding
-from dragoman.debug.service import Wish
-from dragoman.errors import DragomanError
+from dragoman.core.errors import DragomanError
+from dragoman.debug.backends.adapters import CODELLDB, LLDB, AdapterSpec, discovery
+from dragoman.debug.model import LaunchRequest
 from dragoman.workspace.breakpoints import Breakpoint
 from tests.conformance.scenario import PROGRAMS, Language, Stage, n_of, running_program
 from tests.conformance.test_python import client_of, end_of, service_in, stop_of, values
@@ -74,8 +74,10 @@ async def test_a_rust_panic_is_told_as_an_exception_with_its_message(
     give_adapters(home)
     compiled(tmp_path, "main.rs", PANICS)
     async with service_in(tmp_path, spec) as service:
-        wish = Wish(configuration={"type": spec.name, "request": "launch", "name": "x", "program": "main"})
-        stop = stop_of(await service.start(client_of(tmp_path), wish, within_s=60))
+        launch_request = LaunchRequest(
+            configuration={"type": spec.name, "request": "launch", "name": "x", "program": "main"}
+        )
+        stop = stop_of(await service.start(client_of(tmp_path), launch_request, within_s=60))
         assert stop.raised is not None
         assert (stop.reason, stop.raised.type, stop.raised.message) == ("exception", "panic", "too large: 3")
         assert "too large: 3" in stop.output
@@ -100,7 +102,7 @@ async def test_strings_and_vectors_of_rust_are_shown_by_what_they_hold(tmp_path:
     client = client_of(tmp_path)
     async with service_in(tmp_path, LLDB) as service:
         await service.set_breakpoint(client, Breakpoint(id=0, path=str(tmp_path / "main.rs"), line=5))
-        stop = stop_of(await service.start(client, Wish(program="main"), within_s=60))
+        stop = stop_of(await service.start(client, LaunchRequest(program="main"), within_s=60))
         shown = values(stop)
         assert (shown["name"], shown["codes"], stop.output) == ('"ada"', "size=3", "")
         third = await service.evaluate(client, "", "codes[2]", frame=None, context="watch", within_s=20)
@@ -115,7 +117,7 @@ async def test_a_rust_panic_stops_a_program_that_was_attached_to(tmp_path: Path,
     with running_program(str(binary), str(go)) as running:
         async with service_in(tmp_path, spec) as service:
             wanted = {"type": spec.name, "request": "attach", "name": "x", "pid": running.pid}
-            started = await service.start(client, Wish(configuration=wanted), within_s=0)
+            started = await service.start(client, LaunchRequest(configuration=wanted), within_s=0)
             go.touch()
             stop = stop_of(await service.wait(client, started.session.id, within_s=30))
             assert stop.raised is not None
@@ -127,11 +129,11 @@ async def test_source_is_debugged_by_what_was_built_from_it(tmp_path: Path, home
     stage = staged(C, tmp_path)
     async with service_in(tmp_path, LLDB) as service:
         await service.set_breakpoint(stage.client, stage.at(C.computes, condition="n == 4"))
-        assert n_of(stop_of(await service.start(stage.client, Wish(program="main.c"), within_s=60))) == 4
+        assert n_of(stop_of(await service.start(stage.client, LaunchRequest(program="main.c"), within_s=60))) == 4
         await service.stop(stage.client, "")
         stage.program.unlink()
         with pytest.raises(DragomanError, match="cc -g") as caught:
-            await service.start(stage.client, Wish(program="main.c"), within_s=60)
+            await service.start(stage.client, LaunchRequest(program="main.c"), within_s=60)
         assert caught.value.code == "needs_build"
 
 
@@ -152,7 +154,7 @@ async def test_a_configuration_of_the_c_extension_is_run(tmp_path: Path, home: P
         "setupCommands": [{"text": "-enable-pretty-printing", "ignoreFailures": True}],
     }
     async with service_in(tmp_path, LLDB) as service:
-        ended = end_of(await service.start(stage.client, Wish(configuration=wanted), within_s=60))
+        ended = end_of(await service.start(stage.client, LaunchRequest(configuration=wanted), within_s=60))
         assert (ended.exit_code, ended.output.splitlines()[-1]) == (3, "total 90")
 
 
@@ -165,7 +167,9 @@ async def test_cargo_run_is_built_and_debugged(tmp_path: Path, home: Path) -> No
     client = client_of(tmp_path)
     async with service_in(tmp_path, LLDB) as service:
         await service.set_breakpoint(client, Breakpoint(id=0, path=str(source), line=3))
-        stop = stop_of(await service.start(client, Wish(program="cargo", args=("run", "--", "a")), within_s=90))
+        stop = stop_of(
+            await service.start(client, LaunchRequest(program="cargo", args=("run", "--", "a")), within_s=90)
+        )
         assert (stop.frames[0].path, values(stop)["n"]) == (str(source), "2")
 
 
@@ -214,7 +218,7 @@ async def test_a_sanitizers_report_is_told_at_the_own_line_with_its_headline(
     built(source, f"-fsanitize={sanitizer}")
     wanted = {"type": spec.name, "request": "launch", "name": "x", "program": "main", "args": list(args)}
     async with service_in(tmp_path, spec) as service:
-        stop = stop_of(await service.start(client_of(tmp_path), Wish(configuration=wanted), within_s=60))
+        stop = stop_of(await service.start(client_of(tmp_path), LaunchRequest(configuration=wanted), within_s=60))
         assert stop.raised is not None
         assert (stop.reason, stop.raised.type) == ("exception", type)
         assert re.match(headline, stop.raised.message)
@@ -261,7 +265,7 @@ async def test_a_condition_is_true_wherever_a_threaded_program_stops(
         at = Breakpoint(id=0, path=str(tmp_path / "main.c"), line=9, condition="id == 2 && n % 15 == 4")
         await service.set_breakpoint(client, at)
         wanted = {"type": spec.name, "request": "launch", "name": "x", "program": "main"}
-        happened = await service.start(client, Wish(configuration=wanted), within_s=60)
+        happened = await service.start(client, LaunchRequest(configuration=wanted), within_s=60)
         while happened.session.ended is None:
             held = values(stop_of(happened))
             stops.append((held["id"], held["n"]))
@@ -283,7 +287,7 @@ int main(void) { return deep(0, 41); }
 
 def core_of(program: Path) -> Path:
     """What the system would have left of it, written by LLDB: where the kernel puts one is the machine's affair."""
-    lldb = finding.require_adapter("lldb", dict(os.environ)).resolve().with_name("lldb")
+    lldb = discovery.require_adapter("lldb", dict(os.environ)).resolve().with_name("lldb")
     save = ("-k", "process save-core --plugin-name=minidump core.dmp", "-k", "quit 1", "-o", "run")
     subprocess.run([str(lldb), "-b", *save, str(program)], cwd=program.parent, capture_output=True, check=False)
     return program.parent / "core.dmp"
@@ -299,7 +303,7 @@ async def test_a_launch_with_a_core_opens_it_and_does_not_run_the_program(
     client = client_of(tmp_path)
     wanted = {"type": type, "request": "launch", "name": "x", "program": "${workspaceFolder}/crash", key: str(core)}
     async with service_in(tmp_path, LLDB) as service:
-        stop = stop_of(await service.start(client, Wish(configuration=wanted), within_s=60))
+        stop = stop_of(await service.start(client, LaunchRequest(configuration=wanted), within_s=60))
         assert (stop.reason, stop.frames[0].name, values(stop)["n"]) == ("exception", "deep", "41")
         for command in (service.resume(client, "", thread_id=None, within_s=5),
                         service.step(client, "", "over", thread_id=None, within_s=5)):  # fmt: skip
@@ -310,7 +314,7 @@ async def test_a_launch_with_a_core_opens_it_and_does_not_run_the_program(
         assert n.result == "42"
         wanted["coreFile"] = wanted.pop(key) + ".gone"
         with pytest.raises(DragomanError, match="core dump does not exist"):
-            await service.start(client, Wish(configuration=wanted), within_s=60)
+            await service.start(client, LaunchRequest(configuration=wanted), within_s=60)
     assert not (tmp_path / "ran.txt").exists()
 
 
@@ -320,8 +324,8 @@ async def test_codelldb_stands_in_where_lldb_dap_is_missing(
 ) -> None:
     stage = staged(C, tmp_path)
     give_adapters(home)
-    monkeypatch.setitem(finding.SOUGHT, "lldb", finding.Sought("lldb", "C"))
+    monkeypatch.setitem(discovery.ADAPTER_SEARCHES, "lldb", discovery.AdapterSearch("lldb", "C"))
     async with service_in(tmp_path, LLDB) as service:
-        started = await service.start(stage.client, Wish(program="main"), within_s=60)
+        started = await service.start(stage.client, LaunchRequest(program="main"), within_s=60)
         assert end_of(started).exit_code == 3
         assert "codelldb" in started.session.facts["adapter"]

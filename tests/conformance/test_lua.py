@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from dragoman.debug.adapters.lua import LUA
-from dragoman.debug.service import Wish
+from dragoman.debug.backends.adapters.lua import LUA
+from dragoman.debug.model import LaunchRequest
 from tests.conformance.scenario import PROGRAMS, Behaviours, Language, Stage
 
 LUAS = ("lua5.1", "lua5.2", "lua5.3", "lua5.4", "luajit")
@@ -24,9 +24,11 @@ class LuaStage(Stage):
 
     interpreter = ""
 
-    def wish(self, *args: str, **fields: Any) -> Wish:
-        wish = super().wish(*args, **fields)
-        return Wish(configuration={**wish.configuration, "luaPath": self.interpreter}, stdin=wish.stdin)
+    def launch_request(self, *args: str, **fields: Any) -> LaunchRequest:
+        launch_request = super().launch_request(*args, **fields)
+        return LaunchRequest(
+            configuration={**launch_request.configuration, "luaPath": self.interpreter}, stdin=launch_request.stdin
+        )
 
 
 @pytest.fixture(params=[name for name in LUAS if shutil.which(name)])

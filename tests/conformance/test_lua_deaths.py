@@ -14,10 +14,11 @@ import anyio
 import psutil
 import pytest
 
-from dragoman.debug.model import Ended
-from dragoman.debug.service import Client, DebugService
-from dragoman.debug.states import State
-from dragoman.errors import DragomanError
+from dragoman.core.errors import DragomanError
+from dragoman.debug.model import ProgramEnd
+from dragoman.debug.service import DebugService
+from dragoman.debug.session.states import SessionState
+from dragoman.workspace.caller import Caller
 from tests.conformance.lua_runtimes import LUA, RUNTIMES, LuaWorkspace, free_port
 from tests.conformance.test_python import eventually, service_in, stop_of
 
@@ -45,11 +46,11 @@ def lua(request: pytest.FixtureRequest, tmp_path: Path) -> LuaWorkspace:
 @dataclass(frozen=True)
 class Scene:
     service: DebugService
-    client: Client
+    client: Caller
     session: str
 
     @property
-    def state(self) -> State:
+    def state(self) -> SessionState:
         return next(it.state for it in self.service.sessions(self.client) if it.id == self.session)
 
     def programs(self) -> list[psutil.Process]:
@@ -67,10 +68,10 @@ class Scene:
             self.client, self.session, expression, frame=None, context="repl", within_s=within_s
         )
 
-    async def ended(self) -> Ended:
+    async def ended(self) -> ProgramEnd:
         with anyio.fail_after(15):
             outcome = (await self.service.wait(self.client, self.session, within_s=12)).outcome
-        assert isinstance(outcome, Ended)
+        assert isinstance(outcome, ProgramEnd)
         return outcome
 
 
@@ -108,7 +109,7 @@ async def test_a_killed_program_is_the_end_at_every_step(lua: LuaWorkspace, step
         await STEPS[step](scene)
         os.kill(scene.programs()[-1].pid, signal.SIGKILL)
         assert (await scene.ended()).signal == "SIGKILL"
-        assert scene.state is State.TERMINATED
+        assert scene.state is SessionState.TERMINATED
 
 
 async def test_a_program_that_is_killed_while_it_is_asked_ends_the_question_too(lua: LuaWorkspace) -> None:
@@ -140,7 +141,7 @@ async def test_a_frozen_program_keeps_nobody_waiting_and_can_be_ended(lua: LuaWo
                 with pytest.raises(DragomanError) as caught:
                     await scene.evaluate(within_s=0.5)
                 assert caught.value.code == "adapter_silent"
-                assert scene.state is State.STOPPED
+                assert scene.state is SessionState.STOPPED
         await scene.service.stop(scene.client, scene.session)
         await scene.ended()
 

@@ -11,7 +11,7 @@ import anyio
 import psutil
 import pytest
 
-from dragoman.errors import DragomanError
+from dragoman.core.errors import DragomanError
 from tests.conformance.lua_runtimes import LUA, RUNTIMES, DebugService, LuaWorkspace, free_port
 from tests.conformance.test_python import end_of, eventually, service_in, stop_of, values
 from tests.daemons import PATIENCE
@@ -91,10 +91,10 @@ async def test_a_stop_ends_a_host_that_ignores_it_with_the_program_inside(lua: L
         "host.sh", f"#!/bin/sh\ntrap '' TERM HUP INT\n{lua.interpreter} -e \"{first}\" main.lua\nsleep 300\n"
     )
     host.chmod(0o755)
-    wish = lua.listening(port, request="launch", program=str(host), cwd=str(lua.folder))
+    launch_request = lua.listening(port, request="launch", program=str(host), cwd=str(lua.folder))
     async with service_in(lua.folder, LUA) as service, anyio.create_task_group() as group:
         await service.set_breakpoint(lua.client, lua.at(program, 4))
-        started = await service.start(lua.client, wish, within_s=20)
+        started = await service.start(lua.client, launch_request, within_s=20)
         stop_of(started)
         tree = [it for it in psutil.Process().children(recursive=True) if it.cwd() == str(lua.folder)]
         assert len(tree) == 2

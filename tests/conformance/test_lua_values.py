@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from dragoman.debug.model import Ended, Stop, Variable
+from dragoman.core.errors import DragomanError
+from dragoman.debug.model import ProgramEnd, Stop, VariableInfo
 from dragoman.debug.service import DebugService
-from dragoman.errors import DragomanError
 from dragoman.workspace.breakpoints import Breakpoint
 from tests.conformance.lua_runtimes import LUA, LUAS, RUNTIMES, LuaWorkspace, free_port
 from tests.conformance.test_python import end_of, eventually, service_in, stop_of, values
@@ -42,10 +42,10 @@ def lua(request: pytest.FixtureRequest, tmp_path: Path) -> LuaWorkspace:
     return LuaWorkspace.made(tmp_path, *request.param)
 
 
-async def _scope(service: DebugService, lua: LuaWorkspace, name: str, frame: int | None = None) -> list[Variable]:
-    scopes = await service.scopes(lua.client, "", frame)
+async def _scope(service: DebugService, lua: LuaWorkspace, name: str, frame: int | None = None) -> list[VariableInfo]:
+    scopes = await service.find(lua.client, "").inspection.scopes(frame, None)
     reference = next(scope.reference for scope in scopes if scope.name == name)
-    return list((await service.page(lua.client, "", reference, start=0, count=100)).variables)
+    return list((await service.find(lua.client, "").inspection.page(reference, start=0, count=100)).variables)
 
 
 async def _result(service: DebugService, lua: LuaWorkspace, expression: str) -> str:
@@ -124,11 +124,11 @@ async def test_cycles_rude_metatables_and_large_tables_are_looked_into(lua: LuaW
         stop = stop_of(await service.start(lua.client, lua.launch(program), within_s=20))
         assert stop.top_locals is not None
         found = {it.name: it for it in stop.top_locals.variables}
-        inner = await service.page(lua.client, "", found["cycle"].reference, start=0, count=10)
+        inner = await service.find(lua.client, "").inspection.page(found["cycle"].reference, start=0, count=10)
         assert {it.name for it in inner.variables} == {"me", "name"}
         assert found["rude"].value
         assert found["after"].value == '{last = "told too"}'
-        page = await service.page(lua.client, "", found["big"].reference, start=100, count=50)
+        page = await service.find(lua.client, "").inspection.page(found["big"].reference, start=100, count=50)
         assert (len(page.variables), page.total) == (50, 3000)
 
 
@@ -160,10 +160,10 @@ async def test_of_files_with_the_same_name_only_the_meant_one_stops(lua: LuaWork
 async def test_with_a_wrong_folder_configured_breakpoints_are_hit_all_the_same(lua: LuaWorkspace) -> None:
     lua.write("src/begin.lua", "local a = 1\nrequire('mod')\n")
     module, port = lua.write("src/mod.lua", "local m = 2\nreturn m\n"), free_port()
-    wish = lua.listening(port, autoPathMode=False, cwd=str(lua.folder / "panda"))
+    launch_request = lua.listening(port, autoPathMode=False, cwd=str(lua.folder / "panda"))
     async with service_in(lua.folder, LUA) as service:
         await service.set_breakpoint(lua.client, lua.at(module, 2))
-        waits = await service.start(lua.client, wish, within_s=0.1)
+        waits = await service.start(lua.client, launch_request, within_s=0.1)
         inside = LuaWorkspace(lua.folder / "src", lua.runtime, lua.interpreter)
         shutil.copytree(lua.folder / "panda", inside.folder / "panda")
         with inside.running(inside.folder / "begin.lua", f"start('127.0.0.1', {port})"):
@@ -206,7 +206,7 @@ async def test_where_a_field_or_a_local_changes_it_stops_and_says_what_it_was(lu
         holder = next(it.reference for it in stop.top_locals.variables if it.name == "t")
         field = Breakpoint(id=0, kind="data", variable="count", reference=holder, condition="sum > 1")
         if lua.runtime == "panda":
-            with pytest.raises(DragomanError, match="does not tell changes of data"):
+            with pytest.raises(DragomanError, match="does not report data changes"):
                 await service.set_breakpoint(lua.client, field)
             return
         of_field, _ = await service.set_breakpoint(lua.client, field)
@@ -217,7 +217,7 @@ async def test_where_a_field_or_a_local_changes_it_stops_and_says_what_it_was(lu
                 seen.append((outcome.hit_breakpoints, values(outcome).get("sum")))
         assert ((of_field.id,), "3") in seen
         assert [hit for hit, _ in seen].count((of_local.id,)) == 3
-        assert isinstance(outcome, Ended)
+        assert isinstance(outcome, ProgramEnd)
         assert outcome.output.startswith("6\t6")
 
 

@@ -13,10 +13,10 @@ import anyio.to_thread
 import psutil
 import pytest
 
-from dragoman.debug.model import Binding, Ended, Stop
-from dragoman.debug.session import Session
-from dragoman.debug.states import State
-from dragoman.errors import DragomanError
+from dragoman.core.errors import DragomanError
+from dragoman.debug.model import Binding, ProgramEnd, Stop
+from dragoman.debug.session.session import DebugSession
+from dragoman.debug.session.states import SessionState
 from dragoman.workspace.breakpoints import Breakpoint
 from tests.conformance.lua_runtimes import LUA, RUNTIMES, LuaWorkspace, free_port
 from tests.conformance.test_python import end_of, eventually, service_in, stop_of, values
@@ -45,7 +45,7 @@ async def test_a_program_that_comes_to_us_stops_at_breakpoints_set_before(lua: L
     async with service_in(lua.folder, LUA) as service:
         await service.set_breakpoint(lua.client, lua.at(program, 2, condition="n == 3"))
         waits = await service.start(lua.client, lua.listening(port), within_s=0.2)
-        assert (waits.outcome, waits.session.state) == (None, State.STARTING)
+        assert (waits.outcome, waits.session.state) == (None, SessionState.STARTING)
         assert f'start("127.0.0.1", {port})' in waits.session.facts["waits for"]
         with lua.running(program, f"start('127.0.0.1', {port})") as process:
             stop = stop_of(await service.wait(lua.client, waits.session.id, within_s=20))
@@ -62,7 +62,7 @@ async def test_who_does_not_wait_for_a_program_that_is_yet_to_come_is_answered_a
         for more in ({}, {"VSCodeAsClient": True}):
             with anyio.fail_after(2):
                 waits = await service.start(lua.client, lua.listening(free_port(), **more), within_s=0)
-            assert (waits.outcome, waits.session.state) == (None, State.STARTING)
+            assert (waits.outcome, waits.session.state) == (None, SessionState.STARTING)
 
 
 async def test_a_program_that_runs_is_let_go_and_runs_on(lua: LuaWorkspace) -> None:
@@ -74,7 +74,7 @@ async def test_a_program_that_runs_is_let_go_and_runs_on(lua: LuaWorkspace) -> N
         await service.set_breakpoint(lua.client, lua.at(program, 4))
         waits = await service.start(lua.client, lua.listening(port), within_s=0.1)
         with lua.running(program, f"start('127.0.0.1', {port})") as process:
-            await eventually(lambda: waits.session.state is State.RUNNING)
+            await eventually(lambda: waits.session.state is SessionState.RUNNING)
             await service.stop(lua.client, waits.session.id)
             end_of(await service.wait(lua.client, waits.session.id, within_s=10))
             assert (await _said(process)).rstrip().endswith("done")
@@ -113,10 +113,10 @@ async def test_behind_a_task_too_each_lua_state_is_a_session_of_its_own(lua: Lua
     program, port = lua.write("main.lua", LOOP), free_port()
     tasks = [{"label": label, "type": "shell", "command": f"echo x >> {label}.txt"} for label in ("build", "after")]
     lua.write(".vscode/tasks.json", json.dumps({"version": "2.0.0", "tasks": tasks}))
-    wish = lua.listening(port, preLaunchTask="build", postDebugTask="after")
+    launch_request = lua.listening(port, preLaunchTask="build", postDebugTask="after")
     async with service_in(lua.folder, LUA) as service:
         await service.set_breakpoint(lua.client, lua.at(program, 2, condition="n == 3"))
-        await service.start(lua.client, wish, within_s=0.1)
+        await service.start(lua.client, launch_request, within_s=0.1)
         await eventually(lambda: _listens(port))
         call = f"start('127.0.0.1', {port})"
         with lua.running(program, call) as one, lua.running(program, call) as other:
@@ -142,7 +142,7 @@ async def test_a_stranger_at_the_port_is_sent_away_and_the_program_is_still_wait
             assert values(stop)["n"] == "1"
 
 
-def _notices(session: Session) -> str:
+def _notices(session: DebugSession) -> str:
     return session.output.since(0, most=1000, categories=frozenset({"important"}))[0]
 
 
@@ -157,8 +157,8 @@ async def test_a_program_of_another_user_is_refused_and_its_user_is_named_in_the
         waits = await service.start(lua.client, lua.listening(port), within_s=0.2)
         await anyio.to_thread.run_sync(lambda: subprocess.run(command, check=True, capture_output=True, timeout=20))
         await eventually(lambda: "debug_port_users nobody" in _notices(waits.session))
-        assert "the user nobody" in _notices(waits.session)
-        assert waits.session.state is State.STARTING
+        assert "from user nobody" in _notices(waits.session)
+        assert waits.session.state is SessionState.STARTING
         with lua.running(program, f"start('127.0.0.1', {port})"):
             stop = stop_of(await service.wait(lua.client, waits.session.id, within_s=20))
             assert values(stop)["n"] == "1"
@@ -174,10 +174,10 @@ async def test_a_port_that_another_debugger_has_is_told_with_who_it_is(lua: LuaW
 
 async def test_a_program_that_listens_is_gone_to_until_it_is_there(lua: LuaWorkspace) -> None:
     program, port = lua.write("main.lua", LOOP.replace("  tick(n)", "  tick(n, os.time())")), free_port()
-    wish = lua.listening(port, VSCodeAsClient=True, connectionIP="127.0.0.1", cwd=str(lua.folder))
+    launch_request = lua.listening(port, VSCodeAsClient=True, connectionIP="127.0.0.1", cwd=str(lua.folder))
     async with service_in(lua.folder, LUA) as service:
         await service.set_breakpoint(lua.client, lua.at(program, 2, condition="n > 10"))
-        waits = await service.start(lua.client, wish, within_s=0.2)
+        waits = await service.start(lua.client, launch_request, within_s=0.2)
         assert waits.outcome is None
         with lua.running(program, f"startServer('127.0.0.1', {port})", "30000000"):
             stop = stop_of(await service.wait(lua.client, waits.session.id, within_s=30))
@@ -203,9 +203,9 @@ async def test_a_pause_where_no_hook_fires_times_out_and_the_reason_is_output(lu
         started = await service.start(lua.client, lua.launch(program), within_s=0.1)
         await eventually(lambda: "sleeps" in started.session.output.since(0, most=1000)[0])
         paused = await service.pause(lua.client, "", within_s=2.6)
-        assert (paused.outcome, paused.session.state) == (None, State.RUNNING)
+        assert (paused.outcome, paused.session.state) == (None, SessionState.RUNNING)
         said = started.session.output.since(0, most=1000, categories=frozenset({"important"}))[0]
-        assert "passes no place" in said
+        assert "cannot pause here" in said
 
 
 async def test_what_is_no_text_is_thrown_through_a_wrapped_coroutine_and_shown(lua: LuaWorkspace) -> None:
@@ -284,18 +284,18 @@ async def test_stepping_past_the_last_line_is_the_end(lua: LuaWorkspace) -> None
         assert (stop_of(happened).reason, stop_of(happened).frames[0].line) == ("entry", 1)
         for _ in range(4):
             happened = await service.step(lua.client, "", "over", thread_id=None, within_s=20)
-            if isinstance(happened.outcome, Ended):
+            if isinstance(happened.outcome, ProgramEnd):
                 break
         assert end_of(happened).exit_code == 0
 
 
 async def test_without_debugging_it_simply_runs(lua: LuaWorkspace) -> None:
     program = lua.write("main.lua", LOOP)
-    wish = lua.launch(program)
+    launch_request = lua.launch(program)
     async with service_in(lua.folder, LUA) as service:
         await service.set_breakpoint(lua.client, lua.at(program, 2))
         happened = await service.start(
-            lua.client, type(wish)(configuration=wish.configuration, no_debug=True), within_s=20
+            lua.client, type(launch_request)(configuration=launch_request.configuration, no_debug=True), within_s=20
         )
         assert (end_of(happened).exit_code, end_of(happened).output.strip()) == (0, "done")
 
@@ -310,7 +310,7 @@ async def test_breakpoints_in_wrapped_coroutines_are_hit_and_their_threads_are_t
         await service.set_breakpoint(lua.client, lua.at(program, 4))
         stop = stop_of(await service.start(lua.client, lua.launch(program), within_s=20))
         assert (stop.reason, values(stop)["inner"]) == ("breakpoint", "1")
-        threads = await service.threads(lua.client, "")
+        threads = await service.find(lua.client, "").inspection.threads()
         assert {"main", f"{threads[0].name}"} <= {it.name for it in threads}
         assert any(it.name.startswith("thread: ") and it.line == 4 for it in threads)
         again = stop_of(await service.resume(lua.client, "", thread_id=None, within_s=20))

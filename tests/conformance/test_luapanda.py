@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from dragoman.debug.adapters.lua import LUA
-from dragoman.debug.service import Wish
-from dragoman.errors import DragomanError
+from dragoman.core.errors import DragomanError
+from dragoman.debug.backends.adapters.lua import LUA
+from dragoman.debug.model import LaunchRequest
 from tests.conformance.lua_runtimes import LuaWorkspace, free_port
 from tests.conformance.scenario import PROGRAMS, Behaviours, Language, Stage
 from tests.conformance.test_python import service_in, stop_of, values
@@ -43,10 +43,10 @@ LANGUAGE = Language("lua", LUA, "lua/main.lua", computes=2, calls=10, prints=11)
 class PandaStage(Stage):
     """With the user's own copy of LuaPanda, found by `packagePath`."""
 
-    def wish(self, *args: str, **fields: object) -> Wish:
-        wish = super().wish(*args, **fields)
+    def launch_request(self, *args: str, **fields: object) -> LaunchRequest:
+        launch_request = super().launch_request(*args, **fields)
         own = {"packagePath": [str(self.workspace / "panda")], "luaPath": os.environ.get("LUA", "lua5.3")}
-        return Wish(configuration={**wish.configuration, **own}, stdin=wish.stdin)
+        return LaunchRequest(configuration={**launch_request.configuration, **own}, stdin=launch_request.stdin)
 
 
 @pytest.fixture
@@ -71,7 +71,7 @@ async def test_a_runtime_that_may_load_no_code_does_what_its_own_commands_can(tm
         with lua.running(program, f"start('127.0.0.1', {port})", before="load = nil loadstring = nil"):
             stop = stop_of(await service.wait(client, waits.session.id, within_s=20))
             assert (stop.reason, values(stop)["n"], stop.output) == ("breakpoint", "3", "i=1\ni=2\ni=3\n")
-            with pytest.raises(DragomanError, match="load no code"):
+            with pytest.raises(DragomanError, match="cannot load code"):
                 await service.evaluate(client, "", "n + 1", frame=None, context="repl", within_s=5)
             await service.set_variable(client, "", name="n", value="44", reference=None, frame=None)
             assert values(service.find(client).require_stopped())["n"] == "44"

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from dragoman.debug.adapters import BUILT_IN, AdapterSpec
-from dragoman.debug.service import Wish
+from dragoman.debug.backends.adapters import BUILT_IN, AdapterSpec
+from dragoman.debug.model import LaunchRequest
 from tests.conformance.test_python import client_of, service_in, stop_of, values
 
 pytestmark = [pytest.mark.anyio, pytest.mark.timeout(120)]
@@ -48,10 +48,12 @@ async def test_locals_and_evaluations_are_those_of_the_own_frame(tmp_path: Path,
     if failing.build:
         subprocess.run(failing.build, cwd=tmp_path, check=True, capture_output=True)  # noqa: ASYNC221
     program = str(tmp_path / ("a" if failing.build else failing.file))
-    wish = Wish(configuration={"type": failing.adapter, "request": "launch", "name": "x", "program": program})
+    launch_request = LaunchRequest(
+        configuration={"type": failing.adapter, "request": "launch", "name": "x", "program": program}
+    )
     client = client_of(tmp_path)
     async with service_in(tmp_path, failing.spec) as service:
-        stop = stop_of(await service.start(client, wish, within_s=60))
+        stop = stop_of(await service.start(client, launch_request, within_s=60))
         assert stop.frame is not None
         assert (stop.frame.path, stop.frame.line) == (str(tmp_path / failing.file), failing.line)
         assert (stop.reason, stop.at > 0, values(stop)["n"]) == ("exception", True, "9")

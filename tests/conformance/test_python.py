@@ -14,17 +14,19 @@ import anyio
 import psutil
 import pytest
 
-from dragoman.clock import SystemClock
-from dragoman.debug.adapters import PYTHON, AdapterSpec, Situation
-from dragoman.debug.launch.faults import LaunchError
-from dragoman.debug.model import Ended, Stop
-from dragoman.debug.service import Client, DebugService, Happened, Wish
-from dragoman.debug.starting import AdapterStarter
-from dragoman.errors import DragomanError
+from dragoman.core.clock import SystemClock
+from dragoman.core.errors import DragomanError
+from dragoman.debug.backends.adapters import PYTHON, AdapterSpec, LaunchContext
+from dragoman.debug.backends.starter import AdapterStarter
+from dragoman.debug.launch.errors import LaunchError
+from dragoman.debug.model import LaunchRequest, ProgramEnd, Stop
+from dragoman.debug.service import DebugService
+from dragoman.debug.session.outcome import DebugOutcome
+from dragoman.io.processes.command import ProcessCommand
+from dragoman.io.processes.supervisor_pool import SupervisorPool
 from dragoman.journal import Journal
-from dragoman.transport.command import Command
-from dragoman.transport.supervisors import Supervisors
-from dragoman.workspace.breakpoints import STORE, Breakpoint, BreakpointBook
+from dragoman.workspace.breakpoints import STORE, Breakpoint, BreakpointRegistry
+from dragoman.workspace.caller import Caller
 
 pytestmark = [pytest.mark.anyio, pytest.mark.timeout(120)]
 
@@ -59,33 +61,33 @@ def workspace(tmp_path: Path) -> Path:
 async def service_in(tmp_path: Path, adapter: AdapterSpec = PYTHON) -> AsyncIterator[DebugService]:
     async with (
         Journal.open(tmp_path / "journal", stores=[STORE]) as journal,
-        Supervisors() as supervisors,
+        SupervisorPool() as supervisors,
         anyio.create_task_group() as group,
     ):
-        book = BreakpointBook(journal, SystemClock())
+        book = BreakpointRegistry(journal, SystemClock())
         await book.load()
         yield DebugService(group, book, AdapterStarter(supervisors, group, [adapter]), journal, SystemClock())
         group.cancel_scope.cancel()
 
 
-def client_of(workspace: Path) -> Client:
+def client_of(workspace: Path) -> Caller:
     """With the interpreter that runs these tests named by hand: dragoman's own is never found by looking."""
     path = f"{Path(sys.base_prefix) / 'bin'}:{os.environ['PATH']}"
     environment = {"PATH": path, "HOME": os.environ.get("HOME", "/"), "LANG": "C.UTF-8"}
-    return Client(id="agent", workspace=workspace, cwd=workspace, environment=environment, trusts_workspace=True)
+    return Caller(id="agent", workspace=workspace, cwd=workspace, environment=environment, trusts_workspace=True)
 
 
 def at(workspace: Path, line: int, **fields: str) -> Breakpoint:
     return Breakpoint(id=0, path=str(workspace / "main.py"), line=line, **fields)  # type: ignore[arg-type]
 
 
-def stop_of(happened: Happened) -> Stop:
+def stop_of(happened: DebugOutcome) -> Stop:
     assert isinstance(happened.outcome, Stop), happened.outcome
     return happened.outcome
 
 
-def end_of(happened: Happened) -> Ended:
-    assert isinstance(happened.outcome, Ended), happened.outcome
+def end_of(happened: DebugOutcome) -> ProgramEnd:
+    assert isinstance(happened.outcome, ProgramEnd), happened.outcome
     return happened.outcome
 
 
@@ -98,7 +100,7 @@ async def test_without_debugging_breakpoints_are_not_hit(workspace: Path) -> Non
     client = client_of(workspace)
     async with service_in(workspace) as service:
         await service.set_breakpoint(client, at(workspace, LINE_OF_RESULT))
-        ended = end_of(await service.start(client, Wish(program="main.py", no_debug=True), within_s=30))
+        ended = end_of(await service.start(client, LaunchRequest(program="main.py", no_debug=True), within_s=30))
         assert ended.exit_code == 3
 
 
@@ -108,7 +110,7 @@ async def test_stopping_ends_the_whole_tree(workspace: Path) -> None:
     (workspace / "main.py").write_text(child + "while True:\n    pass\n")
     client = client_of(workspace)
     async with service_in(workspace) as service:
-        started = await service.start(client, Wish(program="main.py"), within_s=3)
+        started = await service.start(client, LaunchRequest(program="main.py"), within_s=3)
         await eventually(lambda: bool(sleepers()))
         await service.stop(client, started.session.id)
         await service.wait(client, started.session.id, within_s=10)
@@ -132,21 +134,26 @@ async def eventually(condition: Callable[[], bool]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("wish", "code"),
+    ("launch_request", "code"),
     [
-        (Wish(program="missing.py"), "no_such_program"),
-        (Wish(configuration_name="x"), "no_launch_json"),
-        (Wish(configuration={"type": "cobol", "program": "main.py", "request": "launch", "name": "c"}), "no_adapter"),
+        (LaunchRequest(program="missing.py"), "no_such_program"),
+        (LaunchRequest(configuration_name="x"), "no_launch_json"),
         (
-            Wish(configuration={"type": "python", "request": "attach", "name": "a", "connect": {"port": 9}}),
+            LaunchRequest(configuration={"type": "cobol", "program": "main.py", "request": "launch", "name": "c"}),
+            "no_adapter",
+        ),
+        (
+            LaunchRequest(configuration={"type": "python", "request": "attach", "name": "a", "connect": {"port": 9}}),
             "connection_refused",
         ),
     ],
 )
-async def test_what_cannot_be_started_is_told_with_its_code(workspace: Path, wish: Wish, code: str) -> None:
+async def test_what_cannot_be_started_is_told_with_its_code(
+    workspace: Path, launch_request: LaunchRequest, code: str
+) -> None:
     async with service_in(workspace) as service:
         with pytest.raises(DragomanError) as caught:
-            await service.start(client_of(workspace), wish, within_s=10)
+            await service.start(client_of(workspace), launch_request, within_s=10)
         assert caught.value.code == code
         assert caught.value.hint is not None
 
@@ -154,7 +161,7 @@ async def test_what_cannot_be_started_is_told_with_its_code(workspace: Path, wis
 async def test_a_syntax_error_is_the_end_with_its_words(workspace: Path) -> None:
     (workspace / "main.py").write_text("def f(:\n")
     async with service_in(workspace) as service:
-        happened = await service.start(client_of(workspace), Wish(program="main.py"), within_s=20)
+        happened = await service.start(client_of(workspace), LaunchRequest(program="main.py"), within_s=20)
         told = happened.outcome
         assert told is not None
         text = told.output + (told.raised.message if isinstance(told, Stop) and told.raised else "")
@@ -173,17 +180,17 @@ async def test_a_syntax_error_is_the_end_with_its_words(workspace: Path) -> None
 async def test_a_program_with_child_processes_runs_to_its_end(workspace: Path, program: str) -> None:
     (workspace / "main.py").write_text(program)
     async with service_in(workspace) as service:
-        ended = end_of(await service.start(client_of(workspace), Wish(program="main.py"), within_s=30))
+        ended = end_of(await service.start(client_of(workspace), LaunchRequest(program="main.py"), within_s=30))
         assert (ended.exit_code, "42" in ended.output) == (0, True)
 
 
 async def test_an_adapter_that_dies_at_once_is_told_with_its_last_words(workspace: Path) -> None:
-    def broken(situation: Situation) -> Command:
-        return Command([sys.executable, "-c", "raise SystemExit('no debugger here')"], {}, situation.workspace)
+    def broken(situation: LaunchContext) -> ProcessCommand:
+        return ProcessCommand([sys.executable, "-c", "raise SystemExit('no debugger here')"], {}, situation.workspace)
 
     async with service_in(workspace, dataclasses.replace(PYTHON, command=broken)) as service:
         with pytest.raises(DragomanError, match="no debugger here") as caught:
-            await service.start(client_of(workspace), Wish(program="main.py"), within_s=20)
+            await service.start(client_of(workspace), LaunchRequest(program="main.py"), within_s=20)
         assert caught.value.code == "adapter_gone"
     assert psutil.Process().children(recursive=True) == []
 
@@ -201,7 +208,7 @@ async def test_a_program_that_ends_before_it_is_reached_ends_the_start_soon_with
     async with service_in(workspace) as service:
         began = anyio.current_time()
         with pytest.raises(LaunchError) as caught:
-            await service.start(client_of(workspace), Wish(configuration=configuration), within_s=30)
+            await service.start(client_of(workspace), LaunchRequest(configuration=configuration), within_s=30)
         assert anyio.current_time() - began < 8  # debugpy alone waits for a minute
     assert (caught.value.code, caught.value.details["exit_code"]) == ("ended_at_once", 3)
     assert caught.value.details["last_lines"] == (["not a python"] if "echo" in python else [])
@@ -212,17 +219,17 @@ async def test_two_clients_conditions_at_one_line_both_stop(workspace: Path) -> 
     async with service_in(workspace) as service:
         for owner, condition in (("a", "n == 3"), ("b", "n == 5")):
             await service.set_breakpoint(client, at(workspace, LINE_OF_RESULT, owner=owner, condition=condition))
-        first = stop_of(await service.start(client, Wish(program="main.py"), within_s=30))
+        first = stop_of(await service.start(client, LaunchRequest(program="main.py"), within_s=30))
         second = stop_of(await service.resume(client, "", thread_id=None, within_s=10))
         assert (values(first)["n"], values(second)["n"]) == ("3", "5")
 
 
 async def test_an_evaluation_that_never_ends_leaves_the_session_usable(workspace: Path) -> None:
     client = client_of(workspace)
-    wish = Wish(program="main.py", env={"PYDEVD_INTERRUPT_THREAD_TIMEOUT": "2"})
+    launch_request = LaunchRequest(program="main.py", env={"PYDEVD_INTERRUPT_THREAD_TIMEOUT": "2"})
     async with service_in(workspace) as service:
         await service.set_breakpoint(client, at(workspace, LINE_OF_RESULT))
-        await service.start(client, wish, within_s=30)
+        await service.start(client, launch_request, within_s=30)
         for endless in ("[0 for _ in iter(int, 1)]", "__import__('time').sleep(600)"):
             with pytest.raises(DragomanError):
                 await service.evaluate(client, "", endless, frame=None, context="repl", within_s=1)
@@ -237,9 +244,9 @@ async def test_a_breakpoint_above_all_code_and_one_with_a_bad_condition_are_told
     async with service_in(workspace) as service:
         for breakpoint in (at(workspace, 1), at(workspace, 3, condition="n =="), at(workspace, 4)):
             await service.set_breakpoint(client, breakpoint)
-        started = await service.start(client, Wish(program="main.py"), within_s=30)
+        started = await service.start(client, LaunchRequest(program="main.py"), within_s=30)
         assert stop_of(started).frames[0].line == 4
-        unbound = {it.line: binding.message for it, binding in started.session.bindings.unbound()}
+        unbound = {it.line: binding.message for it, binding in started.session.breakpoint_sync.unbound()}
         assert set(unbound) == {1, 3}
         assert "SyntaxError" in unbound[3]
 
@@ -257,7 +264,7 @@ async def test_a_breakpoint_above_all_code_and_one_with_a_bad_condition_are_told
 async def test_configurations_as_people_have_them_are_started(workspace: Path, extra: dict[str, object]) -> None:
     wanted = {"type": "debugpy", "request": "launch", "name": "x", "program": "${workspaceFolder}/main.py", **extra}
     async with service_in(workspace) as service:
-        ended = end_of(await service.start(client_of(workspace), Wish(configuration=wanted), within_s=30))
+        ended = end_of(await service.start(client_of(workspace), LaunchRequest(configuration=wanted), within_s=30))
         assert (ended.exit_code, "total 90" in ended.output) == (3, True)
 
 
@@ -269,7 +276,7 @@ async def test_a_python_that_the_debugger_cannot_run_in_is_refused_at_once(works
     async with service_in(workspace) as service:
         wanted = {"type": "python", "request": "launch", "name": "x", "program": "main.py", "python": str(old)}
         with pytest.raises(DragomanError, match="not supported") as refused:
-            await service.start(client_of(workspace), Wish(configuration=wanted), within_s=10)
+            await service.start(client_of(workspace), LaunchRequest(configuration=wanted), within_s=10)
     assert refused.value.code == "python_not_supported"
 
 
@@ -278,7 +285,7 @@ async def test_nothing_of_the_debugger_stands_in_the_output_of_a_program_that_tr
         "import sys\nold = sys.gettrace()\nsys.settrace(lambda *_: None)\nsys.settrace(old)\nprint('done')\n"
     )
     async with service_in(workspace) as service:
-        ended = end_of(await service.start(client_of(workspace), Wish(program="main.py"), within_s=30))
+        ended = end_of(await service.start(client_of(workspace), LaunchRequest(program="main.py"), within_s=30))
     assert ended.output == "done\n"
 
 
@@ -288,7 +295,7 @@ async def test_nothing_of_the_debugger_stands_in_the_output_where_a_value_takes_
     client = client_of(workspace)
     async with service_in(workspace) as service:
         await service.set_breakpoint(client, at(workspace, 9))
-        stop = stop_of(await service.start(client, Wish(program="main.py"), within_s=30))
+        stop = stop_of(await service.start(client, LaunchRequest(program="main.py"), within_s=30))
         assert values(stop)["value"] == "slow"
         ended = end_of(await service.resume(client, "", thread_id=None, within_s=30))
     assert ended.output == "done\n"

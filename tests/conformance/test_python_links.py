@@ -14,11 +14,12 @@ import anyio.abc
 import anyio.to_thread
 import pytest
 
-from dragoman.debug import members
-from dragoman.debug.model import Stop
-from dragoman.debug.service import Client, DebugService, Wish
-from dragoman.errors import DragomanError
-from dragoman.transport.peers import processes_at
+from dragoman.core.errors import DragomanError
+from dragoman.debug.backends.process_group import debuggees
+from dragoman.debug.model import LaunchRequest, Stop
+from dragoman.debug.service import DebugService
+from dragoman.io.net.peers import processes_at
+from dragoman.workspace.caller import Caller
 from tests.conformance.test_python import at, client_of, end_of, eventually, service_in, sleepers, stop_of, values
 from tests.requirements import sentence
 
@@ -44,7 +45,7 @@ async def test_a_breakpoint_in_a_child_process_stops_there(tmp_path: Path, how: 
     client = client_of(tmp_path)
     async with service_in(tmp_path) as service:
         made, _ = await service.set_breakpoint(client, at(tmp_path, LINE_OF_INNER))
-        stop = stop_of(await service.start(client, Wish(program="main.py"), within_s=30))
+        stop = stop_of(await service.start(client, LaunchRequest(program="main.py"), within_s=30))
         assert (stop.hit_breakpoints, values(stop)["n"]) == ((made.id,), "21")
         evaluated = await service.evaluate(client, "", "n + 1", frame=None, context="repl", within_s=5)
         assert evaluated.result == "22"
@@ -59,20 +60,20 @@ async def test_a_child_that_outlives_the_program_does_not_keep_the_session(tmp_p
     program = f"import subprocess, sys\nsubprocess.Popen({sleeping}, start_new_session=True)\nprint('done')\n"
     (tmp_path / "main.py").write_text(program)
     async with service_in(tmp_path) as service:
-        ended = end_of(await service.start(client_of(tmp_path), Wish(program="main.py"), within_s=30))
+        ended = end_of(await service.start(client_of(tmp_path), LaunchRequest(program="main.py"), within_s=30))
         assert (ended.exit_code, ended.output) == (0, "done\n")
         await eventually(lambda: not sleepers())
 
 
 async def test_children_beyond_the_bound_run_free_to_their_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(members, "DEBUGGED_AT_MOST", 1)
+    monkeypatch.setattr(debuggees, "MAX_DEBUGGEES", 1)
     forking = "import os, time\nfor n in range(3):\n    if os.fork() == 0:\n"
     forking += "        time.sleep(1)\n        work(n)\n        os.write(1, b'ran\\n')\n        os._exit(0)\n"
     (tmp_path / "main.py").write_text(f"{WORK}{forking}for n in range(3):\n    os.wait()\n")
     client = client_of(tmp_path)
     async with service_in(tmp_path) as service:
         await service.set_breakpoint(client, at(tmp_path, LINE_OF_INNER))
-        stop = stop_of(await service.start(client, Wish(program="main.py"), within_s=30))
+        stop = stop_of(await service.start(client, LaunchRequest(program="main.py"), within_s=30))
         assert stop.frames[0].name == "work"
         ended = end_of(await service.resume(client, "", thread_id=None, within_s=30))
         said = stop.output + ended.output
@@ -86,7 +87,7 @@ async def test_several_children_that_stop_at_once_are_told_one_after_another(tmp
     client = client_of(tmp_path)
     async with service_in(tmp_path) as service:
         await service.set_breakpoint(client, at(tmp_path, LINE_OF_INNER))
-        happened = await service.start(client, Wish(program="main.py"), within_s=30)
+        happened = await service.start(client, LaunchRequest(program="main.py"), within_s=30)
         seen = []
         while isinstance(happened.outcome, Stop):
             seen.append((values(happened.outcome)["n"], happened.outcome.thread_id))
@@ -105,7 +106,7 @@ async def test_a_program_reads_what_it_is_given_and_then_the_end(tmp_path: Path,
     client = client_of(tmp_path)
     async with service_in(tmp_path) as service:
         await service.set_breakpoint(client, at(tmp_path, 4))
-        stop = stop_of(await service.start(client, Wish(program="main.py", stdin=stdin), within_s=30))
+        stop = stop_of(await service.start(client, LaunchRequest(program="main.py", stdin=stdin), within_s=30))
         assert stop.output.count("prompt") == 1
         ended = end_of(await service.resume(client, "", thread_id=None, within_s=20))
         assert (ended.exit_code, ended.output.count(f"read {read}")) == (0, 1)
@@ -130,8 +131,8 @@ def free_port() -> int:
         return int(sock.getsockname()[1])
 
 
-def attaching(**fields: object) -> Wish:
-    return Wish(configuration={"type": "debugpy", "request": "attach", "name": "a", **fields})
+def attaching(**fields: object) -> LaunchRequest:
+    return LaunchRequest(configuration={"type": "debugpy", "request": "attach", "name": "a", **fields})
 
 
 async def listening(port: int) -> None:
@@ -141,8 +142,8 @@ async def listening(port: int) -> None:
             await anyio.sleep(0.05)
 
 
-async def looked_into_and_left(service: DebugService, client: Client, wish: Wish) -> None:
-    started = await service.start(client, wish, within_s=20)
+async def looked_into_and_left(service: DebugService, client: Caller, launch_request: LaunchRequest) -> None:
+    started = await service.start(client, launch_request, within_s=20)
     stop = stop_of(started)
     assert (stop.reason, stop.frames[0].line) == ("breakpoint", 5)
     stepped = stop_of(await service.step(client, "", "over", thread_id=None, within_s=10))
@@ -162,17 +163,17 @@ async def test_a_program_that_listens_is_attached_to_and_lives_on_after_the_stop
         await listening(port)
         async with service_in(tmp_path) as service:
             await service.set_breakpoint(client, at(tmp_path, 5))
-            wish = attaching(connect=where) if shape == "connect" else attaching(**where)
-            await looked_into_and_left(service, client, wish)
+            launch_request = attaching(connect=where) if shape == "connect" else attaching(**where)
+            await looked_into_and_left(service, client, launch_request)
             assert process.poll() is None
-            await looked_into_and_left(service, client, wish)
+            await looked_into_and_left(service, client, launch_request)
         assert process.poll() is None
 
 
 async def test_a_program_that_calls_is_waited_for(tmp_path: Path) -> None:
     (tmp_path / "main.py").write_text(LOOP)
     port, client = free_port(), client_of(tmp_path)
-    wish = attaching(listen={"host": "127.0.0.1", "port": port})
+    launch_request = attaching(listen={"host": "127.0.0.1", "port": port})
     calling = (sys.executable, "-m", "debugpy", "--connect", str(port), str(tmp_path / "main.py"))
     with ExitStack() as programs:
 
@@ -183,12 +184,12 @@ async def test_a_program_that_calls_is_waited_for(tmp_path: Path) -> None:
         async with service_in(tmp_path) as service, anyio.create_task_group() as group:
             await service.set_breakpoint(client, at(tmp_path, 5))
             group.start_soon(call)
-            await looked_into_and_left(service, client, wish)
+            await looked_into_and_left(service, client, launch_request)
 
 
 async def test_a_port_where_nobody_listens_is_told_at_once(tmp_path: Path) -> None:
     async with service_in(tmp_path) as service:
-        with anyio.fail_after(5), pytest.raises(DragomanError, match="could not be reached") as caught:
+        with anyio.fail_after(5), pytest.raises(DragomanError, match="Could not connect to") as caught:
             await service.start(client_of(tmp_path), attaching(connect={"port": free_port()}), within_s=45)
         assert (caught.value.code, caught.value.hint is not None) == ("connection_refused", True)
 
@@ -197,7 +198,7 @@ async def test_a_port_where_nobody_listens_is_told_at_once(tmp_path: Path) -> No
 async def test_a_port_that_accepts_and_says_nothing_is_told_within_seconds(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("dragoman.debug.adapters.spawned._ATTACHED_WITHIN_S", 0.5)
+    monkeypatch.setattr("dragoman.debug.backends.adapters.dap_backend._ATTACH_TIMEOUT_S", 0.5)
     listener = await anyio.create_tcp_listener(local_host="127.0.0.1")
     where = {"port": listener.extra(anyio.abc.SocketAttribute.local_port)}
     async with listener, anyio.create_task_group() as group, service_in(tmp_path) as service:
@@ -212,7 +213,7 @@ async def test_a_port_that_accepts_and_says_nothing_is_told_within_seconds(
 async def test_a_port_where_nobody_takes_the_connection_is_told_within_seconds(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("dragoman.debug.adapters.links._REACH_WITHIN_S", 0.5)
+    monkeypatch.setattr("dragoman.debug.backends.adapters.connection._EXTERNAL_CONNECT_TIMEOUT_S", 0.5)
     with socket.create_server(("127.0.0.1", 0)) as listener:
         where = {"port": listener.getsockname()[1]}
         async with service_in(tmp_path) as service:
@@ -238,7 +239,7 @@ async def test_two_clients_with_two_environments_get_their_own_interpreters_from
             (folder / "main.py").write_text("import os, sys\nprint(sys.prefix, os.environ['WHO'])\n")
             base = client_of(folder)
             environment = {**base.environment, "VIRTUAL_ENV": str(home), "WHO": f"client {name}"}
-            client = Client(name, folder, folder, environment, trusts_workspace=True)
-            happened = await service.start(client, Wish(program="main.py"), within_s=30)
+            client = Caller(name, folder, folder, environment=environment, trusts_workspace=True)
+            happened = await service.start(client, LaunchRequest(program="main.py"), within_s=30)
             assert f"{home} client {name}" in end_of(happened).output
             assert happened.session.facts["interpreter"] == str(home / "bin" / "python")

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from dragoman.debug.adapters import python
-from dragoman.debug.service import Wish
+from dragoman.debug.backends.adapters import python
+from dragoman.debug.model import LaunchRequest
 from tests.conformance.test_python import LINE_OF_RESULT, at, client_of, end_of, service_in, stop_of, workspace
 from tests.daemons import PATIENCE
 
@@ -37,7 +37,7 @@ async def test_the_program_is_debugged_without_a_word_of_what_is_installed(works
     client = dataclasses.replace(client, environment={**client.environment, "PYTHONPATH": installed})
     async with service_in(workspace) as service:
         await service.set_breakpoint(client, at(workspace, LINE_OF_RESULT, condition="n == 9"))
-        stop = stop_of(await service.start(client, Wish(program="main.py"), within_s=20 * PATIENCE))
+        stop = stop_of(await service.start(client, LaunchRequest(program="main.py"), within_s=20 * PATIENCE))
         assert [frame.name for frame in stop.frames] == ["double", "main", "<module>"]
         assert end_of(await service.resume(client, "", thread_id=None, within_s=20)).exit_code == 3
 
@@ -47,7 +47,7 @@ async def test_a_log_that_somebody_wants_still_has_it(workspace: Path) -> None:
     logs = workspace / "logs"
     client = dataclasses.replace(client, environment={**client.environment, "DEBUGPY_LOG_DIR": str(logs)})
     async with service_in(workspace) as service:
-        end_of(await service.start(client, Wish(program="main.py"), within_s=30))
+        end_of(await service.start(client, LaunchRequest(program="main.py"), within_s=30))
     told = {path.name.rpartition("-")[0] for path in logs.iterdir() if "Installed packages:" in path.read_text()}
     assert {"debugpy.launcher", "debugpy.server"} <= told
 
@@ -60,7 +60,9 @@ async def test_the_program_looks_for_nothing_beside_us_whatever_links_lead_here(
     monkeypatch.setitem(python._LAUNCHER, "debugLauncherPath", str(workspace / "link" / "debugpy_launcher.py"))
     (workspace / "main.py").write_text("import sys\nprint(*sys.path, sep='\\n')\n")
     async with service_in(workspace) as service:
-        ended = end_of(await service.start(client_of(workspace), Wish(program="main.py"), within_s=20 * PATIENCE))
+        ended = end_of(
+            await service.start(client_of(workspace), LaunchRequest(program="main.py"), within_s=20 * PATIENCE)
+        )
     looked = ended.output.splitlines()
     assert looked[0] == str(workspace)
     assert str(ADAPTERS) not in looked

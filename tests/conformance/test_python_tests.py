@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from dragoman.debug.service import Wish
+from dragoman.debug.model import LaunchRequest
 from dragoman.workspace.breakpoints import Breakpoint
 from tests.conformance.test_python import client_of, end_of, service_in, stop_of, values
 
@@ -30,9 +30,9 @@ class Sums(unittest.TestCase):
 LINE_OF_ASSERTION = 12
 
 
-def module(name: str) -> Wish:
+def module(name: str) -> LaunchRequest:
     """No `cwd`, as most people have it. The interpreter is the one that has pytest."""
-    return Wish(
+    return LaunchRequest(
         configuration={"type": "python", "request": "launch", "name": "t", "module": name, "python": sys.executable}
     )
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from dragoman.debug.adapters import RUBY
-from dragoman.debug.service import Wish
-from dragoman.errors import DragomanError
+from dragoman.core.errors import DragomanError
+from dragoman.debug.backends.adapters import RUBY
+from dragoman.debug.model import LaunchRequest
 from tests.conformance.scenario import PROGRAMS, Language, Stage
 from tests.conformance.test_python import client_of, service_in
 
@@ -27,7 +27,7 @@ async def test_a_syntax_error_is_told_in_rubys_own_words(tmp_path: Path) -> None
     (tmp_path / "main.rb").write_text("def f(\n")
     async with service_in(tmp_path, RUBY) as service:
         with pytest.raises(DragomanError, match="syntax error") as caught:
-            await service.start(client_of(tmp_path), Wish(program="main.rb"), within_s=60)
+            await service.start(client_of(tmp_path), LaunchRequest(program="main.rb"), within_s=60)
         assert caught.value.code == "adapter_gone"
 
 
@@ -35,7 +35,7 @@ async def test_attaching_without_a_port_says_how_to_start_the_program(tmp_path: 
     wanted = {"type": "rdbg", "request": "attach", "name": "x", "processId": 1}
     async with service_in(tmp_path, RUBY) as service:
         with pytest.raises(DragomanError, match="rdbg --open") as caught:
-            await service.start(client_of(tmp_path), Wish(configuration=wanted), within_s=10)
+            await service.start(client_of(tmp_path), LaunchRequest(configuration=wanted), within_s=10)
         assert caught.value.code == "cannot_attach"
 
 
@@ -44,7 +44,7 @@ async def test_an_element_that_rdbg_cannot_set_is_refused_and_the_session_stays(
     client = stage.client
     async with service_in(stage.workspace, RUBY) as service:
         await service.set_breakpoint(client, stage.at(LANGUAGE.computes))
-        await service.start(client, stage.wish(), within_s=30)
+        await service.start(client, stage.launch_request(), within_s=30)
         made = await service.evaluate(client, "", "[1, 2]", frame=None, context="repl", within_s=10)
         with pytest.raises(DragomanError) as caught:
             await service.set_variable(client, "", name="0", value="7", reference=made.reference, frame=None)

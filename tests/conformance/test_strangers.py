@@ -12,10 +12,10 @@ import anyio.to_thread
 import psutil
 import pytest
 
-from dragoman.debug.adapters import JAVASCRIPT, PYTHON
-from dragoman.debug.service import Wish
-from dragoman.errors import DragomanError
-from dragoman.transport.peers import listeners
+from dragoman.core.errors import DragomanError
+from dragoman.debug.backends.adapters import JAVASCRIPT, PYTHON
+from dragoman.debug.model import LaunchRequest
+from dragoman.io.net.peers import listeners
 from dragoman.workspace.breakpoints import Breakpoint
 from tests.conformance.test_python import at, client_of, service_in, stop_of, values
 from tests.domain.transport.test_nodelay import served as listening
@@ -62,7 +62,7 @@ async def test_debugpys_port_serves_this_user_and_no_other(tmp_path: Path) -> No
     client = client_of(tmp_path)
     async with service_in(tmp_path, PYTHON) as service:
         await service.set_breakpoint(client, at(tmp_path, 2))
-        stop_of(await service.start(client, Wish(program="main.py"), within_s=30))
+        stop_of(await service.start(client, LaunchRequest(program="main.py"), within_s=30))
         ports = await anyio.to_thread.run_sync(ports_of_the_tree)
         assert ports
         assert await served(ports, "runuser", "-u", "nobody", "--") == []
@@ -78,7 +78,7 @@ async def test_js_debug_listens_on_no_port_for_clients(tmp_path: Path, home: Pat
     client = client_of(tmp_path)
     async with service_in(tmp_path, JAVASCRIPT) as service:
         await service.set_breakpoint(client, Breakpoint(id=0, path=str(tmp_path / "main.js"), line=2))
-        stop_of(await service.start(client, Wish(program="main.js"), within_s=30))
+        stop_of(await service.start(client, LaunchRequest(program="main.js"), within_s=30))
         assert await served(await anyio.to_thread.run_sync(ports_of_the_tree)) == []
 
 
@@ -90,5 +90,5 @@ async def test_an_inspector_of_another_user_is_not_attached_to(tmp_path: Path, n
         attach = {"type": "node", "request": "attach", "name": "node", **told}
         async with service_in(tmp_path, JAVASCRIPT) as service:
             with pytest.raises(DragomanError) as caught:
-                await service.start(client_of(tmp_path), Wish(configuration=attach), within_s=5)
+                await service.start(client_of(tmp_path), LaunchRequest(configuration=attach), within_s=5)
     assert caught.value.code == "foreign_peer"

@@ -104,8 +104,8 @@ sleep 1000
 """
 
 
-async def hanging(agent: Agent, **wish: Any) -> None:
-    await agent.call("start_debugging", wait=False, **wish)
+async def hanging(agent: Agent, **launch_request: Any) -> None:
+    await agent.call("start_debugging", wait=False, **launch_request)
     with anyio.fail_after(40 * PATIENCE):
         while "ready" not in (await agent.call("get_output"))["output"]:  # noqa: ASYNC110  of another process
             await anyio.sleep(0.05)
@@ -215,7 +215,7 @@ async def test_a_deadlock_of_mutexes_is_named(tmp_path: Path) -> None:
     assert {it["line_number"] for it in late["threads"]} >= {11, 23}
 
 
-WORDS = "a notification (Atomics.wait), or a lock of native code"
+WORDS = "a notification (Atomics.wait) or a native lock"
 NODE_WAITS: dict[str, tuple[str, set[int | None], str | None]] = {
     "events": ("setInterval(() => {}, 1000_000);", {None}, "an event (Timeout)"),
     "busy": ("for (;;) {\n  Math.random();\n}", {2, 3}, None),

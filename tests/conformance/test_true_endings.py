@@ -9,11 +9,12 @@ import anyio
 import pytest
 from _pytest.mark import ParameterSet
 
-from dragoman.debug.adapters import JAVASCRIPT, LLDB, PYTHON, RUBY, AdapterSpec
-from dragoman.debug.model import Ended
-from dragoman.debug.service import Client, DebugService, Wish
-from dragoman.debug.session import Session
+from dragoman.debug.backends.adapters import JAVASCRIPT, LLDB, PYTHON, RUBY, AdapterSpec
+from dragoman.debug.model import LaunchRequest, ProgramEnd
+from dragoman.debug.service import DebugService
+from dragoman.debug.session.session import DebugSession
 from dragoman.workspace.breakpoints import Breakpoint
+from dragoman.workspace.caller import Caller
 from tests.conformance.test_python import client_of, eventually, service_in, stop_of
 from tests.peers import give_adapters
 
@@ -94,13 +95,15 @@ def adapter(home: Path) -> None:
     give_adapters(home)
 
 
-async def running(service: DebugService, client: Client, program: Tidy) -> Session:
+async def running(service: DebugService, client: Caller, program: Tidy) -> DebugSession:
     (client.workspace / program.name).write_text(program.source)
     if program.build:
         await anyio.run_process(program.build, cwd=client.workspace)
     named = {"type": program.spec.name, "request": "launch", "name": "tidy", "cwd": str(client.workspace)}
-    wish = Wish(configuration={**named, "program": str(client.workspace / (program.program or program.name))})
-    session = (await service.start(client, wish, within_s=0)).session
+    launch_request = LaunchRequest(
+        configuration={**named, "program": str(client.workspace / (program.program or program.name))}
+    )
+    session = (await service.start(client, launch_request, within_s=0)).session
     await eventually(lambda: "up" in session.output.since(0, most=1000)[0].split())
     return session
 
@@ -118,7 +121,7 @@ async def test_a_running_program_tidies_up_before_it_ends(tmp_path: Path, progra
         with anyio.fail_after(1):
             await service.stop(client, session.id)
         ended = (await service.wait(client, session.id, within_s=4)).outcome
-        assert isinstance(ended, Ended)
+        assert isinstance(ended, ProgramEnd)
         await eventually((tmp_path / "tidied").exists)
 
 
@@ -130,7 +133,7 @@ async def test_one_that_does_not_heed_it_is_killed_after_five_seconds(tmp_path: 
         begun_s = anyio.current_time()
         await service.stop(client, session.id)
         ended = (await service.wait(client, session.id, within_s=10)).outcome
-        assert isinstance(ended, Ended)
+        assert isinstance(ended, ProgramEnd)
         assert 4.5 < anyio.current_time() - begun_s < 8
 
 
@@ -139,10 +142,10 @@ async def test_one_that_stands_at_a_breakpoint_does_not_run_on_to_its_end(tmp_pa
     client = client_of(tmp_path)
     async with service_in(tmp_path) as service:
         await service.set_breakpoint(client, Breakpoint(id=0, path=str(tmp_path / "main.py"), line=2))
-        stop_of(await service.start(client, Wish(program="main.py"), within_s=30))
+        stop_of(await service.start(client, LaunchRequest(program="main.py"), within_s=30))
         await service.stop(client, "")
         ended = (await service.wait(client, service.sessions(client)[0].id, within_s=4)).outcome
-        assert isinstance(ended, Ended)
+        assert isinstance(ended, ProgramEnd)
     assert not (tmp_path / "went_on").exists()
 
 
@@ -172,10 +175,10 @@ async def test_a_signal_that_ends_a_c_program_is_named_and_a_code_is_not_taken_f
     client = client_of(tmp_path)
     named = {"type": "lldb", "request": "launch", "name": way, "program": str(tmp_path / "main"), "args": [way]}
     async with service_in(tmp_path, LLDB) as service:
-        happened = await service.start(client, Wish(configuration=named), within_s=30)
+        happened = await service.start(client, LaunchRequest(configuration=named), within_s=30)
         if way == "segv":
             assert stop_of(happened).reason == "exception"
             happened = await service.resume(client, "", thread_id=None, within_s=30)
         ended = happened.outcome
-        assert isinstance(ended, Ended)
+        assert isinstance(ended, ProgramEnd)
         assert (ended.exit_code, ended.signal, ended.output) == (code, signal, "")

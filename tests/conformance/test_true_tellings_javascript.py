@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from dragoman.debug.adapters.javascript import JAVASCRIPT
-from dragoman.debug.model import Until
-from dragoman.debug.service import Wish
+from dragoman.debug.backends.adapters.javascript import JAVASCRIPT
+from dragoman.debug.model import LaunchRequest, RunTarget
 from tests.conformance.test_javascript import PROGRAM, at
 from tests.conformance.test_python import client_of, service_in, stop_of
 from tests.peers import give_adapters
@@ -32,7 +31,7 @@ async def test_each_stop_names_its_own_breakpoint_after_others_were_set_while_it
     client = client_of(workspace)
     async with service_in(workspace, JAVASCRIPT) as service:
         first, _ = await service.set_breakpoint(client, at(workspace, 9))
-        await service.start(client, Wish(program="main.js"), within_s=30)
+        await service.start(client, LaunchRequest(program="main.js"), within_s=30)
         ids = {9: first.id}
         for line in (3, 8):
             ids[line] = (await service.set_breakpoint(client, at(workspace, line)))[0].id
@@ -47,8 +46,8 @@ async def test_a_run_to_a_place_names_no_breakpoint_of_anybody(workspace: Path) 
     client = client_of(workspace)
     async with service_in(workspace, JAVASCRIPT) as service:
         await service.set_breakpoint(client, at(workspace, 9))
-        await service.start(client, Wish(program="main.js"), within_s=30)
-        until = Until(path=str(workspace / "main.js"), line=3)
+        await service.start(client, LaunchRequest(program="main.js"), within_s=30)
+        until = RunTarget(path=str(workspace / "main.js"), line=3)
         stop = stop_of(await service.resume(client, "", thread_id=None, within_s=10, until=until))
         assert (stop.frames[0].line, stop.hit_breakpoints) == (3, ())
 
@@ -59,6 +58,6 @@ async def test_why_a_breakpoint_is_not_bound_is_a_sentence_and_is_gone_once_it_i
     async with service_in(workspace, JAVASCRIPT) as service:
         bound, _ = await service.set_breakpoint(client, at(workspace, 9))
         loose, _ = await service.set_breakpoint(client, at(workspace, 1, "other.js"))
-        stop_of(await service.start(client, Wish(program="main.js"), within_s=30))
+        stop_of(await service.start(client, LaunchRequest(program="main.js"), within_s=30))
         assert service.binding(client, bound.id).message == ""
-        assert "The debugger has not bound it" in service.binding(client, loose.id).message
+        assert "The debugger did not bind it" in service.binding(client, loose.id).message

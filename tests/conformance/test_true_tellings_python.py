@@ -6,9 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from dragoman.debug.service import Client, DebugService, Wish
-from dragoman.errors import DragomanError
+from dragoman.core.errors import DragomanError
+from dragoman.debug.model import LaunchRequest
+from dragoman.debug.service import DebugService
 from dragoman.workspace.breakpoints import Breakpoint
+from dragoman.workspace.caller import Caller
 from tests.conformance.test_python import client_of, end_of, service_in, stop_of
 
 pytestmark = [pytest.mark.anyio, pytest.mark.timeout(120)]
@@ -27,18 +29,18 @@ print("then", counter)
 """
 
 
-async def stopped_in(service: DebugService, client: Client, source: str, line: int) -> None:
+async def stopped_in(service: DebugService, client: Caller, source: str, line: int) -> None:
     program = client.workspace / "main.py"
     program.write_text(source)
     await service.set_breakpoint(client, Breakpoint(id=0, path=str(program), line=line))
-    stop_of(await service.start(client, Wish(program="main.py"), within_s=30))
+    stop_of(await service.start(client, LaunchRequest(program="main.py"), within_s=30))
 
 
-async def references(service: DebugService, client: Client) -> dict[str, int]:
+async def references(service: DebugService, client: Caller) -> dict[str, int]:
     """Of the scopes, and of what they hold."""
-    scopes = await service.scopes(client, "", frame=None)
+    scopes = await service.find(client, "").inspection.scopes(None, None)
     found = {scope.name: scope.reference for scope in scopes}
-    for variable in (await service.page(client, "", scopes[0].reference, start=0, count=50)).variables:
+    for variable in (await service.find(client, "").inspection.page(scopes[0].reference, start=0, count=50)).variables:
         found[variable.name] = variable.reference
     return found
 
@@ -91,7 +93,7 @@ async def test_of_two_clients_breakpoints_at_a_line_the_one_is_told_that_was_mea
         for condition in ("n == 3", "n in (3, 5)", "n % 7 and not n % 6"):
             wanted = Breakpoint(id=0, owner=condition, path=str(tmp_path / "main.py"), line=2, condition=condition)
             ids[condition] = (await service.set_breakpoint(client, wanted))[0].id
-        first = stop_of(await service.start(client, Wish(program="main.py"), within_s=30))
+        first = stop_of(await service.start(client, LaunchRequest(program="main.py"), within_s=30))
         second = stop_of(await service.resume(client, "", thread_id=None, within_s=20))
         third = stop_of(await service.resume(client, "", thread_id=None, within_s=20))
         assert first.hit_breakpoints == (ids["n == 3"], ids["n in (3, 5)"])
@@ -106,7 +108,7 @@ async def test_what_logpoints_say_stands_where_it_was_said_among_what_the_progra
     async with service_in(tmp_path) as service:
         said = Breakpoint(id=0, path=str(tmp_path / "main.py"), line=3, log_message="now {word} and {n}; {nope}.")
         await service.set_breakpoint(client, said)
-        ended = end_of(await service.start(client, Wish(program="main.py"), within_s=60))
+        ended = end_of(await service.start(client, LaunchRequest(program="main.py"), within_s=60))
     lines = ended.output.splitlines()
     assert lines[-3:] == [lines[-3], "39", "end"]
     assert lines[:4] == [

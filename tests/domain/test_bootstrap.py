@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import build_page
+import catalogue
 import install_editor
 import pytest
 import setup_words
@@ -105,6 +106,7 @@ def test_a_machine_that_has_all_needs_no_network(tmp_path: Path, monkeypatch: py
     (tmp_path / ".dragoman-test").write_text(digest)
     monkeypatch.setattr(bootstrap, "is_there", lambda _: True)
     monkeypatch.setattr(build_page, "is_built", lambda: True)
+    monkeypatch.setattr(catalogue, "is_compiled", lambda: True)
     monkeypatch.setattr(subprocess, "call", lambda *_, **__: pytest.fail("something was started"))
     monkeypatch.setattr(sys, "argv", ["bootstrap.py", "test"])
     bootstrap.main()

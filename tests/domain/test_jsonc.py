@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dragoman import jsonc
-from dragoman.jsonc import JsoncError
+from dragoman.core import jsonc
+from dragoman.core.jsonc import JsoncError
 
 TEXT = """\
 {
@@ -27,12 +27,12 @@ TEXT = """\
 
 def fault_in(text: str) -> JsoncError:
     with pytest.raises(JsoncError) as caught:
-        jsonc.read(text).value()
+        jsonc.parse(text).value()
     return caught.value
 
 
 def test_comments_and_trailing_commas_mean_nothing() -> None:
-    assert jsonc.read(TEXT).value() == {"name": "last", "list": [1, [2, 3], {"deep": "here"}]}
+    assert jsonc.parse(TEXT).value() == {"name": "last", "list": [1, [2, 3], {"deep": "here"}]}
 
 
 @pytest.mark.parametrize(
@@ -51,15 +51,15 @@ def test_comments_and_trailing_commas_mean_nothing() -> None:
     ],
 )
 def test_a_value_is_found_by_its_path_and_a_missing_one_by_what_would_hold_it(
-    path: tuple[jsonc.Step, ...], place: tuple[int, int]
+    path: tuple[jsonc.PathStep, ...], place: tuple[int, int]
 ) -> None:
-    assert jsonc.read(TEXT).place(path) == place
+    assert jsonc.parse(TEXT).place(path) == place
 
 
 @pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"])
 def test_lines_are_counted_by_any_line_end(newline: str) -> None:
     text = TEXT.replace("\n", newline)
-    assert jsonc.read(text).place(["list", 2, "deep"]) == (4, 43)
+    assert jsonc.parse(text).place(["list", 2, "deep"]) == (4, 43)
     fault = fault_in(text.replace('"first"', "first"))
     assert (fault.line, fault.column) == (3, 11)
 
@@ -93,7 +93,7 @@ def test_no_text_takes_more_than_linear_time(unit: str) -> None:
     assert time.process_time() - began < 5
 
 
-def paths_in(value: Any, path: tuple[jsonc.Step, ...] = ()) -> Iterator[tuple[tuple[jsonc.Step, ...], Any]]:
+def paths_in(value: Any, path: tuple[jsonc.PathStep, ...] = ()) -> Iterator[tuple[tuple[jsonc.PathStep, ...], Any]]:
     yield path, value
     items: Any = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for step, inner in items:
@@ -110,7 +110,7 @@ JSON_VALUES = st.recursive(
 @given(JSON_VALUES, st.sampled_from([None, 1, 4]))
 def test_what_stands_at_the_place_of_a_path_is_its_value(value: Any, indent: int | None) -> None:
     text = json.dumps(value, indent=indent)
-    document, lines = jsonc.read(text), text.split("\n")
+    document, lines = jsonc.parse(text), text.split("\n")
     for path, inner in paths_in(value):
         line, column = document.place(path)
         rest = "\n".join([lines[line - 1][column - 1 :], *lines[line:]])
@@ -120,4 +120,4 @@ def test_what_stands_at_the_place_of_a_path_is_its_value(value: Any, indent: int
 @given(JSON_VALUES)
 def test_our_reading_is_that_of_another_parser(value: Any) -> None:
     text = json.dumps(value, indent=2).replace("\n", "\n// note\n").replace('",\n', '", /* why */\n')
-    assert jsonc.read(text).value() == another_parser.loads(text) == value
+    assert jsonc.parse(text).value() == another_parser.loads(text) == value

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dragoman.redaction import Redactor
+from dragoman.core.redaction import Redactor
 from tests.domain.tools.bench import opened
 from tests.leaks import leaks
 

@@ -8,18 +8,18 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from dragoman.redaction import Redactor
-from dragoman.redaction.presence import literal_pattern, presence, readable
-from dragoman.redaction.tokens import TOKENS, Token
+from dragoman.core.redaction import Redactor
+from dragoman.core.redaction.scanner import as_ascii, literal_pattern, pattern_check
+from dragoman.core.redaction.service_tokens import SERVICE_TOKENS, TokenForm
 
 # Hypothesis cannot draw what looks behind itself, and hardly draws one of the few heads that `gl[a-z]{2,5}-` means.
-DRAWN = [token for token in TOKENS if "(?<" not in token.head and "{2,5}" not in token.head]
+DRAWN = [token for token in SERVICE_TOKENS if "(?<" not in token.head and "{2,5}" not in token.head]
 
 
 @pytest.mark.parametrize("token", DRAWN, ids=[token.literals for token in DRAWN])
 @settings(max_examples=5)
 @given(data=st.data())
-def test_every_token_that_its_pattern_allows_is_hidden(token: Token, data: st.DataObject) -> None:
+def test_every_token_that_its_pattern_allows_is_hidden(token: TokenForm, data: st.DataObject) -> None:
     text = data.draw(st.from_regex(re.compile(token.whole, re.ASCII), fullmatch=True))
     assume(any(literal in text for literal in token.literals.split()))
     assume(re.match(r"[\w.-]{20}", text, re.ASCII))
@@ -42,9 +42,9 @@ def test_more_names_than_one_search_takes_are_all_known() -> None:
 
 def test_what_is_searched_has_one_character_for_each_byte() -> None:
     data = "密码 é ok".encode() + b"\xff"
-    assert len(readable(data)) == len(data)
-    assert readable(data).isascii()
-    has = presence([literal_pattern("密".encode()), literal_pattern(b"a.b")])
-    assert has(readable(data))
+    assert len(as_ascii(data)) == len(data)
+    assert as_ascii(data).isascii()
+    has = pattern_check([literal_pattern("密".encode()), literal_pattern(b"a.b")])
+    assert has(as_ascii(data))
     assert has("xa.bx")
     assert not has("axb")

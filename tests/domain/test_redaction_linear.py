@@ -9,7 +9,7 @@ from functools import partial
 
 import pytest
 
-from dragoman.redaction import Redactor
+from dragoman.core.redaction import Redactor
 from tests.secret_corpus import secret_forms
 
 REDACTOR = Redactor()

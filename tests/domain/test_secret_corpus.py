@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dragoman.daemon.logs import ForTerminal, JsonLines
-from dragoman.debug.output import Output
-from dragoman.events import Event
-from dragoman.redaction import Redactor
+from dragoman.core.events import Event
+from dragoman.core.redaction import Redactor
+from dragoman.daemon.logs import JsonLineFormatter, TerminalLogFormatter
+from dragoman.debug.session.output import SessionOutput
 from tests.secret_corpus import SecretForm, ordinary_output, secret_forms
 
 REDACTOR = Redactor()
@@ -70,7 +70,7 @@ def test_an_event_hides_it_in_its_text_and_anywhere_in_its_body(form: SecretForm
 def test_a_programs_output_is_hidden_wherever_its_pieces_end_and_whenever_it_is_read(form: SecretForm) -> None:
     """An editor that a person joined with shows what was printed: it is the control."""
     for at in range(0, len(form.text) + 1, 3):
-        output, cursor, read = Output(secrets=REDACTOR.stream), 0, ""
+        output, cursor, read = SessionOutput(secrets=REDACTOR.stream), 0, ""
         for piece in ("$ ", form.text[:at], form.text[at:], "\nnext\n"):
             output.append("stdout", piece)
             if piece == "$ ":
@@ -83,7 +83,7 @@ def test_a_programs_output_is_hidden_wherever_its_pieces_end_and_whenever_it_is_
 
 
 def test_a_secret_that_is_read_in_two_parts_is_hidden_in_both() -> None:
-    output = Output(secrets=REDACTOR.stream)
+    output = SessionOutput(secrets=REDACTOR.stream)
     output.append("stdout", "password=")
     first, cursor = output.since(0, most=100)[0], output.end
     output.append("stdout", "hunter22hunter\n")
@@ -91,7 +91,7 @@ def test_a_secret_that_is_read_in_two_parts_is_hidden_in_both() -> None:
 
 
 def test_ordinary_output_of_a_program_stays_as_it_is() -> None:
-    output, text = Output(secrets=REDACTOR.stream), "".join(ordinary_output())
+    output, text = SessionOutput(secrets=REDACTOR.stream), "".join(ordinary_output())
     for at in range(0, len(text), 777):
         output.append("stdout", text[at : at + 777])
     assert output.since(0, most=len(text))[0] == text
@@ -189,8 +189,8 @@ def test_an_event_hides_what_stands_under_or_beside_a_telling_name(document: dic
 @by_name
 def test_a_line_of_the_log_hides_it(form: SecretForm) -> None:
     record = logging.LogRecord("dragoman", logging.WARNING, "", 0, "it said %s", (form.text,), None)
-    assert not seen(form, str(json.loads(JsonLines().format(record))["message"]))
-    assert not seen(form, ForTerminal().format(record))
+    assert not seen(form, str(json.loads(JsonLineFormatter().format(record))["message"]))
+    assert not seen(form, TerminalLogFormatter().format(record))
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,9 @@ import unicodedata
 
 import pytest
 
-from dragoman.debug.launch.faults import quoted
-from dragoman.shell.cells import width_of
-from dragoman.visible import spelled_out, visible
+from dragoman.core.safe_text import escape_invisible, printable
+from dragoman.debug.launch.errors import quoted
+from dragoman.shell.overlay.cells import width_of
 
 # Default_Ignorable_Code_Point of Unicode 16, then blanks that are letters, marks or symbols.
 IGNORED = [
@@ -30,14 +30,16 @@ def blank() -> list[str]:
 
 def test_whatever_is_drawn_blank_is_shown_by_its_code_wherever_it_stands() -> None:
     every = blank()
-    shown = spelled_out(" ".join(f"{c}a{c}b- {c} é{c}" for c in every))
+    shown = escape_invisible(" ".join(f"{c}a{c}b- {c} é{c}" for c in every))
     assert sorted(set(shown) & set(every)) == []
 
 
 def test_a_character_without_width_is_left_only_on_a_letter_that_carries_it() -> None:
     narrow = [c for c in EVERY if width_of(c) == 0]
-    assert sorted(set(spelled_out(" - ".join(narrow))) & set(narrow)) == []
-    assert spelled_out("Việt nam e\u0323\u0302 שָׁלוֹם ไทย हिन्दी 断点") == "Việt nam e\u0323\u0302 שָׁלוֹם ไทย हिन्दी 断点"
+    assert sorted(set(escape_invisible(" - ".join(narrow))) & set(narrow)) == []
+    assert (
+        escape_invisible("Việt nam e\u0323\u0302 שָׁלוֹם ไทย हिन्दी 断点") == "Việt nam e\u0323\u0302 שָׁלוֹם ไทย हिन्दी 断点"
+    )
 
 
 @pytest.mark.parametrize(
@@ -55,16 +57,16 @@ def test_a_character_without_width_is_left_only_on_a_letter_that_carries_it() ->
     ],
 )
 def test_what_hides_or_strikes_out_is_spelled_out(text: str, shown: str) -> None:
-    assert spelled_out(text) == shown
+    assert escape_invisible(text) == shown
 
 
 def test_what_stands_far_to_the_right_or_far_below_is_not_out_of_sight() -> None:
-    assert spelled_out("ls" + " " * 500 + "; rm x") == "ls […500 blank characters…] ; rm x"
-    assert spelled_out("ls" + "\n" * 300 + "rm x") == "ls […300 blank characters…] rm x"
+    assert escape_invisible("ls" + " " * 500 + "; rm x") == "ls […500 blank characters…] ; rm x"
+    assert escape_invisible("ls" + "\n" * 300 + "rm x") == "ls […300 blank characters…] rm x"
     indented = "if x:\n" + " " * 24 + "f()\n\n\ng()"
-    assert spelled_out(indented) == indented
+    assert escape_invisible(indented) == indented
 
 
 def test_names_of_configurations_are_spelled_out_and_other_text_keeps_its_pictures() -> None:
     assert quoted("Run\u3164Tests\ufe0f") == '"Run\\x3164Tests\\xfe0f"'
-    assert visible("❤\ufe0f") == "❤\ufe0f"
+    assert printable("❤\ufe0f") == "❤\ufe0f"

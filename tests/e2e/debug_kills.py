@@ -20,7 +20,7 @@ import psutil
 from tests.daemons import Cli, daemons_of, eventually
 from tests.hostile import Agent, agent_with
 
-_GUARD = "dragoman.transport.guard"
+_GUARD = "dragoman.io.processes.fork_server"
 _ANSWERED_WITHIN_S = 30.0
 _GONE_WITHIN_S = 15.0
 
@@ -43,7 +43,7 @@ def _supervisor(cli: Cli, _: Agent) -> list[psutil.Process]:
     return helpers_of(cli)[1:]
 
 
-def _guard(cli: Cli, _: Agent) -> list[psutil.Process]:
+def _fork_server(cli: Cli, _: Agent) -> list[psutil.Process]:
     return helpers_of(cli)[:1]
 
 
@@ -52,7 +52,7 @@ VICTIMS: dict[str, Find] = {
     "adapter": _adapter,
     "program": _program,
     "supervisor": _supervisor,
-    "guard": _guard,
+    "guard": _fork_server,
 }
 # A halted daemon answers nobody: that is another test's business.
 HALTED = ("adapter", "program", "supervisor")

@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 
-from dragoman.cli.debug.asking import Asker
-from dragoman.cli.hello import about
+from dragoman.cli.caller import caller_info
 from dragoman.cli.output import ExitCode
-from dragoman.transport.control_link import ControlLink
+from dragoman.cli.tool_client import ToolClient
+from dragoman.io.drivers.control_client import ControlClient
 from tests.daemons import Cli, cli_with_home, eventually
 
 pytestmark = pytest.mark.timeout(120)
@@ -42,8 +42,8 @@ class Shell:
 
     def asked(self, tool: str, **arguments: str) -> Mapping[str, Any]:
         """As the command asks, without the cost of one: for what a test only waits for."""
-        with ControlLink.open(self.cli.places, role="tools", about=about(self.folder)) as link:
-            return Asker(link, self.folder).call(tool, **arguments).data
+        with ControlClient.open(self.cli.paths, role="tools", about=caller_info(self.folder)) as link:
+            return ToolClient(link, self.folder).call(tool, **arguments).data
 
     def sessions(self) -> list[dict[str, Any]]:
         found: list[dict[str, Any]] = self.asked("list_sessions")["sessions"]
@@ -82,7 +82,7 @@ def test_a_bug_is_found_in_several_commands_of_a_shell(shell: Shell) -> None:
     assert first.returncode == 0, first.stderr
     assert f"at: orders.py:{LINE} total" in first.stdout
     assert "  rate = 0.1" in first.stdout
-    assert "`dragoman debug next`" in first.stderr.replace("Go on with ", "")
+    assert "`dragoman debug next`" in first.stderr.replace("Next: ", "")
 
     assert "([0.1],)" in shell("eval", "collect_discounts.__defaults__").stdout
     assert "price = 200.0" in shell("vars").stdout
@@ -243,7 +243,7 @@ def test_a_shell_that_is_killed_while_it_waits_leaves_the_session_and_its_breakp
 
 
 def test_stop_waiting_ends_the_waits_of_others_and_counts_them(cli: Cli, shell: Shell) -> None:
-    assert "Nobody" in cli("stop-waiting").stdout
+    assert "No tool was waiting" in cli("stop-waiting").stdout
     (shell.folder / "slow.py").write_text("import time\ntime.sleep(60)\n")
     shell("slow.py", "--timeout", "0")
     with shell.begin("wait") as one, shell.begin("wait") as other:
@@ -271,7 +271,7 @@ def test_a_crash_is_explained_as_by_the_tool_and_fails_the_command(shell: Shell)
     assert told.returncode == ExitCode.PROGRAM_FAILED
     assert {it["state"] for it in shell.sessions()} == {"Terminated"}
     refused = shell("crash.py", "--until-crash", "--break", "crash.py:2")
-    assert (refused.returncode, "--until-crash runs" in refused.stderr) == (ExitCode.FAILED, True)
+    assert (refused.returncode, "--until-crash cannot be combined" in refused.stderr) == (ExitCode.FAILED, True)
 
 
 def test_nothing_that_a_program_says_reaches_the_terminal_as_a_command(shell: Shell) -> None:
@@ -285,12 +285,12 @@ def test_nothing_that_a_program_says_reaches_the_terminal_as_a_command(shell: Sh
 
 def test_what_cannot_be_done_says_what_to_do(shell: Shell) -> None:
     for arguments, status, words in (
-        ((), 1, "Name a program"),
+        ((), 1, "Pass a program"),
         (("none.py",), 1, "does not exist"),
         (("orders.py", "--break", "orders.py"), 1, "FILE:LINE"),
-        (("orders.py", "--if", "x"), 1, "behind the --break"),
+        (("orders.py", "--if", "x"), 1, "after the --break"),
         (("orders.py", "--env", "x"), 1, "NAME=VALUE"),
-        (("orders.py", "--stdin", "@none"), 1, "could not be read"),
+        (("orders.py", "--stdin", "@none"), 1, "Cannot read"),
         (("--config", "none"), 1, "launch.json"),
         (("next",), 1, "`dragoman debug`"),
         (("clear",), 1, "--all"),

@@ -52,7 +52,7 @@ def test_an_agent_finds_the_bug_and_proves_it_within_thirty_seconds(cli: Cli) ->
     assert "\x1b" not in told.stdout, "plain where it is not a terminal"
     assert told.stderr == ""
     eventually(lambda: not left(cli))
-    assert not cli.places.socket.exists(), "the user's own daemon is not started"
+    assert not cli.paths.socket.exists(), "the user's own daemon is not started"
 
 
 def test_it_is_told_in_chinese_too_and_does_not_touch_a_daemon_and_settings_of_the_users_own(cli: Cli) -> None:
@@ -65,7 +65,7 @@ def test_it_is_told_in_chinese_too_and_does_not_touch_a_daemon_and_settings_of_t
     assert cli.status()["sessions"] == []
 
 
-@pytest.mark.parametrize("words", ["looks for the bug", "2. See the whole run", "4. Look for the cause"])
+@pytest.mark.parametrize("words", ["looks for the bug", "2. Trace the whole run", "4. Find the cause"])
 def test_ctrl_c_at_any_line_leaves_nothing_behind(cli: Cli, words: str) -> None:
     cli.environment["PYTHONUNBUFFERED"] = "1"
     with cli.begin("demo", start_new_session=True) as telling:

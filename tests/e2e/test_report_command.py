@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from dragoman.cli.report_pages import Story, as_html, as_markdown
+from dragoman.cli.debug.report import ReportContent, as_html, as_markdown
 from tests.daemons import Cli, cli_with_home, eventually
 
 pytestmark = pytest.mark.timeout(120)
@@ -47,7 +47,15 @@ def test_what_was_asked_and_seen_and_how_it_ended_is_in_one_file(cli: Cli, tmp_p
 
     eventually(is_written)
     told = cli("report", session, cwd=tmp_path).stdout
-    for part in (r"dinner\.py", "total", "`90`", "ZeroDivisionError", r"asked total \- people = 90", r"for", "share"):
+    for part in (
+        r"dinner\.py",
+        "total",
+        "`90`",
+        "ZeroDivisionError",
+        r"evaluated total \- people = 90",
+        r"for",
+        "share",
+    ):
         assert part in told or part.replace("\\", "") in told.replace("\\", ""), part
     page = tmp_path / "dinner.html"
     assert cli("report", session, "-o", str(page), cwd=tmp_path).returncode == 0
@@ -95,7 +103,7 @@ def test_what_a_program_says_is_text_wherever_it_stands() -> None:
         {"at_ns": 1, "kind": kind, "by": EVIL, "text": EVIL, "body": body, "stop": stop if kind == "stopped" else None}
         for kind in ("started", "stopped", "evaluated", "ended")
     ]
-    story = Story({"session": "s", "title": EVIL, "workspace": EVIL, "output": EVIL}, entries)
+    story = ReportContent({"session": "s", "title": EVIL, "workspace": EVIL, "output": EVIL}, entries)
     tags = _Tags()
     tags.feed(page := as_html(story))
     assert not tags.seen & {"script", "b", "img", "a", "iframe", "svg"}

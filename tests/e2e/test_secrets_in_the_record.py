@@ -35,7 +35,7 @@ def agent(cli: Cli, tmp_path: Path) -> Iterator[Agent]:
 
 
 def kept_bytes(cli: Cli) -> bytes:
-    files = [file for file in cli.places.journal_folder.rglob("*") if file.is_file()]
+    files = [file for file in cli.paths.journal_folder.rglob("*") if file.is_file()]
     return b"\0".join(file.read_bytes() for file in files)
 
 

@@ -135,8 +135,8 @@ def cli(served: Cli) -> Iterator[Cli]:
     yield served
     if not daemons_of(served.home):
         return
-    for folder in call(served.places, "trust_list")["trusted"]:
-        call(served.places, "trust_revoke", {"folder": folder["folder"]})
+    for folder in call(served.paths, "trust_list")["trusted"]:
+        call(served.paths, "trust_revoke", {"folder": folder["folder"]})
 
 
 @pytest.fixture
@@ -214,7 +214,7 @@ async def test_an_agent_cannot_trust_a_folder_in_a_terminal_of_its_own(cli: Cli,
     async with session_of(cli, workspace=folder) as agent:
         for line in (command, f"setsid {command} 2>&1 | cat"):
             ran = await asked(agent, "run_in_terminal", command=line, timeout_s=60)
-            assert "Trust is given by a person" in ran["output"], ran
+            assert "Only a person can trust a folder" in ran["output"], ran
     assert [it["folder"] for it in cli.json("trust", "--list")] == [folder]
     assert cli("trust", str(outside)).returncode == 0  # which a person can
 
@@ -236,14 +236,14 @@ def test_the_command_says_what_it_did_and_refuses_what_is_too_wide_or_not_there(
     here = cli("trust", cwd=hostile.folder)
     assert (here.returncode, here.stdout) == (
         0,
-        f"Trusted: {hostile.folder}. What it holds may run as you when an agent asks for it.\n",
+        f"Trusted: {hostile.folder}. Agents may run its code as you.\n",
     )
     assert f"{hostile.folder}  20" in cli("trust", "--list").stdout
-    for folder, reason in (("/", "much more than one project"), (str(tmp_path / "nowhere"), "There is no folder")):
+    for folder, reason in (("/", "broader than one project"), (str(tmp_path / "nowhere"), "Folder not found")):
         refused = cli("trust", folder)
         assert (refused.returncode, reason in refused.stderr) == (1, True)
     assert cli("trust", "/", "--yes").returncode == 0
-    assert "not trusted by itself" in cli("trust", "--revoke", str(hostile.folder / "bin")).stderr
+    assert "itself is not trusted" in cli("trust", "--revoke", str(hostile.folder / "bin")).stderr
 
 
 async def test_a_task_that_runs_dies_with_a_daemon_that_is_killed(cli: Cli, tmp_path: Path) -> None:
@@ -266,8 +266,8 @@ async def test_an_agent_is_shown_no_file_of_dragoman_itself_nor_of_anywhere_else
     """In a workspace that holds Dragoman's own folders, as a home folder does."""
     top = cli.home.parent
     hostile = Hostile.planted(top)
-    secrets = [cli.places.token_file("mcp"), cli.places.state_file, Path("/proc/self/environ"), Path("/etc/hostname")]
-    (hostile.folder / "link.py").symlink_to(cli.places.token_file("mcp"))
+    secrets = [cli.paths.token_file("mcp"), cli.paths.state_file, Path("/proc/self/environ"), Path("/etc/hostname")]
+    (hostile.folder / "link.py").symlink_to(cli.paths.token_file("mcp"))
     (hostile.folder / "away.py").symlink_to("/etc/hostname")
     paths = [*map(str, secrets), "cloned/link.py", "cloned/away.py", f"../../..{top}/../../etc/hostname"]
     async with session_of(cli, workspace=str(top)) as agent:
@@ -283,8 +283,8 @@ async def test_an_agent_is_shown_no_file_of_dragoman_itself_nor_of_anywhere_else
 @pytest.mark.parametrize("folder", ["relative", "", "/a\0b", 7, None])
 def test_the_daemon_takes_only_whole_paths_whoever_asks(cli: Cli, folder: object) -> None:
     for method in ("trust_add", "trust_revoke"):
-        assert code_of(lambda: call(cli.places, method, {"folder": folder})) == "bad_request"  # noqa: B023
-    assert call(cli.places, "trust_list") == {"trusted": []}
+        assert code_of(lambda: call(cli.paths, method, {"folder": folder})) == "bad_request"  # noqa: B023
+    assert call(cli.paths, "trust_list") == {"trusted": []}
 
 
 async def test_a_workspace_named_through_a_link_is_what_the_link_leads_to(

@@ -20,9 +20,9 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Built from what a clone has: the page is made on the way. Packages of npm are not fetched once more."""
     folder = tmp_path_factory.mktemp("wheel")
     clone = folder / "clone"
-    for name in ("src", "lua", "web", "tools"):
+    for name in ("src", "lua", "locale", "web", "tools"):
         shutil.copytree(
-            ROOT / name, clone / name, ignore=shutil.ignore_patterns("node_modules", "built", "__pycache__")
+            ROOT / name, clone / name, ignore=shutil.ignore_patterns("node_modules", "built", "*.mo", "__pycache__")
         )
     for name in ("pyproject.toml", "hatch_build.py", "README.md", "CHANGELOG.md"):
         shutil.copy(ROOT / name, clone)
@@ -34,12 +34,15 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_it_is_pure_python_and_carries_the_page(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
-    page = {name for name in names if name.startswith("dragoman/web/")}
+    page = {name for name in names if name.startswith("dragoman/servers/web/")}
     assert wheel.name.endswith("-py3-none-any.whl")
-    assert {"dragoman/web/static/icon.svg", "dragoman/web/built/index.html"} <= page
-    assert [name for name in page if name.startswith("dragoman/web/built/assets/") and name.endswith(".js")]
-    assert {"dragoman/py.typed", "dragoman/lua/dragoman.lua"} <= set(names)
-    assert [name for name in names if name.startswith("dragoman/debug/luapanda/helper/") and name.endswith(".lua")]
+    assert {"dragoman/servers/web/static/icon.svg", "dragoman/servers/web/built/index.html"} <= page
+    assert [name for name in page if name.startswith("dragoman/servers/web/built/assets/") and name.endswith(".js")]
+    catalogue = "dragoman/locale/zh_CN/LC_MESSAGES/dragoman.mo"
+    assert {"dragoman/py.typed", "dragoman/lua/dragoman.lua", catalogue} <= set(names)
+    assert [
+        name for name in names if name.startswith("dragoman/debug/backends/luapanda/helper/") and name.endswith(".lua")
+    ]
     assert [name for name in names if not name.startswith(("dragoman/", "dragoman-"))] == []
 
 
@@ -62,9 +65,9 @@ def test_installed_elsewhere_it_starts_serves_and_ends(wheel: Path, tmp_path: Pa
     assert where.startswith(str(tmp_path))
     try:
         assert "Running" in dragoman("up", "--port", "0")
-        assert "No live sessions" in dragoman("status")
+        assert "No active sessions" in dragoman("status")
     finally:
-        assert "has ended" in dragoman("down")
+        assert "stopped" in dragoman("down")
 
 
 def test_the_demo_comes_with_it(wheel: Path, tmp_path: Path) -> None:

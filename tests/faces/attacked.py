@@ -21,8 +21,8 @@ from typing import Any
 import anyio
 import psutil
 
-from dragoman.places import Places, find_places
-from dragoman.transport.lag import LagMeter
+from dragoman.core.paths import Paths, find_paths
+from dragoman.io.event_loop import EventLoopLagMeter
 from tests.daemons import PATIENCE, call
 from tests.machine import machine_lag, ready_s
 from tests.proving import Proof, calls, log_in
@@ -37,7 +37,7 @@ _LAGS_S = deque([0.0], maxlen=round(60 / _LOOK_EVERY_S))
 class Attacked:
     process: psutil.Process
     port: int
-    places: Places
+    paths: Paths
     sessions: dict[str, Proof] = field(default_factory=dict)
 
     @property
@@ -47,12 +47,12 @@ class Attacked:
     @property
     def page_host(self) -> str:
         """Where the page is, as `HOST:PORT`."""
-        return f"{call(self.places, 'state')['instance']}.localhost:{self.port}"
+        return f"{call(self.paths, 'state')['instance']}.localhost:{self.port}"
 
     @property
     def mcp_bearer(self) -> tuple[str, str]:
         """What a program sends to `/mcp`, the one address that takes a token over HTTP."""
-        return ("Authorization", f"Bearer {self.places.token_file('mcp').read_text().strip()}")
+        return ("Authorization", f"Bearer {self.paths.token_file('mcp').read_text().strip()}")
 
     def ask_page(self, path: str, method: str = "GET", body: Any = None, *, language: str = "en") -> Answer:
         """As the page asks, over a socket that both sides have proved."""
@@ -64,9 +64,9 @@ class Attacked:
 
     def session(self) -> Proof:
         """One for all that a test does, until the page's token is rotated: that ends it."""
-        token = self.places.token_file("page").read_text()
+        token = self.paths.token_file("page").read_text()
         if token not in self.sessions:
-            self.sessions[token] = log_in(self.places)
+            self.sessions[token] = log_in(self.paths)
         return self.sessions[token]
 
     def health(self) -> Answer:
@@ -79,7 +79,7 @@ class Attacked:
     @contextlib.contextmanager
     def lag_at_most(self, most_s: float) -> Iterator[None]:
         """As `assert_punctual`, for what happens in the block alone."""
-        call(self.places, "test_forget_lag")
+        call(self.paths, "test_forget_lag")
         yield
         assert self.health().json()["worst_lag_ms"] < 1000 * most_s
 
@@ -95,23 +95,23 @@ class Attacked:
 
     def callers(self) -> int:
         """Connections of the control socket, beside its listener."""
-        path = str(self.places.socket)
+        path = str(self.paths.socket)
         return sum(str(it.laddr) == path for it in self.process.net_connections("unix")) - 1
 
     def links(self) -> int:
-        return int(call(self.places, "status")["links"]["page"])
+        return int(call(self.paths, "status")["links"]["page"])
 
     def append(self, count: int, *, size: int = 100) -> int:
-        return int(call(self.places, "test_append", {"count": count, "size": size})["last"])
+        return int(call(self.paths, "test_append", {"count": count, "size": size})["last"])
 
     def tell(self, kind: str, body: dict[str, Any], *, text: str = "") -> int:
         """An event as some part of the daemon would."""
         told = {"count": 1, "size": 0, "kind": kind, "body": body, "text": text}
-        return int(call(self.places, "test_append", told)["last"])
+        return int(call(self.paths, "test_append", told)["last"])
 
     def patch(self, name: str, value: float) -> None:
         """One of the daemon's deadlines or caps: `module:NAME`."""
-        call(self.places, "test_patch", {"name": name, "value": value})
+        call(self.paths, "test_patch", {"name": name, "value": value})
 
     @contextlib.contextmanager
     def patched(self, name: str, value: float) -> Iterator[None]:
@@ -125,12 +125,12 @@ class Attacked:
 
     def switch_off(self, name: str, answer: object) -> None:
         """A guard that from now on answers the same to everybody: what it kept out must then come in."""
-        call(self.places, "test_patch", {"name": name, "answer": answer})
+        call(self.paths, "test_patch", {"name": name, "answer": answer})
 
     def assert_serves(self) -> None:
         """The next ordinary request of both listeners succeeds."""
         assert self.health().status == 200
-        assert call(self.places, "status")["state"] == "running"
+        assert call(self.paths, "status")["state"] == "running"
 
 
 @contextlib.contextmanager
@@ -148,7 +148,7 @@ def attacked(home: Path, *, descriptors: int | None = None) -> Iterator[Attacked
         assert daemon.stdout is not None
         try:
             port = int(daemon.stdout.readline())
-            yield Attacked(psutil.Process(daemon.pid), port, find_places(environment))
+            yield Attacked(psutil.Process(daemon.pid), port, find_paths(environment))
         finally:
             daemon.kill()
 
@@ -173,25 +173,25 @@ def settled(value: Any, at_most: float, *, within_s: float = 10) -> float:
 
 
 def _main() -> None:
-    from dragoman.daemon.app import Options, Running, run
-    from dragoman.daemon.methods import Methods
+    from dragoman.daemon.app import DaemonOptions, RunningDaemon, run
+    from dragoman.servers.control.methods import ControlMethods
 
-    plain_table = Methods.table
+    plain_table = ControlMethods.table
 
-    def table(self: Methods) -> Any:
+    def table(self: ControlMethods) -> Any:
         return {**plain_table(self), "test_append": lambda params: _append(self, params), **_OWN_METHODS}
 
-    def ready(running: Running) -> None:
+    def ready(running: RunningDaemon) -> None:
         print(running.state.port, flush=True)
 
-    Methods.table = table  # type: ignore[method-assign]
-    LagMeter.run = own_lag  # type: ignore[method-assign, assignment]
+    ControlMethods.table = table  # type: ignore[method-assign]
+    EventLoopLagMeter.run = own_lag  # type: ignore[method-assign, assignment]
     if len(sys.argv) > 1:
         resource.setrlimit(resource.RLIMIT_NOFILE, (int(sys.argv[1]), int(sys.argv[1])))
-    anyio.run(run, Options(workspace=Path.cwd(), port=0), find_places(), ready)
+    anyio.run(run, DaemonOptions(workspace=Path.cwd(), port=0), find_paths(), ready)
 
 
-async def own_lag(meter: LagMeter) -> None:
+async def own_lag(meter: EventLoopLagMeter) -> None:
     """Without what the machine gave to others meanwhile. A sleeper beside us is no measure of that: who has worked
     waits longer than who has slept. Often, so that what others had before the timer was due hides little."""
     every_s = _LOOK_EVERY_S
@@ -204,7 +204,7 @@ async def own_lag(meter: LagMeter) -> None:
 
 
 async def _append(methods: Any, params: Any) -> AsyncIterator[Any]:
-    from dragoman.events import Event
+    from dragoman.core.events import Event
 
     last, left = 0, int(params["count"])
     while left > 0:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import contextlib
 import json
 
-from dragoman.errors import RemoteProtocolError
-from dragoman.wire.a2ui import (
+from dragoman.core.errors import RemoteProtocolError
+from dragoman.protocols.a2ui import (
     A2uiError,
+    A2uiLimits,
     Connection,
     Incoming,
-    Limits,
-    Refused,
+    RefusedLine,
     Surfaces,
     apply,
     apply_all,
@@ -23,11 +23,11 @@ from dragoman.wire.a2ui import (
     to_v08,
     to_v09,
 )
-from dragoman.wire.a2ui.pointer import parse
+from dragoman.protocols.a2ui.pointer import parse
 from tests.wire.a2ui.vectors import DIALECTS, vector
 
 # Small enough for every bound to be met by damaged seeds.
-LIMITS = Limits(
+LIMITS = A2uiLimits(
     message_bytes=1 << 14,
     document_bytes=1 << 15,
     messages=50,
@@ -61,14 +61,14 @@ def one_input(data: bytes) -> None:
     try:
         read_client(data, LIMITS)
     except A2uiError as error:
-        parse(error.pointer, Limits(pointer_length=1 << 20))
+        parse(error.pointer, A2uiLimits(pointer_length=1 << 20))
 
 
 def _document(data: bytes) -> None:
     try:
         surfaces = apply_all({}, read(data, LIMITS), LIMITS)
     except A2uiError as error:
-        parse(error.pointer, Limits(pointer_length=1 << 20))
+        parse(error.pointer, A2uiLimits(pointer_length=1 << 20))
         return
     _drawn_and_written(surfaces)
 
@@ -85,8 +85,8 @@ def _stream(data: bytes) -> None:
     _drawn_and_written(surfaces)
 
 
-def _after(event: Incoming | Refused, surfaces: Surfaces) -> Surfaces:
-    if isinstance(event, Refused):
+def _after(event: Incoming | RefusedLine, surfaces: Surfaces) -> Surfaces:
+    if isinstance(event, RefusedLine):
         return surfaces
     try:
         return apply(surfaces, event.message, event.origin, LIMITS)

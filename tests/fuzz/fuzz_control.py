@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import contextlib
 
-from dragoman.errors import RemoteProtocolError
-from dragoman.wire.control import Call, ClientConnection, DaemonState, Hello, ServerConnection
+from dragoman.core.errors import RemoteProtocolError
+from dragoman.protocols.control import ClientConnection, ControlCall, DaemonState, Hello, ServerConnection
 
 _CALLER = ClientConnection()
 _HELLO = _CALLER.send_hello(Hello(role="control", version="1", language="zh", about={"cwd": "/x"}))
@@ -33,10 +33,10 @@ def one_input(data: bytes) -> None:
         DaemonState.decode(data)
 
 
-def _served(*pieces: bytes) -> tuple[list[Hello | Call], bytes]:
+def _served(*pieces: bytes) -> tuple[list[Hello | ControlCall], bytes]:
     """The messages, and for another role what is handed over."""
     server = ServerConnection()
-    messages: list[Hello | Call] = []
+    messages: list[Hello | ControlCall] = []
     handed_over = b""
     with contextlib.suppress(RemoteProtocolError):
         for piece in pieces:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from contextlib import suppress
 
-from dragoman.errors import RemoteProtocolError
-from dragoman.wire.dap import (
+from dragoman.core.errors import RemoteProtocolError
+from dragoman.protocols.dap import (
     Closed,
     Connection,
     ConnectionEvent,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from dragoman.errors import RemoteProtocolError
-from dragoman.wire.gateway import (
+from dragoman.core.errors import RemoteProtocolError
+from dragoman.protocols.gateway import (
     ClientConnection,
     ClientInfo,
     ConnectParams,

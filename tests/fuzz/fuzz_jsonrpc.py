@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dragoman.wire.jsonrpc import Relay, is_message
+from dragoman.protocols.jsonrpc import Relay, is_message
 
 SEEDS = [
     b'{"jsonrpc":"2.0","id":0,"method":"initialize","params":{}}\n{"jsonrpc":"2.0","method":"notifications/initialized"}\n',

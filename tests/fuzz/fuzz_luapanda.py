@@ -5,15 +5,15 @@ from __future__ import annotations
 from contextlib import suppress
 from itertools import count
 
-from dragoman.errors import RemoteProtocolError
-from dragoman.wire.luapanda import (
+from dragoman.core.errors import RemoteProtocolError
+from dragoman.protocols.luapanda import (
     Closed,
     CommandLost,
     IdeConnection,
     IdeEvent,
+    LuaPandaState,
     RuntimeConnection,
     RuntimeEvent,
-    State,
     classify,
     read_assignment,
     read_variables,
@@ -47,7 +47,7 @@ def one_input(data: bytes) -> None:
         assert all(other == whole for other in others)
 
 
-def _as_ide(chunks: list[bytes]) -> tuple[list[str], str, State]:
+def _as_ide(chunks: list[bytes]) -> tuple[list[str], str, LuaPandaState]:
     connection = IdeConnection(count(10).__next__, max_line=CAP)
     info = {"stopOnEntry": True, "luaFileExtension": "", "cwd": "/", "TempFilePath": "/"}
     connection.send_command("initSuccess", info, now=0)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from dragoman.errors import RemoteProtocolError
-from dragoman.wire.omnish import (
+from dragoman.core.errors import RemoteProtocolError
+from dragoman.protocols.omnish import (
     ConnectionEvent,
     DaemonConnection,
     FrameSkipped,
@@ -15,7 +15,7 @@ from dragoman.wire.omnish import (
     encode_frame,
     schema_named,
 )
-from dragoman.wire.omnish.json_form import frame_from_json, frame_to_json
+from dragoman.protocols.omnish.json_form import frame_from_json, frame_to_json
 
 VECTORS = Path(__file__).parents[1] / "vectors" / "omnish"
 SCHEMAS = [schema_named("seed"), schema_named("v25")]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dragoman.wire.osc import MAX_BODY, Mark, MarkScanner, encode_mark
-from dragoman.wire.osc.marks import CommandFinished, CommandLineReported, OutputStarted, PropertyReported
+from dragoman.protocols.osc import MAX_BODY, Mark, MarkScanner, encode_mark
+from dragoman.protocols.osc.marks import CommandFinished, CommandLineReported, OutputStarted, PropertyReported
 
 SEEDS = [
     b"\x1b[32mgreen\x1b[0m\x1b]0;title\x07\x1b]133;A;aid=1\x07$ \x1b]133;B\x1b\\",

@@ -14,8 +14,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from dragoman.wire.luapanda.encoding import command_line, read_message
-from dragoman.wire.luapanda.framing import LineReader, message_text
+from dragoman.protocols.luapanda.framing import LineReader, command_line, message_text, read_message
 
 RUNTIME = Path(__file__).parents[2] / "lua" / "dragoman.lua"
 LUAS = ("lua5.1", "lua5.2", "lua5.3", "lua5.4", "luajit")

@@ -8,8 +8,7 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from dragoman.wire.luapanda.encoding import read_message
-from dragoman.wire.luapanda.framing import message_text
+from dragoman.protocols.luapanda.framing import message_text, read_message
 from tests.lua.program import Ide, Message, Program
 from tests.wire.luapanda.transcripts import FOLDER, INDEX, to_ide, transcript
 

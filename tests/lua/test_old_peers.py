@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from dragoman.wire.luapanda.encoding import command_line
+from dragoman.protocols.luapanda.framing import command_line
 from tests.lua.program import LUAS, Ide, Message, Program, settings
 
 pytestmark = [pytest.mark.needs("lua"), pytest.mark.parametrize("lua", LUAS)]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from dragoman.wire.luapanda.encoding import read_message
+from dragoman.protocols.luapanda.framing import read_message
 from tests.lua.program import LUAS, Ide, Program
 from tests.lua.replay import comparable, copy_programs, recorded, replayed, talk_of
 from tests.wire.luapanda.transcripts import INDEX, NAMES, to_runtime

@@ -20,8 +20,8 @@ import anyio
 import psutil
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 
-from dragoman.testing.fake_model import Calls, Ends, FakeModel, Heard, Refuses, Says, Step, Waits
 from tests.daemons import eventually
+from tests.support.fake_model import Calls, Ends, FakeModel, ReceivedRequest, Refuses, Says, Step, Waits
 
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "tools"))
@@ -40,7 +40,7 @@ _TOOL = re.compile(r"TOOL:(\{.*\})", re.DOTALL)
 class Stub(FakeModel):
     """Steered by what stands in the prompt, wherever a gateway puts it: SLOW, FAIL, TOOL:{"name", "args"}."""
 
-    def steps_for(self, heard: Heard) -> Sequence[Step]:
+    def steps_for(self, heard: ReceivedRequest) -> Sequence[Step]:
         prompts = [_text(it) for it in heard.body["messages"] if it["role"] == "user"]
         prompt = next((it for it in reversed(prompts) if re.search("SLOW|FAIL|TOOL:|SAY", it)), "")
         if "FAIL" in prompt:

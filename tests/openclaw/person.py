@@ -13,11 +13,11 @@ import anyio
 import msgspec
 
 from dragoman.canvas.service import CanvasService
-from dragoman.chat.talking import Talk
-from dragoman.daemon.outward import Outward, outward
-from dragoman.places import Places
-from dragoman.setting_table import Settings
-from dragoman.wire.gateway.vocabulary import ChatEvent, Done, TextDelta
+from dragoman.chat.gateway_client.remote_run import RemoteRun
+from dragoman.core.paths import Paths
+from dragoman.core.settings.schema import Settings
+from dragoman.daemon.upstream_gateway import UpstreamGateway, open_upstream_gateway
+from dragoman.protocols.gateway.chat_events import ChatEvent, ChatTextDelta, Done
 from tests.daemons import PATIENCE
 from tests.domain.canvas.studio import studio
 from tests.openclaw.lab import TOKEN, Lab
@@ -28,7 +28,7 @@ WITHIN_S = 90.0 * PATIENCE
 @dataclass
 class Person:
     lab: Lab
-    link: Outward
+    link: UpstreamGateway
     canvas: CanvasService
 
     async def until(self, condition: Callable[[], bool], within_s: float = WITHIN_S) -> None:
@@ -41,8 +41,8 @@ class Person:
         assert isinstance(answer, msgspec.Raw)
         return msgspec.json.decode(answer)
 
-    def talk(self, session: str, text: str) -> Talk:
-        return Talk(self.link.client(), self.link.router, session, text)
+    def talk(self, session: str, text: str) -> RemoteRun:
+        return RemoteRun(self.link.client(), self.link.router, session, text)
 
     async def said(self, session: str, text: str) -> tuple[list[ChatEvent], str]:
         """Every event of the run, and the text as a chat shows it at the end."""
@@ -54,7 +54,7 @@ class Person:
 def shown(events: list[ChatEvent]) -> str:
     segments: list[str] = []
     for event in events:
-        if isinstance(event, TextDelta):
+        if isinstance(event, ChatTextDelta):
             if event.replace:
                 del segments[event.segment :]
             segments += [""] * (event.segment + 1 - len(segments))
@@ -72,15 +72,18 @@ def ended(events: list[ChatEvent]) -> Done:
 async def person(lab: Lab, folder: Path) -> AsyncIterator[Person]:
     """With the folder of before, the device of before."""
     secret = _token_file(folder)
-    places = Places(config=folder / "config", state=folder / "state", runtime=folder / "runtime")
+    paths = Paths(config=folder / "config", state=folder / "state", runtime=folder / "runtime")
     settings = Settings(gateway_address=lab.url, gateway_token_file=str(secret), gateway_unlimited=True)
-    async with studio(folder / "canvas") as (canvas, journal), outward(settings, places, canvas, journal) as link:
+    async with (
+        studio(folder / "canvas") as (canvas, journal),
+        open_upstream_gateway(settings, paths, canvas, journal) as link,
+    ):
         it = Person(lab, link, canvas)
         await link.connect("")
-        await it.until(lambda: link.standing.state == "connected")
+        await it.until(lambda: link.gateway_status.state == "connected")
         yield it
         link.disconnect()
-        await it.until(lambda: link.standing.state == "disconnected")
+        await it.until(lambda: link.gateway_status.state == "disconnected")
 
 
 def _token_file(folder: Path) -> Path:

@@ -8,8 +8,8 @@ from uuid import uuid4
 
 import pytest
 
-from dragoman.daemon.canvas_commands import DRAWER
-from dragoman.daemon.gateway_methods import GatewayMethods
+from dragoman.daemon.gateway_canvas import DRAWER
+from dragoman.daemon.gateway_control import GatewayMethods
 from tests.openclaw.lab import lab
 from tests.openclaw.person import Person, ended, person
 
@@ -34,11 +34,11 @@ def tool(action: str, **args: str) -> str:
 
 
 async def approve(it: Person) -> None:
-    await it.until(lambda: it.link.node.standing.state == "pairing_required")
-    told = GatewayMethods(it.link).standing("en")
+    await it.until(lambda: it.link.node.gateway_status.state == "pairing_required")
+    told = GatewayMethods(it.link).gateway_status("en")
     assert f"dragoman gateway approve {told['canvas_request_id']}" in told["canvas_hint"]
     assert [answer async for answer in GatewayMethods(it.link).table()["gateway_approve"]({})]
-    await it.until(lambda: it.link.node.standing.state == "connected")
+    await it.until(lambda: it.link.node.gateway_status.state == "connected")
 
 
 async def test_an_agent_draws_a_person_acts_and_the_agent_is_asked(tmp_path: Path) -> None:
@@ -84,4 +84,4 @@ async def test_a_gateway_that_draws_on_pages_of_its_own_is_not_asked_for_an_appr
     with lab("2026.9.6", tmp_path / "gateway") as gateway:
         async with person(gateway, tmp_path / "person") as it:
             assert (await it.ask("node.pair.list", {}))["pending"] == []
-            assert it.link.node.standing.state == "disconnected"
+            assert it.link.node.gateway_status.state == "disconnected"

@@ -10,14 +10,14 @@ from uuid import uuid4
 import anyio
 import pytest
 
-from dragoman.chat.client import Gateway, GatewayClient
-from dragoman.chat.identity import Identity
-from dragoman.chat.roles import OPERATOR, Role
-from dragoman.chat.standing import Standing
-from dragoman.clock import SystemClock
-from dragoman.errors import DragomanError
-from dragoman.transport.websocket_link import open_link
-from dragoman.wire.gateway.vocabulary import ChatEvent, TextDelta, ToolResult, ToolStart
+from dragoman.chat.gateway_client.client import GatewayAddress, GatewayClient
+from dragoman.chat.gateway_client.connection_status import GatewayStatus
+from dragoman.chat.gateway_client.identity import DeviceIdentity
+from dragoman.chat.gateway_client.roles import OPERATOR, GatewayRole
+from dragoman.core.clock import SystemClock
+from dragoman.core.errors import DragomanError
+from dragoman.io.net.websocket_client import open_websocket
+from dragoman.protocols.gateway.chat_events import ChatEvent, ChatTextDelta, ToolResult, ToolStart
 from tests.openclaw.lab import REPLY, TOKEN, Lab, lab
 from tests.openclaw.person import WITHIN_S, ended, person, shown
 
@@ -47,11 +47,11 @@ async def test_the_handshake_negotiates_and_every_scope_is_granted(gateway: Lab,
         hello = it.link.client().hello
         assert hello is not None
         assert (hello.protocol, hello.server.version) == (gateway.protocol, gateway.version)
-        assert it.link.standing.missing_scopes == ()
+        assert it.link.gateway_status.missing_scopes == ()
         assert {"chat.send", "chat.abort", "chat.history", "sessions.list"} <= set(hello.features.methods)
     kept = folder / "state" / "gateway" / "device-tokens.json"
     assert stat.S_IMODE(kept.stat().st_mode) == 0o600
-    assert Identity(folder / "state" / "gateway").token(gateway.url, "operator")
+    assert DeviceIdentity(folder / "state" / "gateway").token(gateway.url, "operator")
 
 
 async def test_a_paired_device_comes_back_with_its_own_token_alone(gateway: Lab, folder: Path) -> None:
@@ -60,7 +60,7 @@ async def test_a_paired_device_comes_back_with_its_own_token_alone(gateway: Lab,
         group.start_soon(client.run)
         client.connect()
         await settled(client)
-        assert client.standing.state == "connected"
+        assert client.gateway_status.state == "connected"
         group.cancel_scope.cancel()
 
 
@@ -70,28 +70,28 @@ async def test_a_wrong_token_pauses_and_says_what_to_do(gateway: Lab, tmp_path: 
         group.start_soon(client.run)
         client.connect()
         await settled(client)
-        assert (client.standing.state, client.standing.code) == ("paused", "AUTH_TOKEN_MISMATCH")
+        assert (client.gateway_status.state, client.gateway_status.code) == ("paused", "AUTH_TOKEN_MISMATCH")
         group.cancel_scope.cancel()
 
 
 async def test_more_rights_than_were_paired_wait_for_an_approval_that_we_can_give(gateway: Lab, tmp_path: Path) -> None:
     """On 3. On 4 the gateway's own token is leave enough on this machine."""
-    few = Role("operator", "cli", "cli", "linux", ("operator.read",))
+    few = GatewayRole("operator", "cli", "cli", "linux", ("operator.read",))
     async with person(gateway, tmp_path / "person") as it, anyio.create_task_group() as group:
         first, more = (plain_client(gateway, tmp_path / "other", token=TOKEN, role=role) for role in (few, OPERATOR))
         for client in (first, more):
             group.start_soon(client.run)
             client.connect()
             await settled(client)
-        assert (first.standing.state, more.standing.state) == (
+        assert (first.gateway_status.state, more.gateway_status.state) == (
             "connected",
             "pairing_required" if gateway.protocol == 3 else "connected",
         )
         if gateway.protocol == 3:
-            await it.ask("device.pair.approve", {"requestId": more.standing.request_id})
+            await it.ask("device.pair.approve", {"requestId": more.gateway_status.request_id})
             more.connect()
             await settled(more, "connected")
-        assert more.standing.missing_scopes == ()
+        assert more.gateway_status.missing_scopes == ()
         group.cancel_scope.cancel()
 
 
@@ -101,7 +101,7 @@ async def test_an_answer_is_told_while_it_comes_and_stands_in_the_history(gatewa
         events: list[ChatEvent] = []
         with anyio.fail_after(WITHIN_S):
             async for event in it.talk(session, "SLOW story").events():
-                if isinstance(event, TextDelta) and not shown(events):
+                if isinstance(event, ChatTextDelta) and not shown(events):
                     gateway.go_on()  # the model has not said the rest yet
                 events.append(event)
         assert shown(events) == "Once upon a time."
@@ -143,7 +143,7 @@ async def test_a_run_is_stopped_in_mid_stream(gateway: Lab, folder: Path) -> Non
         events: list[ChatEvent] = []
         with anyio.fail_after(WITHIN_S):
             async for event in talk.events():
-                if isinstance(event, TextDelta) and not shown(events):
+                if isinstance(event, ChatTextDelta) and not shown(events):
                     stopped = await it.ask("chat.abort", {"sessionKey": session, "runId": talk.run_id})
                     assert (stopped["aborted"], stopped["runIds"]) == (True, [talk.run_id])
                 events.append(event)
@@ -175,9 +175,9 @@ async def test_sessions_are_created_by_the_real_name_and_the_other_is_refused(ga
 async def test_a_killed_gateway_is_come_back_to_and_the_chat_goes_on(gateway: Lab, folder: Path) -> None:
     async with person(gateway, folder) as it:
         gateway.kill()
-        await it.until(lambda: it.link.standing.state == "connecting")
+        await it.until(lambda: it.link.gateway_status.state == "connecting")
         await anyio.to_thread.run_sync(gateway.start)
-        await it.until(lambda: it.link.standing.state == "connected")
+        await it.until(lambda: it.link.gateway_status.state == "connected")
         _, text = await it.said(a_session(), "SAY again")
         assert text == "".join(REPLY)
 
@@ -187,22 +187,22 @@ async def test_a_gateway_that_falls_silent_is_left_and_come_back_to(gateway: Lab
     async with person(gateway, folder) as it:
         gateway.freeze()
         try:
-            await it.until(lambda: it.link.standing.code == "connection_lost", within_s=70)
-            assert "4000 tick timeout" in str(it.link.standing.reason)
+            await it.until(lambda: it.link.gateway_status.code == "connection_lost", within_s=70)
+            assert "4000 tick timeout" in str(it.link.gateway_status.reason)
         finally:
             gateway.thaw()
-        await it.until(lambda: it.link.standing.state == "connected")
+        await it.until(lambda: it.link.gateway_status.state == "connected")
 
 
-def plain_client(gateway: Lab, folder: Path, *, token: str, role: Role = OPERATOR) -> GatewayClient:
-    told: list[Standing] = []
+def plain_client(gateway: Lab, folder: Path, *, token: str, role: GatewayRole = OPERATOR) -> GatewayClient:
+    told: list[GatewayStatus] = []
     return GatewayClient(
-        Gateway(gateway.url, token),
-        Identity(folder),
+        GatewayAddress(gateway.url, token),
+        DeviceIdentity(folder),
         SystemClock(),
-        open_link,
-        told=told.append,
-        heard=lambda _: None,
+        open_websocket,
+        on_status=told.append,
+        on_event=lambda _: None,
         role=role,
     )
 
@@ -210,5 +210,5 @@ def plain_client(gateway: Lab, folder: Path, *, token: str, role: Role = OPERATO
 async def settled(client: GatewayClient, *states: str) -> None:
     wanted = states or ("connected", "degraded", "paused", "pairing_required", "error")
     with anyio.fail_after(60):
-        while client.standing.state not in wanted:  # noqa: ASYNC110  the standing is told elsewhere
+        while client.gateway_status.state not in wanted:  # noqa: ASYNC110  the standing is told elsewhere
             await anyio.sleep(0.02)

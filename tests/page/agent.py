@@ -15,7 +15,7 @@ class Agent:
 
     @classmethod
     def at(cls, daemon: Attacked, *, name: str = "raw", **query: str) -> Agent:
-        wire = Wire(daemon.port, daemon.places.token_file("mcp").read_text().strip(), query)
+        wire = Wire(daemon.port, daemon.paths.token_file("mcp").read_text().strip(), query)
         assert wire.initialize(name).status == 200
         return cls(wire)
 

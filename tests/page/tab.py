@@ -45,7 +45,7 @@ GIVEN_UP = "WebSocket is closed before the connection is established."
 
 
 def forget_preferences(daemon: Attacked) -> None:
-    with calls(log_in(daemon.places)) as page:
+    with calls(log_in(daemon.paths)) as page:
         for watch in page.ask("/api/preferences").json()["watches"]:
             assert page.ask("/api/preferences/change", "POST", {"unwatch": watch}).status == 200
         assert page.ask("/api/preferences/change", "POST", {"language": ""}).status == 200
@@ -88,7 +88,7 @@ class Tab:
 
     def session(self) -> dict[str, str]:
         """What the page would make of the code of a link."""
-        key = log_in(self.daemon.places).key
+        key = log_in(self.daemon.paths).key
         return {"id": key.id, "secret": key.secret}
 
     def hear(self, complaint: str) -> None:
@@ -97,7 +97,7 @@ class Tab:
             self.complaints.append(complaint)
 
     def link(self) -> str:
-        return str(call(self.daemon.places, "login_link")["link"])
+        return str(call(self.daemon.paths, "login_link")["link"])
 
     def log_in(self) -> None:
         self.page.goto(self.link())

@@ -14,9 +14,9 @@ from anyio.from_thread import start_blocking_portal
 from playwright.sync_api import Locator, expect
 from websockets.sync.client import ClientConnection, connect
 
-from dragoman.testing.fake_model import FakeModel, Step
 from tests.faces.attacked import Attacked, attacked
 from tests.page.tab import Tab
+from tests.support.fake_model import FakeModel, Step
 
 
 def say(chat: Locator, text: str) -> None:
@@ -51,7 +51,7 @@ def with_model(room: Path, *replies: Sequence[Step]) -> Iterator[Attacked]:
 
 def speak_as(daemon: Attacked, name: str, key: str, text: str, *, label: str = "") -> None:
     """As another client of the gateway, which says what it is called; with a label it names the conversation."""
-    token = daemon.places.token_file("gateway").read_text().strip()
+    token = daemon.paths.token_file("gateway").read_text().strip()
     scopes = [f"operator.{it}" for it in ("read", "write", "admin")]
     client = {"id": "cli", "displayName": name, "version": "1", "platform": "linux", "mode": "cli"}
     hello = {"minProtocol": 4, "maxProtocol": 4, "client": client, "role": "operator", "scopes": scopes}

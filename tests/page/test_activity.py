@@ -15,7 +15,18 @@ from tests.page.agent import Agent
 from tests.page.tab import Tab
 
 SOURCES = Path(__file__).parents[2] / "src" / "dragoman"
-TELLS = {"Event", "tell", "_tell", "_told", "_keep", "_event"}
+RECORDERS = {
+    "Event",
+    "record_event",
+    "_record_event",
+    "_lifecycle_event",
+    "_breakpoint_event",
+    "_trust_event",
+    "_keep",
+    "_event",
+    "notify",
+    "publish",
+}
 OTHERS = {"sessions.changed", "debug.released", "gateway.state", "store.written"}
 """Told to clients of the gateway and to editors, or passed through the redactor alone: kept in no record."""
 
@@ -74,7 +85,7 @@ GIVEN = (
 
 def kinds_of(path: Path) -> set[str]:
     calls = [it for it in ast.walk(ast.parse(path.read_text())) if isinstance(it, ast.Call)]
-    telling = [it for it in calls if getattr(it.func, "attr", getattr(it.func, "id", "")) in TELLS]
+    telling = [it for it in calls if getattr(it.func, "attr", getattr(it.func, "id", "")) in RECORDERS]
     given = [value for it in telling for value in (*it.args, *(keyword.value for keyword in it.keywords))]
     texts = [it.value for it in given if isinstance(it, ast.Constant) and isinstance(it.value, str)]
     return {text for text in texts if re.fullmatch(r"[a-z]+\.[a-z_]+", text)}
@@ -147,7 +158,7 @@ def test_what_one_of_them_did_can_be_looked_at_alone(tab: Tab, told: dict[str, i
     activity.locator("#by").select_option("a person at the terminal")
     expect(activity.locator(".row .text").filter(has_text="failed with exit code 2: make 2")).to_be_visible()
     assert set(activity.locator(".row .who").all_inner_texts()) == {"a person at the terminal"}
-    activity.locator("#by").select_option("everybody")
+    activity.locator("#by").select_option("everyone")
     expect(activity.locator(".row .who").filter(has_text="you").first).to_be_visible()
 
 
@@ -175,8 +186,8 @@ def test_an_agent_that_takes_a_name_of_ours_is_not_taken_for_who_has_it(tab: Tab
     activity = tab.show("Activity")
     drawn = [{"id": "root", "component": "Text", "text": "hello"}]
     Agent.at(daemon, name=name).told("show_canvas", surface_id="posing", components=drawn)
-    activity.locator("#find").fill("drew posing called")
-    expect(activity.locator(".row .who").first).to_have_text(f"one that is called {name}")
+    activity.locator("#find").fill("drew posing named")
+    expect(activity.locator(".row .who").first).to_have_text(f"a client named {name}")
     activity.locator("#find").fill("")
 
 

@@ -71,7 +71,7 @@ def test_words_of_a_conversation_are_asked_about_by_a_shortcut(tab: Tab) -> None
     chat.locator("article.user .words").dblclick()
     expect(tab.page.get_by_role("button", name="Ask about this")).to_be_visible()
     tab.page.keyboard.press("Alt+Shift+A")
-    expect(chat.get_by_label("Message")).to_have_value("About what was asked:\n> sesquipedalian\n\n")
+    expect(chat.get_by_label("Message")).to_have_value("About your question:\n> sesquipedalian\n\n")
     expect(tab.page.get_by_role("button", name="Ask about this")).to_have_count(0)
     chat.get_by_label("Message").fill("")
 

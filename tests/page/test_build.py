@@ -15,7 +15,7 @@ from tests.page.tab import Tab
 
 pytestmark = pytest.mark.needs("chromium", "page")
 
-BUILT = files("dragoman.web").joinpath("built")
+BUILT = files("dragoman.servers.web").joinpath("built")
 WHOLE = 600_000
 FIRST = 60_000
 SECOND_MS = 1000

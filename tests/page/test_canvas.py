@@ -197,7 +197,7 @@ def test_a_canvas_is_used_by_keys_alone(tab: Tab, agent: Agent) -> None:
     )
     code.last.press("End")
     tab.page.wait_for_function("it => it.scrollTop > 9000", arg=code.last.element_handle())
-    tab.page.get_by_role("button", name="Take keys away").press("Enter")
+    tab.page.get_by_role("button", name="Remove keys").press("Enter")
     expect(tab.page.get_by_role("tab", name="keys", exact=True)).to_have_count(0)
     expect(tab.page.locator("dragoman-canvas [role=tab][aria-selected=true]")).to_be_focused()
 
@@ -325,7 +325,7 @@ def test_questions_that_nobody_answered_in_time_are_seen_to_be_closed(tab: Tab, 
     surface = shown(tab, "Too late")
     expect(surface).to_contain_text("Closed: no answer came in time")
     expect(surface.get_by_label("How many?")).to_have_count(0)
-    tab.page.get_by_role("button", name="Take Too late away").click()
+    tab.page.get_by_role("button", name="Remove Too late").click()
     expect(tab.page.get_by_role("tab", name="Too late")).to_have_count(0)
 
 

@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
-from dragoman.testing.fake_model import Calls, Ends, Fails, Says, Step, Waits
 from tests.faces.attacked import Attacked
 from tests.page.held import answered_with
 from tests.page.tab import Tab
 from tests.page.talking import fresh, say, with_model
+from tests.support.fake_model import Calls, Ends, Fails, Says, Step, Waits
 
 pytestmark = pytest.mark.needs("chromium", "page")
-TITLED = re.compile(r"✓ done dragoman_status Looking at what Dragoman does .*\d m?s$")
+TITLED = re.compile(r"✓ done\s+dragoman_status Checking Dragoman's status\s.*\d m?s\s*$", re.DOTALL)
 
 
 @pytest.mark.requirement(
@@ -117,7 +117,7 @@ def test_what_is_said_stays_text(tab: Tab) -> None:
     expect(chat.locator("article.user .words")).to_have_text(hostile)
     expect(chat.locator("article.assistant")).to_be_visible()
     say(chat, f"/{hostile}")
-    expect(chat.locator("article.assistant").last).to_contain_text("There is no command /<img.")
+    expect(chat.locator("article.assistant").last).to_contain_text("Unknown command /<img.")
     assert chat.locator("article img, article a").count() == 0
     expect(chat.get_by_label("Conversation").locator("option[selected]")).to_contain_text("<img src=x")  # its name
 
@@ -160,7 +160,7 @@ def test_what_an_older_page_left_behind_is_no_reason_to_read_nothing(tab: Tab) -
 def test_a_refusal_in_plain_words_is_told_as_such(tab: Tab) -> None:
     answered_with(tab.page, "/api/canvas", 413, "Too large")
     told = tab.show("Canvas").get_by_role("alert")
-    expect(told).to_have_text("This was refused (413): Too large")
+    expect(told).to_have_text("Request refused (413): Too large")
 
 
 ASKS_FIRST: list[list[Step]] = [

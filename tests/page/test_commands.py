@@ -31,29 +31,29 @@ def daemon(place: Workplace) -> Attacked:
 
 
 def test_a_person_trusts_the_folder_in_the_chat_and_debugs_there(tab: Tab, place: Workplace, tmp_path: Path) -> None:
-    call(place.daemon.places, "trust_revoke", {"folder": str(place.folder)})
+    call(place.daemon.paths, "trust_revoke", {"folder": str(place.folder)})
     chat = fresh(tab)
     block = chat.locator("article.assistant").last.locator(".prose pre")
     say(chat, "/break adding.py:4")
     expect(block).to_contain_text("adding.py:4")
     say(chat, "/start adding.py")
-    asked = chat.get_by_role("alertdialog", name="Trust in a folder")
+    asked = chat.get_by_role("alertdialog", name="Trust this folder")
     expect(asked.locator("pre")).to_have_text(str(place.folder.resolve()))
     photograph(tab, tmp_path, "trust")
     last = chat.locator("article.assistant").last
     expect(last.locator("details.tool.running")).to_have_count(1)
-    expect(last.locator(".going")).to_have_text("waits for your answer below")
+    expect(last.locator(".going")).to_have_text("waiting for your answer below")
     asked.get_by_role("button", name="Refuse").click()
     expect(chat.locator("article.assistant .bad")).to_contain_text("dragoman trust")
     expect(chat.get_by_label("Message")).to_be_focused()
-    assert call(place.daemon.places, "trust_list")["trusted"] == []
+    assert call(place.daemon.paths, "trust_list")["trusted"] == []
     say(chat, "/start adding.py")
     asked.get_by_role("button", name="Allow").click()
     expect(block).to_contain_text(">    4          total += value")
     expect(asked).to_have_count(0)
     expect(last.locator("details.tool.done")).to_have_count(1)
     expect(last.locator("details.tool.failed")).to_have_count(0)  # what was lifted is no failure
-    assert [it["folder"] for it in call(place.daemon.places, "trust_list")["trusted"]] == [str(place.folder.resolve())]
+    assert [it["folder"] for it in call(place.daemon.paths, "trust_list")["trusted"]] == [str(place.folder.resolve())]
     assert chat.locator("article blockquote").count() == 0
     photograph(tab, tmp_path, "stop")
     assert_narrow(tab, chat, block)
@@ -88,14 +88,14 @@ def test_no_view_makes_the_page_itself_scroll_however_much_is_in_it(tab: Tab, pl
 
 
 def test_a_command_that_goes_on_after_stop_is_told_of_and_its_line_stays_as_it_was(tab: Tab, place: Workplace) -> None:
-    call(place.daemon.places, "trust_add", {"folder": str(place.folder)})
+    call(place.daemon.paths, "trust_add", {"folder": str(place.folder)})
     chat = fresh(tab)
     say(chat, "/run sleep 600")
     eventually(lambda: running(place) == ["sleep 600"])
     chat.get_by_role("button", name="Stop", exact=True).click()
     answer = chat.locator("article.assistant").first
     for _ in range(2):
-        expect(answer).to_contain_text("the command goes on in its terminal")
+        expect(answer).to_contain_text("the command keeps running in its terminal")
         expect(answer).to_contain_text("Stopped.")
         expect(answer.locator(".tool.failed")).to_have_count(1)
         tab.page.reload()

@@ -11,9 +11,9 @@ import msgspec
 import pytest
 from playwright.sync_api import Browser, Locator, expect
 
-from dragoman.canvas.catalogue import NAMES
-from dragoman.canvas.components import OWN
-from dragoman.wire.a2ui.catalogue import BASIC
+from dragoman.canvas.catalogue import COMPONENT_NAMES
+from dragoman.canvas.components import OWN_COMPONENTS
+from dragoman.protocols.a2ui.catalogue import BASIC
 from tests.faces.attacked import Attacked
 from tests.page.agent import Agent
 from tests.page.basic_rows import BASIC_ROWS
@@ -55,13 +55,13 @@ def shown(tab: Tab, name: str) -> Locator:
 
 
 def properties_of(name: str) -> set[str]:
-    if name in OWN:
-        return {field.encode_name for field in msgspec.structs.fields(OWN[name].shape)}
+    if name in OWN_COMPONENTS:
+        return {field.encode_name for field in msgspec.structs.fields(OWN_COMPONENTS[name].shape)}
     return {*BASIC[name], "weight", "accessibility"}
 
 
 def test_the_table_has_every_component_with_every_property() -> None:
-    assert sorted(row.type for row in ROWS) == sorted(NAMES)
+    assert sorted(row.type for row in ROWS) == sorted(COMPONENT_NAMES)
     for row in ROWS:
         drawn = [it for it in row.components() if it["id"].startswith("it") and it["component"] == row.type]
         assert set().union(*drawn) - {"id", "component"} == properties_of(row.type), row.type
@@ -83,7 +83,7 @@ def test_the_table_binds_every_component_and_fires_every_action() -> None:
         assert is_bound == (row.type not in UNBOUND), row.type
         assert bool(row.changes and row.then_sees) == is_bound, row.type
         assert bool(row.acts) == (row.type not in SILENT), row.type
-    for name, entry in OWN.items():
+    for name, entry in OWN_COMPONENTS.items():
         (row,) = [row for row in ROWS if row.type == name]
         fired = {act.name for act in row.acts}
         assert fired == ({entry.event, "chosen"} if entry.event else set()), name  # its own, and the drawer's

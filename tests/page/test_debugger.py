@@ -194,14 +194,14 @@ def test_what_cannot_be_done_is_told_with_what_to_do(view: Locator, place: Workp
 
 
 def trusted(place: Workplace) -> list[dict[str, Any]]:
-    folders: list[dict[str, Any]] = call(place.daemon.places, "trust_list")["trusted"]
+    folders: list[dict[str, Any]] = call(place.daemon.paths, "trust_list")["trusted"]
     return folders
 
 
 def test_a_folder_that_nobody_trusted_is_told_with_what_would_run_and_the_command(
     view: Locator, place: Workplace
 ) -> None:
-    call(place.daemon.places, "trust_revoke", {"folder": str(place.folder)})
+    call(place.daemon.paths, "trust_revoke", {"folder": str(place.folder)})
     try:
         start(view, "adding")
         for told in ("Nothing was started", f"dragoman trust {place.folder}", "It would run:", "adding.py"):
@@ -211,7 +211,7 @@ def test_a_folder_that_nobody_trusted_is_told_with_what_would_run_and_the_comman
         eventually(lambda: [it["folder"] for it in trusted(place)] == [str(place.folder)])
         expect(standing(view)).to_contain_text("Terminated")
     finally:
-        call(place.daemon.places, "trust_add", {"folder": str(place.folder)})
+        call(place.daemon.paths, "trust_add", {"folder": str(place.folder)})
 
 
 def test_watches_are_evaluated_only_while_somebody_looks(view: Locator, tab: Tab, place: Workplace) -> None:
@@ -247,17 +247,17 @@ def test_past_stops_are_looked_back_through_with_what_variables_held(view: Locat
     expect(stops).to_have_count(3)
     stops.nth(2).click()
     then = view.locator(".then")
-    expect(then).to_contain_text("Stop 1, as it was: breakpoint")
+    expect(then).to_contain_text("Stop 1 (past): breakpoint")
     expect(variable(view, "value", of="#variables-then")).to_contain_text("1")
     expect(current(view)).to_contain_text("total += value")
-    then.get_by_label("The stop after").click()
+    then.get_by_label("Next stop").click()
     expect(variable(view, "total", of="#variables-then")).to_contain_text("1")
     expect(view.locator("#timeline .chosen")).to_have_count(1)
     view.locator("#now").click()
     expect(variable(view, "total")).to_contain_text("3")
     tab.daemon.tell("debug.stopped", {"reason": "pause", "stop": 2})  # a place that nobody knows can be looked back at
     stops.filter(has_text="pause").click()
-    expect(then).to_contain_text("Stop 2, as it was")
+    expect(then).to_contain_text("Stop 2 (past)")
     view.locator("#now").click()
     tab.page.reload()  # the daemon keeps them, also those that no page saw
     tab.assert_connected()
@@ -289,7 +289,7 @@ def test_runs_of_their_own_are_told_with_whoever_asked_for_them(view: Locator, p
 def test_a_session_of_another_folder_is_looked_at_from_there(view: Locator, place: Workplace, tmp_path: Path) -> None:
     other = tmp_path / "other"
     furnish(other, {"adding": ADDING.replace("total += value", "total += value * 2"), "elsewhere": "x = 1\n"})
-    call(place.daemon.places, "trust_add", {"folder": str(other)})
+    call(place.daemon.paths, "trust_add", {"folder": str(other)})
     place.tool("set_breakpoint", folder=other, file_path="adding.py", line_number=4)
     place.tool("start_debugging", folder=other, configuration_name="adding")
     expect(current(view)).to_contain_text("total += value * 2")

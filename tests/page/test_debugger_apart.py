@@ -156,6 +156,19 @@ def test_what_is_heard_while_stops_of_before_are_asked_for_stays(view: Locator, 
     expect(added).to_have_count(1)
 
 
+def test_what_is_live_does_not_wait_for_the_stops_of_before(view: Locator, tab: Tab) -> None:
+    break_at(view, "adding.py", 4)
+    held = Held(tab.page, "stop_history")
+    start(view, "adding")
+    expect(variable(view, "total")).to_contain_text("0")
+    held.until_asked()
+    view.locator("#continue").click()
+    expect(variable(view, "total")).to_contain_text("1")
+    held.let()
+    expect(view.locator("#timeline .stop")).to_have_count(2)
+    expect(variable(view, "total")).to_contain_text("1")
+
+
 def test_values_are_read_again_when_an_agent_sets_one_or_runs_something(view: Locator, place: Workplace) -> None:
     break_at(view, "adding.py", 4)
     start(view, "adding")
@@ -195,9 +208,9 @@ def test_stops_are_looked_back_through_by_the_last_click_and_however_much_happen
     stops.nth(2).click()
     held.until_asked()
     stops.nth(1).click()
-    expect(view.locator(".then")).to_contain_text("Stop 2, as it was")
+    expect(view.locator(".then")).to_contain_text("Stop 2 (past)")
     held.let()
-    expect(view.locator(".then")).to_contain_text("Stop 2, as it was")
+    expect(view.locator(".then")).to_contain_text("Stop 2 (past)")
     expect(variable(view, "total", of="#variables-then")).to_contain_text("1")
 
 
@@ -206,7 +219,7 @@ def test_the_configuration_that_is_shown_is_the_one_that_is_started(
 ) -> None:
     other = tmp_path / "other"
     furnish(other, {"first": "print('the first')\n", "second": "print('the second')\n", "adding": ADDING})
-    call(place.daemon.places, "trust_add", {"folder": str(other)})
+    call(place.daemon.paths, "trust_add", {"folder": str(other)})
     place.tool("set_breakpoint", folder=other, file_path="adding.py", line_number=4)
     place.tool("start_debugging", folder=other, configuration_name="adding")
     expect(view.locator("#folder")).to_have_value(str(other))
@@ -232,7 +245,7 @@ def test_an_agent_and_a_person_in_one_session_see_each_other(view: Locator, daem
     view.locator("#over").click()
     expect(standing(view)).to_contain_text("you stepped over")
     refused = agent.wire.call("step_execution", step_type="over").messages[-1]["result"]["structuredContent"]
-    assert (refused["code"], "'the page' did `next`" in refused["message"]) == ("moved_on", True)
+    assert (refused["code"], "'the page' ran `next`" in refused["message"]) == ("moved_on", True)
     seen = agent.told("wait_for_stop", timeout_s=5)["stop_event_data"]
     assert (seen["stop_number"], seen["line"]) == (2, 3)  # where the person's step had led
     agent.told("step_execution", step_type="over")
@@ -251,10 +264,10 @@ def test_a_stop_that_is_chosen_while_the_page_still_loads_stays_chosen(view: Loc
     held = Held.from_reload(tab.page, tool="wait_for_stop")
     held.until_asked()
     view.locator("#timeline .stop").nth(1).click()
-    expect(view.locator(".then")).to_contain_text("Stop 2, as it was")
+    expect(view.locator(".then")).to_contain_text("Stop 2 (past)")
     held.let()
     expect(view.locator("#over")).to_be_enabled()
-    expect(view.locator(".then")).to_contain_text("Stop 2, as it was")
+    expect(view.locator(".then")).to_contain_text("Stop 2 (past)")
 
 
 def test_two_pages_show_the_same_whoever_of_them_acts(view: Locator, tab: Tab, daemon: Attacked) -> None:
@@ -288,7 +301,7 @@ def test_a_daemon_that_is_gone_is_told_plainly_and_as_nothing_else(view: Locator
     view.locator("#watch").fill("total")
     view.locator("#watch").press("Enter")
     view.locator("#over").click()
-    expect(view.get_by_role("alert")).to_contain_text("Dragoman is not running, or does not answer.")
+    expect(view.get_by_role("alert")).to_contain_text("Dragoman is not running or does not respond.")
     expect(tab.page.get_by_text("Something went wrong on this page")).to_have_count(0)
     tab.is_marked = True
 
@@ -360,7 +373,7 @@ def test_in_a_narrow_window_one_thing_at_a_time_stands_below_the_source(
     expect(view.locator("dragoman-source .line").first).to_be_visible()
     panes.filter(has_text="时间线").click()
     expect(view.locator("#timeline .item").first).to_be_visible()
-    call(daemon.places, "journal_forget", {"before_ns": time.time_ns()})
+    call(daemon.paths, "journal_forget", {"before_ns": time.time_ns()})
     expect(view.locator("#timeline .item")).to_have_count(0)
     tab.assert_at_home()
     context.close()
@@ -385,7 +398,7 @@ def test_what_an_agent_starts_is_live_by_itself_and_its_wait_can_be_ended(
         expect(view.locator("#output")).to_contain_text("it runs")
         expect(view.locator("#pause")).to_have_attribute("aria-disabled", "false")
         view.locator("#unwait").click()
-        expect(view.locator("#notice")).to_contain_text("One wait was ended.")
+        expect(view.locator("#notice")).to_contain_text("Ended one wait.")
         assert waiting.result(10)["status"] == "interrupted"
     expect(view.locator("#file")).to_have_value("slow.py")  # what was chosen is what is seen
     same = view.locator("#sessions .item", has_text="slow.py")

@@ -68,7 +68,7 @@ def daemon(gateway: DocumentGateway, tmp_path_factory: pytest.TempPathFactory) -
         patch.setenv("DRAGOMAN_GATEWAY_ADDRESS", gateway.url)
         patch.setenv("DRAGOMAN_GATEWAY_RELAY", "true")
         with attacked(tmp_path_factory.mktemp("documented")) as daemon:
-            eventually(lambda: call(daemon.places, "gateway_status", {})["state"] == "connected")
+            eventually(lambda: call(daemon.paths, "gateway_status", {})["state"] == "connected")
             yield daemon
 
 
@@ -139,12 +139,12 @@ def test_a_connection_that_somebody_ended_is_not_shown_and_what_is_said_is_given
 ) -> None:
     chat = tab.show("Chat")
     expect(chat.locator(".standing .outer")).to_be_visible()
-    call(daemon.places, "gateway_disconnect", {})
+    call(daemon.paths, "gateway_disconnect", {})
     expect(chat.locator(".standing .outer")).to_have_count(0)
     say(chat, "nobody hears")
-    expect(chat.locator(".bad")).to_contain_text("no connection to a gateway")
+    expect(chat.locator(".bad")).to_contain_text("Not connected to a gateway")
     expect(chat.get_by_label("Message")).to_have_value("nobody hears")
-    call(daemon.places, "gateway_connect", {})
+    call(daemon.paths, "gateway_connect", {})
     expect(chat.locator(".standing .outer.connected")).to_be_visible()
 
 

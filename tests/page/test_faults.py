@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterator
 import pytest
 from playwright.sync_api import Locator, expect
 
-from dragoman.transport.http_server import WEBSOCKET_MESSAGE_CAP
-from dragoman.web.feed import BEHIND_AT_MOST
-from dragoman.web.guarded import BODY_CAP
+from dragoman.io.net.http_server import WEBSOCKET_MESSAGE_CAP
+from dragoman.servers.web.feed import BEHIND_AT_MOST
+from dragoman.servers.web.guard import BODY_CAP
 from tests.daemons import PATIENCE, eventually
 from tests.faces.attacked import MB, Attacked, many_descriptors
 from tests.page.tab import Tab
@@ -75,7 +75,7 @@ def frugal(unharmed: Tab, daemon: Attacked) -> Iterator[Tab]:
 
 
 def door(daemon: Attacked, path: str, first: bytes) -> WebSocket:
-    socket = log_in(daemon.places).open(path)
+    socket = log_in(daemon.paths).open(path)
     if first:
         socket.send(first)
     return socket
@@ -154,7 +154,7 @@ def test_rude_bodies_at_every_address_of_the_page_are_refused(frugal: Tab, place
 
 def posted(daemon: Attacked, path: str, body: bytes) -> Answer:
     """Nothing at all (0) where it hung up while it was still being told."""
-    with log_in(daemon.places).open("/link/calls") as socket:
+    with log_in(daemon.paths).open("/link/calls") as socket:
         socket.send(b'{"id":1,"method":"POST","path":"%b","body":%b}' % (path.encode(), body))
         opcode, said = socket.receive()
     if opcode != 1:
@@ -169,13 +169,13 @@ def test_a_page_that_falls_behind_is_told_of_the_gap_and_shows_the_present(unhar
     unharmed.is_marked = True
     page.reload()
     unharmed.assert_connected()
-    daemon.patch("dragoman.web.feed:BEHIND_AT_MOST", FEW)
+    daemon.patch("dragoman.servers.web.feed:BEHIND_AT_MOST", FEW)
     with daemon.feed() as beside:
         beside.receive_json()
         with held(unharmed):
             fill(daemon, beside)
     page.wait_for_function("() => window.gaps > 0")
-    daemon.patch("dragoman.web.feed:BEHIND_AT_MOST", BEHIND_AT_MOST)
+    daemon.patch("dragoman.servers.web.feed:BEHIND_AT_MOST", BEHIND_AT_MOST)
     place.tool("set_breakpoint", file_path="adding.py", line_number=4)
     view = unharmed.show("Debugger")
     expect(view.locator("#breakpoints .item")).to_have_count(1)
@@ -218,7 +218,7 @@ def test_a_screen_that_falls_behind_shows_its_end_and_says_what_is_missing(unhar
     expect(screen.locator(".state.live")).to_be_visible()
     asleep(unharmed, lambda: place.tool("run_in_terminal", command="seq 800000; echo the ve''ry end"))
     expect(screen.locator("#screen")).to_contain_text("the very end")
-    expect(screen.locator(".status")).to_contain_text("bytes came too fast and were left out")
+    expect(screen.locator(".status")).to_contain_text("bytes arrived too fast and were skipped")
     assert screen.locator(".line").count() < 120
 
 

@@ -39,7 +39,7 @@ def test_what_happened_can_be_filtered_held_and_opened(daemon: Attacked, tab: Ta
     activity.get_by_role("button", name="Pause the list").click()
     shown = activity.locator(".row").first.inner_text()
     daemon.append(4)
-    expect(activity.get_by_role("button", name="Go on (4 new)")).to_be_visible()
+    expect(activity.get_by_role("button", name="Resume (4 new)")).to_be_visible()
     assert activity.locator(".row").first.inner_text() == shown
 
 
@@ -85,7 +85,7 @@ def test_a_spent_link_says_so_and_shows_nothing(daemon: Attacked, tab: Tab, brow
 
 
 def test_a_rotated_token_ends_the_page_and_it_says_what_to_do(daemon: Attacked, tab: Tab) -> None:
-    call(daemon.places, "token_rotate", {"purpose": "page"})
+    call(daemon.paths, "token_rotate", {"purpose": "page"})
     expect(tab.page.locator("#connection.bad")).to_contain_text("Run dragoman page")
     expect(tab.page.locator("#connection code")).to_have_text("dragoman page")
     expect(tab.page.get_by_role("tab")).to_have_count(0)
@@ -104,11 +104,11 @@ def test_a_daemon_killed_in_the_middle_of_things_is_told_plainly_and_the_next_on
     with cli_with_home(tmp_path_factory.mktemp("lost")) as cli:
         assert cli("up", "--port", "0", cwd=folder).returncode == 0
         port = cli.status()["port"]
-        call(cli.places, "trust_add", {"folder": str(folder)})
-        place = Workplace(folder, Attacked(psutil.Process(), port, cli.places))
+        call(cli.paths, "trust_add", {"folder": str(folder)})
+        place = Workplace(folder, Attacked(psutil.Process(), port, cli.paths))
         place.tool("run_in_terminal", command="echo before")
         page = browser.new_page()
-        page.goto(str(call(cli.places, "login_link")["link"]))
+        page.goto(str(call(cli.paths, "login_link")["link"]))
         page.locator("textarea").fill("/read_actions timeout_s=60")
         expect(page.locator("dragoman-chat .away")).to_have_count(0)  # what is sent before that is given back
         page.locator("textarea").press("Enter")
@@ -123,7 +123,7 @@ def test_a_daemon_killed_in_the_middle_of_things_is_told_plainly_and_the_next_on
         assert_lost(page)
         assert cli("up", "--port", str(port), cwd=folder).returncode == 0
         assert_of_another_instance(page)
-        page.goto(str(call(cli.places, "login_link")["link"]))
+        page.goto(str(call(cli.paths, "login_link")["link"]))
         expect(page.locator("#connection.good")).to_be_visible(timeout=15_000 * PATIENCE)
         assert_back(page)
         page.close()
@@ -143,20 +143,20 @@ def assert_of_another_instance(page: Page) -> None:
 
 def assert_lost(page: Page) -> None:
     lost = page.locator("#connection.bad")
-    expect(lost).to_contain_text("Dragoman is not running, or does not answer.")
+    expect(lost).to_contain_text("Dragoman is not running or does not respond.")
     expect(lost.locator("code")).to_have_text(["dragoman up", "dragoman page"])
     page.get_by_role("tab", name="Canvas").click()  # not loaded yet, and nobody is there to load it from
-    expect(page.get_by_text("This view cannot be loaded while Dragoman does not answer.")).to_be_visible()
+    expect(page.get_by_text("Cannot load this view while Dragoman does not respond.")).to_be_visible()
     page.get_by_role("tab", name="Settings").click()
     field = page.locator("dragoman-setting#port")
     field.get_by_role("textbox").fill("8911")
     field.get_by_role("textbox").press("Enter")
-    expect(field.get_by_role("alert")).to_contain_text("Dragoman is not running, or does not answer.")
+    expect(field.get_by_role("alert")).to_contain_text("Dragoman is not running or does not respond.")
     expect(field.get_by_role("textbox")).to_have_value("8911")
     page.get_by_role("tab", name="Terminals").click()
-    expect(page.locator("dragoman-screen .state.lost")).to_contain_text("Trying again")
+    expect(page.locator("dragoman-screen .state.lost")).to_contain_text("Retrying")
     page.get_by_role("tab", name="Chat").click()
-    expect(page.locator("dragoman-chat .away")).to_contain_text("it is tried again")
+    expect(page.locator("dragoman-chat .away")).to_contain_text("Retrying")
     page.locator("textarea").press("Enter")
     expect(page.locator("textarea")).to_have_value("half a thought")  # it was not sent, so it is not gone
     expect(page.locator("article.user")).to_have_count(1)

@@ -12,13 +12,13 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from dragoman.testing.fake_model import Calls, Ends, Refuses, Says, Step
 from tests.daemons import call
 from tests.faces.attacked import Attacked
 from tests.page.hostile import ALL, PAYLOADS, SEQUENCES, assert_inert
 from tests.page.tab import Tab
 from tests.page.talking import fresh, say, speak_as, with_model
 from tests.page.workplace import Workplace
+from tests.support.fake_model import Calls, Ends, Refuses, Says, Step
 
 pytestmark = pytest.mark.needs("bash", "chromium", "page")
 
@@ -55,7 +55,7 @@ def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Attacked]:
 def place(daemon: Attacked, tmp_path_factory: pytest.TempPathFactory) -> Workplace:
     folder = tmp_path_factory.mktemp("work") / IMAGE
     folder.mkdir()
-    call(daemon.places, "trust_add", {"folder": str(folder)})
+    call(daemon.paths, "trust_add", {"folder": str(folder)})
     return Workplace(folder, daemon)
 
 
@@ -121,7 +121,7 @@ def test_what_a_terminal_is_called_and_shows_is_text(tab: Tab, place: Workplace)
         "run_in_terminal",
         command=f"printf '\\033]0;{NO_SPACE}\\007\\033]8;;javascript:window.pwned=1\\007x\\033]8;;\\007'",
     )
-    imported = call(place.daemon.places, "terminal_import", {"path": recording(place.folder.parent)})["terminal"]
+    imported = call(place.daemon.paths, "terminal_import", {"path": recording(place.folder.parent)})["terminal"]
     view = tab.show("Terminals")
     expect(view.locator("#terminals .item")).to_have_count(3)
     view.locator("#everywhere").check()

@@ -108,7 +108,7 @@ def test_a_run_that_ends_before_anything_was_heard_of_it_says_why(tab: Tab, betw
     chat = fresh(tab)
     between.to_page = lambda _, frame: frame.get("event") != "agent"
     say(chat, "/nonsense")
-    expect(chat.locator("article.assistant .bad")).to_contain_text("There is no command /nonsense.")
+    expect(chat.locator("article.assistant .bad")).to_contain_text("Unknown command /nonsense.")
     expect(chat.locator(".going")).to_have_count(0)
     expect(chat.locator("article")).to_have_count(2)
 
@@ -208,7 +208,7 @@ def test_a_daemon_that_is_halted_is_told_of_and_the_page_goes_on_with_it(tab: Ta
     try:
         tab.page.clock.fast_forward(6000)
         expect(sign).to_have_class("bad")
-        expect(sign).to_contain_text("does not answer")
+        expect(sign).to_contain_text("does not respond")
     finally:
         daemon.process.resume()
     tab.page.clock.fast_forward(6000)
@@ -227,7 +227,7 @@ def test_what_is_forgotten_in_part_is_shown_by_no_view_any_more(tab: Tab, daemon
     expect(chat.locator("article.assistant .prose")).to_have_count(2)
     rows = tab.show("Activity").locator(".row .text")
     expect(rows.filter(has_text="make")).to_have_text(["ran make after", "ran make before"])
-    call(daemon.places, "journal_forget", {"before_ns": before_ns})
+    call(daemon.paths, "journal_forget", {"before_ns": before_ns})
     expect(rows.filter(has_text="make")).to_have_text(["ran make after"])
     expect(rows.filter(has_text="/help break")).to_have_count(0)
     expect(chat.locator("article.user")).to_contain_text(["/help clear"])

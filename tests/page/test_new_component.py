@@ -34,7 +34,7 @@ def with_a_gauge(room: Path) -> Path:
         catalogue.write(f"\n\n{documented('python')}")
     (page / "src" / "canvas" / "components" / "gauge.ts").write_text(documented("ts"))
     (page / "node_modules").symlink_to(ROOT / "web" / "node_modules")
-    builds = ["node", "node_modules/vite/bin/vite.js", "build", "--outDir", str(package / "web" / "built")]
+    builds = ["node", "node_modules/vite/bin/vite.js", "build", "--outDir", str(package / "servers" / "web" / "built")]
     subprocess.run(builds, cwd=page, check=True, capture_output=True, timeout=120)
     return package.parent
 

@@ -76,14 +76,14 @@ def test_a_session_and_each_of_its_stops_have_an_address(desk: Locator, tab: Tab
     session = tab.page.url.partition("#debugger/")[2]
     assert session
     desk.locator("#timeline .stop").filter(has_text="adding.py:4").nth(1).click()
-    expect(desk.locator(".then")).to_contain_text("Stop 1, as it was")
+    expect(desk.locator(".then")).to_contain_text("Stop 1 (past)")
     expect_address(tab, f"#debugger/{session}/1")
     tab.page.go_back()
     expect(desk.locator(".then")).to_have_count(0)
     tab.page.go_forward()
-    expect(desk.locator(".then")).to_contain_text("Stop 1, as it was")
+    expect(desk.locator(".then")).to_contain_text("Stop 1 (past)")
     tab.page.reload()
-    expect(desk.locator(".then")).to_contain_text("Stop 1, as it was")
+    expect(desk.locator(".then")).to_contain_text("Stop 1 (past)")
     expect(variable(desk, "total", of="#variables-then")).to_contain_text("0")
     tab.show("Activity")
     tab.show("Debugger")
@@ -105,7 +105,7 @@ def test_an_address_leads_to_its_session_not_to_the_newest_and_says_when_it_is_g
     expect(chosen).to_have_count(1)
     expect_address(tab, f"#debugger/{sessions[0]}")
     tab.page.evaluate("() => { location.hash = '#debugger/no-such'; }")
-    expect(desk.locator("#notice")).to_have_text(re.compile("The session of this address is gone."))
+    expect(desk.locator("#notice")).to_have_text(re.compile("The session in this address no longer exists."))
 
 
 def test_conversations_have_addresses(tab: Tab) -> None:
@@ -130,7 +130,7 @@ def test_conversations_have_addresses(tab: Tab) -> None:
     expect_address(tab, f"#chat/{keys[0]}")
     tab.page.evaluate("() => { location.hash = '#chat/no-such'; }")
     expect(tab.page.locator("dragoman-chat").get_by_role("alert")).to_have_text(
-        "The conversation of this address is gone."
+        "The conversation in this address no longer exists."
     )
     expect(words).to_have_text(["/status number=0"])
     expect_address(tab, f"#chat/{keys[0]}")
@@ -147,9 +147,9 @@ def test_conversations_have_addresses(tab: Tab) -> None:
 @pytest.mark.parametrize(
     ("view", "parts", "told"),
     [
-        ("Terminals", "no-such", "The terminal of this address is gone."),
+        ("Terminals", "no-such", "The terminal in this address no longer exists."),
         ("Terminals", "/no-such", "This command is no longer in the record."),
-        ("Canvas", "raw/no-such", "The surface of this address is gone."),
+        ("Canvas", "raw/no-such", "The surface in this address no longer exists."),
     ],
 )
 def test_an_address_whose_thing_is_gone_says_so_and_becomes_that_of_what_is_shown(
@@ -210,7 +210,7 @@ def test_what_runs_now_is_listed_before_what_has_ended(tab: Tab, place: Workplac
 def test_the_switch_shows_commands_of_every_folder_and_only_then(tab: Tab, place: Workplace, tmp_path: Path) -> None:
     other = tmp_path / "other"
     furnish(other, {})
-    call(place.daemon.places, "trust_add", {"folder": str(other)})
+    call(place.daemon.paths, "trust_add", {"folder": str(other)})
     place.tool("run_in_terminal", folder=other, command="echo from elsewhere")
     place.tool("run_in_terminal", command="echo from here")
     view = tab.show("Terminals")

@@ -28,7 +28,7 @@ def forgive_refusals(tab: Tab) -> None:
 
 
 def written(daemon: Attacked) -> dict[str, object]:
-    file = daemon.places.settings_file
+    file = daemon.paths.settings_file
     return tomllib.loads(file.read_text()) if file.exists() else {}
 
 
@@ -36,8 +36,8 @@ def test_the_server_is_shown_as_it_runs(view: Locator, daemon: Attacked) -> None
     server = view.get_by_role("region", name="Server")
     expect(server).to_contain_text(f"http://127.0.0.1:{daemon.port}")
     expect(server).to_contain_text(str(daemon.process.pid))
-    expect(server).to_contain_text(str(daemon.places.settings_file))
-    expect(server).to_contain_text(call(daemon.places, "status")["workspace"])
+    expect(server).to_contain_text(str(daemon.paths.settings_file))
+    expect(server).to_contain_text(call(daemon.paths, "status")["workspace"])
     named = [it.removeprefix("dragoman ") for it in server.locator("code").all_inner_texts()]
     assert set(named) >= {"restart", "down"}
     assert set(named) <= set(build_app())
@@ -50,7 +50,7 @@ def test_a_value_is_saved_and_a_wrong_one_is_told_beside_its_field_and_stays_wri
     box = field.get_by_role("textbox")
     box.fill("70000")
     box.press("Enter")
-    told = "The setting port cannot be 70000: it must be a whole number from 0 to 65535"
+    told = "Invalid value 70000 for the setting port: it must be an integer from 0 to 65535"
     expect(field.get_by_role("alert")).to_contain_text(told)
     expect(box).to_have_value("70000")
     expect(box).to_have_attribute("aria-invalid", "true")
@@ -60,7 +60,7 @@ def test_a_value_is_saved_and_a_wrong_one_is_told_beside_its_field_and_stays_wri
     expect(field.get_by_text("Saved.")).to_be_visible()
     assert written(daemon)["port"] == 8911
     expect(field).to_contain_text(
-        "Takes effect after a restart. The page is elsewhere then: dragoman page gives a link."
+        "Takes effect after a restart. The page's address changes then: run dragoman page for a link."
     )
     expect(view.locator(".banner")).to_contain_text("port")
     box.fill("8177")
@@ -103,7 +103,7 @@ def test_what_runs_programs_is_shown_and_cannot_be_changed(view: Locator) -> Non
 
 def test_an_address_of_another_machine_is_refused_beside_its_field(view: Locator, tab: Tab, daemon: Attacked) -> None:
     field = view.locator("dragoman-setting#model_address")
-    expect(field).to_contain_text("From a page: an address of this machine")
+    expect(field).to_contain_text("On the page, use an address of this machine")
     field.get_by_role("textbox").fill("https://evil.example/v1")
     field.get_by_role("textbox").press("Enter")
     expect(field.get_by_role("alert")).to_contain_text("dragoman config set model_address")
@@ -116,13 +116,13 @@ def test_an_address_of_another_machine_is_refused_beside_its_field(view: Locator
 def test_a_switch_that_was_not_taken_shows_what_holds(view: Locator, tab: Tab, daemon: Attacked) -> None:
     switch = view.locator("#auto_start").get_by_role("checkbox")
     expect(switch).to_be_checked()
-    daemon.places.settings_file.parent.mkdir(parents=True, exist_ok=True)
-    before = daemon.places.settings_file.read_text() if daemon.places.settings_file.exists() else ""
-    daemon.places.settings_file.write_text("this is no TOML")
+    daemon.paths.settings_file.parent.mkdir(parents=True, exist_ok=True)
+    before = daemon.paths.settings_file.read_text() if daemon.paths.settings_file.exists() else ""
+    daemon.paths.settings_file.write_text("this is no TOML")
     switch.click()
     expect(view.locator("#auto_start").get_by_role("alert")).to_be_visible()
     expect(switch).to_be_checked()
-    daemon.places.settings_file.write_text(before)
+    daemon.paths.settings_file.write_text(before)
     tab.complaints.clear()
 
 
@@ -148,7 +148,7 @@ def test_a_clients_configuration_is_copied_whole_and_has_no_token(view: Locator,
     tab.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     client = view.locator("#client-codex")
     client.locator("summary").press("Enter")
-    client.get_by_role("button", name="Copy: It starts us itself (stdio)").press("Enter")
+    client.get_by_role("button", name="Copy: The client starts Dragoman (stdio)").press("Enter")
     expect(client.get_by_text("Copied.")).to_be_visible()
     copied = tab.page.evaluate("navigator.clipboard.readText()")
     assert tomllib.loads(copied)["mcp_servers"]["dragoman"]["args"][-1] == "mcp"
@@ -156,7 +156,7 @@ def test_a_clients_configuration_is_copied_whole_and_has_no_token(view: Locator,
     http.locator("summary").click()
     expect(http.locator("pre").nth(1)).to_contain_text(f"http://127.0.0.1:{daemon.port}/mcp")
     expect(http).to_contain_text("dragoman client-config claude-code --http --write")
-    token = call(daemon.places, "token_show", {"purpose": "mcp"})["token"]
+    token = call(daemon.paths, "token_show", {"purpose": "mcp"})["token"]
     assert token not in tab.page.content()
     assert token not in view.evaluate("it => it.shadowRoot.textContent")
 
@@ -169,7 +169,7 @@ def test_the_language_is_chosen_here_and_is_also_that_of_the_daemons_words(view:
     box = view.locator("dragoman-setting#port").get_by_role("textbox")
     box.fill("x")
     box.press("Enter")
-    expect(view.locator("dragoman-setting#port").get_by_role("alert")).to_contain_text("允许的是")
+    expect(view.locator("dragoman-setting#port").get_by_role("alert")).to_contain_text("允许的值")
     view.get_by_label("本页面的语言").select_option("")
     expect(tab.page.get_by_role("tab", name="Settings")).to_be_visible()
     forgive_refusals(tab)

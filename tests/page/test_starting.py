@@ -22,7 +22,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workplace]:
     """Without a launch.json, and nobody has vouched for it."""
     with workplace(tmp_path_factory.mktemp("starting")) as place:
         (place.folder / ".vscode" / "launch.json").unlink()
-        call(place.daemon.places, "trust_revoke", {"folder": str(place.folder)})
+        call(place.daemon.paths, "trust_revoke", {"folder": str(place.folder)})
         yield place
 
 
@@ -44,7 +44,7 @@ def test_the_open_file_is_started_and_where_trust_is_missing_that_is_told(view: 
     told = view.get_by_role("alert")
     expect(told).to_contain_text("trust")
     expect(told).to_contain_text("adding.py")
-    call(place.daemon.places, "trust_add", {"folder": str(place.folder)})
+    call(place.daemon.paths, "trust_add", {"folder": str(place.folder)})
     begin.click()
     expect(view.locator("#output")).to_contain_text("the sum is 6")
     expect(standing(view)).to_contain_text("Terminated: exit code 0")

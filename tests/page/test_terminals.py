@@ -76,7 +76,7 @@ def test_words_are_found_in_commands_and_in_what_they_printed(view: Locator, pla
     hit.first.click()
     expect(view.locator("#output .shown").first).to_have_text("needle")
     view.locator("#find").fill("no such thing anywhere")
-    expect(view.locator(".list .none")).to_have_text("Nothing recorded matches.")
+    expect(view.locator(".list .none")).to_have_text("No matching commands.")
 
 
 def test_a_terminal_is_called_after_whoever_opened_it_as_in_every_view(tab: Tab, place: Workplace) -> None:
@@ -107,7 +107,7 @@ def test_a_line_that_was_found_is_jumped_to_however_far_down_it_stands(
     command(view, "seq 200000 240000").click()
     expect(view.locator("#output .shown").first).to_have_text("200000")
     held = Held(tab.page, "get_command_output")
-    view.get_by_role("button", name="More of it").click()
+    view.get_by_role("button", name="Show more").click()
     held.until_asked()  # it is still being read on when the line is looked for
     view.locator("#find").fill("haystack thing")
     view.locator("#hits .item").first.click()
@@ -156,7 +156,7 @@ def test_what_was_read_of_older_commands_stays_when_something_new_ends(
     tab.page.evaluate(THREE_AT_ONCE)
     view.locator("#find").fill("echo older")
     expect(view.locator("#commands .command")).to_have_count(3)
-    view.get_by_role("button", name="Older ones").dblclick()
+    view.get_by_role("button", name="Older commands").dblclick()
     expect(view.locator("#commands .command")).to_have_count(4)
     run(place, "echo older and newest")
     expect(view.locator("#commands .command").first).to_contain_text("and newest")
@@ -304,7 +304,7 @@ def test_a_long_output_is_drawn_in_part_and_read_to_its_end(view: Locator, place
     command(view, "seq 100000 130000").click()
     expect(view.locator("#output .shown").first).to_have_text("100000")
     assert view.locator("#output .shown").count() < 120
-    view.get_by_role("button", name="More of it").click()
+    view.get_by_role("button", name="Show more").click()
     expect(view.locator("#output [role=listitem]").first).to_have_attribute("aria-setsize", re.compile(r"^2\d{4}$"))
     view.locator("#output").evaluate("it => it.scrollTop = 19 * 14000")
     expect(view.get_by_text("114000", exact=True)).to_be_visible()
@@ -335,7 +335,7 @@ def test_it_speaks_chinese_and_fits_a_narrow_window(browser: Browser, daemon: At
     view.locator("#shows-commands").click()
     view.locator("#commands .command").first.click()
     expect(view.locator(".head code")).to_be_visible()
-    call(daemon.places, "journal_forget", {"before_ns": time.time_ns()})
+    call(daemon.paths, "journal_forget", {"before_ns": time.time_ns()})
     expect(view.locator(".read .empty")).to_have_text("请选择一条命令，查看它的输出。")
     tab.assert_at_home()
     context.close()

@@ -10,7 +10,7 @@ SOURCES = Path(__file__).parents[2] / "web" / "src"
 
 def translated() -> set[str]:
     tables = "\n".join(path.read_text() for path in SOURCES.rglob("chinese.ts"))
-    return {row[1] for row in re.finditer(r'^  "?((?:[^"\\]|\\.)*?)"?: "', tables, re.MULTILINE)}
+    return {row[1] for row in re.finditer(r'^  "?((?:[^"\\]|\\.)*?)"?:\s+"', tables, re.MULTILINE)}
 
 
 def texts() -> list[str]:
@@ -28,7 +28,7 @@ def of_tables(text: str) -> set[str]:
     found: set[str] = set()
     for name in re.findall(r"\bt\((\w+)\[", text):
         table = re.search(rf"const {name}\b[^=]*= \{{(.*?)\n\}}", text, re.DOTALL)
-        found |= set(re.findall(r': "((?:[^"\\]|\\.)*)"', table[1] if table else ""))
+        found |= set(re.findall(r':\s+"((?:[^"\\]|\\.)*)"', table[1] if table else ""))
     return found
 
 
@@ -43,7 +43,7 @@ def test_no_phrase_has_two_translations() -> None:
     rows: dict[str, set[str]] = {}
     for path in SOURCES.rglob("chinese.ts"):
         for english, chinese in re.findall(
-            r'^  "?((?:[^"\\]|\\.)*?)"?: "((?:[^"\\]|\\.)*)"', path.read_text(), re.MULTILINE
+            r'^  "?((?:[^"\\]|\\.)*?)"?:\s+"((?:[^"\\]|\\.)*)"', path.read_text(), re.MULTILINE
         ):
             rows.setdefault(english, set()).add(chinese)
     assert len(rows) > 200

@@ -14,8 +14,8 @@ from typing import Any
 
 import psutil
 
-from dragoman.places import find_places
-from dragoman.transport.control_link import ControlLink
+from dragoman.core.paths import find_paths
+from dragoman.io.drivers.control_client import ControlClient
 from tests.daemons import call
 from tests.faces.attacked import Attacked
 from tests.page.hostile import ALL, IMAGE, SEQUENCES
@@ -101,7 +101,7 @@ class Workplace:
         """As somebody at a command line in the same folder would, or in another."""
         place = str(folder or self.folder)
         about = {"workspace": place, "cwd": place, "environment": dict(os.environ)}
-        with ControlLink.open(self.daemon.places, role="tools", about=about) as link:
+        with ControlClient.open(self.daemon.paths, role="tools", about=about) as link:
             return link.call("call", {"tool": name, "arguments": arguments})["data"]
 
     def clear(self) -> None:
@@ -122,8 +122,8 @@ def workplace(room: Path) -> Iterator[Workplace]:
         assert process.stdout is not None
         try:
             port = int(process.stdout.readline())
-            daemon = Attacked(psutil.Process(process.pid), port, find_places(environment))
-            call(daemon.places, "trust_add", {"folder": str(folder)})
+            daemon = Attacked(psutil.Process(process.pid), port, find_paths(environment))
+            call(daemon.paths, "trust_add", {"folder": str(folder)})
             yield Workplace(folder, daemon)
         finally:
             process.terminate()

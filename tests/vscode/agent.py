@@ -10,14 +10,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dragoman.transport.control_link import ControlLink
+from dragoman.io.drivers.control_client import ControlClient
 from tests.daemons import PATIENCE, call
 from tests.vscode.editor import Editor
 
 
 @dataclass
 class Agent:
-    link: ControlLink
+    link: ControlClient
 
     def tool(self, name: str, /, **arguments: Any) -> dict[str, Any]:
         answer = self.link.call("call", {"tool": name, "arguments": arguments}, within_s=30 * PATIENCE)
@@ -29,9 +29,9 @@ class Agent:
 @contextmanager
 def agent(editor: Editor, folder: Path) -> Iterator[Agent]:
     """A person trusts the folder; the agent is let go at the end, what it started is ended."""
-    call(editor.cli.places, "trust_add", {"folder": str(folder)})
+    call(editor.cli.paths, "trust_add", {"folder": str(folder)})
     about = {"workspace": str(folder), "cwd": str(folder), "environment": dict(os.environ)}
-    with ControlLink.open(editor.cli.places, role="tools", about=about) as link:
+    with ControlClient.open(editor.cli.paths, role="tools", about=about) as link:
         yield Agent(link)
 
 

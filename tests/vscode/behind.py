@@ -10,8 +10,8 @@ from typing import Any
 
 from anyio.from_thread import start_blocking_portal
 
-from dragoman.testing.fake_gateway import Visit, fake_gateway
 from tests.daemons import eventually
+from tests.support.fake_gateway import Visit, fake_gateway
 from tests.vscode.editor import Editor
 
 Json = dict[str, Any]

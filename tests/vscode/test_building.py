@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from dragoman.places import find_places
+from dragoman.core.paths import find_paths
 from tests.daemons import PATIENCE, eventually
 from tests.vscode.editor import ROOT, node
 
@@ -98,7 +98,7 @@ TABLES = (
 @pytest.mark.requirement("vscode:build:test")
 @pytest.mark.requirement("vscode:to-chat:error", "vscode:to-chat:history-loading", "vscode:from-canvas:user-action")
 def test_the_plain_modules_pass_their_own_tests(vsix: Path) -> None:
-    """Among them the tables of messages, in test/translate.test.ts, test/views.test.ts and test/webview.test.ts."""
+    """Among them the tables of messages, in test/gateway, test/views and test/webview."""
     assert vsix.exists()  # its packages are installed
     words = ["npm", "test", "--silent", "--", "--reporter=verbose"]
     done = subprocess.run(words, cwd=EXTENSION, env=environment(), capture_output=True, text=True, check=False)
@@ -151,7 +151,7 @@ def test_the_daemons_files_are_looked_for_where_it_puts_them(
         monkeypatch.delenv(other, raising=False)
     monkeypatch.setenv(name, value)
     told = subprocess.run([node(), "--input-type=module", "-e", tell], capture_output=True, check=True)
-    wanted = find_places(os.environ)
+    wanted = find_paths(os.environ)
     assert json.loads(told.stdout) == {
         "stateFile": str(wanted.state_file),
         "controlSocket": str(wanted.socket),

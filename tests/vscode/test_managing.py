@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from dragoman.access.proof import Session
+from dragoman.access.proof import ProofSession
 from tests.daemons import PATIENCE, call, cli_with_home, daemons_of, eventually
 from tests.proving import Proof, StrangerError, from_link
 from tests.raw_http import Ask, ask
@@ -37,7 +37,7 @@ pytestmark = [pytest.mark.needs("editor", "chromium"), pytest.mark.timeout(120 *
 @pytest.mark.requirement("vscode:status-bar:state")
 def test_the_first_window_starts_the_server_and_says_once_that_it_outlives_it(edited: Editor, first: Window) -> None:
     first.expect_status(RUNNING)
-    first.toast("runs on when this window closes")
+    first.toast("keeps running when this window closes")
     status = edited.cli.status()
     assert status["workspace"] == str(first.folder)
     expect(first.status).to_have_text(re.compile(rf"Dragoman {status['port']}$"))
@@ -87,7 +87,7 @@ def test_restarted_by_command_it_is_another_process_and_the_status_says_where(ru
     status = running.cli.status()
     first.expect_status(f"Dragoman {status['port']}")
     first.command("Dragoman: Show server status")
-    first.toast(f"runs on port {status['port']}")
+    first.toast(f"running on port {status['port']}")
 
 
 @pytest.mark.requirement("vscode:manage:windows-take-over")
@@ -147,7 +147,7 @@ def _another(editor: Editor, old: int) -> dict[str, Any] | None:
 def _is_proved_with(port: int, token: str) -> bool:
     """Whether that key opens the socket by which windows come."""
     with contextlib.suppress(StrangerError):
-        Proof(Session("editor", token), f"127.0.0.1:{port}").open("/link/editor").socket.close()
+        Proof(ProofSession("editor", token), f"127.0.0.1:{port}").open("/link/editor").socket.close()
         return True
     return False
 
@@ -167,7 +167,7 @@ def test_the_port_is_changed_from_the_menu_and_one_that_is_taken_changes_nothing
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         _change_port(first, str(taken.getsockname()[1]))
-        told = first.toast("is taken by")
+        told = first.toast("is in use by")
         expect(told).not_to_contain_text("--port")  # words of the command line
         told.get_by_role("button", name="Choose another port…").click()
         expect(first.page.locator(".quick-input-title")).to_have_text("Port of the Dragoman server")
@@ -229,7 +229,7 @@ def test_a_clients_configuration_is_written_into_its_file_after_a_look_and_a_yes
     first.clear_toasts()
     _write_for(first, "Cursor", "Cursor (streamable HTTP)")
     expect(first.dialog()).to_contain_text(str(file))
-    expect(first.dialog()).to_contain_text("A secret is put in at its place")
+    expect(first.dialog()).to_contain_text("The file will contain a secret")
     expect(first.dialog()).not_to_contain_text(running.cli.token("mcp"))
     first.dialog().get_by_role("button", name="Cancel").click()
     assert not file.exists()
@@ -279,7 +279,7 @@ def test_a_server_that_was_killed_and_one_that_hangs_are_told_apart(
     os.kill(pid, signal.SIGKILL)
     for window in (first, second):
         window.expect_stopped(within_s=2)
-    first.toast("The Dragoman server ended unexpectedly")
+    first.toast("The Dragoman server stopped unexpectedly")
     first.picture("died")
     assert both.cli("up", "--workspace", workspace).returncode == 0
     for window in (first, second):
@@ -292,18 +292,18 @@ def test_where_no_dragoman_is_found_it_says_so_and_installs_one_into_its_own_env
 ) -> None:
     kept = running.machine_settings()
     running.configure(**{**kept, "dragoman.path": "/nowhere/dragoman"})
-    named = "The setting dragoman.path names /nowhere/dragoman, which is no dragoman."
+    named = "The setting dragoman.path names /nowhere/dragoman, which is not dragoman."
     try:
         eventually(lambda: _refused(first, named), within_s=30, every_s=1)
         expect(first.toast(named).get_by_role("button", name="Choose a path…")).to_be_visible()
         first.clear_toasts()
         running.dragoman.unlink()
         running.configure(**kept)
-        eventually(lambda: _refused(first, "No dragoman was found"), within_s=30, every_s=1)
-        expect(first.status).to_have_attribute("aria-label", re.compile("runs on port"))
+        eventually(lambda: _refused(first, "dragoman was not found"), within_s=30, every_s=1)
+        expect(first.status).to_have_attribute("aria-label", re.compile("running on port"))
         wheel = _wheel(running.room, "dragoman")
         _require(running, of="another content")
-        first.toast("No dragoman was found").get_by_role("button", name="Install").click()
+        first.toast("dragoman was not found").get_by_role("button", name="Install").click()
         _choose_the_wheel(first, wheel)
         first.toast("The package could not be installed")
         first.clear_toasts()
@@ -375,7 +375,7 @@ def test_the_gateway_is_connected_by_its_command_and_ended_by_its_item(
             first.command("Dragoman: Connect to the gateway")
             expect(first.page.locator(".quick-input-widget input[type=password]")).to_be_visible()
             _type_secret(first, "not the token")
-            first.toast("The gateway refused us").get_by_role("button", name="Enter another token").click()
+            first.toast("The gateway refused the connection").get_by_role("button", name="Enter another token").click()
             expect(item.locator(".codicon-error")).to_be_visible()
             _type_secret(first, token)
             expect(item.locator(".codicon-plug")).to_be_visible()
@@ -390,7 +390,7 @@ def test_the_gateway_is_connected_by_its_command_and_ended_by_its_item(
             expect(item.locator(".codicon-plug")).to_be_visible()
             first.command("Dragoman: Disconnect from the gateway")
             expect(item.locator(".codicon-debug-disconnect")).to_be_visible()
-            assert call(both.cli.places, "gateway_status", {})["state"] == "disconnected"
+            assert call(both.cli.paths, "gateway_status", {})["state"] == "disconnected"
             settings = (both.room / "data").rglob("settings.json")
             assert not any(token in it.read_text() for it in settings)
         finally:
@@ -432,4 +432,4 @@ def test_with_automatic_start_off_a_window_starts_nothing(both: Editor, second: 
         second.expect_status(RUNNING)  # by hand it still does
     finally:
         second.command("Dragoman: Turn automatic start on or off")
-        second.toast("starts with the editor from now on")
+        second.toast("The server now starts with the editor")

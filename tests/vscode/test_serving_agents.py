@@ -21,7 +21,7 @@ pytestmark = [pytest.mark.needs("editor", "chromium"), pytest.mark.timeout(150 *
 @pytest.fixture(autouse=True)
 def _nothing_allowed_yet(running: Editor, first: Window) -> None:
     """When it says so: what was allowed in the test before is not allowed any more."""
-    said = first.page.locator(".statusbar-item").filter(has_text="Forgotten: agents ask again")
+    said = first.page.locator(".statusbar-item").filter(has_text="Permissions cleared: agents ask again")
     expect(said).to_have_count(0)
     first.command("Dragoman: Forget what agents may do in this workspace")
     expect(said).to_be_visible()
@@ -77,7 +77,7 @@ def test_an_agent_reads_the_problems_that_the_editor_knows(running: Editor, firs
 def test_a_notice_is_shown_as_it_is_and_nothing_in_it_can_be_pressed(running: Editor, first: Window) -> None:
     message = "[press me](command:workbench.action.quit) and [here](https://example.org)"
     noticing = Later(running, first.folder, "ide_notify", message=message, level="warning")
-    first.toast("wants to show you notices").get_by_role("button", name="Allow once").click()
+    first.toast("wants to show you notifications").get_by_role("button", name="Allow once").click()
     assert noticing.data() == {"status": "shown"}
     shown = first.toast("press me").locator(".notification-list-item-message")
     expect(shown.locator("a")).to_have_count(0)
@@ -107,7 +107,7 @@ def test_a_proposal_is_decided_in_the_comparison_and_what_was_decided_meanwhile_
 ) -> None:
     fresh = first.folder / "fresh.py"
     proposing = Later(running, first.folder, "ide_diff", path="fresh.py", text="print('new')\n", title="A new file")
-    first.toast("wants to propose a change of fresh.py").get_by_role("button", name="Always allow").click()
+    first.toast("wants to propose a change to fresh.py").get_by_role("button", name="Always allow").click()
     expect(first.tab("fresh.py (proposed, new)")).to_be_visible()
     first.toast("proposes a change: A new file")
     first.picture("proposal")

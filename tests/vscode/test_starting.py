@@ -85,7 +85,7 @@ def test_a_start_that_fails_in_the_editor_and_one_that_is_given_up_leave_nothing
         question = first.toast(ASKED)
         it.tool("stop_debugging", session_id=begun["session_id"])
         question.get_by_role("button", name="Allow once").click()
-        first.toast("The agent no longer waits for this; nothing was done.")
+        first.toast("The agent is no longer waiting for this. Nothing was done.")
         expect(first.page.locator(".debug-toolbar")).to_be_hidden()
         first.clear_toasts()
         failing = Later(running, first.folder, "start_debugging", configuration=_script(fails=True), timeout_s=40)

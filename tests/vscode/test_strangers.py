@@ -53,7 +53,7 @@ class Victim:
         return [json.loads(line) for line in done.stdout.splitlines()]
 
     def note(self) -> dict[str, Any]:
-        value: dict[str, Any] = json.loads(self.cli.places.state_file.read_text())
+        value: dict[str, Any] = json.loads(self.cli.paths.state_file.read_text())
         return value
 
 
@@ -172,7 +172,7 @@ def test_the_note_of_a_killed_daemon_leads_no_window_to_a_strangers_port(victim:
     )  # the control: where the daemon lives, it is used
     port = int(victim.note()["port"])
     victim.cli.kill()
-    assert victim.cli.places.state_file.exists()
+    assert victim.cli.paths.state_file.exists()
     with stranger(port, tmp_path / "heard") as there:
         assert victim.run("watch", str(WATCHED_MS)) == [{"state": "stopped"}]
         assert there.connections() == 0

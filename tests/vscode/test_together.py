@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from playwright.sync_api import Locator, expect
@@ -19,8 +20,7 @@ pytestmark = [pytest.mark.needs("editor", "chromium"), pytest.mark.timeout(120 *
 
 def test_an_agents_session_is_joined_by_its_notification_and_stepped_by_hand(running: Editor, first: Window) -> None:
     with agent(running, first.folder) as it:
-        session = _stopped_in_add(it, first)
-        first.toast("A debug session began in this folder: adding.py").get_by_role("button", name="Join").click()
+        session = _joined_by_invitation(it, first)
         _expect_line(first, 4)
         _open_locals(first)
         expect(_variables(first).filter(has_text="total")).to_contain_text("0")
@@ -106,8 +106,7 @@ def test_a_window_that_is_reloaded_in_the_middle_ends_nothing_and_joins_again_by
     running: Editor, first: Window
 ) -> None:
     with agent(running, first.folder) as it:
-        session = _stopped_in_add(it, first)
-        first.toast("A debug session began in this folder: adding.py").get_by_role("button", name="Join").click()
+        session = _joined_by_invitation(it, first)
         _expect_line(first, 4)
         _make_room(first)
         it.tool("set_breakpoint", file_path="adding.py", line_number=5)
@@ -135,7 +134,7 @@ def test_what_a_person_starts_runs_through_the_daemon_and_an_agent_joins_it(runn
         _expect_line(first, 5)
         listed = [session for session in it.tool("list_sessions")["sessions"] if session["state"] == "Stopped"]
         assert [session["name"] for session in listed] == ["adding.py"]
-        expect(first.toasts.filter(has_text="A debug session began in this folder")).to_have_count(
+        expect(first.toasts.filter(has_text="A debug session started in this folder")).to_have_count(
             0
         )  # it is the person's own
         told = it.tool("evaluate_expression", expression="total", session_id=listed[0]["session_id"])
@@ -154,6 +153,18 @@ def _stopped_in_add(it: Agent, window: Window) -> str:
     )
     it.tool("remove_breakpoint", clear_all=True)
     return str(started["session_id"])
+
+
+def _joined_by_invitation(it: Agent, window: Window) -> str:
+    window.clear_toasts()  # one to another session has the same words
+    with ThreadPoolExecutor() as beside:
+        starting = beside.submit(_stopped_in_add, it, window)
+        invitation = window.toast("A debug session started in this folder: adding.py")
+        # The editor takes it away after some seconds, unless the pointer is on it: a start may take longer.
+        invitation.hover()
+        session = starting.result()
+    invitation.get_by_role("button", name="Join").click()
+    return session
 
 
 def _lines(it: Agent) -> list[int]:

@@ -39,7 +39,7 @@ def test_what_is_said_in_the_side_bar_is_answered_there(running: Editor, first: 
     expect(chat.locator("article.user").last).to_contain_text("/status")
     tool = chat.locator("article.assistant").last.locator("details.tool.done")
     expect(tool).to_contain_text("dragoman_status")
-    expect(tool.locator(".title")).to_have_text("Looking at what Dragoman does")
+    expect(tool.locator(".title")).to_have_text("Checking Dragoman's status")
     expect(tool.locator("pre")).to_have_count(2)  # what it was given, what it gave
     expect(chat.locator(".going")).to_have_count(0)
     expect(chat.locator("article.assistant .prose").last).to_contain_text(str(running.cli.status()["port"]))

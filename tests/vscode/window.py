@@ -83,7 +83,8 @@ class Window:
         expect(self.page.locator(f'.tab.active[aria-label^="{name}"]')).to_be_visible()
 
     def _find(self, key: str, text: str, name: str) -> None:
-        """A view that has just come takes the focus, and the list closes: then it is opened again."""
+        """A view that has just come takes the focus, and the list closes: then it is opened again. So it is where what
+        is looked for was not in it: a list that stays open is not made anew for the same text."""
         self.come_forward()
         row = self.rows.filter(has_text=name).first
         for _ in range(_OPENED_AT_MOST):
@@ -94,6 +95,7 @@ class Window:
                 box.fill(text, timeout=_CLICKED_WITHIN_S * 1000 * PATIENCE)
                 row.click(timeout=_CLICKED_WITHIN_S * 1000 * PATIENCE)
                 return
+            self.page.keyboard.press("Escape")
         raise AssertionError(f"nothing is called {name}")
 
     def enter(self, text: str) -> None:

@@ -3,17 +3,17 @@ import * as vscode from "vscode";
 
 import { Bridge } from "./bridge/bridge";
 import { findPlaces } from "./daemon/places";
-import { Watch } from "./daemon/watch";
-import { definitions, registerWithAgents } from "./manage/agents";
-import { registerCommands } from "./manage/commands";
-import { GatewayControl } from "./manage/gateway";
-import { Programs } from "./manage/program";
-import { Server } from "./manage/server";
-import { showStatus } from "./manage/statusBar";
-import { Sharing } from "./sharing/sharing";
-import { Breakpoints } from "./together/breakpoints";
-import { registerDebugging } from "./together/debugging";
-import { offerSessions } from "./together/offering";
+import { DaemonWatcher } from "./daemon/daemonWatcher";
+import { definitions, registerWithAgents } from "./server/agents";
+import { registerCommands } from "./server/commands";
+import { GatewayControl } from "./server/gatewayControl";
+import { ProgramFinder } from "./server/programFinder";
+import { Server } from "./server/server";
+import { showStatus } from "./server/statusBar";
+import { SessionSharing } from "./sharing/sessionSharing";
+import { MirroredBreakpoints } from "./debug/mirroredBreakpoints";
+import { registerDebugType } from "./debug/debugType";
+import { offerSessions } from "./debug/sessionOffers";
 import { registerViews } from "./views/register";
 
 /** Before the first line of ours: the bundler puts it at the head of the file. */
@@ -30,16 +30,25 @@ export interface Exported {
 
 export function activate(context: vscode.ExtensionContext): Exported {
   const log = vscode.window.createOutputChannel("Dragoman", { log: true });
-  const watch = new Watch(findPlaces(), vscode.env.language);
-  const programs = new Programs(context.globalStorageUri, context.extensionUri);
+  const watch = new DaemonWatcher(findPlaces(), vscode.env.language);
+  const programs = new ProgramFinder(context.globalStorageUri, context.extensionUri);
   const server = new Server(watch, programs, context.globalState, log);
   context.subscriptions.push(log, watch, programs, server);
   context.subscriptions.push(showStatus(server), registerCommands(server), registerWithAgents(programs));
-  context.subscriptions.push(registerDebugging(server), new Breakpoints(context.workspaceState), offerSessions(server), registerViews(server, context));
+  context.subscriptions.push(
+    registerDebugType(server),
+    new MirroredBreakpoints(context.workspaceState),
+    offerSessions(server),
+    registerViews(server, context),
+  );
   const bridge = new Bridge(watch, context.workspaceState);
-  context.subscriptions.push(bridge, new Sharing(bridge, context.workspaceState), new GatewayControl(bridge, server, context.secrets));
-  watch.begin();
-  void server.startByItself();
+  context.subscriptions.push(
+    bridge,
+    new SessionSharing(bridge, context.workspaceState),
+    new GatewayControl(bridge, server, context.secrets),
+  );
+  watch.start();
+  void server.autoStart();
   const { user, system } = process.cpuUsage(loadedAt.cpu);
   const activatedWithinMs = { cpu: (user + system) / 1000, clock: performance.now() - loadedAt.clock };
   return { server, definitions: () => definitions(programs), activatedWithinMs };

@@ -5,14 +5,19 @@ import { join } from "node:path";
 
 import { mac, type Transcript } from "../../web/src/link/proof";
 import type { Places } from "../src/daemon/places";
-import { room } from "./rooms";
+import { room } from "./temporaryFolders";
 
 export const [INSTANCE, SECRET] = ["1f".repeat(16), "the editors' key"];
 const NONCE = "ab".repeat(32);
 
 export async function daemonPlaces(note: object = {}): Promise<Places> {
   const folder = await room();
-  const places = { stateFile: join(folder, "daemon.json"), controlSocket: join(folder, "dragoman.sock"), tokensFolder: join(folder, "tokens"), logFile: "" };
+  const places = {
+    stateFile: join(folder, "daemon.json"),
+    controlSocket: join(folder, "dragoman.sock"),
+    tokensFolder: join(folder, "tokens"),
+    logFile: "",
+  };
   await mkdir(places.tokensFolder, { mode: 0o700 });
   await written(places.stateFile, JSON.stringify({ pid: 7, bind: "127.0.0.1", port: 9, instance: INSTANCE, ...note }));
   await written(join(places.tokensFolder, "editor"), SECRET);
@@ -70,7 +75,14 @@ export class ProvedSocket {
 
   private async prove({ key, nonce, dialled, mac: theirs }: Record<string, string>): Promise<void> {
     if (this.transcript) return this.check(theirs, this.transcript);
-    this.transcript = { keyId: key!, path: new URL(this.url).pathname, clientNonce: nonce!, daemonNonce: NONCE, instance: INSTANCE, dialled: dialled! };
+    this.transcript = {
+      keyId: key!,
+      path: new URL(this.url).pathname,
+      clientNonce: nonce!,
+      daemonNonce: NONCE,
+      instance: INSTANCE,
+      dialled: dialled!,
+    };
     this.says({ nonce: NONCE, instance: INSTANCE, mac: await mac(SECRET, "daemon", this.transcript) });
   }
 

@@ -1,6 +1,7 @@
 /** What the manifest promises. */
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
+import { pythonSource } from "./pythonSource";
 
 interface Manifest {
   engines: Record<string, string>;
@@ -21,7 +22,17 @@ interface Schema {
 }
 
 const manifest = JSON.parse(readFileSync("package.json", "utf8")) as Manifest;
-const source = ["src/manage/commands.ts", "src/manage/gateway.ts", "src/together/debugging.ts", "src/views/register.ts", "src/bridge/bridge.ts", "src/bridge/proposals.ts", "src/sharing/sharing.ts"].map((path) => readFileSync(path, "utf8")).join("\n");
+const source = [
+  "src/server/commands.ts",
+  "src/server/gatewayControl.ts",
+  "src/debug/debugType.ts",
+  "src/views/register.ts",
+  "src/bridge/bridge.ts",
+  "src/bridge/proposals.ts",
+  "src/sharing/sessionSharing.ts",
+]
+  .map((path) => readFileSync(path, "utf8"))
+  .join("\n");
 
 test("it runs in editors from 1.101 on and carries no library", () => {
   expect(manifest.engines.vscode).toBe("^1.101.0");
@@ -44,15 +55,21 @@ test("the lock file names no address", () => {
   expect(readFileSync("package-lock.json", "utf8")).not.toMatch(/https?:\/\/|"funding"/);
 });
 
-/** The editor forbids every key that a pattern does not allow: what a debugger of its own takes would be underlined as wrong. */
+/**
+ * The editor forbids every key that a pattern does not allow: what a debugger of its own takes would be underlined as
+ * wrong.
+ */
 test("no configuration that the server takes is underlined in launch.json, and what is ours is described", () => {
   const [{ configurationAttributes: schema }] = manifest.contributes.debuggers;
   for (const { required, patternProperties } of Object.values(schema)) {
     expect(required).toBeUndefined(); // an attach without a session asks for one
     expect(Object.keys(patternProperties).some((pattern) => new RegExp(pattern).test("initCommands"))).toBe(true);
   }
-  const wishes = readFileSync("../src/dragoman/dap/wishes.py", "utf8");
-  const sets = [...wishes.matchAll(/^_(?:TAKEN|TARGETS|ATTACHED_TO) = frozenset\(\s*\{([^}]*)\}/gm)].map(([, names]) => names);
+  const sets = [
+    ...pythonSource("_ATTACHED_TO = frozenset").matchAll(
+      /^_(?:TAKEN|TARGETS|ATTACHED_TO) = frozenset\(\s*\{([^}]*)\}/gm,
+    ),
+  ].map(([, names]) => names);
   const ours = [...sets.join(",").matchAll(/"(\w+)"/g)].map(([, name]) => name!);
   const theEditors = new Set(["noDebug", "mirrorsBreakpoints"]); // its own, and what we say for it
   const described = { ...schema.launch.properties, ...schema.attach.properties };
@@ -61,10 +78,14 @@ test("no configuration that the server takes is underlined in launch.json, and w
 });
 
 test("breakpoints can be set in every language that a session may be of", () => {
-  const suffixes = readFileSync("../src/dragoman/debug/suffixes.py", "utf8");
-  const families = [...suffixes.matchAll(/^([A-Z]+) = frozenset/gm)].map(([, name]) => name!);
+  const families = [...pythonSource("JAVASCRIPT = frozenset").matchAll(/^([A-Z]+) = frozenset\(\{"\.[a-z]/gm)].map(
+    ([, name]) => name!,
+  );
   const languages: Record<string, string[]> = {
-    PYTHON: ["python"], LUA: ["lua"], GO: ["go"], RUBY: ["ruby"],
+    PYTHON: ["python"],
+    LUA: ["lua"],
+    GO: ["go"],
+    RUBY: ["ruby"],
     JAVASCRIPT: ["javascript", "typescript", "javascriptreact", "typescriptreact"],
     NATIVE: ["c", "cpp", "objective-c", "objective-cpp", "rust", "zig", "swift"],
   };

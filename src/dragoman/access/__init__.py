@@ -1,1 +1,1 @@
-"""Who may speak to us: tokens by purpose, one-time codes for the page, and the links that end when a token changes."""
+"""Access: tokens by purpose, one-time login codes, the request guard, and links that end when a token changes."""

@@ -1,4 +1,4 @@
-"""Open links by purpose. Whatever stays open on the strength of a token ends when that token changes."""
+"""Open links by purpose: a connection that was authorised by a token ends when that token changes."""
 
 from __future__ import annotations
 
@@ -8,21 +8,22 @@ from contextlib import contextmanager
 
 import anyio
 
-from dragoman.access.tokens import DEFAULT, Holder, Purpose, Tokens
+from dragoman.access.tokens import DEFAULT, Purpose, TokenHolder, Tokens
 
 
-class Links:
+class AccessLinks:
     def __init__(self, tokens: Tokens) -> None:
         self.tokens = tokens
-        self._open: dict[anyio.CancelScope, Holder] = {}
+        self._open: dict[anyio.CancelScope, TokenHolder] = {}
         self._without_token: Counter[Purpose] = Counter()
-        tokens.on_rotation(lambda purpose: self._end_all(Holder(purpose)))
+        tokens.on_rotation(lambda purpose: self._end_all(TokenHolder(purpose)))
         tokens.clients.on_revocation(self._end_all)
 
     @contextmanager
     def hold(self, purpose: Purpose, name: str = DEFAULT) -> Iterator[anyio.CancelScope]:
-        """The block is cancelled when the token is rotated or revoked; `cancel_called` then tells why it ended."""
-        holder = Holder(purpose, name)
+        """The block is cancelled when the token is rotated or revoked; `cancel_called` then says that this was the
+        reason."""
+        holder = TokenHolder(purpose, name)
         with anyio.CancelScope() as scope:
             if not self.tokens.knows(holder):  # revoked since it was presented
                 scope.cancel("the token was revoked")
@@ -34,7 +35,7 @@ class Links:
 
     @contextmanager
     def note(self, purpose: Purpose) -> Iterator[None]:
-        """A link that stands on the peer's uid: it is counted, and no rotation ends it."""
+        """Count a link that was authorised by the peer's uid. No rotation ends it."""
         self._without_token[purpose] += 1
         try:
             yield
@@ -44,10 +45,10 @@ class Links:
     def count(self, purpose: Purpose) -> int:
         return sum(1 for held in self._open.values() if held.purpose == purpose) + self._without_token[purpose]
 
-    def held(self, holder: Holder) -> int:
+    def held(self, holder: TokenHolder) -> int:
         return sum(1 for held in self._open.values() if held == holder)
 
-    def _end_all(self, holder: Holder) -> None:
+    def _end_all(self, holder: TokenHolder) -> None:
         for scope, held in list(self._open.items()):
             if held == holder:
                 scope.cancel("the token was rotated or revoked")

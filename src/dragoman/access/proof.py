@@ -26,24 +26,30 @@ from __future__ import annotations
 
 import hmac
 import re
+import secrets
 import struct
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 import msgspec
 
-if TYPE_CHECKING:
-    from dragoman.access.tokens import Purpose
+from dragoman.access.tokens import Purpose, Tokens
+from dragoman.core.clock import Clock
 
 MESSAGE_CAP = 1024
 PROVED = '{"proved":true}'
 _PROTOCOL = "dragoman proof 1"
+CODE_LIFETIME_S = 120.0
+EDITOR_KEY_ID = "editor"
+_CODES_AT_MOST = 32  # open at once; the oldest is closed first
+_SESSIONS_AT_MOST = 256
+
 _NONCE = re.compile("[0-9a-f]{64}")
 
 
-class Opening(msgspec.Struct, forbid_unknown_fields=True):
+class ProofRequest(msgspec.Struct, forbid_unknown_fields=True):
     """What a client says first."""
 
     key: str
@@ -79,14 +85,14 @@ class Transcript:
         return hmac.new(secret.encode(), b"".join(map(_prefixed, fields)), sha256).hexdigest()
 
 
-class Session(NamedTuple):
+class ProofSession(NamedTuple):
     id: str
     secret: str
 
 
-def session_of(transcript: Transcript, secret: str) -> Session:
-    """What a login leaves both sides with. Neither half of it is ever sent before the daemon has proved itself."""
-    return Session(transcript.mac(secret, "session id")[:32], transcript.mac(secret, "session key"))
+def derive_session(transcript: Transcript, secret: str) -> ProofSession:
+    """The session that both sides derive from a login. Neither half is sent before the daemon has proved itself."""
+    return ProofSession(transcript.mac(secret, "session id")[:32], transcript.mac(secret, "session key"))
 
 
 class UnprovedError(Exception):
@@ -94,19 +100,25 @@ class UnprovedError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Key:
+class ProofKey:
     secret: str
     purpose: Purpose
-    """Whose sockets it opens, and whose rotation ends them."""
+    """The purpose whose sockets it opens, and whose rotation ends them."""
     is_code: bool = False
-    """Of a login link: it opens one session, and is spent by that."""
+    """The key of a login link: it opens one session, and is then spent."""
 
 
-class Handshake:
+class ProofHandshake:
     """The daemon's half, for one socket: `open` answers the first message, `close` judges the second."""
 
     def __init__(
-        self, find: Callable[[str], Key | None], *, path: str, instance: str, addresses: Collection[str], nonce: str
+        self,
+        find: Callable[[str], ProofKey | None],
+        *,
+        path: str,
+        instance: str,
+        addresses: Collection[str],
+        nonce: str,
     ) -> None:
         self._find = find
         self._path = path
@@ -114,11 +126,14 @@ class Handshake:
         self._addresses = addresses
         self._nonce = nonce
         self._transcript: Transcript | None = None
-        self._key: Key | None = None
+        self._key: ProofKey | None = None
 
     def open(self, message: str) -> str:
-        """The address is judged before anything is proved: what a relay asks for gets no answer."""
-        opening = _decoded(message, Opening)
+        """Answer the first message.
+
+        The address is checked before anything is proved, so that a relay gets no answer.
+        """
+        opening = _decoded(message, ProofRequest)
         if not _NONCE.fullmatch(opening.nonce):
             raise UnprovedError("a nonce that is none")
         if opening.dialled not in self._addresses:
@@ -132,7 +147,7 @@ class Handshake:
         mac = self._transcript.mac(self._key.secret, "daemon")
         return msgspec.json.encode(DaemonProof(self._nonce, self._instance, mac)).decode()
 
-    def close(self, message: str) -> tuple[Key, Transcript]:
+    def close(self, message: str) -> tuple[ProofKey, Transcript]:
         if self._transcript is None or self._key is None:
             raise UnprovedError("nothing was opened")
         transcript, self._transcript = self._transcript, None
@@ -161,3 +176,53 @@ def _is_same(expected: str, presented: str) -> bool:
 def _prefixed(text: str) -> bytes:
     data = text.encode()
     return struct.pack("!I", len(data)) + data
+
+
+@dataclass(frozen=True, slots=True)
+class _LoginCode:
+    secret: str
+    expires_s: float
+
+
+class Keyring:
+    def __init__(self, tokens: Tokens, clock: Clock) -> None:
+        self._tokens = tokens
+        self._clock = clock
+        self._codes: dict[str, _LoginCode] = {}
+        self._sessions: dict[str, str] = {}
+        tokens.on_rotation(self._end)
+
+    def issue_code(self) -> str:
+        """Issue `ID.SECRET` for the fragment of a login link."""
+        while len(self._codes) >= _CODES_AT_MOST:
+            del self._codes[next(iter(self._codes))]
+        key_id, secret = f"code-{secrets.token_hex(16)}", secrets.token_urlsafe(32)
+        self._codes[key_id] = _LoginCode(secret, self._clock.monotonic_s() + CODE_LIFETIME_S)
+        return f"{key_id}.{secret}"
+
+    def find(self, key_id: str) -> ProofKey | None:
+        if key_id == EDITOR_KEY_ID:
+            return ProofKey(self._tokens.of("editor"), "editor")
+        if key_id in self._sessions:
+            return ProofKey(self._sessions[key_id], "page")
+        code = self._codes.get(key_id)
+        if code is None or self._clock.monotonic_s() >= code.expires_s:
+            return None
+        return ProofKey(code.secret, "page", is_code=True)
+
+    def spend(self, transcript: Transcript) -> ProofSession | None:
+        """The session of a proved code; None if it was used already or has expired."""
+        key = self.find(transcript.key_id)
+        if key is None or not key.is_code:
+            return None
+        del self._codes[transcript.key_id]
+        session = derive_session(transcript, key.secret)
+        while len(self._sessions) >= _SESSIONS_AT_MOST:
+            del self._sessions[next(iter(self._sessions))]
+        self._sessions[session.id] = session.secret
+        return session
+
+    def _end(self, purpose: Purpose) -> None:
+        if purpose == "page":
+            self._codes.clear()
+            self._sessions.clear()

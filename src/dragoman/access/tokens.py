@@ -1,41 +1,179 @@
-"""The tokens: one per purpose, and those of single clients, each in a 0600 file of its own that survives restarts.
+"""Tokens: one per purpose, and one per named client, each in a 0600 file of its own that survives restarts.
 
-A device of the gateway is given a session derived from its client's token (HMAC), which a restart keeps and a rotation
-ends, without a list of sessions to store. The sessions of pages are not made of tokens: see `keys`.
+A client over HTTP cannot verify that it speaks to us, so a token of its own limits what an impostor on our port
+learns to that one client. A client's token (`clients/PURPOSE/NAME`) is revoked without affecting the others; the
+files on disk are what counts.
+
+A device of the gateway receives a session derived from its client's token (HMAC), which a restart keeps and a
+rotation ends, without a list of sessions to store. The sessions of pages are not made of tokens: see `proof`.
 """
 
 from __future__ import annotations
 
 import hmac
 import json
+import re
 import secrets
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Mapping
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, NamedTuple, get_args
 
-from dragoman.access.client_tokens import (
-    CLIENT_PURPOSES,
-    DEFAULT,
-    PURPOSES,
-    ClientTokens,
-    Holder,
-    Purpose,
-    read_token,
-    unreadable,
-)
-from dragoman.transport.private_files import ensure_private_folder, read_private, replace_private
-from dragoman.transport.system import REAL_SYSTEM, System
+import msgspec
 
-__all__ = ["DEFAULT", "PURPOSES", "Holder", "Purpose", "Tokens"]
+from dragoman.access.errors import token_exists, unreadable_tokens
+from dragoman.core.errors import DragomanError
+from dragoman.core.localization import localize
+from dragoman.io.files.private_files import ensure_private_folder, read_private, replace_private
+from dragoman.io.files.system_calls import REAL_SYSTEM, SystemCalls
 
+CLIENT_PURPOSES: tuple[Purpose, ...] = ("mcp", "gateway")
+"""The purposes for programs of others. The rest is used by parts of Dragoman alone."""
+DEFAULT = "default"
+_AT_MOST = 64  # per purpose, because each is compared with what a client presents
 _NONCE_LENGTH = 22  # 16 random bytes in base64url
+
+Purpose = Literal["mcp", "page", "gateway", "omnish", "editor"]
+PURPOSES: tuple[Purpose, ...] = get_args(Purpose)
+_NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,59}")
+
+
+class TokenHolder(NamedTuple):
+    """The client that a token belongs to."""
+
+    purpose: Purpose
+    name: str = DEFAULT
+
+
+class ClientTokens:
+    def __init__(
+        self, folder: Path, *, system: SystemCalls = REAL_SYSTEM, now_ns: Callable[[], int] = time.time_ns
+    ) -> None:
+        self._folder = folder
+        self._system = system
+        self._now_ns = now_ns
+        self._on_revocation: list[Callable[[TokenHolder], None]] = []
+        self.tokens: Mapping[TokenHolder, str] = self._load()
+        self._uses = _read_uses(self._uses_file)
+        self._has_unsaved_uses = False
+
+    def create(self, holder: TokenHolder) -> str:
+        if holder.purpose not in CLIENT_PURPOSES or not _NAME.fullmatch(holder.name) or holder.name == DEFAULT:
+            raise _bad_name(holder)
+        if holder in self.tokens:
+            raise token_exists(purpose=holder.purpose, name=holder.name)
+        if sum(it.purpose == holder.purpose for it in self.tokens) >= _AT_MOST:
+            raise DragomanError(
+                "too_many_tokens",
+                localize("Limit reached: {count} {purpose} tokens.", count=_AT_MOST, purpose=holder.purpose),
+                hint=localize("Revoke an unused token. `dragoman token list` lists them."),
+            )
+        token = secrets.token_urlsafe(32)
+        ensure_private_folder(self._file(holder).parent)
+        try:
+            replace_private(self._file(holder), f"{token}\n".encode(), system=self._system)
+        finally:
+            self.tokens = self._load()
+        return token
+
+    def revoke(self, holder: TokenHolder) -> None:
+        """Revoke a token. Connections that use it end now."""
+        self.require(holder)
+        try:
+            self._file(holder).unlink(missing_ok=True)
+        finally:
+            self.tokens = self._load()
+        if holder not in self.tokens:
+            self._uses.pop(_key(holder), None)
+            for callback in self._on_revocation:
+                callback(holder)
+
+    def require(self, holder: TokenHolder) -> str:
+        if holder not in self.tokens:
+            raise DragomanError(
+                "unknown_token",
+                localize("No {purpose} token is named {name}.", purpose=holder.purpose, name=ascii(holder.name[:60])),
+                hint=localize("`dragoman token list` lists them."),
+            )
+        return self.tokens[holder]
+
+    def on_revocation(self, callback: Callable[[TokenHolder], None]) -> None:
+        self._on_revocation.append(callback)
+
+    def note_use(self, holder: TokenHolder) -> None:
+        self._uses[_key(holder)] = self._now_ns()
+        self._has_unsaved_uses = True
+
+    def last_used_ns(self, holder: TokenHolder) -> int | None:
+        return self._uses.get(_key(holder))
+
+    def created_ns(self, holder: TokenHolder) -> int:
+        return self._file(holder).stat().st_mtime_ns
+
+    def save_uses(self) -> None:
+        """Save the times of use, in a worker thread and rarely. They do not affect access."""
+        if self._has_unsaved_uses:
+            self._has_unsaved_uses = False
+            replace_private(self._uses_file, msgspec.json.encode(dict(self._uses)), system=self._system)
+
+    @property
+    def _uses_file(self) -> Path:
+        return self._folder / "last-used.json"
+
+    def _file(self, holder: TokenHolder) -> Path:
+        folder = self._folder / "clients" / holder.purpose
+        return self._folder / holder.purpose if holder.name == DEFAULT else folder / holder.name
+
+    def _load(self) -> dict[TokenHolder, str]:
+        found = {}
+        for purpose in CLIENT_PURPOSES:
+            for file in sorted((self._folder / "clients" / purpose).glob("[!.]*")):
+                if _NAME.fullmatch(file.name):
+                    found[TokenHolder(purpose, file.name)] = read_token(file)
+        return {holder: token for holder, token in found.items() if token}
+
+
+def read_token(path: Path) -> str:
+    """Empty if there is no file."""
+    try:
+        token = read_private(path).decode(errors="replace").strip()
+    except FileNotFoundError:
+        return ""
+    if not re.fullmatch("[!-~]+", token):
+        raise unreadable_tokens(path=path)
+    return token
+
+
+def _key(holder: TokenHolder) -> str:
+    return f"{holder.purpose}/{holder.name}"
+
+
+def _read_uses(path: Path) -> dict[str, int]:
+    try:
+        return msgspec.json.decode(read_private(path), type=dict[str, int])
+    except (FileNotFoundError, msgspec.MsgspecError):
+        return {}
+
+
+def _bad_name(holder: TokenHolder) -> DragomanError:
+    return DragomanError(
+        "bad_token_name",
+        localize("Invalid token name: {name}.", name=ascii(holder.name[:60])),
+        hint=localize(
+            "Use up to 60 lowercase letters, digits, `.`, `_` and `-`. Purposes: {purposes}.",
+            purposes=", ".join(CLIENT_PURPOSES),
+        ),
+    )
+
+
+__all__ = ["DEFAULT", "PURPOSES", "Purpose", "TokenHolder", "Tokens"]
 
 
 class Tokens:
     """Owns the folder. Comparisons take the same time whatever was presented."""
 
-    def __init__(self, folder: Path, *, system: System = REAL_SYSTEM) -> None:
+    def __init__(self, folder: Path, *, system: SystemCalls = REAL_SYSTEM) -> None:
         self._folder = folder
         self._system = system
         self._on_rotation: list[Callable[[Purpose], None]] = []
@@ -43,20 +181,23 @@ class Tokens:
         self.clients = ClientTokens(folder, system=system)
 
     def of(self, purpose: Purpose, name: str = DEFAULT) -> str:
-        return self._tokens[purpose] if name == DEFAULT else self.clients.require(Holder(purpose, name))
+        return self._tokens[purpose] if name == DEFAULT else self.clients.require(TokenHolder(purpose, name))
 
     def accepts(self, purpose: Purpose, presented: str) -> bool:
         return self.holder(purpose, presented) is not None
 
-    def holder(self, purpose: Purpose, presented: str) -> Holder | None:
-        """Whose token was presented, or whose session; every one is compared, whatever the first says."""
+    def holder(self, purpose: Purpose, presented: str) -> TokenHolder | None:
+        """The holder of the presented token or session.
+
+        Every token is compared, even after a match, so that timing reveals nothing.
+        """
         held = [holder for holder, token in self._all(purpose).items() if _is_of(token, presented)]
         if not held:
             return None
         self.clients.note_use(held[0])
         return held[0]
 
-    def knows(self, holder: Holder) -> bool:
+    def knows(self, holder: TokenHolder) -> bool:
         return holder.name == DEFAULT or holder in self.clients.tokens
 
     def new_session(self, purpose: Purpose, name: str = DEFAULT) -> str:
@@ -67,8 +208,8 @@ class Tokens:
         return [*self._tokens.values(), *self.clients.tokens.values()]
 
     def listed(self) -> list[dict[str, Any]]:
-        """Of clients' purposes, without the values."""
-        holders = [Holder(purpose) for purpose in CLIENT_PURPOSES] + sorted(self.clients.tokens)
+        """The clients' tokens without their values."""
+        holders = [TokenHolder(purpose) for purpose in CLIENT_PURPOSES] + sorted(self.clients.tokens)
         return [
             {
                 **holder._asdict(),
@@ -79,24 +220,27 @@ class Tokens:
         ]
 
     def rotate(self, purpose: Purpose) -> None:
-        """What stands on disk counts, also when the write failed half-way: a restart must not change who gets in."""
+        """Rotate a token.
+
+        The file counts, even if the write failed half-way: a restart must not change who is admitted.
+        """
         try:
             self._save(purpose, _new_token())
         finally:
             self._adopt(self._load())
 
-    def on_rotation(self, tell: Callable[[Purpose], None]) -> None:
-        self._on_rotation.append(tell)
+    def on_rotation(self, callback: Callable[[Purpose], None]) -> None:
+        self._on_rotation.append(callback)
 
     def _adopt(self, tokens: dict[Purpose, str]) -> None:
         changed = [purpose for purpose in PURPOSES if tokens[purpose] != self._tokens[purpose]]
         self._tokens = tokens
         for purpose in changed:
-            for tell in self._on_rotation:
-                tell(purpose)
+            for callback in self._on_rotation:
+                callback(purpose)
 
     def _load(self) -> dict[Purpose, str]:
-        """Where there is no file, the token of the one file that held all of them once, else a new one."""
+        """If there is no file, take the token from the single file of earlier versions, else create one."""
         ensure_private_folder(self._folder)
         of_before = self._folder.with_suffix(".json")
         stored = {purpose: read_token(self._folder / purpose) for purpose in PURPOSES}
@@ -108,9 +252,9 @@ class Tokens:
         of_before.unlink(missing_ok=True)
         return stored
 
-    def _all(self, purpose: Purpose) -> dict[Holder, str]:
+    def _all(self, purpose: Purpose) -> dict[TokenHolder, str]:
         clients = {holder: token for holder, token in self.clients.tokens.items() if holder.purpose == purpose}
-        return {Holder(purpose): self._tokens[purpose], **clients}
+        return {TokenHolder(purpose): self._tokens[purpose], **clients}
 
     def _save(self, purpose: Purpose, token: str) -> None:
         replace_private(self._folder / purpose, f"{token}\n".encode(), system=self._system)
@@ -123,7 +267,7 @@ def _all_in_one(path: Path) -> dict[Purpose, str]:
     except FileNotFoundError:
         return {}
     except (ValueError, TypeError) as error:
-        raise unreadable(path) from error
+        raise unreadable_tokens(path=path) from error
 
 
 def _new_token() -> str:
@@ -142,5 +286,5 @@ def _proof(token: str, nonce: str) -> str:
 
 
 def _digest(text: str) -> bytes:
-    """Equal length for any input, so that a comparison does not tell how long the secret is."""
+    """The same length for any input, so that a comparison does not reveal the length of the secret."""
     return sha256(text.encode(errors="surrogateescape")).digest()

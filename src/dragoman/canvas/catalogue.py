@@ -8,25 +8,26 @@ from typing import Any
 
 import msgspec
 
-from dragoman.canvas.components import OWN
-from dragoman.wire.a2ui import A2uiError, Component, Incoming, Surface, UpdateComponents
-from dragoman.wire.a2ui.catalogue import BASIC
-from dragoman.wire.a2ui.pointer import escape
-from dragoman.wire.a2ui.values import convert
+from dragoman.canvas.components import OWN_COMPONENTS
+from dragoman.protocols.a2ui import A2uiError, Component, Incoming, Surface, UpdateComponents
+from dragoman.protocols.a2ui.catalogue import BASIC
+from dragoman.protocols.a2ui.pointer import escape
+from dragoman.protocols.a2ui.values import convert
 
 CATALOG_ID = "dragoman:dev/1"
 
 
-NAMES = (*BASIC, *(name for name in OWN if name not in BASIC))
+COMPONENT_NAMES = (*BASIC, *(name for name in OWN_COMPONENTS if name not in BASIC))
 
 
 def schema_of(name: str) -> dict[str, Any]:
-    """Of one of ours: JSON Schema, with what it refers to inside."""
-    return msgspec.json.schema(OWN[name].shape)
+    """The JSON Schema of one of Dragoman's own components, with its references inlined."""
+    return msgspec.json.schema(OWN_COMPONENTS[name].shape)
 
 
 def check_components(messages: list[Incoming]) -> None:
-    """For agents that can repair what they send: an A2uiError points at the property, before anything is drawn."""
+    """Check components for agents that can repair what they send: an A2uiError points at the property, before anything
+    is drawn."""
     for incoming in messages:
         if isinstance(incoming.message, UpdateComponents):
             for index, component in enumerate(incoming.message.components):
@@ -34,20 +35,20 @@ def check_components(messages: list[Incoming]) -> None:
 
 
 def _check(component: Component, at: str) -> None:
-    if component.type in OWN:
-        convert(component.properties, OWN[component.type].shape, at)
+    if component.type in OWN_COMPONENTS:
+        convert(component.properties, OWN_COMPONENTS[component.type].shape, at)
     elif component.type in BASIC:
         _check_basic(component, at)
 
 
 def action_names(surface: Surface) -> dict[str, str]:
-    """What a person's action on each component is called: as its drawer names it, or as the catalogue does."""
+    """The name of a person's action on each component: the drawer's, or the catalogue's default."""
     return {id: name for id, component in surface.components.items() if (name := _action_name(component))}
 
 
 def _action_name(component: Component) -> str:
-    if "action" not in component.properties and component.type in OWN:
-        return OWN[component.type].event
+    if "action" not in component.properties and component.type in OWN_COMPONENTS:
+        return OWN_COMPONENTS[component.type].event
     action = component.properties.get("action")
     event = action.get("event") if isinstance(action, dict) else None
     name = event.get("name") if isinstance(event, dict) else None
@@ -55,19 +56,22 @@ def _action_name(component: Component) -> str:
 
 
 def not_drawable(surface: Surface) -> Iterator[tuple[Component, str]]:
-    """Those of a kind that no catalogue of ours has: the page says so in their place. With the kind likely meant."""
+    """Components of a type that is in no catalogue, with the type that was probably meant.
+
+    The page shows a notice in their place.
+    """
     for component in surface.components.values():
-        if component.type not in NAMES:
-            near = difflib.get_close_matches(component.type, NAMES, n=1)
+        if component.type not in COMPONENT_NAMES:
+            near = difflib.get_close_matches(component.type, COMPONENT_NAMES, n=1)
             yield component, near[0] if near else ""
 
 
-_ANYWHERE = frozenset({"weight", "accessibility"})
+_SHARED = frozenset({"weight", "accessibility"})
 
 
 def _check_basic(component: Component, at: str) -> None:
-    known = BASIC[component.type].keys() | _ANYWHERE
+    known = BASIC[component.type].keys() | _SHARED
     for name in component.properties:
         if name not in known:
-            text = f"{component.type} has no property {name[:60]!r}; it has: {', '.join(sorted(known - _ANYWHERE))}."
+            text = f"{component.type} has no property {name[:60]!r}; it has: {', '.join(sorted(known - _SHARED))}."
             raise A2uiError("unknown_property", f"{at}/{escape(name)}", text)

@@ -27,14 +27,14 @@ class Bound(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="cam
     return_type: str = ""
 
 
-class Event(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="camel"):
+class ActionEvent(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="camel"):
     name: Annotated[str, Meta(min_length=1, max_length=200)]
     context: dict[str, Any] = {}
     user_message: str | Bound = ""
 
 
-class Acting(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="camel"):
-    event: Event
+class ComponentAction(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="camel"):
+    event: ActionEvent
 
 
 class Base(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="camel", kw_only=True):
@@ -43,10 +43,10 @@ class Base(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="came
 
 
 class Active(Base, frozen=True, forbid_unknown_fields=True, rename="camel", kw_only=True):
-    action: Acting | None = None
+    action: ComponentAction | None = None
 
 
-class Entry(msgspec.Struct, frozen=True, kw_only=True):
+class CatalogueEntry(msgspec.Struct, frozen=True, kw_only=True):
     shape: type[Base]
     example: dict[str, Any]
     event: str
@@ -59,15 +59,15 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
         return inspect.getdoc(self.shape) or ""
 
 
-OWN: dict[str, Entry] = {}
+OWN_COMPONENTS: dict[str, CatalogueEntry] = {}
 _Shape = TypeVar("_Shape", bound=type[Base])
 
 
 def component(*, example: dict[str, Any], event: str = "", tells: tuple[str, ...] = ()) -> Callable[[_Shape], _Shape]:
-    """Into the catalogue, under the name of the class."""
+    """Add a component to the catalogue, under the name of the class."""
 
     def entered(shape: _Shape) -> _Shape:
-        OWN[shape.__name__] = Entry(shape=shape, example=example, event=event, tells=tells)
+        OWN_COMPONENTS[shape.__name__] = CatalogueEntry(shape=shape, example=example, event=event, tells=tells)
         return shape
 
     return entered
@@ -217,7 +217,7 @@ class Timeline(Active, frozen=True, forbid_unknown_fields=True, rename="camel", 
     items: list[dict[str, Any]] | Bound
 
 
-class Field(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="camel"):
+class FormField(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="camel"):
     """One question of a form."""
 
     name: Annotated[str, Meta(pattern=r"^[A-Za-z_][\w-]{0,63}$")]
@@ -237,7 +237,7 @@ class Field(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="cam
 class Form(Active, frozen=True, forbid_unknown_fields=True, rename="camel", kw_only=True):
     """Questions answered together; sending it tells `{values}`."""
 
-    fields: Annotated[list[Field], Meta(min_length=1, max_length=50)]
+    fields: Annotated[list[FormField], Meta(min_length=1, max_length=50)]
     title: _Short | Bound = ""
     submit_label: _Short | Bound = ""
     cancel_label: _Short | Bound = ""

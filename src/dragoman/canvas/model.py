@@ -1,4 +1,4 @@
-"""The nouns of the canvas: a surface as somebody drew it, and what a person did on one."""
+"""Data types of the canvas: a surface as an agent drew it, and an action that a person took on one."""
 
 from __future__ import annotations
 
@@ -6,32 +6,35 @@ from typing import Any, Literal
 
 import msgspec
 
-from dragoman.wire.a2ui import Surface, UpdateDataModel
+from dragoman.protocols.a2ui import Surface, UpdateDataModel
 
-Asking = Literal["no", "open", "closed"]
+QuestionState = Literal["no", "open", "closed"]
 
 
-class Drawn(msgspec.Struct, frozen=True, kw_only=True):
-    """A surface with its drawer: names of surfaces are each drawer's own, so `main` of two agents are two surfaces."""
+class DrawnSurface(msgspec.Struct, frozen=True, kw_only=True):
+    """A surface and the agent that drew it. Each agent names its own surfaces: `main` of two agents is two surfaces.
+
+    The agent is called its drawer.
+    """
 
     drawer: str
     workspace: str
     surface: Surface
     version: int
-    """Rises with every change, so that whoever draws it knows what it has."""
+    """Rises with every change, so that a page knows which version it has."""
     changed_ns: int
-    asking: Asking = "no"
-    """Somebody waits for its answer; or nobody does any more, and it says so."""
+    asking: QuestionState = "no"
+    """Whether an agent waits for its answer, or has stopped waiting."""
     session_key: str = ""
-    """The conversation whose run drew it, where one did."""
+    """The conversation whose run drew it, if any."""
 
     @property
     def key(self) -> str:
         return key_of(self.drawer, self.surface.id)
 
 
-class Taken(msgspec.Struct, frozen=True, kw_only=True):
-    """An action that a person took, with its context read from the data as it was then."""
+class SurfaceAction(msgspec.Struct, frozen=True, kw_only=True):
+    """An action that a person took, with its context as the data was at that moment."""
 
     id: str
     drawer: str
@@ -43,22 +46,22 @@ class Taken(msgspec.Struct, frozen=True, kw_only=True):
     user_message: str = ""
     at_ns: int
     is_secret: bool = False
-    """It holds what no disk may: it ends with the daemon."""
+    """It contains a secret that must not be written to disk: it ends with the daemon."""
     session_key: str = ""
-    """Of the run that drew the surface, where one did: the action is for that conversation."""
+    """The conversation whose run drew the surface, if any. It gets the action."""
 
 
 class SurfaceChange(msgspec.Struct, frozen=True, kw_only=True):
-    """What became of a surface, for those who show it elsewhere: without what was typed into fields for secrets."""
+    """A change of a surface, for those who show it elsewhere. Secrets that were typed into fields are left out."""
 
     drawer: str
     surface_id: str
     after: Surface | None
-    """None: it is gone."""
+    """None: it was removed."""
     data: tuple[UpdateDataModel, ...] = ()
     """What was set in its data, in order."""
     is_new: bool = False
-    """Made, or made anew."""
+    """Created, or created again."""
 
 
 def key_of(drawer: str, surface_id: str) -> str:

@@ -1,1 +1,1 @@
-"""Chat: the client of an OpenClaw gateway, what its frames mean, and the runs of agents."""
+"""Chat: conversations, the runs of agents in them, and the approvals that agents need."""

@@ -1,4 +1,4 @@
-"""Conversations that outlive the daemon: sessions by their key, and what was said in each, in order."""
+"""Conversations that outlive the daemon: sessions by their key, and their messages in order."""
 
 from __future__ import annotations
 
@@ -8,62 +8,62 @@ from typing import Any, Literal
 import anyio
 import msgspec
 
-from dragoman.chat import faults
-from dragoman.clock import Clock
-from dragoman.events import Event
-from dragoman.ids import new_id
+from dragoman.chat import errors as chat_errors
+from dragoman.core.clock import Clock
+from dragoman.core.events import Event
+from dragoman.core.ids import new_id
 from dragoman.journal import (
-    Before,
-    Everything,
+    BeforeScope,
+    ColumnScrub,
+    EverythingScope,
     Journal,
     JsonText,
-    OfSession,
     Scope,
-    Scrub,
+    SessionScope,
     Statement,
     Store,
     json_column,
 )
-from dragoman.wire.gateway import canonical_session_key
+from dragoman.protocols.gateway import canonical_session_key
 
 SESSIONS_AT_MOST = 500
 MESSAGES_AT_MOST = 2_000
-"""Of one session; the oldest go."""
-LOOKED_AT = 100
-"""Of the newest, where a message that is sent again can stand."""
+"""Per session. The oldest are removed."""
+DUPLICATES_SEARCHED = 100
+"""The newest messages that are searched for a message that is sent again."""
 MESSAGE_BYTES = 128 * 1024
-"""As real gateways cap a message of the history."""
+"""Real gateways cap a message of the history at this size."""
 
-Role = Literal["user", "assistant"]
+MessageRole = Literal["user", "assistant"]
 
 
-class Called(msgspec.Struct, frozen=True, kw_only=True):
-    """A tool call as it stands in a conversation."""
+class RecordedToolCall(msgspec.Struct, frozen=True, kw_only=True):
+    """A tool call as it is stored in a conversation."""
 
     id: str
     tool: str
     title: str = ""
-    """For people; none in what was kept before there were titles."""
+    """For people. Empty in messages that were stored before there were titles."""
     input: Any = None
     output: str = ""
     error: str | None = None
     after: int = 0
-    """How many characters of the text were said before it."""
+    """How many characters of the text come before it."""
     took_ms: int | None = None
 
 
-class Said(msgspec.Struct, frozen=True, kw_only=True):
+class StoredMessage(msgspec.Struct, frozen=True, kw_only=True):
     id: str
     seq: int
-    role: Role
+    role: MessageRole
     text: str
     at_ms: int
     run_id: str = ""
     by: str = ""
-    calls: tuple[Called, ...] = ()
+    calls: tuple[RecordedToolCall, ...] = ()
     outcome: Literal["final", "aborted", "error"] = "final"
     error: str = ""
-    """Why the run failed, in the words that were told then."""
+    """Why the run failed, in the words that were shown then."""
 
 
 class Conversation(msgspec.Struct, frozen=True, kw_only=True):
@@ -75,7 +75,7 @@ class Conversation(msgspec.Struct, frozen=True, kw_only=True):
     updated_ms: int
     last_seq: int = 0
     workspace: str = ""
-    """The folder it is about, where a window that was opened on one began it; empty: the daemon's own."""
+    """The folder that it is about, if a window that was open on one started it; empty for the daemon's own."""
 
 
 class ChatStore(Store):
@@ -93,14 +93,16 @@ class ChatStore(Store):
         at_ns = conversation.updated_ms * 1_000_000
         return Statement("replace into chat_sessions values (?, ?, ?)", (conversation.key, value, at_ns))
 
-    def say(self, key: str, said: Said) -> list[Statement]:
-        value = JsonText(msgspec.json.encode(said).decode())
+    def say(self, key: str, message: StoredMessage) -> list[Statement]:
+        value = JsonText(msgspec.json.encode(message).decode())
         return [
-            Statement("replace into chat_messages values (?, ?, ?, ?)", (key, said.seq, value, said.at_ms * 1_000_000)),
-            Statement("delete from chat_messages where key = ? and seq <= ?", (key, said.seq - MESSAGES_AT_MOST)),
+            Statement(
+                "replace into chat_messages values (?, ?, ?, ?)", (key, message.seq, value, message.at_ms * 1_000_000)
+            ),
+            Statement("delete from chat_messages where key = ? and seq <= ?", (key, message.seq - MESSAGES_AT_MOST)),
         ]
 
-    def scrubs(self) -> Iterable[Scrub]:
+    def scrubs(self) -> Iterable[ColumnScrub]:
         yield json_column("chat_sessions", "key", "value")
         yield json_column("chat_messages", "(key || char(31) || printf('%012d', seq))", "value")
 
@@ -125,11 +127,11 @@ class ChatStore(Store):
 
     def forget(self, scope: Scope) -> Iterable[Statement]:
         match scope:
-            case Everything():
+            case EverythingScope():
                 return (Statement("delete from chat_sessions"), Statement("delete from chat_messages"))
-            case OfSession(session):
+            case SessionScope(session):
                 return self.remove(session)
-            case Before(at_ns):
+            case BeforeScope(at_ns):
                 return (
                     Statement("delete from chat_sessions where changed_ns < ?", (at_ns,)),
                     Statement("delete from chat_messages where at_ns < ?", (at_ns,)),
@@ -140,49 +142,49 @@ STORE = ChatStore()
 
 
 class Conversations:
-    """Owns the list of sessions; what was said is read from the store when it is asked for."""
+    """The list of conversations. Messages are read from the store when they are asked for."""
 
     def __init__(self, journal: Journal, clock: Clock) -> None:
         self._journal = journal
         self._clock = clock
         self._sessions: dict[str, Conversation] = {}
-        self._turn = anyio.Lock()
+        self._lock = anyio.Lock()
 
     async def load(self) -> None:
-        async with self._turn:
+        async with self._lock:
             rows = await self._journal.query(STORE.sessions())
             found = [msgspec.json.decode(value, type=Conversation) for (value,) in rows.rows]
             self._sessions = {it.key: it for it in found}
 
     def all(self) -> tuple[Conversation, ...]:
-        """The one that changed last first."""
+        """The most recently changed comes first."""
         return tuple(sorted(self._sessions.values(), key=lambda it: -it.updated_ms))
 
     def find(self, key: str) -> Conversation | None:
         return self._sessions.get(canonical_session_key(key))
 
     async def create(self, key: str, *, label: str = "") -> Conversation:
-        """The one that is there, if there is one."""
-        async with self._turn:
+        """Create a conversation, or return the existing one."""
+        async with self._lock:
             return await self._ensure(canonical_session_key(key), label)
 
     async def place(self, key: str, workspace: str, *, label: str = "") -> Conversation:
-        """About this folder from its beginning: one in which something was said stays where it is."""
-        async with self._turn:
+        """Set the folder of a conversation that has no messages yet. Any other stays where it is."""
+        async with self._lock:
             known = await self._ensure(canonical_session_key(key), label)
             if known.last_seq or known.workspace:
                 return known
             return await self._keep(msgspec.structs.replace(known, workspace=workspace), "chat.session_placed")
 
     async def rename(self, key: str, label: str) -> Conversation:
-        async with self._turn:
+        async with self._lock:
             known = self._sessions.get(canonical_session_key(key))
             if known is None:
-                raise faults.unknown_session(key)
+                raise chat_errors.unknown_session(key=key)
             return await self._keep(msgspec.structs.replace(known, label=label), "chat.session_renamed")
 
     async def remove(self, key: str) -> bool:
-        async with self._turn:
+        async with self._lock:
             known = self._sessions.get(canonical_session_key(key))
             if known is None:
                 return False
@@ -192,42 +194,46 @@ class Conversations:
             return True
 
     async def forget(self, key: str) -> None:
-        """With what is in the record of it."""
-        async with self._turn:
-            await self._journal.forget(OfSession(key))
+        """Remove a conversation and its events in the journal."""
+        async with self._lock:
+            await self._journal.forget(SessionScope(key))
             self._sessions.pop(key, None)
 
-    async def say(self, key: str, role: Role, text: str, **more: Any) -> Said:
-        async with self._turn:
+    async def say(self, key: str, role: MessageRole, text: str, **more: Any) -> StoredMessage:
+        async with self._lock:
             known = await self._ensure(canonical_session_key(key), "")
             now_ms = self._now_ms()
-            said = Said(id=new_id("message"), seq=known.last_seq + 1, role=role, text=_cut(text), at_ms=now_ms, **more)
-            changed = msgspec.structs.replace(known, updated_ms=now_ms, last_seq=said.seq)
+            message = StoredMessage(
+                id=new_id("message"), seq=known.last_seq + 1, role=role, text=_cut(text), at_ms=now_ms, **more
+            )
+            changed = msgspec.structs.replace(known, updated_ms=now_ms, last_seq=message.seq)
             event = Event(
                 kind="chat.said",
                 session=known.key,
-                text=(said.text or said.error)[:500],
-                body={"key": known.key, "id": said.id, "role": role, "run": said.run_id, "by": said.by},
+                text=(message.text or message.error)[:500],
+                body={"key": known.key, "id": message.id, "role": role, "run": message.run_id, "by": message.by},
             )
-            await self._journal.append([event], writes=[STORE.put(changed), *STORE.say(known.key, said)])
+            await self._journal.append([event], writes=[STORE.put(changed), *STORE.say(known.key, message)])
             self._sessions[known.key] = changed
-            return said
+            return message
 
-    async def history(self, key: str, *, limit: int = 200) -> list[Said]:
-        """The newest so many, oldest first; of a session that nobody knows, none."""
+    async def history(self, key: str, *, limit: int = 200) -> list[StoredMessage]:
+        """The newest messages, oldest first; none for an unknown session."""
         rows = await self._journal.query(STORE.newest(canonical_session_key(key), limit))
-        return [msgspec.json.decode(value, type=Said) for (value,) in reversed(rows.rows)]
+        return [msgspec.json.decode(value, type=StoredMessage) for (value,) in reversed(rows.rows)]
 
     async def was_asked(self, key: str, run_id: str) -> bool:
-        """Whether a run of this id is among what was said last: before a restart, too."""
-        return bool((await self._journal.query(STORE.asked(canonical_session_key(key), run_id, LOOKED_AT))).rows)
+        """Whether a run of this id is among the newest messages, including those from before a restart."""
+        return bool(
+            (await self._journal.query(STORE.asked(canonical_session_key(key), run_id, DUPLICATES_SEARCHED))).rows
+        )
 
     async def _ensure(self, key: str, label: str) -> Conversation:
         known = self._sessions.get(key)
         if known is not None:
             return known
         if len(self._sessions) >= SESSIONS_AT_MOST:
-            raise faults.too_many_sessions(SESSIONS_AT_MOST)
+            raise chat_errors.too_many_sessions(most=SESSIONS_AT_MOST)
         now_ms = self._now_ms()
         fresh = Conversation(key=key, id=new_id("session"), label=label, created_ms=now_ms, updated_ms=now_ms)
         return await self._keep(fresh, "chat.session_created")

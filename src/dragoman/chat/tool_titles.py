@@ -1,6 +1,6 @@
-"""What a tool call does, as a sentence for people: "Reading src/main.ts".
+"""The title of a tool call for people: "Reading src/main.ts".
 
-A title names files, lines and configurations, never commands, expressions or values: those stand in the arguments.
+A title names files, lines and configurations, never commands, expressions or values: those are in the arguments.
 """
 
 from __future__ import annotations
@@ -8,73 +8,73 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from dragoman.phrases import Language, Phrase, say
-from dragoman.visible import spelled_out
+from dragoman.core.localization import Language, LocalizedText, localize
+from dragoman.core.safe_text import escape_invisible
 
 _PLACE_CHARACTERS = 120
 
-PLAIN: Mapping[str, Phrase] = {
-    "dragoman_status": say("Looking at what Dragoman does"),
-    "search_journal": say("Searching what happened"),
-    "get_debugger_configurations": say("Listing what can be debugged"),
-    "set_breakpoint": say("Setting a breakpoint"),
-    "remove_breakpoint": say("Removing breakpoints"),
-    "get_breakpoints": say("Listing the breakpoints"),
-    "start_debugging": say("Starting to debug"),
-    "continue_debugging": say("Letting the program go on"),
-    "step_execution": say("Stepping through the program"),
-    "get_scopes": say("Reading the call stack"),
-    "get_variables": say("Reading variables"),
-    "evaluate_expression": say("Evaluating an expression"),
-    "stop_debugging": say("Ending the debug session"),
-    "pause_debugging": say("Pausing the program"),
-    "restart_debugging": say("Starting the program again"),
-    "wait_for_stop": say("Waiting for the program to stop"),
-    "list_sessions": say("Listing the debug sessions"),
-    "set_variable": say("Setting a variable"),
-    "get_output": say("Reading the program's output"),
-    "get_source": say("Reading the source"),
-    "trace": say("Tracing values through a run"),
-    "check": say("Checking a claim about a run"),
-    "find_change": say("Finding where a value changes"),
-    "compare_runs": say("Comparing two runs"),
-    "explain_crash": say("Explaining a crash"),
-    "debug_test": say("Debugging a test"),
-    "debug_last_failure": say("Debugging the last failure"),
-    "stop_history": say("Looking at earlier stops"),
-    "list_terminals": say("Listing the terminals"),
-    "search_commands": say("Searching commands that were run"),
-    "get_command_output": say("Reading a command's output"),
-    "get_last_failure": say("Looking at the last failure"),
-    "read_terminal": say("Reading a terminal"),
-    "run_in_terminal": say("Running a command in a terminal"),
-    "wait_for_command": say("Waiting for a command to end"),
-    "show_canvas": say("Drawing on the canvas"),
-    "update_canvas": say("Changing the canvas"),
-    "read_actions": say("Reading what was done on the canvas"),
-    "list_components": say("Listing what can be drawn"),
-    "ask_user": say("Asking you"),
-    "ide_open": say("Opening a file in the editor"),
-    "ide_diff": say("Proposing a change"),
-    "ide_diagnostics": say("Reading the editor's problems"),
-    "ide_selection": say("Reading the selection in the editor"),
-    "ide_open_files": say("Listing the files open in the editor"),
-    "ide_notify": say("Showing a notice in the editor"),
-    "ide_run_in_terminal": say("Running a command in the editor's terminal"),
+PLAIN_TITLES: Mapping[str, LocalizedText] = {
+    "dragoman_status": localize("Checking Dragoman's status"),
+    "search_journal": localize("Searching the journal"),
+    "get_debugger_configurations": localize("Listing debug configurations"),
+    "set_breakpoint": localize("Setting a breakpoint"),
+    "remove_breakpoint": localize("Removing breakpoints"),
+    "get_breakpoints": localize("Listing the breakpoints"),
+    "start_debugging": localize("Starting to debug"),
+    "continue_debugging": localize("Resuming the program"),
+    "step_execution": localize("Stepping through the program"),
+    "get_scopes": localize("Reading the call stack"),
+    "get_variables": localize("Reading variables"),
+    "evaluate_expression": localize("Evaluating an expression"),
+    "stop_debugging": localize("Ending the debug session"),
+    "pause_debugging": localize("Pausing the program"),
+    "restart_debugging": localize("Restarting the program"),
+    "wait_for_stop": localize("Waiting for the program to stop"),
+    "list_sessions": localize("Listing the debug sessions"),
+    "set_variable": localize("Setting a variable"),
+    "get_output": localize("Reading the program's output"),
+    "get_source": localize("Reading the source"),
+    "trace": localize("Tracing values through a run"),
+    "check": localize("Checking a claim about a run"),
+    "find_change": localize("Finding where a value changes"),
+    "compare_runs": localize("Comparing two runs"),
+    "explain_crash": localize("Explaining a crash"),
+    "debug_test": localize("Debugging a test"),
+    "debug_last_failure": localize("Debugging the last failure"),
+    "stop_history": localize("Reading earlier stops"),
+    "list_terminals": localize("Listing the terminals"),
+    "search_commands": localize("Searching past commands"),
+    "get_command_output": localize("Reading a command's output"),
+    "get_last_failure": localize("Looking at the last failure"),
+    "read_terminal": localize("Reading a terminal"),
+    "run_in_terminal": localize("Running a command in a terminal"),
+    "wait_for_command": localize("Waiting for a command to end"),
+    "show_canvas": localize("Drawing on the canvas"),
+    "update_canvas": localize("Updating the canvas"),
+    "read_actions": localize("Reading canvas actions"),
+    "list_components": localize("Listing canvas components"),
+    "ask_user": localize("Asking you"),
+    "ide_open": localize("Opening a file in the editor"),
+    "ide_diff": localize("Proposing a change"),
+    "ide_diagnostics": localize("Reading the editor's problems"),
+    "ide_selection": localize("Reading the selection in the editor"),
+    "ide_open_files": localize("Listing the files open in the editor"),
+    "ide_notify": localize("Showing a notice in the editor"),
+    "ide_run_in_terminal": localize("Running a command in the editor's terminal"),
 }
-PLACED: Mapping[str, Callable[[str], Phrase]] = {
-    "set_breakpoint": lambda place: say("Setting a breakpoint at {place}", place=place),
-    "start_debugging": lambda place: say("Debugging {place}", place=place),
-    "get_source": lambda place: say("Reading {place}", place=place),
-    "ide_open": lambda place: say("Opening {place} in the editor", place=place),
-    "ide_diff": lambda place: say("Proposing a change of {place}", place=place),
-    "ide_diagnostics": lambda place: say("Reading the editor's problems in {place}", place=place),
+PLACED_TITLES: Mapping[str, Callable[[str], LocalizedText]] = {
+    "set_breakpoint": lambda place: localize("Setting a breakpoint at {place}", place=place),
+    "start_debugging": lambda place: localize("Debugging {place}", place=place),
+    "get_source": lambda place: localize("Reading {place}", place=place),
+    "ide_open": lambda place: localize("Opening {place} in the editor", place=place),
+    "ide_diff": lambda place: localize("Proposing a change to {place}", place=place),
+    "ide_diagnostics": lambda place: localize("Reading the editor's problems in {place}", place=place),
 }
 
 
-def title_of(tool: str, arguments: object, language: Language) -> str:
-    """The name of a tool that is not ours; what a model wrote as arguments may be anything."""
-    plain, placed = PLAIN.get(tool), PLACED.get(tool)
+def tool_title(tool: str, arguments: object, language: Language) -> str:
+    """The title; for a tool of another server, its name. A model may write anything as arguments."""
+    plain, placed = PLAIN_TITLES.get(tool), PLACED_TITLES.get(tool)
     if plain is None:
         return tool
     place = _place(arguments) if placed and isinstance(arguments, Mapping) else ""
@@ -86,7 +86,7 @@ def _place(arguments: Mapping[str, Any]) -> str:
     name = next((it for it in names if isinstance(it, str) and it), "")
     if not name:
         return ""
-    shown = " ".join(spelled_out(name).split())
+    shown = " ".join(escape_invisible(name).split())
     shown = shown if len(shown) <= _PLACE_CHARACTERS else "…" + shown[-_PLACE_CHARACTERS:]
     lines = (arguments.get(name) for name in ("line_number", "line"))
     line = next((it for it in lines if isinstance(it, int) and it is not True), None)

@@ -1,1 +1,4 @@
-"""The command line: a client of the daemon. One module a command; `main` serves the fast ones first."""
+"""The command line, a client of the daemon: one module per command group.
+
+`main` and `dispatch` serve the frequent commands before a library for parsing options is imported.
+"""

@@ -1,4 +1,4 @@
-"""Rows in columns. A person's window gets a header and is not run over; a pipe gets the rows alone, and whole."""
+"""Rows in aligned columns: with a header and cut to the window on a terminal, whole in a pipe."""
 
 from __future__ import annotations
 
@@ -6,28 +6,28 @@ import shutil
 import sys
 from collections.abc import Iterator, Sequence
 
-from dragoman.cli.output import shown
-from dragoman.phrases import Phrase
-from dragoman.shell.cells import cut, width
-from dragoman.visible import visible
+from dragoman.cli.output import render
+from dragoman.core.localization import LocalizedText
+from dragoman.core.safe_text import printable
+from dragoman.shell.overlay.cells import cut, width
 
-_BETWEEN = "  "
+_SEPARATOR = "  "
 
 
-def show_columns(header: Sequence[Phrase], rows: Sequence[Sequence[str]]) -> None:
+def show_columns(header: Sequence[LocalizedText], rows: Sequence[Sequence[str]]) -> None:
     """The last column is the one that gives way, and the one that may have several lines."""
-    room = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
-    titled = [[shown(title) for title in header]] if room and rows else []
-    sys.stdout.writelines(f"{line}\n" for line in aligned([*titled, *rows], room))
+    width_limit = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+    titled = [[render(title) for title in header]] if width_limit and rows else []
+    sys.stdout.writelines(f"{line}\n" for line in align_columns([*titled, *rows], width_limit))
 
 
-def aligned(rows: Sequence[Sequence[str]], room: int | None) -> Iterator[str]:
-    seen = [[*map(visible, row[:-1]), row[-1]] for row in rows]
+def align_columns(rows: Sequence[Sequence[str]], width_limit: int | None) -> Iterator[str]:
+    seen = [[*map(printable, row[:-1]), row[-1]] for row in rows]
     widths = [max(map(width, column)) for column in zip(*seen, strict=True)]
     for row in seen:
         *padded, last = row
         cells = [cell + " " * (most - width(cell)) for cell, most in zip(padded, widths, strict=False)]
-        before = _BETWEEN.join([*cells, ""])
+        before = _SEPARATOR.join([*cells, ""])
         for at, each in enumerate(last.split("\n")):
-            line = (before if at == 0 else " " * width(before)) + visible(each)
-            yield line if room is None else cut(line, room)
+            line = (before if at == 0 else " " * width(before)) + printable(each)
+            yield line if width_limit is None else cut(line, width_limit)

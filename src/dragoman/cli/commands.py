@@ -1,112 +1,294 @@
-"""The commands as a table: what is typed, where it lives, what it is for. Nothing is imported until it is used."""
+"""The table of commands: what is typed, which function runs, and where the help lists it.
+
+Functions are named as strings and imported when they are used, because start-up time counts. The options of the fast
+commands stand in `parser.fast_commands`, the examples of all in `parser.examples`.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from cyclopts import App, Group
+from cyclopts import App, Group, Parameter
 
 from dragoman import __version__
-from dragoman.cli.labels import labelled_app
-from dragoman.cli.output import shown
-from dragoman.phrases import Phrase, say
+from dragoman.cli.output import render
+from dragoman.cli.parser.fast_commands import FAST_COMMANDS
+from dragoman.cli.parser.parameters import command_function
+from dragoman.core.localization import LocalizedText, localize
 
 if TYPE_CHECKING:
-    from dragoman.cli.help import Help
+    from dragoman.cli.help import HelpFormatter
+
+
+def labelled_app(**given: Any) -> App:
+    """Each app by itself: a command takes its labels from the app that it is put into, when it is put there."""
+    return App(**_labels(), **given)
+
+
+def _labels() -> dict[str, Any]:
+    return {
+        "group_commands": render(localize("Commands")),
+        "group_parameters": render(localize("Options")),
+        "group_arguments": render(localize("Arguments")),
+    }
 
 
 @dataclass(frozen=True, slots=True)
-class Command:
+class CommandEntry:
+    """A command without a `function` is a fast one, or has commands of its own."""
+
     words: str
-    function: str
-    help: Phrase
+    help: LocalizedText
+    """One line, which lists show whole on 80 columns."""
+    function: str = ""
+    details: LocalizedText | None = None
+    """What only the command's own help says."""
+    is_common: bool = False
+    """Whether `dragoman --help` lists it, and not `dragoman help --all` alone."""
 
 
-_COMMANDS = (
-    Command("up", "up_options:up", say("Start the daemon, or say where it runs.")),
-    Command("down", "up_options:down", say("End the daemon in order.")),
-    Command("restart", "up_options:restart", say("End the daemon and start it again.")),
-    Command("status", "status:status", say("Show whether the daemon runs, where, and what lives in it.")),
-    Command("mcp", "mcp_options:mcp", say("Serve one MCP client on standard input and output; clients start it.")),
-    Command("dap", "dap_options:dap", say("Serve one editor as its debug adapter; editors start it.")),
-    Command(
-        "debug", "debug.app:app", say("Debug a program from the shell; the session lives on from command to command.")
+@dataclass(frozen=True, slots=True)
+class HelpGroup:
+    title: LocalizedText
+    commands: tuple[CommandEntry, ...]
+
+
+_HELP_GROUPS = (
+    HelpGroup(
+        localize("Connect an agent"),
+        (
+            CommandEntry(
+                "demo",
+                localize("Watch an agent find a real bug in a few seconds."),
+                "demo:demo",
+                details=localize("No setup is needed."),
+                is_common=True,
+            ),
+            CommandEntry(
+                "setup",
+                localize("Connect the MCP clients on this machine."),
+                "installation.mcp_clients:setup",
+                details=localize("Dragoman asks about each client."),
+                is_common=True,
+            ),
+            CommandEntry(
+                "client-config",
+                localize("Print, copy or write the configuration of an MCP client."),
+                "installation.mcp_clients:client_config",
+                is_common=True,
+            ),
+            CommandEntry(
+                "trust",
+                localize("Trust a folder so that agents may run its code."),
+                "permissions:trust",
+                is_common=True,
+            ),
+        ),
     ),
-    Command("report", "report:report", say("Write a debug session down as one file: stops, values, output, end.")),
-    Command("history", "history:history", say("Find commands that ran in recorded terminals.")),
-    Command("last", "last:last", say("Show the last command, or what it printed.")),
-    Command("ask", "ask:ask", say("Ask what happened in the terminals.")),
-    Command("replay", "replay:replay", say("Play what a terminal showed once more.")),
-    Command("terminals", "terminals:app", say("The terminals that are recorded: list, watch, export and import.")),
-    Command("shell", "shell:shell", say("Open your shell so that agents and you can ask what happened in it.")),
-    Command("gateway", "gateway:app", say("An OpenClaw gateway: connect to it, and talk to its agents.")),
-    Command("approvals", "approvals:approvals", say("Show what the chat's agent waits for, and answer it.")),
-    Command("stop-waiting", "stop_waiting:stop_waiting", say("End the waits of debug tools; the programs go on.")),
-    Command("demo", "demo:demo", say("Watch an agent find a real bug in a few seconds; nothing to set up.")),
-    Command("page", "page:page", say("Open the page in the browser; --print prints its one-time link.")),
-    Command("logs", "logs:logs", say("Show the daemon's log.")),
-    Command("setup", "setup:setup", say("Connect the MCP clients on this machine, one question each.")),
-    Command("doctor", "doctor:doctor", say("Say what is wrong here and how to mend it.")),
-    Command(
-        "client-config", "client_config:client_config", say("Print, copy or write one MCP client's configuration.")
+    HelpGroup(
+        localize("Debug"),
+        (
+            CommandEntry(
+                "debug",
+                localize("Debug a program from the shell."),
+                "debug.commands:app",
+                details=localize("The session stays open between commands."),
+                is_common=True,
+            ),
+            CommandEntry(
+                "report",
+                localize("Write a debug session to a file."),
+                "debug.report:report",
+                details=localize("The report has the stops, values, output and exit status."),
+                is_common=True,
+            ),
+            CommandEntry("adapters", localize("List and install debug adapters."), "installation.adapters:app"),
+            CommandEntry(
+                "lua",
+                localize("Locate, copy or check the Lua runtime."),
+                "installation.lua:app",
+            ),
+        ),
     ),
-    Command("adapters", "adapters:app", say("List the debug adapters, and install one.")),
-    Command("lua", "lua:app", say("The Lua runtime: where it is, a copy for a project, and what is wrong.")),
-    Command("config get", "config:config_get", say("Show one setting.")),
-    Command("config set", "config:config_set", say("Change one setting; comments are kept.")),
-    Command("config list", "config:config_list", say("Show all settings and where each comes from.")),
-    Command("config path", "config:config_path", say("Show where the settings file is.")),
-    Command("token create", "token:create", say("Make a token for one client, and print it.")),
-    Command("token list", "token:list_", say("List the tokens of clients, without their values.")),
-    Command("token revoke", "token:revoke", say("Revoke one client's token; whatever is open with it ends.")),
-    Command("token show", "token:show", say("Print a token, for clients that speak HTTP.")),
-    Command("token rotate", "token:rotate", say("Replace a token; whatever is open with the old one ends.")),
-    Command("journal tail", "journal:tail", say("Show the newest events; -f follows.")),
-    Command("journal search", "journal:search", say("Find events by words, newest first.")),
-    Command("journal export", "journal:export", say("Print the whole journal as JSON lines.")),
-    Command("trust", "trust:trust", say("Say that what a folder holds may run when an agent asks for it.")),
-    Command("forget", "journal:forget", say("Erase events for good.")),
-    Command("wire decode", "wire:wire_decode", say("Turn bytes of a protocol into JSON.")),
-    Command("wire encode", "wire:wire_encode", say("Turn JSON into bytes of a protocol.")),
-    Command("uninstall", "uninstall:uninstall", say("List what Dragoman made on this machine, and remove it.")),
-    Command("completions", "completions:completions", say("Print a completion script for a shell.")),
+    HelpGroup(
+        localize("Watch"),
+        (
+            CommandEntry(
+                "page",
+                localize("Open the page in the browser."),
+                "daemon.page:page",
+                details=localize("--print prints its one-time link instead."),
+                is_common=True,
+            ),
+            CommandEntry(
+                "approvals",
+                localize("Show and answer pending approvals of the chat agent."),
+                "permissions:approvals",
+                is_common=True,
+            ),
+            CommandEntry("journal", localize("Show, search and manage the journal.")),
+            CommandEntry("logs", localize("Show the daemon's log."), "daemon.logs:logs"),
+        ),
+    ),
+    HelpGroup(
+        localize("Terminals"),
+        (
+            CommandEntry(
+                "shell",
+                localize("Open your shell and record it."),
+                details=localize("You and your agents can then ask what happened in it."),
+                is_common=True,
+            ),
+            CommandEntry(
+                "history",
+                localize("Search commands run in recorded terminals."),
+                "terminals.history:history",
+                is_common=True,
+            ),
+            CommandEntry(
+                "ask", localize("Ask what happened in the terminals."), "terminals.history:ask", is_common=True
+            ),
+            CommandEntry("last", localize("Show the last command or its output."), "terminals.history:last"),
+            CommandEntry(
+                "terminals",
+                localize("List, watch, export and import recorded terminals."),
+                "terminals.recordings:app",
+            ),
+            CommandEntry("replay", localize("Replay a terminal recording."), "terminals.playback:replay"),
+        ),
+    ),
+    HelpGroup(
+        localize("Maintain"),
+        (
+            CommandEntry("up", localize("Start the daemon, or show its address if it is running."), is_common=True),
+            CommandEntry("down", localize("Stop the daemon."), is_common=True),
+            CommandEntry(
+                "status", localize("Show whether the daemon runs, its address and its sessions."), is_common=True
+            ),
+            CommandEntry(
+                "doctor",
+                localize("Diagnose problems and suggest fixes."),
+                "installation.doctor:doctor",
+                is_common=True,
+            ),
+            CommandEntry("config", localize("Read and change the settings."), is_common=True),
+            CommandEntry("restart", localize("Restart the daemon.")),
+            CommandEntry("forget", localize("Permanently erase events."), "journal:forget"),
+            CommandEntry(
+                "uninstall",
+                localize("Remove everything Dragoman created on this machine."),
+                "installation.uninstall:uninstall",
+                details=localize("Dragoman lists it first, and asks."),
+            ),
+        ),
+    ),
+    HelpGroup(
+        localize("Protocols and plumbing"),
+        (
+            CommandEntry(
+                "mcp",
+                localize("Serve one MCP client on standard input and output."),
+                details=localize("MCP clients start this command."),
+            ),
+            CommandEntry(
+                "dap",
+                localize("Serve one editor as its debug adapter."),
+                details=localize("Editors start this command."),
+            ),
+            CommandEntry("gateway", localize("Connect to an OpenClaw gateway and talk to its agents."), "gateway:app"),
+            CommandEntry("token", localize("Manage the tokens of HTTP clients.")),
+            CommandEntry("wire", localize("Decode and encode protocol bytes, for protocol developers.")),
+            CommandEntry(
+                "stop-waiting",
+                localize("Cancel debug calls that are waiting."),
+                details=localize("The programs keep running."),
+            ),
+            CommandEntry("completions", localize("Print a shell completion script."), "completion:completions"),
+        ),
+    ),
 )
 
-_FIRST = frozenset({"demo", "setup", "shell", "debug"})
-_GROUPS = {
-    "config": say("Read and change the settings."),
-    "token": say("The tokens that HTTP clients need."),
-    "journal": say("The record of what happened."),
-    "wire": say("For people who debug protocols."),
-}
+_SUBCOMMANDS = (
+    CommandEntry("config get", localize("Show one setting."), "config:config_get"),
+    CommandEntry("config set", localize("Change a setting. Comments in the file are kept."), "config:config_set"),
+    CommandEntry("config list", localize("Show all settings and where each comes from."), "config:config_list"),
+    CommandEntry("config path", localize("Show where the settings file is."), "config:config_path"),
+    CommandEntry("token create", localize("Create a token for one client and print it."), "token:create"),
+    CommandEntry("token list", localize("List client tokens without their values."), "token:list_"),
+    CommandEntry(
+        "token revoke", localize("Revoke a client's token and disconnect everything that uses it."), "token:revoke"
+    ),
+    CommandEntry("token show", localize("Print a token for HTTP clients."), "token:show"),
+    CommandEntry(
+        "token rotate", localize("Replace a token and disconnect every client that uses the old one."), "token:rotate"
+    ),
+    CommandEntry("journal tail", localize("Show the newest events. -f follows new ones."), "journal:tail"),
+    CommandEntry("journal search", localize("Search events by words, newest first."), "journal:search"),
+    CommandEntry("journal export", localize("Print the whole journal as JSON Lines."), "journal:export"),
+    CommandEntry("wire decode", localize("Decode protocol bytes to JSON."), "wire:wire_decode"),
+    CommandEntry("wire encode", localize("Encode JSON as protocol bytes."), "wire:wire_encode"),
+)
 
 
-def build_app() -> App:
-    app = labelled_app(
+class CommandLine(App):
+    """The root, whose help ends with what cyclopts does not know: examples, and where the other commands are."""
+
+    lists_all = False
+
+    def help_print(
+        self,
+        tokens: Annotated[str | Iterable[str] | None, Parameter(show=False)] = None,
+        *,
+        console: Annotated[Any, Parameter(parse=False)] = None,
+    ) -> None:
+        from dragoman.cli.help import print_ending
+
+        super().help_print(tokens, console=console)
+        words, _, _ = self.parse_commands(tokens)
+        print_ending(console or self.console, " ".join(words), lists_all=self.lists_all)
+
+
+def build_app(*, lists_all: bool = False) -> App:
+    """`lists_all` also shows the commands that are not common; completion scripts know no others than shown ones."""
+    app = CommandLine(
         name="dragoman",
-        help=shown(say("The interpreter between AI agents and your machine: debugger, terminal and screen.")),
+        help=render(localize("The interpreter between AI agents and your machine: debugger, terminal and screen.")),
         version=__version__,
         help_format="plaintext",
         result_action="return_value",
-        help_formatter=_Help(),
+        help_formatter=_LazyHelpFormatter(),
+        **_labels(),
     )
-    app["--help"].help = shown(say("Show this."))
-    app["--version"].help = shown(say("Show the version."))
-    begin_here = Group(shown(say("Begin here")), sort_key=0)
-    groups = {name: labelled_app(name=name, help=shown(about)) for name, about in _GROUPS.items()}
-    for group in groups.values():
-        app.command(group)
-    for command in _COMMANDS:
-        group_name, _, name = command.words.rpartition(" ")
-        parent = groups[group_name] if group_name else app
-        panel = begin_here if command.words in _FIRST else None
-        parent.command(f"dragoman.cli.{command.function}", name=name, help=shown(command.help), group=panel)
+    app.lists_all = lists_all
+    options = Group(render(localize("Options")), sort_key=len(_HELP_GROUPS))
+    for flag, about in (("--help", localize("Show this help.")), ("--version", localize("Show the version."))):
+        app[flag].help, app[flag].group = render(about), options
+    for place, group in enumerate(_HELP_GROUPS):
+        panel = Group(render(group.title), sort_key=place)
+        for line, entry in enumerate(group.commands):
+            shown = {"group": panel, "sort_key": line, "show": lists_all or entry.is_common}
+            _add_command(app, entry, **shown)
+    for line, entry in enumerate(_SUBCOMMANDS):
+        _add_command(app, entry, sort_key=line)
     return app
 
 
-class _Help:
+def _add_command(app: App, entry: CommandEntry, **shown: Any) -> None:
+    parent_name, _, name = entry.words.rpartition(" ")
+    parent = app[parent_name] if parent_name else app
+    text = "\n\n".join(render(part) for part in (entry.help, entry.details) if part)
+    if fast := FAST_COMMANDS.get(entry.words):
+        parent.command(command_function(fast), name=name, help=text, **shown)
+    elif entry.function:
+        parent.command(f"dragoman.cli.{entry.function}", name=name, help=text, **shown)
+    else:
+        parent.command(labelled_app(name=name, help=text, **shown))
+
+
+class _LazyHelpFormatter:
     """What shows help takes as long to load as all that a command needs: for those who ask for it."""
 
     def __call__(self, console: Any, options: Any, panel: Any) -> None:
@@ -116,7 +298,7 @@ class _Help:
         return getattr(self._help, name)
 
     @cached_property
-    def _help(self) -> Help:
-        from dragoman.cli.help import Help
+    def _help(self) -> HelpFormatter:
+        from dragoman.cli.help import HelpFormatter
 
-        return Help()
+        return HelpFormatter()

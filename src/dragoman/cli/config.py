@@ -1,4 +1,4 @@
-"""`dragoman config`: read and change the settings file, comments kept."""
+"""`dragoman config`: read and change the settings file, with its comments kept."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from dragoman.cli import completers
-from dragoman.cli.output import ExitCode, show_json, show_text, shown, tell, warn
-from dragoman.phrases import preferred_language, say
-from dragoman.places import find_places
-from dragoman.settings import Explained, explain, find_setting, unknown_variables
-from dragoman.shell.wishes import Wishes
+from dragoman.cli import completion
+from dragoman.cli.output import ExitCode, render, show_json, show_message, show_text, warn
+from dragoman.core.localization import localize, preferred_language
+from dragoman.core.paths import find_paths
+from dragoman.core.settings.loader import ResolvedSetting, explain_settings, find_setting, unknown_variables
+from dragoman.shell.settings import ShellSettings
 
-_ABOUT = shown(say("A setting's name; `dragoman config list` shows them."))
-Key = Annotated[str, Parameter(help=_ABOUT, completer=completers.settings)]
+_KEY_HELP = render(localize("Setting name. `dragoman config list` lists them."))
+Key = Annotated[str, Parameter(help=_KEY_HELP, completer=completion.settings)]
 
 
 def config_get(key: Key, /) -> int:
     find_setting(key)
-    show_text(_plain(explain(find_places())[key].value))
+    show_text(_plain(explain_settings(find_paths())[key].value))
     return ExitCode.OK
 
 
@@ -29,50 +29,52 @@ def config_set(
     key: Key,
     value: Annotated[
         str,
-        Parameter(help=shown(say("Its new value; of a list, words with commas.")), completer=completers.setting_values),
+        Parameter(
+            help=render(localize("New value. Separate list items with commas.")), completer=completion.setting_values
+        ),
     ],
     /,
 ) -> int:
-    from dragoman.transport.settings_file import write_setting
+    from dragoman.io.files.settings_file import write_setting
 
     setting = find_setting(key)
-    write_setting(find_places().settings_file, key, value)
-    shown = explain(find_places(), {})[key].value
-    tell(say("{key} is now {value}.", key=key, value=_plain(shown)))
+    write_setting(find_paths().settings_file, key, value)
+    shown = explain_settings(find_paths(), {})[key].value
+    show_message(localize("Set: {key} = {value}", key=key, value=_plain(shown)))
     if setting.needs_restart:
-        tell(say("It takes effect when the daemon restarts: `dragoman restart`."))
-    elif hasattr(Wishes, key):
-        tell(say("It counts in every wrapped shell that is opened from now on."))
+        show_message(localize("Run `dragoman restart` for this to take effect."))
+    elif hasattr(ShellSettings, key):
+        show_message(localize("Takes effect in new shells."))
     if os.environ.get(setting.variable):
-        warn(say("The variable {name} is set, and it wins over the file.", name=setting.variable))
+        warn(localize("The environment variable {name} is set and overrides the file.", name=setting.variable))
     return ExitCode.OK
 
 
-def config_list(*, json: Annotated[bool, Parameter(negative="", help=shown(say("Answer with JSON.")))] = False) -> int:
-    settings = list(explain(find_places()).values())
+def config_list(*, json: Annotated[bool, Parameter(negative="", help=render(localize("Print JSON.")))] = False) -> int:
+    settings = list(explain_settings(find_paths()).values())
     if json:
         show_json([_row(entry) for entry in settings])
     else:
         for entry in settings:
-            _tell_entry(entry)
+            _show_entry(entry)
     warn(*unknown_variables())
     return ExitCode.OK
 
 
 def config_path() -> int:
-    show_text(str(find_places().settings_file))
+    show_text(str(find_paths().settings_file))
     return ExitCode.OK
 
 
-def _tell_entry(entry: Explained) -> None:
-    value, source = _plain(entry.value), entry.source.phrase()
-    tell(
-        say("{key} = {value}  ({source})", key=entry.setting.key, value=value, source=source),
-        say("    {about}", about=entry.setting.about),
+def _show_entry(entry: ResolvedSetting) -> None:
+    value, source = _plain(entry.value), entry.source.localized()
+    show_message(
+        localize("{key} = {value}  ({source})", key=entry.setting.key, value=value, source=source),
+        localize("    {about}", about=entry.setting.about),
     )
 
 
-def _row(entry: Explained) -> dict[str, Any]:
+def _row(entry: ResolvedSetting) -> dict[str, Any]:
     setting, source, language = entry.setting, entry.source, preferred_language()
     return {
         "key": setting.key,

@@ -1,4 +1,4 @@
-"""`dragoman gateway`: the OpenClaw gateway that the daemon is a client of. The daemon connects; these ask it to."""
+"""`dragoman gateway`: the daemon's connection to an OpenClaw gateway, and chat with its agents."""
 
 from __future__ import annotations
 
@@ -7,100 +7,99 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from dragoman.cli import approvals
-from dragoman.cli.history import Json
-from dragoman.cli.labels import labelled_app
-from dragoman.cli.output import ExitCode, ask_yes, show_json, show_text, shown, tell, warn
-from dragoman.cli.progress import working
-from dragoman.errors import DragomanError
-from dragoman.phrases import say
-from dragoman.places import find_places
-from dragoman.settings import load_settings
-from dragoman.transport.control_link import ControlLink
-from dragoman.transport.settings_file import write_setting
-from dragoman.visible import visible
-from dragoman.wire.control import Item
-from dragoman.words import word_of
+from dragoman.cli import permissions
+from dragoman.cli.commands import labelled_app
+from dragoman.cli.output import ExitCode, confirm, progress, render, show_json, show_message, show_text, warn
+from dragoman.cli.terminals.history import Json
+from dragoman.core.errors import DragomanError
+from dragoman.core.labels import label_of
+from dragoman.core.localization import localize
+from dragoman.core.paths import find_paths
+from dragoman.core.safe_text import printable
+from dragoman.core.settings.loader import load_settings
+from dragoman.io.drivers.control_client import ControlClient
+from dragoman.io.files.settings_file import write_setting
+from dragoman.protocols.control import ControlItem
 
-CONNECTED_WITHIN_S = 40.0
-_SILENT_AT_MOST_S = 660.0
-_GOOD = frozenset({"connected", "disconnected"})
+CONNECT_TIMEOUT_S = 40.0
+_IDLE_TIMEOUT_S = 660.0
+_SUCCESS_STATES = frozenset({"connected", "disconnected"})
 
 
 def connect(
-    url: Annotated[str, Parameter(help=shown(say("Its address; that of the settings unless named.")))] = "",
+    url: Annotated[str, Parameter(help=render(localize("Gateway address; the one in the settings if omitted.")))] = "",
     /,
     *,
     json: Json = False,
 ) -> int:
-    found = _connected(url)
-    if found["untrusted_server"] and not json and _trusts(found):
-        found = _connected(url)
+    found = _connect_daemon(url)
+    if found["untrusted_server"] and not json and _confirm_server(found):
+        found = _connect_daemon(url)
     return _show(found, as_json=json)
 
 
-def _connected(url: str) -> dict[str, Any]:
-    with ControlLink.open(find_places()) as link, working(say("Connecting to the gateway")):
-        found: dict[str, Any] = link.call("gateway_connect", {"url": url}, within_s=CONNECTED_WITHIN_S)
+def _connect_daemon(url: str) -> dict[str, Any]:
+    with ControlClient.open(find_paths()) as link, progress(localize("Connecting to the gateway")):
+        found: dict[str, Any] = link.call("gateway_connect", {"url": url}, within_s=CONNECT_TIMEOUT_S)
         return found
 
 
-def _trusts(found: dict[str, Any]) -> bool:
+def _confirm_server(found: dict[str, Any]) -> bool:
     """A person's word, kept for this address and this user."""
     address, user = found["untrusted_server"].split()
-    question = say(
-        "The server at {address} belongs to the user {user}, not to you. Send it your token, now and later?",
-        address=visible(address),
-        user=visible(user),
+    question = localize(
+        "The server at {address} belongs to user {user}, not to you. Send it your token now and in the future?",
+        address=printable(address),
+        user=printable(user),
     )
-    if not ask_yes(question):
+    if not confirm(question):
         return False
-    places = find_places()
-    entries = [*load_settings(places).trusted_servers, found["untrusted_server"]]
-    write_setting(places.settings_file, "trusted_servers", ", ".join(entries))
+    paths = find_paths()
+    entries = [*load_settings(paths).trusted_servers, found["untrusted_server"]]
+    write_setting(paths.settings_file, "trusted_servers", ", ".join(entries))
     return True
 
 
 def disconnect(*, json: Json = False) -> int:
-    with ControlLink.open(find_places()) as link:
+    with ControlClient.open(find_paths()) as link:
         found = link.call("gateway_disconnect")
     return _show(found, as_json=json)
 
 
 def status(*, json: Json = False) -> int:
-    with ControlLink.open(find_places()) as link:
+    with ControlClient.open(find_paths()) as link:
         found = link.call("gateway_status")
     return _show(found, as_json=json)
 
 
 def sessions(*, json: Json = False) -> int:
-    with ControlLink.open(find_places()) as link:
-        found = link.call("gateway_sessions", within_s=CONNECTED_WITHIN_S)["sessions"]
+    with ControlClient.open(find_paths()) as link:
+        found = link.call("gateway_sessions", within_s=CONNECT_TIMEOUT_S)["sessions"]
     if json:
         show_json(found)
         return ExitCode.OK
     for it in found:
-        running = shown(say("running")) if it["is_running"] else "-"
-        show_text(visible(f"{it['key']}  {running}  {it['display_name']}").replace("\n", "\\n"))
+        running = render(localize("running")) if it["is_running"] else "-"
+        show_text(printable(f"{it['key']}  {running}  {it['display_name']}").replace("\n", "\\n"))
     if not found:
-        warn(say("The gateway has no sessions yet."))
+        warn(localize("The gateway has no sessions yet."))
     return ExitCode.OK
 
 
 def chat(
-    text: Annotated[str, Parameter(help=shown(say("What you say.")), allow_leading_hyphen=True)],
+    text: Annotated[str, Parameter(help=render(localize("Message to send.")), allow_leading_hyphen=True)],
     /,
     *,
-    session: Annotated[str, Parameter(help=shown(say("The session to say it in.")))] = "main",
+    session: Annotated[str, Parameter(help=render(localize("Session to send the message to.")))] = "main",
     json: Json = False,
 ) -> int:
     """Printed as it comes; what is corrected afterwards is printed again."""
-    answer = _Answer(is_shown=not json)
+    answer = _AnswerPrinter(is_shown=not json)
     end: dict[str, Any] = {}
-    with ControlLink.open(find_places()) as link:
-        for item in link.stream("gateway_chat", {"text": text, "session": session}, idle_s=_SILENT_AT_MOST_S):
-            if isinstance(item, Item):
-                answer.take(item.value)
+    with ControlClient.open(find_paths()) as link:
+        for item in link.stream("gateway_chat", {"text": text, "session": session}, idle_s=_IDLE_TIMEOUT_S):
+            if isinstance(item, ControlItem):
+                answer.add(item.value)
             else:
                 end = item.result
     if json:
@@ -109,25 +108,25 @@ def chat(
         answer.finish()
     if end["outcome"] == "final":
         return ExitCode.OK
-    raise DragomanError("run_ended", say("The answer ended early: {reason}", reason=visible(str(end["reason"]))))
+    raise DragomanError("run_ended", localize("The answer ended early: {reason}", reason=printable(str(end["reason"]))))
 
 
 def approve(
-    request: Annotated[str, Parameter(help=shown(say("Its id; this canvas's own unless named.")))] = "",
+    request: Annotated[str, Parameter(help=render(localize("Request id; this canvas's own request if omitted.")))] = "",
     /,
     *,
     json: Json = False,
 ) -> int:
-    with ControlLink.open(find_places()) as link:
-        found = link.call("gateway_approve", {"request": request}, within_s=CONNECTED_WITHIN_S)
+    with ControlClient.open(find_paths()) as link:
+        found = link.call("gateway_approve", {"request": request}, within_s=CONNECT_TIMEOUT_S)
     if json:
         show_json(found)
     else:
-        tell(say("Approved: {request}", request=visible(found["approved"])))
+        show_message(localize("Approved: {request}", request=printable(found["approved"])))
     return ExitCode.OK
 
 
-class _Answer:
+class _AnswerPrinter:
     def __init__(self, *, is_shown: bool) -> None:
         self._segments: list[str] = []
         self._is_shown = is_shown
@@ -137,38 +136,38 @@ class _Answer:
     def text(self) -> str:
         return "".join(self._segments)
 
-    def take(self, value: dict[str, Any]) -> None:
+    def add(self, value: dict[str, Any]) -> None:
         if "approval" in value:
-            self._take_approval(value["approval"])
+            self._add_approval(value["approval"])
             return
         if line := next((str(value[name]) for name in ("tool", "error", "changed") if value.get(name)), ""):
-            self._on_line_of_its_own(f"[{visible(line)}]".replace("\n", " "))
+            self._write_line(f"[{printable(line)}]".replace("\n", " "))
         elif "text" in value:
-            self._take_text(int(value["segment"]), str(value["text"]), replace=bool(value["replace"]))
+            self._add_text(int(value["segment"]), str(value["text"]), replace=bool(value["replace"]))
 
-    def _take_approval(self, approval: dict[str, Any]) -> None:
+    def _add_approval(self, approval: dict[str, Any]) -> None:
         if not self._is_shown:
             return
         self.finish()
-        approvals.show(approval, is_here=bool(approval["is_here"]))
+        permissions.show_approval(approval, is_here=bool(approval["is_here"]))
         sys.stdout.flush()
 
     def finish(self) -> None:
         if not self._at_line_start:
             self._write("\n")
 
-    def _take_text(self, segment: int, text: str, *, replace: bool) -> None:
+    def _add_text(self, segment: int, text: str, *, replace: bool) -> None:
         before = self.text
         if replace:
             del self._segments[segment:]
         self._segments += [""] * (segment + 1 - len(self._segments))
         self._segments[segment] += text
         if self.text.startswith(before):
-            self._write(visible(self.text[len(before) :]))
+            self._write(printable(self.text[len(before) :]))
         else:
-            self._on_line_of_its_own(visible(self.text))
+            self._write_line(printable(self.text))
 
-    def _on_line_of_its_own(self, text: str) -> None:
+    def _write_line(self, text: str) -> None:
         self._write(("" if self._at_line_start else "\n") + text + "\n")
 
     def _write(self, text: str) -> None:
@@ -182,32 +181,30 @@ def _show(found: dict[str, Any], *, as_json: bool) -> int:
     if as_json:
         show_json(found)
     else:
-        tell(say("{address}: {state}", address=visible(found["address"]), state=word_of(found["state"])))
+        show_message(
+            localize("{address}: {state}", address=printable(found["address"]), state=label_of(found["state"]))
+        )
         for words in (found["reason"], found["hint"]):
             if words:
-                show_text(f"  {visible(words)}")
+                show_text(f"  {printable(words)}")
         _show_canvas(found)
-    return ExitCode.OK if found["state"] in _GOOD else ExitCode.FAILED
+    return ExitCode.OK if found["state"] in _SUCCESS_STATES else ExitCode.FAILED
 
 
 def _show_canvas(found: dict[str, Any]) -> None:
     """Of gateways that draw on one; the others never ask for it."""
     if found["canvas"] == "disconnected":
         return
-    tell(say("canvas: {state}", state=word_of(found["canvas"])))
+    show_message(localize("canvas: {state}", state=label_of(found["canvas"])))
     for words in (found["canvas_reason"], found["canvas_hint"]):
         if words:
-            show_text(f"  {visible(words)}")
+            show_text(f"  {printable(words)}")
 
 
-app = labelled_app(
-    name="gateway",
-    help=shown(say("An OpenClaw gateway: connect to it, and talk to its agents.")),
-    default_command=status,
-)
-app.command(connect, help=shown(say("Connect the daemon to a gateway.")))
-app.command(disconnect, help=shown(say("End the connection.")))
-app.command(status, help=shown(say("Show how the connection stands.")))
-app.command(chat, help=shown(say("Say something to an agent, and see its answer as it comes.")))
-app.command(sessions, help=shown(say("List the gateway's sessions.")))
-app.command(approve, help=shown(say("Approve what waits on the gateway: this canvas, or a device.")))
+app = labelled_app(name="gateway", default_command=status)
+app.command(connect, help=render(localize("Connect the daemon to a gateway.")))
+app.command(disconnect, help=render(localize("Disconnect from the gateway.")))
+app.command(status, help=render(localize("Show the connection status.")))
+app.command(chat, help=render(localize("Send a message to an agent and stream its answer.")))
+app.command(sessions, help=render(localize("List the gateway's sessions.")))
+app.command(approve, help=render(localize("Approve a pending request on the gateway: this canvas or a device.")))

@@ -1,10 +1,10 @@
-"""What the parser of the command line says, in our words: its help, and what it did not understand."""
+"""Help pages and usage errors, in the user's language instead of cyclopts' own."""
 
 from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Literal, get_args, get_origin
 
 from cyclopts import App, CoercionError, CycloptsError, MissingArgumentError, UnknownOptionError, UnusedCliTokensError
@@ -15,142 +15,170 @@ from cyclopts.validators import Number
 from rich.console import Console, ConsoleOptions
 from rich.text import Text
 
-from dragoman.cli import completers
-from dragoman.cli.adapters import names as adapter_names
-from dragoman.cli.output import shown
-from dragoman.clients.table import BY_ID
-from dragoman.errors import UsageError
-from dragoman.phrases import Phrase, preferred_language, say, sentences
-from dragoman.settings import choices as choices_of_setting
+from dragoman.cli import completion
+from dragoman.cli.installation.adapters import adapter_names
+from dragoman.cli.output import render
+from dragoman.cli.parser.examples import EXAMPLES
+from dragoman.clients.catalog import BY_ID
+from dragoman.core.errors import UsageError
+from dragoman.core.localization import LocalizedText, join_sentences, localize, preferred_language
+from dragoman.core.settings.loader import setting_choices as choices_of_setting
 
 _LABEL = "Usage:"
+_ALL_LISTED = localize("Run `dragoman help COMMAND` for details and examples.")
+_COMMON_LISTED = localize("Run `dragoman help COMMAND` for one command, `dragoman help --all` for all.")
 # Defaults that say nothing: off, none, nothing.
-_SILENT = frozenset({None, "", '""', "False", "None", "()"})
+_UNSHOWN_DEFAULTS = frozenset({None, "", '""', "False", "None", "()"})
 
 
-class Help(DefaultFormatter):
+class HelpFormatter(DefaultFormatter):
     def __call__(self, console: Console, options: ConsoleOptions, panel: HelpPanel) -> None:
-        super().__call__(console, options, panel.copy(entries=[_in_our_words(entry) for entry in panel.entries]))
+        super().__call__(console, options, panel.copy(entries=[_localized_entry(entry) for entry in panel.entries]))
 
     def render_usage(self, console: Console, options: ConsoleOptions, usage: Any) -> None:  # noqa: ARG002
         words = str(usage).strip().removeprefix(_LABEL).strip()
-        console.print(Text(f"{shown(say('Usage:'))} {words}\n", "bold"))
+        console.print(Text(f"{render(localize('Usage:'))} {words}\n", "bold"))
 
 
-def _in_our_words(entry: HelpEntry) -> HelpEntry:
+def _localized_entry(entry: HelpEntry) -> HelpEntry:
     if isinstance(entry.description, InlineText):
         for note in _notes(entry):
-            entry.description.append(Text(f"[{shown(note)}]", "dim"))
+            entry.description.append(Text(f"[{render(note)}]", "dim"))
     return entry.copy(default=None, choices=None, required=False)
 
 
-def _notes(entry: HelpEntry) -> Iterator[Phrase]:
+def _notes(entry: HelpEntry) -> Iterator[LocalizedText]:
     if entry.choices:
-        yield say("one of: {choices}", choices=", ".join(entry.choices))
-    if entry.default not in _SILENT:
-        yield say("default: {value}", value=entry.default)
+        yield localize("possible values: {choices}", choices=", ".join(filter(None, entry.choices)))
+    if entry.default not in _UNSHOWN_DEFAULTS:
+        yield localize("default: {value}", value=entry.default)
     if entry.required:
-        yield say("needed")
+        yield localize("required")
+
+
+def print_ending(console: Console, words: str, *, lists_all: bool) -> None:
+    """Below the panels: two examples of a command; of the whole, where the rest is."""
+    if words in EXAMPLES:
+        console.print(Text(f"\n{render(localize('Examples:'))}", "bold"))
+        # No line is broken, so that what is copied runs.
+        console.print(Text("\n".join(f"  {line}" for line in EXAMPLES[words])), soft_wrap=True)
+    elif not words:
+        console.print(Text(f"\n{render(_ALL_LISTED if lists_all else _COMMON_LISTED)}"))
 
 
 # What was not understood.
 
 
-def not_understood(error: CycloptsError) -> UsageError:
-    tell = next((tell for kind, tell in _TELLS if isinstance(error, kind)), _as_it_says)
-    return _usage(tell(error), error.command_chain or ())
+def usage_error(error: CycloptsError) -> UsageError:
+    explain = next((explain for kind, explain in _EXPLANATIONS if isinstance(error, kind)), _cyclopts_message)
+    return _usage(explain(error), error.command_chain or (), lists_commands=isinstance(error, UnknownCommandError))
 
 
-def unknown_command(word: str, apps: Sequence[App]) -> UsageError:
-    """By the apps that the words before it led to, from the first to the last."""
-    return _usage(_no_command(word, apps[-1]), [it.name[0] for it in apps[1:]])
+def unknown_command(word: str, commands: Iterable[str], app: App) -> UsageError:
+    """Of the app that the commands before it led to."""
+    return _usage(_no_command(word, app), commands, lists_commands=True)
 
 
-def too_much(words: Iterable[str]) -> UsageError:
-    return _usage([say("This is too much: {words}.", words=" ".join(words))], ())
+def unexpected_arguments(words: Iterable[str]) -> UsageError:
+    return _usage([localize("Unexpected arguments: {words}.", words=" ".join(words))], ())
 
 
-def _usage(reasons: Iterable[Phrase], commands: Iterable[str]) -> UsageError:
-    reason = sentences(reasons, preferred_language())
+def _usage(reasons: Iterable[LocalizedText], commands: Iterable[str], *, lists_commands: bool = False) -> UsageError:
+    reason = join_sentences(reasons, preferred_language())
     command = " ".join(["dragoman", *commands])
-    hint = say("See `{command} --help` for what there is.", command=command)
-    return UsageError("usage", say("{text}", text=reason), hint=hint)
+    if lists_commands:
+        hint = localize("Run `{command} --help` for a list.", command=command)
+    else:
+        hint = localize("See `{command} --help` for usage.", command=command)
+    return UsageError("usage", localize("{text}", text=reason), hint=hint)
 
 
-def _as_it_says(error: CycloptsError) -> Iterator[Phrase]:
-    yield say("{text}", text=str(error).strip().replace("\n", " "))
+def _cyclopts_message(error: CycloptsError) -> Iterator[LocalizedText]:
+    yield localize("{text}", text=str(error).strip().replace("\n", " "))
 
 
-def _command(error: UnknownCommandError) -> Iterator[Phrase]:
+def _unknown_command(error: UnknownCommandError) -> Iterator[LocalizedText]:
     yield from _no_command((error.unused_tokens or ["?"])[0], error.app)
 
 
-def _no_command(word: str, app: App | None) -> Iterator[Phrase]:
-    yield say("There is no command `{word}`.", word=word)
+def _no_command(word: str, app: App | None) -> Iterator[LocalizedText]:
+    yield localize("Unknown command `{word}`.", word=word)
     names = [name for name in app or () if not name.startswith("-")]
-    yield from _meant(word, names)
+    yield from _did_you_mean(word, names)
 
 
-def _option(error: UnknownOptionError) -> Iterator[Phrase]:
+def _unknown_option(error: UnknownOptionError) -> Iterator[LocalizedText]:
     word = error.token.keyword or error.token.value
-    yield say("There is no option {word} here.", word=word)
-    yield from _meant(word, (name for it in error.argument_collection if it.parse for name in it.names))
+    yield localize("Unknown option {word}.", word=word)
+    yield from _did_you_mean(word, (name for it in error.argument_collection if it.parse for name in it.names))
 
 
-def _meant(word: str, names: Iterable[str]) -> Iterator[Phrase]:
+def _did_you_mean(word: str, names: Iterable[str]) -> Iterator[LocalizedText]:
     for name in difflib.get_close_matches(word, list(names), n=1):
-        yield say("Did you mean `{name}`?", name=name)
+        yield localize("Did you mean `{name}`?", name=name)
 
 
-def _unused(error: UnusedCliTokensError) -> Iterator[Phrase]:
-    yield say("This is too much: {words}.", words=" ".join(error.unused_tokens or ()))
+def _unused(error: UnusedCliTokensError) -> Iterator[LocalizedText]:
+    yield localize("Unexpected arguments: {words}.", words=" ".join(error.unused_tokens or ()))
 
 
-def _missing(error: MissingArgumentError) -> Iterator[Phrase]:
-    yield say("{name} needs a value.", name=_name(error, error.keyword))
-    if error.argument is None:
-        return
-    completer = error.argument.parameter.completer
-    if choices := error.argument.get_choices(force=True) or _known(error, completer):
-        yield say("It is one of: {choices}.", choices=", ".join(choices))
-    elif command := _LISTS.get(completer):
-        yield say("`{command}` lists what there is.", command=command)
+def _missing(error: MissingArgumentError) -> Iterator[LocalizedText]:
+    name, argument = _name(error, error.keyword), error.argument
+    completer = argument.parameter.completer if argument else None
+    choices = ", ".join(argument.get_choices(force=True) or _known_choices(error, completer)) if argument else ""
+    match name.startswith("-"), bool(choices):
+        case True, True:
+            yield localize("Missing value for {name} (one of: {choices}).", name=name, choices=choices)
+        case True, False:
+            yield localize("Missing value for {name}.", name=name)
+        case False, True:
+            yield localize("Missing argument {name} (one of: {choices}).", name=name, choices=choices)
+        case _:
+            yield localize("Missing argument {name}.", name=name)
+    if not choices and (command := _LIST_COMMANDS.get(completer)):
+        yield localize("`{command}` lists them.", command=command)
 
 
-def _known(error: MissingArgumentError, completer: object) -> Iterable[str]:
+def _known_choices(error: MissingArgumentError, completer: object) -> Iterable[str]:
     """Names that are known without a daemon; of a setting, its values."""
-    if completer is completers.setting_values:
+    if completer is completion.setting_values:
         return choices_of_setting((error.root_input_tokens or [""])[-1])
-    if completer is completers.adapters:
+    if completer is completion.adapters:
         return adapter_names()
-    return BY_ID if completer is completers.clients else ()
+    return BY_ID if completer is completion.clients else ()
 
 
-def _repeated(error: RepeatArgumentError) -> Iterator[Phrase]:
-    yield say("{name} was given twice.", name=_name(error, error.token.keyword))
+def _repeated(error: RepeatArgumentError) -> Iterator[LocalizedText]:
+    yield localize("{name} is specified twice.", name=_name(error, error.token.keyword))
 
 
-def _bad_value(error: CoercionError) -> Iterator[Phrase]:
+def _bad_value(error: CoercionError) -> Iterator[LocalizedText]:
     if error.token is None or error.msg is not None:
-        yield from _as_it_says(error)
+        yield from _cyclopts_message(error)
         return
-    yield say("{name} cannot be {value}.", name=_name(error, error.token.keyword), value=ascii(error.token.value[:100]))
+    yield localize(
+        "Invalid value {value} for {name}.",
+        name=_name(error, error.token.keyword),
+        value=ascii(error.token.value[:100]),
+    )
     if get_origin(error.target_type) is Literal:
-        yield say("It is one of: {choices}.", choices=", ".join(map(str, get_args(error.target_type))))
+        yield localize("Possible values: {choices}.", choices=", ".join(map(str, get_args(error.target_type))))
 
 
-def _out_of_range(error: OutOfRangeError) -> Iterator[Phrase]:
+def _out_of_range(error: OutOfRangeError) -> Iterator[LocalizedText]:
     validators = error.argument.parameter.validator if error.argument else ()
     bounds = [it for it in validators if isinstance(it, Number)] if isinstance(validators, tuple) else []
     if alone := _EXCLUSIVE.match(error.exception_message):
-        yield say("Only one of these can be given: {options}.", options=alone["options"])
+        yield localize("Use only one of: {options}.", options=alone["options"])
         return
     if error.argument is None or not bounds:
-        yield from _as_it_says(error)
+        yield from _cyclopts_message(error)
         return
     given = error.argument.tokens[0]
-    yield say("{name} cannot be {value}.", name=_name(error, given.keyword), value=ascii(given.value[:100]))
-    yield say("It is a number from {least} to {most}.", least=bounds[0].gte, most=bounds[0].lte)
+    yield localize(
+        "Invalid value {value} for {name}.", name=_name(error, given.keyword), value=ascii(given.value[:100])
+    )
+    yield localize("Use a number from {least} to {most}.", least=bounds[0].gte, most=bounds[0].lte)
 
 
 def _name(error: CycloptsError, keyword: str | None) -> str:
@@ -162,14 +190,14 @@ def _name(error: CycloptsError, keyword: str | None) -> str:
 
 
 _EXCLUSIVE = re.compile(r"Mutually exclusive arguments: \{(?P<options>.*)\}")  # in cyclopts' words
-_LISTS: Mapping[object, str] = {
-    completers.terminals: "dragoman terminals --ended",
-    completers.debug_sessions: "dragoman debug sessions",
-    completers.client_tokens: "dragoman token list",
+_LIST_COMMANDS: Mapping[object, str] = {
+    completion.terminals: "dragoman terminals --ended",
+    completion.debug_sessions: "dragoman debug sessions",
+    completion.client_tokens: "dragoman token list",
 }
-_TELLS: tuple[tuple[type[CycloptsError], Callable[[Any], Iterator[Phrase]]], ...] = (
-    (UnknownCommandError, _command),
-    (UnknownOptionError, _option),
+_EXPLANATIONS: tuple[tuple[type[CycloptsError], Callable[[Any], Iterator[LocalizedText]]], ...] = (
+    (UnknownCommandError, _unknown_command),
+    (UnknownOptionError, _unknown_option),
     (UnusedCliTokensError, _unused),
     (MissingArgumentError, _missing),
     (RepeatArgumentError, _repeated),

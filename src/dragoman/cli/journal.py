@@ -1,4 +1,6 @@
-"""`dragoman journal` and `dragoman forget`: the record, asked of the daemon that owns it."""
+"""`dragoman journal` and `dragoman forget`: read, search, export and erase the journal, through the daemon that owns
+it.
+"""
 
 from __future__ import annotations
 
@@ -8,64 +10,63 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from dragoman.cli.debug.workspace import record_scope
-from dragoman.cli.output import ExitCode, ask_yes, show_json_line, show_text, shown, tell, warn
-from dragoman.cli.progress import working
-from dragoman.errors import DragomanError
-from dragoman.event_words import event_text
-from dragoman.phrases import say
-from dragoman.places import find_places
-from dragoman.transport.control_link import ControlLink
-from dragoman.visible import visible
-from dragoman.wire.control import Item
+from dragoman.cli.caller import record_scope
+from dragoman.cli.output import ExitCode, confirm, progress, render, show_json_line, show_message, show_text, warn
+from dragoman.core.errors import DragomanError
+from dragoman.core.labels import event_text
+from dragoman.core.localization import localize
+from dragoman.core.paths import find_paths
+from dragoman.core.safe_text import printable
+from dragoman.io.drivers.control_client import ControlClient
+from dragoman.protocols.control import ControlItem
 
-Json = Annotated[bool, Parameter(negative="", help=shown(say("One JSON object a line.")))]
+Json = Annotated[bool, Parameter(negative="", help=render(localize("Print one JSON object per line.")))]
 AllWorkspaces = Annotated[
-    bool, Parameter(negative="", help=shown(say("Look in every workspace, not only the one you are in.")))
+    bool, Parameter(negative="", help=render(localize("Search all workspaces, not only the current one.")))
 ]
-Session = Annotated[str, Parameter(help=shown(say("Only of this session.")))]
+Session = Annotated[str, Parameter(help=render(localize("Only this session.")))]
 
 
 def tail(
     *,
-    follow: Annotated[bool, Parameter(alias="-f", negative="", help=shown(say("Go on with what comes.")))] = False,
-    lines: Annotated[int, Parameter(alias="-n", help=shown(say("How many of the newest events.")))] = 20,
+    follow: Annotated[bool, Parameter(alias="-f", negative="", help=render(localize("Follow new entries.")))] = False,
+    lines: Annotated[int, Parameter(alias="-n", help=render(localize("Number of newest events to show.")))] = 20,
     json: Json = False,
 ) -> int:
-    with ControlLink.open(find_places()) as link:
+    with ControlClient.open(find_paths()) as link:
         for item in link.stream("journal_tail", {"lines": lines, "follow": follow}, idle_s=None if follow else 10):
-            if isinstance(item, Item):
-                _show(item.value, as_json=json)
+            if isinstance(item, ControlItem):
+                _show_event(item.value, as_json=json)
                 sys.stdout.flush()  # who follows wants it now, also through a pipe
     return ExitCode.OK
 
 
 def search(
     words: Annotated[
-        str, Parameter(help=shown(say("Words that all must stand in it; a trailing * means any ending.")))
+        str, Parameter(help=render(localize("Words that must all match; a trailing * matches any ending.")))
     ],
     *,
-    limit: Annotated[int, Parameter(alias="-n", help=shown(say("How many at most.")))] = 20,
+    limit: Annotated[int, Parameter(alias="-n", help=render(localize("Maximum number of results.")))] = 20,
     ranked: Annotated[
-        bool, Parameter(negative="", help=shown(say("Best match first instead of newest first.")))
+        bool, Parameter(negative="", help=render(localize("Sort by best match instead of newest first.")))
     ] = False,
     all_workspaces: AllWorkspaces = False,
     json: Json = False,
 ) -> int:
     wanted = {"words": words, "limit": limit, "ranked": ranked} | record_scope(all_workspaces=all_workspaces)
-    with ControlLink.open(find_places()) as link:
+    with ControlClient.open(find_paths()) as link:
         found = link.call("journal_search", wanted)["events"]
     for row in found:
-        _show(row, as_json=json)
+        _show_event(row, as_json=json)
     if not found:
-        warn(say("Nothing found."))
+        warn(localize("No results."))
     return ExitCode.OK
 
 
 def export() -> int:
-    with ControlLink.open(find_places()) as link:
+    with ControlClient.open(find_paths()) as link:
         for item in link.stream("journal_export", idle_s=60):
-            if isinstance(item, Item):
+            if isinstance(item, ControlItem):
                 show_json_line(item.value)
     return ExitCode.OK
 
@@ -73,24 +74,26 @@ def export() -> int:
 def forget(
     *,
     session: Session = "",
-    before: Annotated[str, Parameter(help=shown(say("What is older than this date (ISO 8601).")))] = "",
-    everything: Annotated[bool, Parameter(name="--all", negative="", help=shown(say("The whole journal.")))] = False,
-    yes: Annotated[bool, Parameter(negative="", help=shown(say("Do not ask.")))] = False,
+    before: Annotated[str, Parameter(help=render(localize("Erase events older than this date (ISO 8601).")))] = "",
+    everything: Annotated[
+        bool, Parameter(name="--all", negative="", help=render(localize("Erase the whole journal.")))
+    ] = False,
+    yes: Annotated[bool, Parameter(negative="", help=render(localize("Skip confirmation.")))] = False,
 ) -> int:
     scope = _scope(session, before, everything=everything)
-    with ControlLink.open(find_places()) as link:
-        if not yes and not _agreed(link.call("journal_count", scope)["events"]):
-            warn(say("Nothing was erased. With --yes it is not asked."))
+    with ControlClient.open(find_paths()) as link:
+        if not yes and not _confirm_erase(link.call("journal_count", scope)["events"]):
+            warn(localize("Cancelled. Pass --yes to skip confirmation."))
             return ExitCode.DECLINED
-        with working(say("Erasing")):
+        with progress(localize("Erasing")):
             erased = link.call("journal_forget", scope, within_s=600)["events"]
-    tell(say("{count} events erased.", count=erased))
+    show_message(localize("Events erased: {count}.", count=erased))
     return ExitCode.OK
 
 
-def _agreed(events: int) -> bool:
-    warn(say("{count} events would be erased.", count=events))
-    return ask_yes(say("Erase it for good?"))
+def _confirm_erase(events: int) -> bool:
+    warn(localize("Events to erase: {count}.", count=events))
+    return confirm(localize("Erase permanently?"))
 
 
 def _scope(session: str, before: str, *, everything: bool) -> dict[str, Any]:
@@ -100,8 +103,8 @@ def _scope(session: str, before: str, *, everything: bool) -> dict[str, Any]:
     if len(chosen) != 1:
         raise DragomanError(
             "bad_scope",
-            say("Say what to forget: exactly one of --session, --before and --all."),
-            hint=say("For example: dragoman forget --before 2026-01-31"),
+            localize("Pass exactly one of --session, --before and --all."),
+            hint=localize("For example: dragoman forget --before 2026-01-31"),
         )
     return chosen
 
@@ -112,17 +115,17 @@ def _nanoseconds(date: str) -> int:
     except ValueError as error:
         raise DragomanError(
             "bad_date",
-            say("{date} is not a date.", date=date),
-            hint=say("Write it as 2026-01-31 or 2026-01-31T12:00:00Z."),
+            localize("Invalid date: {date}.", date=date),
+            hint=localize("Use 2026-01-31 or 2026-01-31T12:00:00Z."),
         ) from error
     return int((at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp() * 1e9)
 
 
-def _show(row: dict[str, Any], *, as_json: bool) -> None:
+def _show_event(row: dict[str, Any], *, as_json: bool) -> None:
     if as_json:
         show_json_line(row)
         return
     at = datetime.fromtimestamp(row["at_ns"] / 1e9, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
-    text = shown(event_text(row["kind"], row["text"], row["body"]))
+    text = render(event_text(row["kind"], row["text"], row["body"]))
     words = [str(row["sequence"]), at, row["kind"], row["session"], text]
-    show_text(visible("  ".join(word for word in words if word)))
+    show_text(printable("  ".join(word for word in words if word)))

@@ -1,4 +1,7 @@
-"""The entry point. It imports next to nothing by itself: a Ctrl-C before a command is known ends quietly like any."""
+"""The entry point of the `dragoman` command.
+
+It imports next to nothing by itself, so that Ctrl-C during start-up ends quietly and a wrapped shell opens at once.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ _INTERRUPTED = 130
 
 def main() -> None:
     try:
-        status = _plain_shell(sys.argv[1:])
+        status = _run_plain_shell(sys.argv[1:])
         if status is None:
             from dragoman.cli.dispatch import serve
 
@@ -19,11 +22,11 @@ def main() -> None:
     except KeyboardInterrupt:
         status = _INTERRUPTED
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the interpreter's own end would answer it with a traceback
-    _forget_unread_errors()
+    _discard_unread_errors()
     sys.exit(status)
 
 
-def _forget_unread_errors() -> None:
+def _discard_unread_errors() -> None:
     """Whoever read them may have gone: the interpreter flushes once more at its end, and would leave with 120."""
     try:
         sys.stderr.flush()
@@ -31,28 +34,26 @@ def _forget_unread_errors() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
 
 
-def _plain_shell(arguments: list[str]) -> int | None:
+def _run_plain_shell(arguments: list[str]) -> int | None:
     """A shell is opened many times a day, and somebody waits for its prompt: not for what only other commands need."""
     if arguments[:1] != ["shell"]:
         return None
-    from dragoman.shell.arguments import parse
+    from dragoman.cli.parser.fast_commands import find_fast
 
-    options = parse(arguments[1:])
-    if options is None:
+    open_shell = find_fast(arguments)
+    if open_shell is None:
         return None
-    from dragoman.shell.main import run
-
     try:
-        return run(options)
+        return open_shell()
     except OSError as error:
-        return _refused(error)
+        return _report_os_error(error)
 
 
-def _refused(error: OSError) -> int:
-    from dragoman.cli.output import report
-    from dragoman.errors import system_refused
+def _report_os_error(error: OSError) -> int:
+    from dragoman.cli.output import report_error
+    from dragoman.core.errors import system_refused
 
-    return report(system_refused(error))
+    return report_error(system_refused(error))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,7 @@
-"""Where phrases and errors become text on the command line. Standard library alone: `status` prints through it."""
+"""What commands print: messages, JSON, errors with their exit code, questions and progress.
+
+Standard library alone: the fast commands import it. `rich` is loaded only when a spinner is shown.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +11,13 @@ import json
 import os
 import sys
 import termios
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import TextIO
 
-from dragoman.errors import DragomanError, UsageError
-from dragoman.phrases import Phrase, preferred_language
-from dragoman.visible import visible
+from dragoman.core.errors import DragomanError, UsageError
+from dragoman.core.localization import LocalizedText, preferred_language
+from dragoman.core.safe_text import printable
 
 
 class ExitCode:
@@ -29,15 +33,15 @@ class ExitCode:
     INTERRUPTED = 130
 
 
-def shown(phrase: Phrase) -> str:
-    return phrase.in_language(preferred_language())
+def render(localized: LocalizedText) -> str:
+    return localized.in_language(preferred_language())
 
 
-def tell(*phrases: Phrase) -> None:
+def show_message(*phrases: LocalizedText) -> None:
     _print(phrases, sys.stdout)
 
 
-def warn(*phrases: Phrase) -> None:
+def warn(*phrases: LocalizedText) -> None:
     _print(phrases, sys.stderr)
 
 
@@ -55,13 +59,13 @@ def show_json_line(value: object) -> None:
     sys.stdout.write(json.dumps(value, separators=(",", ":")) + "\n")
 
 
-def show_passing(phrase: Phrase | None = None) -> None:
+def show_status_line(localized: LocalizedText | None = None) -> None:
     """A line on a terminal that the next one takes the place of; without a phrase nothing does."""
-    sys.stderr.write("\r\x1b[2K" + (shown(phrase) if phrase else ""))
+    sys.stderr.write("\r\x1b[2K" + (render(localized) if localized else ""))
     sys.stderr.flush()
 
 
-def report(error: DragomanError, *, as_json: bool = False) -> int:
+def report_error(error: DragomanError, *, as_json: bool = False) -> int:
     """The one place where an error becomes text here; returns the exit code to leave with."""
     language = preferred_language()
     hint = error.hint.in_language(language) if error.hint else ""
@@ -69,13 +73,13 @@ def report(error: DragomanError, *, as_json: bool = False) -> int:
     if as_json:
         show_json({"error": {"code": error.code, "message": message, "hint": hint}})
     else:
-        sys.stderr.write(visible(f"dragoman: {message}\n" + (f"  {hint}\n" if hint else "")))
+        sys.stderr.write(printable(f"dragoman: {message}\n" + (f"  {hint}\n" if hint else "")))
     if isinstance(error, UsageError):
         return ExitCode.USAGE
     return ExitCode.NOT_RUNNING if error.code == "not_running" else ExitCode.FAILED
 
 
-def ask_yes(question: Phrase) -> bool:
+def confirm(question: LocalizedText) -> bool:
     """A person's yes. Anything but a terminal is a no: nothing is agreed to by silence."""
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         return False
@@ -86,30 +90,42 @@ def ask_yes(question: Phrase) -> bool:
     return sys.stdin.readline().strip().lower() in {"y", "yes", "是"}
 
 
-def speak_every_locale() -> None:
+def escape_unencodable_output() -> None:
     """A locale that lacks a character of ours shows its number; Chinese on a Latin-1 terminal is no reason to end."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
 
 
-def finish_output() -> bool:
+def flush_output() -> bool:
     """Write what is still held back; whether that was possible. What was not is forgotten."""
     try:
         sys.stdout.flush()
     except OSError:
-        forget_output()
+        discard_output()
         return False
     return True
 
 
-def forget_output() -> None:
+def discard_output() -> None:
     """The reader has gone: the interpreter flushes once more at its end, and must not complain about that."""
     with contextlib.suppress(OSError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _print(phrases: Iterable[Phrase], stream: TextIO) -> None:
+def _print(phrases: Iterable[LocalizedText], stream: TextIO) -> None:
     """Values come from files, variables and other programs: none of them may move a cursor."""
     language = preferred_language()
-    stream.writelines(visible(phrase.in_language(language)) + "\n" for phrase in phrases)
+    stream.writelines(printable(localized.in_language(language)) + "\n" for localized in phrases)
+
+
+@contextmanager
+def progress(on: LocalizedText) -> Iterator[None]:
+    if not sys.stderr.isatty():
+        sys.stderr.write(f"{render(on)}…\n")
+        yield
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status(f"{render(on)}…"):
+        yield

@@ -1,4 +1,7 @@
-"""`dragoman token`: for clients that speak HTTP. Asked of the daemon, because taking one back ends what is open."""
+"""`dragoman token`: the tokens of HTTP clients.
+
+The daemon does the work, because revoking a token also closes the connections that use it.
+"""
 
 from __future__ import annotations
 
@@ -6,47 +9,59 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-from dragoman.cli import completers
+from dragoman.cli import completion
 from dragoman.cli.columns import show_columns
-from dragoman.cli.history import Json
-from dragoman.cli.output import ExitCode, show_json, show_text, shown, tell
-from dragoman.phrases import say
-from dragoman.places import find_places
-from dragoman.transport.control_link import ControlLink
+from dragoman.cli.output import ExitCode, render, show_json, show_message, show_text
+from dragoman.cli.terminals.history import Json
+from dragoman.core.localization import localize
+from dragoman.core.paths import find_paths
+from dragoman.io.drivers.control_client import ControlClient
 
 Purpose = Literal["mcp", "page", "gateway", "omnish", "editor"]
 ClientPurpose = Literal["mcp", "gateway"]
 
 _Name = Annotated[
     str,
-    Parameter(help=shown(say("The client's token; names are your own choice.")), completer=completers.client_tokens),
+    Parameter(help=render(localize("Name of the client token, of your choice.")), completer=completion.client_tokens),
 ]
-_NewName = Annotated[str, Parameter(help=shown(say("The client's token; names are your own choice.")))]
-_For = Annotated[ClientPurpose, Parameter(help=shown(say("What the client uses it for.")))]
+_NewName = Annotated[str, Parameter(help=render(localize("Name of the client token, of your choice.")))]
+_For = Annotated[ClientPurpose, Parameter(help=render(localize("Purpose of the token.")))]
 
 
 def show(purpose: Purpose, name: _Name = "default", /) -> int:
-    with ControlLink.open(find_places()) as link:
+    with ControlClient.open(find_paths()) as link:
         show_text(link.call("token_show", {"purpose": purpose, "name": name})["token"])
     return ExitCode.OK
 
 
 def create(name: _NewName, /, *, purpose: _For = "mcp") -> int:
     """The token alone on standard output, so that a file or a variable can take it."""
-    with ControlLink.open(find_places()) as link:
+    with ControlClient.open(find_paths()) as link:
         show_text(link.call("token_create", {"purpose": purpose, "name": name})["token"])
     return ExitCode.OK
 
 
 def list_(*, json: Json = False) -> int:
-    with ControlLink.open(find_places()) as link:
+    with ControlClient.open(find_paths()) as link:
         found = link.call("token_list")["tokens"]
     if json:
         show_json(found)
         return ExitCode.OK
-    header = (say("purpose"), say("name"), say("created"), say("last used"), say("open now"))
+    header = (
+        localize("purpose"),
+        localize("name"),
+        localize("created"),
+        localize("last used"),
+        localize("connections"),
+    )
     rows = [
-        (it["purpose"], it["name"], it["created_at"], it["last_used_at"] or shown(say("never used")), str(it["open"]))
+        (
+            it["purpose"],
+            it["name"],
+            it["created_at"],
+            it["last_used_at"] or render(localize("never used")),
+            str(it["open"]),
+        )
         for it in found
     ]
     show_columns(header, rows)
@@ -54,21 +69,32 @@ def list_(*, json: Json = False) -> int:
 
 
 def revoke(name: _Name, /, *, purpose: Annotated[ClientPurpose | None, Parameter(show_default=False)] = None) -> int:
-    with ControlLink.open(find_places()) as link:
+    with ControlClient.open(find_paths()) as link:
         asked = {"name": name} | ({"purpose": purpose} if purpose else {})
         revoked = link.call("token_revoke", asked)["revoked"]
     for it in revoked:
-        ended = say("Revoked: {purpose} {name}. Whatever was open with it has ended.", purpose=it["purpose"], name=name)
-        tell(ended)
+        ended = localize(
+            "Revoked: {purpose} {name}. Clients using it are disconnected.", purpose=it["purpose"], name=name
+        )
+        show_message(ended)
     return ExitCode.OK
 
 
 def rotate(purpose: Purpose | None = None) -> int:
     """All of them unless one is named. Tokens of single clients are revoked by name."""
-    with ControlLink.open(find_places()) as link:
+    with ControlClient.open(find_paths()) as link:
         rotated = link.call("token_rotate", {"purpose": purpose} if purpose else {})["rotated"]
         others = [it["name"] for it in link.call("token_list")["tokens"] if it["name"] != "default"]
-    tell(say("New tokens for: {purposes}. Whatever was open with the old ones has ended.", purposes=", ".join(rotated)))
+    show_message(
+        localize(
+            "Replaced tokens: {purposes}. Clients using the old tokens are disconnected.", purposes=", ".join(rotated)
+        )
+    )
     if others:
-        tell(say("Clients' own tokens stay; `dragoman token revoke NAME` ends one: {names}", names=", ".join(others)))
+        show_message(
+            localize(
+                "These client tokens are unchanged; revoke one with `dragoman token revoke NAME`: {names}",
+                names=", ".join(others),
+            )
+        )
     return ExitCode.OK

@@ -1,6 +1,6 @@
-"""`dragoman wire`: bytes to JSON lines and back, for people who debug protocols. It talks to no daemon.
+"""`dragoman wire`: decode protocol bytes into JSON lines, and encode them again. It needs no daemon.
 
-A fault is a line of its own, `{"error": "…"}`, and the next item is tried; the exit status then says that one was met.
+An error is a line of its own, `{"error": "…"}`, and the next item is tried; the exit status is then 1.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from typing import IO, TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 from cyclopts import Parameter
 
-from dragoman.cli.output import ExitCode, forget_output, shown
-from dragoman.errors import LocalProtocolError, ProtocolError, RemoteProtocolError
-from dragoman.phrases import say
+from dragoman.cli.output import ExitCode, discard_output, render
+from dragoman.core.errors import LocalProtocolError, ProtocolError, RemoteProtocolError
+from dragoman.core.localization import localize
 
 if TYPE_CHECKING:
-    from dragoman.wire.omnish import Schema
+    from dragoman.protocols.omnish import Schema
 
 Protocol: TypeAlias = Literal["omnish", "dap", "luapanda", "gateway"]
 Layer: TypeAlias = Literal["frame", "message"]
@@ -30,10 +30,10 @@ Side: TypeAlias = Literal["ide", "runtime"]
 # A gateway frame is its own JSON: there is nothing to encode.
 Encodable: TypeAlias = Literal["omnish", "dap", "luapanda"]
 
-_LayerOption: TypeAlias = Annotated[Layer, Parameter(help=shown(say("omnish: whole frames, or messages alone.")))]
-_SchemaOption: TypeAlias = Annotated[SchemaName, Parameter(help=shown(say("omnish: which revision.")))]
+_LayerOption: TypeAlias = Annotated[Layer, Parameter(help=render(localize("omnish: whole frames or only messages.")))]
+_SchemaOption: TypeAlias = Annotated[SchemaName, Parameter(help=render(localize("omnish: protocol revision.")))]
 _SideOption: TypeAlias = Annotated[
-    Side, Parameter(help=shown(say("luapanda: which end you are, where a line does not tell.")))
+    Side, Parameter(help=render(localize("luapanda: your side, if it is not clear from the line.")))
 ]
 
 # An item is bytes ready to be written, or the fault that stands in its place.
@@ -45,7 +45,7 @@ LONGEST_LINE = 2 * 64 * 1024 * 1024 + 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class CodecOptions:
     layer: Layer = "frame"
     schema: SchemaName = "seed"
     side: Side = "ide"
@@ -54,7 +54,7 @@ class Options:
 def wire_decode(
     protocol: Protocol, /, *, layer: _LayerOption = "frame", schema: _SchemaOption = "seed", side: _SideOption = "ide"
 ) -> int:
-    return _pump(_DECODERS[protocol](sys.stdin.buffer, Options(layer, schema, side)), sys.stdout.buffer)
+    return _pump(_DECODERS[protocol](sys.stdin.buffer, CodecOptions(layer, schema, side)), sys.stdout.buffer)
 
 
 def wire_encode(
@@ -62,7 +62,7 @@ def wire_encode(
 ) -> int:
     """Where the output is lines, a fault is one of them; into a stream of bytes none may be mixed."""
     faults = sys.stdout.buffer if protocol == "omnish" else sys.stderr.buffer
-    return _pump(_ENCODERS[protocol](sys.stdin.buffer, Options(layer, schema, side)), faults)
+    return _pump(_ENCODERS[protocol](sys.stdin.buffer, CodecOptions(layer, schema, side)), faults)
 
 
 def _pump(items: Iterator[Item], faults: IO[bytes]) -> int:
@@ -72,15 +72,15 @@ def _pump(items: Iterator[Item], faults: IO[bytes]) -> int:
         for item in items:
             if isinstance(item, ProtocolError):
                 status = ExitCode.FAILED
-                _put(faults, _json_line({"error": item.message}))
+                _write_flushed(faults, _json_line({"error": item.message}))
             else:
-                _put(sys.stdout.buffer, item)
+                _write_flushed(sys.stdout.buffer, item)
     except BrokenPipeError:
-        forget_output()
+        discard_output()
     return status
 
 
-def _put(stream: IO[bytes], data: bytes) -> None:
+def _write_flushed(stream: IO[bytes], data: bytes) -> None:
     stream.write(data)
     stream.flush()
 
@@ -112,10 +112,10 @@ def _chunks(source: IO[bytes]) -> Iterator[bytes]:
 def _each_line(source: IO[bytes], convert: Callable[[bytes], bytes]) -> Iterator[Item]:
     """One line in, one item out, so that the n-th answer belongs to the n-th line."""
     for line in _lines(source):
-        yield line if isinstance(line, ProtocolError) else _tried(convert, line)
+        yield line if isinstance(line, ProtocolError) else _try_convert(convert, line)
 
 
-def _tried(convert: Callable[[bytes], bytes], data: bytes) -> Item:
+def _try_convert(convert: Callable[[bytes], bytes], data: bytes) -> Item:
     try:
         return convert(data)
     except ProtocolError as error:
@@ -127,9 +127,9 @@ def _tried(convert: Callable[[bytes], bytes], data: bytes) -> Item:
 # omnish: one item a line, as hexadecimal digits.
 
 
-def _decode_omnish(source: IO[bytes], options: Options) -> Iterator[Item]:
-    from dragoman.wire.omnish import decode_frame, decode_message, schema_named
-    from dragoman.wire.omnish.json_form import frame_to_json, message_to_json
+def _decode_omnish(source: IO[bytes], options: CodecOptions) -> Iterator[Item]:
+    from dragoman.protocols.omnish import decode_frame, decode_message, schema_named
+    from dragoman.protocols.omnish.json_form import frame_to_json, message_to_json
 
     schema = schema_named(options.schema)
     decoders: dict[Layer, Callable[[bytes, Schema], object]] = {
@@ -140,9 +140,9 @@ def _decode_omnish(source: IO[bytes], options: Options) -> Iterator[Item]:
     return _each_line(source, lambda line: _json_line(decode(_from_hex(line), schema)))
 
 
-def _encode_omnish(source: IO[bytes], options: Options) -> Iterator[Item]:
-    from dragoman.wire.omnish import encode_frame, encode_message, schema_named
-    from dragoman.wire.omnish.json_form import frame_from_json, message_from_json
+def _encode_omnish(source: IO[bytes], options: CodecOptions) -> Iterator[Item]:
+    from dragoman.protocols.omnish import encode_frame, encode_message, schema_named
+    from dragoman.protocols.omnish.json_form import frame_from_json, message_from_json
 
     schema = schema_named(options.schema)
     encoders: dict[Layer, Callable[[object, Schema], bytes]] = {
@@ -181,16 +181,16 @@ def _one_line(body: bytes) -> bytes:
         return json.dumps(json.loads(text), allow_nan=False, separators=(",", ":")).encode()
 
 
-def _decode_dap(source: IO[bytes], _: Options) -> Iterator[Item]:
+def _decode_dap(source: IO[bytes], _: CodecOptions) -> Iterator[Item]:
     """After a broken header nothing behind it can be trusted, so that is where the stream ends."""
-    from dragoman.wire.dap.framing import FrameReader
+    from dragoman.protocols.dap.framing import FrameReader
 
     reader = FrameReader()
     try:
         for chunk in _chunks(source):
             reader.feed(chunk)
             while (body := reader.next_body()) is not None:
-                yield _tried(_shown_dap, body)
+                yield _try_convert(_format_dap, body)
     except RemoteProtocolError as error:
         yield error
         return
@@ -198,35 +198,35 @@ def _decode_dap(source: IO[bytes], _: Options) -> Iterator[Item]:
         yield RemoteProtocolError("unfinished", "the stream ends inside a message")
 
 
-def _shown_dap(body: bytes) -> bytes:
-    from dragoman.wire.dap.messages import decode_message
+def _format_dap(body: bytes) -> bytes:
+    from dragoman.protocols.dap.messages import decode_message
 
     decode_message(body)
     return _one_line(body) + b"\n"
 
 
-def _encode_dap(source: IO[bytes], _: Options) -> Iterator[Item]:
-    from dragoman.wire.dap.framing import frame
+def _encode_dap(source: IO[bytes], _: CodecOptions) -> Iterator[Item]:
+    from dragoman.protocols.dap.framing import frame
 
-    return _each_line(source, lambda line: frame(_shown_dap(line).rstrip(b"\n")))
+    return _each_line(source, lambda line: frame(_format_dap(line).rstrip(b"\n")))
 
 
-def _decode_gateway(source: IO[bytes], _: Options) -> Iterator[Item]:
+def _decode_gateway(source: IO[bytes], _: CodecOptions) -> Iterator[Item]:
     """What a WebSocket client prints: a message a line, or several. A line that is wrong spoils no other."""
-    from dragoman.wire.gateway.stream import split_frames
+    from dragoman.protocols.gateway.framing import split_frames
 
     for line in _lines(source):
         if isinstance(line, ProtocolError):
             yield line
             continue
         try:
-            yield from (_tried(_shown_gateway, text) for text in split_frames(line))
+            yield from (_try_convert(_format_gateway, text) for text in split_frames(line))
         except ProtocolError as error:
             yield error
 
 
-def _shown_gateway(text: bytes) -> bytes:
-    from dragoman.wire.gateway.framing import decode_frame
+def _format_gateway(text: bytes) -> bytes:
+    from dragoman.protocols.gateway.framing import decode_frame
 
     decode_frame(text)
     return _one_line(text) + b"\n"
@@ -235,22 +235,21 @@ def _shown_gateway(text: bytes) -> bytes:
 # LuaPanda: lines that are almost JSON.
 
 
-def _decode_luapanda(source: IO[bytes], options: Options) -> Iterator[Item]:
+def _decode_luapanda(source: IO[bytes], options: CodecOptions) -> Iterator[Item]:
     for line in _lines(source):
         if isinstance(line, ProtocolError):
             yield line
         elif _written_by(line, options.side) == "runtime":
-            yield _tried(_shown_message, line)
+            yield _try_convert(_format_luapanda_message, line)
         else:
-            yield _tried(_shown_command, line)
-            yield from _lost(line)
+            yield _try_convert(_format_luapanda_command, line)
+            yield from _lost_commands(line)
 
 
 def _written_by(line: bytes, read_by: Side) -> Side:
     """A line tells by itself which end wrote it; one that does not is what the chosen end would read."""
-    from dragoman.wire.luapanda.direction import written_by
-    from dragoman.wire.luapanda.encoding import read_message
-    from dragoman.wire.luapanda.framing import message_text
+    from dragoman.protocols.luapanda.framing import message_text, read_message
+    from dragoman.protocols.luapanda.messages import written_by
 
     with contextlib.suppress(ProtocolError):
         end = written_by(read_message(message_text(line)))
@@ -259,32 +258,31 @@ def _written_by(line: bytes, read_by: Side) -> Side:
     return "ide" if read_by == "runtime" else "runtime"
 
 
-def _shown_message(line: bytes) -> bytes:
-    from dragoman.wire.luapanda.encoding import read_message
-    from dragoman.wire.luapanda.framing import message_text
-    from dragoman.wire.luapanda.messages import classify, message_from
+def _format_luapanda_message(line: bytes) -> bytes:
+    from dragoman.protocols.luapanda.framing import message_text, read_message
+    from dragoman.protocols.luapanda.messages import classify, message_from
 
     message = message_from(read_message(message_text(line)))
     return _json_line(_finite(message.fields | {"kind": classify(message)}))
 
 
-def _shown_command(line: bytes) -> bytes:
-    from dragoman.wire.luapanda.framing import command_text
+def _format_luapanda_command(line: bytes) -> bytes:
+    from dragoman.protocols.luapanda.framing import command_text
 
     return _json_line(_command_fields(command_text(line)[0]) | {"kind": "command"})
 
 
 def _command_fields(text: bytes) -> dict[str, Any]:
     """Judged as the runtime reads it, shown as it was written: the runtime makes text of every number."""
-    from dragoman.wire.luapanda.encoding import read_command, read_message
-    from dragoman.wire.luapanda.runtime import command_from
+    from dragoman.protocols.luapanda.framing import read_command, read_message
+    from dragoman.protocols.luapanda.runtime import command_from
 
     command_from(read_command(text))
     return read_message(text)
 
 
-def _lost(line: bytes) -> Iterator[Item]:
-    from dragoman.wire.luapanda.framing import command_text
+def _lost_commands(line: bytes) -> Iterator[Item]:
+    from dragoman.protocols.luapanda.framing import command_text
 
     with contextlib.suppress(ProtocolError):
         lost = command_text(line)[1].strip().decode("utf-8", "backslashreplace")
@@ -301,9 +299,9 @@ def _finite(value: Any) -> Any:
     return str(value) if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def _encode_luapanda(source: IO[bytes], options: Options) -> Iterator[Item]:
-    from dragoman.wire.luapanda.encoding import command_line, message_line, read_message
-    from dragoman.wire.luapanda.messages import message_from
+def _encode_luapanda(source: IO[bytes], options: CodecOptions) -> Iterator[Item]:
+    from dragoman.protocols.luapanda.framing import command_line, message_line, read_message
+    from dragoman.protocols.luapanda.messages import message_from
 
     encoders: dict[Side, Callable[[bytes], bytes]] = {
         "ide": lambda line: command_line(_without_kind(_command_fields(line))),
@@ -316,7 +314,7 @@ def _without_kind(fields: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in fields.items() if name != "kind"}
 
 
-_Converter: TypeAlias = Callable[[IO[bytes], Options], Iterator[Item]]
+_Converter: TypeAlias = Callable[[IO[bytes], CodecOptions], Iterator[Item]]
 _DECODERS: dict[Protocol, _Converter] = {
     "omnish": _decode_omnish,
     "dap": _decode_dap,

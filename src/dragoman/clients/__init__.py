@@ -1,1 +1,1 @@
-"""The MCP clients' configuration files: what each needs, where it goes, and how to put it there without harm."""
+"""The configuration files of MCP clients: what each needs, where it is, and how to edit it safely."""

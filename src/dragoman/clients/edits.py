@@ -1,76 +1,88 @@
-"""One change to one configuration text, in either format, and the proof that it changed nothing else."""
+"""One change to one configuration text, the check that nothing else changed, and a diff that hides secrets.
+
+Client files are full of other servers' keys. So the diff hides every string, in changed lines and around them, unless
+it is a key, or a value that we write and that is not a secret.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import difflib
+import re
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any, Literal
 
 from dragoman.clients import jsonc_text, toml_text
-from dragoman.clients.command import NAME
-from dragoman.clients.entries import Entry, Transport, laid_over
-from dragoman.clients.refusals import RefusedError, unusual_form, wrong_type
-from dragoman.clients.table import Client, Format
+from dragoman.clients.catalog import Format, McpClient
+from dragoman.clients.config_file import UneditableConfigError, unsupported_form, wrong_type
+from dragoman.clients.entries import Entry, Transport, merge_entry
+from dragoman.clients.server_command import SERVER_NAME
+
+HIDDEN = "…"
+_CONTEXT = 2
 
 Change = Literal["added", "updated", "unchanged", "removed", "absent"]
 
-_EDITORS: Mapping[Format, ModuleType] = {"jsonc": jsonc_text, "toml": toml_text}
+
+_TEXT_EDITORS: Mapping[Format, ModuleType] = {"jsonc": jsonc_text, "toml": toml_text}
 
 
 @dataclass(frozen=True, slots=True)
-class Edited:
+class EditedText:
     change: Change
     text: str
     before: object = None
     """Our entry as it was."""
 
 
-def with_entry(client: Client, text: str, entry: Entry, transport: Transport) -> Edited:
+def add_entry(client: McpClient, text: str, entry: Entry, transport: Transport) -> EditedText:
     servers = _servers(client, text)
-    if NAME not in servers:
-        return _proven(client, text, Edited("added", _put(client, text, entry)), {**servers, NAME: entry})
-    before = servers[NAME]
-    wanted = laid_over(before, entry, transport)
+    if SERVER_NAME not in servers:
+        return _verified(client, text, EditedText("added", _put(client, text, entry)), {**servers, SERVER_NAME: entry})
+    before = servers[SERVER_NAME]
+    wanted = merge_entry(before, entry, transport)
     if before == wanted:
-        return Edited("unchanged", text, before)
-    edited = Edited("updated", _put(client, text, wanted), before)
-    return _proven(client, text, edited, {**servers, NAME: wanted})
+        return EditedText("unchanged", text, before)
+    edited = EditedText("updated", _put(client, text, wanted), before)
+    return _verified(client, text, edited, {**servers, SERVER_NAME: wanted})
 
 
-def without_entry(client: Client, text: str) -> Edited:
+def remove_entry(client: McpClient, text: str) -> EditedText:
     """The container stays, even when it is empty now: we cannot know whether it was there before us."""
     servers = _servers(client, text)
-    if NAME not in servers:
-        return Edited("absent", text)
-    edited = Edited("removed", _EDITORS[client.format].drop(text, client.container, NAME), servers[NAME])
-    return _proven(client, text, edited, {name: value for name, value in servers.items() if name != NAME})
+    if SERVER_NAME not in servers:
+        return EditedText("absent", text)
+    edited = EditedText(
+        "removed", _TEXT_EDITORS[client.format].drop(text, client.container, SERVER_NAME), servers[SERVER_NAME]
+    )
+    return _verified(client, text, edited, {name: value for name, value in servers.items() if name != SERVER_NAME})
 
 
-def snippet(client: Client, entry: Entry) -> str:
+def snippet(client: McpClient, entry: Entry) -> str:
     """A whole small file with our entry alone: what a person pastes."""
-    shown: str = _EDITORS[client.format].written(client.container, NAME, entry)
+    shown: str = _TEXT_EDITORS[client.format].new_config(client.container, SERVER_NAME, entry)
     return shown
 
 
-def _put(client: Client, text: str, entry: Entry) -> str:
-    changed: str = _EDITORS[client.format].put(text, client.container, NAME, entry)
+def _put(client: McpClient, text: str, entry: Entry) -> str:
+    changed: str = _TEXT_EDITORS[client.format].put(text, client.container, SERVER_NAME, entry)
     return changed
 
 
-def _parse(client: Client, text: str) -> dict[str, Any]:
-    parsed: dict[str, Any] = _EDITORS[client.format].parse(text)
+def _parse(client: McpClient, text: str) -> dict[str, Any]:
+    parsed: dict[str, Any] = _TEXT_EDITORS[client.format].parse(text)
     return parsed
 
 
-def _servers(client: Client, text: str) -> dict[str, Any]:
+def _servers(client: McpClient, text: str) -> dict[str, Any]:
     servers = _parse(client, text).get(client.container, {})
     if not isinstance(servers, dict):
         raise wrong_type(f'"{client.container}"')
     return servers
 
 
-def _proven(client: Client, text: str, edited: Edited, servers: dict[str, Any]) -> Edited:
+def _verified(client: McpClient, text: str, edited: EditedText, servers: dict[str, Any]) -> EditedText:
     """Read the result as the client will: whatever the text looked like, nothing but our entry may differ.
 
     A container that held nothing but us may go with us where it has no text of its own (a TOML header).
@@ -78,8 +90,56 @@ def _proven(client: Client, text: str, edited: Edited, servers: dict[str, Any]) 
     wanted = {**_parse(client, text), client.container: servers}
     try:
         result = {client.container: {}, **_parse(client, edited.text)}
-    except RefusedError:
+    except UneditableConfigError:
         result = {}
     if result != wanted:
-        raise unusual_form(f'"{client.container}"')
+        raise unsupported_form(f'"{client.container}"')
     return edited
+
+
+_TOKEN = re.compile(
+    r'(?P<string>"""(?:\\.|[^\\])*?"{3,5}|\'\'\'.*?\'{3,5}|"(?:\\.|[^"\\])*"|\'[^\'\n]*\')(?P<colon>\s*[:=])?'
+    r"|(?P<comment>//[^\n]*|/\*.*?\*/|\#[^\n]*)",
+    re.DOTALL,
+)
+_VISIBLE = re.compile(r"[^\r\n]+")
+
+
+def diff(old: str, new: str, *, public: Collection[str]) -> list[str]:
+    """Lines are compared as they are and shown masked, so that a changed secret is still seen to change."""
+    before, after = _lines(old), _lines(new)
+    shown_before, shown_after = _lines(mask_secrets(old, public)), _lines(mask_secrets(new, public))
+    matcher = difflib.SequenceMatcher(None, before, after, autojunk=False)
+    lines: list[str] = []
+    for group in matcher.get_grouped_opcodes(_CONTEXT):
+        lines += ["@@", *_hunk(group, shown_before, shown_after)]
+    return lines
+
+
+def _lines(text: str) -> list[str]:
+    # Not `splitlines`: it also divides at characters that may stand inside a string, which masking then hides.
+    return text.replace("\r\n", "\n").removesuffix("\n").split("\n") if text else []
+
+
+def mask_secrets(text: str, public: Collection[str]) -> str:
+    def shown(match: re.Match[str]) -> str:
+        string, colon = match["string"], match["colon"] or ""
+        if string is None:
+            return _VISIBLE.sub(_hide_comment, match[0])
+        return match[0] if colon or string[1:-1] in public else _VISIBLE.sub(f"{string[0]}{HIDDEN}{string[0]}", string)
+
+    return _TOKEN.sub(shown, text)
+
+
+def _hide_comment(match: re.Match[str]) -> str:
+    mark = re.match(r"//|/\*|#", match[0])
+    return f"{mark[0] if mark else ''} {HIDDEN}"
+
+
+def _hunk(group: list[tuple[str, int, int, int, int]], before: list[str], after: list[str]) -> Iterator[str]:
+    for kind, old_start, old_end, new_start, new_end in group:
+        if kind == "equal":
+            yield from (f" {line}" for line in before[old_start:old_end])
+            continue
+        yield from (f"-{line}" for line in before[old_start:old_end])
+        yield from (f"+{line}" for line in after[new_start:new_end])

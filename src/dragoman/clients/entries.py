@@ -1,25 +1,30 @@
-"""Our entry in a client's configuration: made from its template, and laid over the one that is there."""
+"""Our entry in a client's configuration: made from the client's template for one transport, and merged with an
+existing one.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Literal
 
-from dragoman.clients.command import NAME, Command
-from dragoman.clients.table import Client
-from dragoman.errors import DragomanError
-from dragoman.phrases import say
-
-Transport = Literal["stdio", "http"]
-Entry = dict[str, Any]
+from dragoman.clients.catalog import BY_ID, CLIENTS, McpClient
+from dragoman.clients.machine import Machine
+from dragoman.clients.server_command import SERVER_NAME, SHARED_COMMAND, ServerCommand
+from dragoman.core.errors import DragomanError
+from dragoman.core.localization import localize
 
 TOKEN_PLACEHOLDER = "PASTE-THE-TOKEN-HERE"
 URL_PLACEHOLDER = "http://127.0.0.1:PORT/mcp"
 
+Transport = Literal["stdio", "http"]
+Entry = dict[str, Any]
+
+
 # What belongs to one transport alone and would contradict an entry of the other.
-_ONLY: Mapping[Transport, frozenset[str]] = {
+_TRANSPORT_KEYS: Mapping[Transport, frozenset[str]] = {
     "stdio": frozenset({"command", "args"}),
     "http": frozenset({
         "url", "serverUrl", "httpUrl", "headers", "http_headers", "env_http_headers", "bearer_token_env_var"
@@ -40,29 +45,29 @@ class HttpEndpoint:
 HTTP_PLACEHOLDER = HttpEndpoint(URL_PLACEHOLDER, TOKEN_PLACEHOLDER)
 
 
-def stdio_entry(client: Client, command: Command) -> Entry:
-    return dict(fill(client.stdio, _values(command=command)))
+def stdio_entry(client: McpClient, command: ServerCommand) -> Entry:
+    return dict(fill_template(client.stdio, _values(command=command)))
 
 
-def http_entry(client: Client, endpoint: HttpEndpoint) -> Entry:
+def http_entry(client: McpClient, endpoint: HttpEndpoint) -> Entry:
     if client.http is None:
         raise DragomanError(
             "client_has_no_http",
-            say("{client} cannot be given an HTTP server by configuration.", client=client.title),
-            hint=say("Leave `--http` away: over stdio it has everything."),
+            localize("{client} does not support HTTP servers in its configuration file.", client=client.title),
+            hint=localize("Omit `--http`: stdio offers every feature."),
         )
-    return dict(fill(client.http, _values(endpoint=endpoint)))
+    return dict(fill_template(client.http, _values(endpoint=endpoint)))
 
 
-def own_command(client: Client, transport: Transport, command: Command, endpoint: HttpEndpoint) -> list[str]:
+def own_command(client: McpClient, transport: Transport, command: ServerCommand, endpoint: HttpEndpoint) -> list[str]:
     """The client's own way to add us, or an empty list. Arguments are visible to all, so no secret is ever in one."""
     if transport == "http":
-        return list(fill(client.add_http, _values(endpoint=endpoint)))
-    described = json.dumps({"name": NAME, **stdio_entry(client, command)})
-    return list(fill(client.add_stdio, {**_values(command=command), "json": described}))
+        return list(fill_template(client.add_http, _values(endpoint=endpoint)))
+    described = json.dumps({"name": SERVER_NAME, **stdio_entry(client, command)})
+    return list(fill_template(client.add_stdio, {**_values(command=command), "json": described}))
 
 
-def laid_over(existing: object, entry: Entry, transport: Transport) -> Entry:
+def merge_entry(existing: object, entry: Entry, transport: Transport) -> Entry:
     """Our values win, what contradicts them goes, and what the user added (`env`, `disabled`, …) stays."""
     if not isinstance(existing, Mapping):
         return entry
@@ -70,18 +75,18 @@ def laid_over(existing: object, entry: Entry, transport: Transport) -> Entry:
     return {**kept, **entry}
 
 
-def fill(template: Any, values: Mapping[str, Any]) -> Any:
+def fill_template(template: Any, values: Mapping[str, Any]) -> Any:
     """Put values for "{name}" wherever it stands alone; a list for one in a list is spliced into it."""
     if isinstance(template, str):
         return values.get(template[1:-1], template) if template.startswith("{") else template
     if isinstance(template, Mapping):
-        return {key: fill(value, values) for key, value in template.items()}
-    filled = (fill(part, values) for part in template)
+        return {key: fill_template(value, values) for key, value in template.items()}
+    filled = (fill_template(part, values) for part in template)
     return [item for part in filled for item in (part if isinstance(part, list) else [part])]
 
 
-def _values(*, command: Command | None = None, endpoint: HttpEndpoint | None = None) -> dict[str, Any]:
-    values: dict[str, Any] = {"name": NAME}
+def _values(*, command: ServerCommand | None = None, endpoint: HttpEndpoint | None = None) -> dict[str, Any]:
+    values: dict[str, Any] = {"name": SERVER_NAME}
     if command:
         values |= {"command": command.program, "args": list(command.args), "argv": command.argv}
     if endpoint:
@@ -92,4 +97,86 @@ def _values(*, command: Command | None = None, endpoint: HttpEndpoint | None = N
 def _contradicts(key: str, value: object, transport: Transport) -> bool:
     if key in _KIND_KEYS:
         return (value in _STDIO_KINDS) != (transport == "stdio")
-    return key in _ONLY["http" if transport == "stdio" else "stdio"]
+    return key in _TRANSPORT_KEYS["http" if transport == "stdio" else "stdio"]
+
+
+@dataclass(frozen=True, slots=True)
+class DesiredEntry:
+    """The entry that should be in a client's file. `redacted` is the same entry without secrets, for whatever is
+    printed.
+    """
+
+    client: McpClient
+    path: Path | None
+    transport: Transport
+    entry: Entry
+    redacted: Entry
+    own_command: tuple[str, ...] = ()
+
+    @property
+    def file(self) -> Path:
+        if self.path is None:
+            raise DragomanError(
+                "client_has_no_file",
+                localize("{client} has no known configuration file for this.", client=self.client.title),
+                hint=localize("Run `dragoman client-config {id} --print` for the text to paste.", id=self.client.id),
+            )
+        return self.path
+
+    def public_strings(self, before: object) -> frozenset[str]:
+        """What a diff may show: what we write without its secrets, and which program stood there."""
+        old = before.get("command") if isinstance(before, dict) else None
+        return frozenset([*_strings(self.redacted), *([old] if isinstance(old, str) else [])])
+
+
+def find_client(id: str) -> McpClient:
+    client = BY_ID.get(id)
+    if client is None:
+        raise DragomanError(
+            "unknown_client",
+            localize("Unknown MCP client: {id}.", id=id) if id else localize("Missing MCP client."),
+            hint=localize("Supported clients: {ids}.", ids=", ".join(BY_ID)),
+        )
+    return client
+
+
+def desired_stdio_entry(
+    client: McpClient, machine: Machine, command: ServerCommand, *, project: bool = False
+) -> DesiredEntry:
+    entry = stdio_entry(client, SHARED_COMMAND if project else command)
+    own = () if project else tuple(own_command(client, "stdio", command, HttpEndpoint("", "")))
+    return DesiredEntry(client, client.file(machine, project=project), "stdio", entry, entry, own)
+
+
+def desired_http_entry(
+    client: McpClient, machine: Machine, endpoint: HttpEndpoint, *, project: bool = False
+) -> DesiredEntry:
+    entry = http_entry(client, endpoint)
+    redacted = http_entry(client, HttpEndpoint(endpoint.url, TOKEN_PLACEHOLDER))
+    own = () if project else tuple(own_command(client, "http", SHARED_COMMAND, endpoint))
+    return DesiredEntry(client, client.file(machine, project=project), "http", entry, redacted, own)
+
+
+def require_no_token(desired: DesiredEntry) -> None:
+    """A project's file is made to be committed; a token in it would be published with it."""
+    if desired.entry != desired.redacted:
+        raise DragomanError(
+            "token_in_project_file",
+            localize("{path} is a project file, so Dragoman does not write the token to it.", path=desired.path),
+            hint=localize("Use stdio, which needs no token, or omit `--project`."),
+        )
+
+
+def installed_client_entries(machine: Machine, command: ServerCommand) -> list[DesiredEntry]:
+    desired_entries = (
+        desired_stdio_entry(client, machine, command) for client in CLIENTS if client.is_installed(machine)
+    )
+    return [desired for desired in desired_entries if desired.path]
+
+
+def _strings(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        for part in value.values() if isinstance(value, dict) else value:
+            yield from _strings(part)

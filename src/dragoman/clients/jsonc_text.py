@@ -1,13 +1,13 @@
-"""Edits of JSON with comments, made in the text, so that everything else in it stays byte for byte."""
+"""Edits of JSON with comments, made in the text, so that every other byte stays as it is."""
 
 from __future__ import annotations
 
 import json
 from typing import Any
 
-from dragoman import jsonc
-from dragoman.clients.refusals import not_understood, wrong_type
-from dragoman.jsonc import SPACE, Document, Member, skip
+from dragoman.clients.config_file import syntax_problem, wrong_type
+from dragoman.core import jsonc
+from dragoman.core.jsonc import SPACE, JsoncDocument, JsoncMember, skip_space
 
 _DEFAULT_UNIT = "  "
 
@@ -15,11 +15,11 @@ Edit = tuple[int, int, str]
 
 
 def parse(text: str) -> dict[str, Any]:
-    return _parsed(jsonc.read(text))
+    return _parsed(jsonc.parse(text))
 
 
 def put(text: str, container: str, name: str, entry: dict[str, Any]) -> str:
-    document = jsonc.read(text)
+    document = jsonc.parse(text)
     root = _parsed(document)
     if document.is_blank:
         return _fresh(document, {container: {name: entry}})
@@ -34,55 +34,55 @@ def put(text: str, container: str, name: str, entry: dict[str, Any]) -> str:
 def drop(text: str, container: str, name: str) -> str:
     """Take the member out, as often as it stands there: the last of two would otherwise uncover the first."""
     while name in parse(text).get(container, {}):
-        document = jsonc.read(text)
+        document = jsonc.parse(text)
         inside = _last(document.members(document.opening), container).value_start
         text = _removed(document, document.members(inside), name)
     return text
 
 
-def written(container: str, name: str, entry: dict[str, Any]) -> str:
+def new_config(container: str, name: str, entry: dict[str, Any]) -> str:
     return _written({container: {name: entry}}, _DEFAULT_UNIT, "", "\n") + "\n"
 
 
-def _parsed(document: Document) -> dict[str, Any]:
+def _parsed(document: JsoncDocument) -> dict[str, Any]:
     if document.is_blank:
         return {}
     try:
         value = document.value()
     except jsonc.JsoncError as error:
-        raise not_understood(error.line, error.column, error.problem) from error
+        raise syntax_problem(error.line, error.column, error.problem) from error
     if not isinstance(value, dict):
         raise wrong_type("JSON")
     return value
 
 
-def _last(members: list[Member], key: str) -> Member:
+def _last(members: list[JsoncMember], key: str) -> JsoncMember:
     """Of two members with one key every client takes the last."""
     return next(member for member in reversed(members) if member.key == key)
 
 
-def _fresh(document: Document, value: dict[str, Any]) -> str:
+def _fresh(document: JsoncDocument, value: dict[str, Any]) -> str:
     kept = document.text
     if kept and not kept.endswith(("\n", "\r")):
         kept += document.newline
     return kept + _written(value, _DEFAULT_UNIT, "", document.newline) + document.newline
 
 
-def _inserted(document: Document, opening: int, key: str, value: object) -> str:
+def _inserted(document: JsoncDocument, opening: int, key: str, value: object) -> str:
     """Comments behind the last member stay with it: the comma goes before them, the new member after them."""
     members = document.members(opening)
     end = members[-1].end if members else opening + 1
-    closing = skip(document.strict, end)
+    closing = skip_space(document.strict, end)
     behind = len(document.text[:closing].rstrip(SPACE))
     trailing = "," in document.plain[end:closing]
-    lead, shown, close = _laid_out(document, opening, closing, members, value)
+    lead, shown, close = _layout(document, opening, closing, members, value)
     comma = "," if members and not trailing else ""
     member = f"{lead}{json.dumps(key, ensure_ascii=False)}: {shown}{',' if trailing else ''}{close}"
     return _applied(document.text, [(end, end, comma), (behind, behind, member)])
 
 
-def _laid_out(
-    document: Document, opening: int, closing: int, members: list[Member], value: object
+def _layout(
+    document: JsoncDocument, opening: int, closing: int, members: list[JsoncMember], value: object
 ) -> tuple[str, str, str]:
     """The space before a new member, its value in the style of its surroundings, the space before the brace."""
     text = document.text
@@ -96,7 +96,7 @@ def _laid_out(
     return newline + indent, _written(value, unit, indent, newline), close
 
 
-def _replaced(document: Document, member: Member, entry: dict[str, Any]) -> str:
+def _replaced(document: JsoncDocument, member: JsoncMember, entry: dict[str, Any]) -> str:
     if _has_newline(document.text[member.value_start : member.end]):
         indent = _indent(document.text, member.start)
         shown = _written(entry, _unit(document), indent, document.newline)
@@ -105,7 +105,7 @@ def _replaced(document: Document, member: Member, entry: dict[str, Any]) -> str:
     return _applied(document.text, [(member.value_start, member.end, shown)])
 
 
-def _removed(document: Document, members: list[Member], name: str) -> str:
+def _removed(document: JsoncDocument, members: list[JsoncMember], name: str) -> str:
     member = _last(members, name)
     index = members.index(member)
     own = _comma_after(document, member.end)
@@ -115,12 +115,12 @@ def _removed(document: Document, members: list[Member], name: str) -> str:
     return _applied(document.text, sorted([*edits, (start, member.end, "")]))
 
 
-def _comma_after(document: Document, position: int) -> int | None:
-    after = skip(document.plain, position)
+def _comma_after(document: JsoncDocument, position: int) -> int | None:
+    after = skip_space(document.plain, position)
     return after if document.plain[after] == "," else None
 
 
-def _start_with_gap(document: Document, member: Member, comma: int | None) -> int:
+def _start_with_gap(document: JsoncDocument, member: JsoncMember, comma: int | None) -> int:
     """The white space before a member goes with it, unless its newline ends a comment or divides what remains."""
     text = document.text
     before = len(text[: member.start].rstrip(SPACE))
@@ -149,7 +149,7 @@ def _written(value: object, unit: str, indent: str, newline: str) -> str:
     return newline.join(["{", f",{newline}".join(lines), indent + "}"])
 
 
-def _unit(document: Document) -> str:
+def _unit(document: JsoncDocument) -> str:
     """The step of indentation, as the first member of the document shows it."""
     members = document.members(document.opening)
     if not members or not _starts_line(document.text, members[0].start):

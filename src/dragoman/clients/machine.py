@@ -1,15 +1,27 @@
-"""Where we are: the few facts about a machine that decide where a client keeps its configuration."""
+"""The facts about this machine that decide where clients keep their configuration, and its clipboard."""
 
 from __future__ import annotations
 
+import base64
 import os
 import platform
 import shutil
+import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TextIO
+
+_CLIPBOARD_TIMEOUT_S = 5.0
+# The variable that must be set for a program to reach a clipboard, and the program.
+_CLIPBOARD_PROGRAMS: tuple[tuple[str, tuple[str, ...]], ...] = (
+    ("", ("pbcopy",)),
+    ("WAYLAND_DISPLAY", ("wl-copy",)),
+    ("DISPLAY", ("xclip", "-selection", "clipboard")),
+    ("DISPLAY", ("xsel", "--clipboard", "--input")),
+    ("", ("clip.exe",)),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,3 +64,37 @@ def this_machine(environment: Mapping[str, str] = os.environ) -> Machine:
         project=Path.cwd(),
         wsl="microsoft" in platform.release().lower(),
     )
+
+
+def copy_text(text: str, machine: Machine, terminal: TextIO) -> str | None:
+    """Copy, and name what did it; None when there is no way."""
+    for variable, command in _CLIPBOARD_PROGRAMS:
+        if variable and not machine.environment.get(variable):
+            continue
+        if machine.which(command[0]) and _run_program(command, text, machine):
+            return command[0]
+    if not terminal.isatty():
+        return None
+    encoded = base64.b64encode(text.encode()).decode()
+    terminal.write(f"\x1b]52;c;{encoded}\x07")
+    terminal.flush()
+    return "OSC 52"
+
+
+def _run_program(command: Sequence[str], text: str, machine: Machine) -> bool:
+    # clip.exe reads the console's code page, unless a byte order mark says UTF-16.
+    data = ("\ufeff" + text).encode("utf-16-le") if command[0] == "clip.exe" else text.encode()
+    try:
+        # xclip stays in the background and holds its output open: a pipe there would never end.
+        subprocess.run(  # noqa: S603  a fixed table of programs, no shell
+            list(command),
+            input=data,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            env=dict(machine.environment),
+            timeout=_CLIPBOARD_TIMEOUT_S,
+            check=True,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return False
+    return True

@@ -1,7 +1,7 @@
-"""Edits of TOML, made in the text one section at a time, so that everything else in it stays byte for byte.
+"""Edits of TOML, made in the text one section at a time, so that every other byte stays as it is.
 
-A section runs from its header to the next; ours are `[container.name]` and those below it. The comments and blank
-lines at its end belong to what follows. Inside our own section `tomlkit` keeps what the user wrote there.
+A section runs from its header to the next; ours are `[container.name]` and those below it. Comments and blank lines
+at the end of a section belong to the next one. Inside our own section `tomlkit` keeps what the user wrote.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 import tomlkit
 from tomlkit.items import Table
 
-from dragoman.clients.refusals import RefusedError, not_understood, unusual_form
+from dragoman.clients.config_file import UneditableConfigError, syntax_problem, unsupported_form
 
 _STRING = r'"""(?:\\.|[^\\])*?"{3,5}|\'\'\'.*?\'{3,5}|"(?:\\.|[^"\\\n])*"|\'[^\'\n]*\''
 _TOKEN = re.compile(rf"{_STRING}|#[^\n]*|[\[\]{{}}\n]|[^\S\n]+|.", re.DOTALL)
@@ -22,7 +22,7 @@ _PLACE = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class TomlSection:
     path: tuple[str, ...]
     start: int
     end: int
@@ -32,16 +32,16 @@ def parse(text: str) -> dict[str, Any]:
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise _named(str(error), text) from error
+        raise _syntax_error(str(error), text) from error
     except RecursionError as error:
-        raise not_understood(1, 1, "nested too deeply") from error
+        raise syntax_problem(1, 1, "nested too deeply") from error
 
 
-def _named(message: str, text: str) -> RefusedError:
+def _syntax_error(message: str, text: str) -> UneditableConfigError:
     place = _PLACE.search(message)
     at_end = (text.count("\n") + 1, len(text) - text.rfind("\n"))
     line, column = (int(place[1]), int(place[2])) if place and place[1] else at_end
-    return not_understood(line, column, _PLACE.sub("", message))
+    return syntax_problem(line, column, _PLACE.sub("", message))
 
 
 def put(text: str, container: str, name: str, entry: dict[str, Any]) -> str:
@@ -49,7 +49,7 @@ def put(text: str, container: str, name: str, entry: dict[str, Any]) -> str:
         return _appended(text, container, name, entry)
     section = next((each for each in _sections(text) if each.path == (container, name)), None)
     if section is None:
-        raise unusual_form(f"{container}.{name}")
+        raise unsupported_form(f"{container}.{name}")
     text = _without(text, [each for each in _below(text, container, name) if each.path[2] not in entry])
     section = next(each for each in _sections(text) if each.path == (container, name))
     changed = _changed(text[section.start : section.end], container, name, entry)
@@ -59,11 +59,11 @@ def put(text: str, container: str, name: str, entry: dict[str, Any]) -> str:
 def drop(text: str, container: str, name: str) -> str:
     ours = [each for each in _sections(text) if each.path[:2] == (container, name)]
     if name in parse(text).get(container, {}) and not ours:
-        raise unusual_form(f"{container}.{name}")
+        raise unsupported_form(f"{container}.{name}")
     return _without(text, ours)
 
 
-def written(container: str, name: str, entry: dict[str, Any]) -> str:
+def new_config(container: str, name: str, entry: dict[str, Any]) -> str:
     document, outer, table = tomlkit.document(), tomlkit.table(is_super_table=True), tomlkit.table()
     table.update(entry)
     outer[name] = table
@@ -74,10 +74,10 @@ def written(container: str, name: str, entry: dict[str, Any]) -> str:
 def _appended(text: str, container: str, name: str, entry: dict[str, Any]) -> str:
     newline = "\r\n" if "\r\n" in text else "\n"
     gap = "" if not text else newline if text.endswith("\n") else newline * 2
-    return text + gap + written(container, name, entry).replace("\n", newline)
+    return text + gap + new_config(container, name, entry).replace("\n", newline)
 
 
-def _below(text: str, container: str, name: str) -> list[Section]:
+def _below(text: str, container: str, name: str) -> list[TomlSection]:
     return [each for each in _sections(text) if each.path[:2] == (container, name) and len(each.path) > 2]
 
 
@@ -98,7 +98,7 @@ def _with_newlines_of(old: str, new: str) -> str:
     return re.sub(r"(?<!\r)\n", "\r\n", new) if "\r\n" in old else new
 
 
-def _without(text: str, sections: list[Section]) -> str:
+def _without(text: str, sections: list[TomlSection]) -> str:
     for section in reversed(sections):
         before, after = text[: section.start], text[section.end :]
         text = (before if after.strip() else before.removesuffix(_blank_line(before))) + after
@@ -109,12 +109,12 @@ def _blank_line(text: str) -> str:
     return next((end[len(end) // 2 :] for end in ("\r\n\r\n", "\n\n") if text.endswith(end)), "")
 
 
-def _sections(text: str) -> list[Section]:
-    found: list[Section] = []
+def _sections(text: str) -> list[TomlSection]:
+    found: list[TomlSection] = []
     for start, header_end, content_end in _spans(text):
         line_end = text.find("\n", content_end)
         end = len(text) if line_end < 0 else line_end + 1
-        found.append(Section(_path(text[start:header_end]), start, end))
+        found.append(TomlSection(_path(text[start:header_end]), start, end))
     return found
 
 

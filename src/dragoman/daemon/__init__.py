@@ -1,1 +1,1 @@
-"""The daemon: the only composition root. `app` puts the rooms together, `instance` makes sure there is one."""
+"""The daemon: it puts everything together, and makes sure that there is one per user."""

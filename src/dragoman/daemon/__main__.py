@@ -1,6 +1,6 @@
 """`python -m dragoman.daemon`: started by the launcher, or in the foreground by `dragoman up --foreground`.
 
-In the background the first and only line on standard output is JSON for the launcher: what runs, or why not.
+In the background the first and only line on standard output is JSON for the launcher: what runs, or why nothing does.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ from pathlib import Path  # noqa: E402
 
 import anyio  # noqa: E402
 
+from dragoman.core.errors import DragomanError  # noqa: E402
+from dragoman.core.paths import Paths, find_paths  # noqa: E402
 from dragoman.daemon.instance import Instance  # noqa: E402
-from dragoman.daemon.starter import Foreground, Launcher, Starter, in_words  # noqa: E402
-from dragoman.errors import DragomanError  # noqa: E402
-from dragoman.places import Places, find_places  # noqa: E402
+from dragoman.daemon.startup_report import ForegroundReporter, LauncherReporter, StartupReporter, as_dragoman_error  # noqa: E402
 
 log = logging.getLogger(__name__)
 
@@ -41,40 +41,40 @@ _ENDS_WITHIN_S = 10.0
 
 def main() -> int:
     arguments = _parse()
-    places = find_places()
-    starter: Starter = Foreground() if arguments.foreground else Launcher(places.log_file)
+    paths = find_paths()
+    reporter: StartupReporter = ForegroundReporter() if arguments.foreground else LauncherReporter(paths.log_file)
     try:
-        anyio.run(_run, arguments, places, starter)
+        anyio.run(_run, arguments, paths, reporter)
     except DragomanError as error:
-        return starter.failed(error)
+        return reporter.failed(error)
     except Exception as error:
         log.exception("the daemon failed")
-        return starter.failed(in_words(error))
+        return reporter.failed(as_dragoman_error(error))
     finally:
         _end_for_certain()
     return 0
 
 
-async def _run(arguments: argparse.Namespace, places: Places, starter: Starter) -> None:
+async def _run(arguments: argparse.Namespace, paths: Paths, reporter: StartupReporter) -> None:
     """The right first, then the weight: of several starts at once, all but one end before they have loaded much.
 
     Who waits for another's end loads meanwhile, and takes its place the sooner.
     """
-    instance = None if arguments.wait_for_lock else Instance(places)
+    instance = None if arguments.wait_for_lock else Instance(paths)
     if instance is not None:
         await instance.acquire()
-    from dragoman.daemon.app import Options, run  # noqa: PLC0415  what is heavy
+    from dragoman.daemon.app import DaemonOptions, run  # noqa: PLC0415  what is heavy
 
     gc.freeze()
     gc.enable()
-    options = Options(
+    options = DaemonOptions(
         workspace=arguments.workspace,
         port=arguments.port,
         terminal_logs=arguments.foreground,
         verbose=arguments.verbose,
         wait_for_lock_s=arguments.wait_for_lock,
     )
-    await run(options, places, starter.ready, instance=instance)
+    await run(options, paths, reporter.ready, instance=instance)
 
 
 def _parse() -> argparse.Namespace:

@@ -1,6 +1,6 @@
-"""One daemon a user: the lock is the truth, the state file is a note for those who look.
+"""One daemon per user. The lock decides; the state file only informs those who look.
 
-A state file without the lock belongs to a dead process, whatever pid stands in it.
+A state file without the lock belongs to a dead process, whatever pid it names.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from pathlib import Path
 
 import anyio
 
-from dragoman.errors import DragomanError
-from dragoman.phrases import say
-from dragoman.places import Places
-from dragoman.transport.lock import FileLock
-from dragoman.transport.private_files import ensure_private_folder, replace_private
-from dragoman.transport.system import REAL_SYSTEM, System
-from dragoman.wire.control import DaemonState
+from dragoman.core.errors import DragomanError
+from dragoman.core.localization import localize
+from dragoman.core.paths import Paths
+from dragoman.io.files.lock import FileLock
+from dragoman.io.files.private_files import ensure_private_folder, replace_private
+from dragoman.io.files.system_calls import REAL_SYSTEM, SystemCalls
+from dragoman.protocols.control import DaemonState
 
 # Whoever asks whether the lock is held takes it for a moment: one refusal does not prove a daemon.
 _LOOKED_AT_S = 0.1
@@ -30,21 +30,21 @@ _TRY_EVERY_S = 0.02
 class Instance:
     """The right to be the daemon, from `acquire` to `release`, or to the end of the process."""
 
-    def __init__(self, places: Places, *, system: System = REAL_SYSTEM) -> None:
-        self._places = places
+    def __init__(self, paths: Paths, *, system: SystemCalls = REAL_SYSTEM) -> None:
+        self._paths = paths
         self._system = system
-        self._lock = FileLock(places.lock_file)
+        self._lock = FileLock(paths.lock_file)
 
     async def acquire(self, *, wait_s: float = 0.0) -> None:
-        for folder in (self._places.runtime, self._places.state):
+        for folder in (self._paths.runtime, self._paths.state):
             ensure_private_folder(folder)
         deadline = time.monotonic() + max(wait_s, _LOOKED_AT_S)
         while not self._lock.try_acquire():
             if time.monotonic() >= deadline:
                 raise DragomanError(
                     "already_running",
-                    say("A daemon is running already."),
-                    hint=say("See it with `dragoman status`; replace it with `dragoman up --take-over`."),
+                    localize("A daemon is already running."),
+                    hint=localize("Run `dragoman status` to see it, or `dragoman up --take-over` to replace it."),
                 )
             await anyio.sleep(_TRY_EVERY_S)
         try:
@@ -54,14 +54,14 @@ class Instance:
             raise
 
     def publish(self, state: DaemonState) -> None:
-        replace_private(self._places.state_file, state.encode(), system=self._system)
+        replace_private(self._paths.state_file, state.encode(), system=self._system)
 
     def withdraw(self) -> None:
         """Take the traces away and keep the lock: the kernel lets go of it when the process has really ended."""
         sockets = [
-            (path, stat.S_ISSOCK) for path in (self._places.socket, self._places.omnish_socket, self._places.dap_socket)
+            (path, stat.S_ISSOCK) for path in (self._paths.socket, self._paths.omnish_socket, self._paths.dap_socket)
         ]
-        for path, is_kind in ((self._places.state_file, stat.S_ISREG), *sockets):
+        for path, is_kind in ((self._paths.state_file, stat.S_ISREG), *sockets):
             with contextlib.suppress(DragomanError, OSError):
                 _remove_own(path, is_kind)
 
@@ -72,9 +72,9 @@ class Instance:
 
     def _remove_what_a_dead_one_left(self) -> None:
         """Its state file, and drafts that were never renamed: one of the tokens would keep them in a second place."""
-        _remove_own(self._places.state_file)
-        drafts = [*self._places.runtime.glob(f".{self._places.state_file.name}.*.new")]
-        for draft in (*drafts, *self._places.tokens_folder.glob(".*.new")):
+        _remove_own(self._paths.state_file)
+        drafts = [*self._paths.runtime.glob(f".{self._paths.state_file.name}.*.new")]
+        for draft in (*drafts, *self._paths.tokens_folder.glob(".*.new")):
             _remove_own(draft)
 
 
@@ -86,7 +86,7 @@ def _remove_own(path: Path, is_kind: Callable[[int], bool] = stat.S_ISREG) -> No
     if not is_kind(status.st_mode) or status.st_uid != os.getuid():
         raise DragomanError(
             "unsafe_file",
-            say("{path} is in the way: it is not a file of yours.", path=path),
-            hint=say("Remove it, or point DRAGOMAN_HOME at a folder of your own."),
+            localize("{path} exists and is not your file.", path=path),
+            hint=localize("Remove it, or set DRAGOMAN_HOME to a folder you own."),
         )
     path.unlink()

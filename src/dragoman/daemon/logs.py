@@ -1,4 +1,4 @@
-"""Logs: structured lines to a rotating 0600 file, readable ones to the terminal. Never a token or an environment.
+"""Logging: structured lines to a rotating 0600 file, readable ones to the terminal. Never a token or an environment.
 
 Rule for callers: log what happened and to whom, not what it contained. The filter is for what slips through.
 """
@@ -20,9 +20,9 @@ from pathlib import Path
 
 import anyio
 
-from dragoman.redaction import Redactor
-from dragoman.transport.private_files import ensure_private_folder, open_private
-from dragoman.visible import visible
+from dragoman.core.redaction import Redactor
+from dragoman.core.safe_text import printable
+from dragoman.io.files.private_files import ensure_private_folder, open_private
 
 _BYTES_A_FILE = 5 << 20
 # A log is sent along with reports of errors: it holds no secret, whatever the settings show to agents.
@@ -35,7 +35,7 @@ _TEMPLATES_AT_MOST = 500
 _SUMMARY_EVERY_S = 5.0
 
 
-class JsonLines(logging.Formatter):
+class JsonLineFormatter(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         line = {
             "at": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
@@ -48,7 +48,7 @@ class JsonLines(logging.Formatter):
         return json.dumps(line, ensure_ascii=False)
 
 
-class PrivateRotatingFile(RotatingFileHandler):
+class PrivateRotatingFileHandler(RotatingFileHandler):
     """Opened 0600 and never through a symbolic link, also after each rotation."""
 
     def _open(self) -> io.TextIOWrapper:
@@ -59,11 +59,11 @@ class PrivateRotatingFile(RotatingFileHandler):
         """A full disk loses lines of the log, and nothing else: there is nowhere left to say so."""
 
 
-class ForTerminal(logging.Formatter):
+class TerminalLogFormatter(logging.Formatter):
     """What others sent must not move the cursor of the one who watches."""
 
     def format(self, record: logging.LogRecord) -> str:
-        return visible(_REDACTOR.text(super().format(record)))
+        return printable(_REDACTOR.text(super().format(record)))
 
 
 @dataclass(slots=True)
@@ -73,7 +73,7 @@ class _Window:
     left_out: int = 0
 
 
-class RateLimited(logging.Handler):
+class RateLimitedHandler(logging.Handler):
     """In front of the handlers that write: so many records per message template and second, whoever logs them.
 
     Before they are formatted, so that what is left out costs next to nothing. How many were is logged with the next
@@ -95,7 +95,7 @@ class RateLimited(logging.Handler):
         window = self._windows.setdefault(key, _Window(now_s))
         if window.written < LINES_PER_SECOND:
             window.written += 1
-            self._pass_on(record)
+            self._forward(record)
         else:
             window.left_out += 1
 
@@ -117,29 +117,29 @@ class RateLimited(logging.Handler):
             if window.left_out:
                 name, level, template = key
                 told = (window.left_out, template)
-                self._pass_on(logging.LogRecord(name, level, "", 0, "%d more like this were left out: %s", told, None))
+                self._forward(logging.LogRecord(name, level, "", 0, "%d more like this were left out: %s", told, None))
 
-    def _pass_on(self, record: logging.LogRecord) -> None:
+    def _forward(self, record: logging.LogRecord) -> None:
         for handler in self._handlers:
             if record.levelno >= handler.level:
                 handler.handle(record)
 
 
-class WithoutSecrets(logging.Filter):
-    """Blots out the present tokens wherever they stand in a message or a traceback."""
+class SecretFilter(logging.Filter):
+    """Replaces the present tokens wherever they stand in a message or a traceback."""
 
     def __init__(self, secrets: Callable[[], Iterable[str]]) -> None:
         super().__init__()
         self._secrets = secrets
 
     def filter(self, record: logging.LogRecord) -> bool:
-        record.msg = self._blotted(record.getMessage())
+        record.msg = self._redacted(record.getMessage())
         record.args = None
         if record.exc_info and not record.exc_text:
-            record.exc_text = self._blotted(logging.Formatter().formatException(record.exc_info))
+            record.exc_text = self._redacted(logging.Formatter().formatException(record.exc_info))
         return True
 
-    def _blotted(self, text: str) -> str:
+    def _redacted(self, text: str) -> str:
         for secret in self._secrets():
             text = text.replace(secret, "<token>")
         return text
@@ -147,16 +147,16 @@ class WithoutSecrets(logging.Filter):
 
 def start_logging(file: Path, *, level: str, terminal: bool, secrets: Callable[[], Iterable[str]]) -> None:
     ensure_private_folder(file.parent)
-    handlers: list[logging.Handler] = [PrivateRotatingFile(file, maxBytes=_BYTES_A_FILE, backupCount=_OLD_FILES)]
-    handlers[0].setFormatter(JsonLines())
+    handlers: list[logging.Handler] = [PrivateRotatingFileHandler(file, maxBytes=_BYTES_A_FILE, backupCount=_OLD_FILES)]
+    handlers[0].setFormatter(JsonLineFormatter())
     if terminal:
         handlers.append(logging.StreamHandler(sys.stderr))
-        handlers[1].setFormatter(ForTerminal("%(asctime)s %(levelname)-7s %(message)s", "%H:%M:%S"))
+        handlers[1].setFormatter(TerminalLogFormatter("%(asctime)s %(levelname)-7s %(message)s", "%H:%M:%S"))
     for handler in handlers:
-        handler.addFilter(WithoutSecrets(secrets))
-    logging.basicConfig(level=level.upper(), handlers=[RateLimited(handlers)], force=True)
+        handler.addFilter(SecretFilter(secrets))
+    logging.basicConfig(level=level.upper(), handlers=[RateLimitedHandler(handlers)], force=True)
     logging.getLogger("uvicorn").setLevel(logging.WARNING)  # its start and stop lines repeat ours
-    logging.getLogger("uvicorn.error").addFilter(_is_news)
+    logging.getLogger("uvicorn.error").addFilter(_is_worth_logging)
 
 
 async def summarize_logs() -> None:
@@ -164,11 +164,11 @@ async def summarize_logs() -> None:
     while True:
         await anyio.sleep(_SUMMARY_EVERY_S)
         for handler in logging.getLogger().handlers:
-            if isinstance(handler, RateLimited):
+            if isinstance(handler, RateLimitedHandler):
                 handler.summarize()
 
 
-def _is_news(record: logging.LogRecord) -> bool:
+def _is_worth_logging(record: logging.LogRecord) -> bool:
     """uvicorn calls a WebSocket that we refuse before the upgrade an error of the application; strangers could fill
     the log with it."""
     return "without completing handshake" not in record.getMessage()

@@ -1,4 +1,7 @@
-"""The signals that end us. Standard library alone: they are seen to before anything else is imported."""
+"""The signals that end the daemon.
+
+Standard library alone: `__main__` handles them before it imports anything else.
+"""
 
 from __future__ import annotations
 

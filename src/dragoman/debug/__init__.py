@@ -1,1 +1,1 @@
-"""Debugging: sessions, what they stop at, and how programs are launched for them."""
+"""Debugging: sessions, stops, breakpoints, and the backends that talk to debug adapters."""

@@ -1,8 +1,12 @@
-"""The nouns of debugging, as every backend and face sees them: numbers are ours, paths absolute, lines from 1."""
+"""The data types of debugging that every backend and server shares. Ids are ours, paths are absolute, and lines start
+at 1.
+"""
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
 
 import msgspec
 
@@ -10,11 +14,11 @@ StepKind = Literal["over", "into", "out"]
 ThreadState = Literal["stopped", "running"]
 
 
-class _Noun(msgspec.Struct, frozen=True, kw_only=True):
+class _ModelStruct(msgspec.Struct, frozen=True, kw_only=True):
     pass
 
 
-class Binding(_Noun, frozen=True):
+class Binding(_ModelStruct, frozen=True):
     """What became of a breakpoint in a session."""
 
     verified: bool = False
@@ -22,7 +26,7 @@ class Binding(_Noun, frozen=True):
     message: str = ""
 
 
-class Frame(_Noun, frozen=True):
+class FrameInfo(_ModelStruct, frozen=True):
     id: int
     name: str
     path: str = ""
@@ -36,7 +40,7 @@ class Frame(_Noun, frozen=True):
     """By which the adapter gives the text of a source that is no file; its own number, good for the whole session."""
 
 
-class Scope(_Noun, frozen=True):
+class ScopeInfo(_ModelStruct, frozen=True):
     name: str
     reference: int
     expensive: bool = False
@@ -45,7 +49,7 @@ class Scope(_Noun, frozen=True):
     indexed: int | None = None
 
 
-class Variable(_Noun, frozen=True):
+class VariableInfo(_ModelStruct, frozen=True):
     name: str
     value: str
     type: str | None = None
@@ -56,26 +60,26 @@ class Variable(_Noun, frozen=True):
     indexed: int | None = None
 
 
-class Page(_Noun, frozen=True):
-    """Some of what a variable holds. No total: the adapter tells of some and does not say how many there are."""
+class VariablePage(_ModelStruct, frozen=True):
+    """A page of the variables in a container. Without a total, the adapter does not say how many there are."""
 
-    variables: tuple[Variable, ...]
+    variables: tuple[VariableInfo, ...]
     total: int | None
 
 
-class Locals(_Noun, frozen=True):
+class Locals(_ModelStruct, frozen=True):
     scope_name: str
-    variables: tuple[Variable, ...]
+    variables: tuple[VariableInfo, ...]
 
 
-class Change(_Noun, frozen=True):
-    """Of a value since the last stop in the same frame. None before: it was not there."""
+class VariableChange(_ModelStruct, frozen=True):
+    """A value that changed since the last stop in the same frame. Without `before`, it did not exist then."""
 
     name: str
     before: str | None = None
 
 
-class Raised(_Noun, frozen=True):
+class RaisedException(_ModelStruct, frozen=True):
     """An exception: its type, what it says, and whether anything catches it."""
 
     type: str
@@ -84,7 +88,7 @@ class Raised(_Noun, frozen=True):
     where: str = ""
 
 
-class Stop(_Noun, frozen=True):
+class Stop(_ModelStruct, frozen=True):
     """Everything a caller needs to decide the next step, taken once when the program stopped."""
 
     number: int
@@ -94,16 +98,16 @@ class Stop(_Noun, frozen=True):
     description: str | None = None
     text: str | None = None
     all_threads_stopped: bool | None = None
-    frames: tuple[Frame, ...] = ()
+    frames: tuple[FrameInfo, ...] = ()
     total_frames: int = 0
     at: int = 0
     """The frame to look at: the first of the user's own code, where the program stopped below that by itself."""
     top_locals: Locals | None = None
     """Of the frame to look at."""
-    changed: tuple[Change, ...] = ()
+    changed: tuple[VariableChange, ...] = ()
     """Of those, since the program last stopped there."""
     hit_breakpoints: tuple[int, ...] | None = None
-    raised: Raised | None = None
+    raised: RaisedException | None = None
     output: str = ""
     """The end of what was printed since the last stop."""
     output_lines: int = 0
@@ -112,13 +116,13 @@ class Stop(_Noun, frozen=True):
     """Who caused it, when it was not the caller: a person, another agent."""
 
     @property
-    def frame(self) -> Frame | None:
+    def frame(self) -> FrameInfo | None:
         """The frame to look at."""
         return self.frames[self.at] if self.frames else None
 
 
-class Ended(_Noun, frozen=True):
-    """How it ended. Neither code nor signal: the adapter did not tell, or it was ended by us."""
+class ProgramEnd(_ModelStruct, frozen=True):
+    """How a session ended. With neither exit code nor signal, the adapter did not report one, or we ended it."""
 
     exit_code: int | None = None
     signal: str = ""
@@ -128,19 +132,19 @@ class Ended(_Noun, frozen=True):
     """See `Stop`."""
     by: str = ""
     """Who ended it, where somebody did."""
-    is_untold: bool = False
+    is_unreported: bool = False
     """The adapter went without a word: whether the program ended by itself is not known."""
 
 
-class Until(_Noun, frozen=True):
-    """A place to run to: a breakpoint of one run, which no list shows."""
+class RunTarget(_ModelStruct, frozen=True):
+    """A location to run to: a breakpoint for one run that no list shows."""
 
     path: str
     line: int
 
 
-class ThreadSeen(_Noun, frozen=True):
-    """A thread; where it stands is known of a stopped one alone."""
+class ThreadInfo(_ModelStruct, frozen=True):
+    """A thread. Its location is known only while it is stopped."""
 
     id: int
     name: str
@@ -150,10 +154,31 @@ class ThreadSeen(_Noun, frozen=True):
     function: str = ""
 
 
-class Evaluated(_Noun, frozen=True):
+class EvaluateResult(_ModelStruct, frozen=True):
     result: str
     type: str | None = None
     reference: int = 0
     named: int | None = None
     indexed: int | None = None
     memory_reference: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchRequest:
+    """What to debug: a configuration by name or in full, or just a program."""
+
+    configuration_name: str = ""
+    configuration: Mapping[str, Any] = field(default_factory=dict)
+    program: str = ""
+    args: tuple[str, ...] = ()
+    cwd: str = ""
+    env: Mapping[str, str] = field(default_factory=dict)
+    inputs: Mapping[str, str] = field(default_factory=dict)
+    process_id: int | None = None
+    file: str = ""
+    """What `${file}` stands for: in an editor, the file that is open."""
+    from_editor: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """By its name, such as `command:pick`, what a variable stands for that an editor was asked about."""
+    no_debug: bool = False
+    stdin: str | None = None
+    """What the program reads, then the end of input. None: nothing to read."""

@@ -1,21 +1,21 @@
-"""The record of everything that happened, and the durable state beside it: one narrow port, `Journal`."""
+"""The record of everything that happened, and the durable state beside it, behind one narrow port: `Journal`."""
 
-from dragoman.journal.journal import AppendBytes, Gap, Journal, ReadRecords
-from dragoman.journal.readers import Rows
-from dragoman.journal.retention import Removed, Retention
-from dragoman.journal.scrub import Scrubbed
-from dragoman.journal.segment_files import Place, Reading, Record
+from dragoman.journal.journal import AppendBytes, Journal, JournalGap, ReadRecords
+from dragoman.journal.readers import StoreRows
+from dragoman.journal.retention import RemovedCounts, Retention
+from dragoman.journal.row_scrub import ScrubStatus
+from dragoman.journal.segment_files import RecordPage, RecordPlace, SegmentRecord
 from dragoman.journal.segments import Span
 from dragoman.journal.stores import (
-    Before,
-    Bulk,
-    Everything,
+    BeforeScope,
+    BulkScrub,
+    ColumnScrub,
+    EverythingScope,
     JsonStore,
     JsonText,
-    OfSession,
-    Records,
     Scope,
-    Scrub,
+    SegmentRecords,
+    SessionScope,
     Statement,
     Store,
     json_column,
@@ -23,27 +23,27 @@ from dragoman.journal.stores import (
 
 __all__ = [
     "AppendBytes",
-    "Before",
-    "Bulk",
-    "Everything",
-    "Gap",
+    "BeforeScope",
+    "BulkScrub",
+    "ColumnScrub",
+    "EverythingScope",
     "Journal",
+    "JournalGap",
     "JsonStore",
     "JsonText",
-    "OfSession",
-    "Place",
     "ReadRecords",
-    "Reading",
-    "Record",
-    "Records",
-    "Removed",
+    "RecordPage",
+    "RecordPlace",
+    "RemovedCounts",
     "Retention",
-    "Rows",
     "Scope",
-    "Scrub",
-    "Scrubbed",
+    "ScrubStatus",
+    "SegmentRecord",
+    "SegmentRecords",
+    "SessionScope",
     "Span",
     "Statement",
     "Store",
+    "StoreRows",
     "json_column",
 ]

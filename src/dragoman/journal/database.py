@@ -1,42 +1,52 @@
-"""One SQLite file in WAL mode: how it is opened, checked, numbered and set aside.
+"""One SQLite file in WAL mode: opening, checking, numbering, setting aside, and rescuing rows of a damaged one.
 
-Acknowledged means synced: `synchronous=full` makes SQLite sync the WAL once at every commit, and a commit holds up to
-1,000 events. The file's name carries a generation; the highest is the journal. A fresh file after a damaged one
-numbers its events from `generation << 36`, so that no sequence number is ever given twice.
+Acknowledged means synced: `synchronous=full` makes SQLite sync the WAL once per commit, and a commit holds up to 1,000
+events. The file's name carries a generation; the highest is the journal. A fresh file after a damaged one numbers its
+events from `generation << 36`, so that no sequence number is ever used twice.
+
+The stores' rows of a damaged file are rescued, because they are state and not only a record. A store is rescued
+completely or not at all: half of it might mean something else.
 """
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import apsw
 
-from dragoman.clock import Clock
-from dragoman.journal import faults
-from dragoman.journal.stores import Store, migrate, too_new
-from dragoman.transport.private_files import open_private, sync_folder
-from dragoman.transport.system import System
+from dragoman.core.clock import Clock
+from dragoman.io.files.private_files import open_private, sync_folder
+from dragoman.io.files.system_calls import SystemCalls
+from dragoman.journal import errors
+from dragoman.journal.errors import too_new
+from dragoman.journal.stores import Store, migrate
 
 APPLICATION_ID = 0x44524147  # "DRAG"
 SCHEMA_VERSION = 2
 GENERATION_BITS = 36
 _UNCLEAN_CHECK_S = 0.25
+_COMPANIONS = ("", "-wal", "-shm", "-journal")
+_READER_PRAGMAS = ("query_only=on", "temp_store=memory", "cache_size=-2000", "cell_size_check=on")
+LAST_SEQUENCE = (
+    "select max(coalesce((select max(sequence) from events), 0), (select value from marks where name = 'last'))"
+)
+
 _NAME = re.compile(r"events-(\d{6})\.db")
 _SET_ASIDE = re.compile(r"damaged-.*")
-_COMPANIONS = ("", "-wal", "-shm", "-journal")
+
 
 _WRITER_PRAGMAS = (
     "auto_vacuum=incremental",
     f"application_id={APPLICATION_ID}",
     "journal_mode=wal",
     "synchronous=full",
-    "fullfsync=on",  # macOS: fsync alone does not reach the platter
+    "fullfsync=on",  # macOS: fsync alone does not reach the disk
     "checkpoint_fullfsync=on",
     "secure_delete=on",
     "temp_store=memory",
@@ -45,7 +55,7 @@ _WRITER_PRAGMAS = (
     "journal_size_limit=16777216",
     "cell_size_check=on",
 )
-_READER_PRAGMAS = ("query_only=on", "temp_store=memory", "cache_size=-2000", "cell_size_check=on")
+
 
 _SCHEMA = (
     """create table events (sequence integer primary key, at_ns integer not null, kind text not null,
@@ -60,16 +70,13 @@ _SCHEMA = (
     f"pragma user_version={SCHEMA_VERSION}",
 )
 
-# What brings a file of each older version to the next one. Adding a column touches no row, however many there are.
-_UPGRADES = {1: ("alter table events add column workspace text not null default ''", "pragma user_version=2")}
 
-LAST_SEQUENCE = (
-    "select max(coalesce((select max(sequence) from events), 0), (select value from marks where name = 'last'))"
-)
+# The migrations from each older version to the next. Adding a column touches no row, however many there are.
+_UPGRADES = {1: ("alter table events add column workspace text not null default ''", "pragma user_version=2")}
 
 
 class DamagedError(Exception):
-    """The file cannot be the journal any more."""
+    """The file cannot be used as the journal any more."""
 
 
 class Database(NamedTuple):
@@ -100,8 +107,8 @@ def set_aside_files(folder: Path) -> list[Path]:
     return sorted(path for path in folder.iterdir() if _SET_ASIDE.fullmatch(path.name))
 
 
-def open_writer(path: Path, stores: Sequence[Store], clock: Clock, *, vfs: str | None, system: System) -> Database:
-    """Open or begin the file; raises `DamagedError` when what is there is no sound journal of ours."""
+def open_writer(path: Path, stores: Sequence[Store], clock: Clock, *, vfs: str | None, system: SystemCalls) -> Database:
+    """Open or create the file; raises `DamagedError` if the file there is not a sound journal of ours."""
     os.close(open_or_create(path, system=system))
     _require_ours(path)
     unclean = _size(path.with_name(path.name + "-wal")) > 0
@@ -114,14 +121,14 @@ def open_writer(path: Path, stores: Sequence[Store], clock: Clock, *, vfs: str |
         migrate(database.connection, stores)
     except BaseException as error:
         database.connection.close(True)
-        if isinstance(error, faults.CORRUPT):
+        if isinstance(error, errors.CORRUPT):
             raise DamagedError(str(error)) from error
         raise
     return database
 
 
-def open_or_create(path: Path, *, system: System) -> int:
-    """A file made here and now needs no proof; one that stands must be ours."""
+def open_or_create(path: Path, *, system: SystemCalls) -> int:
+    """A file that we create now needs no check; an existing one must be ours."""
     try:
         return system.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
     except FileExistsError:
@@ -136,7 +143,7 @@ def check_all(path: Path, vfs: str | None) -> None:
     connection = open_reader(path, vfs)
     try:
         found = connection.execute("pragma quick_check(1)").get
-    except faults.CORRUPT as error:
+    except errors.CORRUPT as error:
         found = str(error)
     finally:
         connection.close(True)
@@ -154,13 +161,13 @@ def connect(path: Path, vfs: str | None, flags: int, pragmas: Sequence[str]) -> 
         except BaseException:
             connection.close(True)
             raise
-    except faults.CORRUPT as error:
+    except errors.CORRUPT as error:
         raise DamagedError(str(error)) from error
     return connection
 
 
-def set_aside(path: Path, clock: Clock, *, system: System) -> Path:
-    """Keep a damaged file under a dated name: a person may want to look at it, or a tool to repair it."""
+def set_aside(path: Path, clock: Clock, *, system: SystemCalls) -> Path:
+    """Keep a damaged file under a dated name: a person may want to inspect it, or a tool to repair it."""
     day = datetime.fromtimestamp(clock.wall_ns() / 1e9, UTC).strftime("%Y%m%dT%H%M%S")
     target = path.with_name(f"damaged-{day}-{path.name}")
     for companion in reversed(_COMPANIONS):
@@ -177,7 +184,7 @@ def remove(path: Path) -> None:
 
 
 def choose_generation(folder: Path) -> int:
-    """The newest file that ever held anything, or the number after every one that was used."""
+    """The newest file that ever held data, or the number after every used one."""
     standing = [path for path in folder.iterdir() if _NAME.fullmatch(path.name)]
     filled = [generation_of(path) for path in standing if _size(path) > 0]
     if filled:
@@ -186,7 +193,7 @@ def choose_generation(folder: Path) -> int:
 
 
 def remove_others(folder: Path, generation: int) -> None:
-    """What an unfinished `forget` or an unfinished beginning left behind."""
+    """Remove what an unfinished `forget` or an unfinished creation left behind."""
     for path in list(folder.iterdir()):
         if path.name.endswith(".new") or (_NAME.match(path.name) and generation_of(path) != generation):
             path.unlink(missing_ok=True)
@@ -194,7 +201,7 @@ def remove_others(folder: Path, generation: int) -> None:
 
 @contextmanager
 def deadline(connection: apsw.Connection, clock: Clock, timeout_s: float) -> Iterator[None]:
-    """Every query ends: SQLite asks every few thousand steps whether its time is over."""
+    """Every query has a deadline: SQLite checks it every few thousand steps."""
     ends_s = clock.monotonic_s() + timeout_s
     connection.set_progress_handler(lambda: clock.monotonic_s() >= ends_s, 4_000)
     try:
@@ -204,7 +211,8 @@ def deadline(connection: apsw.Connection, clock: Clock, timeout_s: float) -> Ite
 
 
 def _require_ours(path: Path) -> None:
-    """By the header's bytes (sqlite.org/fileformat.html, 1.3): opening it with SQLite would change a foreign file."""
+    """Checks the bytes of the header (sqlite.org/fileformat.html, 1.3): opening it with SQLite would change a
+    foreign file."""
     with path.open("rb") as file:
         header = file.read(100)
     if header and (header[:16] != b"SQLite format 3\0" or header[68:72] != APPLICATION_ID.to_bytes(4, "big")):
@@ -233,7 +241,7 @@ def _create(database: Database) -> None:
 
 
 def _check(connection: apsw.Connection, clock: Clock) -> None:
-    """Whoever wrote last did not close: look for damage, but no longer than a person notices."""
+    """The last writer did not close the file: check for damage, but no longer than a person notices."""
     try:
         with deadline(connection, clock, _UNCLEAN_CHECK_S):
             found = connection.execute("pragma quick_check(1)").get
@@ -248,3 +256,40 @@ def _size(path: Path) -> int:
         return path.stat().st_size
     except FileNotFoundError:
         return 0
+
+
+RescuedRows = Mapping[str, Sequence[tuple[Any, ...]]]
+
+
+def rescue_rows(path: Path, stores: Sequence[Store], vfs: str | None) -> RescuedRows:
+    """The rows of every store that can be read completely and has a version that we know."""
+    rescued: dict[str, Sequence[tuple[Any, ...]]] = {}
+    try:
+        connection = open_reader(path, vfs)
+    except (apsw.Error, DamagedError):
+        return rescued
+    for store in stores:
+        with suppress(apsw.Error):
+            rescued |= _sound_rows(connection, store)
+    connection.close(True)
+    return rescued
+
+
+def store_rows(connection: apsw.Connection, stores: Sequence[Store]) -> RescuedRows:
+    tables = [table for store in stores for table in store.tables]
+    return {table: connection.execute(f"select * from {table}").fetchall() for table in tables}  # noqa: S608
+
+
+def restore_rows(connection: apsw.Connection, rescued: RescuedRows) -> None:
+    for table, rows in rescued.items():
+        if rows:
+            places = ",".join("?" * len(rows[0]))
+            connection.executemany(f"insert into {table} values ({places})", rows)  # noqa: S608
+
+
+def _sound_rows(connection: apsw.Connection, store: Store) -> RescuedRows:
+    version = connection.execute("select version from stores where name = ?", (store.name,)).get
+    checks = [connection.execute(f"pragma quick_check({table})").get for table in store.tables]
+    if version != len(store.migrations) or checks.count("ok") != len(checks):
+        return {}
+    return store_rows(connection, [store])

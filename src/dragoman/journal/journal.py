@@ -1,4 +1,4 @@
-"""The journal: what happened, in order, durable, searchable. The one port through which everything else records."""
+"""The journal: what happened, in order, durable and searchable. Everything else records through `Journal`."""
 
 from __future__ import annotations
 
@@ -13,43 +13,43 @@ import anyio
 import anyio.to_thread
 import msgspec
 
-from dragoman.clock import Clock, SystemClock
-from dragoman.errors import DragomanError
-from dragoman.events import Event, Recorded
-from dragoman.journal import faults, retention, segment_scrub, words
-from dragoman.journal import scrub as scrubbing
-from dragoman.journal.convoy import Convoy
-from dragoman.journal.ledger import Ledger
-from dragoman.journal.readers import READERS, Filter, Page, Rows, held
-from dragoman.journal.records import clean
-from dragoman.journal.retention import Removed, Retention
-from dragoman.journal.room import Room
-from dragoman.journal.scrub import Scrubbed
-from dragoman.journal.segment_files import Place, Reading
+from dragoman.core.clock import Clock, SystemClock
+from dragoman.core.errors import DragomanError
+from dragoman.core.events import Event, RecordedEvent
+from dragoman.core.localization import localize
+from dragoman.core.redaction import Redactor
+from dragoman.io.files.private_files import ensure_private_folder
+from dragoman.io.files.system_calls import REAL_SYSTEM, SystemCalls
+from dragoman.journal import errors as journal_errors
+from dragoman.journal import retention, search_query, segment_scrub
+from dragoman.journal import row_scrub as scrubbing
+from dragoman.journal.event_rows import clean_text
+from dragoman.journal.journal_file import JournalFile
+from dragoman.journal.readers import READERS, EventFilter, EventPage, StoreRows, clamp_int64
+from dragoman.journal.retention import RemovedCounts, Retention
+from dragoman.journal.row_scrub import ScrubStatus
+from dragoman.journal.segment_files import RecordPage, RecordPlace
 from dragoman.journal.segments import READ_LIMIT_BYTES, Segments, Span
-from dragoman.journal.stores import Before, Everything, OfSession, Scope, Statement, Store
+from dragoman.journal.stores import BeforeScope, EverythingScope, Scope, SessionScope, Statement, Store
+from dragoman.journal.write_batcher import WeightedLimit, WriteBatcher
 from dragoman.journal.write_health import WriteHealth
-from dragoman.journal.writer import GROUP_LIMIT_EVENTS, Append, Redact, Work, Writer
-from dragoman.phrases import say
-from dragoman.redaction import Redactor
-from dragoman.transport.private_files import ensure_private_folder
-from dragoman.transport.system import REAL_SYSTEM, System
+from dragoman.journal.writer import GROUP_LIMIT_EVENTS, AppendJob, Redact, WriterJob, WriterThread
 
 Result = TypeVar("Result")
 AppendBytes = Callable[[str, bytes], Span]
-ReadRecords = Callable[[str, Place, int], Reading]
+ReadRecords = Callable[[str, RecordPlace, int], RecordPage]
 
 PAGE_EVENTS = 500
 QUERY_TIMEOUT_S = 2.0
 CLOSE_TIMEOUT_S = 5.0
 SEGMENT_BYTES = 4 * 1024 * 1024
 RECORDS_LIMIT_BYTES = 1024 * 1024
-# Callers of `append` wait once this many events do: nothing is dropped, and memory stays bounded.
+# Callers of `append` wait once this many events are queued: nothing is dropped, and memory stays bounded.
 WAITING_EVENTS = 8 * GROUP_LIMIT_EVENTS
 
 
-class Gap(msgspec.Struct, frozen=True):
-    """Told to a reader who comes too late: events from `first` to `last` are no longer kept."""
+class JournalGap(msgspec.Struct, frozen=True):
+    """A reader was too slow: events from `first` to `last` are no longer kept."""
 
     first: int
     last: int
@@ -60,23 +60,28 @@ def _as_it_is(event: Event) -> Event:
 
 
 class Journal:
-    """Belongs to the event loop that opened it; the database belongs to a thread of its own."""
+    """Records events, reads them back, and keeps the stores. It belongs to the event loop that opened it.
 
-    def __init__(self, ledger: Ledger, redact: Redact) -> None:
-        self._ledger = ledger
+    It owns the writer thread, the reading connections and the segment files. It never decides what is worth
+    recording. `append` returns only after the events are synced to disk.
+    """
+
+    def __init__(self, journal_file: JournalFile, redact: Redact) -> None:
+        self._journal_file = journal_file
         self._loop = asyncio.get_running_loop()
-        self._writer = Writer(ledger, redact, self._settle_soon)
-        self._room = Room(WAITING_EVENTS)
+        self._writer = WriterThread(journal_file, redact, self._settle_soon)
+        self._room = WeightedLimit(WAITING_EVENTS)
         self._read_threads = anyio.CapacityLimiter(READERS)
-        self._segment_thread = Convoy()
+        self._segment_thread = WriteBatcher()
         self._pack_thread = anyio.CapacityLimiter(1)
         self._settling: asyncio.Future[Any] | None = None
         self._bell = anyio.Event()
         self._finished = anyio.Event()
-        self.last_sequence = ledger.last_sequence
-        self._health = WriteHealth(ledger.folder, lambda: self._put(Ledger.prove_room))
+        self.last_sequence = journal_file.last_sequence
+        self._health = WriteHealth(journal_file.folder, lambda: self._put(JournalFile.prove_room))
         self.scrub_failure = ""
-        """Why what older versions recorded could not be searched for secrets; empty where it could, or still is."""
+        """Why records of older versions could not be searched for secrets; empty if they could, or if the search is
+        still running."""
 
     @classmethod
     @asynccontextmanager
@@ -87,14 +92,14 @@ class Journal:
         stores: Sequence[Store] = (),
         redact: Redact = _as_it_is,
         clock: Clock | None = None,
-        system: System = REAL_SYSTEM,
+        system: SystemCalls = REAL_SYSTEM,
         vfs: str | None = None,
         segment_bytes: int = SEGMENT_BYTES,
         close_timeout_s: float = CLOSE_TIMEOUT_S,
     ) -> AsyncIterator[Journal]:
-        """Open or begin the journal of a folder; leaving the block writes what waits, within the deadline."""
+        """Open or create the journal in a folder; leaving the block writes what is queued, within the deadline."""
         build = partial(
-            _ledger, folder, stores, clock or SystemClock(), system=system, vfs=vfs, roll_bytes=segment_bytes
+            _journal_file, folder, stores, clock or SystemClock(), system=system, vfs=vfs, roll_bytes=segment_bytes
         )
         journal = cls(await anyio.to_thread.run_sync(build), redact)
         journal._writer.start()
@@ -105,21 +110,21 @@ class Journal:
 
     @property
     def write_fault(self) -> DragomanError | None:
-        """Why nothing can be recorded now; None once something can be written again."""
+        """Why nothing can be recorded now; None once writing works again."""
         return self._health.fault
 
     async def append(
         self, events: Sequence[Event], *, writes: Sequence[Statement] = (), spans: Sequence[Span] = ()
     ) -> int:
-        """Record events and stores' writes, all or nothing; returns the last sequence number once it is synced.
+        """Record events and writes of stores, all or nothing; return the last sequence number once it is synced.
 
-        `spans` are the segments' bytes that the events speak of: they are synced first. A cancelled caller stops
-        waiting; whether its events were written, only the journal can tell.
+        `spans` are the segment bytes that the events refer to: they are synced first. A cancelled caller stops waiting;
+        its events may or may not have been written.
         """
         if len(events) > GROUP_LIMIT_EVENTS:
             raise _too_many(len(events))
         async with self._room.held(max(1, len(events))):
-            job = Append(tuple(events), tuple(writes), tuple(spans), self._loop.create_future())
+            job = AppendJob(tuple(events), tuple(writes), tuple(spans), self._loop.create_future())
             self._writer.put(job)
             try:
                 return await job.done
@@ -136,11 +141,11 @@ class Journal:
         kinds: Sequence[str] = (),
         workspace: str | None = None,
         timeout_s: float = QUERY_TIMEOUT_S,
-    ) -> list[Recorded]:
+    ) -> list[RecordedEvent]:
         """Events after a sequence number, oldest first."""
-        found: list[Recorded] = []
+        found: list[RecordedEvent] = []
         while True:
-            page = await self._page(after, limit - len(found), Filter(session, tuple(kinds), workspace), timeout_s)
+            page = await self._page(after, limit - len(found), EventFilter(session, tuple(kinds), workspace), timeout_s)
             found += page.events
             after = page.upto
             if len(found) >= limit or after >= page.last:
@@ -148,22 +153,22 @@ class Journal:
 
     async def tail(
         self, after: int = 0, *, session: str | None = None, kinds: Sequence[str] = ()
-    ) -> AsyncGenerator[Recorded | Gap, None]:
-        """Events after a sequence number, then every new one, without gap or double; ends when the journal closes.
+    ) -> AsyncGenerator[RecordedEvent | JournalGap, None]:
+        """Events after a sequence number, then every new one, without gap or duplicate; ends when the journal closes.
 
-        Nothing is queued for a reader: a bell says that there is more, and the record itself is read again.
+        Nothing is queued for a reader: it is woken when there is more, and reads the record again.
         """
-        chosen = Filter(session, tuple(kinds))
+        chosen = EventFilter(session, tuple(kinds))
         while not self._finished.is_set():
             bell = self._bell
             try:
                 page = await self._page(after, PAGE_EVENTS, chosen, QUERY_TIMEOUT_S)
             except DragomanError as error:
                 if error.code == "journal_closed":
-                    return  # between the look at the bell and the read
+                    return  # closed between the check and the read
                 raise
             if after < page.retired:
-                yield Gap(after + 1, page.retired)
+                yield JournalGap(after + 1, page.retired)
             for event in page.events:
                 yield event
             after = max(after, page.upto)
@@ -185,67 +190,68 @@ class Journal:
         workspace: str | None = None,
         ranked: bool = False,
         timeout_s: float = QUERY_TIMEOUT_S,
-    ) -> list[Recorded]:
-        """Events whose text has all the words, newest first; `ranked` puts the best of the newest 10,000 first."""
-        search = self._ledger.readers.search
-        chosen = Filter(session, tuple(kinds), workspace)
-        expression = words.expression(query)
+    ) -> list[RecordedEvent]:
+        """Events whose text contains all the words, newest first; `ranked` puts the best of the newest 10,000 first."""
+        search = self._journal_file.readers.search
+        chosen = EventFilter(session, tuple(kinds), workspace)
+        expression = search_query.fts_expression(query)
         return await self._read(partial(search, expression, limit, chosen, ranked=ranked, timeout_s=timeout_s))
 
-    async def query(self, statement: Statement, *, timeout_s: float = QUERY_TIMEOUT_S) -> Rows:
-        """A store's rows, and the sequence number at which they were true."""
-        return await self._read(partial(self._ledger.readers.query, statement, timeout_s))
+    async def query(self, statement: Statement, *, timeout_s: float = QUERY_TIMEOUT_S) -> StoreRows:
+        """A store's rows, and the sequence number at which they were current."""
+        return await self._read(partial(self._journal_file.readers.query, statement, timeout_s))
 
     async def export(self, after: int = 0, *, session: str | None = None) -> AsyncGenerator[dict[str, Any], None]:
         """Every event up to now as plain JSON types, one row each."""
         end = self.last_sequence
         while after < end:
-            page = await self._page(after, PAGE_EVENTS, Filter(session), QUERY_TIMEOUT_S)
+            page = await self._page(after, PAGE_EVENTS, EventFilter(session), QUERY_TIMEOUT_S)
             for event in page.events:
                 if event.sequence <= end:
                     yield _row(event)
             after = page.upto
 
     async def append_bytes(self, stream: str, data: bytes) -> Span:
-        """Bulk bytes of a session; they survive our death now, and power loss once an event names their span."""
+        """Append bulk bytes of a session. They survive our crash at once, and power loss once an event names their
+        span."""
         return await self.recording(lambda append: append(stream, data))
 
     async def recording(self, work: Callable[[AppendBytes], Result]) -> Result:
-        """Run what makes bytes and appends them, off the event loop: several appends cost one change of thread."""
+        """Run a function that creates and appends bytes, off the event loop: several appends cost one thread switch."""
         try:
             return await self._segment_thread.run(partial(work, self._append_bytes))
         finally:
             self._settle_segments()
 
     def _append_bytes(self, stream: str, data: bytes) -> Span:
-        """In the segments' own thread; whoever appends may go on after a fault, so it is noted here."""
+        """Runs in the segments' own thread. A caller may continue after an error, so the error is noted here."""
         try:
-            return self._ledger.segments.append(stream, data)
+            return self._journal_file.segments.append(stream, data)
         except DragomanError as error:
-            with suppress(RuntimeError):  # the loop is gone, and with it everyone who asks
+            with suppress(RuntimeError):  # the loop has ended, and with it all callers
                 self._loop.call_soon_threadsafe(self._health.note, error)
             raise
 
-    async def records(self, stream: str, after: Place, *, limit: int = RECORDS_LIMIT_BYTES) -> Reading:
-        """A stream's records from a place on; an empty answer says that there are no more yet."""
-        return await self._read(partial(self._ledger.segments.records, stream, after, limit))
+    async def records(self, stream: str, after: RecordPlace, *, limit: int = RECORDS_LIMIT_BYTES) -> RecordPage:
+        """A stream's records from a place on; an empty page means that there are no more yet."""
+        return await self._read(partial(self._journal_file.segments.records, stream, after, limit))
 
     async def reading(self, work: Callable[[ReadRecords], Result]) -> Result:
-        """Run what reads many records here and there, off the event loop: it costs one change of thread."""
-        return await self._read(partial(work, self._ledger.segments.records))
+        """Run a function that reads many records, off the event loop: it costs one thread switch."""
+        return await self._read(partial(work, self._journal_file.segments.records))
 
     async def segments_of(self, stream: str) -> list[int]:
-        return await self._read(partial(self._ledger.segments.numbers, stream))
+        return await self._read(partial(self._journal_file.segments.numbers, stream))
 
     async def pack_segment(self) -> bool:
-        """Compress one full segment file; whether there was one. Readers see the same bytes before and after."""
-        return await anyio.to_thread.run_sync(self._ledger.segments.pack_one, limiter=self._pack_thread)
+        """Compress one full segment file; return whether there was one. Readers see the same bytes before and after."""
+        return await anyio.to_thread.run_sync(self._journal_file.segments.pack_one, limiter=self._pack_thread)
 
     async def read_bytes(self, span: Span, *, limit: int = READ_LIMIT_BYTES) -> bytes:
-        return await self._read(partial(self._ledger.segments.read, span, limit=limit))
+        return await self._read(partial(self._journal_file.segments.read, span, limit=limit))
 
-    async def retain(self, policy: Retention) -> Removed:
-        """Remove what is too old or too much, in steps between which others append."""
+    async def retain(self, policy: Retention) -> RemovedCounts:
+        """Remove what is too old or too much, in steps, so that others can append in between."""
         segments = await self._work(partial(retention.retire_segments, policy=policy))
         upto = await self._work(partial(retention.crowded_upto, policy=policy))
         events = 0
@@ -255,10 +261,11 @@ class Journal:
             await self._merge()
         while await self._work(retention.give_back_step):
             pass
-        return Removed(events=events, segments=segments)
+        return RemovedCounts(events=events, segments=segments)
 
-    async def scrub(self, redactor: Redactor) -> Scrubbed:
-        """Search what older versions recorded for secrets, once per version of the engine, between others' appends."""
+    async def scrub(self, redactor: Redactor) -> ScrubStatus:
+        """Search what older versions recorded for secrets, once per version of the redaction engine, in between
+        appends."""
         if not redactor.enabled or not await self._work(scrubbing.begin):
             return await self.scrubbed()
         try:
@@ -267,20 +274,23 @@ class Journal:
             self.scrub_failure = error.code
             raise
 
-    async def _scrub(self, redactor: Redactor) -> Scrubbed:
+    async def _scrub(self, redactor: Redactor) -> ScrubStatus:
         if await self._work(scrubbing.owes_rows):
-            steps: list[scrubbing.Step] = [scrubbing.events_step, *scrubbing.store_steps(self._ledger.stores)]
+            steps: list[scrubbing.ScrubStep] = [
+                scrubbing.events_step,
+                *scrubbing.store_steps(self._journal_file.stores),
+            ]
             for step in steps:
                 while await self._work(partial(step, redactor=redactor)):
                     pass
             if (await self.scrubbed()).changed:
                 await self._work(retention.rewrite)
             await self._work(scrubbing.finish_rows)
-        await segment_scrub.run(self._ledger, self._work, self._pack_thread, redactor)
+        await segment_scrub.scrub_segments(self._journal_file, self._work, self._pack_thread, redactor)
         return await self.scrubbed()
 
-    async def scrubbed(self) -> Scrubbed:
-        return await self._work(lambda ledger: scrubbing.standing(ledger.database.connection))
+    async def scrubbed(self) -> ScrubStatus:
+        return await self._work(lambda journal_file: scrubbing.scrub_status(journal_file.database.connection))
 
     async def count(self, scope: Scope) -> int:
         """How many events `forget` would erase."""
@@ -288,14 +298,14 @@ class Journal:
         return int(events)
 
     async def forget(self, scope: Scope) -> int:
-        """Erase, so that no file of the journal holds a byte of it any more; returns how many events went.
+        """Erase, so that no file of the journal holds a byte of it; return how many events were erased.
 
-        Damaged files that were set aside go as well: what they hold cannot be told apart.
+        Damaged files that were set aside are deleted too: their content cannot be separated.
         """
         scope = _as_stored(scope)
-        await self._work(lambda ledger: ledger.segments.forget(scope))
+        await self._work(lambda journal_file: journal_file.segments.forget(scope))
         await self._work(partial(retention.forget_stores, scope=scope))
-        if isinstance(scope, Everything):
+        if isinstance(scope, EverythingScope):
             return await self._work(retention.forget_everything)
         events, after = 0, 0
         while after < self.last_sequence:
@@ -307,10 +317,10 @@ class Journal:
         return events
 
     def _settle_segments(self) -> None:
-        """Full files are synced beside the writer, who has others to serve; a fault is told to who needs the bytes."""
-        if self._settling is None and self._ledger.segments.owes:
-            with suppress(RuntimeError):  # the loop ends: closing syncs them as well
-                self._settling = self._loop.run_in_executor(None, self._ledger.segments.settle)
+        """Sync full files beside the writer, which is busy; an error is reported to the caller that needs the bytes."""
+        if self._settling is None and self._journal_file.segments.has_unsynced_files:
+            with suppress(RuntimeError):  # the loop has ended: closing syncs them as well
+                self._settling = self._loop.run_in_executor(None, self._journal_file.segments.settle)
                 self._settling.add_done_callback(self._files_settled)
 
     def _files_settled(self, done: asyncio.Future[Any]) -> None:
@@ -323,23 +333,23 @@ class Journal:
         while await self._work(partial(retention.merge_step, begin=begin)):
             begin = False
 
-    async def _page(self, after: int, limit: int, chosen: Filter, timeout_s: float) -> Page:
-        return await self._read(partial(self._ledger.readers.read, after, limit, chosen, timeout_s))
+    async def _page(self, after: int, limit: int, chosen: EventFilter, timeout_s: float) -> EventPage:
+        return await self._read(partial(self._journal_file.readers.read, after, limit, chosen, timeout_s))
 
     async def _read(self, read: Callable[[], Result]) -> Result:
         try:
             return await anyio.to_thread.run_sync(read, limiter=self._read_threads)
         except DragomanError as error:
-            if error.code == "journal_corrupt":  # the writer looks closely, and sets the file aside if it is so
-                await self._work(Ledger.require_sound)
+            if error.code == "journal_corrupt":  # the writer checks the whole file, and sets it aside if damaged
+                await self._work(JournalFile.require_sound)
             raise
 
-    async def _work(self, run: Callable[[Ledger], Result]) -> Result:
+    async def _work(self, run: Callable[[JournalFile], Result]) -> Result:
         result: Result = await self._put(run)
         return result
 
-    def _put(self, run: Callable[[Ledger], Any]) -> asyncio.Future[Any]:
-        work = Work(run, self._loop.create_future())
+    def _put(self, run: Callable[[JournalFile], Any]) -> asyncio.Future[Any]:
+        work = WriterJob(run, self._loop.create_future())
         self._writer.put(work)
         return work.done
 
@@ -371,34 +381,34 @@ class Journal:
             await self._finished.wait()
         for done in self._writer.abandon():
             if not done.done():
-                done.set_exception(faults.closed())
+                done.set_exception(journal_errors.journal_closed())
         self._finished.set()
         self._ring()
 
 
-def _ledger(
-    folder: Path, stores: Sequence[Store], clock: Clock, *, system: System, vfs: str | None, roll_bytes: int
-) -> Ledger:
+def _journal_file(
+    folder: Path, stores: Sequence[Store], clock: Clock, *, system: SystemCalls, vfs: str | None, roll_bytes: int
+) -> JournalFile:
     try:
         home = ensure_private_folder(folder).resolve()
         segments = Segments(home / "segments", clock, system=system, roll_bytes=roll_bytes)
-        return Ledger(home, stores, segments, clock, vfs=vfs, system=system)
+        return JournalFile(home, stores, segments, clock, vfs=vfs, system=system)
     except OSError as error:
-        raise faults.translated_os(error) from error
+        raise journal_errors.translate_os_error(error) from error
 
 
 def _as_stored(scope: Scope) -> Scope:
-    """What was named outside, as it stands in the rows: their text was cleaned, and their times fit 63 bits."""
+    """A scope from outside, as stored in the rows: text is cleaned, and times fit 63 bits."""
     match scope:
-        case OfSession(session):
-            return OfSession(clean(session))
-        case Before(at_ns):
-            return Before(held(at_ns))
-        case Everything():
+        case SessionScope(session):
+            return SessionScope(clean_text(session))
+        case BeforeScope(at_ns):
+            return BeforeScope(clamp_int64(at_ns))
+        case EverythingScope():
             return scope
 
 
-def _row(event: Recorded) -> dict[str, Any]:
+def _row(event: RecordedEvent) -> dict[str, Any]:
     inner = event.event
     return {
         "sequence": event.sequence,
@@ -415,6 +425,6 @@ def _row(event: Recorded) -> dict[str, Any]:
 def _too_many(count: int) -> DragomanError:
     return DragomanError(
         "batch_too_large",
-        say("{count} events are more than one append takes.", count=count),
-        hint=say("Append at most {limit} at a time.", limit=GROUP_LIMIT_EVENTS),
+        localize("Too many events for one append: {count}.", count=count),
+        hint=localize("Append at most {limit} events at a time.", limit=GROUP_LIMIT_EVENTS),
     )

@@ -1,4 +1,4 @@
-"""Reading connections: a few, shared by whoever reads next, so that a slow search never holds up the writer."""
+"""A pool of reading connections, so that a slow search never blocks the writer."""
 
 from __future__ import annotations
 
@@ -10,54 +10,54 @@ from typing import Any, NamedTuple
 
 import apsw
 
-from dragoman.clock import Clock
-from dragoman.events import Recorded
+from dragoman.core.clock import Clock
+from dragoman.core.events import RecordedEvent
 from dragoman.journal import database as files
-from dragoman.journal import faults
-from dragoman.journal.records import COLUMNS, clean, recorded
+from dragoman.journal import errors
+from dragoman.journal.event_rows import COLUMNS, clean_text, event_from_row
 from dragoman.journal.stores import Statement
 
 READERS = 2
-# A common word has hundreds of thousands of hits; ranking all of them takes half a second, the newest are enough.
+# A common word has hundreds of thousands of hits; ranking all of them takes half a second, and the newest are enough.
 RANKED_HITS = 10_000
-# A kind has no index: a page looks at this many events, so that a rare kind in a long record is found in many short
-# reads instead of one that runs out of time.
+# A kind has no index: a page scans this many events, so that a rare kind in a long record is found in many short reads
+# instead of one that times out.
 WINDOW_EVENTS = 50_000
 _GREATEST = (1 << 63) - 1
 
 
-class Page(NamedTuple):
-    """Events in order, and the sequence number up to which nothing that matches is missing."""
+class EventPage(NamedTuple):
+    """Events in order, and the sequence number up to which no match is missing."""
 
-    events: list[Recorded]
+    events: list[RecordedEvent]
     upto: int
     last: int
     retired: int
 
 
-class Rows(NamedTuple):
+class StoreRows(NamedTuple):
     """A store's rows as they were at `sequence`: the snapshot to which a tail after `sequence` belongs."""
 
     sequence: int
     rows: list[tuple[Any, ...]]
 
 
-class Filter(NamedTuple):
+class EventFilter(NamedTuple):
     session: str | None = None
     kinds: Sequence[str] = ()
     workspace: str | None = None
-    """This folder and what lies below it; events that belong to no folder are left out."""
+    """This folder and the folders below it; events without a folder are excluded."""
 
     def sql(self) -> tuple[str, tuple[str, ...]]:
         of_session = "" if self.session is None else " and e.session = ?"
         of_kinds = f" and e.kind in ({','.join('?' * len(self.kinds))})" if self.kinds else ""
         of_workspace, folders = _below(self.workspace)
         values = (*([] if self.session is None else [self.session]), *self.kinds, *folders)
-        return of_session + of_kinds + of_workspace, tuple(map(clean, values))
+        return of_session + of_kinds + of_workspace, tuple(map(clean_text, values))
 
 
-class Readers:
-    """Thread-safe; the caller limits how many threads come at once."""
+class ReaderPool:
+    """Thread-safe; the caller limits the number of threads."""
 
     def __init__(self, path: Path, clock: Clock, *, vfs: str | None) -> None:
         self._path = path
@@ -68,9 +68,9 @@ class Readers:
         self._busy = 0
         self._closed = False
 
-    def read(self, after: int, limit: int, chosen: Filter, timeout_s: float) -> Page:
+    def read(self, after: int, limit: int, chosen: EventFilter, timeout_s: float) -> EventPage:
         conditions, values = chosen.sql()
-        after, limit = held(after), held(limit)
+        after, limit = clamp_int64(after), clamp_int64(limit)
         sql = (
             f"select {_columns()} from events e where e.sequence > ? and e.sequence <= ?{conditions} "  # noqa: S608
             "order by e.sequence limit ?"
@@ -79,21 +79,23 @@ class Readers:
             last = connection.execute(files.LAST_SEQUENCE).get
             retired = connection.execute("select value from marks where name = 'retired'").get
             end = min(last, _window_end(connection, after)) if chosen.kinds else last
-            events = [recorded(row) for row in connection.execute(sql, (after, end, *values, limit))]
-        return Page(events, events[-1].sequence if events and len(events) == limit else end, last, retired)
+            events = [event_from_row(row) for row in connection.execute(sql, (after, end, *values, limit))]
+        return EventPage(events, events[-1].sequence if events and len(events) == limit else end, last, retired)
 
-    def search(self, words: str, limit: int, chosen: Filter, *, ranked: bool, timeout_s: float) -> list[Recorded]:
+    def search(
+        self, words: str, limit: int, chosen: EventFilter, *, ranked: bool, timeout_s: float
+    ) -> list[RecordedEvent]:
         with self._snapshot(timeout_s) as connection:
-            sql, values = _search(connection, words, held(limit), chosen, ranked)
-            return [recorded(row) for row in connection.execute(sql, values)]
+            sql, values = _search(connection, words, clamp_int64(limit), chosen, ranked)
+            return [event_from_row(row) for row in connection.execute(sql, values)]
 
-    def query(self, statement: Statement, timeout_s: float) -> Rows:
+    def query(self, statement: Statement, timeout_s: float) -> StoreRows:
         with self._snapshot(timeout_s) as connection:
             last = connection.execute(files.LAST_SEQUENCE).get
-            return Rows(last, connection.execute(*statement).fetchall())
+            return StoreRows(last, connection.execute(*statement).fetchall())
 
     def switch(self, path: Path, *, patience_s: float = 5.0) -> None:
-        """Use another file from now on, and wait until nobody reads the old one."""
+        """Use another file from now on, and wait until nothing reads the old one."""
         with self._lock:
             self._path = path
             self._drop_idle()
@@ -111,13 +113,13 @@ class Readers:
 
     @contextmanager
     def _snapshot(self, timeout_s: float) -> Iterator[apsw.Connection]:
-        """One read transaction with a deadline: everything in it is true at the same moment."""
+        """One read transaction with a deadline: everything in it is from the same moment."""
         with self._connection() as connection:
             try:
                 with files.deadline(connection, self._clock, timeout_s), connection:
                     yield connection
             except apsw.Error as error:
-                raise faults.translated(error, connection) from error
+                raise errors.translate_sqlite_error(error, connection) from error
 
     @contextmanager
     def _connection(self) -> Iterator[apsw.Connection]:
@@ -130,7 +132,7 @@ class Readers:
     def _take(self) -> tuple[Path, apsw.Connection]:
         with self._lock:
             if self._closed:
-                raise faults.closed()
+                raise errors.journal_closed()
             self._busy += 1
             path = self._path
             if self._idle:
@@ -140,7 +142,7 @@ class Readers:
         except (apsw.Error, files.DamagedError) as error:
             self._left()
             cause = error if isinstance(error, apsw.Error) else apsw.CorruptError(str(error))
-            raise faults.translated(cause) from error
+            raise errors.translate_sqlite_error(cause) from error
 
     def _give_back(self, path: Path, connection: apsw.Connection) -> None:
         with self._lock:
@@ -169,8 +171,8 @@ def _below(folder: str | None) -> tuple[str, tuple[str, ...]]:
     )
 
 
-def held(number: int) -> int:
-    """As SQLite can hold it: a number from outside may be any, and a negative limit would mean none at all."""
+def clamp_int64(number: int) -> int:
+    """Clamp to SQLite's range: numbers from outside are arbitrary, and a negative limit would mean no limit."""
     return min(max(number, 0), _GREATEST)
 
 
@@ -179,7 +181,7 @@ def _columns() -> str:
 
 
 def _search(
-    connection: apsw.Connection, words: str, limit: int, chosen: Filter, ranked: bool
+    connection: apsw.Connection, words: str, limit: int, chosen: EventFilter, ranked: bool
 ) -> tuple[str, tuple[Any, ...]]:
     conditions, values = chosen.sql()
     low, high = _bounds(connection, chosen.session)
@@ -203,11 +205,11 @@ def _window_end(connection: apsw.Connection, after: int) -> int:
 
 
 def _bounds(connection: apsw.Connection, session: str | None) -> tuple[int, int]:
-    """A session's events lie close together: its range spares the walk over every other session's hits."""
+    """A session's events are close together: limiting the range avoids the hits of all other sessions."""
     if session is None:
         return 0, _GREATEST
     low, high = (
-        connection.execute(f"select {end}(sequence) from events where session = ?", (clean(session),)).get  # noqa: S608
+        connection.execute(f"select {end}(sequence) from events where session = ?", (clean_text(session),)).get  # noqa: S608
         for end in ("min", "max")
     )
     return low or 0, high or 0

@@ -1,4 +1,4 @@
-"""The files of a stream: numbered, raw while they are new, compressed later; read alike."""
+"""The files of a stream: numbered, raw while they are new, compressed later; both are read in the same way."""
 
 from __future__ import annotations
 
@@ -8,62 +8,62 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from dragoman.journal import frames
-from dragoman.journal.packed import PackedFile
-from dragoman.transport.private_files import open_private
+from dragoman.io.files.private_files import open_private
+from dragoman.journal import segment_format
+from dragoman.journal.segment_format import PackedFile
 
 RAW = ".seg"
 PACKED = ".segz"
 DRAFT = ".new"
 
 
-class Name(NamedTuple):
-    """Which file, raw or packed."""
+class SegmentName(NamedTuple):
+    """The name of a file, raw or packed."""
 
     number: int
     stream: str
 
 
-class Place(NamedTuple):
-    """Where a record stands in its stream; the order of places is the order of appending."""
+class RecordPlace(NamedTuple):
+    """The place of a record in its stream; the order of places is the order of appending."""
 
     segment: int = 0
     offset: int = 0
 
 
-class Record(NamedTuple):
-    place: Place
+class SegmentRecord(NamedTuple):
+    place: RecordPlace
     at_ns: int
     payload: bytes
 
 
-class Reading(NamedTuple):
+class RecordPage(NamedTuple):
     """Some records in order, and the place after the last one."""
 
-    records: list[Record]
-    upto: Place
+    records: list[SegmentRecord]
+    upto: RecordPlace
 
 
-class Opened(NamedTuple):
-    file: frames.Readable
+class OpenSegment(NamedTuple):
+    file: segment_format.ReadableFile
     size: int
 
 
-def standing(folder: Path) -> dict[int, Path]:
-    """By number, oldest first. Where packing was cut short both forms stand, and the raw one is the truth."""
+def list_segments(folder: Path) -> dict[int, Path]:
+    """By number, oldest first. If packing was interrupted both forms exist, and the raw one is authoritative."""
     packed = {int(path.stem): path for path in folder.glob(f"*{PACKED}")}
     raw = {int(path.stem): path for path in folder.glob(f"*{RAW}")}
     return dict(sorted((packed | raw).items()))
 
 
-def is_as_it_was(path: Path, before: os.stat_result) -> bool:
+def is_unchanged(path: Path, before: os.stat_result) -> bool:
     now = path.stat() if path.exists() else None
     return now is not None and (now.st_ctime_ns, now.st_ino) == (before.st_ctime_ns, before.st_ino)
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[Opened]:
-    """A raw file may be packed between the look and the opening: then its other form has the same bytes."""
+def opened(path: Path) -> Iterator[OpenSegment]:
+    """A raw file may be packed between listing and opening: then the packed form has the same bytes."""
     try:
         descriptor = open_private(path, os.O_RDONLY)
     except FileNotFoundError:
@@ -72,40 +72,40 @@ def opened(path: Path) -> Iterator[Opened]:
     with os.fdopen(descriptor, "rb") as file:
         if path.suffix == PACKED:
             packed = PackedFile(file)
-            yield Opened(packed, packed.size)
+            yield OpenSegment(packed, packed.size)
         else:
-            yield Opened(file, os.fstat(file.fileno()).st_size)
+            yield OpenSegment(file, os.fstat(file.fileno()).st_size)
 
 
-def records(folder: Path, after: Place, limit: int) -> Reading:
-    """Sound records from a place on, at least one if there is any; erased, damaged and retired ones are passed over."""
-    found: list[Record] = []
+def records(folder: Path, after: RecordPlace, limit: int) -> RecordPage:
+    """Sound records from a place on, at least one if there is any; erased, damaged and retired ones are skipped."""
+    found: list[SegmentRecord] = []
     size = 0
     for number, path in _files_from(folder, after.segment):
         offset = after.offset if number == after.segment else 0
         for record, end in _records_of(path, number, offset):
-            after = Place(number, end)
+            after = RecordPlace(number, end)
             if record is not None:
                 found.append(record)
                 size += len(record.payload)
             if size >= limit:
-                return Reading(found, after)
-    return Reading(found, after)
+                return RecordPage(found, after)
+    return RecordPage(found, after)
 
 
 def _files_from(folder: Path, number: int) -> Iterator[tuple[int, Path]]:
-    """The named one first: most readings end in it, and a folder of many files is slow to list."""
+    """The named file first: most reads end in it, and a folder with many files is slow to list."""
     if number:
         yield number, folder / f"{number:016d}{RAW}"
-    yield from ((later, path) for later, path in standing(folder).items() if later > number)
+    yield from ((later, path) for later, path in list_segments(folder).items() if later > number)
 
 
-def _records_of(path: Path, number: int, offset: int) -> Iterator[tuple[Record | None, int]]:
+def _records_of(path: Path, number: int, offset: int) -> Iterator[tuple[SegmentRecord | None, int]]:
     try:
         with opened(path) as (file, size):
-            for header in frames.headers(file, offset, size):
-                payload = frames.sound_payload(file, header)
-                place = Place(number, header.offset)
-                yield None if payload is None else Record(place, header.at_ns, payload), header.end
-    except FileNotFoundError:  # retired while we read
+            for header in segment_format.read_headers(file, offset, size):
+                payload = segment_format.sound_payload(file, header)
+                place = RecordPlace(number, header.offset)
+                yield None if payload is None else SegmentRecord(place, header.at_ns, payload), header.end
+    except FileNotFoundError:  # removed by retention meanwhile
         return

@@ -1,9 +1,9 @@
-"""Segment files of older versions, searched for secrets once more: masked where they stand, file by file.
+"""Redact segment files of older versions: secrets are masked in place, file by file.
 
 Spans and counts point into these files, so every length stays: a secret becomes stars. A changed file is written beside
-the old one, synced and renamed over it, with its time and its form, raw or packed; a death leaves one of the two whole.
-The newest file comes first: the one before it then still shows what a secret that runs over its end begins with. Files
-of this life are left alone: what is in them was redacted before it was written.
+the old one, synced and renamed over it, with its time and its form, raw or compressed; a crash leaves one of the two
+whole. The newest file comes first: the one before it then still has the start of a secret that crosses its end. Files
+of this process are skipped: their content was redacted before it was written.
 """
 
 from __future__ import annotations
@@ -19,35 +19,35 @@ from typing import NamedTuple, Protocol, TypeVar
 import anyio
 import anyio.to_thread
 
-from dragoman.errors import DragomanError
-from dragoman.journal import frames, scrub
+from dragoman.core.errors import DragomanError
+from dragoman.core.redaction import Redactor
+from dragoman.io.files.system_calls import SystemCalls, write_all
+from dragoman.journal import row_scrub, segment_format
 from dragoman.journal import segment_files as files
-from dragoman.journal.faults import translated_os
-from dragoman.journal.ledger import Ledger
-from dragoman.journal.packed import PackedFile, pack
-from dragoman.journal.segment_files import DRAFT, PACKED, Name
+from dragoman.journal.errors import translate_os_error
+from dragoman.journal.journal_file import JournalFile
+from dragoman.journal.segment_files import DRAFT, PACKED, SegmentName
+from dragoman.journal.segment_format import PackedFile, pack
 from dragoman.journal.segments import Segments
-from dragoman.journal.stores import Bulk, Records
-from dragoman.redaction import Redactor
-from dragoman.transport.system import System, write_all
+from dragoman.journal.stores import BulkScrub, SegmentRecords
 
 Result = TypeVar("Result")
-Mask = Callable[[Records], list[bytes]]
+Mask = Callable[[SegmentRecords], list[bytes]]
 
 _STEP_BYTES = 4 * 1024 * 1024
 _STEP_FILES = 64
-# With a fifth of a core, as packing.
+# Uses a fifth of a core, as packing does.
 _PAUSE = 4.0
-# Somebody may erase in a file while it is read; nobody does so for ever.
+# A file may be erased in while it is read; that does not go on for ever.
 _TRIES = 5
 
 
-class Work(Protocol):
-    def __call__(self, run: Callable[[Ledger], Result], /) -> Awaitable[Result]: ...
+class RunWork(Protocol):
+    def __call__(self, run: Callable[[JournalFile], Result], /) -> Awaitable[Result]: ...
 
 
-class Chunk(NamedTuple):
-    """A record, or what a crash left of one: that is masked as well, and stays as unsound as it was."""
+class SegmentChunk(NamedTuple):
+    """A record, or what a crash left of one: that is masked as well, and stays invalid."""
 
     head: bytes
     payload: bytes
@@ -55,61 +55,63 @@ class Chunk(NamedTuple):
     is_sound: bool
 
     def encoded(self, payload: bytes) -> bytes:
-        return frames.frame(payload, self.at_ns) if self.is_sound else self.head + payload
+        return segment_format.encode_record(payload, self.at_ns) if self.is_sound else self.head + payload
 
 
-class Draft(NamedTuple):
-    """A file with its secrets masked, beside the one whose place it takes."""
+class MaskedFile(NamedTuple):
+    """A file with its secrets masked, beside the one that it replaces."""
 
     path: Path
     masked: Path
     before: os.stat_result
 
 
-class Step(NamedTuple):
-    drafts: list[Draft]
-    unread: list[Name]
+class SegmentScrubStep(NamedTuple):
+    drafts: list[MaskedFile]
+    unread: list[SegmentName]
 
 
 class _UnreadableError(Exception):
     pass
 
 
-async def run(ledger: Ledger, work: Work, packing: anyio.CapacityLimiter, redactor: Redactor) -> None:
-    """In steps, in a thread beside the writer's and the recorders'; goes on after a death where it stood."""
-    bulk = next((bulk for store in ledger.stores if (bulk := store.bulk())), None)
+async def scrub_segments(
+    journal_file: JournalFile, work: RunWork, packing: anyio.CapacityLimiter, redactor: Redactor
+) -> None:
+    """Runs in steps, in a thread beside the writer's and the recorders'; resumes after a crash."""
+    bulk = next((bulk for store in journal_file.stores if (bulk := store.bulk())), None)
     if bulk is not None:
-        await _scrub(ledger, work, packing, partial(_masked, bulk, redactor))
-        if await work(scrub.owes_derived):
+        await _scrub(journal_file, work, packing, partial(_masked, bulk, redactor))
+        if await work(row_scrub.owes_derived):
             await _in_thread(bulk.changed)
-    standing = [name for name, _ in await _in_thread(ledger.segments.earlier_files)]
-    await work(partial(scrub.finish_segments, standing_files=standing))
+    standing = [name for name, _ in await _in_thread(journal_file.segments.earlier_files)]
+    await work(partial(row_scrub.finish_segments, standing_files=standing))
 
 
-async def _scrub(ledger: Ledger, work: Work, packing: anyio.CapacityLimiter, mask: Mask) -> None:
-    segments = ledger.segments
-    for step in _steps(await _in_thread(segments.earlier_files), await work(scrub.segments_left)):
+async def _scrub(journal_file: JournalFile, work: RunWork, packing: anyio.CapacityLimiter, mask: Mask) -> None:
+    segments = journal_file.segments
+    for step in _steps(await _in_thread(segments.earlier_files), await work(row_scrub.segments_left)):
         began_s = time.monotonic()
         async with packing:  # a file that is being packed has two forms
             await _step(step, segments, mask, work)
         await anyio.sleep(_PAUSE * (time.monotonic() - began_s))
 
 
-async def _step(names: list[Name], segments: Segments, mask: Mask, work: Work) -> None:
-    left, unread = names, list[Name]()
+async def _step(names: list[SegmentName], segments: Segments, mask: Mask, work: RunWork) -> None:
+    left, unread = names, list[SegmentName]()
     for _ in range(_TRIES):
         step = await _in_thread(partial(_prepared, segments, left, mask))
         unread += step.unread
         if step.drafts:
-            await work(partial(scrub.count_files, count=len(step.drafts)))
+            await work(partial(row_scrub.count_files, count=len(step.drafts)))
         left = await _in_thread(partial(_exchanged, segments, step.drafts))
         if not left:
             break
-    await work(partial(scrub.pass_files, names=names, unread=[*unread, *left]))
+    await work(partial(row_scrub.pass_files, names=names, unread=[*unread, *left]))
 
 
-def _steps(standing: Sequence[tuple[Name, int]], left: scrub.FilesLeft) -> Iterator[list[Name]]:
-    names: list[Name] = []
+def _steps(standing: Sequence[tuple[SegmentName, int]], left: row_scrub.FilesLeft) -> Iterator[list[SegmentName]]:
+    names: list[SegmentName] = []
     size = 0
     for name, length in standing:
         if not left.has(name):
@@ -123,9 +125,9 @@ def _steps(standing: Sequence[tuple[Name, int]], left: scrub.FilesLeft) -> Itera
         yield names
 
 
-def _prepared(segments: Segments, names: Sequence[Name], mask: Mask) -> Step:
-    drafts: list[Draft] = []
-    unread: list[Name] = []
+def _prepared(segments: Segments, names: Sequence[SegmentName], mask: Mask) -> SegmentScrubStep:
+    drafts: list[MaskedFile] = []
+    unread: list[SegmentName] = []
     for name in names:
         try:
             draft = _draft(segments, name, mask)
@@ -134,15 +136,15 @@ def _prepared(segments: Segments, names: Sequence[Name], mask: Mask) -> Step:
         except OSError as error:
             for made in drafts:
                 made.masked.unlink(missing_ok=True)
-            raise translated_os(error) from error
+            raise translate_os_error(error) from error
         else:
             drafts += [draft] if draft else []
-    return Step(drafts, unread)
+    return SegmentScrubStep(drafts, unread)
 
 
-def _draft(segments: Segments, name: Name, mask: Mask) -> Draft | None:
-    """None where nothing of it has to change, or nothing is left of it."""
-    there = files.standing(segments.folder / name.stream)
+def _draft(segments: Segments, name: SegmentName, mask: Mask) -> MaskedFile | None:
+    """None if nothing in it has to change, or nothing is left of it."""
+    there = files.list_segments(segments.folder / name.stream)
     path = there.get(name.number)
     if path is None:
         return None
@@ -151,7 +153,7 @@ def _draft(segments: Segments, name: Name, mask: Mask) -> Draft | None:
     chunks = _chunks(path)
     numbers = list(there)
     at = numbers.index(name.number)
-    records = Records(
+    records = SegmentRecords(
         _beside(there, numbers[at - 1 : at] if at else []),
         [chunk.payload for chunk in chunks],
         _beside(there, numbers[at + 1 : at + 2]),
@@ -162,48 +164,48 @@ def _draft(segments: Segments, name: Name, mask: Mask) -> Draft | None:
     data = b"".join(chunk.encoded(payload) for chunk, payload in zip(chunks, masked, strict=True))
     draft = path.with_suffix(DRAFT)
     _write(draft, data, is_packed=path.suffix == PACKED, system=segments.system)
-    return Draft(path, draft, before)
+    return MaskedFile(path, draft, before)
 
 
-def _exchanged(segments: Segments, drafts: Sequence[Draft]) -> list[Name]:
-    """Those that changed while they were read: they are read again."""
+def _exchanged(segments: Segments, drafts: Sequence[MaskedFile]) -> list[SegmentName]:
+    """Return the files that changed while they were read: they are read again."""
     try:
         return [
-            Name(int(draft.path.stem), draft.path.parent.name)
+            SegmentName(int(draft.path.stem), draft.path.parent.name)
             for draft in drafts
             if not segments.exchange(draft.path, draft.masked, draft.before)
         ]
     except OSError as error:
-        raise translated_os(error) from error
+        raise translate_os_error(error) from error
     finally:
         for draft in drafts:
             draft.masked.unlink(missing_ok=True)
 
 
-def _chunks(path: Path) -> list[Chunk]:
+def _chunks(path: Path) -> list[SegmentChunk]:
     try:
         with files.opened(path) as (file, size):
             found = list(_chunks_of(file, size))
             if isinstance(file, PackedFile) and file.is_damaged:
                 raise _UnreadableError
-    except FileNotFoundError:  # retired meanwhile
+    except FileNotFoundError:  # removed by retention meanwhile
         return []
     except (OSError, DragomanError) as error:
         raise _UnreadableError from error
     return found
 
 
-def _chunks_of(file: frames.Readable, size: int) -> Iterator[Chunk]:
+def _chunks_of(file: segment_format.ReadableFile, size: int) -> Iterator[SegmentChunk]:
     end = 0
-    for header in frames.headers(file, 0, size):
+    for header in segment_format.read_headers(file, 0, size):
         file.seek(header.offset)
-        head, payload = file.read(frames.HEADER_BYTES), file.read(header.length)
-        yield Chunk(head, payload, header.at_ns, frames.sound_payload(file, header) is not None)
+        head, payload = file.read(segment_format.HEADER_BYTES), file.read(header.length)
+        yield SegmentChunk(head, payload, header.at_ns, segment_format.sound_payload(file, header) is not None)
         end = header.end
     file.seek(end)
     torn = file.read(size - end)
     if torn:
-        yield Chunk(torn[: frames.HEADER_BYTES], torn[frames.HEADER_BYTES :], 0, is_sound=False)
+        yield SegmentChunk(torn[: segment_format.HEADER_BYTES], torn[segment_format.HEADER_BYTES :], 0, is_sound=False)
 
 
 def _beside(there: dict[int, Path], numbers: Sequence[int]) -> list[bytes]:
@@ -213,7 +215,7 @@ def _beside(there: dict[int, Path], numbers: Sequence[int]) -> list[bytes]:
         return []
 
 
-def _write(draft: Path, data: bytes, *, is_packed: bool, system: System) -> None:
+def _write(draft: Path, data: bytes, *, is_packed: bool, system: SystemCalls) -> None:
     target = system.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
     try:
         if is_packed:
@@ -228,7 +230,7 @@ def _write(draft: Path, data: bytes, *, is_packed: bool, system: System) -> None
         os.close(target)
 
 
-def _masked(bulk: Bulk, redactor: Redactor, records: Records) -> list[bytes]:
+def _masked(bulk: BulkScrub, redactor: Redactor, records: SegmentRecords) -> list[bytes]:
     return bulk.masked(records, redactor)
 
 

@@ -1,7 +1,7 @@
 """Stores: state that outlives retention, changed in the same transaction as the events that changed it.
 
-A write is data, not a function: a group commit that fails is rolled back and tried again, and a statement can be run
-twice where a function with side effects could not.
+A write is data, not a function: a group commit that fails is rolled back and retried, and a statement can be run twice
+where a function with side effects could not.
 """
 
 from __future__ import annotations
@@ -14,9 +14,8 @@ from typing import Any, Generic, NamedTuple, TypeVar
 import apsw
 import msgspec
 
-from dragoman.errors import DragomanError
-from dragoman.phrases import say
-from dragoman.redaction import Redactor
+from dragoman.core.redaction import Redactor
+from dragoman.journal.errors import too_new
 
 Value = TypeVar("Value")
 Scalar = str | bytes | int | float | None
@@ -32,60 +31,61 @@ class Statement(NamedTuple):
 
 
 class JsonText(str):
-    """JSON of a statement's value that the writer searches for secrets, as it does events, before it is written."""
+    """JSON of a statement's value, which the writer searches for secrets before it is written, as it does with
+    events."""
 
     __slots__ = ()
 
 
-class Everything(NamedTuple):
-    """Scope of `forget`: all that was recorded."""
+class EverythingScope(NamedTuple):
+    """Scope of `forget`: everything that was recorded."""
 
 
-class OfSession(NamedTuple):
-    """Scope of `forget`: one session's life."""
+class SessionScope(NamedTuple):
+    """Scope of `forget`: one session."""
 
     session: str
 
 
-class Before(NamedTuple):
-    """Scope of `forget`: what is stamped earlier than this moment."""
+class BeforeScope(NamedTuple):
+    """Scope of `forget`: what is stamped earlier than this time."""
 
     at_ns: int
 
 
-Scope = Everything | OfSession | Before
+Scope = EverythingScope | SessionScope | BeforeScope
 
 
-class Scrub(NamedTuple):
+class ColumnScrub(NamedTuple):
     """A column that may hold what older versions did not redact."""
 
     page: str
-    """Keys and values after a key, at most so many, in the keys' order."""
+    """Keys and values after a key, in key order, up to a limit."""
     first: Scalar
     change: Callable[[Any, Redactor], Any]
     writes: Callable[[Any, Any], Iterable[Statement]]
-    """Of a key and its new value."""
+    """The statements for a key and its new value."""
 
 
-class Records(NamedTuple):
-    """The records of a segment file, and those of the files before and after it: a secret may run over their ends."""
+class SegmentRecords(NamedTuple):
+    """The records of a segment file, and those of the files before and after it: a secret may cross their ends."""
 
     before: Sequence[bytes]
     payloads: Sequence[bytes]
     after: Sequence[bytes]
 
 
-class Bulk(NamedTuple):
+class BulkScrub(NamedTuple):
     """How secrets are found in the segment files that a store's rows point into."""
 
-    masked: Callable[[Records, Redactor], list[bytes]]
-    """A file's records, secrets masked and every length kept. Of the file after it, they may be masked already."""
+    masked: Callable[[SegmentRecords, Redactor], list[bytes]]
+    """A file's records with secrets masked and every length kept. Those of the file after it may be masked already."""
     changed: Callable[[], None]
-    """Files were masked: what is derived from them has to be made again. Called in a thread."""
+    """Called in a thread when files were masked: data derived from them has to be rebuilt."""
 
 
 class Store(ABC):
-    """Own tables. `migrations` only ever grows: entry n brings the tables from version n to n + 1."""
+    """A set of tables. `migrations` only ever grows: entry n brings the tables from version n to n + 1."""
 
     name: str
     tables: Sequence[str]
@@ -95,20 +95,20 @@ class Store(ABC):
     def forget(self, scope: Scope) -> Iterable[Statement]:
         """The statements that erase this scope from the store's tables; every store must decide."""
 
-    def scrubs(self) -> Iterable[Scrub]:
-        """What is searched once more for secrets; nothing where it has to be used again as it is."""
+    def scrubs(self) -> Iterable[ColumnScrub]:
+        """The columns to search again for secrets; none if the values must be used again unchanged."""
         return ()
 
-    def bulk(self) -> Bulk | None:
-        """Of the store whose rows point into segment files."""
+    def bulk(self) -> BulkScrub | None:
+        """For the store whose rows point into segment files."""
         return None
 
 
 class JsonStore(Store, Generic[Value]):
-    """Values of one type under a key, each belonging to a session or to none; what most state needs."""
+    """Values of one type under a key, each belonging to a session or to none; this suits most state."""
 
     def __init__(self, name: str, type: type[Value], *, verbatim: bool = False) -> None:
-        """`verbatim`: what it holds is sent to programs again, or grants something, and is kept to the letter."""
+        """`verbatim`: the values are sent to programs again, or grant something, so they are kept unredacted."""
         if not _NAME.fullmatch(name):
             raise ValueError(f"a store's name becomes a table's name: {name!r}")
         self.name = name
@@ -136,22 +136,22 @@ class JsonStore(Store, Generic[Value]):
     def decoded(self, rows: Iterable[tuple[Any, ...]]) -> dict[str, Value]:
         return {key: self._decoder.decode(value) for key, value in rows}
 
-    def scrubs(self) -> Iterable[Scrub]:
+    def scrubs(self) -> Iterable[ColumnScrub]:
         if not self._verbatim:
             yield json_column(self.table, "key", "value")
 
     def forget(self, scope: Scope) -> Iterable[Statement]:
         match scope:
-            case Everything():
+            case EverythingScope():
                 return (Statement(f"delete from {self.table}"),)  # noqa: S608
-            case OfSession(session):
+            case SessionScope(session):
                 return (Statement(f"delete from {self.table} where session = ?", (session,)),)  # noqa: S608
-            case Before(at_ns):
+            case BeforeScope(at_ns):
                 return (Statement(f"delete from {self.table} where changed_ns < ?", (at_ns,)),)  # noqa: S608
 
 
-def json_column(table: str, key: str, column: str, first: Scalar = "") -> Scrub:
-    return Scrub(
+def json_column(table: str, key: str, column: str, first: Scalar = "") -> ColumnScrub:
+    return ColumnScrub(
         f"select {key}, {column} from {table} where {key} > ? order by {key} limit ?",  # noqa: S608
         first,
         _without_secrets,
@@ -180,11 +180,3 @@ def _migrate_one(connection: apsw.Connection, store: Store) -> None:
     for script in store.migrations[version:]:
         connection.execute(script)
     connection.execute("replace into stores values (?, ?)", (store.name, len(store.migrations)))
-
-
-def too_new() -> DragomanError:
-    return DragomanError(
-        "journal_too_new",
-        say("The journal was written by a newer Dragoman."),
-        hint=say("Update Dragoman, or point DRAGOMAN_HOME at another folder."),
-    )

@@ -1,7 +1,7 @@
-"""Whether the record can be written: the last fault, and how it is found out that it is over.
+"""Whether the journal can be written: the last error, and the probe that finds out when it is over.
 
-Nobody may be writing when a disk has room again. So attempts follow a fault: a small file is written and removed,
-once per second, until that works.
+When a disk has room again, no caller may be writing. So after an error a small file is written and removed once per
+second until that works.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from dragoman.errors import DragomanError, disk_full
-from dragoman.transport.system import System, write_all
+from dragoman.core.errors import DragomanError, disk_full
+from dragoman.io.files.system_calls import SystemCalls, write_all
 
 TRY_AGAIN_S = 1.0
 _NEEDED_BYTES = 64 * 1024
@@ -33,7 +33,7 @@ class WriteHealth:
 
     @property
     def fault(self) -> DragomanError | None:
-        """A full disk is known before the first write fails on it."""
+        """A full disk is detected before the first write fails on it."""
         if self._fault is not None:
             return self._fault
         with suppress(OSError):
@@ -43,7 +43,7 @@ class WriteHealth:
         return None
 
     def note(self, outcome: object) -> None:
-        """What became of a write; anything but a fault of writing says nothing here."""
+        """Note the result of a write; other errors are ignored here."""
         if isinstance(outcome, DragomanError) and outcome.code in _OF_WRITING:
             self._fault = outcome
             if self._timer is None and not self._is_closed:
@@ -66,8 +66,8 @@ class WriteHealth:
             self.note(error)
 
 
-def prove_room(folder: Path, system: System) -> None:
-    """Raises what a write of the record would meet now."""
+def prove_room(folder: Path, system: SystemCalls) -> None:
+    """Raises the error that a write of the record would meet now."""
     path = folder / _FILE
     path.unlink(missing_ok=True)
     descriptor = system.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW)

@@ -1,1 +1,1 @@
-"""Language models, behind one port; none is needed."""
+"""Language models behind one interface. Nothing else needs one."""

@@ -1,4 +1,4 @@
-"""The messages interface of Anthropic."""
+"""The messages API of Anthropic."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import Any, Literal
 
 import msgspec
 
-from dragoman.models.asking import Dialect
-from dragoman.models.faults import nonsense, refused
-from dragoman.models.port import Asked, Delta, Finished, TextDelta, ToolCallDelta, Turn, Usage
+from dragoman.models.errors import invalid_response, provider_refused
+from dragoman.models.http_model import ProviderDialect
+from dragoman.models.interface import Delta, ModelFinished, ModelRequest, TextDelta, ToolCallDelta, Turn, Usage
 
 ADDRESS = "https://api.anthropic.com"
 KEY_VARIABLE = "ANTHROPIC_API_KEY"
@@ -25,13 +25,13 @@ _REASONS: Mapping[str, Literal["end", "length", "tool_calls", "refused"]] = {
 _STATUS = {"overloaded_error": 529, "rate_limit_error": 429, "authentication_error": 401, "permission_error": 403}
 
 
-class _Tokens(msgspec.Struct):
+class _AnthropicUsage(msgspec.Struct):
     input_tokens: int | None = None
     output_tokens: int | None = None
 
 
 class _Begun(msgspec.Struct):
-    usage: _Tokens = msgspec.field(default_factory=_Tokens)
+    usage: _AnthropicUsage = msgspec.field(default_factory=_AnthropicUsage)
 
 
 class _Block(msgspec.Struct):
@@ -41,7 +41,7 @@ class _Block(msgspec.Struct):
     name: str = ""
 
 
-class _Part(msgspec.Struct):
+class _AnthropicDelta(msgspec.Struct):
     text: str = ""
     partial_json: str = ""
     stop_reason: str | None = None
@@ -56,71 +56,71 @@ class _Event(msgspec.Struct):
     index: int = 0
     message: _Begun = msgspec.field(default_factory=_Begun)
     content_block: _Block = msgspec.field(default_factory=_Block)
-    delta: _Part = msgspec.field(default_factory=_Part)
-    usage: _Tokens = msgspec.field(default_factory=_Tokens)
+    delta: _AnthropicDelta = msgspec.field(default_factory=_AnthropicDelta)
+    usage: _AnthropicUsage = msgspec.field(default_factory=_AnthropicUsage)
     error: _Fault = msgspec.field(default_factory=_Fault)
 
 
-class _Hearing:
-    """Kinds of event that are not known are passed over, as the provider asks its clients to."""
+class _AnthropicDecoder:
+    """Ignores unknown event types, as the provider asks its clients to."""
 
     def __init__(self) -> None:
         self._reason: Literal["end", "length", "tool_calls", "refused"] | None = None
         self._input = self._output = 0
 
-    def hear(self, event: bytes) -> Iterable[Delta]:
-        said = msgspec.json.decode(event, type=_Event)
-        if said.type == "error":
-            raise refused(_STATUS.get(said.error.type, 500), b"", None)
-        if said.type in {"message_start", "message_delta"}:
-            self._count(said.message.usage if said.type == "message_start" else said.usage)
-        if said.type == "message_delta" and said.delta.stop_reason is not None:
-            self._reason = _REASONS.get(said.delta.stop_reason, "end")
-        return self._deltas(said)
+    def decode_event(self, event: bytes) -> Iterable[Delta]:
+        decoded = msgspec.json.decode(event, type=_Event)
+        if decoded.type == "error":
+            raise provider_refused(_STATUS.get(decoded.error.type, 500), b"", None)
+        if decoded.type in {"message_start", "message_delta"}:
+            self._count(decoded.message.usage if decoded.type == "message_start" else decoded.usage)
+        if decoded.type == "message_delta" and decoded.delta.stop_reason is not None:
+            self._reason = _REASONS.get(decoded.delta.stop_reason, "end")
+        return self._deltas(decoded)
 
-    def _deltas(self, said: _Event) -> Iterable[Delta]:
-        if said.type == "content_block_start" and said.content_block.type == "tool_use":
-            return [ToolCallDelta(said.index, said.content_block.id, said.content_block.name)]
-        if said.type == "content_block_start" and said.content_block.text:
-            return [TextDelta(said.content_block.text)]
-        if said.type == "content_block_delta" and said.delta.text:
-            return [TextDelta(said.delta.text)]
-        if said.type == "content_block_delta" and said.delta.partial_json:
-            return [ToolCallDelta(said.index, arguments=said.delta.partial_json)]
-        if said.type != "message_stop":
+    def _deltas(self, decoded: _Event) -> Iterable[Delta]:
+        if decoded.type == "content_block_start" and decoded.content_block.type == "tool_use":
+            return [ToolCallDelta(decoded.index, decoded.content_block.id, decoded.content_block.name)]
+        if decoded.type == "content_block_start" and decoded.content_block.text:
+            return [TextDelta(decoded.content_block.text)]
+        if decoded.type == "content_block_delta" and decoded.delta.text:
+            return [TextDelta(decoded.delta.text)]
+        if decoded.type == "content_block_delta" and decoded.delta.partial_json:
+            return [ToolCallDelta(decoded.index, arguments=decoded.delta.partial_json)]
+        if decoded.type != "message_stop":
             return []
         finished = self.end()
         if finished is None:
-            raise nonsense()
+            raise invalid_response()
         return [finished]
 
-    def end(self) -> Finished | None:
-        return Finished(self._reason, Usage(self._input, self._output)) if self._reason is not None else None
+    def end(self) -> ModelFinished | None:
+        return ModelFinished(self._reason, Usage(self._input, self._output)) if self._reason is not None else None
 
-    def _count(self, tokens: _Tokens) -> None:
-        """Counts are of the whole so far, not of the part."""
+    def _count(self, tokens: _AnthropicUsage) -> None:
+        """Each count is the total so far, not an increment."""
         self._input = tokens.input_tokens if tokens.input_tokens is not None else self._input
         self._output = tokens.output_tokens if tokens.output_tokens is not None else self._output
 
 
-def dialect() -> Dialect:
-    return Dialect("/v1/messages", _headers, _body, _Hearing)
+def dialect() -> ProviderDialect:
+    return ProviderDialect("/v1/messages", _headers, _body, _AnthropicDecoder)
 
 
 def _headers(key: str) -> Mapping[str, str]:
     return {"anthropic-version": _VERSION, **({"x-api-key": key} if key else {})}
 
 
-def _body(name: str, asked: Asked) -> Mapping[str, Any]:
+def _body(name: str, request: ModelRequest) -> Mapping[str, Any]:
     offered = [
-        {"name": tool.name, "description": tool.description, "input_schema": tool.schema} for tool in asked.tools
+        {"name": tool.name, "description": tool.description, "input_schema": tool.schema} for tool in request.tools
     ]
-    asks = {"model": name, "max_tokens": asked.max_tokens, "system": asked.system, "stream": True}
-    return {**asks, "messages": _messages(asked.turns), **({"tools": offered} if offered else {})}
+    asks = {"model": name, "max_tokens": request.max_tokens, "system": request.system, "stream": True}
+    return {**asks, "messages": _messages(request.turns), **({"tools": offered} if offered else {})}
 
 
 def _messages(turns: Iterable[Turn]) -> list[Mapping[str, Any]]:
-    """Turns alternate here: results of several calls stand in one message of the user."""
+    """Turns must alternate: the results of several calls are in one user message."""
     messages: list[dict[str, Any]] = []
     for turn in turns:
         role = "assistant" if turn.role == "assistant" else "user"
@@ -142,7 +142,7 @@ def _blocks(turn: Turn) -> list[Mapping[str, Any]]:
 
 
 def _object(arguments: str) -> Any:
-    """The interface takes an object alone; what the model wrote otherwise is sent back empty."""
+    """The API accepts only an object; anything else that the model wrote is sent back empty."""
     try:
         value = msgspec.json.decode(arguments)
     except msgspec.MsgspecError:

@@ -1,9 +1,11 @@
-"""`dragoman shell`'s words, read by hand: a shell opens before a library that parses options is imported."""
+"""The options of `dragoman shell`, and the parser that opens a shell before a library for options could be imported."""
 
 from __future__ import annotations
 
+from dragoman.core.command_options import Option, parse_plain
 
-class Options:
+
+class ShellOptions:
     """How a shell is wrapped; `command` is empty for the person's own shell."""
 
     __slots__ = ("agent", "command", "holder", "login", "private", "strip_marks")
@@ -19,26 +21,26 @@ class Options:
     ) -> None:
         self.command = command
         self.holder = ""
-        """The word of the daemon that holds this terminal for an agent."""
+        """The token of the daemon that holds this terminal for an agent."""
         self.agent, self.login, self.private, self.strip_marks = agent, login, private, strip_marks
 
 
-_SWITCHES = {"--private": "private", "--strip-marks": "strip_marks", "--login": "login", "-l": "login"}
+# Those that are not fast change the shell's profile, which needs the whole command line and asks.
+SHELL_OPTIONS = (
+    Option("--private", lambda localize: localize("Do not record commands or output.")),
+    Option("--strip-marks", lambda localize: localize("Do not pass prompt and command marks to the outer terminal.")),
+    Option("--login -l", lambda localize: localize("Run a login shell.")),
+    Option("--agent", lambda localize: localize("Agent that the shell runs for."), "name", default=""),
+    Option("--install", lambda localize: localize("Run `dragoman shell` in every new terminal."), is_fast=False),
+    Option("--uninstall", lambda localize: localize("Undo --install."), is_fast=False),
+    Option(
+        "--shell", lambda localize: localize("Shell for --install, if not your default shell."), "shell", default=""
+    ),
+    Option("--yes -y", lambda localize: localize("Skip confirmation."), is_fast=False),
+)
 
 
-def parse(arguments: list[str]) -> Options | None:
-    """None where there is anything else, for those who explain and refuse it."""
-    options = Options([])
-    words = list(arguments)
-    while words:
-        word = words.pop(0)
-        if word == "--" and words:
-            options.command = words
-            return options
-        if word == "--agent" and words:
-            options.agent = words.pop(0)
-        elif word in _SWITCHES:
-            setattr(options, _SWITCHES[word], True)
-        else:
-            return None
-    return options
+def parse_arguments(words: list[str]) -> ShellOptions | None:
+    """None for any other argument: then the option parser explains or refuses it."""
+    parsed = parse_plain(SHELL_OPTIONS, words, takes_command=True)
+    return None if parsed is None else ShellOptions(parsed.command, **parsed.given)

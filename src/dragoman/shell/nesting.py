@@ -1,18 +1,16 @@
-"""A wrapper in the terminal of another: what it shows is its own to record, or not to, so the other one leaves it out.
+"""Detects a wrapper inside the terminal of another one, so that only the inner one records.
 
-The inner one says so on the screen, in its place among all that is shown, with a word that it has from its environment:
-a file that is printed does not know the word. It ends with the command in which it was said, whatever becomes of the
-inner one.
-
-Inside tmux or screen no word reaches the terminal outside, so it is said to that terminal itself. There it is never
-taken back: what has been shown is drawn again whenever a window changes, until the last of them is gone.
+The inner wrapper announces itself on the screen with a token from its environment; a file that is printed does not
+know the token. The announcement ends with the command in which it was made. Inside tmux or screen, marks do not reach
+the outer terminal, so the announcement is written to that terminal directly. There it is never taken back: what has
+been shown is drawn again whenever a window changes.
 """
 
 from __future__ import annotations
 
 import os
 
-TYPE_CHECKING = False  # who starts a shell does not wait for `typing`
+TYPE_CHECKING = False  # the shell must not wait for `typing`
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -21,19 +19,19 @@ RECORDED = "Recorded"
 ELSEWHERE, HERE = "elsewhere", "here"
 
 
-def offer(word: str, terminal: str, environment: Mapping[str, str]) -> str:
-    """With the terminal's name: whoever inherits this in another window is in nobody's terminal."""
+def encode_offer(word: str, terminal: str, environment: Mapping[str, str]) -> str:
+    """The offer includes the terminal's name, so that a program that inherits it in another window does not use it."""
     return f"{word}@{terminal}@{_pane(environment)}"
 
 
-def word_in(environment: Mapping[str, str], terminal: str) -> str:
-    word, where, _ = _offered(environment)
+def nesting_token_in(environment: Mapping[str, str], terminal: str) -> str:
+    word, where, _ = _decoded_offer(environment)
     return word if where == terminal else ""
 
 
-def tell_around(environment: Mapping[str, str], terminal: str) -> None:
-    """Where tmux or screen stands between, which a window of another program's does not."""
-    word, where, pane = _offered(environment)
+def notify_enclosing_terminal(environment: Mapping[str, str], terminal: str) -> None:
+    """Announce the recording directly if tmux or screen is in between. Another program's window does not count."""
+    word, where, pane = _decoded_offer(environment)
     if not word or where == terminal or _pane(environment) in ("", pane):
         return
     try:
@@ -42,18 +40,18 @@ def tell_around(environment: Mapping[str, str], terminal: str) -> None:
         return
     try:
         if os.isatty(around) and os.fstat(around).st_uid == os.getuid():
-            os.write(around, saying(ELSEWHERE, word))
+            os.write(around, recorded_mark(ELSEWHERE, word))
     except OSError:
         pass
     finally:
         os.close(around)
 
 
-def saying(where: str, word: str) -> bytes:
+def recorded_mark(where: str, word: str) -> bytes:
     return f"\x1b]633;P;{RECORDED}={where};nonce={word}\x07".encode() if word else b""
 
 
-def _offered(environment: Mapping[str, str]) -> tuple[str, str, str]:
+def _decoded_offer(environment: Mapping[str, str]) -> tuple[str, str, str]:
     word, _, rest = environment.get(VARIABLE, "").partition("@")
     where, _, pane = rest.partition("@")
     is_terminal = where.startswith("/dev/") and "/.." not in where

@@ -1,4 +1,4 @@
-"""Signals as bytes in a pipe, so that one poll hears everything."""
+"""Signals as bytes in a pipe, so that one poll waits for everything."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ import os
 import signal
 
 ENDING = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGQUIT)
-_HEARD = (*ENDING, signal.SIGWINCH, signal.SIGCHLD, signal.SIGTSTP, signal.SIGCONT)
+_HANDLED = (*ENDING, signal.SIGWINCH, signal.SIGCHLD, signal.SIGTSTP, signal.SIGCONT)
 
 
-class Signals:
+class SignalPipe:
     def __init__(self) -> None:
         self.fd, self._writing = os.pipe()
         for end in (self.fd, self._writing):
             os.set_blocking(end, False)
         signal.set_wakeup_fd(self._writing, warn_on_full_buffer=False)
-        for number in _HEARD:
+        for number in _HANDLED:
             signal.signal(number, _noted)
 
     def take(self) -> set[int]:
@@ -26,26 +26,28 @@ class Signals:
 
 
 def _noted(_number: int, _frame: object) -> None:
-    """The pipe has it."""
+    """Nothing to do: the wake-up pipe has it."""
 
 
-def stop_here() -> None:
-    """Stop as if nobody had caught it. In a group that nobody could continue the kernel lets us go on instead."""
+def suspend_self() -> None:
+    """Stop as if the signal had not been caught. In an orphaned process group, which nobody could continue, the
+    kernel lets us run on."""
     signal.signal(signal.SIGTSTP, signal.SIG_DFL)
     os.kill(os.getpid(), signal.SIGTSTP)
     signal.signal(signal.SIGTSTP, _noted)
 
 
-def die_of(number: int) -> None:
-    """So that whoever waits for us sees the same end; returns where that signal does not end a process."""
+def exit_by_signal(number: int) -> None:
+    """End by the same signal, so that our parent sees the same status; returns if that signal does not end a
+    process."""
     with contextlib.suppress(OSError, ValueError):
         _without_core()
-    with contextlib.suppress(OSError):  # of SIGKILL nothing can be said, and nothing need be
+    with contextlib.suppress(OSError):  # SIGKILL cannot have a handler
         signal.signal(number, signal.SIG_DFL)
     os.kill(os.getpid(), number)
 
 
 def _without_core() -> None:
-    import resource  # noqa: PLC0415  only at such an end
+    import resource  # noqa: PLC0415  only needed in this case
 
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))

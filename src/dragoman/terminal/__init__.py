@@ -1,1 +1,2 @@
-"""Terminals: what people and agents typed and saw, as commands with their output; answers and completions from it."""
+"""Terminals: what people and agents typed and saw, stored as commands with their output, and answers and completions
+from that record."""

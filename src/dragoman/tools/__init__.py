@@ -1,6 +1,9 @@
-"""Every operation once: name, parameters, result, handler. MCP shows this table; so do the chat and the control API."""
+"""Every tool once: its name, parameters, result and handler. MCP, the chat, the page and the command line show the
+same registry.
+"""
 
-from dragoman.tools.operation import Caller, Effects, Operation, Outcome
-from dragoman.tools.toolbox import Toolbox, build_toolbox
+from dragoman.tools.registry import ToolRegistry, build_tool_registry
+from dragoman.tools.tool import Effects, Tool, ToolOutcome
+from dragoman.workspace.caller import Caller
 
-__all__ = ["Caller", "Effects", "Operation", "Outcome", "Toolbox", "build_toolbox"]
+__all__ = ["Caller", "Effects", "Tool", "ToolOutcome", "ToolRegistry", "build_tool_registry"]

@@ -1,1 +1,1 @@
-"""A developer's folder and whoever works in it: paths, interpreters, breakpoints that outlive sessions."""
+"""A developer's workspace: files that may be read, trust, interpreters, and breakpoints that outlive sessions."""

@@ -1,4 +1,4 @@
-"""Breakpoints outlive sessions: they belong to a workspace, keep their id, and each client owns its own."""
+"""Breakpoints that outlive sessions: they belong to a workspace, keep their id, and each client owns its own."""
 
 from __future__ import annotations
 
@@ -8,16 +8,17 @@ from typing import Literal
 import anyio
 import msgspec
 
-from dragoman.clock import Clock
-from dragoman.errors import DragomanError
-from dragoman.events import Event
+from dragoman.core.clock import Clock
+from dragoman.core.errors import DragomanError
+from dragoman.core.events import Event
+from dragoman.core.localization import localize
 from dragoman.journal import Journal, JsonStore
-from dragoman.phrases import say
+from dragoman.workspace.errors import unknown_breakpoint
 
 BreakpointKind = Literal["line", "function", "exception", "data"]
 DataAccess = Literal["read", "write", "readWrite"]
 MOST_IN_A_WORKSPACE = 1000
-_LAST = "last"  # a row of no workspace: the highest id ever given, also when that breakpoint has gone
+_LAST = "last"  # a row without a workspace: the highest id ever assigned, even if that breakpoint is gone
 
 
 class Breakpoint(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -35,35 +36,35 @@ class Breakpoint(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     log_message: str = ""
     enabled: bool = True
     filter: str = ""
-    """Of an exception: uncaught, raised, all, or what the adapter itself calls it."""
+    """For an exception: uncaught, raised, all, or the adapter's own filter."""
     variable: str = ""
-    """Of data: its name, in `reference` or in the scopes of `frame`; without either, in the top frame."""
+    """For data: its name, in `reference` or in the scopes of `frame`; without either, in the top frame."""
     reference: int | None = None
     frame: int | None = None
     access: DataAccess = "write"
     data_id: str = ""
-    """The adapter's own name for the data, which means something in `session` alone."""
+    """The adapter's own id for the data, which is only valid in `session`."""
     session: str = ""
 
 
-class Kept(msgspec.Struct, frozen=True, kw_only=True):
+class StoredBreakpoint(msgspec.Struct, frozen=True, kw_only=True):
     workspace: str
     breakpoint: Breakpoint
 
 
-STORE: JsonStore[Kept] = JsonStore("breakpoints", Kept, verbatim=True)
+STORE: JsonStore[StoredBreakpoint] = JsonStore("breakpoints", StoredBreakpoint, verbatim=True)
 
 
-class BreakpointBook:
-    """All workspaces' breakpoints in memory, and each change in the journal and the store in one transaction.
+class BreakpointRegistry:
+    """All workspaces' breakpoints in memory; each change is written to the journal and the store in one transaction.
 
-    Changes are made one after another: each is decided on what the one before it left.
+    Changes are made one after another: each is decided on the result of the one before it.
     """
 
     def __init__(self, journal: Journal, clock: Clock) -> None:
         self._journal = journal
         self._clock = clock
-        self._by_id: dict[int, Kept] = {}
+        self._by_id: dict[int, StoredBreakpoint] = {}
         self._last_id = 0
         self._changing = anyio.Lock()
 
@@ -73,7 +74,7 @@ class BreakpointBook:
         self._by_id = {it.breakpoint.id: it for it in kept if it.workspace}
         self._last_id = max((it.breakpoint.id for it in kept), default=0)
         for workspace in {it.workspace for it in kept if it.breakpoint.session}:
-            await self.remove(workspace, lambda it: bool(it.session))  # their sessions ended with the last daemon
+            await self.remove(workspace, lambda it: bool(it.session))  # their sessions ended with the previous daemon
 
     def of(self, workspace: str) -> list[Breakpoint]:
         return [kept.breakpoint for kept in self._by_id.values() if kept.workspace == workspace]
@@ -85,7 +86,10 @@ class BreakpointBook:
         return {kept.workspace for kept in self._by_id.values()}
 
     async def add(self, workspace: str, wanted: Breakpoint) -> Breakpoint:
-        """The same place by the same owner is the same breakpoint: it keeps its id and takes the new conditions."""
+        """Add a breakpoint.
+
+        The same place by the same owner is the same breakpoint: it keeps its id and gets the new conditions.
+        """
         async with self._changing:
             twin = next((it for it in self.of(workspace) if _place(it) == _place(wanted)), None)
             if twin is None and len(self.of(workspace)) >= MOST_IN_A_WORKSPACE:
@@ -104,8 +108,10 @@ class BreakpointBook:
     async def replace(
         self, workspace: str, which: Callable[[Breakpoint], bool], wanted: Sequence[Breakpoint]
     ) -> list[Breakpoint]:
-        """Those of `which` become those wanted, in one transaction; the same place keeps its id. What stays as it was
-        is not written again."""
+        """Replace the breakpoints that `which` selects, in one transaction.
+
+        The same place keeps its id. Unchanged breakpoints are not written again.
+        """
         async with self._changing:
             before = [it for it in self.of(workspace) if which(it)]
             known = {_place(it): it for it in before}
@@ -119,11 +125,11 @@ class BreakpointBook:
             return made
 
     async def remove(self, workspace: str, which: Callable[[Breakpoint], bool], *, by: str = "") -> list[Breakpoint]:
-        """Without `by` nobody did: it went with what it belonged to."""
+        """Remove breakpoints. Without `by`, they went together with what they belonged to."""
         async with self._changing:
             gone = [breakpoint for breakpoint in self.of(workspace) if which(breakpoint)]
             if gone:
-                events = [_told("breakpoint.removed", workspace, breakpoint, by=by) for breakpoint in gone]
+                events = [_breakpoint_event("breakpoint.removed", workspace, breakpoint, by=by) for breakpoint in gone]
                 await self._journal.append(events, writes=[STORE.remove(_key(breakpoint.id)) for breakpoint in gone])
             for breakpoint in gone:
                 self._by_id.pop(breakpoint.id, None)
@@ -141,12 +147,12 @@ class BreakpointBook:
         if not changed and not gone:
             return
         now = self._clock.wall_ns()
-        kept = {it.id: Kept(workspace=workspace, breakpoint=it) for it in changed}
-        last = Kept(workspace="", breakpoint=Breakpoint(id=self._last_id))
+        kept = {it.id: StoredBreakpoint(workspace=workspace, breakpoint=it) for it in changed}
+        last = StoredBreakpoint(workspace="", breakpoint=Breakpoint(id=self._last_id))
         writes = [STORE.put(_key(id), it, at_ns=now) for id, it in kept.items()]
         writes += [STORE.remove(_key(it.id)) for it in gone] + [STORE.put(_LAST, last, at_ns=now)]
-        events = [_told("breakpoint.set", workspace, it) for it in changed]
-        events += [_told("breakpoint.removed", workspace, it, by=it.owner) for it in gone]
+        events = [_breakpoint_event("breakpoint.set", workspace, it) for it in changed]
+        events += [_breakpoint_event("breakpoint.removed", workspace, it, by=it.owner) for it in gone]
         await self._journal.append(events, writes=writes)
         self._by_id |= kept
         for it in gone:
@@ -155,16 +161,16 @@ class BreakpointBook:
     def _one(self, workspace: str, id: int) -> Breakpoint:
         kept = self._by_id.get(id)
         if kept is None or kept.workspace != workspace:
-            raise _unknown(id)
+            raise unknown_breakpoint(id=id)
         return kept.breakpoint
 
     async def _keep(self, workspace: str, breakpoint: Breakpoint, kind: str) -> None:
-        """In the record first: a breakpoint that anybody was told of is still there after a crash."""
-        kept = Kept(workspace=workspace, breakpoint=breakpoint)
-        last = Kept(workspace="", breakpoint=Breakpoint(id=self._last_id))
+        """Write to the journal first: a breakpoint that was reported to anyone must survive a crash."""
+        kept = StoredBreakpoint(workspace=workspace, breakpoint=breakpoint)
+        last = StoredBreakpoint(workspace="", breakpoint=Breakpoint(id=self._last_id))
         now = self._clock.wall_ns()
         writes = [STORE.put(_key(breakpoint.id), kept, at_ns=now), STORE.put(_LAST, last, at_ns=now)]
-        await self._journal.append([_told(kind, workspace, breakpoint)], writes=writes)
+        await self._journal.append([_breakpoint_event(kind, workspace, breakpoint)], writes=writes)
         self._by_id[breakpoint.id] = kept
 
 
@@ -186,7 +192,7 @@ def _key(id: int) -> str:
     return f"{id:012}"
 
 
-def _told(kind: str, workspace: str, breakpoint: Breakpoint, *, by: str = "") -> Event:
+def _breakpoint_event(kind: str, workspace: str, breakpoint: Breakpoint, *, by: str = "") -> Event:
     places: dict[BreakpointKind, str] = {
         "line": f"{breakpoint.path}:{breakpoint.line}",
         "function": breakpoint.function,
@@ -198,17 +204,9 @@ def _told(kind: str, workspace: str, breakpoint: Breakpoint, *, by: str = "") ->
     return Event(kind=kind, text=f"{kind.replace('.', ' ')} {place}", body=body, workspace=workspace)
 
 
-def _unknown(id: int) -> DragomanError:
-    return DragomanError(
-        "unknown_breakpoint",
-        say("There is no breakpoint {id} in this workspace.", id=id),
-        hint=say("`get_breakpoints` lists those there are."),
-    )
-
-
 def _too_many() -> DragomanError:
     return DragomanError(
         "too_many_breakpoints",
-        say("This workspace has {count} breakpoints, as many as it can.", count=MOST_IN_A_WORKSPACE),
-        hint=say("Remove some first: `remove_breakpoint` takes an id, a place, or clear_all."),
+        localize("Limit reached: {count} breakpoints in this workspace.", count=MOST_IN_A_WORKSPACE),
+        hint=localize("Remove some first with `remove_breakpoint`: by id, by location, or with clear_all."),
     )

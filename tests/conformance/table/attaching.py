@@ -15,9 +15,9 @@ from typing import Any
 import anyio.to_thread
 import psutil
 
-from dragoman.debug.adapters.finding import require_adapter
-from dragoman.debug.luapanda.runtime import require_runtime
-from dragoman.transport.streams import free_port
+from dragoman.debug.backends.adapters.discovery import require_adapter
+from dragoman.debug.backends.luapanda.runtime import require_runtime
+from dragoman.io.net.streams import free_port
 from tests.conformance.table.languages import INTERPRETER
 from tests.conformance.table.stage import Stage, eventually
 

@@ -86,7 +86,7 @@ GO = Language(
         **_NO_DATA,
         **_NO_CHILDREN,
         "a line without code: bound to another, which is told": r"could not find statement",
-        _RAISED: r"no such exception filter\. It has: -",
+        _RAISED: r"Unknown exception filter\. The adapter has: -",
     },
 )
 
@@ -152,7 +152,7 @@ RUBY = Language(
         **_BLIND,
         "function breakpoint": r"says supportsFunctionBreakpoints, and then",
         "a line without code: bound to another, which is told": r"says of line \d+ only: verified",
-        "attached to by its process id, and let go alive": r"only where it listens for a debugger",
+        "attached to by its process id, and let go alive": r"must listen for a debugger",
     },
 )
 LUA = Language(
@@ -166,7 +166,7 @@ LUA = Language(
     cannot={
         **_NO_COLUMNS,
         **_NO_CHILDREN,
-        "attached to by its process id, and let go alive": r"reached by a port",
+        "attached to by its process id, and let go alive": r"attached by port",
     },
 )
 # The original runtime, where somebody has named their copy of it.

@@ -14,16 +14,16 @@ from typing import Any
 import anyio
 import psutil
 
-from dragoman.clock import SystemClock
-from dragoman.debug.launch import configurations
+from dragoman.core.clock import SystemClock
+from dragoman.debug.backends.starter import AdapterStarter
+from dragoman.debug.launch import list_configurations
 from dragoman.debug.service import DebugService
-from dragoman.debug.starting import AdapterStarter
+from dragoman.io.processes.supervisor_pool import SupervisorPool
 from dragoman.journal import Journal
-from dragoman.tools import Caller, Toolbox
-from dragoman.tools.debug import Waits, debug_operations
-from dragoman.tools.debug.client import client_of
-from dragoman.transport.supervisors import Supervisors
-from dragoman.workspace.breakpoints import STORE, BreakpointBook
+from dragoman.tools import ToolRegistry
+from dragoman.tools.debug import OpenWaits, debug_tools
+from dragoman.workspace.breakpoints import STORE, BreakpointRegistry
+from dragoman.workspace.caller import Caller
 from tests.conformance.table.languages import Language
 
 Answer = dict[str, Any]
@@ -74,7 +74,7 @@ class Stage:
     language: Language
     workspace: Path
     program: Path
-    toolbox: Toolbox
+    toolbox: ToolRegistry
     service: DebugService
     caller: Caller
     session: str = ""
@@ -130,7 +130,7 @@ class Stage:
 
     def has(self, capability: str) -> bool:
         """As its `initialize` said."""
-        return self.service.find(client_of(self.caller)).capabilities.has(capability)
+        return self.service.find(self.caller).capabilities.has(capability)
 
     # Sessions.
 
@@ -200,12 +200,12 @@ async def stage_in(workspace: Path, language: Language) -> AsyncIterator[Stage]:
     clock = SystemClock()
     async with (
         Journal.open(workspace / "journal", stores=[STORE]) as journal,
-        Supervisors() as supervisors,
+        SupervisorPool() as supervisors,
         anyio.create_task_group() as group,
     ):
-        book = BreakpointBook(journal, clock)
+        book = BreakpointRegistry(journal, clock)
         await book.load()
         service = DebugService(group, book, AdapterStarter(supervisors, group), journal, clock)
-        toolbox = Toolbox(debug_operations(service, configurations, Waits(clock), clock))
+        toolbox = ToolRegistry(debug_tools(service, list_configurations, OpenWaits(clock), clock))
         yield Stage(language, workspace, program, toolbox, service, caller)
         group.cancel_scope.cancel()

@@ -12,11 +12,11 @@ from pathlib import Path
 import anyio
 import pytest
 
-from dragoman.access.guard import OwnNames, Presented, Refusal, Room, judge
-from dragoman.access.links import Links
+from dragoman.access.links import AccessLinks
+from dragoman.access.request_guard import AllowedNames, Audience, GuardRefusal, PresentedHeaders, judge
 from dragoman.access.tokens import PURPOSES, Tokens
-from dragoman.errors import DragomanError
-from dragoman.testing.faults import FaultySystem
+from dragoman.core.errors import DragomanError
+from tests.support.faulty_system import FaultySystem
 
 
 @pytest.fixture
@@ -107,7 +107,7 @@ def test_unreadable_tokens_are_an_error_that_says_what_to_do(tmp_path: Path, nam
     path.parent.mkdir(mode=0o700, parents=True)
     path.write_text("[ \x00")
     path.chmod(0o600)
-    with pytest.raises(DragomanError, match="Remove the file") as caught:
+    with pytest.raises(DragomanError, match="Delete the file") as caught:
         Tokens(tmp_path / "state" / "tokens")
     assert caught.value.code == "bad_tokens"
     assert path.read_text() == "[ \x00"
@@ -138,7 +138,7 @@ def _rotates(tokens: Tokens) -> bool:
 
 @pytest.mark.anyio
 async def test_rotation_ends_the_links_of_that_purpose_only(tokens: Tokens) -> None:
-    links = Links(tokens)
+    links = AccessLinks(tokens)
     ended: list[str] = []
 
     async def hold(purpose: str, opened: anyio.Event) -> None:
@@ -162,7 +162,7 @@ async def test_rotation_ends_the_links_of_that_purpose_only(tokens: Tokens) -> N
     assert ended == ["page"]
 
 
-NAMES = OwnNames.of("127.0.0.1", 8177)
+NAMES = AllowedNames.of("127.0.0.1", 8177)
 GOOD_HOSTS = ["127.0.0.1:8177", "localhost:8177", "LOCALHOST:8177"]
 BAD_HOSTS = [
     "evil.example",
@@ -192,21 +192,21 @@ BAD_ORIGINS = [
 
 def asked(
     tokens: Tokens, *, hosts: list[str], origins: list[str] | None = None, bearer: str | None = None
-) -> Refusal | None:
+) -> GuardRefusal | None:
     authorizations = [f"Bearer {bearer}"] if bearer is not None else []
-    return judge(Presented(hosts, origins or [], authorizations), NAMES, tokens, "page")
+    return judge(PresentedHeaders(hosts, origins or [], authorizations), NAMES, tokens, "page")
 
 
 def test_only_the_exact_own_host_passes(tokens: Tokens) -> None:
     token = tokens.of("page")
     assert [host for host in GOOD_HOSTS if asked(tokens, hosts=[host], bearer=token)] == []
     refusals = [asked(tokens, hosts=[host], bearer=token) for host in BAD_HOSTS]
-    assert refusals == [Refusal(421, "wrong_host")] * len(BAD_HOSTS)
+    assert refusals == [GuardRefusal(421, "wrong_host")] * len(BAD_HOSTS)
 
 
 def test_no_host_and_two_hosts_are_refused(tokens: Tokens) -> None:
     for hosts in ([], ["127.0.0.1:8177", "127.0.0.1:8177"]):
-        assert asked(tokens, hosts=hosts, bearer=tokens.of("page")) == Refusal(421, "wrong_host")
+        assert asked(tokens, hosts=hosts, bearer=tokens.of("page")) == GuardRefusal(421, "wrong_host")
 
 
 def test_only_the_exact_own_origin_passes(tokens: Tokens) -> None:
@@ -214,32 +214,34 @@ def test_only_the_exact_own_origin_passes(tokens: Tokens) -> None:
     assert asked(tokens, hosts=GOOD_HOSTS[:1], origins=own, bearer=tokens.of("page")) is None
     for origin in BAD_ORIGINS:
         refused = asked(tokens, hosts=GOOD_HOSTS[:1], origins=[origin], bearer=tokens.of("page"))
-        assert refused == Refusal(403, "wrong_origin"), origin
-    assert asked(tokens, hosts=GOOD_HOSTS[:1], origins=own * 2, bearer=tokens.of("page")) == Refusal(
+        assert refused == GuardRefusal(403, "wrong_origin"), origin
+    assert asked(tokens, hosts=GOOD_HOSTS[:1], origins=own * 2, bearer=tokens.of("page")) == GuardRefusal(
         403, "wrong_origin"
     )
 
 
 def test_a_token_is_needed_unless_the_route_is_public(tokens: Tokens) -> None:
-    assert asked(tokens, hosts=GOOD_HOSTS[:1]) == Refusal(401, "token_needed")
-    assert asked(tokens, hosts=GOOD_HOSTS[:1], bearer=tokens.of("mcp")) == Refusal(401, "token_needed")
-    assert judge(Presented(GOOD_HOSTS[:1], [], []), NAMES, tokens, None) is None
+    assert asked(tokens, hosts=GOOD_HOSTS[:1]) == GuardRefusal(401, "token_needed")
+    assert asked(tokens, hosts=GOOD_HOSTS[:1], bearer=tokens.of("mcp")) == GuardRefusal(401, "token_needed")
+    assert judge(PresentedHeaders(GOOD_HOSTS[:1], [], []), NAMES, tokens, None) is None
 
 
 def test_a_request_bears_one_token_and_no_more(tokens: Tokens) -> None:
     bearer = f"Bearer {tokens.of('mcp')}"
-    assert judge(Presented(GOOD_HOSTS[:1], [], [bearer]), NAMES, tokens, "mcp") is None
-    assert judge(Presented(GOOD_HOSTS[:1], [], [bearer] * 2), NAMES, tokens, "mcp") == Refusal(401, "token_needed")
+    assert judge(PresentedHeaders(GOOD_HOSTS[:1], [], [bearer]), NAMES, tokens, "mcp") is None
+    assert judge(PresentedHeaders(GOOD_HOSTS[:1], [], [bearer] * 2), NAMES, tokens, "mcp") == GuardRefusal(
+        401, "token_needed"
+    )
 
 
 def test_a_remote_address_is_called_by_that_address_alone() -> None:
-    assert OwnNames.of("192.0.2.7", 80).hosts == {"192.0.2.7:80"}
-    assert OwnNames.of("192.0.2.7", 80).page == "192.0.2.7:80"
-    assert OwnNames.of("::1", 80).hosts == {"127.0.0.1:80", "[::1]:80", "localhost:80"}
+    assert AllowedNames.of("192.0.2.7", 80).hosts == {"192.0.2.7:80"}
+    assert AllowedNames.of("192.0.2.7", 80).page == "192.0.2.7:80"
+    assert AllowedNames.of("::1", 80).hosts == {"127.0.0.1:80", "[::1]:80", "localhost:80"}
 
 
 PAGE = "0123.localhost:8177"
-AT_PAGE = OwnNames.of("127.0.0.1", 8177, page=PAGE)
+AT_PAGE = AllowedNames.of("127.0.0.1", 8177, page=PAGE)
 
 
 @pytest.mark.parametrize(
@@ -264,8 +266,8 @@ AT_PAGE = OwnNames.of("127.0.0.1", 8177, page=PAGE)
     ],
 )
 def test_the_page_and_programs_have_names_of_their_own(
-    tokens: Tokens, room: Room, host: str, origin: str, refused: int
+    tokens: Tokens, room: Audience, host: str, origin: str, refused: int
 ) -> None:
-    presented = Presented([host], [origin] if origin else [], [])
+    presented = PresentedHeaders([host], [origin] if origin else [], [])
     found = judge(presented, AT_PAGE, tokens, None, room)
     assert (found.status if found else 0) == refused

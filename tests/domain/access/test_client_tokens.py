@@ -8,11 +8,11 @@ from pathlib import Path
 import anyio
 import pytest
 
-from dragoman.access.links import Links
-from dragoman.access.tokens import Holder, Tokens
-from dragoman.errors import DragomanError
+from dragoman.access.links import AccessLinks
+from dragoman.access.tokens import TokenHolder, Tokens
+from dragoman.core.errors import DragomanError
 
-EDITOR = Holder("mcp", "some-editor")
+EDITOR = TokenHolder("mcp", "some-editor")
 
 
 @pytest.fixture
@@ -24,7 +24,7 @@ def test_a_client_token_is_accepted_for_its_purpose_also_after_a_restart(folder:
     token = Tokens(folder).clients.create(EDITOR)
     tokens = Tokens(folder)
     assert (tokens.holder("mcp", token), tokens.holder("gateway", token)) == (EDITOR, None)
-    assert tokens.holder("mcp", tokens.of("mcp")) == Holder("mcp", "default")
+    assert tokens.holder("mcp", tokens.of("mcp")) == TokenHolder("mcp", "default")
     assert tokens.holder("mcp", tokens.new_session(*EDITOR)) == EDITOR
     assert stat.S_IMODE((folder / "clients/mcp/some-editor").stat().st_mode) == 0o600
     assert stat.S_IMODE((folder / "clients/mcp").stat().st_mode) == 0o700
@@ -34,12 +34,12 @@ def test_the_tokens_of_before_go_on_as_the_default_ones(folder: Path) -> None:
     folder.mkdir(parents=True, mode=0o700)
     (folder / "mcp").write_text("of-before\n")
     (folder / "mcp").chmod(0o600)
-    assert Tokens(folder).holder("mcp", "of-before") == Holder("mcp", "default")
+    assert Tokens(folder).holder("mcp", "of-before") == TokenHolder("mcp", "default")
 
 
 def test_a_revoked_one_is_refused_at_once_and_after_a_restart_and_the_others_are_not(folder: Path) -> None:
     tokens = Tokens(folder)
-    mine, other = tokens.clients.create(EDITOR), tokens.clients.create(Holder("mcp", "other"))
+    mine, other = tokens.clients.create(EDITOR), tokens.clients.create(TokenHolder("mcp", "other"))
     session = tokens.new_session(*EDITOR)
     tokens.clients.revoke(EDITOR)
     for it in (tokens, Tokens(folder)):
@@ -58,14 +58,14 @@ def test_a_rotation_leaves_the_clients_tokens(folder: Path) -> None:
 def test_names_that_could_be_something_else_are_refused(folder: Path, name: str) -> None:
     tokens = Tokens(folder)
     before = sorted(folder.rglob("*"))
-    with pytest.raises(DragomanError, match="cannot be named"):
-        tokens.clients.create(Holder("mcp", name))
+    with pytest.raises(DragomanError, match="Invalid token name"):
+        tokens.clients.create(TokenHolder("mcp", name))
     assert sorted(folder.rglob("*")) == before
 
 
 def test_the_page_has_no_client_tokens(folder: Path) -> None:
     with pytest.raises(DragomanError) as caught:
-        Tokens(folder).clients.create(Holder("page", "mine"))
+        Tokens(folder).clients.create(TokenHolder("page", "mine"))
     assert caught.value.code == "bad_token_name"
 
 
@@ -75,9 +75,9 @@ def test_a_name_is_given_once_and_there_is_a_limit(folder: Path) -> None:
     with pytest.raises(DragomanError, match="already"):
         tokens.clients.create(EDITOR)
     for number in range(63):
-        tokens.clients.create(Holder("mcp", f"client-{number}"))
+        tokens.clients.create(TokenHolder("mcp", f"client-{number}"))
     with pytest.raises(DragomanError, match="Limit reached: 64 mcp tokens"):
-        tokens.clients.create(Holder("mcp", "one-more"))
+        tokens.clients.create(TokenHolder("mcp", "one-more"))
 
 
 def test_the_list_says_when_each_was_made_and_used_and_never_its_value(folder: Path) -> None:
@@ -98,7 +98,7 @@ def test_the_list_says_when_each_was_made_and_used_and_never_its_value(folder: P
 @pytest.mark.anyio
 async def test_what_is_opened_on_a_token_that_was_just_revoked_ends_at_once(folder: Path) -> None:
     tokens = Tokens(folder)
-    links = Links(tokens)
+    links = AccessLinks(tokens)
     tokens.clients.create(EDITOR)
     tokens.clients.revoke(EDITOR)
     with anyio.fail_after(5), links.hold(*EDITOR) as scope:

@@ -10,20 +10,30 @@ from typing import Any
 
 import pytest
 
-from dragoman.access.keys import CODE_LIFETIME_S, EDITOR_KEY_ID, Keyring
-from dragoman.access.proof import MESSAGE_CAP, Handshake, Key, Session, Transcript, UnprovedError, session_of
+from dragoman.access.proof import (
+    CODE_LIFETIME_S,
+    EDITOR_KEY_ID,
+    MESSAGE_CAP,
+    Keyring,
+    ProofHandshake,
+    ProofKey,
+    ProofSession,
+    Transcript,
+    UnprovedError,
+    derive_session,
+)
 from dragoman.access.tokens import Tokens
-from dragoman.testing.clocks import VirtualClock
+from tests.support.clocks import VirtualClock
 
 INSTANCE, ADDRESS, PATH = "0123456789abcdef" * 2, "127.0.0.1:8177", "/link/feed"
-KEYS = {"mine": Key("a secret", "page"), "other": Key("another", "page")}
+KEYS = {"mine": ProofKey("a secret", "page"), "other": ProofKey("another", "page")}
 NONCE = "ab" * 32
 _NONCES = count()
 
 
-def handshake(path: str = PATH, instance: str = INSTANCE) -> Handshake:
+def handshake(path: str = PATH, instance: str = INSTANCE) -> ProofHandshake:
     nonce = f"{next(_NONCES):064x}"
-    return Handshake(KEYS.get, path=path, instance=instance, addresses={ADDRESS, "[::1]:8177"}, nonce=nonce)
+    return ProofHandshake(KEYS.get, path=path, instance=instance, addresses={ADDRESS, "[::1]:8177"}, nonce=nonce)
 
 
 def opening(**changed: Any) -> str:
@@ -111,7 +121,7 @@ def test_swapped_nonces_prove_nothing() -> None:
 def test_the_macs_are_those_that_clients_compute() -> None:
     """The same numbers are in the extension's tests: whoever changes one side finds the other."""
     told = Transcript("code-1", "/link/calls", "ab" * 32, "cd" * 32, INSTANCE, f"{INSTANCE}.localhost:8177")
-    assert [told.mac("a secret", "daemon"), told.mac("a secret", "client"), *session_of(told, "a secret")] == [
+    assert [told.mac("a secret", "daemon"), told.mac("a secret", "client"), *derive_session(told, "a secret")] == [
         "fe3a1078afa026f8e44eccd903b480224bb33243888274806acb9370137211e8",
         "c341a92e4e4dfc369c995212db091249e423ce7ca7a773fae54d359c78f83264",
         "e5a14f2773076cbb76e17129bd5c6eb4",
@@ -175,13 +185,13 @@ def of_code(code: str) -> Transcript:
 def test_a_code_becomes_one_session_that_both_sides_derive(keys: Keyring) -> None:
     code = keys.issue_code()
     transcript, secret = of_code(code), code.partition(".")[2]
-    assert keys.find(transcript.key_id) == Key(secret, "page", is_code=True)
+    assert keys.find(transcript.key_id) == ProofKey(secret, "page", is_code=True)
     session = keys.spend(transcript)
-    assert session == session_of(transcript, secret)
+    assert session == derive_session(transcript, secret)
     assert keys.spend(transcript) is None
     assert keys.find(transcript.key_id) is None
     assert session is not None
-    assert keys.find(session.id) == Key(session.secret, "page")
+    assert keys.find(session.id) == ProofKey(session.secret, "page")
     assert not {session.id, session.secret} & {code, secret, transcript.key_id}
 
 
@@ -200,7 +210,7 @@ def test_a_code_is_refused_after_two_minutes_and_the_wall_clock_does_not_matter(
 def test_of_many_codes_and_sessions_only_the_newest_are_kept(keys: Keyring) -> None:
     issued = [of_code(keys.issue_code()) for _ in range(1000)]
     assert [sum(keys.find(it.key_id) is not None for it in some) for some in (issued[:-32], issued[-32:])] == [0, 32]
-    sessions: list[Session] = []
+    sessions: list[ProofSession] = []
     for _ in range(300):
         session = keys.spend(of_code(keys.issue_code()))
         assert session is not None

@@ -7,9 +7,9 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from dragoman.canvas.service import STORES, CanvasService
-from dragoman.clock import Clock
+from dragoman.core.clock import Clock
 from dragoman.journal import Journal
-from dragoman.testing.clocks import VirtualClock
+from tests.support.clocks import VirtualClock
 
 
 @asynccontextmanager

@@ -9,7 +9,7 @@ import pytest
 
 from dragoman.canvas.catalogue import action_names
 from dragoman.canvas.service import CanvasService
-from dragoman.wire.a2ui import Node, resolve
+from dragoman.protocols.a2ui import RenderNode, resolve
 from tests.domain.canvas.studio import studio
 
 pytestmark = pytest.mark.anyio
@@ -30,7 +30,7 @@ async def draw(canvas: CanvasService, *messages: Json) -> None:
         await canvas.draw("gateway", "", message, strict=False)
 
 
-def shown(canvas: CanvasService, name: str = "s") -> list[Node]:
+def shown(canvas: CanvasService, name: str = "s") -> list[RenderNode]:
     tree = resolve(canvas.surface("gateway", name).surface)
     assert tree is not None
     return list(tree.children)

@@ -8,14 +8,14 @@ from typing import Any
 import anyio
 import pytest
 
-from dragoman.canvas.actions import ACTIONS, KEPT_AT_MOST, KEPT_S
-from dragoman.canvas.service import STAYS_S, SURFACES_AT_MOST, CanvasService
-from dragoman.errors import DragomanError, disk_full
-from dragoman.journal import Everything, Journal, OfSession
-from dragoman.testing.clocks import VirtualClock
-from dragoman.wire.a2ui import A2uiError
+from dragoman.canvas.action_queue import ACTIONS, KEPT_AT_MOST, KEPT_S
+from dragoman.canvas.service import SURFACE_KEPT_S, SURFACES_AT_MOST, CanvasService
+from dragoman.core.errors import DragomanError, disk_full
+from dragoman.journal import EverythingScope, Journal, SessionScope
+from dragoman.protocols.a2ui import A2uiError
 from tests.daemons import PATIENCE
 from tests.domain.canvas.studio import studio
+from tests.support.clocks import VirtualClock
 
 pytestmark = pytest.mark.anyio
 
@@ -139,7 +139,7 @@ async def test_what_earlier_agents_left_gives_way_after_a_day_the_oldest_first(t
         for number in range(SURFACES_AT_MOST):
             await canvas.draw(f"d{number // 50}", WORK, surface(f"s{number}", text))
             clock.advance(1)
-        clock.advance(STAYS_S - SURFACES_AT_MOST + 2.5)
+        clock.advance(SURFACE_KEPT_S - SURFACES_AT_MOST + 2.5)
         await canvas.draw("new", WORK, [*surface("a", text), *surface("b", text)])
         assert len(canvas.surfaces()) == SURFACES_AT_MOST
         gone = [
@@ -314,7 +314,7 @@ async def test_questions_of_an_earlier_life_are_taken_away_and_those_of_this_one
 async def test_that_surfaces_were_forgotten_is_told_without_their_names(tmp_path: Path) -> None:
     async with studio(tmp_path) as (canvas, journal):
         await drawn(canvas)
-        await journal.forget(Everything())
+        await journal.forget(EverythingScope())
         await canvas.load()
         await canvas.load()
         assert [(row.event.kind, row.event.body) for row in await journal.read(0)] == [
@@ -425,7 +425,7 @@ async def test_what_was_forgotten_is_no_longer_shown_nor_told(tmp_path: Path) ->
         await drawn(canvas, "b")
         for drawer in ("a", "b"):
             await canvas.act(drawer, "s", "go", by="page")
-        await journal.forget(OfSession("a"))
+        await journal.forget(SessionScope("a"))
         await canvas.load()
         assert [it.drawer for it in canvas.surfaces()] == ["b"]
         assert [len(await canvas.actions(drawer, within_s=0)) for drawer in ("a", "b")] == [0, 1]

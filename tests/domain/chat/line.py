@@ -9,15 +9,14 @@ from pathlib import Path
 
 import anyio
 
-from dragoman.chat.client import Gateway, GatewayClient
-from dragoman.chat.identity import Identity
-from dragoman.chat.reconnecting import Reconnecting
-from dragoman.chat.standing import Standing
-from dragoman.clock import SystemClock
-from dragoman.testing.fake_gateway import FakeGateway, Script, fake_gateway
-from dragoman.transport.websocket_link import open_link
-from dragoman.wire.gateway import EventFrame, SequenceGap
+from dragoman.chat.gateway_client.client import GatewayAddress, GatewayClient
+from dragoman.chat.gateway_client.connection_status import GatewayStatus, ReconnectPolicy
+from dragoman.chat.gateway_client.identity import DeviceIdentity
+from dragoman.core.clock import SystemClock
+from dragoman.io.net.websocket_client import open_websocket
+from dragoman.protocols.gateway import EventFrame, SequenceGap
 from tests.daemons import PATIENCE
+from tests.support.fake_gateway import FakeGateway, Script, fake_gateway
 
 
 async def until(condition: Callable[[], bool], within_s: float = 10) -> None:
@@ -30,8 +29,8 @@ async def until(condition: Callable[[], bool], within_s: float = 10) -> None:
 class Line:
     client: GatewayClient
     gateway: FakeGateway
-    told: list[Standing] = field(default_factory=list)
-    heard: list[EventFrame | SequenceGap] = field(default_factory=list)
+    told: list[GatewayStatus] = field(default_factory=list)
+    on_event: list[EventFrame | SequenceGap] = field(default_factory=list)
 
     @property
     def states(self) -> list[str]:
@@ -47,12 +46,12 @@ class Line:
             assert condition()
             await anyio.sleep(0.005)
 
-    async def until_state(self, state: str) -> Standing:
-        await self.until(lambda: self.client.standing.state == state)
-        return self.client.standing
+    async def until_state(self, state: str) -> GatewayStatus:
+        await self.until(lambda: self.client.gateway_status.state == state)
+        return self.client.gateway_status
 
 
-class QuickDelays(Reconnecting):
+class QuickDelays(ReconnectPolicy):
     """The document's delays, a hundred times as fast."""
 
     def delay_s(self, failed: int) -> float | None:
@@ -62,22 +61,22 @@ class QuickDelays(Reconnecting):
 
 @asynccontextmanager
 async def line(
-    folder: Path, script: Script, *, token: str = "", reconnecting: Reconnecting | None = None, url: str = ""
+    folder: Path, script: Script, *, token: str = "", reconnect_policy: ReconnectPolicy | None = None, url: str = ""
 ) -> AsyncIterator[Line]:
     async with fake_gateway(script) as gateway, anyio.create_task_group() as group:
-        told: list[Standing] = []
-        heard: list[EventFrame | SequenceGap] = []
+        told: list[GatewayStatus] = []
+        on_event: list[EventFrame | SequenceGap] = []
         client = GatewayClient(
-            Gateway(url or gateway.url, token),
-            Identity(folder / "identity"),
+            GatewayAddress(url or gateway.url, token),
+            DeviceIdentity(folder / "identity"),
             SystemClock(),
-            open_link,
-            told=told.append,
-            heard=heard.append,
-            reconnecting=reconnecting or QuickDelays(),
+            open_websocket,
+            on_status=told.append,
+            on_event=on_event.append,
+            reconnect_policy=reconnect_policy or QuickDelays(),
         )
         group.start_soon(client.run)
         client.connect()
-        yield Line(client, gateway, told, heard)
+        yield Line(client, gateway, told, on_event)
         client.disconnect()
         group.cancel_scope.cancel()

@@ -9,8 +9,8 @@ from contextlib import contextmanager
 import anyio
 import pytest
 
-from dragoman.chat.approvals import ANSWERED_WITHIN_S, APPROVED_AT_MOST, Approvals, Wanted
-from dragoman.errors import DragomanError
+from dragoman.chat.approvals import ANSWERED_WITHIN_S, APPROVED_AT_MOST, Approvals, PendingApproval
+from dragoman.core.errors import DragomanError
 from tests.domain.chat.line import until
 
 pytestmark = pytest.mark.anyio
@@ -40,7 +40,7 @@ async def turns(count: int = 20) -> None:
 
 
 async def test_no_answer_in_five_minutes_is_no() -> None:
-    wanted: list[Wanted] = []
+    wanted: list[PendingApproval] = []
     settled: list[tuple[str, bool]] = []
     approvals = Approvals(wanted.append, lambda it, allowed: settled.append((it.id, allowed)))
     answers: list[bool] = []
@@ -61,7 +61,7 @@ async def test_no_answer_in_five_minutes_is_no() -> None:
     assert not approvals.answer(wanted[0].id, allowed=True)
 
 
-async def decided(approvals: Approvals, wanted: list[Wanted], subject: str, session: str = "main") -> int:
+async def decided(approvals: Approvals, wanted: list[PendingApproval], subject: str, session: str = "main") -> int:
     """How often a person was asked; every question is answered with yes."""
     before = len(wanted)
     async with anyio.create_task_group() as group:
@@ -74,7 +74,7 @@ async def decided(approvals: Approvals, wanted: list[Wanted], subject: str, sess
 
 
 async def test_leave_is_for_the_whole_text_however_long_and_both_its_ends_are_shown() -> None:
-    wanted: list[Wanted] = []
+    wanted: list[PendingApproval] = []
     approvals = Approvals(wanted.append)
     harmless, other = "echo " + "x" * 25_000 + " done", "echo " + "x" * 25_000 + "; rm -r ~"
     assert await decided(approvals, wanted, harmless) == 1
@@ -86,7 +86,7 @@ async def test_leave_is_for_the_whole_text_however_long_and_both_its_ends_are_sh
 
 
 async def test_what_would_turn_or_hide_text_is_shown_as_what_it_is() -> None:
-    wanted: list[Wanted] = []
+    wanted: list[PendingApproval] = []
     approvals = Approvals(wanted.append)
     assert await decided(approvals, wanted, "echo \u202e# ~ r- mr\u2066\u200b\x1b[8m\n\tmake") == 1
     assert wanted[-1].subject == "echo \\x202e# ~ r- mr\\x2066\\x200b\\x1b[8m\n\tmake"
@@ -97,7 +97,7 @@ async def test_what_would_turn_or_hide_text_is_shown_as_what_it_is() -> None:
 
 
 async def test_leave_ends_with_its_conversation_and_the_oldest_is_forgotten() -> None:
-    wanted: list[Wanted] = []
+    wanted: list[PendingApproval] = []
     approvals = Approvals(wanted.append)
     assert await decided(approvals, wanted, "make", "one") == 1
     assert await decided(approvals, wanted, "make", "two") == 1
@@ -111,7 +111,7 @@ async def test_leave_ends_with_its_conversation_and_the_oldest_is_forgotten() ->
 
 
 async def test_leave_that_does_not_last_is_asked_for_each_time() -> None:
-    wanted: list[Wanted] = []
+    wanted: list[PendingApproval] = []
     approvals = Approvals(wanted.append)
     for _ in range(2):
         async with anyio.create_task_group() as group:
@@ -122,7 +122,7 @@ async def test_leave_that_does_not_last_is_asked_for_each_time() -> None:
 
 
 async def test_leave_for_a_tool_whatever_it_calls_itself_is_no_trust_in_a_folder() -> None:
-    wanted: list[Wanted] = []
+    wanted: list[PendingApproval] = []
     approvals = Approvals(wanted.append)
     given: list[bool] = []
 
@@ -139,7 +139,7 @@ async def test_leave_for_a_tool_whatever_it_calls_itself_is_no_trust_in_a_folder
         async with anyio.create_task_group() as group:
             group.start_soon(trust)
             await until(lambda: bool(approvals.waiting()))
-            with pytest.raises(DragomanError, match="by a person"):
+            with pytest.raises(DragomanError, match="Only a person"):
                 approvals.answer(approvals.waiting()[0].id, allowed=True)
             approvals.answer(approvals.waiting()[0].id, allowed=allowed, by_person=True)
     assert given == [True, False], "a word for it once is not a word for it again"

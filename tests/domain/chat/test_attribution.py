@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from msgspec import UNSET, Raw
 
-from dragoman.chat import attribution
-from dragoman.chat.attribution import Attribution, run_id_of
-from dragoman.wire.gateway import EventFrame, SequenceGap
+from dragoman.chat.gateway_client import run_attribution
+from dragoman.chat.gateway_client.run_attribution import RunAttribution, run_id_of
+from dragoman.protocols.gateway import EventFrame, SequenceGap
 
 Json = dict[str, Any]
 TEXT = {"kind": "text_delta", "content": "x"}
@@ -29,12 +29,12 @@ def runs(told: list[EventFrame | SequenceGap]) -> list[tuple[Any, Any]]:
     return [(it.get("runId"), it.get("sessionKey")) for it in payloads]
 
 
-def heard(it: Attribution, *payloads: Any) -> list[tuple[Any, Any]]:
-    return [one for payload in payloads for one in runs(it.heard(frame(payload)))]
+def on_event(it: RunAttribution, *payloads: Any) -> list[tuple[Any, Any]]:
+    return [one for payload in payloads for one in runs(it.on_event(frame(payload)))]
 
 
-def running(*sends: tuple[str, str]) -> Attribution:
-    it = Attribution()
+def running(*sends: tuple[str, str]) -> RunAttribution:
+    it = RunAttribution()
     for number, (key, session_key) in enumerate(sends, start=1):
         it.sent(key, session_key)
         assert it.answered(key, f"run-{number}") == []
@@ -44,19 +44,19 @@ def running(*sends: tuple[str, str]) -> Attribution:
 @pytest.mark.parametrize("payload", [TEXT, PIECE, {"kind": "a2ui", "payload": {}}, {"kind": "diff", "path": "a"}])
 def test_an_event_without_names_is_of_the_run_that_the_answer_named(payload: Json) -> None:
     it = running(("key", "acp:one"))
-    assert heard(it, payload, {"state": "delta"}) == [("run-1", "acp:one")] * 2
+    assert on_event(it, payload, {"state": "delta"}) == [("run-1", "acp:one")] * 2
 
 
 def test_what_has_names_passes_as_it_came() -> None:
     it, named = running(("key", "acp:one")), frame({**PIECE, "runId": "other", "sessionKey": "s"})
-    assert it.heard(named) == [named]
-    assert heard(it, {**TEXT, "runId": "other"}) == [("other", "acp:one")]
+    assert it.on_event(named) == [named]
+    assert on_event(it, {**TEXT, "runId": "other"}) == [("other", "acp:one")]
 
 
 def test_a_name_that_is_empty_counts_as_none_and_nothing_else_of_an_event_is_touched() -> None:
     it = running(("key", "acp:one"))
     payload = {**TEXT, "runId": None, "sessionKey": "", "more": [{"runId": "inner"}]}
-    (told,) = it.heard(frame(payload))
+    (told,) = it.on_event(frame(payload))
     assert isinstance(told, EventFrame)
     assert isinstance(told.payload, Raw)
     assert json.loads(bytes(told.payload)) == {**payload, "runId": "run-1", "sessionKey": "acp:one"}
@@ -64,64 +64,64 @@ def test_a_name_that_is_empty_counts_as_none_and_nothing_else_of_an_event_is_tou
 
 @pytest.mark.parametrize("params", [None, UNSET, 5, [], {"idempotencyKey": 7}, Raw(b"[]"), Raw(b'{"sessionKey":5}')])
 def test_a_request_of_another_shape_is_no_message(params: Any) -> None:
-    assert Attribution().requested("chat.send", params) == ""
+    assert RunAttribution().requested("chat.send", params) == ""
 
 
 def test_what_comes_before_the_answer_waits_for_it_and_keeps_its_order() -> None:
-    it = Attribution()
+    it = RunAttribution()
     it.sent("key", "acp:one")
-    assert heard(it, TEXT, {**TEXT, "runId": "elsewhere", "sessionKey": "s"}, DONE) == []
+    assert on_event(it, TEXT, {**TEXT, "runId": "elsewhere", "sessionKey": "s"}, DONE) == []
     assert runs(it.answered("key", "run-1")) == [("run-1", "acp:one"), ("elsewhere", "s"), ("run-1", "acp:one")]
-    assert heard(it, DONE) == [], "there is nothing left to end"
+    assert on_event(it, DONE) == [], "there is nothing left to end"
 
 
 def test_without_a_name_in_the_answer_the_run_is_called_by_the_key_of_the_message() -> None:
-    it = Attribution()
+    it = RunAttribution()
     it.sent("key", "main")
     assert it.answered("key", run_id_of(Raw(b'{"runId":null}'))) == []
-    assert heard(it, TEXT) == [("key", "main")]
+    assert on_event(it, TEXT) == [("key", "main")]
     assert [run_id_of(Raw(it)) for it in (b"5", b"[]", b'{"runId":7}', b'{"runId":"r"}')] == ["", "", "", "r"]
 
 
 def test_what_waited_for_a_message_that_was_refused_begins_nothing_of_it() -> None:
     it = running(("first", "acp:one"))
-    heard(it, DONE)
+    on_event(it, DONE)
     it.sent("key", "acp:two")
-    assert heard(it, FINAL) == []
+    assert on_event(it, FINAL) == []
     assert it.refused("key") == [], "it was the first one's end, told again"
 
 
 @pytest.mark.parametrize(("first", "second"), [(DONE, FINAL), (FINAL, DONE)])
 def test_an_end_in_both_forms_ends_one_run_and_not_the_next(first: Json, second: Json) -> None:
     it = running(("one", "main"), ("two", "main"))
-    assert heard(it, TEXT, first, second) == [("run-1", "main")] * 2
-    assert heard(it, TEXT, first, second) == [("run-2", "main")] * 2
+    assert on_event(it, TEXT, first, second) == [("run-1", "main")] * 2
+    assert on_event(it, TEXT, first, second) == [("run-2", "main")] * 2
 
 
 def test_batches_of_a_run_that_has_ended_say_nothing_of_the_next() -> None:
     it = running(("one", "main"), ("two", "main"))
-    assert heard(it, PIECE, DONE, {"state": "delta"}, FINAL, PIECE) == [("run-1", "main")] * 2 + [("run-2", "main")]
+    assert on_event(it, PIECE, DONE, {"state": "delta"}, FINAL, PIECE) == [("run-1", "main")] * 2 + [("run-2", "main")]
 
 
 def test_an_end_of_another_kind_is_the_next_ones() -> None:
     it = running(("one", "main"), ("two", "main"))
     failed = {"state": "error", "errorMessage": "no"}
-    assert heard(it, TEXT, DONE, failed) == [("run-1", "main")] * 2 + [("run-2", "main")]
+    assert on_event(it, TEXT, DONE, failed) == [("run-1", "main")] * 2 + [("run-2", "main")]
 
 
 def test_a_session_that_is_named_says_which_of_two_runs() -> None:
     it = running(("one", "acp:one"), ("two", "acp:two"))
-    assert heard(it, {**TEXT, "sessionKey": "acp:two"}, TEXT) == [("run-2", "acp:two"), ("run-1", "acp:one")]
+    assert on_event(it, {**TEXT, "sessionKey": "acp:two"}, TEXT) == [("run-2", "acp:two"), ("run-1", "acp:one")]
 
 
 def test_what_nobody_here_asked_for_is_one_run_of_the_last_session() -> None:
     it = running(("key", "acp:one"))
-    heard(it, DONE)
-    [first, second, end] = heard(it, TEXT, TEXT, DONE)
+    on_event(it, DONE)
+    [first, second, end] = on_event(it, TEXT, TEXT, DONE)
     assert first == second == end
     assert first[0] != "run-1"
     assert first[1] == "acp:one"
-    assert heard(it, FINAL, {"state": "delta"}) == []
+    assert on_event(it, FINAL, {"state": "delta"}) == []
 
 
 def test_a_run_that_was_stopped_takes_its_end_and_nothing_of_the_next() -> None:
@@ -130,7 +130,7 @@ def test_a_run_that_was_stopped_takes_its_end_and_nothing_of_the_next() -> None:
     it.sent("two", "main")
     it.answered("two", "run-2")
     stopped = {"kind": "done", "stopReason": "aborted"}
-    assert heard(it, TEXT, stopped, TEXT) == [("run-2", "main"), ("run-1", "main"), ("run-2", "main")]
+    assert on_event(it, TEXT, stopped, TEXT) == [("run-2", "main"), ("run-1", "main"), ("run-2", "main")]
 
 
 def test_a_run_that_nobody_waits_for_does_not_keep_the_next_from_its_answer() -> None:
@@ -138,31 +138,31 @@ def test_a_run_that_nobody_waits_for_does_not_keep_the_next_from_its_answer() ->
     it.leave("main", "run-1")
     it.requested("chat.send", Raw(b'{"sessionKey":"main","idempotencyKey":"two"}'))
     it.answered("two", "run-2")
-    assert heard(it, TEXT, DONE) == [("run-2", "main")] * 2
+    assert on_event(it, TEXT, DONE) == [("run-2", "main")] * 2
 
 
 def test_a_run_that_ended_before_its_answer_came_again_is_not_begun_anew() -> None:
     it = running(("key", "main"))
-    heard(it, TEXT, DONE)
+    on_event(it, TEXT, DONE)
     it.sent("key", "main")
     assert it.answered("key", "run-1") == []
     it.sent("next", "main")
     it.answered("next", "run-2")
-    assert heard(it, TEXT) == [("run-2", "main")]
+    assert on_event(it, TEXT) == [("run-2", "main")]
 
 
 def test_more_than_can_wait_is_a_gap(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(attribution, "HELD_AT_MOST", 3)
-    it = Attribution()
+    monkeypatch.setattr(run_attribution, "HELD_AT_MOST", 3)
+    it = RunAttribution()
     it.sent("key", "main")
-    told = [one for _ in range(4) for one in it.heard(frame(TEXT))]
+    told = [one for _ in range(4) for one in it.on_event(frame(TEXT))]
     assert told == [SequenceGap(expected=0, received=0)]
     assert it.answered("key", "run-1") == []
 
 
 def test_runs_that_never_end_are_forgotten_in_time() -> None:
-    it = running(*[(f"key-{number}", "main") for number in range(attribution.RUNS_AT_MOST + 1)])
-    assert heard(it, TEXT) == [("run-2", "main")]
+    it = running(*[(f"key-{number}", "main") for number in range(run_attribution.RUNS_AT_MOST + 1)])
+    assert on_event(it, TEXT) == [("run-2", "main")]
 
 
 @pytest.mark.parametrize(
@@ -170,4 +170,4 @@ def test_runs_that_never_end_are_forgotten_in_time() -> None:
 )
 def test_what_is_not_of_a_run_passes_as_it_came(payload: Any) -> None:
     it, told = running(("key", "main")), frame(payload)
-    assert it.heard(told) == [told]
+    assert it.on_event(told) == [told]

@@ -11,22 +11,22 @@ import anyio
 import msgspec
 import pytest
 
-from dragoman.chat import standing
-from dragoman.chat.faults import RequestFailedError
-from dragoman.chat.reconnecting import Reconnecting
-from dragoman.chat.roles import SCOPES
-from dragoman.errors import DragomanError
-from dragoman.testing.fake_gateway import NONCE, Visit
-from dragoman.wire.gateway import (
+from dragoman.chat.errors import GatewayRequestError
+from dragoman.chat.gateway_client import connection_status
+from dragoman.chat.gateway_client.connection_status import ReconnectPolicy
+from dragoman.chat.gateway_client.roles import SCOPES
+from dragoman.core.errors import DragomanError
+from dragoman.protocols.gateway import (
     Challenge,
     ConnectParams,
     EventFrame,
     GatewayError,
+    RetryAdvice,
     SequenceGap,
-    Verdict,
     device_refusal,
 )
 from tests.domain.chat.line import line
+from tests.support.fake_gateway import NONCE, Visit
 
 pytestmark = pytest.mark.anyio
 
@@ -54,7 +54,7 @@ async def test_it_proves_who_it_is_with_a_signature_that_holds(tmp_path: Path) -
 
     async with line(tmp_path, script, token="shared") as it:
         await it.until_state("connected")
-        await it.stays(lambda: (it.gateway.visits, it.client.standing.state) == (1, "connected"), for_s=0.05)
+        await it.stays(lambda: (it.gateway.visits, it.client.gateway_status.state) == (1, "connected"), for_s=0.05)
     params = msgspec.convert(seen[0], ConnectParams)
     assert (
         device_refusal(params, Challenge(NONCE, params.device.signed_at if params.device else 0), 1_794_724_324_867)
@@ -108,7 +108,7 @@ async def test_a_device_token_is_kept_and_used_when_the_shared_one_is_no_longer_
             await visit.close(1008, "unauthorized")
 
     async with line(tmp_path, script, token="old") as it:
-        await it.until(lambda: len(seen) == 3 and it.client.standing.state == "connected")
+        await it.until(lambda: len(seen) == 3 and it.client.gateway_status.state == "connected")
     assert seen == [{"token": "old"}, {"token": "old"}, {"deviceToken": "device-1"}]
     assert stat.S_IMODE((tmp_path / "identity" / "device-tokens.json").stat().st_mode) == 0o600
 
@@ -211,45 +211,48 @@ async def test_a_gateway_that_stops_is_come_back_to_when_it_says(tmp_path: Path,
         await it.until(lambda: any(now.code == "connection_lost" for now in it.told))
         lost = next(now for now in it.told if now.code == "connection_lost")
         assert lost.retry_in_s == delay_s
-        assert "stops or starts again" in str(lost.hint)
+        assert "stopping or restarting" in str(lost.hint)
 
 
 def test_every_way_to_stand_without_a_connection_says_why_and_what_to_do() -> None:
     error = GatewayError(code="INVALID_REQUEST", message="no")
-    verdicts = [Verdict("pause", reason) for reason in ("PAIRING_REQUIRED", "AUTH_TOKEN_MISMATCH", "OTHER")]
+    verdicts = [RetryAdvice("pause", reason) for reason in ("PAIRING_REQUIRED", "AUTH_TOKEN_MISMATCH", "OTHER")]
     every = [
-        standing.NOT_ASKED,
-        standing.DISCONNECTED,
-        standing.CONNECTING,
-        standing.degraded(("operator.read",)),
-        standing.unreachable("ws://x", "refused"),
-        standing.given_up(10),
-        standing.canvas_waits("r1"),
-        standing.speaks_otherwise("x"),
-        *(standing.lost(code, "x", 1.0) for code in (1000, 1006, 1008, 1009, 1012, 1013, 4000, 4401)),
-        *(standing.refused(error, verdict) for verdict in verdicts),
+        connection_status.NOT_REQUESTED,
+        connection_status.DISCONNECTED,
+        connection_status.CONNECTING,
+        connection_status.degraded(("operator.read",)),
+        connection_status.unreachable("ws://x", "refused"),
+        connection_status.gave_up(10),
+        connection_status.node_pairing_required("r1"),
+        connection_status.protocol_violated("x"),
+        *(
+            connection_status.connection_lost(code, "x", 1.0)
+            for code in (1000, 1006, 1008, 1009, 1012, 1013, 4000, 4401)
+        ),
+        *(connection_status.connect_refused(error, verdict) for verdict in verdicts),
     ]
     assert [now for now in every if not (now.code and now.reason and now.hint)] == []
-    assert {now.state for now in every} | {"connected"} == set(get_args(standing.State))
+    assert {now.state for now in every} | {"connected"} == set(get_args(connection_status.GatewayState))
 
 
 @pytest.mark.requirement("chat:reconnect:base-delay", "chat:reconnect:max-delay", "chat:reconnect:backoff")
 def test_the_delays_are_the_documents_and_end_after_ten_unless_unlimited() -> None:
-    assert [Reconnecting().delay_s(failed) for failed in range(1, 12)] == [1, 2, 4, 8, 16, 30, 30, 30, 30, 30, None]
-    assert Reconnecting(unlimited=True, dice=lambda: 0.0).delay_s(50) == 24
-    assert Reconnecting(unlimited=True, dice=lambda: 1.0).delay_s(50) == 36
+    assert [ReconnectPolicy().delay_s(failed) for failed in range(1, 12)] == [1, 2, 4, 8, 16, 30, 30, 30, 30, 30, None]
+    assert ReconnectPolicy(unlimited=True, jitter=lambda: 0.0).delay_s(50) == 24
+    assert ReconnectPolicy(unlimited=True, jitter=lambda: 1.0).delay_s(50) == 36
 
 
 @pytest.mark.requirement("chat:reconnect:max-attempts", "chat:state:error")
 async def test_after_ten_attempts_it_says_so_and_connects_only_when_asked(tmp_path: Path) -> None:
-    class AtOnce(Reconnecting):
+    class AtOnce(ReconnectPolicy):
         def delay_s(self, failed: int) -> float | None:
             return None if super().delay_s(failed) is None else 0.001
 
     async def script(visit: Visit) -> None:
         await visit.close(1013, "not now")
 
-    async with line(tmp_path, script, reconnecting=AtOnce()) as it:
+    async with line(tmp_path, script, reconnect_policy=AtOnce()) as it:
         now = await it.until_state("error")
         assert (now.code, it.gateway.visits) == ("gave_up", 11)
         it.client.connect()
@@ -258,8 +261,8 @@ async def test_after_ten_attempts_it_says_so_and_connects_only_when_asked(tmp_pa
 
 async def test_nobody_there_is_told_with_the_address(tmp_path: Path) -> None:
     async with line(tmp_path, welcomes, url="ws://127.0.0.1:1") as it:
-        await it.until(lambda: it.client.standing.code == "gateway_unreachable")
-        assert "ws://127.0.0.1:1" in str(it.client.standing.reason)
+        await it.until(lambda: it.client.gateway_status.code == "gateway_unreachable")
+        assert "ws://127.0.0.1:1" in str(it.client.gateway_status.reason)
 
 
 @pytest.mark.requirement("chat:reconnect:manual-disconnect", "chat:state:disconnected")
@@ -309,7 +312,7 @@ async def test_a_request_that_is_refused_silent_or_cut_off_says_which(tmp_path: 
 
     async with line(tmp_path, script) as it:
         await it.until_state("connected")
-        with pytest.raises(RequestFailedError) as refused:
+        with pytest.raises(GatewayRequestError) as refused:
             await it.client.request("config.get")
         assert refused.value.error.detail.code == "MISSING_SCOPE"
         for timeout_s, code in ((0.05, "gateway_silent"), (10.0, "gateway_connection_lost")):
@@ -349,8 +352,8 @@ async def test_events_are_passed_on_and_a_gap_is_told_before_what_showed_it(tmp_
         await visit.stay()
 
     async with line(tmp_path, script) as it:
-        await it.until(lambda: len(it.heard) == 3)
-        assert [type(event) for event in it.heard] == [EventFrame, SequenceGap, EventFrame]
+        await it.until(lambda: len(it.on_event) == 3)
+        assert [type(event) for event in it.on_event] == [EventFrame, SequenceGap, EventFrame]
 
 
 @pytest.mark.parametrize("frame", ['{"type": "req", "id": "1", "method": "x"}', '{"type":', "[" * 200_000])

@@ -10,19 +10,16 @@ from typing import Any
 
 import pytest
 
-from dragoman.chat.command_agent import CommandAgent
-from dragoman.chat.runs import Question
-from dragoman.chat.short_forms import ALSO, GROUPS, SHORT_FORMS
-from dragoman.chat.shown import fenced, for_people
-from dragoman.chat.toolbox import Offer, ToolAnswer
-from dragoman.chat.voice import Voice
-from dragoman.errors import DragomanError
-from dragoman.phrases import Language
-from dragoman.tools.journal import SearchParameters
-from dragoman.tools.operation import Parameters
-from dragoman.tools.status import StatusParameters
-from dragoman.tools.terminal import parameters as terminal
-from dragoman.wire.gateway.vocabulary import ChatEvent, TextDelta, ToolResult, ToolStart
+from dragoman.chat.command_agent import CommandAgent, fenced, without_references
+from dragoman.chat.runs import AgentRequest, RunOutput
+from dragoman.chat.slash_commands import COMMAND_ALIASES, COMMAND_GROUPS, SLASH_COMMANDS
+from dragoman.chat.toolbox import ToolAnswer, ToolDescription
+from dragoman.core.errors import DragomanError
+from dragoman.core.localization import Language
+from dragoman.protocols.gateway.chat_events import ChatEvent, ChatTextDelta, ToolResult, ToolStart
+from dragoman.tools.general import SearchJournalParameters, StatusParameters
+from dragoman.tools.terminal import command_output, inspection, run
+from dragoman.tools.tool import Parameters
 from tests.domain.tools.bench import opened
 
 pytestmark = pytest.mark.anyio
@@ -37,8 +34,8 @@ class Box:
     called: list[tuple[str, Mapping[str, Any]]] = field(default_factory=list)
     spoken: list[Language] = field(default_factory=list)
 
-    def offers(self) -> Sequence[Offer]:
-        return [Offer(name, f"does {name}", self.schema) for name in self.names]
+    def offers(self) -> Sequence[ToolDescription]:
+        return [ToolDescription(name, f"does {name}", self.schema) for name in self.names]
 
     async def call(
         self, name: str, arguments: Mapping[str, Any], *, by: str, workspace: str, language: Language
@@ -50,21 +47,21 @@ class Box:
 
 OTHERS: Mapping[str, type[Parameters]] = {
     "dragoman_status": StatusParameters,
-    "search_journal": SearchParameters,
-    "get_last_failure": terminal.GetLastFailure,
-    "search_commands": terminal.SearchCommands,
-    "get_command_output": terminal.GetCommandOutput,
-    "list_terminals": terminal.ListTerminals,
-    "read_terminal": terminal.ReadTerminal,
-    "run_in_terminal": terminal.RunInTerminal,
+    "search_journal": SearchJournalParameters,
+    "get_last_failure": command_output.LastFailureParameters,
+    "search_commands": inspection.SearchCommandsParameters,
+    "get_command_output": command_output.CommandOutputParameters,
+    "list_terminals": inspection.ListTerminalsParameters,
+    "read_terminal": inspection.ReadTerminalParameters,
+    "run_in_terminal": run.RunInTerminalParameters,
 }
-TOOLS = sorted({form.tool for form in SHORT_FORMS.values()})
+TOOLS = sorted({form.tool for form in SLASH_COMMANDS.values()})
 
 
 async def said(box: Box, text: str, language: Language = "en") -> list[ChatEvent]:
     told: list[ChatEvent] = []
-    asked = Question("agent:main:main", "r", text, "page", (), language=language)
-    await CommandAgent(box).answer(asked, Voice("r", "agent:main:main", told.append))
+    asked = AgentRequest("agent:main:main", "r", text, "page", (), language=language)
+    await CommandAgent(box).answer(asked, RunOutput("r", "agent:main:main", told.append))
     return told
 
 
@@ -105,7 +102,7 @@ async def test_a_short_form_becomes_its_tools_call(text: str, tool: str, argumen
     box = Box(TOOLS)
     told = await said(box, text)
     assert box.called == [(tool, arguments)]
-    assert [type(event) for event in told] == [ToolStart, ToolResult, TextDelta]
+    assert [type(event) for event in told] == [ToolStart, ToolResult, ChatTextDelta]
 
 
 async def test_every_tool_is_a_command_with_names_and_values() -> None:
@@ -160,7 +157,7 @@ def test_only_numbers_that_the_answer_names_are_left_out_for_people() -> None:
     data = {"session_id": "debug-1", "frames": [{"frame_id": 3}], "all": [{"variables_reference": 9}]}
     text = "stopped (thread 1, debug-1)\n  a = {}  [9]\n  b = '  [7]\nstack: #3 f < #4 g\n| x < #3 y, debug-1)"
     shown = "stopped (thread 1)\n  a = {}\n  b = '  [7]\nstack: f < #4 g\n| x < #3 y, debug-1)"
-    assert for_people(text, data) == shown
+    assert without_references(text, data) == shown
 
 
 @dataclass
@@ -184,7 +181,7 @@ class Guarded(Box):
         }
         return ToolAnswer("needs_trust: Nothing was started.\nwould_run: a.py", failure, is_error=True)
 
-    async def ask(self, asked: Question, folder: str, tool: str) -> bool:
+    async def ask(self, asked: AgentRequest, folder: str, tool: str) -> bool:
         assert (asked.session_key, tool) == ("agent:main:main", ""), "the person called it themselves"
         self.asked.append(folder)
         self.is_trusted = self.answer
@@ -196,8 +193,8 @@ async def test_trust_is_asked_of_the_person_who_wants_to_run_something_and_of_no
     is_person: bool, answer: bool, asked: int
 ) -> None:
     box = Guarded(TOOLS, answer=answer)
-    voice = Voice("r", "agent:main:main", lambda _: None)
-    question = Question("agent:main:main", "r", "/start a.py", "the page", (), is_person)
+    voice = RunOutput("r", "agent:main:main", lambda _: None)
+    question = AgentRequest("agent:main:main", "r", "/start a.py", "the page", (), is_person)
     if is_person and answer:
         await CommandAgent(box, box).answer(question, voice)
     else:
@@ -209,41 +206,41 @@ async def test_trust_is_asked_of_the_person_who_wants_to_run_something_and_of_no
 
 
 def test_every_command_stands_in_one_group_of_the_help() -> None:
-    assert sorted(name for _, names in GROUPS for name in names) == sorted(SHORT_FORMS)
+    assert sorted(name for _, names in COMMAND_GROUPS for name in names) == sorted(SLASH_COMMANDS)
 
 
 def test_no_other_name_hides_a_command() -> None:
-    assert not set(ALSO) & set(SHORT_FORMS)
-    assert set(ALSO.values()) <= set(SHORT_FORMS)
+    assert not set(COMMAND_ALIASES) & set(SLASH_COMMANDS)
+    assert set(COMMAND_ALIASES.values()) <= set(SLASH_COMMANDS)
 
 
 async def test_help_lists_what_there_is_and_explains_one() -> None:
     (everything,) = await said(Box([*TOOLS, "special"]), "/help")
-    assert isinstance(everything, TextDelta)
+    assert isinstance(everything, ChatTextDelta)
     assert "/break FILE:LINE" in everything.content
     assert len(everything.content) < 600, "all of it is in sight"
     (tools,) = await said(Box([*TOOLS, "special"]), "/help tools")
-    assert isinstance(tools, TextDelta)
+    assert isinstance(tools, ChatTextDelta)
     assert "`/special`" in tools.content
     (one,) = await said(Box(TOOLS), "/help /break")
-    assert isinstance(one, TextDelta)
+    assert isinstance(one, ChatTextDelta)
     assert "if EXPRESSION" in one.content
     (without,) = await said(Box(["dragoman_status"]), "/help")
-    assert isinstance(without, TextDelta)
+    assert isinstance(without, ChatTextDelta)
     assert "/break" not in without.content
 
 
 async def test_plain_words_are_answered_with_what_it_can_do() -> None:
     (told,) = await said(Box(TOOLS), "please fix my program")
-    assert isinstance(told, TextDelta)
+    assert isinstance(told, ChatTextDelta)
     assert "/why" in told.content
 
 
 async def test_everything_is_said_in_the_language_of_who_asked() -> None:
     box = Box(TOOLS)
-    for text, english in (("hello", "There is no model"), ("/help", "Stop at"), ("/help break", "Stop there")):
+    for text, english in (("hello", "No model"), ("/help", "Breakpoints"), ("/help break", "Set a breakpoint")):
         (told,) = await said(box, text, "zh")
-        assert isinstance(told, TextDelta)
+        assert isinstance(told, ChatTextDelta)
         assert english not in told.content
         assert english in str(await said(box, text, "en"))
     for language in ("zh", "en"):
@@ -255,24 +252,24 @@ async def test_commands_and_parameters_are_completed() -> None:
     schema: dict[str, Any] = {"properties": {"words": {"description": "All of them.  In any order."}, "limit": {}}}
     agent = CommandAgent(Box(["search_journal", "set_breakpoint"], schema))
     assert await agent.complete("/br", "en") == [
-        ("/break", "FILE:LINE [if EXPRESSION] · Stop there, or in a function: name().")
+        ("/break", "FILE:LINE [if EXPRESSION] · Set a breakpoint at a line, or in a function: name().")
     ]
     assert await agent.complete("/search_journal wo", "en") == [("/search_journal words=", "All of them")]
     assert await agent.complete("/search_journal l", "en") == [("/search_journal limit=", "")]
-    assert await agent.complete("/he", "en") == [("/help", "What the commands do.")]
+    assert await agent.complete("/he", "en") == [("/help", "Show help for the commands.")]
     assert await agent.complete("hello", "en") == []
     assert await agent.complete("/break ap", "en") == []
 
 
 async def test_what_a_completion_does_is_said_in_few_words_and_in_the_persons_language() -> None:
-    long = Offer("wordy", "a word " * 100, {})
+    long = ToolDescription("wordy", "a word " * 100, {})
     box = Box(["set_breakpoint", "stop_debugging"])
     agent = CommandAgent(box)
     every = await agent.complete("/", "zh")
     assert all(it.description and "\n" not in it.description for it in every)
     assert await agent.complete("/breaks", "zh") == []
     assert "name()" in (await agent.complete("/break", "zh"))[0].description
-    assert "Stop there" not in (await agent.complete("/break", "zh"))[0].description
+    assert "Set a breakpoint" not in (await agent.complete("/break", "zh"))[0].description
     box.offers = lambda: [long]  # type: ignore[method-assign]
     assert len((await agent.complete("/wordy", "zh"))[0].description) == 120
 
@@ -319,8 +316,8 @@ WRITTEN = {
 
 async def test_every_short_form_is_taken_by_the_tool_it_names(tmp_path: Path) -> None:
     async with opened(tmp_path) as bench:
-        debugging = {operation.name: operation.parameters for operation in bench.toolbox.operations}
+        debugging = {tool.name: tool.parameters for tool in bench.toolbox.tools}
     parameters: Mapping[str, type[Parameters]] = {**debugging, **OTHERS}
-    for name, form in SHORT_FORMS.items():
+    for name, form in SLASH_COMMANDS.items():
         for rest in WRITTEN.get(name, [""]):
             assert parameters[form.tool].model_validate(form.parse(rest)) is not None

@@ -11,11 +11,10 @@ from typing import Any
 import pytest
 
 from dragoman.chat.command_agent import CommandAgent
-from dragoman.chat.runs import Question
-from dragoman.chat.toolbox import Offer, ToolAnswer
-from dragoman.chat.voice import Voice
-from dragoman.errors import DragomanError
-from dragoman.phrases import Language
+from dragoman.chat.runs import AgentRequest, RunOutput
+from dragoman.chat.toolbox import ToolAnswer, ToolDescription
+from dragoman.core.errors import DragomanError
+from dragoman.core.localization import Language
 from tests.domain.tools.test_with_debugpy import Agent, agent_in
 
 pytestmark = [pytest.mark.anyio, pytest.mark.timeout(120)]
@@ -42,8 +41,8 @@ print(report(["x", "b"], 7))
 class Box:
     agent: Agent
 
-    def offers(self) -> Sequence[Offer]:
-        return [Offer(it.name, it.description, it.input_schema) for it in self.agent.toolbox.operations]
+    def offers(self) -> Sequence[ToolDescription]:
+        return [ToolDescription(it.name, it.description, it.input_schema) for it in self.agent.toolbox.tools]
 
     async def call(
         self, name: str, arguments: Mapping[str, Any], *, by: str, workspace: str, language: Language
@@ -61,8 +60,8 @@ class Person:
 
     async def says(self, text: str) -> str:
         """What stands in the block of the answer."""
-        voice = Voice("r", "agent:main:main", lambda _: None)
-        await self.commands.answer(Question("agent:main:main", "r", text, "page", ()), voice)
+        voice = RunOutput("r", "agent:main:main", lambda _: None)
+        await self.commands.answer(AgentRequest("agent:main:main", "r", text, "page", ()), voice)
         block = re.fullmatch(r"(`{3,})\n(.*)\n\1", voice.text, re.DOTALL)
         assert block, voice.text
         assert block[1] not in block[2], "nothing in it ends it"

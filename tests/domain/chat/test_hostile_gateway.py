@@ -9,18 +9,18 @@ from typing import Any
 import psutil
 import pytest
 
-from dragoman.testing.fake_gateway import Visit
-from dragoman.transport.websocket_link import LARGEST_BYTES
-from dragoman.wire.gateway import EventFrame, SequenceGap
+from dragoman.io.net.websocket_client import LARGEST_BYTES
+from dragoman.protocols.gateway import EventFrame, SequenceGap
 from tests.domain.chat.line import Line, line
+from tests.support.fake_gateway import Visit
 
 pytestmark = pytest.mark.anyio
 
 MB = 1_000_000
 
 
-def heard(it: Line) -> list[tuple[str, int | None]]:
-    return [(frame.event, frame.seq) for frame in it.heard if isinstance(frame, EventFrame)]
+def on_event(it: Line) -> list[tuple[str, int | None]]:
+    return [(frame.event, frame.seq) for frame in it.on_event if isinstance(frame, EventFrame)]
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ async def test_an_answer_to_nothing_before_the_challenge_opens_nothing(tmp_path:
 
     async with line(tmp_path, script) as it:
         await it.until(lambda: bool(seen))
-        assert it.client.standing.state == "connecting"
+        assert it.client.gateway_status.state == "connecting"
         assert it.client.hello is None
 
 
@@ -83,10 +83,10 @@ async def test_what_is_replayed_is_heard_once_and_an_answer_again_settles_nothin
     async with line(tmp_path, script) as it:
         await it.until_state("connected")
         await it.client.request("health")
-        await it.until(lambda: ("chat", 6) in heard(it))
-        assert heard(it) == [("chat", seq) for seq in (1, 2, 3, 5, 6)]
-        assert [gap for gap in it.heard if isinstance(gap, SequenceGap)] == [SequenceGap(4, 5)]
-        assert it.client.standing.state == "connected"
+        await it.until(lambda: ("chat", 6) in on_event(it))
+        assert on_event(it) == [("chat", seq) for seq in (1, 2, 3, 5, 6)]
+        assert [gap for gap in it.on_event if isinstance(gap, SequenceGap)] == [SequenceGap(4, 5)]
+        assert it.client.gateway_status.state == "connected"
 
 
 def frame_of(size: int) -> str:
@@ -109,11 +109,11 @@ async def test_a_frame_of_25_mib_is_taken_and_a_byte_more_is_not(tmp_path: Path,
         await it.until_state("connected")
         before = psutil.Process().memory_info().rss
         if is_taken:
-            await it.until(lambda: len(it.heard) == 1)
+            await it.until(lambda: len(it.on_event) == 1)
         else:
-            await it.until(lambda: it.gateway.visits == 2 and it.client.standing.state == "connected")
+            await it.until(lambda: it.gateway.visits == 2 and it.client.gateway_status.state == "connected")
             assert "1009" in str(next(now.reason for now in it.told if now.code == "connection_lost"))
-            assert it.heard == []
+            assert it.on_event == []
         assert psutil.Process().memory_info().rss - before < 4 * LARGEST_BYTES
 
 

@@ -13,12 +13,10 @@ from typing import Any
 
 import pytest
 
-from dragoman.chat.expressions import acts, hits_act, message_acts
-from dragoman.chat.leave import TOOLS, UNKNOWN, Evaluators, leave_for
-from dragoman.debug.adapters import BUILT_IN
-from dragoman.tools.canvas import canvas_operations
-from dragoman.tools.editor.table import editor_operations
-from dragoman.tools.operation import Effects, Parameters
+from dragoman.chat.approval_policy import TOOL_RULES, UNKNOWN_EVALUATORS, Evaluators, approval_for
+from dragoman.chat.expression_effects import has_effects, hit_condition_has_effects, message_has_effects
+from dragoman.debug.backends.adapters import BUILT_IN
+from dragoman.tools.tool import Effects, Parameters
 
 PLAIN = Evaluators(calls_bare=False, has_console=False)
 BARE = Evaluators(calls_bare=True, has_console=False)
@@ -59,17 +57,17 @@ READ_IN_TWO_WAYS = {
 
 @pytest.mark.parametrize("expression", LOOKS)
 def test_what_only_looks_is_seen_by_its_form(expression: str) -> None:
-    assert not acts(expression)
+    assert not has_effects(expression)
 
 
 @pytest.mark.parametrize("expression", ACTS)
 def test_what_can_act_or_is_not_understood_acts(expression: str) -> None:
-    assert acts(expression)
+    assert has_effects(expression)
 
 
 @pytest.mark.parametrize("language", READ_IN_TWO_WAYS)
 def test_what_acts_in_one_language_acts_whatever_it_is_in_another(language: str) -> None:
-    assert [it for it in READ_IN_TWO_WAYS[language] if not acts(it)] == []
+    assert [it for it in READ_IN_TWO_WAYS[language] if not has_effects(it)] == []
 
 
 @pytest.mark.parametrize("module", [argparse, typing])
@@ -79,14 +77,14 @@ def test_no_call_in_real_source_is_taken_for_a_look(module: ModuleType) -> None:
     found = [node for node in ast.walk(ast.parse(text)) if isinstance(node, acting)]
     written = [ast.unparse(node) for node in found if not isinstance(node, ast.Lambda) or "(" in ast.unparse(node)]
     assert len(written) > 500
-    assert [it for it in written if not acts(it)] == []
+    assert [it for it in written if not has_effects(it)] == []
 
 
 def test_which_hits_and_what_is_logged_is_judged_by_what_is_evaluated() -> None:
-    assert not any(map(hits_act, ["3", "== 3", "> 5", ">= 8", "% 2 == 0", " 7 "]))
-    assert all(map(hits_act, ["f()", "x", "3; f()", ""]))
-    assert not any(map(message_acts, ["plain (f)", "n = {n}", "{rows[0].name} of {total}"]))
-    assert all(map(message_acts, ["{f()}", "{n = 1}", "{{n}}", "open {", "close }"]))
+    assert not any(map(hit_condition_has_effects, ["3", "== 3", "> 5", ">= 8", "% 2 == 0", " 7 "]))
+    assert all(map(hit_condition_has_effects, ["f()", "x", "3; f()", ""]))
+    assert not any(map(message_has_effects, ["plain (f)", "n = {n}", "{rows[0].name} of {total}"]))
+    assert all(map(message_has_effects, ["{f()}", "{n = 1}", "{{n}}", "open {", "close }"]))
 
 
 @pytest.mark.parametrize(
@@ -145,7 +143,7 @@ def test_which_hits_and_what_is_logged_is_judged_by_what_is_evaluated() -> None:
 def test_what_runs_or_writes_is_named_and_what_nobody_judged_is_asked_for(
     tool: str, arguments: dict[str, Any], subject: str | None
 ) -> None:
-    leave = leave_for(tool, arguments, evaluators=PLAIN)
+    leave = approval_for(tool, arguments, evaluators=PLAIN)
     assert (leave.subject if leave else None) == subject
     assert leave is None or leave.lasts
 
@@ -162,19 +160,19 @@ LOOKED_AT = [
 
 @pytest.mark.parametrize(("tool", "arguments"), LOOKED_AT)
 def test_where_a_name_alone_calls_a_member_is_asked_for(tool: str, arguments: dict[str, Any]) -> None:
-    assert leave_for(tool, arguments, evaluators=PLAIN) is None
-    assert leave_for(tool, arguments, evaluators=BARE) is not None
-    assert leave_for(tool, arguments) is not None
+    assert approval_for(tool, arguments, evaluators=PLAIN) is None
+    assert approval_for(tool, arguments, evaluators=BARE) is not None
+    assert approval_for(tool, arguments) is not None
 
 
 def test_where_a_name_alone_calls_what_is_no_member_is_looked_at_as_ever() -> None:
     for expression in ("total > 3.14", "Shop::VAT", "rows[0]", "'a' == b"):
-        assert leave_for("evaluate_expression", {"expression": expression}, evaluators=BARE) is None
+        assert approval_for("evaluate_expression", {"expression": expression}, evaluators=BARE) is None
     points = [{"file_path": "app.x", "line_text": "a.b", "expressions": ["total"]}]
-    assert leave_for("trace", {"session_id": "s1", "points": points}, evaluators=BARE) is None
+    assert approval_for("trace", {"session_id": "s1", "points": points}, evaluators=BARE) is None
     log = {"line_number": 3, "log_message": "at a.b: {total}", "function_name": "Shop.total"}
-    assert leave_for("set_breakpoint", log, evaluators=BARE) is None
-    assert [spec.name for spec in BUILT_IN if spec.dialect.calls_bare] == ["ruby"]
+    assert approval_for("set_breakpoint", log, evaluators=BARE) is None
+    assert [spec.name for spec in BUILT_IN if spec.quirks.calls_bare] == ["ruby"]
 
 
 COMMANDS = [
@@ -200,20 +198,22 @@ COMMANDS = [
 def test_what_may_come_to_a_console_is_asked_for_whatever_its_form(tool: str, name: str, values: list[Any]) -> None:
     for value in values:
         arguments = {"session_id": "s1", name: value}
-        assert leave_for(tool, arguments, evaluators=Evaluators(calls_bare=False, has_console=True)) is not None, value
-        assert leave_for(tool, arguments, evaluators=UNKNOWN) is not None, value
+        assert approval_for(tool, arguments, evaluators=Evaluators(calls_bare=False, has_console=True)) is not None, (
+            value
+        )
+        assert approval_for(tool, arguments, evaluators=UNKNOWN_EVALUATORS) is not None, value
 
 
 def test_leave_for_a_text_that_a_console_may_take_is_for_its_file_alone() -> None:
     condition = {"line_number": 3, "condition": "f(n)"}
-    plain = leave_for("set_breakpoint", {"file_path": "a.py", **condition}, evaluators=PLAIN)
-    asked = [leave_for("set_breakpoint", {"file_path": it, **condition}) for it in ("deploy.sh", "undo.sh")]
+    plain = approval_for("set_breakpoint", {"file_path": "a.py", **condition}, evaluators=PLAIN)
+    asked = [approval_for("set_breakpoint", {"file_path": it, **condition}) for it in ("deploy.sh", "undo.sh")]
     assert [it and it.subject for it in (plain, *asked)] == [
         '{"condition": "f(n)"}',
         '{"condition": "f(n)", "file_path": "deploy.sh"}',
         '{"condition": "f(n)", "file_path": "undo.sh"}',
     ]
-    assert leave_for("set_breakpoint", {"file_path": "deploy.sh", "line_number": 3}) is None
+    assert approval_for("set_breakpoint", {"file_path": "deploy.sh", "line_number": 3}) is None
 
 
 def test_what_no_console_can_run_is_looked_at_as_ever() -> None:
@@ -224,43 +224,40 @@ def test_what_no_console_can_run_is_looked_at_as_ever() -> None:
         "function_name": "shop.total",
     }.items():
         tool = "evaluate_expression" if name == "expression" else "set_breakpoint"
-        assert leave_for(tool, {name: value}) is None, name
-    assert leave_for("set_breakpoint", {"log_message": "the end was reached, at last."}) is None
+        assert approval_for(tool, {name: value}) is None, name
+    assert approval_for("set_breakpoint", {"log_message": "the end was reached, at last."}) is None
 
 
 def test_a_function_with_its_types_is_a_name_and_one_with_a_second_line_is_not() -> None:
     for name in ("main", "shop::Cart::add(int, char const*)", "operator<<", "pkg.(*T).Run"):
-        assert leave_for("set_breakpoint", {"function_name": name}, evaluators=PLAIN) is None, name
-    assert leave_for("set_breakpoint", {"function_name": "main\nshell ls"}, evaluators=PLAIN) is not None
+        assert approval_for("set_breakpoint", {"function_name": name}, evaluators=PLAIN) is None, name
+    assert approval_for("set_breakpoint", {"function_name": "main\nshell ls"}, evaluators=PLAIN) is not None
 
 
 def test_leave_for_what_changes_does_not_last() -> None:
-    assert leave_for("debug_last_failure", {"timeout_s": 9}) == ("the last command that failed", False)
-    assert leave_for("debug_last_failure", {"terminal": "t1"}) == ('{"terminal": "t1"}', False)
-    assert leave_for("debug_last_failure", {"command_id": "c1"}) == ('{"command_id": "c1"}', True)
+    assert approval_for("debug_last_failure", {"timeout_s": 9}) == ("the last command that failed", False)
+    assert approval_for("debug_last_failure", {"terminal": "t1"}) == ('{"terminal": "t1"}', False)
+    assert approval_for("debug_last_failure", {"command_id": "c1"}) == ('{"command_id": "c1"}', True)
 
 
 def test_what_only_reads_is_not_asked_for_and_being_said_to_frees_no_tool_that_acts() -> None:
-    assert leave_for("a_tool_of_tomorrow", {"path": "x"}, reads_only=True) is None
-    assert leave_for("run_in_terminal", {"command": "ls"}, reads_only=True) is not None
+    assert approval_for("a_tool_of_tomorrow", {"path": "x"}, reads_only=True) is None
+    assert approval_for("run_in_terminal", {"command": "ls"}, reads_only=True) is not None
 
 
 def every_tool() -> Iterable[tuple[str, type[Parameters], Effects]]:
     """All there are but the general ones, which read."""
-    for name in ("debug", "terminal", "evidence"):
+    for name in ("debug", "terminal", "evidence", "canvas", "editor"):
         for tool in importlib.import_module(f"dragoman.tools.{name}.table").TOOLS:
             yield tool.name, tool.parameters, tool.effects
-    nobody: Any = None
-    for operation in (*canvas_operations(nobody, nobody, nobody), *editor_operations(nobody, nobody, nobody)):
-        yield operation.name, operation.parameters, operation.effects
 
 
 def test_every_tool_that_does_more_than_read_is_judged_with_each_of_its_parameters() -> None:
     """Who adds one says in the table what of it a person is asked about."""
     acting = {name: parameters for name, parameters, effects in every_tool() if not effects.reads_only}
-    assert set(TOOLS) == set(acting)
+    assert set(TOOL_RULES) == set(acting)
     for name, parameters in acting.items():
-        named = {*TOOLS[name].plain, *TOOLS[name].code}
+        named = {*TOOL_RULES[name].plain, *TOOL_RULES[name].code}
         asked = set(parameters.model_fields) - named
         assert asked == ASKED.get(name, set()), name
         assert named - set(parameters.model_fields) <= SHARED, name

@@ -12,20 +12,20 @@ from typing import Any, Literal
 import anyio
 import pytest
 
-from dragoman.chat.approvals import Approvals, Wanted
+from dragoman.chat.approval_policy import Evaluators
+from dragoman.chat.approvals import Approvals, PendingApproval
 from dragoman.chat.conversations import STORE, Conversations
-from dragoman.chat.leave import Evaluators
-from dragoman.chat.model_agent import Limits, ModelAgent
-from dragoman.chat.runs import Question, Runs
-from dragoman.chat.toolbox import Offer, ToolAnswer
-from dragoman.clock import SystemClock
+from dragoman.chat.model_agent import ModelAgent, RunLimits
+from dragoman.chat.runs import AgentRequest, ChatRuns
+from dragoman.chat.toolbox import ToolAnswer, ToolDescription
+from dragoman.core.clock import SystemClock
+from dragoman.core.localization import Language
+from dragoman.core.settings.schema import Settings
 from dragoman.journal import Journal
-from dragoman.models.choosing import chosen_model
-from dragoman.phrases import Language
-from dragoman.setting_table import Settings
-from dragoman.testing.fake_model import Calls, Cuts, Ends, FakeModel, Refuses, Says, Step, Waits
-from dragoman.wire.gateway.vocabulary import ChatEvent, Done, TextDelta, ToolResult, ToolStart, ToolUpdate
+from dragoman.models.selection import select_model
+from dragoman.protocols.gateway.chat_events import ChatEvent, ChatTextDelta, Done, ToolResult, ToolStart, ToolUpdate
 from tests.domain.chat.line import until
+from tests.support.fake_model import Calls, Cuts, Ends, FakeModel, Refuses, Says, Step, Waits
 
 pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("provider")]
 
@@ -49,8 +49,8 @@ class Box:
     """A folder in which nothing runs before a person trusts it."""
     asked: list[tuple[str, str]] = field(default_factory=list)
 
-    def offers(self) -> Sequence[Offer]:
-        return [Offer(name, name, SCHEMA) for name in ("evaluate_expression", "run_in_terminal")]
+    def offers(self) -> Sequence[ToolDescription]:
+        return [ToolDescription(name, name, SCHEMA) for name in ("evaluate_expression", "run_in_terminal")]
 
     async def call(
         self, name: str, arguments: Mapping[str, Any], *, by: str, workspace: str, language: Language
@@ -60,7 +60,7 @@ class Box:
         self.called.append((name, arguments))
         return ToolAnswer(self.answer, {})
 
-    async def ask(self, _: Question, folder: str, tool: str) -> bool:
+    async def ask(self, _: AgentRequest, folder: str, tool: str) -> bool:
         self.asked.append((folder, tool))
         self.untrusted = ""
         return True
@@ -69,11 +69,11 @@ class Box:
 @dataclass
 class Office:
     fake: FakeModel
-    runs: Runs
+    runs: ChatRuns
     approvals: Approvals
     box: Box
     told: list[ChatEvent]
-    wanted: list[Wanted]
+    wanted: list[PendingApproval]
 
     async def ask(self, text: str, run_id: str = "r1", key: str = "main") -> Done:
         await self.runs.send(key, text, run_id=run_id, by="page")
@@ -84,14 +84,14 @@ class Office:
         return next(it for it in self.told if isinstance(it, Done) and it.run_id == run_id)
 
     def text(self, run_id: str = "r1") -> str:
-        return "".join(it.content for it in self.told if isinstance(it, TextDelta) and it.run_id == run_id)
+        return "".join(it.content for it in self.told if isinstance(it, ChatTextDelta) and it.run_id == run_id)
 
 
 @asynccontextmanager
 async def office(
     folder: Path,
     *replies: Sequence[Step],
-    limits: Limits | None = None,
+    limits: RunLimits | None = None,
     approved_within_s: float = 30,
     evaluators: Evaluators = Evaluators(calls_bare=False, has_console=False),  # noqa: B008  a constant
 ) -> AsyncIterator[Office]:
@@ -101,14 +101,14 @@ async def office(
         anyio.create_task_group() as group,
     ):
         settings = Settings(model=PROVIDER["name"], model_name="small", model_address=fake.address)
-        model = chosen_model(settings, {})
+        model = select_model(settings, {})
         assert model is not None
         told: list[ChatEvent] = []
-        wanted: list[Wanted] = []
+        wanted: list[PendingApproval] = []
         box, approvals = Box(), Approvals(wanted.append, within_s=approved_within_s)
         agent = ModelAgent(model, box, approvals, limits, lambda *_: evaluators, box)
         conversations = Conversations(journal, SystemClock())
-        yield Office(fake, Runs(group, conversations, agent, told.append), approvals, box, told, wanted)
+        yield Office(fake, ChatRuns(group, conversations, agent, told.append), approvals, box, told, wanted)
         group.cancel_scope.cancel()
 
 
@@ -195,7 +195,7 @@ async def test_a_command_is_run_only_when_the_person_allows_it_and_asked_once(tm
         await until(lambda: bool(it.wanted))
         assert (it.wanted[0].tool, it.wanted[0].subject, it.box.called) == ("run_in_terminal", "make test", [])
         waiting = [event.output for event in it.told if isinstance(event, ToolUpdate)]
-        assert waiting == ["Waits for approval on the page or in the editor: make test"]
+        assert waiting == ["Waiting for approval on the page or in the editor: make test"]
         assert it.approvals.answer(it.wanted[0].id, allowed=True)
         assert (await it.end("r1")).outcome == "final"
         assert [arguments for _, arguments in it.box.called] == [{"command": "make test"}] * 2
@@ -260,16 +260,16 @@ LOOK = calls("evaluate_expression", expression="x")
 @pytest.mark.parametrize(
     ("limits", "replies", "words"),
     [
-        (Limits(steps=2), [LOOK] * 3, "steps"),
-        (Limits(steps=2), [[*LOOK[:1] * 3, Ends("tool_calls")]], "steps"),
-        (Limits(tokens=30), [LOOK] * 3, "tokens"),
-        (Limits(tokens=15), [[*LOOK[:1], Ends("tool_calls", input_tokens=0, output_tokens=0)]] * 3, "tokens"),
-        (Limits(seconds=0.1), [[Says(["…"]), Waits()]], "seconds"),
+        (RunLimits(steps=2), [LOOK] * 3, "steps"),
+        (RunLimits(steps=2), [[*LOOK[:1] * 3, Ends("tool_calls")]], "steps"),
+        (RunLimits(tokens=30), [LOOK] * 3, "tokens"),
+        (RunLimits(tokens=15), [[*LOOK[:1], Ends("tool_calls", input_tokens=0, output_tokens=0)]] * 3, "tokens"),
+        (RunLimits(seconds=0.1), [[Says(["…"]), Waits()]], "seconds"),
     ],
     ids=["steps", "steps-in-one-breath", "tokens", "tokens-of-who-counts-none", "seconds"],
 )
 async def test_each_limit_ends_the_run_and_says_which(
-    tmp_path: Path, limits: Limits, replies: list[list[Step]], words: str
+    tmp_path: Path, limits: RunLimits, replies: list[list[Step]], words: str
 ) -> None:
     async with office(tmp_path, *replies, limits=limits) as it:
         end = await it.ask("go on for ever")
@@ -279,7 +279,7 @@ async def test_each_limit_ends_the_run_and_says_which(
 
 @pytest.mark.parametrize(
     ("steps", "words"),
-    [([Refuses(401)], "key"), ([Refuses(500)], "failed"), ([Says(["half"]), Cuts()], "broke off")],
+    [([Refuses(401)], "key"), ([Refuses(500)], "failed"), ([Says(["half"]), Cuts()], "cut off")],
 )
 async def test_a_model_that_fails_is_told_in_words(tmp_path: Path, steps: list[Step], words: str) -> None:
     async with office(tmp_path, steps) as it:

@@ -11,10 +11,10 @@ import msgspec
 import pytest
 from msgspec import UNSET
 
-from dragoman.chat.faults import RequestFailedError
-from dragoman.testing.fake_gateway import Visit
-from dragoman.wire.gateway import EventFrame
+from dragoman.chat.errors import GatewayRequestError
+from dragoman.protocols.gateway import EventFrame
 from tests.domain.chat.line import Line, line
+from tests.support.fake_gateway import Visit
 from tests.wire.gateway.transcripts import NAMES, Socket, sockets
 
 pytestmark = pytest.mark.anyio
@@ -74,7 +74,7 @@ class Replay:
         try:
             answer = await client.request(frame["method"], frame.get("params", UNSET))
             self.answers[frame["id"]] = {"payload": None if answer is UNSET else msgspec.json.decode(answer)}
-        except RequestFailedError as refused:
+        except GatewayRequestError as refused:
             self.answers[frame["id"]] = {"code": refused.error.code, "message": refused.error.message}
 
 
@@ -100,10 +100,10 @@ async def test_what_a_real_gateway_said_is_heard(tmp_path: Path, name: str, numb
             await replay.is_over.wait()
             events = [frame.frame for frame in socket.of("in") if frame.frame.get("type") == "event"]
             told = [frame for frame in events if frame["event"] != "connect.challenge"]
-            await it.until(lambda: sum(isinstance(event, EventFrame) for event in it.heard) == len(told))
+            await it.until(lambda: sum(isinstance(event, EventFrame) for event in it.on_event) == len(told))
             await it.until(lambda: replay.answers.keys() == expected(socket).keys())
             assert replay.answers == expected(socket)
-            heard = [event for event in it.heard if isinstance(event, EventFrame)]
+            heard = [event for event in it.on_event if isinstance(event, EventFrame)]
             assert [event.event for event in heard] == [frame["event"] for frame in told]
             assert [msgspec.json.decode(event.payload) for event in heard if event.payload is not UNSET] == [
                 frame["payload"] for frame in told if "payload" in frame

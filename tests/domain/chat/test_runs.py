@@ -11,30 +11,29 @@ import anyio
 import pytest
 
 from dragoman.chat.conversations import MESSAGE_BYTES, MESSAGES_AT_MOST, STORE, Conversations
-from dragoman.chat.runs import WAITING_AT_MOST, Question, Runs
-from dragoman.chat.voice import TEXT_BYTES, Voice
-from dragoman.clock import SystemClock
-from dragoman.errors import DragomanError
-from dragoman.journal import Everything, Journal
-from dragoman.phrases import Language, say
-from dragoman.wire.gateway.vocabulary import ChatEvent, Done, TextDelta, ToolResult, ToolStart
+from dragoman.chat.runs import TEXT_BYTES, WAITING_AT_MOST, AgentRequest, ChatRuns, RunOutput
+from dragoman.core.clock import SystemClock
+from dragoman.core.errors import DragomanError
+from dragoman.core.localization import Language, localize
+from dragoman.journal import EverythingScope, Journal
+from dragoman.protocols.gateway.chat_events import ChatEvent, ChatTextDelta, Done, ToolResult, ToolStart
 
 pytestmark = pytest.mark.anyio
 
-Script = Callable[[Question, Voice], Awaitable[None]]
+Script = Callable[[AgentRequest, RunOutput], Awaitable[None]]
 
 
 @dataclass
 class Scripted:
     script: Script
 
-    async def answer(self, asked: Question, voice: Voice) -> None:
+    async def answer(self, asked: AgentRequest, voice: RunOutput) -> None:
         await self.script(asked, voice)
 
 
 @dataclass
 class Room:
-    runs: Runs
+    runs: ChatRuns
     conversations: Conversations
     journal: Journal
     told: list[ChatEvent] = field(default_factory=list)
@@ -54,16 +53,16 @@ async def room(folder: Path, script: Script) -> AsyncIterator[Room]:
         conversations = Conversations(journal, SystemClock())
         await conversations.load()
         told: list[ChatEvent] = []
-        yield Room(Runs(group, conversations, Scripted(script), told.append), conversations, journal, told)
+        yield Room(ChatRuns(group, conversations, Scripted(script), told.append), conversations, journal, told)
         group.cancel_scope.cancel()
 
 
-async def echo(asked: Question, voice: Voice) -> None:
+async def echo(asked: AgentRequest, voice: RunOutput) -> None:
     voice.say("you said ")
     voice.say(asked.text)
 
 
-async def forever(asked: Question, voice: Voice) -> None:
+async def forever(asked: AgentRequest, voice: RunOutput) -> None:
     voice.say("so far")
     await anyio.sleep_forever()
 
@@ -72,7 +71,7 @@ async def test_a_message_is_answered_and_both_are_kept_over_a_restart(tmp_path: 
     async with room(tmp_path, echo) as it:
         assert await it.runs.send("main", "hello", run_id="r1", by="page") == "started"
         assert (await it.ended("r1")).outcome == "final"
-        assert "".join(event.content for event in it.told if isinstance(event, TextDelta)) == "you said hello"
+        assert "".join(event.content for event in it.told if isinstance(event, ChatTextDelta)) == "you said hello"
     async with room(tmp_path, echo) as it:
         history = await it.conversations.history("agent:main:main")
         assert [(said.role, said.text, said.run_id) for said in history] == [
@@ -109,7 +108,7 @@ async def test_messages_of_one_conversation_run_in_turn_and_of_two_at_once(tmp_p
     order: list[str] = []
     both = anyio.Event()
 
-    async def script(asked: Question, voice: Voice) -> None:
+    async def script(asked: AgentRequest, voice: RunOutput) -> None:
         order.append(f"begin {asked.text}")
         if asked.text in ("a", "x"):
             if {"begin a", "begin x"} <= set(order):
@@ -140,15 +139,15 @@ async def test_a_stopped_run_keeps_what_it_said_and_ends_at_once_with_those_behi
         assert await it.runs.abort("main") == ()
 
 
-async def refuses(asked: Question, voice: Voice) -> None:
-    raise DragomanError("no", say("There is no tool {name}.", name="x"))
+async def refuses(asked: AgentRequest, voice: RunOutput) -> None:
+    raise DragomanError("no", localize("Unknown tool: {name}.", name="x"))
 
 
-async def breaks(asked: Question, voice: Voice) -> None:
+async def breaks(asked: AgentRequest, voice: RunOutput) -> None:
     raise RuntimeError("secret words of a fault")
 
 
-@pytest.mark.parametrize(("script", "reason"), [(refuses, "There is no tool x."), (breaks, "internal error")])
+@pytest.mark.parametrize(("script", "reason"), [(refuses, "Unknown tool: x."), (breaks, "internal error")])
 async def test_a_run_that_fails_ends_with_the_reason_and_the_next_one_runs(
     tmp_path: Path, script: Script, reason: str
 ) -> None:
@@ -163,9 +162,9 @@ async def test_a_run_that_fails_ends_with_the_reason_and_the_next_one_runs(
 
 
 async def test_each_run_has_one_end_and_nothing_is_told_after_it(tmp_path: Path) -> None:
-    voices: list[Voice] = []
+    voices: list[RunOutput] = []
 
-    async def script(asked: Question, voice: Voice) -> None:
+    async def script(asked: AgentRequest, voice: RunOutput) -> None:
         voices.append(voice)
 
     async with room(tmp_path, script) as it:
@@ -176,7 +175,7 @@ async def test_each_run_has_one_end_and_nothing_is_told_after_it(tmp_path: Path)
 
 
 async def test_text_and_tools_stand_in_their_order(tmp_path: Path) -> None:
-    async def script(asked: Question, voice: Voice) -> None:
+    async def script(asked: AgentRequest, voice: RunOutput) -> None:
         voice.say("Let me look.")
         voice.begin_tool("t1", "get_source", input={"line": 1})
         voice.end_tool("t1", "x = 1")
@@ -185,7 +184,7 @@ async def test_text_and_tools_stand_in_their_order(tmp_path: Path) -> None:
     async with room(tmp_path, script) as it:
         await it.runs.send("main", "a", run_id="r1", by="page")
         await it.ended("r1")
-        shown = [event.segment if isinstance(event, TextDelta) else type(event) for event in it.told]
+        shown = [event.segment if isinstance(event, ChatTextDelta) else type(event) for event in it.told]
         assert shown == [0, ToolStart, ToolResult, 1, Done]
         (_, answer) = await it.conversations.history("main")
         assert (answer.text, answer.calls[0].tool, answer.calls[0].output) == (
@@ -205,7 +204,7 @@ async def test_what_a_stopped_call_leaves_behind_is_said_with_where_to_find_it(
 ) -> None:
     begun = anyio.Event()
 
-    async def script(asked: Question, voice: Voice) -> None:
+    async def script(asked: AgentRequest, voice: RunOutput) -> None:
         voice.begin_tool("t1", tool)
         begun.set()
         await anyio.sleep_forever()
@@ -222,7 +221,7 @@ async def test_what_a_stopped_call_leaves_behind_is_said_with_where_to_find_it(
 
 
 async def test_what_waits_and_what_is_said_is_bounded(tmp_path: Path) -> None:
-    async def script(asked: Question, voice: Voice) -> None:
+    async def script(asked: AgentRequest, voice: RunOutput) -> None:
         for _ in range(3):
             voice.say("x" * TEXT_BYTES)
         await anyio.sleep_forever()
@@ -236,7 +235,7 @@ async def test_what_waits_and_what_is_said_is_bounded(tmp_path: Path) -> None:
         with anyio.fail_after(10):
             while not it.told:  # noqa: ASYNC110
                 await anyio.sleep(0.002)
-        assert sum(len(event.content) for event in it.told if isinstance(event, TextDelta)) == TEXT_BYTES
+        assert sum(len(event.content) for event in it.told if isinstance(event, ChatTextDelta)) == TEXT_BYTES
 
 
 async def test_a_conversation_keeps_its_newest_messages_within_their_size(tmp_path: Path) -> None:
@@ -259,5 +258,5 @@ async def test_conversations_are_renamed_removed_and_forgotten(tmp_path: Path) -
         with pytest.raises(DragomanError):
             await it.conversations.rename("work", "x")
         await it.conversations.say("main", "user", "secret")
-        await it.journal.forget(Everything())
+        await it.journal.forget(EverythingScope())
         assert await it.conversations.history("main") == []

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from dragoman.chat.tool_titles import PLACED, PLAIN, title_of
+from dragoman.chat.tool_titles import PLACED_TITLES, PLAIN_TITLES, tool_title
 
 
 @pytest.mark.parametrize(
@@ -28,12 +28,12 @@ from dragoman.chat.tool_titles import PLACED, PLAIN, title_of
     ],
 )
 def test_a_title_says_what_is_done_and_where(tool: str, arguments: Any, title: str) -> None:
-    assert title_of(tool, arguments, "en") == title
+    assert tool_title(tool, arguments, "en") == title
 
 
 def test_a_title_is_in_the_readers_language() -> None:
-    assert title_of("get_source", {"file_path": "a.py", "line": 7}, "zh") == "读取 a.py:7"
+    assert tool_title("get_source", {"file_path": "a.py", "line": 7}, "zh") == "读取 a.py:7"
 
 
 def test_what_names_a_place_can_also_be_said_without_one() -> None:
-    assert set(PLACED) <= set(PLAIN)
+    assert set(PLACED_TITLES) <= set(PLAIN_TITLES)

@@ -10,22 +10,21 @@ from typing import Any
 import anyio
 import pytest
 
-from dragoman.chat.approvals import Approvals, Wanted
-from dragoman.chat.runs import Question
-from dragoman.chat.toolbox import ToolAnswer
-from dragoman.chat.trust import call_with_trust
-from dragoman.clock import SystemClock
-from dragoman.daemon.chatting import ChatTrust
-from dragoman.errors import DragomanError
+from dragoman.chat.approvals import Approvals, PendingApproval
+from dragoman.chat.runs import AgentRequest
+from dragoman.chat.toolbox import ToolAnswer, call_with_trust
+from dragoman.core.clock import SystemClock
+from dragoman.core.errors import DragomanError
+from dragoman.daemon.chat_wiring import ChatTrust
 from dragoman.journal import Journal
-from dragoman.terminal.agent_terminals import NeedsTrustError
-from dragoman.workspace.trust import STORE, TrustBook
+from dragoman.terminal.agent_terminals.pool import NeedsTrustError
+from dragoman.workspace.trust import STORE, TrustedFolders
 from tests.domain.chat.line import until
 
 pytestmark = pytest.mark.anyio
 
-PERSON = Question("agent:main:main", "r", "/start a.py", "the page", (), is_person=True)
-GUEST = Question("agent:main:main", "r", "/start a.py", "a client", ())
+PERSON = AgentRequest("agent:main:main", "r", "/start a.py", "the page", (), is_person=True)
+GUEST = AgentRequest("agent:main:main", "r", "/start a.py", "a client", ())
 
 
 @dataclass
@@ -41,7 +40,7 @@ class Folders:
         lacks = [it for it in self.missing if it not in trusted or it == "/again"]
         return ToolAnswer("refused", _refusal(lacks[0]), is_error=True) if lacks else ToolAnswer("started", {})
 
-    async def ask(self, _: Question, folder: str, tool: str) -> bool:
+    async def ask(self, _: AgentRequest, folder: str, tool: str) -> bool:
         self.asked.append((folder, tool))
         return folder in self.given
 
@@ -81,7 +80,7 @@ async def test_nobody_else_makes_the_question_appear() -> None:
 class Desk:
     trust: ChatTrust
     approvals: Approvals
-    wanted: list[Wanted]
+    wanted: list[PendingApproval]
 
     async def asks(self, folder: Path | str, *, allowed: bool, tool: str = "") -> bool:
         """What comes of it, with this answer where the person is asked at all."""
@@ -99,9 +98,9 @@ class Desk:
 
 
 async def _at_desk(folder: Path, use: Callable[[Desk], Awaitable[None]]) -> list[str]:
-    wanted: list[Wanted] = []
+    wanted: list[PendingApproval] = []
     async with Journal.open(folder, stores=[STORE]) as journal:
-        book, approvals = TrustBook(journal, SystemClock()), Approvals(wanted.append)
+        book, approvals = TrustedFolders(journal, SystemClock()), Approvals(wanted.append)
         await use(Desk(ChatTrust(book, approvals), approvals, wanted))
         return [it.folder for it in await book.folders()]
 
@@ -131,11 +130,11 @@ async def test_a_folder_that_another_took_the_place_of_before_the_answer_is_not_
     other.mkdir()
 
     async def use(desk: Desk) -> None:
-        def turn_round(_: Wanted) -> None:
+        def turn_round(_: PendingApproval) -> None:
             shown.rename(tmp_path / "away")
             shown.symlink_to(other)
 
-        desk.approvals._told = turn_round
+        desk.approvals._on_requested = turn_round
         with pytest.raises(ExceptionGroup) as raised:
             await desk.asks(shown, allowed=True)
         (error,) = raised.value.exceptions

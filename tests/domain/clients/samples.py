@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from dragoman.clients.command import Command
+from dragoman.clients.catalog import CLIENTS, McpClient
+from dragoman.clients.entries import DesiredEntry, desired_stdio_entry
 from dragoman.clients.machine import Machine
-from dragoman.clients.table import CLIENTS, Client
-from dragoman.clients.wishes import Wish, stdio_wish
-from dragoman.clients.write import Writer
-from dragoman.transport.system import REAL_SYSTEM, System
+from dragoman.clients.server_command import ServerCommand
+from dragoman.clients.writer import ConfigWriter
+from dragoman.io.files.system_calls import REAL_SYSTEM, SystemCalls
 
-COMMAND = Command("/opt/tools/dragoman")
+COMMAND = ServerCommand("/opt/tools/dragoman")
 NOON = datetime(2026, 5, 4, 12, 30, 59)
 WITH_FILES = [client for client in CLIENTS if client.files]
 
@@ -40,24 +40,24 @@ _RICH_TOML = (
 )
 
 
-def wish_for(client: Client, machine: Machine, command: Command = COMMAND) -> Wish:
-    return stdio_wish(client, machine, command)
+def desired_entry_for(client: McpClient, machine: Machine, command: ServerCommand = COMMAND) -> DesiredEntry:
+    return desired_stdio_entry(client, machine, command)
 
 
-def writer(machine: Machine, system: System = REAL_SYSTEM, *, deadline_s: float = 20) -> Writer:
-    return Writer(machine=machine, now=lambda: NOON, system=system, deadline_s=deadline_s)
+def writer(machine: Machine, system: SystemCalls = REAL_SYSTEM, *, deadline_s: float = 20) -> ConfigWriter:
+    return ConfigWriter(machine=machine, now=lambda: NOON, system=system, deadline_s=deadline_s)
 
 
-def rich(client: Client) -> bytes:
+def rich(client: McpClient) -> bytes:
     text = _RICH_TOML if client.format == "toml" else _RICH_JSONC
     return text.replace("CONTAINER", client.container).encode()
 
 
-def broken(client: Client) -> bytes:
+def broken(client: McpClient) -> bytes:
     return b"a = 1\n[b\n" if client.format == "toml" else b'{\n  "a": 1\n  "b": 2\n}\n'
 
 
-def wrong_container(client: Client) -> bytes:
+def wrong_container(client: McpClient) -> bytes:
     return (
         f"{client.container} = []\n".encode() if client.format == "toml" else f'{{"{client.container}": []}}'.encode()
     )

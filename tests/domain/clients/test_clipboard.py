@@ -12,8 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from dragoman.clients.clipboard import copy_text
-from dragoman.clients.machine import Machine
+from dragoman.clients.machine import Machine, copy_text
 from tests.domain.clients.conftest import InstallScript
 
 KEEP = "open(HERE + '/copied', 'wb').write(sys.stdin.buffer.read())\n"

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from dragoman.clients.command import find_command
 from dragoman.clients.machine import Machine
+from dragoman.clients.server_command import find_command
 
 
 def program(path: Path) -> Path:

@@ -12,14 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from dragoman.cli.client_config import client_config
 from dragoman.cli.dispatch import run
+from dragoman.cli.installation.mcp_clients import client_config
 from dragoman.cli.output import ExitCode
-from dragoman.clients.entries import HttpEndpoint
+from dragoman.clients.catalog import BY_ID, CLIENTS
+from dragoman.clients.descriptions import snippet_messages
+from dragoman.clients.entries import HttpEndpoint, desired_stdio_entry
 from dragoman.clients.machine import Machine
-from dragoman.clients.sentences import around
-from dragoman.clients.table import BY_ID, CLIENTS
-from dragoman.clients.wishes import stdio_wish
 from tests.domain.clients.samples import COMMAND
 
 Output = pytest.CaptureFixture[str]
@@ -154,7 +153,7 @@ def test_doing_something_needs_to_know_for_which_client(here: Machine, capsys: O
     cursor_file(here)
     assert run(["client-config", action]) == ExitCode.FAILED
     out, err = capsys.readouterr()
-    assert (out, "Say which MCP client." in err, "cursor" in err) == ("", True, True)
+    assert (out, "Missing MCP client." in err, "cursor" in err) == ("", True, True)
 
 
 def test_without_a_client_all_are_listed_with_those_that_are_here(here: Machine, capsys: Output) -> None:
@@ -177,9 +176,9 @@ def test_json_lists_every_template_for_an_editor(here: Machine, capsys: Output) 
 
 def test_under_wsl_a_client_on_windows_is_thought_of(machine: Machine) -> None:
     wsl = Machine(machine.system, machine.home, machine.environment, machine.project, wsl=True)
-    wish = stdio_wish(BY_ID["claude-desktop"], wsl, COMMAND)
-    assert "%APPDATA%\\Claude" in "\n".join(map(str, around(wish, wsl)))
-    assert "%APPDATA%" not in "\n".join(map(str, around(wish, machine)))
+    desired = desired_stdio_entry(BY_ID["claude-desktop"], wsl, COMMAND)
+    assert "%APPDATA%\\Claude" in "\n".join(map(str, snippet_messages(desired, wsl)))
+    assert "%APPDATA%" not in "\n".join(map(str, snippet_messages(desired, machine)))
 
 
 def test_setup_without_a_terminal_shows_and_changes_nothing(here: Machine, capsys: Output) -> None:
@@ -215,7 +214,7 @@ def test_setup_connects_what_is_here_and_undo_gives_it_back(here: Machine, capsy
     assert (here.home / ".codex/config.toml").read_text() == ""
     assert "ask your agent" not in capsys.readouterr().out
     assert run(["setup", "--undo", "--yes"]) == ExitCode.OK
-    assert "No client has our entry." in capsys.readouterr().out
+    assert "Dragoman is not configured in any client." in capsys.readouterr().out
 
 
 def test_setup_goes_on_after_a_client_that_cannot_be_changed(here: Machine, capsys: Output) -> None:
@@ -230,12 +229,12 @@ def test_setup_goes_on_after_a_client_that_cannot_be_changed(here: Machine, caps
 def test_undo_passes_over_broken_files_that_never_named_us(here: Machine, capsys: Output) -> None:
     cursor_file(here, "{ broken")
     assert run(["setup", "--undo", "--yes"]) == ExitCode.OK
-    assert "No client has our entry." in capsys.readouterr().out
+    assert "Dragoman is not configured in any client." in capsys.readouterr().out
 
 
 def test_setup_on_a_machine_without_clients_says_so(here: Machine, capsys: Output) -> None:
     assert run(["setup", "--yes"]) == ExitCode.OK
-    assert "No MCP client was found" in capsys.readouterr().out
+    assert "No MCP client found" in capsys.readouterr().out
 
 
 def test_setup_speaks_chinese_to_those_who_read_it(

@@ -7,7 +7,7 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dragoman.clients.diffs import diff, masked
+from dragoman.clients.edits import diff, mask_secrets
 
 PUBLIC = {"dragoman", "mcp"}
 
@@ -40,12 +40,12 @@ def test_a_changed_secret_is_seen_to_change_without_being_seen() -> None:
 
 def test_comments_are_hidden_because_old_keys_rest_in_them() -> None:
     text = '{ // old: sk-1\n/* sk-2\n sk-3 */ "a": 1 }\n'
-    assert masked(text, PUBLIC) == '{ // …\n/* …\n … "a": 1 }\n'
+    assert mask_secrets(text, PUBLIC) == '{ // …\n/* …\n … "a": 1 }\n'
 
 
 def test_toml_is_hidden_by_the_same_rules() -> None:
     text = 'a = "sk-1" # sk-2\nb = \'sk-3\'\nc = """\nsk-4"""\nargs = ["mcp", "sk-5"]\n"quoted" = 1\n'
-    shown = masked(text, PUBLIC)
+    shown = mask_secrets(text, PUBLIC)
     assert "sk-" not in shown
     assert '"mcp"' in shown
     assert '"quoted" = 1' in shown

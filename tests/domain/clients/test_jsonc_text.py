@@ -11,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from dragoman.clients import jsonc_text
-from dragoman.clients.refusals import RefusedError
+from dragoman.clients.config_file import UneditableConfigError
 
 BOX = "mcpServers"
 US = "dragoman"
@@ -106,14 +106,14 @@ def test_a_removal_is_the_exact_inverse_where_the_container_had_servers() -> Non
     ],
 )
 def test_what_is_not_understood_is_named_by_its_place_in_the_original(text: str, place: str) -> None:
-    with pytest.raises(RefusedError) as caught:
+    with pytest.raises(UneditableConfigError) as caught:
         put(text)
     assert place in str(caught.value.reason)
 
 
 @pytest.mark.parametrize("text", ["[]", "1", '"mcpServers"', "null"])
 def test_a_document_that_is_no_object_is_refused(text: str) -> None:
-    with pytest.raises(RefusedError, match="not an object"):
+    with pytest.raises(UneditableConfigError, match="not an object"):
         put(text)
 
 
@@ -223,7 +223,7 @@ def test_our_reading_is_that_of_another_parser(text: str) -> None:
 def test_any_text_is_edited_correctly_or_refused(text: str) -> None:
     try:
         before = jsonc_text.parse(text)
-    except RefusedError:
+    except UneditableConfigError:
         return
     if isinstance(before.get(BOX, {}), dict):
         assert jsonc_text.parse(put(text)) == {**before, BOX: {US: ENTRY}}

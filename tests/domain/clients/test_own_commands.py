@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from dragoman.clients.command import Command
+from dragoman.clients.catalog import BY_ID
+from dragoman.clients.descriptions import outcome_messages
 from dragoman.clients.machine import Machine
-from dragoman.clients.sentences import told
-from dragoman.clients.table import BY_ID
-from dragoman.testing.faults import FaultySystem
+from dragoman.clients.server_command import ServerCommand
 from tests.domain.clients.conftest import InstallScript
-from tests.domain.clients.samples import wish_for, writer
+from tests.domain.clients.samples import desired_entry_for, writer
+from tests.support.faulty_system import FaultySystem
 
 CLAUDE = BY_ID["claude-code"]
 RECORD = "import json; open(HERE + '/argv', 'a').write(json.dumps(sys.argv[1:]) + '\\n')\n"
@@ -33,17 +33,17 @@ def calls(machine: Machine) -> list[list[str]]:
 
 def test_the_clients_own_command_is_used_where_it_is_found(machine: Machine, install: InstallScript) -> None:
     install("claude", RECORD + ADD)
-    done = writer(machine).write(wish_for(CLAUDE, machine))
+    done = writer(machine).write(desired_entry_for(CLAUDE, machine))
     assert calls(machine) == [["mcp", "add", "-s", "user", "dragoman", "--", "/opt/tools/dragoman", "mcp"]]
     assert (done.change, done.own_failure, done.backup) == ("added", None, None)
     assert json.loads(done.path.read_text())["numStartups"] == 3
-    assert "done by `claude mcp add" in "\n".join(map(str, told(done)))
+    assert "Done with `claude mcp add" in "\n".join(map(str, outcome_messages(done)))
 
 
 def test_what_it_added_counts_as_ours_the_second_time(machine: Machine, install: InstallScript) -> None:
     install("claude", RECORD + ADD)
-    writer(machine).write(wish_for(CLAUDE, machine))
-    assert writer(machine).write(wish_for(CLAUDE, machine)).change == "unchanged"
+    writer(machine).write(desired_entry_for(CLAUDE, machine))
+    assert writer(machine).write(desired_entry_for(CLAUDE, machine)).change == "unchanged"
     assert len(calls(machine)) == 1
 
 
@@ -51,8 +51,8 @@ def test_an_entry_that_is_there_is_changed_by_us_because_it_would_refuse(
     machine: Machine, install: InstallScript
 ) -> None:
     install("claude", RECORD + ADD)
-    writer(machine).write(wish_for(CLAUDE, machine, Command("/old/dragoman")))
-    assert writer(machine).write(wish_for(CLAUDE, machine)).change == "updated"
+    writer(machine).write(desired_entry_for(CLAUDE, machine, ServerCommand("/old/dragoman")))
+    assert writer(machine).write(desired_entry_for(CLAUDE, machine)).change == "updated"
     entry = json.loads((machine.home / ".claude.json").read_text())["mcpServers"]["dragoman"]
     assert (entry["command"], entry["env"]) == ("/opt/tools/dragoman", {})
     assert len(calls(machine)) == 1
@@ -63,29 +63,29 @@ def test_an_entry_that_is_there_is_changed_by_us_because_it_would_refuse(
     [
         ("print('noise'); sys.exit('error: config is locked')", "status 1: error: config is locked"),
         ("sys.exit(3)", "status 3"),
-        ("", "reported success, but the entry is not there"),
-        ("import time; time.sleep(600)", "did not end within 0.5 seconds"),
+        ("", "reported success, but the entry is missing"),
+        ("import time; time.sleep(600)", "did not exit within 0.5 seconds"),
     ],
 )
 def test_when_it_does_not_work_the_file_is_edited_and_the_reason_given(
     machine: Machine, install: InstallScript, body: str, reason: str
 ) -> None:
     install("claude", body)
-    done = writer(machine, deadline_s=0.5).write(wish_for(CLAUDE, machine))
+    done = writer(machine, deadline_s=0.5).write(desired_entry_for(CLAUDE, machine))
     assert done.change == "added"
     assert reason in str(done.own_failure)
-    assert reason in "\n".join(map(str, told(done)))
+    assert reason in "\n".join(map(str, outcome_messages(done)))
     assert json.loads(done.path.read_text())["mcpServers"]["dragoman"]["command"] == "/opt/tools/dragoman"
 
 
 def test_a_program_that_cannot_be_started_is_no_obstacle(machine: Machine, install: InstallScript) -> None:
     install("claude", "").write_text("#!/no/such/interpreter\n")
-    done = writer(machine).write(wish_for(CLAUDE, machine))
+    done = writer(machine).write(desired_entry_for(CLAUDE, machine))
     assert "did not start" in str(done.own_failure)
     assert done.path.exists()
     refused = FaultySystem(1)
     done.path.unlink()
-    assert "did not start" in str(writer(machine, refused).write(wish_for(CLAUDE, machine)).own_failure)
+    assert "did not start" in str(writer(machine, refused).write(desired_entry_for(CLAUDE, machine)).own_failure)
 
 
 def test_at_the_deadline_its_children_end_with_it(machine: Machine, install: InstallScript) -> None:
@@ -95,7 +95,7 @@ def test_at_the_deadline_its_children_end_with_it(machine: Machine, install: Ins
         "child = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)'])\n"
         "open(HERE + '/child', 'w').write(str(child.pid))\ntime.sleep(600)",
     )
-    writer(machine, deadline_s=2).write(wish_for(CLAUDE, machine))
+    writer(machine, deadline_s=2).write(desired_entry_for(CLAUDE, machine))
     assert_gone(int((machine.home.parent / "child").read_text()))
 
 
@@ -115,13 +115,13 @@ def assert_gone(pid: int) -> None:
 def test_it_is_not_asked_about_a_file_that_cannot_be_understood(machine: Machine, install: InstallScript) -> None:
     install("claude", RECORD + ADD)
     (machine.home / ".claude.json").write_text("{ broken")
-    with pytest.raises(Exception, match="left as it is"):
-        writer(machine).write(wish_for(CLAUDE, machine))
+    with pytest.raises(Exception, match="is unchanged"):
+        writer(machine).write(desired_entry_for(CLAUDE, machine))
     assert calls(machine) == []
 
 
 def test_codex_and_gemini_and_vs_code_are_asked_too(machine: Machine, install: InstallScript) -> None:
     for client in (BY_ID["codex"], BY_ID["gemini"], BY_ID["vscode"]):
         install(client.program, RECORD + "sys.exit(1)")
-        assert writer(machine).write(wish_for(client, machine)).own_failure is not None
+        assert writer(machine).write(desired_entry_for(client, machine)).own_failure is not None
     assert [call[0] for call in calls(machine)] == ["mcp", "mcp", "--add-mcp"]

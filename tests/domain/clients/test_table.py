@@ -9,13 +9,22 @@ from pathlib import Path
 
 import pytest
 
+from dragoman.clients.catalog import BY_ID, CLIENTS, McpClient
+from dragoman.clients.descriptions import describe_all
 from dragoman.clients.edits import snippet
-from dragoman.clients.entries import HttpEndpoint, http_entry, laid_over, own_command, stdio_entry
-from dragoman.clients.listing import describe_all
+from dragoman.clients.entries import (
+    HttpEndpoint,
+    desired_http_entry,
+    desired_stdio_entry,
+    find_client,
+    http_entry,
+    merge_entry,
+    own_command,
+    require_no_token,
+    stdio_entry,
+)
 from dragoman.clients.machine import Machine, this_machine
-from dragoman.clients.table import BY_ID, CLIENTS, Client
-from dragoman.clients.wishes import find_client, http_wish, require_unshared, stdio_wish
-from dragoman.errors import DragomanError
+from dragoman.core.errors import DragomanError
 from tests.domain.clients.conftest import InstallScript
 from tests.domain.clients.samples import COMMAND
 
@@ -60,7 +69,7 @@ def test_every_client_gets_the_shape_that_it_reads(
     if http is not None:
         assert http_entry(client, ENDPOINT) == http
         return
-    with pytest.raises(DragomanError, match="cannot be given an HTTP server"):
+    with pytest.raises(DragomanError, match="does not support HTTP servers"):
         http_entry(client, ENDPOINT)
 
 
@@ -123,7 +132,7 @@ def test_the_older_place_is_used_while_only_it_is_there(machine: Machine) -> Non
 
 
 @pytest.mark.parametrize("client", [client for client in CLIENTS if client.files], ids=lambda client: client.id)
-def test_a_client_is_installed_when_it_left_a_trace(machine: Machine, client: Client) -> None:
+def test_a_client_is_installed_when_it_left_a_trace(machine: Machine, client: McpClient) -> None:
     assert not client.is_installed(machine)
     file = client.file(machine)
     assert file is not None
@@ -134,7 +143,7 @@ def test_a_client_is_installed_when_it_left_a_trace(machine: Machine, client: Cl
 
 @pytest.mark.parametrize("client", [client for client in CLIENTS if client.program], ids=lambda client: client.id)
 def test_a_client_is_installed_when_its_program_is_found(
-    machine: Machine, install: InstallScript, client: Client
+    machine: Machine, install: InstallScript, client: McpClient
 ) -> None:
     install(client.program, "")
     assert client.is_installed(machine)
@@ -159,7 +168,7 @@ def test_vs_code_is_given_the_entry_as_json() -> None:
 
 
 @pytest.mark.parametrize("client", CLIENTS, ids=lambda client: client.id)
-def test_no_secret_is_ever_an_argument_because_everybody_can_read_those(client: Client) -> None:
+def test_no_secret_is_ever_an_argument_because_everybody_can_read_those(client: McpClient) -> None:
     assert not any(ENDPOINT.token in word for word in own_command(client, "http", COMMAND, ENDPOINT))
 
 
@@ -169,38 +178,38 @@ def test_an_endpoint_does_not_print_its_token() -> None:
 
 def test_what_the_user_added_stays_and_what_contradicts_us_goes() -> None:
     http = {"type": "http", "url": "u", "headers": {}, "env": {"A": "1"}, "disabled": True}
-    assert laid_over(http, {"command": "d"}, "stdio") == {"env": {"A": "1"}, "disabled": True, "command": "d"}
+    assert merge_entry(http, {"command": "d"}, "stdio") == {"env": {"A": "1"}, "disabled": True, "command": "d"}
     stdio = {"type": "stdio", "command": "d", "args": [], "alwaysAllow": ["x"]}
-    assert laid_over(stdio, {"url": "u"}, "http") == {"alwaysAllow": ["x"], "url": "u"}
-    assert laid_over({"type": "stdio", "command": "old"}, {"command": "d"}, "stdio") == {
+    assert merge_entry(stdio, {"url": "u"}, "http") == {"alwaysAllow": ["x"], "url": "u"}
+    assert merge_entry({"type": "stdio", "command": "old"}, {"command": "d"}, "stdio") == {
         "type": "stdio",
         "command": "d",
     }
-    assert laid_over("nonsense", {"command": "d"}, "stdio") == {"command": "d"}
+    assert merge_entry("nonsense", {"command": "d"}, "stdio") == {"command": "d"}
 
 
 def test_a_project_file_names_the_program_without_this_machines_path(machine: Machine) -> None:
-    wish = stdio_wish(BY_ID["cursor"], machine, COMMAND, project=True)
-    assert wish.path == machine.project / ".cursor/mcp.json"
-    assert wish.entry == {"command": "dragoman", "args": ["mcp"]}
-    assert wish.own_command == ()
+    desired = desired_stdio_entry(BY_ID["cursor"], machine, COMMAND, project=True)
+    assert desired.path == machine.project / ".cursor/mcp.json"
+    assert desired.entry == {"command": "dragoman", "args": ["mcp"]}
+    assert desired.own_command == ()
 
 
 def test_a_token_never_goes_into_a_project_file(machine: Machine) -> None:
-    with pytest.raises(DragomanError, match="belongs to the project"):
-        require_unshared(http_wish(BY_ID["cursor"], machine, ENDPOINT, project=True))
-    require_unshared(http_wish(BY_ID["codex"], machine, ENDPOINT, project=True))
+    with pytest.raises(DragomanError, match="is a project file"):
+        require_no_token(desired_http_entry(BY_ID["cursor"], machine, ENDPOINT, project=True))
+    require_no_token(desired_http_entry(BY_ID["codex"], machine, ENDPOINT, project=True))
 
 
 def test_a_client_without_a_file_says_so_when_one_is_needed(machine: Machine) -> None:
-    with pytest.raises(DragomanError, match="no file for this"):
-        _ = stdio_wish(BY_ID["jetbrains"], machine, COMMAND).file
-    with pytest.raises(DragomanError, match="no file for this"):
-        _ = stdio_wish(BY_ID["windsurf"], machine, COMMAND, project=True).file
+    with pytest.raises(DragomanError, match="no known configuration file"):
+        _ = desired_stdio_entry(BY_ID["jetbrains"], machine, COMMAND).file
+    with pytest.raises(DragomanError, match="no known configuration file"):
+        _ = desired_stdio_entry(BY_ID["windsurf"], machine, COMMAND, project=True).file
 
 
 def test_an_unknown_client_is_answered_with_the_known_ones() -> None:
-    with pytest.raises(DragomanError, match=r"No MCP client is called emacs.*cursor"):
+    with pytest.raises(DragomanError, match=r"Unknown MCP client: emacs.*cursor"):
         find_client("emacs")
 
 

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dragoman.clients import toml_text
-from dragoman.clients.edits import with_entry, without_entry
-from dragoman.clients.refusals import RefusedError
-from dragoman.clients.table import BY_ID
+from dragoman.clients.catalog import BY_ID
+from dragoman.clients.config_file import UneditableConfigError
+from dragoman.clients.edits import add_entry, remove_entry
 
 BOX = "mcp_servers"
 US = "dragoman"
@@ -100,13 +100,13 @@ def test_a_value_whose_last_line_looks_like_a_comment_belongs_to_its_section() -
     ],
 )
 def test_forms_that_cannot_be_edited_safely_are_refused(text: str) -> None:
-    with pytest.raises(RefusedError, match="not safely edited"):
-        with_entry(CODEX, text, ENTRY, "stdio")
+    with pytest.raises(UneditableConfigError, match="cannot be edited safely"):
+        add_entry(CODEX, text, ENTRY, "stdio")
 
 
 def test_an_entry_inside_another_value_is_not_removed_but_named() -> None:
-    with pytest.raises(RefusedError, match="not safely edited"):
-        without_entry(CODEX, '[mcp_servers]\ndragoman = {command = "x"}\n')
+    with pytest.raises(UneditableConfigError, match="cannot be edited safely"):
+        remove_entry(CODEX, '[mcp_servers]\ndragoman = {command = "x"}\n')
 
 
 @pytest.mark.parametrize(
@@ -114,7 +114,7 @@ def test_an_entry_inside_another_value_is_not_removed_but_named() -> None:
     [("a = 1\n[b\n", "line 2, column 3"), ("a = ", "line 1, column 5"), ('a = 1\nb = "no end', "line 2, column 12")],
 )
 def test_what_is_not_understood_is_named_by_its_place(text: str, place: str) -> None:
-    with pytest.raises(RefusedError) as caught:
+    with pytest.raises(UneditableConfigError) as caught:
         put(text)
     assert place in str(caught.value.reason)
 
@@ -147,11 +147,11 @@ def documents(draw: st.DrawFn) -> str:
 @given(documents())
 def test_a_write_and_a_removal_change_our_entry_alone(text: str) -> None:
     try:
-        written = with_entry(CODEX, text, ENTRY, "stdio")
-    except RefusedError:
+        written = add_entry(CODEX, text, ENTRY, "stdio")
+    except UneditableConfigError:
         assert US in tomllib.loads(text).get(BOX, {})
         return
-    removed = without_entry(CODEX, written.text)
+    removed = remove_entry(CODEX, written.text)
     before, after = tomllib.loads(text), tomllib.loads(removed.text)
     others = {name: server for name, server in before.get(BOX, {}).items() if name != US}
     assert {BOX: {}, **after} == {**before, BOX: others}

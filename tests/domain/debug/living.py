@@ -9,14 +9,16 @@ from typing import Any
 import anyio
 import pytest
 
-from dragoman.debug.dialect import Dialect
-from dragoman.debug.model import Stop
-from dragoman.debug.service import Client, Disclosed, Wish
-from dragoman.debug.session import Launch, Session
-from dragoman.errors import DragomanError
-from dragoman.testing.clocks import VirtualClock
-from dragoman.testing.fake_adapter import FakeAdapter
+from dragoman.core.errors import DragomanError
+from dragoman.debug.backends.quirks import AdapterQuirks
+from dragoman.debug.model import LaunchRequest, Stop
+from dragoman.debug.session.handshake import AdapterLaunch
+from dragoman.debug.session.launch_request import LaunchDisclosure
+from dragoman.debug.session.session import DebugSession
 from dragoman.workspace.breakpoints import Breakpoint
+from dragoman.workspace.caller import Caller
+from tests.support.clocks import VirtualClock
+from tests.support.fake_adapter import FakeAdapter
 
 Told = list[tuple[str, dict[str, Any]]]
 
@@ -24,31 +26,33 @@ Told = list[tuple[str, dict[str, Any]]]
 class NothingToDisclose:
     """For starters of tests in which nobody is asked for leave."""
 
-    async def disclose(self, client: Client, wish: Wish) -> Disclosed:
-        return Disclosed((), "")
+    async def disclose(self, client: Caller, launch_request: LaunchRequest) -> LaunchDisclosure:
+        return LaunchDisclosure((), "")
 
-    def approve(self, starts: Sequence[Disclosed]) -> None:
+    def approve(self, starts: Sequence[LaunchDisclosure]) -> None:
         pass
 
 
 def session_of(
     adapter: FakeAdapter,
     *,
-    dialect: Dialect | None = None,
+    quirks: AdapterQuirks | None = None,
     request: str = "launch",
     arguments: dict[str, Any] | None = None,
     exception_filters: tuple[str, ...] = (),
     told: Told | None = None,
-) -> Session:
-    launch = Launch(request, arguments or {}, "fake", dialect=dialect or Dialect(), exception_filters=exception_filters)
+) -> DebugSession:
+    launch = AdapterLaunch(
+        request, arguments or {}, "fake", quirks=quirks or AdapterQuirks(), exception_filters=exception_filters
+    )
     record = told if told is not None else []
-    return Session(
-        "s1", "a.py", adapter, launch, VirtualClock(), tell=lambda kind, _, body: record.append((kind, body))
+    return DebugSession(
+        "s1", "a.py", adapter, launch, VirtualClock(), record_event=lambda kind, _, body: record.append((kind, body))
     )
 
 
 @asynccontextmanager
-async def living(session: Session, *breakpoints: Breakpoint) -> AsyncIterator[Session]:
+async def living(session: DebugSession, *breakpoints: Breakpoint) -> AsyncIterator[DebugSession]:
     async with anyio.create_task_group() as group:
         await group.start(session.live, breakpoints)
         with anyio.fail_after(5):
@@ -56,7 +60,7 @@ async def living(session: Session, *breakpoints: Breakpoint) -> AsyncIterator[Se
         group.cancel_scope.cancel()
 
 
-async def stopped(session: Session, after: int = 0) -> Stop:
+async def stopped(session: DebugSession, after: int = 0) -> Stop:
     outcome = await session.outcome(after, 2)
     assert isinstance(outcome, Stop), outcome
     return outcome

@@ -6,19 +6,24 @@ from pathlib import Path
 
 import pytest
 
-from dragoman.debug.adapters import commands, finding
-from dragoman.debug.adapters.commands import install_command
-from dragoman.debug.adapters.finding import Found, find_adapter, missing, on_path
-from dragoman.debug.adapters.javascript import JAVASCRIPT
-from dragoman.debug.adapters.spec import Situation
-from dragoman.debug.adapters.versions import version_of
-from dragoman.errors import DragomanError
-from dragoman.places import Places, find_places
+from dragoman.core.errors import DragomanError
+from dragoman.core.paths import Paths, find_paths
+from dragoman.debug.backends.adapters import discovery
+from dragoman.debug.backends.adapters.discovery import (
+    AdapterLocation,
+    adapter_missing,
+    adapter_version,
+    find_adapter,
+    find_on_path,
+    install_command,
+)
+from dragoman.debug.backends.adapters.javascript import JAVASCRIPT
+from dragoman.debug.backends.adapters.spec import LaunchContext
 
 
 @pytest.fixture
-def places(home: Path) -> Places:
-    return find_places()
+def paths(home: Path) -> Paths:
+    return find_paths()
 
 
 @pytest.fixture
@@ -35,67 +40,67 @@ def program(path: Path, says: str = "") -> Path:
     return path
 
 
-def settings(places: Places, text: str) -> None:
-    places.config.mkdir(parents=True, exist_ok=True)
-    places.settings_file.write_text(text)
+def settings(paths: Paths, text: str) -> None:
+    paths.config.mkdir(parents=True, exist_ok=True)
+    paths.settings_file.write_text(text)
 
 
-def test_what_is_not_there_is_not_found(user: dict[str, str], places: Places) -> None:
-    assert find_adapter("go", user, places) is None
+def test_what_is_not_there_is_not_found(user: dict[str, str], paths: Paths) -> None:
+    assert find_adapter("go", user, paths) is None
 
 
 def test_the_settings_come_before_path_and_path_before_the_usual_places(
-    user: dict[str, str], places: Places, tmp_path: Path
+    user: dict[str, str], paths: Paths, tmp_path: Path
 ) -> None:
     usual = program(Path(user["HOME"]) / "go" / "bin" / "dlv")
-    assert find_adapter("go", user, places) == Found(usual, "machine")
+    assert find_adapter("go", user, paths) == AdapterLocation(usual, "machine")
     there = program(tmp_path / "bin" / "dlv")
-    assert find_adapter("go", user, places) == Found(there, "path")
+    assert find_adapter("go", user, paths) == AdapterLocation(there, "path")
     named = program(tmp_path / "elsewhere" / "dlv")
-    settings(places, f'[adapters.go]\npath = "{named}"\n')
-    assert find_adapter("go", user, places) == Found(named, "settings")
+    settings(paths, f'[adapters.go]\npath = "{named}"\n')
+    assert find_adapter("go", user, paths) == AdapterLocation(named, "settings")
 
 
-def test_our_own_comes_before_path(user: dict[str, str], places: Places, tmp_path: Path) -> None:
+def test_our_own_comes_before_path(user: dict[str, str], paths: Paths, tmp_path: Path) -> None:
     program(tmp_path / "bin" / "codelldb")
-    own = program(places.adapters_folder / "codelldb" / "adapter" / "codelldb")
-    assert find_adapter("codelldb", user, places) == Found(own, "ours")
+    own = program(paths.adapters_folder / "codelldb" / "adapter" / "codelldb")
+    assert find_adapter("codelldb", user, paths) == AdapterLocation(own, "ours")
 
 
-def test_of_several_extensions_the_newest_is_taken(user: dict[str, str], places: Places) -> None:
+def test_of_several_extensions_the_newest_is_taken(user: dict[str, str], paths: Paths) -> None:
     for version in ("1.9.0", "1.11.8", "1.10.0"):
         program(Path(user["HOME"]) / f".vscode/extensions/vadimcn.vscode-lldb-{version}/adapter/codelldb")
-    found = find_adapter("codelldb", user, places)
+    found = find_adapter("codelldb", user, paths)
     assert found is not None
     assert "1.11.8" in str(found.path)
 
 
 def test_of_several_versions_on_path_the_one_without_a_number_and_then_the_newest(
-    user: dict[str, str], places: Places, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    user: dict[str, str], paths: Paths, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("lldb-dap-18", "lldb-dap-20"):
         program(tmp_path / "bin" / name)
-    assert find_adapter("lldb", user, places) == Found(tmp_path / "bin" / "lldb-dap-20", "path")
+    assert find_adapter("lldb", user, paths) == AdapterLocation(tmp_path / "bin" / "lldb-dap-20", "path")
     program(tmp_path / "bin" / "lldb-dap")
-    assert find_adapter("lldb", user, places) == Found(tmp_path / "bin" / "lldb-dap", "path")
+    assert find_adapter("lldb", user, paths) == AdapterLocation(tmp_path / "bin" / "lldb-dap", "path")
 
 
-def test_a_path_in_the_settings_that_leads_nowhere_is_an_error(user: dict[str, str], places: Places) -> None:
-    settings(places, '[adapters.go]\npath = "/nowhere/dlv"\n')
+def test_a_path_in_the_settings_that_leads_nowhere_is_an_error(user: dict[str, str], paths: Paths) -> None:
+    settings(paths, '[adapters.go]\npath = "/nowhere/dlv"\n')
     with pytest.raises(DragomanError, match=r"adapters\.go\.path") as caught:
-        find_adapter("go", user, places)
+        find_adapter("go", user, paths)
     assert caught.value.code == "adapter_missing"
 
 
 def test_a_relative_path_variable_is_not_looked_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     program(tmp_path / "bin" / "dlv")
     monkeypatch.chdir(tmp_path)
-    assert on_path("dlv", {"PATH": "bin:."}) is None
+    assert find_on_path("dlv", {"PATH": "bin:."}) is None
 
 
-@pytest.mark.parametrize("name", [name for name in finding.SOUGHT if name != "python"])
+@pytest.mark.parametrize("name", [name for name in discovery.ADAPTER_SEARCHES if name != "python"])
 def test_a_missing_one_is_told_with_a_command(user: dict[str, str], name: str) -> None:
-    error = missing(name, user)
+    error = adapter_missing(name, user)
     assert error.code == "adapter_missing"
     assert install_command(name, user) in str(error.hint)
 
@@ -136,9 +141,9 @@ def test_debian_is_asked_for_its_newest_lldb(
     program(tmp_path / "bin" / "apt-get")
     program(tmp_path / "bin" / "apt-cache", "lldb-14 - old\nlldb-19 - good\nlldb-16 - old")
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:/bin:/usr/bin")
-    commands._newest_lldb.cache_clear()
+    discovery._newest_lldb.cache_clear()
     assert install_command("lldb", user).endswith("apt-get install -y lldb-19")
-    commands._newest_lldb.cache_clear()
+    discovery._newest_lldb.cache_clear()
 
 
 @pytest.mark.parametrize(
@@ -146,22 +151,22 @@ def test_debian_is_asked_for_its_newest_lldb(
     [("go", "Delve Debugger\nVersion: 1.20.2\nBuild: x", "1.20.2"), ("ruby", "rdbg3 1.4.0", "1.4.0"), ("go", "?", "")],
 )
 def test_a_version_is_what_the_adapter_says(tmp_path: Path, name: str, says: str, version: str) -> None:
-    assert version_of(name, program(tmp_path / "adapter", says)) == version
+    assert adapter_version(name, program(tmp_path / "adapter", says)) == version
 
 
 def test_one_that_does_not_answer_has_no_version(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     silent = tmp_path / "dlv"
     silent.write_text("#!/bin/sh\nexec sleep 60\n")
     silent.chmod(0o755)
-    monkeypatch.setattr(commands, "_ASKED_WITHIN_S", 0.2)
-    assert version_of("go", silent) == ""
+    monkeypatch.setattr(discovery, "_ASKED_WITHIN_S", 0.2)
+    assert adapter_version("go", silent) == ""
 
 
 def test_a_version_may_stand_in_a_file_beside(tmp_path: Path) -> None:
     adapter = program(tmp_path / "adapter" / "codelldb")
-    assert version_of("codelldb", adapter) == ""
+    assert adapter_version("codelldb", adapter) == ""
     (tmp_path / "version.json").write_text('{"version": "1.11.8"}')
-    assert version_of("codelldb", adapter) == "1.11.8"
+    assert adapter_version("codelldb", adapter) == "1.11.8"
 
 
 @pytest.mark.needs("lldb")
@@ -170,16 +175,16 @@ def test_lldb_tells_its_version_in_its_first_answer() -> None:
 
     found = find_adapter("lldb", os.environ)
     assert found is not None
-    assert version_of("lldb", found.path)[0].isdigit()
+    assert adapter_version("lldb", found.path)[0].isdigit()
 
 
 def test_the_clients_node_runs_js_debug_and_the_configurations_runs_the_program(
-    user: dict[str, str], places: Places, tmp_path: Path
+    user: dict[str, str], paths: Paths, tmp_path: Path
 ) -> None:
     """A folder on the PATH of a launch file must not give us what we start."""
-    adapter = program(places.adapters_folder / "javascript" / "vsDebugServer.cjs")
+    adapter = program(paths.adapters_folder / "javascript" / "vsDebugServer.cjs")
     clients, programs = program(tmp_path / "bin" / "node"), program(tmp_path / "other" / "node")
-    situation = Situation(
+    situation = LaunchContext(
         "launch",
         {"program": "a.js"},
         {**user, "PATH": str(programs.parent)},

@@ -8,9 +8,9 @@ from contextlib import contextmanager
 
 import pytest
 
-from dragoman.debug.adapters.inspecting import open_inspector
-from dragoman.errors import DragomanError
-from dragoman.transport.peers import listeners
+from dragoman.core.errors import DragomanError
+from dragoman.debug.backends.adapters.javascript import open_inspector
+from dragoman.io.net.peers import listeners
 
 
 @contextmanager
@@ -33,7 +33,7 @@ def test_a_process_that_is_not_node_is_refused_and_lives() -> None:
 
 @pytest.mark.needs("javascript")
 def test_a_node_process_opens_its_inspector_once_and_keeps_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dragoman.debug.adapters.inspecting._OPENED_WITHIN_S", 1.0)
+    monkeypatch.setattr("dragoman.debug.backends.adapters.javascript._INSPECTOR_TIMEOUT_S", 1.0)
     free = "process.debugPort = 0; console.log('ready'); setInterval(() => {}, 1000)"
     with running("node", "-e", free) as process:
         port = open_inspector(process.pid)

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from dragoman.debug.adapters import CODELLDB, LLDB, AdapterSpec, Situation
-from dragoman.debug.adapters.native import NATIVE, native_arguments
-from dragoman.errors import DragomanError
-from dragoman.places import find_places
+from dragoman.core.errors import DragomanError
+from dragoman.core.paths import find_paths
+from dragoman.debug.backends.adapters import CODELLDB, LLDB, AdapterSpec, LaunchContext
+from dragoman.debug.backends.adapters.native import NATIVE, native_arguments
 
 CPPDBG: dict[str, Any] = {
     "type": "cppdbg",
@@ -28,8 +28,8 @@ CPPDBG: dict[str, Any] = {
 }
 
 
-def situation(workspace: Path, request: str = "launch", stdin: str | None = None, **arguments: Any) -> Situation:
-    return Situation(request, arguments, {"PATH": os.environ["PATH"]}, workspace, stdin=stdin)
+def situation(workspace: Path, request: str = "launch", stdin: str | None = None, **arguments: Any) -> LaunchContext:
+    return LaunchContext(request, arguments, {"PATH": os.environ["PATH"]}, workspace, stdin=stdin)
 
 
 def test_a_configuration_of_the_c_extension_is_translated(tmp_path: Path) -> None:
@@ -73,14 +73,14 @@ def test_source_without_a_newer_program_says_how_to_build_it(tmp_path: Path, nam
 
 
 def test_what_cargo_would_build_must_be_built_before(tmp_path: Path) -> None:
-    with pytest.raises(DragomanError, match="cargo build"):
+    with pytest.raises(DragomanError, match="builds with cargo"):
         native_arguments(situation(tmp_path, cargo={"args": ["build"]}))
 
 
 @pytest.mark.parametrize("spec", [LLDB, CODELLDB], ids=lambda spec: spec.name)
 def test_input_is_a_private_file_that_goes_once_it_is_open(tmp_path: Path, spec: AdapterSpec) -> None:
     told = spec.arguments(situation(tmp_path, stdin="secret", program="a", initCommands=["mine"]))
-    (file,) = (find_places().runtime / "scratch").iterdir()
+    (file,) = (find_paths().runtime / "scratch").iterdir()
     assert (file.read_text(), file.stat().st_mode & 0o777) == ("secret", 0o600)
     assert sum(str(file) in command for command in told["initCommands"]) == 1
     assert told["initCommands"][-1] == "mine"
@@ -103,6 +103,20 @@ def test_without_input_nothing_is_written(tmp_path: Path) -> None:
     ],
 )
 def test_the_message_of_a_panic_is_read_as_old_and_new_rust_print_it(printed: str) -> None:
-    found = re.search(NATIVE.prints_raised, "before\n" + printed)
+    found = re.search(NATIVE.raised_output_pattern, "before\n" + printed)
     assert found is not None
     assert found["message"] == "too large\nby 3"
+
+
+@pytest.mark.parametrize("connect", ["gdb-remote 127.0.0.1:4242", "process connect connect://127.0.0.1:4242"])
+def test_codelldb_waits_for_a_process_it_connects_to_and_for_no_other(tmp_path: Path, connect: str) -> None:
+    """A launch in the foreground would wait until the program ends."""
+    commands = ["settings set a b", connect, "process launch"]
+    given = CODELLDB.arguments(LaunchContext("attach", {"processCreateCommands": commands}, {}, tmp_path))
+    assert given["processCreateCommands"] == [
+        "settings set a b",
+        "script lldb.debugger.SetAsync(False)",
+        connect,
+        "script lldb.debugger.SetAsync(True)",
+        "process launch",
+    ]

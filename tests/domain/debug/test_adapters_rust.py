@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from dragoman.debug.adapters import LLDB, Situation
-from dragoman.debug.adapters.rust import is_rust
+from dragoman.debug.backends.adapters import LLDB, LaunchContext
+from dragoman.debug.backends.adapters.native import is_rust
 
 
 def rustc_in(folder: Path) -> dict[str, str]:
@@ -25,7 +25,7 @@ def rustc_in(folder: Path) -> dict[str, str]:
 
 
 def loaded(folder: Path, environment: dict[str, str], **arguments: Any) -> list[str]:
-    told = LLDB.arguments(Situation("launch", {"program": "app", **arguments}, environment, folder))
+    told = LLDB.arguments(LaunchContext("launch", {"program": "app", **arguments}, environment, folder))
     return [it for it in told["initCommands"] if "rustlib" in it]
 
 

@@ -7,16 +7,16 @@ from typing import Any
 
 import pytest
 
-from dragoman.debug.adapters import JAVASCRIPT, Situation
-from dragoman.errors import DragomanError
+from dragoman.core.errors import DragomanError
+from dragoman.debug.backends.adapters import JAVASCRIPT, LaunchContext
 
 
-def situation(folder: Path, version: str, program: str = "main.ts", **arguments: Any) -> Situation:
+def situation(folder: Path, version: str, program: str = "main.ts", **arguments: Any) -> LaunchContext:
     node = folder / "bin" / "node"
     node.parent.mkdir()
     node.write_text(f"#!/bin/sh\necho {version}\n")
     node.chmod(0o755)
-    return Situation("launch", {"program": program, **arguments}, {"PATH": str(node.parent)}, folder)
+    return LaunchContext("launch", {"program": program, **arguments}, {"PATH": str(node.parent)}, folder)
 
 
 @pytest.mark.parametrize(

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from dragoman.debug.adapters import BUILT_IN, PYTHON
-from dragoman.debug.bindings import Bindings
-from dragoman.debug.dialect import Dialect
-from dragoman.debug.hit_conditions import parse_hit_condition
-from dragoman.testing.fake_adapter import FakeAdapter
-from dragoman.wire.dap import bodies
+from dragoman.debug.backends.adapters import BUILT_IN, PYTHON
+from dragoman.debug.backends.quirks import AdapterQuirks
+from dragoman.debug.breakpoints.hit_conditions import parse_hit_condition
+from dragoman.debug.breakpoints.sync import BreakpointSync
+from dragoman.protocols.dap import bodies
 from dragoman.workspace.breakpoints import Breakpoint
+from tests.support.fake_adapter import FakeAdapter
 
 pytestmark = pytest.mark.anyio
 
@@ -29,10 +29,10 @@ async def adapter() -> AsyncIterator[FakeAdapter]:
     await fake.end()
 
 
-async def sent(adapter: FakeAdapter, *breakpoints: Breakpoint) -> Bindings:
-    bindings = Bindings(adapter, PYTHON.dialect)
-    await bindings.send(breakpoints)
-    return bindings
+async def sent(adapter: FakeAdapter, *breakpoints: Breakpoint) -> BreakpointSync:
+    breakpoint_sync = BreakpointSync(adapter, PYTHON.quirks)
+    await breakpoint_sync.send(breakpoints)
+    return breakpoint_sync
 
 
 def asked(adapter: FakeAdapter) -> list[dict[str, Any]]:
@@ -41,16 +41,16 @@ def asked(adapter: FakeAdapter) -> list[dict[str, Any]]:
 
 
 async def test_two_clients_conditions_at_one_line_are_sent_as_one_that_holds_for_either(adapter: FakeAdapter) -> None:
-    bindings = await sent(adapter, at(1, condition="n == 3"), at(2, condition="n == 5 or m"))
+    breakpoint_sync = await sent(adapter, at(1, condition="n == 3"), at(2, condition="n == 5 or m"))
     assert asked(adapter) == [{"line": 5, "condition": "(n == 3) or (n == 5 or m)"}]
-    assert bindings.hit("breakpoint", [105], None) == (1, 2)
-    assert [bindings.of(id).verified for id in (1, 2)] == [True, True]
+    assert breakpoint_sync.hit("breakpoint", [105], None) == (1, 2)
+    assert [breakpoint_sync.of(id).verified for id in (1, 2)] == [True, True]
 
 
 async def test_where_one_client_stops_always_all_that_stand_there_may_have_been_hit(adapter: FakeAdapter) -> None:
-    bindings = await sent(adapter, at(1, condition="n == 3"), at(2), at(3))
+    breakpoint_sync = await sent(adapter, at(1, condition="n == 3"), at(2), at(3))
     assert asked(adapter) == [{"line": 5}]
-    assert bindings.hit("breakpoint", [105], None) == (1, 2, 3)
+    assert breakpoint_sync.hit("breakpoint", [105], None) == (1, 2, 3)
 
 
 async def test_the_same_condition_twice_is_sent_once(adapter: FakeAdapter) -> None:
@@ -59,42 +59,42 @@ async def test_the_same_condition_twice_is_sent_once(adapter: FakeAdapter) -> No
 
 
 @pytest.mark.parametrize(
-    ("fields", "dialect"),
-    [({"log_message": "n is {n}"}, Dialect()), ({"hit_condition": "> 3"}, PYTHON.dialect)],
+    ("fields", "quirks"),
+    [({"log_message": "n is {n}"}, AdapterQuirks()), ({"hit_condition": "> 3"}, PYTHON.quirks)],
 )
 async def test_what_cannot_be_joined_with_a_breakpoint_at_its_place_is_told_as_not_bound(
-    adapter: FakeAdapter, fields: dict[str, Any], dialect: Dialect
+    adapter: FakeAdapter, fields: dict[str, Any], quirks: AdapterQuirks
 ) -> None:
-    bindings = Bindings(adapter, dialect)
-    await bindings.send([at(1), at(2, **fields)])
+    breakpoint_sync = BreakpointSync(adapter, quirks)
+    await breakpoint_sync.send([at(1), at(2, **fields)])
     assert asked(adapter) == [{"line": 5}]
-    ((breakpoint, binding),) = bindings.unbound()
+    ((breakpoint, binding),) = breakpoint_sync.unbound()
     assert breakpoint.id == 2
     assert "Another breakpoint" in binding.message
 
 
 async def test_what_was_left_out_is_sent_once_its_place_is_free(adapter: FakeAdapter) -> None:
-    bindings = await sent(adapter, at(1), at(2, hit_condition="> 300"))
-    await bindings.send([at(2, hit_condition="> 300")])
+    breakpoint_sync = await sent(adapter, at(1), at(2, hit_condition="> 300"))
+    await breakpoint_sync.send([at(2, hit_condition="> 300")])
     assert asked(adapter) == [{"line": 5, "hitCondition": "> 300"}]
-    assert bindings.of(2).verified
+    assert breakpoint_sync.of(2).verified
 
 
 async def test_a_logpoint_that_we_log_and_a_breakpoint_at_its_place_are_sent_as_one(adapter: FakeAdapter) -> None:
-    bindings = await sent(adapter, at(1), at(2, log_message="x", condition="n"))
+    breakpoint_sync = await sent(adapter, at(1), at(2, log_message="x", condition="n"))
     assert asked(adapter) == [{"line": 5}]
-    assert (bindings.messages_to_log((1, 2)), bindings.messages_to_log((1,))) == (["x"], [])
-    assert [bindings.of(id).verified for id in (1, 2)] == [True, True]
+    assert (breakpoint_sync.messages_to_log((1, 2)), breakpoint_sync.messages_to_log((1,))) == (["x"], [])
+    assert [breakpoint_sync.of(id).verified for id in (1, 2)] == [True, True]
 
 
 async def test_those_that_the_adapter_moves_to_one_line_are_sent_as_one(adapter: FakeAdapter) -> None:
     """debugpy moves one from a blank line to the line before, and would forget what stands there."""
     moved = [{"verified": True, "id": 105, "line": 5}, {"verified": True, "id": 106, "line": 5}]
     adapter.answers["setBreakpoints"] = lambda it: {"breakpoints": moved[: len(it["breakpoints"])]}
-    bindings = await sent(adapter, at(1, log_message="x"), at(2, 6, condition="n == 3"))
+    breakpoint_sync = await sent(adapter, at(1, log_message="x"), at(2, 6, condition="n == 3"))
     assert asked(adapter) == [{"line": 5}]
-    assert [bindings.of(id).line for id in (1, 2)] == [5, 5]
-    assert bindings.hit("breakpoint", [105], None) == (1, 2)
+    assert [breakpoint_sync.of(id).line for id in (1, 2)] == [5, 5]
+    assert breakpoint_sync.hit("breakpoint", [105], None) == (1, 2)
 
 
 async def test_breakpoints_in_other_columns_of_a_line_stay_their_own(adapter: FakeAdapter) -> None:
@@ -103,18 +103,22 @@ async def test_breakpoints_in_other_columns_of_a_line_stay_their_own(adapter: Fa
 
 
 async def test_a_condition_that_cannot_be_read_is_told_and_spoils_no_other(adapter: FakeAdapter) -> None:
-    bindings = await sent(adapter, at(1, condition="n =="), at(2, condition="n == 5"), at(3, line=9, condition="(("))
+    breakpoint_sync = await sent(
+        adapter, at(1, condition="n =="), at(2, condition="n == 5"), at(3, line=9, condition="((")
+    )
     assert asked(adapter) == [{"line": 5, "condition": "n == 5"}, {"line": 9, "condition": "(("}]
-    assert [(it.id, binding.message.split(":")[0]) for it, binding in bindings.unbound()] == [
+    assert [(it.id, binding.message.split(":")[0]) for it, binding in breakpoint_sync.unbound()] == [
         (1, "SyntaxError"),
         (3, "SyntaxError"),
     ]
 
 
 async def test_a_bad_condition_stays_told_when_the_adapter_says_that_it_has_bound(adapter: FakeAdapter) -> None:
-    bindings = await sent(adapter, at(1, condition="n =="))
-    bindings.learn(bodies.BreakpointBody(reason="changed", breakpoint=bodies.Breakpoint(id=105, verified=True, line=5)))
-    assert not bindings.of(1).verified
+    breakpoint_sync = await sent(adapter, at(1, condition="n =="))
+    breakpoint_sync.learn(
+        bodies.BreakpointBody(reason="changed", breakpoint=bodies.ChangedBreakpoint(id=105, verified=True, line=5))
+    )
+    assert not breakpoint_sync.of(1).verified
 
 
 @pytest.mark.parametrize("condition", ["n is 3", "'\\d' in s", "  n == 1", "(" * 5000 + "1" + ")" * 5000])
@@ -125,16 +129,16 @@ async def test_strange_conditions_neither_warn_nor_fail(adapter: FakeAdapter, co
 
 async def test_line_zero_is_a_line_without_code(adapter: FakeAdapter) -> None:
     adapter.answers["setBreakpoints"] = lambda _: {"breakpoints": [{"id": 7, "verified": True, "line": 0}]}
-    bindings = Bindings(adapter, PYTHON.dialect)
-    await bindings.send([at(1)])
-    assert bindings.of(1).line is None
-    assert [binding.message for _, binding in bindings.unbound()] == ["There is no code at this line."]
+    breakpoint_sync = BreakpointSync(adapter, PYTHON.quirks)
+    await breakpoint_sync.send([at(1)])
+    assert breakpoint_sync.of(1).line is None
+    assert [binding.message for _, binding in breakpoint_sync.unbound()] == ["No code at this line."]
 
 
 async def test_what_is_not_bound_has_a_reason_though_the_adapter_gives_none(adapter: FakeAdapter) -> None:
     adapter.answers["setBreakpoints"] = lambda _: {"breakpoints": [{"id": 7, "verified": False}]}
-    bindings = await sent(adapter, at(1))
-    assert [bool(binding.message) for _, binding in bindings.unbound()] == [True]
+    breakpoint_sync = await sent(adapter, at(1))
+    assert [bool(binding.message) for _, binding in breakpoint_sync.unbound()] == [True]
 
 
 async def test_hits_are_counted_here_where_there_is_a_condition_as_well(adapter: FakeAdapter) -> None:
@@ -148,29 +152,29 @@ async def test_few_hits_are_counted_here_where_the_adapter_forgets_them_when_a_f
     adapter: FakeAdapter,
 ) -> None:
     few = at(1, hit_condition="== 3")
-    bindings = await sent(adapter, few)
+    breakpoint_sync = await sent(adapter, few)
     assert asked(adapter) == [{"line": 5}]
-    assert [await bindings.counts([1]), await bindings.counts([1])] == [False, False]
-    await bindings.send([few, at(2, line=9)])
-    assert await bindings.counts([1]) is True
+    assert [await breakpoint_sync.counts([1]), await breakpoint_sync.counts([1])] == [False, False]
+    await breakpoint_sync.send([few, at(2, line=9)])
+    assert await breakpoint_sync.counts([1]) is True
 
 
 async def test_a_hit_condition_that_never_holds_again_is_taken_from_the_adapter_and_stays_bound(
     adapter: FakeAdapter,
 ) -> None:
-    bindings = await sent(adapter, at(1, hit_condition="== 1"), at(2, line=9))
-    assert await bindings.counts([1]) is True
+    breakpoint_sync = await sent(adapter, at(1, hit_condition="== 1"), at(2, line=9))
+    assert await breakpoint_sync.counts([1]) is True
     assert asked(adapter) == [{"line": 9}]
-    assert bindings.of(1).verified
+    assert breakpoint_sync.of(1).verified
     assert len(adapter.sent("setBreakpoints")) == 2
 
 
 async def test_of_many_hits_it_is_told_that_the_adapter_counts_them_anew(adapter: FakeAdapter) -> None:
     many = at(1, hit_condition="== 5000")
-    bindings = await sent(adapter, many)
-    assert (asked(adapter), bindings.of(1).message) == ([{"line": 5, "hitCondition": "== 5000"}], "")
-    await bindings.send([many, at(2, line=9)])
-    assert (bindings.of(1).verified, "anew" in bindings.of(1).message) == (True, True)
+    breakpoint_sync = await sent(adapter, many)
+    assert (asked(adapter), breakpoint_sync.of(1).message) == ([{"line": 5, "hitCondition": "== 5000"}], "")
+    await breakpoint_sync.send([many, at(2, line=9)])
+    assert (breakpoint_sync.of(1).verified, "restarted its hit count" in breakpoint_sync.of(1).message) == (True, True)
 
 
 @pytest.mark.parametrize(
@@ -187,20 +191,20 @@ async def test_breakpoints_in_files_of_another_language_are_not_sent_and_not_tol
 ) -> None:
     paths = ["/p/a.rb", "/p/list.c", "/p/page.tmpl", "/p/a.py"]
     breakpoints = [Breakpoint(id=id, path=path, line=5) for id, path in enumerate(paths, 1)]
-    bindings = await sent(adapter, *breakpoints)
+    breakpoint_sync = await sent(adapter, *breakpoints)
     assert [it["source"]["path"] for it in adapter.sent("setBreakpoints")] == ["/p/a.py", "/p/page.tmpl"]
-    assert [bindings.of(id).verified for id in (1, 2, 3, 4)] == [False, False, True, True]
-    assert bindings.unbound() == []
+    assert [breakpoint_sync.of(id).verified for id in (1, 2, 3, 4)] == [False, False, True, True]
+    assert breakpoint_sync.unbound() == []
 
 
 def test_every_built_in_adapter_says_in_which_files_it_can_stop() -> None:
-    assert [spec.name for spec in BUILT_IN if not spec.dialect.suffixes] == []
+    assert [spec.name for spec in BUILT_IN if not spec.quirks.suffixes] == []
 
 
 async def test_what_a_program_stops_at_is_bound_before_its_adapter_says_so(adapter: FakeAdapter) -> None:
     unbound = {"id": 7, "verified": False, "message": "not loaded yet"}
     adapter.answers["setBreakpoints"] = lambda _: {"breakpoints": [unbound]}
-    bindings = await sent(adapter, at(1))
-    assert (bindings.of(1).verified, bindings.of(1).message != "") == (False, True)
-    assert bindings.hit("breakpoint", [7], None) == (1,)
-    assert (bindings.of(1).verified, bindings.of(1).message) == (True, "")
+    breakpoint_sync = await sent(adapter, at(1))
+    assert (breakpoint_sync.of(1).verified, breakpoint_sync.of(1).message != "") == (False, True)
+    assert breakpoint_sync.hit("breakpoint", [7], None) == (1,)
+    assert (breakpoint_sync.of(1).verified, breakpoint_sync.of(1).message) == (True, "")

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from dragoman.workspace import code_folders
-from dragoman.workspace.code_folders import CodeFolders
+from dragoman.workspace import code_locations
+from dragoman.workspace.code_locations import CodeLocations
 from tests.domain.debug.test_starting import PYTHON, Agent, agent_in, python, shell, written
 
 pytestmark = [pytest.mark.anyio, pytest.mark.timeout(120)]
@@ -131,21 +131,21 @@ async def test_what_is_installed_is_not_asked_about(tmp_path: Path, monkeypatch:
         linked(agent, agent.folder / "own.py")
         wanted = named(agent, program="link.py", python=str(apart / "bin" / "python"), args=[str(data)])
         assert (await agent.call("start_debugging", **wanted)).get("code") is None
-        folders = CodeFolders(agent.folder, agent.caller.environment)
+        folders = CodeLocations(agent.folder, agent.caller.environment)
         for path in (PYTHON / "python3", Path("/usr/bin/env"), Path("/bin/sh"), Path(sys.executable), Path("/")):
-            assert folders.strange(path) == [], path
+            assert folders.untrusted_places(path) == [], path
 
 
 def test_a_system_folder_that_anybody_may_write_to_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     system = tmp_path / "opt"
-    monkeypatch.setattr(code_folders, "_SYSTEM", (str(system),))
+    monkeypatch.setattr(code_locations, "_SYSTEM", (str(system),))
     (system / "shared" / "tool").mkdir(parents=True)
     script = system / "shared" / "tool" / "run.py"
     script.write_text("")
-    folders = CodeFolders(tmp_path / "workspace")
-    assert folders.strange(script) == []
+    folders = CodeLocations(tmp_path / "workspace")
+    assert folders.untrusted_places(script) == []
     (system / "shared").chmod(0o777)
-    assert folders.strange(script) == [script]
+    assert folders.untrusted_places(script) == [script]
 
 
 async def test_a_workspace_that_is_itself_reached_by_a_link_holds_its_files(tmp_path: Path) -> None:

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from dragoman.debug.endpoints import dialled_endpoints
-from dragoman.transport.peers import has_foreign_listener
+from dragoman.debug.backends.endpoints import dialled_endpoints
+from dragoman.io.net.peers import has_foreign_listener
 from tests.domain.transport.test_nodelay import served
 
 HERE = socket.gethostname()

@@ -5,22 +5,22 @@ from __future__ import annotations
 import anyio
 import pytest
 
-from dragoman.debug.dialect import Dialect
-from dragoman.debug.model import Ended
-from dragoman.debug.session import Session
-from dragoman.debug.states import State
-from dragoman.testing.fake_adapter import FakeAdapter
+from dragoman.debug.backends.quirks import AdapterQuirks
+from dragoman.debug.model import ProgramEnd
+from dragoman.debug.session.session import DebugSession
+from dragoman.debug.session.states import SessionState
 from dragoman.workspace.breakpoints import Breakpoint
 from tests.domain.debug.living import Told, living, session_of, stopped
+from tests.support.fake_adapter import FakeAdapter
 
 pytestmark = [pytest.mark.anyio, pytest.mark.timeout(30)]
 
 AT_5 = Breakpoint(id=1, path="/p/a.py", line=5)
 
 
-async def end_of(session: Session) -> Ended:
+async def end_of(session: DebugSession) -> ProgramEnd:
     outcome = await session.outcome(session.last_stop, 3)
-    assert isinstance(outcome, Ended), outcome
+    assert isinstance(outcome, ProgramEnd), outcome
     return outcome
 
 
@@ -29,7 +29,7 @@ async def test_an_adapter_that_goes_without_a_word_is_no_normal_end() -> None:
     async with living(session_of(adapter)) as session:
         adapter.die()
         ended = await end_of(session)
-    assert (ended.is_untold, ended.exit_code, ended.message) == (True, None, "")
+    assert (ended.is_unreported, ended.exit_code, ended.message) == (True, None, "")
 
 
 @pytest.mark.parametrize("word", ["terminated", "exited"])
@@ -39,7 +39,7 @@ async def test_an_adapter_that_goes_after_it_told_of_the_end_is_a_normal_one(wor
         adapter.emit(word, exitCode=3)
         adapter.die()
         ended = await end_of(session)
-    assert (ended.is_untold, ended.exit_code) == (False, 3 if word == "exited" else None)
+    assert (ended.is_unreported, ended.exit_code) == (False, 3 if word == "exited" else None)
 
 
 async def test_a_session_that_somebody_ended_says_who_and_not_how_our_own_end_killed_it() -> None:
@@ -79,8 +79,8 @@ async def test_a_program_that_would_be_left_standing_is_sent_on_before_we_leave_
     """Delve, where several may debug one program, leaves it as it is."""
     adapter = FakeAdapter()
     adapter.when("attach", lambda: adapter.emit("initialized"))
-    dialect = Dialect(leaves_standing=True)
-    async with living(session_of(adapter, request=request_, dialect=dialect), AT_5) as session:
+    quirks = AdapterQuirks(leaves_program_stopped=True)
+    async with living(session_of(adapter, request=request_, quirks=quirks), AT_5) as session:
         adapter.stop()
         await stopped(session)
         asked = len(adapter.requests)
@@ -98,17 +98,17 @@ async def test_a_stop_that_nobody_can_do_anything_at_is_not_told(when: str) -> N
     async with living(session_of(adapter, told=told)) as session:
         adapter.stop()
         await stopped(session)
-        await session.resume()
+        await session.run_control.resume()
         adapter.answers["stackTrace"] = lambda _: looked
         if when == "on the way out":
             await session.terminate()
         adapter.stop("exception")
         await anyio.wait_all_tasks_blocked()
-        if session.state is State.RUNNING:
+        if session.state is SessionState.RUNNING:
             await session.terminate()
         looked.set()
         await anyio.wait_all_tasks_blocked()
-        assert session.state is State.TERMINATING
+        assert session.state is SessionState.TERMINATING
         left.set()
         await end_of(session)
     assert ([kind for kind, _ in told].count("debug.stopped"), session.last_stop) == (1, 1)

@@ -10,41 +10,44 @@ import anyio
 import msgspec
 import pytest
 
-from dragoman.debug import members
-from dragoman.debug.family import Family, Traits
-from dragoman.debug.member_ids import Threads, lowered, named_member, raised
-from dragoman.errors import DragomanError
-from dragoman.testing.fake_adapter import FakeAdapter
-from dragoman.wire.dap import Event
+from dragoman.core.errors import DragomanError
+from dragoman.debug.backends.process_group import debuggees
+from dragoman.debug.backends.process_group.group import ProcessGroup, ProcessGroupTraits
+from dragoman.debug.backends.process_group.request_router import ThreadIds, debuggee_of, to_group_ids, to_own_ids
+from dragoman.protocols.dap.bodies import EventBody, ExitedBody
+from tests.support.fake_adapter import FakeAdapter
 
 pytestmark = pytest.mark.anyio
 
-OLD_VALUES = Traits(shows_old_values=True)
+OLD_VALUES = ProcessGroupTraits(shows_stale_values=True)
 FILE = {"source": {"path": "/p/a.py"}, "breakpoints": [{"line": 5}]}
 
 
 class Scene:
     """A family of fakes, and what it tells."""
 
-    def __init__(self, traits: Traits, root: FakeAdapter) -> None:
+    def __init__(self, traits: ProcessGroupTraits, root: FakeAdapter) -> None:
         self.root = root
         self.children: list[FakeAdapter] = []
-        self.told: list[Event] = []
-        self.last: list[Event] = []
+        self.told: list[EventBody] = []
+        self.last: list[EventBody] = []
         self.news = anyio.Event()
-        self.family = Family(self.root, self._join, self._last, traits)
+        self.family = ProcessGroup(self.root, self._join, self._last, traits)
 
     async def _join(self, configuration: Mapping[str, Any]) -> FakeAdapter:
         child: FakeAdapter = configuration["fake"]
         return child
 
-    async def _last(self, *, gone: bool) -> list[Event]:
+    async def _last(self, *, gone: bool) -> list[EventBody]:
         return self.last if not gone else []
 
     async def listen(self) -> None:
-        async for event in self.family.events():
-            self.told.append(event)
+        def take(body: EventBody) -> bool:
+            self.told.append(body)
             self._wake()
+            return True
+
+        self.family.events.attach(take)
 
     async def start(self) -> None:
         await self.ask("initialize", {"adapterID": "x"})
@@ -55,7 +58,7 @@ class Scene:
     async def child(self, name: str = "Subprocess 77") -> FakeAdapter:
         child = FakeAdapter()
         self.children.append(child)
-        self.family.welcome("launch", {"name": name, "fake": child})
+        self.family.add_child("launch", {"name": name, "fake": child})
         await self.until(lambda: bool(child.sent("configurationDone")))
         return child
 
@@ -69,7 +72,7 @@ class Scene:
                 await anyio.wait_all_tasks_blocked()
 
     def bodies(self, event: str) -> list[dict[str, Any]]:
-        return [msgspec.json.decode(it.body) for it in self.told if it.event == event]  # type: ignore[arg-type]
+        return [msgspec.json.decode(msgspec.json.encode(it)) for it in self.told if it.event == event]
 
     async def told_stops(self, count: int) -> list[int]:
         await self.until(lambda: len(self.bodies("stopped")) >= count)
@@ -82,7 +85,7 @@ class Scene:
 
 @asynccontextmanager
 async def scene(
-    traits: Traits = OLD_VALUES, root: FakeAdapter | None = None, *, started: bool = True
+    traits: ProcessGroupTraits = OLD_VALUES, root: FakeAdapter | None = None, *, started: bool = True
 ) -> AsyncIterator[Scene]:
     """One that is not started is for a session, which starts and hears it."""
     made = Scene(traits, root or FakeAdapter())
@@ -268,7 +271,7 @@ async def test_a_child_that_ends_takes_its_threads_and_its_stop_with_it(way: str
 async def test_the_roots_end_is_the_end_and_a_childs_exit_code_is_not_the_programs() -> None:
     async with scene() as it:
         child = await it.child()
-        it.last = [Event(event="exited", body=msgspec.Raw(b'{"exitCode":4}'))]
+        it.last = [ExitedBody(exit_code=4)]
         child.emit("exited", exitCode=9)
         it.root.emit("terminated")
         await it.until(lambda: bool(it.bodies("terminated")))
@@ -289,7 +292,7 @@ async def test_a_child_that_never_joins_is_no_loss() -> None:
     async with scene() as it:
         child = FakeAdapter()
         child.refuse("initialize", "gone")
-        it.family.welcome("attach", {"name": "x", "fake": child})
+        it.family.add_child("attach", {"name": "x", "fake": child})
         await it.until(lambda: child.ended)
         it.root.stop()
         await it.told_stops(1)
@@ -298,7 +301,7 @@ async def test_a_child_that_never_joins_is_no_loss() -> None:
 async def test_children_beyond_the_bound_are_sent_on_without_a_debugger_and_that_is_said_once(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(members, "DEBUGGED_AT_MOST", 1)
+    monkeypatch.setattr(debuggees, "MAX_DEBUGGEES", 1)
     async with scene() as it:
         debugged, *free = [await it.child() for _ in range(4)]
         for child in free:
@@ -318,7 +321,7 @@ async def test_many_children_join_a_few_at_a_time() -> None:
         slow = [FakeAdapter() for _ in range(20)]
         for child in slow:
             child.answers["initialize"] = lambda _: None
-            it.family.welcome("attach", {"name": "x", "fake": child})
+            it.family.add_child("attach", {"name": "x", "fake": child})
         await anyio.wait_all_tasks_blocked()
         assert sum(bool(child.requests) for child in slow) == 4
         for child in slow:
@@ -339,7 +342,7 @@ async def test_a_value_that_was_set_is_shown_until_the_program_runs_again() -> N
         child.answers["setVariable"] = lambda _: {"value": "7", "type": "int"}
         child.stop()
         (thread,) = await it.told_stops(1)
-        reference = raised({"variablesReference": 9}, 1)["variablesReference"]
+        reference = to_group_ids({"variablesReference": 9}, 1)["variablesReference"]
         await it.ask("setVariable", {"variablesReference": reference, "name": "n", "value": "7"})
         listed = (await it.ask("variables", {"variablesReference": reference}))["variables"]
         assert [(shown["name"], shown["value"]) for shown in listed] == [("n", "7")]
@@ -349,7 +352,7 @@ async def test_a_value_that_was_set_is_shown_until_the_program_runs_again() -> N
 
 
 def test_thread_numbers_stay_as_they_are_where_they_can_and_are_never_zero() -> None:
-    threads = Threads()
+    threads = ThreadIds()
     assert [threads.ours(0, 1), threads.ours(0, 2), threads.ours(1, 1), threads.ours(1, 0)] == [1, 2, 3, 4]
     assert (threads.ours(1, 1), threads.theirs(3), threads.theirs(9)) == (3, (1, 1), None)
     threads.forget(3)
@@ -358,14 +361,14 @@ def test_thread_numbers_stay_as_they_are_where_they_can_and_are_never_zero() -> 
 
 def test_references_go_up_and_come_down_again() -> None:
     body = {"stackFrames": [{"id": 0, "source": {"sourceReference": 0}}, {"id": 3}]}
-    up = raised(body, 2, frames=True)
+    up = to_group_ids(body, 2, frames=True)
     asked = {"frameId": up["stackFrames"][1]["id"]}
-    assert (named_member(asked), lowered(asked)) == (2, {"frameId": 3})
+    assert (debuggee_of(asked), to_own_ids(asked)) == (2, {"frameId": 3})
     assert up["stackFrames"][0]["source"]["sourceReference"] == 0
-    scope = raised({"variables": [{"variablesReference": 0}, {"variablesReference": 8}]}, 1)["variables"]
-    assert (scope[0]["variablesReference"], named_member(scope[1]), lowered(scope[1])["variablesReference"]) == (
+    scope = to_group_ids({"variables": [{"variablesReference": 0}, {"variablesReference": 8}]}, 1)["variables"]
+    assert (scope[0]["variablesReference"], debuggee_of(scope[1]), to_own_ids(scope[1])["variablesReference"]) == (
         0,
         1,
         8,
     )
-    assert named_member({"expression": "x"}) is None
+    assert debuggee_of({"expression": "x"}) is None

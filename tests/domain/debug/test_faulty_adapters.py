@@ -15,17 +15,17 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from dragoman.debug.backend import AdapterRefusedError
-from dragoman.debug.model import Ended, Stop
-from dragoman.debug.output import KEPT_CHARACTERS
-from dragoman.debug.session import Session
-from dragoman.debug.states import LIVE, State
-from dragoman.errors import DragomanError, RemoteProtocolError
-from dragoman.phrases import say
-from dragoman.testing.fake_adapter import FakeAdapter
-from dragoman.wire.dap import Event
+from dragoman.core.errors import DragomanError, RemoteProtocolError
+from dragoman.core.localization import localize
+from dragoman.debug.backends.port import AdapterRefusedError
+from dragoman.debug.model import ProgramEnd, Stop
+from dragoman.debug.session.output import RETAINED_CHARACTERS
+from dragoman.debug.session.session import DebugSession
+from dragoman.debug.session.states import LIVE_STATES, SessionState
+from dragoman.protocols.dap import Event
 from dragoman.workspace.breakpoints import Breakpoint
 from tests.domain.debug.living import living, session_of
+from tests.support.fake_adapter import FakeAdapter
 
 pytestmark = [pytest.mark.anyio, pytest.mark.timeout(120)]
 
@@ -56,7 +56,7 @@ ANSWERS: dict[str, Callable[[str], Any]] = {
     "says nothing useful": lambda _: {},
     "garbles": lambda _: {"threads": 5, "stackFrames": "x", "scopes": [{}], "variables": {}, "breakpoints": [1]},
     "breaks the protocol": lambda _: RemoteProtocolError("bad_body", "broken"),
-    "fails": lambda command: DragomanError("adapter_silent", say("{text}", text=command)),
+    "fails": lambda command: DragomanError("adapter_silent", localize("{text}", text=command)),
 }
 
 act = st.one_of(
@@ -71,19 +71,19 @@ act = st.one_of(
 class Script:
     """One run, and what must be true after each act."""
 
-    def __init__(self, adapter: FakeAdapter, session: Session) -> None:
+    def __init__(self, adapter: FakeAdapter, session: DebugSession) -> None:
         self.adapter = adapter
         self.session = session
         self.honest = dict(adapter.answers)
         self.stops_seen = 0
-        self.was_ended: Ended | None = None
+        self.was_ended: ProgramEnd | None = None
 
     async def perform(self, kind: str, what: str, how: Any) -> None:
         if self.adapter.ended and kind in {"event", "garbled"}:
             return
         acts: dict[str, Callable[[], Awaitable[None] | None]] = {
             "event": lambda: self.emit(what, how),
-            "garbled": lambda: self.adapter._events.send_nowait(Event(event=what, body=msgspec.Raw(how))),
+            "garbled": lambda: self.adapter.receive(Event(event=what, body=msgspec.Raw(how))),
             "answers": lambda: self.adapter.answers.update({what: lambda _: ANSWERS[how](what)}),
             "honest": lambda: self.adapter.answers.update({what: self.honest.get(what, lambda _: {})}),
             "asked": lambda: self.ask(what),
@@ -109,13 +109,13 @@ class Script:
 
     async def ask(self, what: str) -> None:
         """A refusal is an answer; anything else that is raised is not."""
-        session, looks = self.session, self.session.looks
+        session, inspection = self.session, self.session.inspection
         asked: dict[str, Callable[[], Awaitable[object]]] = {
-            "continue": session.resume,
-            "over": lambda: session.step("over"),
-            "out": lambda: session.step("out", thread_id=2),
-            "pause": session.pause,
-            "evaluate": lambda: looks.evaluate("n", None, "repl", timeout_s=0.2, thread_id=None),
+            "continue": session.run_control.resume,
+            "over": lambda: session.run_control.step("over"),
+            "out": lambda: session.run_control.step("out", thread_id=2),
+            "pause": session.run_control.pause,
+            "evaluate": lambda: inspection.evaluate("n", None, "repl", timeout_s=0.2, thread_id=None),
             "set": lambda: session.update_breakpoints([AT_5, Breakpoint(id=2, path="/p/a.py", line=8)]),
         }
         with anyio.fail_after(ENDED_WITHIN_S):
@@ -130,8 +130,8 @@ class Script:
 
     def check(self) -> None:
         session = self.session
-        assert (session.ended is not None) is (session.state is State.TERMINATED)
-        assert session.state is not State.STOPPED or session.stop is not None
+        assert (session.ended is not None) is (session.state is SessionState.TERMINATED)
+        assert session.state is not SessionState.STOPPED or session.stop is not None
         assert session.last_stop >= self.stops_seen
         assert self.was_ended is None or session.ended is self.was_ended
         self.stops_seen, self.was_ended = session.last_stop, session.ended
@@ -143,7 +143,7 @@ async def run(script: list[tuple[str, str, Any]], ending: str) -> None:
         made = Script(adapter, session)
         for kind, what, how in script:
             await made.perform(kind, what, how)
-        waiter_told: list[Stop | Ended | None] = []
+        waiter_told: list[Stop | ProgramEnd | None] = []
 
         async def wait() -> None:
             waiter_told.append(await session.outcome(10_000, ENDED_WITHIN_S))
@@ -156,13 +156,13 @@ async def run(script: list[tuple[str, str, Any]], ending: str) -> None:
     assert adapter.ended
 
 
-async def end(adapter: FakeAdapter, session: Session, how: str) -> None:
-    if how == "asked" and session.state in LIVE:
+async def end(adapter: FakeAdapter, session: DebugSession, how: str) -> None:
+    if how == "asked" and session.state in LIVE_STATES:
         await session.terminate()
     elif how == "terminated" and not adapter.ended:
         adapter.emit("terminated")
     elif how == "breaks off" and not adapter.ended:
-        adapter.break_off(DragomanError("adapter_broke_protocol", say("{text}", text="x")))
+        adapter.break_off(DragomanError("adapter_broke_protocol", localize("{text}", text="x")))
     elif not adapter.ended:
         adapter.die()
 
@@ -175,7 +175,7 @@ def test_whatever_an_adapter_does_the_state_is_true_and_the_session_ends(
     anyio.run(run, script, ending)
 
 
-async def reach(session: Session, adapter: FakeAdapter, state: str) -> None:
+async def reach(session: DebugSession, adapter: FakeAdapter, state: str) -> None:
     if state in {"stopped", "stepping", "evaluating"}:
         adapter.stop()
         await session.outcome(0, 2)
@@ -199,9 +199,9 @@ async def test_each_way_to_go_is_an_end_in_each_state_and_leaves_no_waiter(state
         async def busy() -> None:
             try:
                 if state == "stepping":
-                    await session.step("over")
+                    await session.run_control.step("over")
                 if state == "evaluating":
-                    await session.looks.evaluate("n", None, "repl", timeout_s=1, thread_id=None)
+                    await session.inspection.evaluate("n", None, "repl", timeout_s=1, thread_id=None)
             except DragomanError:
                 return
 
@@ -213,21 +213,21 @@ async def test_each_way_to_go_is_an_end_in_each_state_and_leaves_no_waiter(state
             else:
                 await end(adapter, session, fault)
             outcome = await session.outcome(10_000, ENDED_WITHIN_S)
-        assert isinstance(outcome, Ended)
-        assert session.state is State.TERMINATED
+        assert isinstance(outcome, ProgramEnd)
+        assert session.state is SessionState.TERMINATED
 
 
 async def test_an_output_event_of_any_size_is_kept_within_bounds() -> None:
     """A gigabyte is refused by the reader of frames; what it lets through is bounded here."""
     adapter = FakeAdapter()
     async with living(session_of(adapter)) as session:
-        adapter.emit("output", output="x" * (8 * KEPT_CHARACTERS), category="stdout")
+        adapter.emit("output", output="x" * (8 * RETAINED_CHARACTERS), category="stdout")
         adapter.stop()
         outcome = await session.outcome(0, 3)
         assert isinstance(outcome, Stop)
         assert len(outcome.output) < 10_000
-        assert session.output.end - session.output.start <= KEPT_CHARACTERS
-        assert session.output.end == 8 * KEPT_CHARACTERS
+        assert session.output.end - session.output.start <= RETAINED_CHARACTERS
+        assert session.output.end == 8 * RETAINED_CHARACTERS
 
 
 async def test_a_silent_adapter_keeps_nobody_longer_than_the_caller_allows() -> None:
@@ -237,5 +237,5 @@ async def test_a_silent_adapter_keeps_nobody_longer_than_the_caller_allows() -> 
         begun = anyio.current_time()
         assert await session.outcome(0, 0.1) is None
         await session.terminate()
-        assert session.state is State.TERMINATING
+        assert session.state is SessionState.TERMINATING
         assert anyio.current_time() - begun < 2

@@ -11,15 +11,15 @@ from typing import Any
 import anyio
 import pytest
 
-from dragoman.debug.adapters.place import Foreign
-from dragoman.debug.adapters.spawned import SpawnedAdapter
-from dragoman.debug.adapters.spec import AdapterSpec, Address, Situation
-from dragoman.errors import RemoteProtocolError
-from dragoman.transport.command import Command
-from dragoman.transport.curing import Curing
-from dragoman.transport.streams import TcpStream
-from dragoman.transport.supervisors import Supervisors
-from dragoman.wire.dap import Response, ResponseReceived
+from dragoman.core.errors import RemoteProtocolError
+from dragoman.debug.backends.adapters.adapter_process import ExternalAdapter
+from dragoman.debug.backends.adapters.dap_backend import DapBackend
+from dragoman.debug.backends.adapters.spec import AdapterSpec, Address, LaunchContext
+from dragoman.io.net.streams import TcpStream
+from dragoman.io.processes.command import ProcessCommand
+from dragoman.io.processes.nodelay_scheduler import NoDelayScheduler
+from dragoman.io.processes.supervisor_pool import SupervisorPool
+from dragoman.protocols.dap import Response, ResponseReceived
 from tests.daemons import PATIENCE
 from tests.domain.transport.fake_adapter import FakeAdapter
 
@@ -69,9 +69,9 @@ def spec_for(port: int) -> AdapterSpec:
         types=frozenset({"lying"}),
         adapter_id="lying",
         transport="tcp",
-        command=lambda _: Command(["/bin/false"], {}, Path("/")),
+        command=lambda _: ProcessCommand(["/bin/false"], {}, Path("/")),
         arguments=lambda it: dict(it.arguments),
-        listens_already=lambda _: Address("127.0.0.1", port),
+        running_adapter=lambda _: Address("127.0.0.1", port),
     )
 
 
@@ -82,9 +82,9 @@ async def attached(elsewhere: Elsewhere, ran: list[Mapping[str, Any]], tmp_path:
         return {}
 
     arguments = {"console": "integratedTerminal"}
-    situation = Situation("attach", arguments, {}, tmp_path, terminal=terminal)
-    async with Supervisors() as supervisors, anyio.create_task_group() as group:
-        opened = await SpawnedAdapter.open(supervisors, Curing(group), group, spec_for(elsewhere.port), situation)
+    situation = LaunchContext("attach", arguments, {}, tmp_path, terminal=terminal)
+    async with SupervisorPool() as supervisors, anyio.create_task_group() as group:
+        opened = await DapBackend.open(supervisors, NoDelayScheduler(group), group, spec_for(elsewhere.port), situation)
         adapter = await elsewhere.adapter()
         yield adapter
         await adapter.stream.aclose()
@@ -110,7 +110,7 @@ async def test_it_gets_no_command_run_in_the_editors_terminal(elsewhere: Elsewhe
 
 async def test_it_cannot_have_another_host_spoken_to(elsewhere: Elsewhere) -> None:
     """127.0.0.2 is this machine too, and nobody listens there: the call goes to the adapter's own host."""
-    place = Foreign(Address("127.0.0.1", elsewhere.port), frozenset())
+    place = ExternalAdapter(Address("127.0.0.1", elsewhere.port), frozenset())
     stream = await place.connect({"connect": {"host": "127.0.0.2", "port": elsewhere.port}})
     await stream.aclose()
     assert len(elsewhere.calls) == 1
@@ -118,7 +118,7 @@ async def test_it_cannot_have_another_host_spoken_to(elsewhere: Elsewhere) -> No
 
 @pytest.mark.parametrize("port", [None, "x", -1, 0, 65536, "", [], 1.5, True, "9" * 5000])
 async def test_a_port_that_is_none_is_a_fault_of_its_own(elsewhere: Elsewhere, port: object) -> None:
-    place = Foreign(Address("127.0.0.1", elsewhere.port), frozenset())
+    place = ExternalAdapter(Address("127.0.0.1", elsewhere.port), frozenset())
     with pytest.raises(RemoteProtocolError):
         await place.connect({"connect": {"port": port}})
     assert elsewhere.calls == []

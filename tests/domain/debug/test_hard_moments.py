@@ -9,15 +9,16 @@ from typing import Any
 import anyio
 import pytest
 
-from dragoman.debug.dialect import Dialect
-from dragoman.debug.model import Ended, Stop
-from dragoman.debug.session import Launch, Session
-from dragoman.debug.states import State
-from dragoman.errors import DragomanError
-from dragoman.phrases import say
-from dragoman.testing.clocks import VirtualClock
-from dragoman.testing.fake_adapter import FakeAdapter
+from dragoman.core.errors import DragomanError
+from dragoman.core.localization import localize
+from dragoman.debug.backends.quirks import AdapterQuirks
+from dragoman.debug.model import ProgramEnd, Stop
+from dragoman.debug.session.handshake import AdapterLaunch
+from dragoman.debug.session.session import DebugSession
+from dragoman.debug.session.states import SessionState
 from dragoman.workspace.breakpoints import Breakpoint
+from tests.support.clocks import VirtualClock
+from tests.support.fake_adapter import FakeAdapter
 
 pytestmark = [pytest.mark.anyio, pytest.mark.timeout(30)]
 
@@ -25,13 +26,13 @@ AT_5 = Breakpoint(id=1, path="/p/a.py", line=5)
 AT_7 = Breakpoint(id=2, path="/p/a.py", line=7)
 
 
-def session_of(adapter: FakeAdapter, *, dialect: Dialect | None = None, no_debug: bool = False) -> Session:
-    launch = Launch("launch", {}, "fake", dialect=dialect or Dialect(), no_debug=no_debug)
-    return Session("s1", "a.py", adapter, launch, VirtualClock())
+def session_of(adapter: FakeAdapter, *, quirks: AdapterQuirks | None = None, no_debug: bool = False) -> DebugSession:
+    launch = AdapterLaunch("launch", {}, "fake", quirks=quirks or AdapterQuirks(), no_debug=no_debug)
+    return DebugSession("s1", "a.py", adapter, launch, VirtualClock())
 
 
 @asynccontextmanager
-async def living(session: Session, *breakpoints: Breakpoint) -> AsyncIterator[Session]:
+async def living(session: DebugSession, *breakpoints: Breakpoint) -> AsyncIterator[DebugSession]:
     async with anyio.create_task_group() as group:
         await group.start(session.live, breakpoints)
         with anyio.fail_after(5):
@@ -46,10 +47,10 @@ async def test_an_end_is_not_held_up_by_a_step_that_the_adapter_never_answers() 
         await session.outcome(0, 2)
         adapter.answers["next"] = lambda _: None
         async with anyio.create_task_group() as group:
-            group.start_soon(session.step, "over")
+            group.start_soon(session.run_control.step, "over")
             await anyio.wait_all_tasks_blocked()
             await session.terminate()
-            assert isinstance(await session.outcome(1, 2), Ended)
+            assert isinstance(await session.outcome(1, 2), ProgramEnd)
     assert adapter.sent("disconnect") == [{"terminateDebuggee": True}]
     assert adapter.ended
 
@@ -70,7 +71,7 @@ async def test_an_end_is_not_held_up_by_a_start_that_hangs() -> None:
         async with anyio.create_task_group() as group:
             group.start_soon(start)
             await anyio.wait_all_tasks_blocked()
-            assert session.state is State.STARTING
+            assert session.state is SessionState.STARTING
             await session.terminate()
     assert caught == ["already_ended"]
     assert adapter.ended
@@ -118,8 +119,8 @@ async def test_a_step_that_runs_into_the_end_is_answered_by_the_end() -> None:
         adapter.stop()
         await session.outcome(0, 2)
         adapter.when("next", lambda: adapter.emit("terminated"), answers=False)
-        await session.step("over")
-        assert isinstance(await session.outcome(1, 2), Ended)
+        await session.run_control.step("over")
+        assert isinstance(await session.outcome(1, 2), ProgramEnd)
 
 
 async def test_an_exit_code_told_after_terminated_is_kept() -> None:
@@ -128,19 +129,19 @@ async def test_an_exit_code_told_after_terminated_is_kept() -> None:
     async with living(session_of(adapter)) as session:
         adapter.emit("terminated")
         outcome = await session.outcome(0, 2)
-    assert isinstance(outcome, Ended)
+    assert isinstance(outcome, ProgramEnd)
     assert outcome.exit_code == 4
 
 
 @pytest.mark.parametrize("code", ["adapter_refused", "adapter_silent"])
 async def test_a_hit_that_does_not_count_and_cannot_be_sent_on_is_told_as_a_stop(code: str) -> None:
     adapter = FakeAdapter()
-    adapter.answers["continue"] = lambda _: DragomanError(code, say("{text}", text="no"))
+    adapter.answers["continue"] = lambda _: DragomanError(code, localize("{text}", text="no"))
     second = Breakpoint(id=1, path="/p/a.py", line=5, hit_condition="== 2")
-    async with living(session_of(adapter, dialect=Dialect(hit_forms=frozenset())), second) as session:
+    async with living(session_of(adapter, quirks=AdapterQuirks(hit_forms=frozenset())), second) as session:
         adapter.stop(hitBreakpointIds=[105])
         assert isinstance(await session.outcome(0, 2), Stop)
-        assert session.state is State.STOPPED
+        assert session.state is SessionState.STOPPED
 
 
 async def test_a_stop_without_a_thread_is_still_a_stop_where_the_adapter_names_none_either() -> None:
@@ -157,7 +158,7 @@ async def test_who_paused_is_told_at_the_stop() -> None:
     adapter = FakeAdapter()
     adapter.when("pause", lambda: adapter.stop("pause"))
     async with living(session_of(adapter)) as session:
-        await session.pause(by="person")
+        await session.run_control.pause(by="person")
         outcome = await session.outcome(0, 2)
         assert isinstance(outcome, Stop)
         assert outcome.by == "person"
@@ -172,7 +173,7 @@ async def test_a_backend_that_fails_to_end_hurts_nobody_else() -> None:
     adapter = Broken()
     async with living(session_of(adapter)) as session:
         adapter.die()
-        assert isinstance(await session.outcome(0, 2), Ended)
+        assert isinstance(await session.outcome(0, 2), ProgramEnd)
         await anyio.wait_all_tasks_blocked()
     assert adapter.ended
 
@@ -188,7 +189,7 @@ async def test_an_end_in_order_is_no_fault_in_the_log(how: str, caplog: pytest.L
             await session.terminate()
         else:
             adapter.die()
-        assert isinstance(await session.outcome(0, 2), Ended)
+        assert isinstance(await session.outcome(0, 2), ProgramEnd)
         await anyio.wait_all_tasks_blocked()
     assert [record for record in caplog.records if record.levelname != "DEBUG"] == []
 
@@ -203,7 +204,7 @@ async def test_whoever_waits_for_room_in_the_mailbox_is_told_of_the_end() -> Non
 
         async def step() -> None:
             try:
-                await session.step("over")
+                await session.run_control.step("over")
             except DragomanError as error:
                 codes.append(error.code)
 
@@ -217,7 +218,7 @@ async def test_whoever_waits_for_room_in_the_mailbox_is_told_of_the_end() -> Non
 
 
 async def test_a_stop_told_twice_does_not_stop_a_session_that_was_sent_on_meanwhile() -> None:
-    adapter, looks = FakeAdapter(), anyio.Event()
+    adapter, inspection = FakeAdapter(), anyio.Event()
     async with living(session_of(adapter)) as session:
         adapter.stop()
         await session.outcome(0, 2)
@@ -225,17 +226,17 @@ async def test_a_stop_told_twice_does_not_stop_a_session_that_was_sent_on_meanwh
 
         async def slow(command: str, arguments: dict[str, Any] | None = None, *, timeout_s: float) -> Any:
             if command == "stackTrace":
-                looks.set()
+                inspection.set()
                 await go_on.wait()
             return await request(command, arguments, timeout_s=timeout_s)
 
         adapter.request = slow  # type: ignore[method-assign]
         adapter.stop()
-        await looks.wait()
-        await session.resume(seen_stop=1)
+        await inspection.wait()
+        await session.run_control.resume(seen_stop=1)
         go_on.set()
         await anyio.wait_all_tasks_blocked()
-        assert (session.state, session.last_stop) == (State.RUNNING, 1)
+        assert (session.state, session.last_stop) == (SessionState.RUNNING, 1)
         adapter.stop()
         outcome = await session.outcome(1, 2)
         assert isinstance(outcome, Stop)
@@ -246,9 +247,9 @@ async def test_an_adapter_that_broke_the_protocol_is_how_the_session_ended() -> 
     """The stream of events only ends; why, is told to whoever asks next."""
     adapter = FakeAdapter()
     async with living(session_of(adapter)) as session:
-        broken = DragomanError("adapter_broke_protocol", say("{text}", text="a frame of a gigabyte"))
+        broken = DragomanError("adapter_broke_protocol", localize("{text}", text="a frame of a gigabyte"))
         adapter.answers["threads"] = lambda _: broken
         adapter.die()
         outcome = await session.outcome(0, 2)
-    assert isinstance(outcome, Ended)
+    assert isinstance(outcome, ProgramEnd)
     assert "a frame of a gigabyte" in outcome.message

@@ -7,16 +7,16 @@ from typing import Any
 import anyio
 import pytest
 
-from dragoman.debug.dialect import Dialect
-from dragoman.debug.model import Ended, StepKind
-from dragoman.testing.fake_adapter import FakeAdapter
+from dragoman.debug.backends.quirks import AdapterQuirks
+from dragoman.debug.model import ProgramEnd, StepKind
 from dragoman.workspace.breakpoints import Breakpoint
 from tests.domain.debug.living import living, session_of, stopped
+from tests.support.fake_adapter import FakeAdapter
 
 pytestmark = [pytest.mark.anyio, pytest.mark.timeout(30)]
 
 NEVER = Breakpoint(id=1, path="/p/a.py", line=5, hit_condition="> 100")
-COUNTED_HERE = Dialect(hit_forms=frozenset())
+COUNTED_HERE = AdapterQuirks(hit_forms=frozenset())
 
 
 class Walking(FakeAdapter):
@@ -67,10 +67,10 @@ async def test_a_step_that_a_hit_that_does_not_count_interrupts_is_taken_up_agai
     kind: StepKind, script: list[tuple[str, str, int]]
 ) -> None:
     adapter = Walking(*script)
-    async with living(session_of(adapter, dialect=COUNTED_HERE), NEVER) as session:
+    async with living(session_of(adapter, quirks=COUNTED_HERE), NEVER) as session:
         adapter.stop("pause")
         await stopped(session)
-        await session.step(kind)
+        await session.run_control.step(kind)
         stop = await stopped(session, 1)
         assert (stop.reason, stop.number, stop.hit_breakpoints) == ("step", 2, None)
         await anyio.wait_all_tasks_blocked()
@@ -79,10 +79,10 @@ async def test_a_step_that_a_hit_that_does_not_count_interrupts_is_taken_up_agai
 
 async def test_a_run_is_only_sent_on() -> None:
     adapter = Walking(("continue", "breakpoint", 4), ("continue", "pause", 4))
-    async with living(session_of(adapter, dialect=COUNTED_HERE), NEVER) as session:
+    async with living(session_of(adapter, quirks=COUNTED_HERE), NEVER) as session:
         adapter.stop("pause")
         await stopped(session)
-        await session.resume()
+        await session.run_control.resume()
         assert (await stopped(session, 1)).reason == "pause"
 
 
@@ -90,8 +90,8 @@ async def test_a_step_into_an_end_on_purpose_is_an_end_and_no_stop() -> None:
     adapter = Walking(("next", "exception", 2))
     adapter.answers["exceptionInfo"] = lambda _: {"exceptionId": "SystemExit", "breakMode": "unhandled"}
     adapter.when("continue", lambda: adapter.emit("terminated"))
-    async with living(session_of(adapter, dialect=Dialect(ways_to_end=frozenset({"SystemExit"})))) as session:
+    async with living(session_of(adapter, quirks=AdapterQuirks(ways_to_end=frozenset({"SystemExit"})))) as session:
         adapter.stop("pause")
         await stopped(session)
-        await session.step("over")
-        assert isinstance(await session.outcome(1, 2), Ended)
+        await session.run_control.step("over")
+        assert isinstance(await session.outcome(1, 2), ProgramEnd)

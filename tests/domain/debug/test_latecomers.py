@@ -11,18 +11,19 @@ from typing import Any
 import anyio
 import pytest
 
-from dragoman.debug.family import Traits
-from dragoman.debug.session import Launch, Session
-from dragoman.debug.states import State
-from dragoman.errors import DragomanError
-from dragoman.testing.clocks import VirtualClock
-from dragoman.testing.fake_adapter import FakeAdapter
+from dragoman.core.errors import DragomanError
+from dragoman.debug.backends.process_group.group import ProcessGroupTraits
+from dragoman.debug.session.handshake import AdapterLaunch
+from dragoman.debug.session.session import DebugSession
+from dragoman.debug.session.states import SessionState
 from tests.domain.debug.living import living, stopped
 from tests.domain.debug.test_family import Scene, scene
+from tests.support.clocks import VirtualClock
+from tests.support.fake_adapter import FakeAdapter
 
 pytestmark = [pytest.mark.anyio, pytest.mark.timeout(60)]
 
-AS_DEBUGPY = Traits(goes_on_only_when_asked=True)
+AS_DEBUGPY = ProcessGroupTraits(continues_only_on_request=True)
 ALL: dict[str, Any] = {"allThreadsStopped": True}
 
 
@@ -38,10 +39,10 @@ async def heard(it: Scene, adapter: FakeAdapter) -> None:
 
 
 @asynccontextmanager
-async def session_over(root: FakeAdapter) -> AsyncIterator[Session]:
+async def session_over(root: FakeAdapter) -> AsyncIterator[DebugSession]:
     async with scene(AS_DEBUGPY, root, started=False) as it:
-        launch = Launch("launch", {}, "fake")
-        async with living(Session("s1", "a.py", it.family, launch, VirtualClock())) as session:
+        launch = AdapterLaunch("launch", {}, "fake")
+        async with living(DebugSession("s1", "a.py", it.family, launch, VirtualClock())) as session:
             yield session
 
 
@@ -51,13 +52,13 @@ async def test_a_thread_that_leaves_the_last_stop_late_does_not_send_a_session_o
         root.stop(**ALL)
         await stopped(session)
         root.when("continue", lambda: all_go_on(root, 1))
-        await session.resume()
+        await session.run_control.resume()
         root.emit("stopped", reason="breakpoint", threadId=2, **ALL)
         stop = await stopped(session, 1)
         all_go_on(root, 3)
         await anyio.wait_all_tasks_blocked()
-        assert (session.state, session.stop, session.stands) == (State.STOPPED, stop, True)
-        assert {it.state for it in await session.looks.threads(placed=False)} == {"stopped"}
+        assert (session.state, session.stop, session.is_at_stop) == (SessionState.STOPPED, stop, True)
+        assert {it.state for it in await session.inspection.threads(placed=False)} == {"stopped"}
 
 
 async def test_the_stop_may_be_looked_at_still_when_the_late_one_comes() -> None:
@@ -70,7 +71,7 @@ async def test_the_stop_may_be_looked_at_still_when_the_late_one_comes() -> None
         looked.set()
         await stopped(session)
         await anyio.wait_all_tasks_blocked()
-        assert session.stands
+        assert session.is_at_stop
 
 
 @pytest.mark.parametrize("first", ["continued", "answer", "stopped"])
@@ -86,14 +87,14 @@ async def test_a_run_that_was_asked_for_is_told_by_whatever_comes_first(first: s
         await stopped(session)
         root.answers["continue"] = lambda _: answered
         async with anyio.create_task_group() as group:
-            group.start_soon(session.resume)
+            group.start_soon(session.run_control.resume)
             await anyio.wait_all_tasks_blocked()
             said[first]()
             await anyio.wait_all_tasks_blocked()
-            assert session.state is (State.STOPPED if first == "stopped" else State.RUNNING)
+            assert session.state is (SessionState.STOPPED if first == "stopped" else SessionState.RUNNING)
             assert session.last_stop == (2 if first == "stopped" else 1)
             answered.set()
-        assert session.stands is (first == "stopped")
+        assert session.is_at_stop is (first == "stopped")
 
 
 async def test_the_run_after_a_late_one_is_not_waited_for_and_the_next_is_again() -> None:
@@ -105,15 +106,15 @@ async def test_the_run_after_a_late_one_is_not_waited_for_and_the_next_is_again(
         await anyio.wait_all_tasks_blocked()
         root.answers["continue"] = lambda _: None
         with anyio.fail_after(1):
-            await session.resume()
+            await session.run_control.resume()
         await anyio.wait_all_tasks_blocked()
-        assert (session.state, root.sent("continue")) == (State.RUNNING, [{"threadId": 1}])
+        assert (session.state, root.sent("continue")) == (SessionState.RUNNING, [{"threadId": 1}])
         root.emit("stopped", reason="breakpoint", threadId=2, **ALL)
         await stopped(session, 1)
         root.refuse("continue", "not now")
         with pytest.raises(DragomanError, match="not now"):
-            await session.resume()
-        assert session.stands
+            await session.run_control.resume()
+        assert session.is_at_stop
 
 
 async def test_a_step_after_a_late_one_is_answered_and_may_be_refused() -> None:
@@ -124,10 +125,10 @@ async def test_a_step_after_a_late_one_is_answered_and_may_be_refused() -> None:
         all_go_on(root, 3)
         root.refuse("next", "not now")
         with pytest.raises(DragomanError, match="not now"):
-            await session.step("over")
+            await session.run_control.step("over")
         all_go_on(root, 3)
         await anyio.wait_all_tasks_blocked()
-        assert session.stands
+        assert session.is_at_stop
 
 
 async def test_a_late_one_neither_loses_a_stop_that_waits_nor_tells_it_early() -> None:
@@ -146,7 +147,7 @@ async def test_a_late_one_neither_loses_a_stop_that_waits_nor_tells_it_early() -
 
 
 async def test_an_adapter_that_somebody_else_commands_is_believed() -> None:
-    async with scene(Traits()) as it:
+    async with scene(ProcessGroupTraits()) as it:
         it.root.stop()
         (thread,) = await it.told_stops(1)
         all_go_on(it.root, 1)

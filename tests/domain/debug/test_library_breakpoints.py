@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from dragoman.debug.service import Wish
+from dragoman.debug.model import LaunchRequest
 from dragoman.workspace.breakpoints import Breakpoint
 from tests.conformance.test_python import client_of, end_of, service_in, stop_of
 from tests.conformance.test_python_links import LOOP, attaching, free_port, listening, running
@@ -49,7 +49,7 @@ async def test_a_breakpoint_in_the_standard_library_stops_also_in_children_and_w
     client = client_of(workspace)
     async with service_in(workspace) as service:
         decodes, _ = await service.set_breakpoint(client, DECODES)
-        first = await service.start(client, Wish(program="main.py"), within_s=30)
+        first = await service.start(client, LaunchRequest(program="main.py"), within_s=30)
         stop = stop_of(first)
         assert (stop.frames[0].path, stop.frames[0].line, stop.hit_breakpoints) == (
             DECODES.path,
@@ -72,7 +72,7 @@ async def test_a_function_of_a_library_stops_where_its_module_is_named(workspace
     async with service_in(workspace) as service:
         named = Breakpoint(id=0, kind="function", function="json.decoder.JSONDecoder.decode")
         made, _ = await service.set_breakpoint(client, named)
-        stop = stop_of(await service.start(client, Wish(program="main.py"), within_s=30))
+        stop = stop_of(await service.start(client, LaunchRequest(program="main.py"), within_s=30))
         assert (stop.hit_breakpoints, Path(stop.frames[0].path).name) == ((made.id,), "decoder.py")
 
 
@@ -89,6 +89,6 @@ async def test_a_breakpoint_in_a_frozen_module_says_why_it_cannot_stop_and_what_
             own, _ = await service.set_breakpoint(client, Breakpoint(id=0, path=str(tmp_path / "main.py"), line=5))
             attached = await service.start(client, attaching(connect={"port": port}), within_s=20)
             assert stop_of(attached).hit_breakpoints == (own.id,)
-            binding = attached.session.bindings.of(made.id)
+            binding = attached.session.breakpoint_sync.of(made.id)
     assert not binding.verified
     assert "frozen_modules=off" in binding.message

@@ -15,17 +15,16 @@ import msgspec
 import psutil
 import pytest
 
-from dragoman.debug.adapters.spec import AdapterSpec
-from dragoman.debug.member_ids import Threads
-from dragoman.debug.member_requests import _raised
-from dragoman.debug.messages import answer
-from dragoman.debug.model import Ended, Stop
-from dragoman.debug.service import Happened, Wish
-from dragoman.debug.session import Session
-from dragoman.debug.threads import KNOWN_AT_MOST, LISTED_AT_MOST
-from dragoman.errors import DragomanError, RemoteProtocolError
-from dragoman.transport.command import Command
-from dragoman.wire.dap import Capabilities, Response, read_body
+from dragoman.core.errors import DragomanError, RemoteProtocolError
+from dragoman.debug.backends.adapters.spec import AdapterSpec
+from dragoman.debug.backends.port import make_response
+from dragoman.debug.backends.process_group.request_router import ThreadIds, _to_group_response
+from dragoman.debug.model import LaunchRequest, ProgramEnd, Stop
+from dragoman.debug.session.outcome import DebugOutcome
+from dragoman.debug.session.session import DebugSession
+from dragoman.debug.session.threads import MAX_LISTED_THREADS, MAX_LIVE_THREADS
+from dragoman.io.processes.command import ProcessCommand
+from dragoman.protocols.dap import Capabilities, Response, read_body
 from tests.conformance.test_python import client_of, service_in
 from tests.daemons import PATIENCE
 from tests.machine import ready_s
@@ -44,17 +43,17 @@ def spec_of(lies: Path) -> AdapterSpec:
         types=frozenset({"lying"}),
         adapter_id="lying",
         transport="stdio",
-        command=lambda _: Command(words, dict(os.environ), Path("/")),
+        command=lambda _: ProcessCommand(words, dict(os.environ), Path("/")),
         arguments=lambda it: dict(it.arguments),
     )
 
 
 @asynccontextmanager
-async def started(tmp_path: Path, **lies: Any) -> AsyncIterator[Happened]:
+async def started(tmp_path: Path, **lies: Any) -> AsyncIterator[DebugOutcome]:
     (tmp_path / "main.x").write_text("x\n")
     (tmp_path / "lies.json").write_text(json.dumps(lies))
     async with service_in(tmp_path, spec_of(tmp_path / "lies.json")) as service:
-        yield await service.start(client_of(tmp_path), Wish(configuration=WANTED), within_s=20 * PATIENCE)
+        yield await service.start(client_of(tmp_path), LaunchRequest(configuration=WANTED), within_s=20 * PATIENCE)
 
 
 async def require_prompt(act: Callable[[], Awaitable[object]]) -> None:
@@ -84,12 +83,12 @@ async def _lag_s(act: Callable[[], Awaitable[object]]) -> float:
     return worst
 
 
-async def require_sound(session: Session) -> None:
+async def require_sound(session: DebugSession) -> None:
     """It stands, answers, and ends when it is told to."""
-    assert len(await session.looks.threads()) == 1
-    assert (await session.looks.scopes(None, None))[0].name == "Locals"
+    assert len(await session.inspection.threads()) == 1
+    assert (await session.inspection.scopes(None, None))[0].name == "Locals"
     await session.terminate()
-    assert isinstance(await session.outcome(10_000, 10 * PATIENCE), Ended)
+    assert isinstance(await session.outcome(10_000, 10 * PATIENCE), ProgramEnd)
 
 
 def event(name: str, body: Any) -> dict[str, Any]:
@@ -134,8 +133,10 @@ async def test_a_reverse_request_of_any_form_is_refused_and_nothing_runs(tmp_pat
 
 
 async def test_answers_that_nobody_asked_for_settle_nothing(tmp_path: Path) -> None:
-    strays = [{"type": "response", "request_seq": it, "success": False, "command": "x"} for it in (-1, 0, 50, 2**63)]
-    async with started(tmp_path, before=strays, running=strays, times=2) as happened:
+    unmatched_counts = [
+        {"type": "response", "request_seq": it, "success": False, "command": "x"} for it in (-1, 0, 50, 2**63)
+    ]
+    async with started(tmp_path, before=unmatched_counts, running=unmatched_counts, times=2) as happened:
         assert isinstance(happened.outcome, Stop)
         await require_sound(happened.session)
 
@@ -146,8 +147,8 @@ async def test_answers_that_nobody_asked_for_settle_nothing(tmp_path: Path) -> N
 async def test_threads_without_a_number_are_refused_and_the_session_lives(tmp_path: Path, threads: Any) -> None:
     async with started(tmp_path, answers={"threads": {"threads": threads}}) as happened:
         with pytest.raises((DragomanError, RemoteProtocolError)):
-            await happened.session.looks.threads()
-        assert await happened.session.looks.scopes(None, None)
+            await happened.session.inspection.threads()
+        assert await happened.session.inspection.scopes(None, None)
 
 
 async def test_numbers_of_any_size_come_through(tmp_path: Path) -> None:
@@ -159,10 +160,12 @@ async def test_numbers_of_any_size_come_through(tmp_path: Path) -> None:
         "variables": {"variables": [variable]},
     }
     async with started(tmp_path, answers=lies) as happened:
-        looks = happened.session.looks
-        assert len(await looks.threads()) == 2
-        inner = (await looks.page((await looks.scopes(None, None))[0].reference, start=0, count=10)).variables[0]
-        assert (await looks.page(inner.reference, start=10**29, count=10)).total
+        inspection = happened.session.inspection
+        assert len(await inspection.threads()) == 2
+        inner = (
+            await inspection.page((await inspection.scopes(None, None))[0].reference, start=0, count=10)
+        ).variables[0]
+        assert (await inspection.page(inner.reference, start=10**29, count=10)).total
 
 
 @pytest.mark.parametrize(
@@ -170,7 +173,7 @@ async def test_numbers_of_any_size_come_through(tmp_path: Path) -> None:
 )
 async def test_half_messages_and_giant_ones_end_the_session_with_the_reason(tmp_path: Path, raw: str) -> None:
     async with started(tmp_path, raw=raw) as happened:
-        assert isinstance(happened.outcome, Ended)
+        assert isinstance(happened.outcome, ProgramEnd)
         assert "broke the protocol" in happened.outcome.message
 
 
@@ -187,17 +190,17 @@ async def test_as_many_of_anything_as_a_message_holds_delay_nobody(tmp_path: Pat
         "modules": ("modules", {"id": 1, "name": "m"}, 250_000),
     }
     async with started(tmp_path, many=many) as happened:
-        looks = happened.session.looks
+        inspection = happened.session.inspection
 
         async def modules() -> None:
             with pytest.raises(RemoteProtocolError, match="too many parts"):
-                await looks.ask("modules", {})
+                await inspection.ask("modules", {})
 
         async def variables() -> None:
-            assert (await looks.page(happened_reference, start=199_990, count=100)).total == 200_000
+            assert (await inspection.page(happened_reference, start=199_990, count=100)).total == 200_000
 
-        happened_reference = (await looks.scopes(None, None))[0].reference
-        for act in (looks.threads, lambda: looks.scopes(None, None), variables, modules):
+        happened_reference = (await inspection.scopes(None, None))[0].reference
+        for act in (inspection.threads, lambda: inspection.scopes(None, None), variables, modules):
             await require_prompt(act)
 
 
@@ -208,7 +211,7 @@ async def test_a_program_that_forks_two_hundred_times_delays_nobody(tmp_path: Pa
 
         async def step() -> None:
             before = session.last_stop
-            await session.step("over")
+            await session.run_control.step("over")
             assert isinstance(await session.outcome(before, 20 * PATIENCE), Stop)
 
         await require_prompt(step)
@@ -223,11 +226,13 @@ async def test_a_child_sessions_long_answer_delays_nobody_and_keeps_its_rows() -
     plain = {"name": "p", "value": "1", "type": "number", "variablesReference": 0, "evaluateName": "o.p"}
     deep = {**plain, "variablesReference": 3}
     sourced = {**plain, "location": {"sourceReference": 4}}
-    response = answer("variables", {"variables": [plain, deep, sourced] * 30_000, "x": {"variablesReference": 2}})
+    response = make_response(
+        "variables", {"variables": [plain, deep, sourced] * 30_000, "x": {"variablesReference": 2}}
+    )
     raised: list[Response] = []
 
     async def act() -> None:
-        raised.append(await _raised(response, 2))
+        raised.append(await _to_group_response(response, 2))
 
     await require_prompt(act)
     place, told = 2 << 40, read_body(raised[0], dict[str, Any])
@@ -239,18 +244,18 @@ async def test_a_child_sessions_long_answer_delays_nobody_and_keeps_its_rows() -
 async def test_a_child_sessions_deep_answer_is_refused() -> None:
     deep = msgspec.Raw(b'{"x":[{"variablesReference":1,"y":' + b'{"a":' * 400 + b"1" + b"}" * 402 + b"]}")
     with pytest.raises(RemoteProtocolError):
-        await _raised(msgspec.structs.replace(answer("variables", {}), body=deep), 2)
+        await _to_group_response(msgspec.structs.replace(make_response("variables", {}), body=deep), 2)
 
 
 def test_threads_and_capabilities_that_are_told_of_have_an_end() -> None:
-    threads = Threads()
-    for number in range(1, KNOWN_AT_MOST + 1):
+    threads = ThreadIds()
+    for number in range(1, MAX_LIVE_THREADS + 1):
         threads.ours(0, number)
     with pytest.raises(RemoteProtocolError):
-        threads.ours(0, KNOWN_AT_MOST + 1)
+        threads.ours(0, MAX_LIVE_THREADS + 1)
     threads.forget(1)
-    assert threads.ours(0, KNOWN_AT_MOST + 1) == KNOWN_AT_MOST + 1
-    assert LISTED_AT_MOST < KNOWN_AT_MOST
+    assert threads.ours(0, MAX_LIVE_THREADS + 1) == MAX_LIVE_THREADS + 1
+    assert MAX_LISTED_THREADS < MAX_LIVE_THREADS
     capabilities = Capabilities(msgspec.Raw(b"{}"))
     for number in range(100):
         capabilities = capabilities.merged(msgspec.Raw(msgspec.json.encode({f"x{number}": "x" * 500})))

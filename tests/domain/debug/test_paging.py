@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from dragoman.debug.adapters import PYTHON
-from dragoman.debug.dialect import Dialect
-from dragoman.debug.model import Page
-from dragoman.testing.fake_adapter import FakeAdapter
+from dragoman.debug.backends.adapters import PYTHON
+from dragoman.debug.backends.quirks import AdapterQuirks
+from dragoman.debug.model import VariablePage
 from tests.domain.debug.living import living, session_of, stopped
+from tests.support.fake_adapter import FakeAdapter
 
 pytestmark = [pytest.mark.anyio, pytest.mark.timeout(30)]
 
@@ -31,15 +31,15 @@ def holding(children: Any, **fields: Any) -> FakeAdapter:
     return adapter
 
 
-async def page_of(adapter: FakeAdapter, start: int, count: int, dialect: Dialect | None = None) -> Page:
-    async with living(session_of(adapter, dialect=dialect)) as session:
+async def page_of(adapter: FakeAdapter, start: int, count: int, quirks: AdapterQuirks | None = None) -> VariablePage:
+    async with living(session_of(adapter, quirks=quirks)) as session:
         adapter.stop()
         stop = await stopped(session)
         assert stop.top_locals is not None
-        return await session.looks.page(stop.top_locals.variables[0].reference, start=start, count=count)
+        return await session.inspection.page(stop.top_locals.variables[0].reference, start=start, count=count)
 
 
-def names(page: Page) -> list[str]:
+def names(page: VariablePage) -> list[str]:
     return [variable.name for variable in page.variables]
 
 
@@ -104,15 +104,15 @@ def cutting(adapter_answers: dict[str, Any], **fields: Any) -> FakeAdapter:
 async def test_where_the_adapter_cuts_the_rest_is_a_slice_in_the_language_of_the_program(
     type: str, shown: list[str]
 ) -> None:
-    sliced = PYTHON.dialect.slices[type].format(name="big", start=5000, stop=5002)
+    sliced = PYTHON.quirks.slice_expressions[type].format(name="big", start=5000, stop=5002)
     answers = {"len(big)": {"result": "1000000"}, sliced: {"result": "[]", "variablesReference": 78}}
     adapter = cutting(answers, type=type)
-    page = await page_of(adapter, 5000, 2, PYTHON.dialect)
+    page = await page_of(adapter, 5000, 2, PYTHON.quirks)
     assert (names(page), page.total) == (shown, 1_000_000)
     assert {it["frameId"] for it in adapter.sent("evaluate")} == {1}
 
 
 @pytest.mark.parametrize("fields", [{"type": "Sly"}, {"evaluateName": None}, {}])
 async def test_what_cannot_be_sliced_is_shown_as_far_as_it_is_told_without_a_total(fields: dict[str, Any]) -> None:
-    page = await page_of(cutting({}, **fields), 98, 5, PYTHON.dialect)
+    page = await page_of(cutting({}, **fields), 98, 5, PYTHON.quirks)
     assert (names(page), page.total) == (["98", "99"], None)

@@ -8,22 +8,22 @@ import anyio
 import anyio.lowlevel
 import pytest
 
-from dragoman.debug.dialect import Dialect
-from dragoman.debug.session import Session
-from dragoman.testing.fake_adapter import FakeAdapter
+from dragoman.debug.backends.quirks import AdapterQuirks
+from dragoman.debug.session.session import DebugSession
 from dragoman.workspace.breakpoints import Breakpoint
 from tests.domain.debug.living import living, session_of, stopped
+from tests.support.fake_adapter import FakeAdapter
 
 pytestmark = pytest.mark.anyio
 
-COUNTED_HERE = Dialect(hit_forms=frozenset())
+COUNTED_HERE = AdapterQuirks(hit_forms=frozenset())
 
 
 async def test_a_hit_that_does_not_count_yet_costs_one_question_and_the_last_has_its_locals() -> None:
     adapter = FakeAdapter()
     adapter.when("continue", lambda: adapter.stop(hitBreakpointIds=[105]))
     wanted = Breakpoint(id=7, path="/p/a.py", line=5, hit_condition="== 20")
-    async with living(session_of(adapter, dialect=COUNTED_HERE), wanted) as session:
+    async with living(session_of(adapter, quirks=COUNTED_HERE), wanted) as session:
         adapter.stop(hitBreakpointIds=[105])
         stop = await stopped(session)
     assert stop.hit_breakpoints == (7,)
@@ -36,7 +36,7 @@ async def test_a_hit_whose_command_is_answered_during_the_look_at_it_counts_once
     """An editor that passes a command on answers when it has shown what came of it."""
     adapter, answered = FakeAdapter(), anyio.Event()
     wanted = Breakpoint(id=7, path="/p/a.py", line=5, hit_condition="== 2")
-    async with living(session_of(adapter, dialect=COUNTED_HERE), wanted) as session:
+    async with living(session_of(adapter, quirks=COUNTED_HERE), wanted) as session:
         adapter.stop("step", allThreadsStopped=False)
         first = await stopped(session)
         stack = adapter.answers["stackTrace"]
@@ -48,7 +48,7 @@ async def test_a_hit_whose_command_is_answered_during_the_look_at_it_counts_once
 
         adapter.answers["stackTrace"] = looked_at
         async with anyio.create_task_group() as group:
-            group.start_soon(session.resume)
+            group.start_soon(session.run_control.resume)
             await anyio.wait_all_tasks_blocked()
             adapter.emit("continued", threadId=1, allThreadsContinued=False)
             adapter.stop(hitBreakpointIds=[105], allThreadsStopped=False)
@@ -84,14 +84,14 @@ async def test_one_that_stops_always_is_told_and_of_the_others_those_that_hold()
         assert (await stopped(session)).hit_breakpoints == (1, 2)
 
 
-async def beside(adapter: FakeAdapter, session: Session, **stop: Any) -> None:
+async def beside(adapter: FakeAdapter, session: DebugSession, **stop: Any) -> None:
     """Another thread stops while the program stands, and whatever is asked for it is answered."""
-    looks = len(adapter.sent("stackTrace"))
+    inspection = len(adapter.sent("stackTrace"))
     adapter.emit("stopped", threadId=2, allThreadsStopped=True, **stop)
     with anyio.fail_after(5):
-        while len(adapter.sent("stackTrace")) == looks:
+        while len(adapter.sent("stackTrace")) == inspection:
             await anyio.lowlevel.checkpoint()
-        await session.step("over", seen_stop=session.last_stop, by="agent")
+        await session.run_control.step("over", seen_stop=session.last_stop, by="agent")
 
 
 async def test_a_thread_that_stops_in_the_same_moment_is_no_stop_of_its_own() -> None:
@@ -107,7 +107,7 @@ async def test_a_thread_that_stops_in_the_same_moment_is_no_stop_of_its_own() ->
 async def test_beside_a_stop_hits_count_and_logpoints_log_and_nothing_is_sent_on() -> None:
     adapter = FakeAdapter()
     logs = Breakpoint(id=8, path="/p/a.py", line=9, log_message="passed")
-    async with living(session_of(adapter, dialect=Dialect(takes_log_messages=False)), logs) as session:
+    async with living(session_of(adapter, quirks=AdapterQuirks(takes_log_messages=False)), logs) as session:
         adapter.stop("step", allThreadsStopped=True)
         await stopped(session)
         await beside(adapter, session, reason="breakpoint", hitBreakpointIds=[109])

@@ -10,49 +10,55 @@ import anyio
 import anyio.lowlevel
 import pytest
 
-from dragoman.debug.chronicle import Record
-from dragoman.debug.model import Ended, Stop
-from dragoman.debug.service import Client, DebugService, Preparation, Prepared, Wish
-from dragoman.debug.session import Launch
-from dragoman.debug.states import State
-from dragoman.errors import DragomanError
-from dragoman.events import Event
+from dragoman.core.errors import DragomanError
+from dragoman.core.events import Event
+from dragoman.core.localization import localize
+from dragoman.debug.model import LaunchRequest, ProgramEnd, Stop
+from dragoman.debug.service import DebugService
+from dragoman.debug.session.event_log import EventSink
+from dragoman.debug.session.handshake import AdapterLaunch
+from dragoman.debug.session.launch_request import PreparedLaunch, PreparedSession
+from dragoman.debug.session.states import SessionState
 from dragoman.journal import Journal, Statement
-from dragoman.phrases import say
-from dragoman.testing.clocks import VirtualClock
-from dragoman.testing.fake_adapter import FakeAdapter
-from dragoman.workspace.breakpoints import STORE, Breakpoint, BreakpointBook
+from dragoman.workspace.breakpoints import STORE, Breakpoint, BreakpointRegistry
+from dragoman.workspace.caller import Caller
 from tests.domain.debug.living import NothingToDisclose
+from tests.support.clocks import VirtualClock
+from tests.support.fake_adapter import FakeAdapter
 
 pytestmark = [pytest.mark.anyio, pytest.mark.timeout(30)]
 
-AGENT = Client(id="agent", workspace=Path("/p"), cwd=Path("/p"))
+AGENT = Caller(id="agent", workspace=Path("/p"), cwd=Path("/p"))
 AT_5 = Breakpoint(id=0, path="/p/a.py", line=5)
 
 
 class FullRecord:
     async def append(self, events: list[Event], *, writes: Sequence[Statement] = ()) -> int:
         await anyio.lowlevel.checkpoint()
-        raise DragomanError("disk_full", say("{text}", text="full"))
+        raise DragomanError("disk_full", localize("{text}", text="full"))
 
 
 class FakeStarter(NothingToDisclose):
     def __init__(self, *adapters: FakeAdapter) -> None:
         self.adapters = list(adapters)
 
-    async def prepare(self, client: Client, wish: Wish) -> Preparation:
+    async def prepare(self, client: Caller, launch_request: LaunchRequest) -> PreparedLaunch:
         await anyio.lowlevel.checkpoint()
-        return Preparation((Prepared("a.py", self.adapters.pop(0), Launch("launch", {}, "fake"), wish),))
+        return PreparedLaunch(
+            (PreparedSession("a.py", self.adapters.pop(0), AdapterLaunch("launch", {}, "fake"), launch_request),)
+        )
 
 
 @asynccontextmanager
 async def service_of(
-    tmp_path: Path, *adapters: FakeAdapter, record: Record | None = None, clock: VirtualClock | None = None
+    tmp_path: Path, *adapters: FakeAdapter, record: EventSink | None = None, clock: VirtualClock | None = None
 ) -> AsyncIterator[DebugService]:
     clock = clock or VirtualClock()
     async with Journal.open(tmp_path / "journal", stores=[STORE]) as journal, anyio.create_task_group() as group:
         with anyio.fail_after(10):
-            yield DebugService(group, BreakpointBook(journal, clock), FakeStarter(*adapters), record or journal, clock)
+            yield DebugService(
+                group, BreakpointRegistry(journal, clock), FakeStarter(*adapters), record or journal, clock
+            )
         group.cancel_scope.cancel()
 
 
@@ -60,11 +66,11 @@ async def test_a_record_that_cannot_be_written_breaks_no_session_and_loses_no_an
     adapter = FakeAdapter()
     adapter.when("configurationDone", adapter.stop)
     async with service_of(tmp_path, adapter, record=FullRecord()) as service:
-        started = await service.start(AGENT, Wish(), within_s=2)
+        started = await service.start(AGENT, LaunchRequest(), within_s=2)
         assert isinstance(started.outcome, Stop)
         adapter.die()
         ended = await service.wait(AGENT, started.session.id, within_s=2)
-        assert isinstance(ended.outcome, Ended)
+        assert isinstance(ended.outcome, ProgramEnd)
         await anyio.wait_all_tasks_blocked()
     assert adapter.ended
 
@@ -74,7 +80,7 @@ async def test_a_failed_start_is_told_with_its_reason_also_where_the_record_is_f
     adapter.refuse("launch", "no such program")
     async with service_of(tmp_path, adapter, record=FullRecord()) as service:
         with pytest.raises(DragomanError, match="no such program"):
-            await service.start(AGENT, Wish(), within_s=2)
+            await service.start(AGENT, LaunchRequest(), within_s=2)
     assert adapter.ended
 
 
@@ -85,14 +91,14 @@ async def test_a_start_that_is_cancelled_leaves_nothing_behind(tmp_path: Path, s
     async with service_of(tmp_path, adapter) as service, anyio.create_task_group() as group:
 
         async def start() -> None:
-            await service.start(AGENT, Wish(), within_s=2)
+            await service.start(AGENT, LaunchRequest(), within_s=2)
 
         group.start_soon(start)
         while not adapter.sent(silent):
             await anyio.lowlevel.checkpoint()
         group.cancel_scope.cancel()
     assert adapter.ended
-    assert [session.state for session in service.sessions(AGENT)] == [State.TERMINATED]
+    assert [session.state for session in service.sessions(AGENT)] == [SessionState.TERMINATED]
 
 
 async def test_a_record_that_never_answers_holds_up_no_step(tmp_path: Path) -> None:
@@ -108,7 +114,7 @@ async def test_a_record_that_never_answers_holds_up_no_step(tmp_path: Path) -> N
             return 0
 
     async with service_of(tmp_path, adapter, record=StuckRecord()) as service:
-        session = (await service.start(AGENT, Wish(), within_s=2)).session
+        session = (await service.start(AGENT, LaunchRequest(), within_s=2)).session
         happened = await service.step(AGENT, session.id, "over", thread_id=None, within_s=2)
         assert isinstance(happened.outcome, Stop)
         release.set()
@@ -120,7 +126,7 @@ async def test_a_breakpoint_is_set_also_while_a_session_of_the_workspace_ends(tm
     adapter.answers["disconnect"] = lambda _: None
     adapter.when("setBreakpoints", asked.set, answers=False)
     async with service_of(tmp_path, adapter) as service:
-        started = await service.start(AGENT, Wish(), within_s=0)
+        started = await service.start(AGENT, LaunchRequest(), within_s=0)
         async with anyio.create_task_group() as group:
             group.start_soon(service.set_breakpoint, AGENT, AT_5)
             await asked.wait()
@@ -133,7 +139,7 @@ async def test_a_breakpoint_is_set_also_where_a_session_refuses_it(tmp_path: Pat
     adapter = FakeAdapter()
     adapter.refuse("setBreakpoints", "not now")
     async with service_of(tmp_path, adapter) as service:
-        await service.start(AGENT, Wish(), within_s=0)
+        await service.start(AGENT, LaunchRequest(), within_s=0)
         made, binding = await service.set_breakpoint(AGENT, AT_5)
         assert (made.id, binding.verified) == (1, False)
 
@@ -141,24 +147,24 @@ async def test_a_breakpoint_is_set_also_where_a_session_refuses_it(tmp_path: Pat
 async def test_a_session_that_nobody_calls_or_waits_for_is_ended(tmp_path: Path) -> None:
     adapter, clock = FakeAdapter(), VirtualClock()
     async with service_of(tmp_path, adapter, clock=clock) as service:
-        session = (await service.start(AGENT, Wish(), within_s=0)).session
+        session = (await service.start(AGENT, LaunchRequest(), within_s=0)).session
         clock.advance(599)
-        await service.end_unused(600)
-        assert service.find(AGENT).state is State.RUNNING
+        await service.end_idle_sessions(600)
+        assert service.find(AGENT).state is SessionState.RUNNING
         clock.advance(599)
-        await service.end_unused(600)
-        assert session.state is State.RUNNING
+        await service.end_idle_sessions(600)
+        assert session.state is SessionState.RUNNING
         clock.advance(2)
         clock.set_wall_back(3600)
-        await service.end_unused(600)
-        assert isinstance(await session.outcome(0, 2), Ended)
+        await service.end_idle_sessions(600)
+        assert isinstance(await session.outcome(0, 2), ProgramEnd)
     assert adapter.sent("disconnect") == [{"terminateDebuggee": True}]
 
 
 async def test_a_session_that_somebody_waits_for_is_never_ended(tmp_path: Path) -> None:
     adapter, clock = FakeAdapter(), VirtualClock()
     async with service_of(tmp_path, adapter, clock=clock) as service:
-        session = (await service.start(AGENT, Wish(), within_s=0)).session
+        session = (await service.start(AGENT, LaunchRequest(), within_s=0)).session
         async with anyio.create_task_group() as group:
 
             async def wait() -> None:
@@ -167,40 +173,40 @@ async def test_a_session_that_somebody_waits_for_is_never_ended(tmp_path: Path) 
             group.start_soon(wait)
             await anyio.wait_all_tasks_blocked()
             clock.advance(10_000)
-            await service.end_unused(600)
-            assert session.state is State.RUNNING
+            await service.end_idle_sessions(600)
+            assert session.state is SessionState.RUNNING
             adapter.stop()
-        await service.end_unused(600)
-        assert session.state is State.STOPPED
+        await service.end_idle_sessions(600)
+        assert session.state is SessionState.STOPPED
 
 
 async def test_an_adapter_that_does_not_answer_takes_no_more_time_than_the_caller_gave(tmp_path: Path) -> None:
     adapter = FakeAdapter()
     adapter.when("configurationDone", adapter.stop)
     async with service_of(tmp_path, adapter) as service:
-        session = (await service.start(AGENT, Wish(), within_s=2)).session
+        session = (await service.start(AGENT, LaunchRequest(), within_s=2)).session
         adapter.answers["next"] = lambda _: None
         begun = anyio.current_time()
         happened = await service.step(AGENT, session.id, "over", thread_id=None, within_s=0.1)
         assert anyio.current_time() - begun < 3
-        assert (happened.outcome, session.state) == (None, State.STOPPED)
+        assert (happened.outcome, session.state) == (None, SessionState.STOPPED)
 
 
 async def test_the_end_comes_also_through_a_step_that_was_never_answered(tmp_path: Path) -> None:
     adapter = FakeAdapter()
     adapter.when("configurationDone", adapter.stop)
     async with service_of(tmp_path, adapter) as service:
-        session = (await service.start(AGENT, Wish(), within_s=2)).session
+        session = (await service.start(AGENT, LaunchRequest(), within_s=2)).session
         adapter.when("next", adapter.die, answers=False)
         happened = await service.step(AGENT, session.id, "over", thread_id=None, within_s=5)
-        assert isinstance(happened.outcome, Ended)
+        assert isinstance(happened.outcome, ProgramEnd)
 
 
 async def test_a_session_that_hangs_does_not_hold_up_breakpoints_that_another_takes(tmp_path: Path) -> None:
     hung, sound, release = FakeAdapter(), FakeAdapter(), anyio.Event()
     async with service_of(tmp_path, hung, sound) as service:
         for _ in range(2):
-            await service.start(AGENT, Wish(), within_s=0)
+            await service.start(AGENT, LaunchRequest(), within_s=0)
         hung.answers["setBreakpoints"] = lambda _: release
         with anyio.fail_after(1.5):
             made, binding = await service.set_breakpoint(AGENT, AT_5)
@@ -216,7 +222,7 @@ async def test_a_session_that_hangs_does_not_hold_up_breakpoints_that_another_ta
 async def test_breakpoints_for_a_session_that_hangs_alone_cost_two_seconds_at_most(tmp_path: Path) -> None:
     hung = FakeAdapter()
     async with service_of(tmp_path, hung) as service:
-        await service.start(AGENT, Wish(), within_s=0)
+        await service.start(AGENT, LaunchRequest(), within_s=0)
         hung.answers["setBreakpoints"] = lambda _: None
         with anyio.fail_after(3):
             _, binding = await service.set_breakpoint(AGENT, AT_5)
@@ -226,12 +232,12 @@ async def test_breakpoints_for_a_session_that_hangs_alone_cost_two_seconds_at_mo
 async def test_a_pause_that_the_adapter_lost_is_asked_for_once_more(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("dragoman.debug.service._PAUSED_WITHIN_S", 0.05)
+    monkeypatch.setattr("dragoman.debug.session.outcome._PAUSE_TIMEOUT_S", 0.05)
     adapter = FakeAdapter()
     adapter.when("pause", lambda: adapter.stop("pause") if len(adapter.sent("pause")) == 2 else None)
     async with service_of(tmp_path, adapter) as service:
-        started = await service.start(AGENT, Wish(program="a.py"), within_s=0)
-        while started.session.state is not State.RUNNING:
+        started = await service.start(AGENT, LaunchRequest(program="a.py"), within_s=0)
+        while started.session.state is not SessionState.RUNNING:
             await anyio.lowlevel.checkpoint()
         paused = await service.pause(AGENT, "", within_s=5)
     assert isinstance(paused.outcome, Stop)

@@ -9,14 +9,15 @@ from typing import Any
 import anyio
 import pytest
 
-from dragoman.debug.dialect import Dialect
-from dragoman.debug.model import Ended, Stop
-from dragoman.debug.session import Launch, Session
-from dragoman.debug.states import State
-from dragoman.errors import DragomanError
-from dragoman.testing.clocks import VirtualClock
-from dragoman.testing.fake_adapter import FakeAdapter
+from dragoman.core.errors import DragomanError
+from dragoman.debug.backends.quirks import AdapterQuirks
+from dragoman.debug.model import ProgramEnd, Stop
+from dragoman.debug.session.handshake import AdapterLaunch
+from dragoman.debug.session.session import DebugSession
+from dragoman.debug.session.states import SessionState
 from dragoman.workspace.breakpoints import Breakpoint
+from tests.support.clocks import VirtualClock
+from tests.support.fake_adapter import FakeAdapter
 
 pytestmark = pytest.mark.anyio
 
@@ -25,10 +26,10 @@ AT_5 = Breakpoint(id=1, path="/p/a.py", line=5)
 
 @asynccontextmanager
 async def living(
-    adapter: FakeAdapter, *breakpoints: Breakpoint, dialect: Dialect | None = None, request: str = "launch"
-) -> AsyncIterator[Session]:
-    launch = Launch(request, {"program": "/p/a.py"}, "fake", dialect=dialect or Dialect())
-    session = Session("s1", "a.py", adapter, launch, VirtualClock())
+    adapter: FakeAdapter, *breakpoints: Breakpoint, quirks: AdapterQuirks | None = None, request: str = "launch"
+) -> AsyncIterator[DebugSession]:
+    launch = AdapterLaunch(request, {"program": "/p/a.py"}, "fake", quirks=quirks or AdapterQuirks())
+    session = DebugSession("s1", "a.py", adapter, launch, VirtualClock())
     async with anyio.create_task_group() as group:
         await group.start(session.live, breakpoints)
         with anyio.fail_after(5):
@@ -37,10 +38,10 @@ async def living(
 
 
 async def starting(adapter: FakeAdapter) -> None:
-    await Session("s1", "a.py", adapter, Launch("launch", {}, "fake"), VirtualClock()).live([])
+    await DebugSession("s1", "a.py", adapter, AdapterLaunch("launch", {}, "fake"), VirtualClock()).live([])
 
 
-async def stopped(session: Session, after: int = 0) -> Stop:
+async def stopped(session: DebugSession, after: int = 0) -> Stop:
     outcome = await session.outcome(after, 2)
     assert isinstance(outcome, Stop), outcome
     return outcome
@@ -59,8 +60,8 @@ async def test_a_launch_is_configured_before_its_response_is_waited_for() -> Non
     async with living(adapter, AT_5) as session:
         order = [command for command, _ in adapter.requests]
         assert order.index("setBreakpoints") < order.index("configurationDone")
-        assert session.state is State.RUNNING
-        assert session.bindings.of(1).verified
+        assert session.state is SessionState.RUNNING
+        assert session.breakpoint_sync.of(1).verified
 
 
 async def test_a_stop_carries_the_stack_the_locals_and_the_breakpoint_that_was_hit() -> None:
@@ -88,7 +89,7 @@ async def test_a_stop_that_comes_before_the_response_of_the_step_is_not_missed()
         adapter.stop()
         first = await stopped(session)
         adapter.when("next", lambda: adapter.stop("step"))
-        await session.step("over", seen_stop=first.number)
+        await session.run_control.step("over", seen_stop=first.number)
         second = await stopped(session, first.number)
         assert (second.number, second.reason) == (2, "step")
 
@@ -98,27 +99,27 @@ async def test_a_command_decided_on_an_earlier_stop_is_told_that_the_session_mov
     async with living(adapter) as session:
         adapter.stop()
         first = await stopped(session)
-        await session.step("over", seen_stop=first.number, by="person")
+        await session.run_control.step("over", seen_stop=first.number, by="person")
         adapter.stop("step")
         second = await stopped(session, first.number)
         assert second.by == "person"
-        assert await code_of(lambda: session.step("over", seen_stop=first.number)) == "moved_on"
+        assert await code_of(lambda: session.run_control.step("over", seen_stop=first.number)) == "moved_on"
         assert adapter.sent("next") == [{"threadId": 1}]
 
 
 async def test_nothing_hangs_at_the_wrong_moment_and_each_answer_has_its_code() -> None:
     adapter = FakeAdapter()
     async with living(adapter) as session:
-        assert await code_of(session.resume) == "not_stopped"
-        assert await code_of(lambda: session.looks.scopes(1_000_001, None)) == "not_stopped"
+        assert await code_of(session.run_control.resume) == "not_stopped"
+        assert await code_of(lambda: session.inspection.scopes(1_000_001, None)) == "not_stopped"
         adapter.stop()
         await stopped(session)
-        assert await code_of(session.pause) == "not_running_program"
-        await session.resume()
-        assert await code_of(session.resume) == "not_stopped"
+        assert await code_of(session.run_control.pause) == "not_running_program"
+        await session.run_control.resume()
+        assert await code_of(session.run_control.resume) == "not_stopped"
         adapter.die()
-        assert isinstance(await session.outcome(1, 2), Ended)
-        assert await code_of(session.resume) == "already_ended"
+        assert isinstance(await session.outcome(1, 2), ProgramEnd)
+        assert await code_of(session.run_control.resume) == "already_ended"
         assert await code_of(session.terminate) == "already_ended"
 
 
@@ -130,13 +131,13 @@ async def test_the_end_of_the_stream_is_an_end_in_every_state(state: str) -> Non
             adapter.stop()
             await stopped(session)
         if state == "stepping":
-            await session.step("over")
+            await session.run_control.step("over")
         adapter.emit("exited", exitCode=3)
         adapter.die()
         outcome = await session.outcome(9, 2)
-    assert isinstance(outcome, Ended)
+    assert isinstance(outcome, ProgramEnd)
     assert outcome.exit_code == 3
-    assert session.state is State.TERMINATED
+    assert session.state is SessionState.TERMINATED
     assert adapter.ended
 
 
@@ -147,7 +148,7 @@ async def test_terminated_dismisses_the_adapter_and_keeps_the_exit_code_and_the_
         adapter.emit("exited", exitCode=0)
         adapter.emit("terminated")
         outcome = await session.outcome(0, 2)
-    assert outcome == Ended(exit_code=0, output="bye", output_lines=1)
+    assert outcome == ProgramEnd(exit_code=0, output="bye", output_lines=1)
     assert adapter.sent("disconnect") == [{}]
 
 
@@ -155,7 +156,7 @@ async def test_a_silent_adapter_gives_the_true_state_at_the_deadline() -> None:
     adapter = FakeAdapter()
     async with living(adapter) as session:
         assert await session.outcome(0, 0.05) is None
-        assert session.state is State.RUNNING
+        assert session.state is SessionState.RUNNING
 
 
 async def test_a_step_that_the_adapter_refuses_leaves_the_session_stopped() -> None:
@@ -164,9 +165,9 @@ async def test_a_step_that_the_adapter_refuses_leaves_the_session_stopped() -> N
         adapter.stop()
         await stopped(session)
         adapter.refuse("next", "no")
-        assert await code_of(lambda: session.step("over")) == "adapter_refused"
-        assert session.state is State.STOPPED
-        assert (await session.looks.scopes(1_000_001, None))[0].name == "Locals"
+        assert await code_of(lambda: session.run_control.step("over")) == "adapter_refused"
+        assert session.state is SessionState.STOPPED
+        assert (await session.inspection.scopes(1_000_001, None))[0].name == "Locals"
 
 
 async def test_a_cancelled_caller_stops_waiting_and_its_command_is_performed() -> None:
@@ -185,7 +186,7 @@ async def test_a_cancelled_caller_stops_waiting_and_its_command_is_performed() -
 
         adapter.request = slow  # type: ignore[method-assign]
         async with anyio.create_task_group() as group:
-            group.start_soon(session.step, "over")
+            group.start_soon(session.run_control.step, "over")
             await reached.wait()
             group.cancel_scope.cancel()
         go.set()
@@ -199,16 +200,16 @@ async def test_references_of_an_earlier_stop_are_refused() -> None:
     async with living(adapter) as session:
         adapter.stop()
         frame = (await stopped(session)).frames[0].id
-        await session.step("over")
+        await session.run_control.step("over")
         adapter.stop("step")
         await stopped(session, 1)
-        assert await code_of(lambda: session.looks.scopes(frame, None)) == "stale_reference"
+        assert await code_of(lambda: session.inspection.scopes(frame, None)) == "stale_reference"
 
 
 async def test_hits_are_counted_here_where_the_adapter_means_something_else() -> None:
     adapter = FakeAdapter()
     third = Breakpoint(id=1, path="/p/a.py", line=5, hit_condition="== 3")
-    async with living(adapter, third, dialect=Dialect(hit_forms=frozenset())) as session:
+    async with living(adapter, third, quirks=AdapterQuirks(hit_forms=frozenset())) as session:
         assert "hitCondition" not in adapter.sent("setBreakpoints")[0]["breakpoints"][0]
         for _ in range(3):
             adapter.stop(hitBreakpointIds=[105])
@@ -232,12 +233,12 @@ async def test_a_breakpoint_that_did_not_bind_is_told_with_the_reason_and_may_bi
     adapter = FakeAdapter()
     adapter.answers["setBreakpoints"] = lambda _: {"breakpoints": [{"id": 7, "verified": False, "message": "no code"}]}
     async with living(adapter, AT_5) as session:
-        ((breakpoint, binding),) = session.bindings.unbound()
+        ((breakpoint, binding),) = session.breakpoint_sync.unbound()
         assert (breakpoint.id, binding.message) == (1, "no code")
         adapter.emit("breakpoint", reason="changed", breakpoint={"id": 7, "verified": True, "line": 6})
         adapter.stop()
         await stopped(session)
-        assert session.bindings.of(1).line == 6
+        assert session.breakpoint_sync.of(1).line == 6
 
 
 async def test_a_launch_that_fails_is_raised_with_the_adapters_words_and_everything_is_let_go() -> None:

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dragoman.debug.handles import Handles
-from dragoman.debug.hit_conditions import parse_hit_condition
-from dragoman.debug.output import Output
-from dragoman.debug.states import LIVE, Happening, State, after
-from dragoman.errors import DragomanError
+from dragoman.core.errors import DragomanError
+from dragoman.debug.breakpoints.hit_conditions import parse_hit_condition
+from dragoman.debug.session.output import SessionOutput
+from dragoman.debug.session.states import LIVE_STATES, SessionState, Transition, next_state
+from dragoman.debug.stops.handles import Handles
 
 
 @pytest.mark.parametrize(
@@ -43,58 +43,58 @@ def test_what_is_no_hit_condition_is_refused_with_the_forms(text: str) -> None:
 
 def test_a_handle_names_its_stop() -> None:
     first, second = Handles(1), Handles(2)
-    old, new = first.give_variables(7), second.give_variables(7)
+    old, new = first.assign_variables(7), second.assign_variables(7)
     assert old != new
-    assert (first.take_variables(old), second.take_variables(new)) == (7, 7)
+    assert (first.resolve_variables(old), second.resolve_variables(new)) == (7, 7)
     with pytest.raises(DragomanError) as caught:
-        second.take_variables(old)
+        second.resolve_variables(old)
     assert caught.value.code == "stale_reference"
 
 
 def test_a_frame_is_no_variable_though_the_adapter_numbers_them_alike() -> None:
     handles = Handles(1)
-    frame, variables = handles.give_frame(7), handles.give_variables(7)
+    frame, variables = handles.assign_frame(7), handles.assign_variables(7)
     assert frame != variables
-    assert (handles.take_frame(frame), handles.take_variables(variables)) == (7, 7)
+    assert (handles.resolve_frame(frame), handles.resolve_variables(variables)) == (7, 7)
     with pytest.raises(DragomanError) as caught:
-        handles.take_variables(frame)
+        handles.resolve_variables(frame)
     assert caught.value.code == "unknown_reference"
 
 
 @given(targets=st.lists(st.integers(1, 2**31)))
 def test_a_target_has_one_handle_and_zero_stays_zero(targets: list[int]) -> None:
     handles = Handles(3)
-    numbers = [handles.give_variables(target) for target in targets]
-    assert [handles.take_variables(number) for number in numbers] == targets
+    numbers = [handles.assign_variables(target) for target in targets]
+    assert [handles.resolve_variables(number) for number in numbers] == targets
     assert len(set(numbers)) == len(set(targets))
-    assert handles.give_variables(0) == 0
+    assert handles.assign_variables(0) == 0
 
 
 @pytest.mark.parametrize("number", [0, -1, 5, 3_000_002, 4_000_001, 2**70])
 def test_a_number_that_was_never_handed_out_is_told_as_such(number: int) -> None:
     handles = Handles(3)
-    handles.give_variables(9)
+    handles.assign_variables(9)
     with pytest.raises(DragomanError) as caught:
-        handles.take_variables(number)
+        handles.resolve_variables(number)
     assert caught.value.code == "unknown_reference"
 
 
 def test_an_ended_session_stays_ended_whatever_an_adapter_still_says() -> None:
-    for happening in Happening:
-        if happening is not Happening.LAUNCHED:
-            assert after(State.TERMINATED, happening) is State.TERMINATED
+    for happening in Transition:
+        if happening is not Transition.LAUNCHED:
+            assert next_state(SessionState.TERMINATED, happening) is SessionState.TERMINATED
 
 
 def test_every_live_state_can_end_and_nothing_returns_to_idle() -> None:
-    for state in LIVE:
-        assert after(state, Happening.ENDED) is State.TERMINATED
-        followers = {after(state, happening) for happening in Happening if happening is not Happening.LAUNCHED}
-        assert State.IDLE not in followers
+    for state in LIVE_STATES:
+        assert next_state(state, Transition.ENDED) is SessionState.TERMINATED
+        followers = {next_state(state, happening) for happening in Transition if happening is not Transition.LAUNCHED}
+        assert SessionState.IDLE not in followers
 
 
 @given(texts=st.lists(st.text(max_size=30), max_size=30), kept=st.integers(1, 50), cursor=st.integers(0, 200))
 def test_output_gives_what_is_kept_and_counts_what_is_not(texts: list[str], kept: int, cursor: int) -> None:
-    output = Output(kept)
+    output = SessionOutput(kept)
     for text in texts:
         output.append("stdout", text)
     whole = "".join(texts)
@@ -105,7 +105,7 @@ def test_output_gives_what_is_kept_and_counts_what_is_not(texts: list[str], kept
 
 
 def test_output_is_cut_at_the_front_and_says_how_much() -> None:
-    output = Output()
+    output = SessionOutput()
     output.append("stdout", "abc")
     output.append("stderr", "def")
     assert output.since(0, most=4) == ("cdef", 2)
@@ -118,7 +118,7 @@ def test_output_is_cut_at_the_front_and_says_how_much() -> None:
     category=st.sampled_from(["", "stdout"]),
 )
 def test_pages_of_output_put_together_are_the_output(pieces: list[tuple[str, str]], most: int, category: str) -> None:
-    output, cursor, read = Output(), 0, ""
+    output, cursor, read = SessionOutput(), 0, ""
     for kind, text in pieces:
         output.append(kind, text)
     wanted = frozenset({category}) if category else frozenset[str]()
@@ -131,7 +131,7 @@ def test_pages_of_output_put_together_are_the_output(pieces: list[tuple[str, str
 
 
 def test_a_page_of_output_ends_with_a_line_and_says_what_has_gone() -> None:
-    output = Output(kept=10)
+    output = SessionOutput(kept=10)
     for number, text in enumerate(("one\n", "two\n", "three\n", "fo")):
         output.append(("stdout", "stderr")[number % 2], text)
     assert output.page(0, most=7) == ("three\n", 8, 14)
@@ -140,7 +140,7 @@ def test_a_page_of_output_ends_with_a_line_and_says_what_has_gone() -> None:
 
 def test_output_in_the_smallest_pieces_costs_no_more_than_in_large_ones() -> None:
     """A program that prints a character at a time, and an adapter that sends empty outputs."""
-    output = Output(kept=10_000)
+    output = SessionOutput(kept=10_000)
     for _ in range(50_000):
         output.append("stdout", "x")
         output.append("stderr", "")
@@ -150,7 +150,7 @@ def test_output_in_the_smallest_pieces_costs_no_more_than_in_large_ones() -> Non
 
 
 def test_two_streams_that_take_turns_character_by_character_are_bounded_too() -> None:
-    output = Output()
+    output = SessionOutput()
     for _ in range(30_000):
         output.append("stdout", "x")
         output.append("stderr", "y")

@@ -17,16 +17,16 @@ import anyio
 import psutil
 import pytest
 
-from dragoman.clock import SystemClock
-from dragoman.debug.launch import configurations
+from dragoman.core.clock import SystemClock
+from dragoman.debug.backends.starter import AdapterStarter
+from dragoman.debug.launch import list_configurations
 from dragoman.debug.service import DebugService
-from dragoman.debug.starting import AdapterStarter
+from dragoman.io.processes.supervisor_pool import SupervisorPool
 from dragoman.journal import Journal
-from dragoman.tools import Caller, Toolbox
-from dragoman.tools.debug import Waits, debug_operations
-from dragoman.tools.debug.client import client_of
-from dragoman.transport.supervisors import Supervisors
+from dragoman.tools import ToolRegistry
+from dragoman.tools.debug import OpenWaits, debug_tools
 from dragoman.workspace import breakpoints, trust
+from dragoman.workspace.caller import Caller
 
 pytestmark = [pytest.mark.anyio, pytest.mark.timeout(120)]
 
@@ -35,11 +35,11 @@ PYTHON = Path(sys.base_prefix) / "bin"
 
 @dataclass
 class Agent:
-    toolbox: Toolbox
+    toolbox: ToolRegistry
     caller: Caller
     service: DebugService
-    book: trust.TrustBook
-    waits: Waits
+    book: trust.TrustedFolders
+    waits: OpenWaits
 
     async def call(self, tool: str, **arguments: Any) -> dict[str, Any]:
         with anyio.fail_after(60):
@@ -69,14 +69,16 @@ async def agent_in(tmp_path: Path, *, trusted: bool = True) -> AsyncIterator[Age
     clock = SystemClock()
     async with (
         Journal.open(tmp_path / "journal", stores=[breakpoints.STORE, trust.STORE]) as journal,
-        Supervisors() as supervisors,
+        SupervisorPool() as supervisors,
         anyio.create_task_group() as group,
     ):
-        book, words = breakpoints.BreakpointBook(journal, clock), trust.TrustBook(journal, clock)
+        book, words = breakpoints.BreakpointRegistry(journal, clock), trust.TrustedFolders(journal, clock)
         await book.load()
         service = DebugService(group, book, AdapterStarter(supervisors, group, trust=words), journal, clock)
-        waits = Waits(clock)
-        yield Agent(Toolbox(debug_operations(service, configurations, waits, clock)), caller, service, words, waits)
+        waits = OpenWaits(clock)
+        yield Agent(
+            ToolRegistry(debug_tools(service, list_configurations, waits, clock)), caller, service, words, waits
+        )
         group.cancel_scope.cancel()
 
 
@@ -208,7 +210,7 @@ async def test_a_build_that_takes_longer_than_its_caller_waits_is_a_timeout_that
         written(agent, python(preLaunchTask="build"), tasks=(shell("build", line),))
         late = await agent.start(timeout_s=1)
         assert (late["status"], late["state"]) == ("timeout", "Starting")
-        assert late["hint"].startswith("It is still starting: ")
+        assert late["hint"].startswith("Still starting: ")
         (agent.folder / "go").touch()
         ended = await agent.call("wait_for_stop", session_id=late["session_id"])
     assert (ended["status"], ended["exit_code"]) == ("completed", 0)
@@ -258,7 +260,7 @@ async def test_a_session_can_be_ended_while_its_build_runs_and_takes_the_build_w
         if way == "stopped":
             await agent.call("stop_debugging", session_id=begun["session_id"])
         else:
-            await agent.service.end_unused(-1)
+            await agent.service.end_idle_sessions(-1)
         await until(lambda: not lives(pid))
         states = [it["state"] for it in (await agent.call("list_sessions"))["sessions"]]
     assert states == ["Terminated"]
@@ -285,7 +287,7 @@ async def test_a_build_that_floods_neither_stands_still_nor_fills_the_session(tm
         written(agent, python(preLaunchTask="build"), tasks=(shell("build", line),))
         ended = await agent.start()
         assert (ended["status"], ended["exit_code"]) == ("completed", 0)
-        session = agent.service.find(client_of(agent.caller), ended["session_id"])
+        session = agent.service.find(agent.caller, ended["session_id"])
         assert session.output.end - session.output.start < 2_000_000
 
 

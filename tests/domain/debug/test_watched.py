@@ -4,25 +4,25 @@ from __future__ import annotations
 
 import pytest
 
-from dragoman.debug.adapters.native import NATIVE
-from dragoman.debug.dialect import Dialect
-from dragoman.debug.raising import as_paused, as_watched
-from dragoman.wire.dap import bodies
+from dragoman.debug.backends.adapters.native import NATIVE
+from dragoman.debug.backends.quirks import AdapterQuirks
+from dragoman.debug.stops.exceptions import as_data_breakpoint, as_pause
+from dragoman.protocols.dap import bodies
 
 
 @pytest.mark.parametrize(
-    ("dialect", "description", "reason"),
+    ("quirks", "description", "reason"),
     [
         (NATIVE, "watchpoint 3", "data breakpoint"),
         (NATIVE, "breakpoint 3.1", "breakpoint"),
         (NATIVE, "a function named watchpoint 3", "breakpoint"),
         (NATIVE, None, "breakpoint"),
-        (Dialect(), "watchpoint 3", "breakpoint"),
+        (AdapterQuirks(), "watchpoint 3", "breakpoint"),
     ],
 )
-def test_a_watchpoint_is_told_by_its_description(dialect: Dialect, description: str | None, reason: str) -> None:
+def test_a_watchpoint_is_told_by_its_description(quirks: AdapterQuirks, description: str | None, reason: str) -> None:
     body = bodies.StoppedBody(reason="breakpoint", description=description, hit_breakpoint_ids=(1,))
-    told = as_watched(dialect, body)
+    told = as_data_breakpoint(quirks, body)
     assert told.reason == reason
     assert told.hit_breakpoint_ids == (None if reason == "data breakpoint" else (1,))
 
@@ -39,4 +39,4 @@ def test_a_watchpoint_is_told_by_its_description(dialect: Dialect, description: 
 )
 def test_what_somebody_paused_is_told_as_a_pause(reason: str, description: str | None, command: str, told: str) -> None:
     body = bodies.StoppedBody(reason=reason, description=description)
-    assert as_paused(body, command).reason == told
+    assert as_pause(body, command).reason == told

@@ -8,9 +8,9 @@ from typing import Any
 import anyio
 import pytest
 
-from dragoman.editor import About, Editor, Editors, read_about
-from dragoman.editor.service import EDITORS_AT_MOST, OUTGOING_AT_MOST, QUESTIONS_AT_MOST
-from dragoman.errors import DragomanError
+from dragoman.core.errors import DragomanError
+from dragoman.editors import Editor, EditorInfo, EditorRegistry, read_editor_info
+from dragoman.editors.registry import EDITORS_AT_MOST, OUTGOING_AT_MOST, QUESTIONS_AT_MOST
 
 pytestmark = pytest.mark.anyio
 HERE = Path("/home/me/project")
@@ -21,24 +21,26 @@ def anyio_backend() -> str:
     return "asyncio"
 
 
-def about(name: str = "Code", folder: Path = HERE, *features: str) -> About:
-    return About(name, (folder,), frozenset(features or ("open",)))
+def about(name: str = "Code", folder: Path = HERE, *features: str) -> EditorInfo:
+    return EditorInfo(name, (folder,), frozenset(features or ("open",)))
 
 
 async def answer(editor: Editor, result: Any = None, error: dict[str, Any] | None = None) -> dict[str, Any]:
     asked = await editor.outgoing.receive()
-    editor.answered(asked["id"], result, error)
+    editor.handle_answer(asked["id"], result, error)
     return asked
 
 
-async def refusal(editors: Editors, method: str = "open", within_s: float = 1.0, folder: Path = HERE) -> DragomanError:
+async def refusal(
+    editors: EditorRegistry, method: str = "open", within_s: float = 1.0, folder: Path = HERE
+) -> DragomanError:
     with pytest.raises(DragomanError) as caught:
         await editors.ask(folder, method, {}, within_s)
     return caught.value
 
 
 async def test_a_question_goes_to_the_editor_of_the_folder_and_its_answer_comes_back() -> None:
-    editors = Editors()
+    editors = EditorRegistry()
     with editors.connected(about("elsewhere", Path("/other"))), editors.connected(about()) as here:
         async with anyio.create_task_group() as group:
             group.start_soon(answer, here, {"done": True})
@@ -46,7 +48,7 @@ async def test_a_question_goes_to_the_editor_of_the_folder_and_its_answer_comes_
 
 
 async def test_of_several_editors_the_one_looked_at_last_is_asked() -> None:
-    editors = Editors()
+    editors = EditorRegistry()
     with editors.connected(about("first")) as first, editors.connected(about("second")) as second:
         assert editors.of(HERE, "open") is second
         await editors.call(first, "focused", {})
@@ -54,26 +56,26 @@ async def test_of_several_editors_the_one_looked_at_last_is_asked() -> None:
 
 
 async def test_one_that_can_is_asked_before_one_that_was_looked_at_later() -> None:
-    editors = Editors()
+    editors = EditorRegistry()
     with editors.connected(about("new", HERE, "diff")) as new, editors.connected(about("old")):
         assert editors.of(HERE, "diff") is new
         assert (await refusal(editors, "notify")).code == "editor_cannot"
 
 
 async def test_without_an_editor_it_is_said_how_to_connect_one() -> None:
-    error = await refusal(Editors())
+    error = await refusal(EditorRegistry())
     assert error.code == "no_editor"
     assert "extension" in str(error.hint)
 
 
 async def test_a_folder_with_a_name_that_only_begins_alike_is_another() -> None:
-    editors = Editors()
+    editors = EditorRegistry()
     with editors.connected(about()):
         assert (await refusal(editors, folder=Path("/home/me/project-two"))).code == "no_editor"
 
 
 async def test_an_editor_that_moves_to_another_folder_is_found_there() -> None:
-    editors = Editors()
+    editors = EditorRegistry()
     with editors.connected(about()) as editor:
         await editors.call(editor, "moved", {"name": "Code", "folders": ["/new"], "features": ["open"]})
         assert editors.of(Path("/new"), "open") is editor
@@ -81,19 +83,19 @@ async def test_an_editor_that_moves_to_another_folder_is_found_there() -> None:
 
 
 async def test_what_is_not_answered_in_time_is_withdrawn_and_a_late_answer_is_nobodys() -> None:
-    editors = Editors()
+    editors = EditorRegistry()
     with editors.connected(about()) as editor:
         assert (await refusal(editors, within_s=0.01)).code == "editor_silent"
         asked, withdrawn = await editor.outgoing.receive(), await editor.outgoing.receive()
         assert withdrawn == {"method": "withdrawn", "params": {"id": asked["id"]}}
-        editor.answered(asked["id"], "late", None)
-        editor.answered(999, "never asked", None)
+        editor.handle_answer(asked["id"], "late", None)
+        editor.handle_answer(999, "never asked", None)
 
 
 async def test_an_editor_that_leaves_in_the_middle_of_a_question_is_told_at_once() -> None:
-    editors = Editors()
+    editors = EditorRegistry()
     left: list[Editor] = []
-    editors.when_left = left.append
+    editors.on_disconnect = left.append
     async with anyio.create_task_group() as group:
         with editors.connected(about()) as editor:
             caught: list[DragomanError] = []
@@ -111,7 +113,7 @@ async def test_an_editor_that_leaves_in_the_middle_of_a_question_is_told_at_once
     ("error", "code"), [({"code": "not_allowed"}, "not_allowed"), ({"message": "no\x1b[2J\nway"}, "editor_refused")]
 )
 async def test_a_refusal_is_told_as_what_it_is_and_its_words_are_no_commands(error: dict[str, Any], code: str) -> None:
-    editors = Editors()
+    editors = EditorRegistry()
     with editors.connected(about()) as editor:
         async with anyio.create_task_group() as group:
             group.start_soon(answer, editor, None, error)
@@ -121,7 +123,7 @@ async def test_a_refusal_is_told_as_what_it_is_and_its_words_are_no_commands(err
 
 
 async def test_questions_are_bounded() -> None:
-    editors = Editors()
+    editors = EditorRegistry()
     with editors.connected(about()) as editor:
         async with anyio.create_task_group() as group:
             for _ in range(QUESTIONS_AT_MOST):
@@ -132,21 +134,21 @@ async def test_questions_are_bounded() -> None:
 
 
 async def test_one_that_takes_nothing_is_shown_the_door() -> None:
-    editors = Editors()
+    editors = EditorRegistry()
     with editors.connected(about()) as editor:
         for _ in range(OUTGOING_AT_MOST):
-            editor.tell("welcome", {})
+            editor.notify("welcome", {})
         assert (await refusal(editors)).code == "editor_gone"
         taken = [message async for message in editor.outgoing]  # what was on its way, then the end
     assert len(taken) == OUTGOING_AT_MOST
 
 
 async def test_there_is_room_for_so_many_editors_and_no_more() -> None:
-    editors = Editors()
+    editors = EditorRegistry()
     stack = [editors.connected(about()) for _ in range(EDITORS_AT_MOST)]
     for each in stack:
         each.__enter__()
-    with pytest.raises(DragomanError, match="no room"), editors.connected(about()):
+    with pytest.raises(DragomanError, match="Limit reached"), editors.connected(about()):
         pass
     for each in stack:
         each.__exit__(None, None, None)
@@ -154,7 +156,7 @@ async def test_there_is_room_for_so_many_editors_and_no_more() -> None:
 
 
 async def test_a_call_that_no_editor_may_make_is_refused() -> None:
-    editors = Editors()
+    editors = EditorRegistry()
     with editors.connected(about()) as editor, pytest.raises(DragomanError) as caught:
         await editors.call(editor, "shutdown", {})
     assert caught.value.code == "unknown_method"
@@ -166,10 +168,10 @@ async def test_a_call_that_no_editor_may_make_is_refused() -> None:
      {"name": "a", "folders": ["/"] * 101, "features": []}, {"name": "a", "folders": [1], "features": []}],
 )  # fmt: skip
 def test_what_no_editor_says_of_itself_is_not_read(told: dict[str, Any]) -> None:
-    assert read_about(told) is None
+    assert read_editor_info(told) is None
 
 
 def test_a_folder_that_is_no_absolute_path_is_left_out() -> None:
-    told = read_about({"name": "a", "folders": ["here", "/there", "/a\0b"], "features": ["x"]})
+    told = read_editor_info({"name": "a", "folders": ["here", "/there", "/a\0b"], "features": ["x"]})
     assert told is not None
     assert told.folders == (Path("/there"),)

@@ -11,40 +11,41 @@ from typing import Any
 
 import anyio
 
-from dragoman.clock import SystemClock
-from dragoman.debug.history import store as stops
-from dragoman.debug.history.keeping import keeping
-from dragoman.debug.history.service import StopHistory
-from dragoman.debug.launch import configurations
+from dragoman.core.clock import SystemClock
+from dragoman.core.redaction import Redactor
+from dragoman.debug.backends.starter import AdapterStarter
+from dragoman.debug.launch import list_configurations
 from dragoman.debug.service import DebugService
-from dragoman.debug.starting import AdapterStarter
+from dragoman.debug.stops.history import store as stops
+from dragoman.debug.stops.history.stop_history import StopHistory
+from dragoman.debug.stops.history.store import stop_recorder
+from dragoman.io.processes.supervisor_pool import SupervisorPool
 from dragoman.journal import Journal
-from dragoman.redaction import Redactor
-from dragoman.terminal.model import Command
-from dragoman.testing.fake_adapter import FakeAdapter
-from dragoman.tools import Caller, Toolbox
-from dragoman.tools.debug import FileSources, Waits, debug_operations
-from dragoman.tools.evidence import evidence_operations
-from dragoman.transport.supervisors import Supervisors
-from dragoman.workspace.breakpoints import STORE, BreakpointBook
+from dragoman.terminal.model import RecordedCommand
+from dragoman.tools import ToolRegistry
+from dragoman.tools.debug import OpenWaits, SourceFiles, debug_tools
+from dragoman.tools.evidence import evidence_tools
+from dragoman.workspace.breakpoints import STORE, BreakpointRegistry
+from dragoman.workspace.caller import Caller
 from tests.chinese_text import english_in
 from tests.domain.tools.bench import Answer, Bench, frame, opened, stack_of
+from tests.support.fake_adapter import FakeAdapter
 
 
 @asynccontextmanager
 async def steered(tmp_path: Path, *, adapters: int = 1) -> AsyncIterator[Bench]:
     """Its program is `app.py`, whose line 5 it comes to whenever the test lets it."""
     async with opened(tmp_path, adapters=adapters) as bench:
-        operations = evidence_operations(
+        tools = evidence_tools(
             bench.service,
             bench.waits,
             bench.clock,
-            FileSources(),
+            SourceFiles(),
             Redactor(),
             StopHistory(bench.journal, bench.clock),
             Typed(),
         )
-        bench.toolbox = Toolbox([*bench.toolbox.operations, *operations])
+        bench.toolbox = ToolRegistry([*bench.toolbox.tools, *tools])
         yield bench
 
 
@@ -102,20 +103,20 @@ class Typed:
     """What a terminal's record says, for tests of who reads it: recorded terminals have tests of their own."""
 
     def __init__(self) -> None:
-        self.failed: list[Command] = []
+        self.failed: list[RecordedCommand] = []
 
-    async def last_failure(self, *, terminal: str = "", cwd: str = "", verified: bool = True) -> Command | None:
+    async def last_failure(self, *, terminal: str = "", cwd: str = "", verified: bool = True) -> RecordedCommand | None:
         chosen = [it for it in self.failed if it.terminal.startswith(terminal) and it.verified >= verified]
         return chosen[-1] if chosen else None
 
-    async def command(self, command_id: str) -> Command:
+    async def command(self, command_id: str) -> RecordedCommand:
         return next(it for it in self.failed if it.id == command_id)
 
 
 class Agent:
     """Real programs in a real workspace."""
 
-    def __init__(self, toolbox: Toolbox, caller: Caller, service: DebugService, typed: Typed) -> None:
+    def __init__(self, toolbox: ToolRegistry, caller: Caller, service: DebugService, typed: Typed) -> None:
         self.toolbox, self.caller, self.service, self.typed = toolbox, caller, service, typed
 
     async def call(self, tool: str, **arguments: Any) -> Answer:
@@ -140,18 +141,18 @@ async def agent_in(workspace: Path, *, trusted: bool = True) -> AsyncIterator[Ag
     clock = SystemClock()
     async with (
         Journal.open(workspace / "journal", stores=[STORE, stops.STORE]) as journal,
-        Supervisors() as supervisors,
+        SupervisorPool() as supervisors,
         anyio.create_task_group() as group,
     ):
-        book = BreakpointBook(journal, clock)
+        book = BreakpointRegistry(journal, clock)
         await book.load()
         service = DebugService(
-            group, book, AdapterStarter(supervisors, group), journal, clock, keeping=keeping(Redactor().value)
+            group, book, AdapterStarter(supervisors, group), journal, clock, record_stop=stop_recorder(Redactor().value)
         )
-        waits = Waits(clock)
-        operations = debug_operations(service, configurations, waits, clock)
-        operations += evidence_operations(
-            service, waits, clock, FileSources(), Redactor(), StopHistory(journal, clock), typed := Typed()
+        waits = OpenWaits(clock)
+        tools = debug_tools(service, list_configurations, waits, clock)
+        tools += evidence_tools(
+            service, waits, clock, SourceFiles(), Redactor(), StopHistory(journal, clock), typed := Typed()
         )
-        yield Agent(Toolbox(operations), caller, service, typed)
+        yield Agent(ToolRegistry(tools), caller, service, typed)
         group.cancel_scope.cancel()

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from dragoman.debug.states import State
+from dragoman.debug.session.states import SessionState
 from tests.domain.evidence.room import at_line, exits, passes, says, steered, stops_at
 from tests.domain.tools.bench import Bench
 
@@ -34,7 +34,7 @@ async def test_a_claim_that_breaks_is_told_with_the_values_before_and_at_the_bre
         passes(bench.adapter, 9, exits(bench.adapter))
         answer = await checked(bench, expressions=["name"])
         (session,) = bench.service.sessions(bench.starter.wishes[0][0])
-        assert session.state is State.TERMINATED
+        assert session.state is SessionState.TERMINATED
     assert (answer["verdict"], answer["hits"]) == ("broken", 3)
     assert answer["before"] == {"n": "2", "name": "'x'"}
     assert answer["at_break"] == {"n": "3", "name": "'x'"}

@@ -8,17 +8,19 @@ from typing import Any
 
 import pytest
 
-from dragoman.debug.evidence.command_lines import Runnable, read_command
-from dragoman.debug.evidence.node_commands import command_of_test
-from dragoman.errors import DragomanError
+from dragoman.core.errors import DragomanError
+from dragoman.debug.launch.commands.command_line import CommandTarget, read_command_line
+from dragoman.debug.launch.commands.node import command_of_test
 
 
-def read(line: str, cwd: Path) -> Runnable:
-    return read_command(line, cwd, {"PATH": f"{cwd}/bin"})
+def read(line: str, cwd: Path) -> CommandTarget:
+    return read_command_line(line, cwd, {"PATH": f"{cwd}/bin"})
 
 
-def facts(found: Runnable) -> dict[str, Any]:
-    return {name: value for name, value in found.wish.configuration.items() if name not in {"request", "name"}}
+def facts(found: CommandTarget) -> dict[str, Any]:
+    return {
+        name: value for name, value in found.launch_request.configuration.items() if name not in {"request", "name"}
+    }
 
 
 PY: dict[str, Any] = {"type": "debugpy"}
@@ -170,7 +172,7 @@ def test_a_command_is_of_the_environment_that_python_means(tmp_path: Path) -> No
 def test_a_test_of_ruby_finds_the_folders_that_it_is_told(tmp_path: Path, line: str, libraries: str | None) -> None:
     found = read(line, tmp_path)
     env = {"RUBYLIB": libraries.replace("{cwd}", str(tmp_path))} if libraries else {}
-    assert (found.runner, found.wish.program, found.wish.args, found.wish.env) == (
+    assert (found.runner, found.launch_request.program, found.launch_request.args, found.launch_request.env) == (
         "ruby",
         str(tmp_path / "t.rb"),
         ("x",),
@@ -237,43 +239,47 @@ def test_the_interpreter_of_the_workspace_is_asked_whether_it_measures(tmp_path:
     (tmp_path / "sub").mkdir()
     (tmp_path / "pytest.ini").write_text("[pytest]\naddopts = --cov\n")
     interpreter(tmp_path / ".venv", "pytest_cov")
-    found = read_command("pytest", tmp_path / "sub", {"PATH": ""}, workspace=tmp_path)
+    found = read_command_line("pytest", tmp_path / "sub", {"PATH": ""}, workspace=tmp_path)
     assert facts(found)["args"] == ["--no-cov"]
 
 
 def test_a_compiled_program_and_files_of_interpreters_are_programs(tmp_path: Path) -> None:
     (tmp_path / "prog").write_bytes(b"\x7fELF...")
     for line in ("./prog 1 2", "lua prog 1 2", "ruby -w prog 1 2"):
-        wish = read(line, tmp_path).wish
-        assert (Path(wish.program), wish.args, wish.cwd) == (tmp_path / "prog", ("1", "2"), str(tmp_path))
+        launch_request = read(line, tmp_path).launch_request
+        assert (Path(launch_request.program), launch_request.args, launch_request.cwd) == (
+            tmp_path / "prog",
+            ("1", "2"),
+            str(tmp_path),
+        )
 
 
 @pytest.mark.parametrize(
     ("line", "why"),
     [
-        ("python -c 'print(1)'", "no file"),
-        ("python", "no file"),
-        ("pytest $FILES", "computed by the shell"),
-        ("pytest `ls`", "computed by the shell"),
-        ("make test", "no file that can be read"),
+        ("python -c 'print(1)'", "not in a file"),
+        ("python", "not in a file"),
+        ("pytest $FILES", "shell expansion"),
+        ("pytest `ls`", "shell expansion"),
+        ("make test", "Cannot read 'make'"),
         ("./script.sh", "no debugger for"),
         ("a | python app.py", "another command"),
-        ("./prog || true", "more than one command"),
-        ("make && pytest", "more than one command"),
+        ("./prog || true", "several commands"),
+        ("make && pytest", "several commands"),
         ("npm run nothing", "no script 'nothing'"),
-        ("npm run round", "nothing of the project"),
-        ("npm install", "nothing of the project"),
-        ("npx", "nothing of the project"),
+        ("npm run round", "does not run code of this project"),
+        ("npm install", "does not run code of this project"),
+        ("npx", "does not run code of this project"),
         ("yarn nothing", "no script 'nothing'"),
-        ("node --test empty", "holds no tests"),
-        ("python 'app.py", "does not end"),
-        ("go vet ./...", "Of go"),
-        ("go run", "names no package"),
+        ("node --test empty", "has no tests"),
+        ("python 'app.py", "Unclosed quote"),
+        ("go vet ./...", "Only `go test`"),
+        ("go run", "No package is given"),
         ("go run ./...", "several packages"),
         ("go run -exec sudo .", "flag '-exec'"),
         ("go run -unknown x .", "flag '-unknown'"),
-        ("go run example.com/other/cmd", "no package of a module here"),
-        ("go run example.com/other/cmd@latest", "no package of a module here"),
+        ("go run example.com/other/cmd", "No module here has the package"),
+        ("go run example.com/other/cmd@latest", "No module here has the package"),
         ("go test -c ./a", "flag '-c'"),
         ("go test -fuzz=F ./a", "flag '-fuzz=F'"),
         ("npm test -w packages/app", "flag '-w'"),
@@ -283,12 +289,12 @@ def test_a_compiled_program_and_files_of_interpreters_are_programs(tmp_path: Pat
         ("env -i python app.py", "flag '-i'"),
         ("lua -l lib app.lua", "flag '-l'"),
         ("ruby -r lib app.rb", "flag '-r'"),
-        ("node -pe 1", "names no file"),
-        ("python app.py < in.txt", "input from elsewhere"),
-        ("python app.py & python b.py", "more than one command"),
+        ("node -pe 1", "No file is given"),
+        ("python app.py < in.txt", "input is redirected"),
+        ("python app.py & python b.py", "several commands"),
         ("env -u A cargo test", "flag '-u'"),
-        ("node", "names no file"),
-        ("node -e 1 app.js", "names no file"),
+        ("node", "No file is given"),
+        ("node -e 1 app.js", "No file is given"),
         ("go test ./...", "2 packages"),
         ("  ", "no command"),
     ],

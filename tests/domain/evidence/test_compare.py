@@ -11,14 +11,12 @@ from typing import Any
 
 import pytest
 
-from dragoman.debug.evidence.difference import first_difference
-from dragoman.debug.evidence.points import Point
-from dragoman.debug.evidence.run import End
-from dragoman.debug.evidence.sheet import Cell, Limits, Sheet
-from dragoman.debug.evidence.trace import Trace
+from dragoman.core.errors import DragomanError
+from dragoman.debug.evidence.run import RunOutcome
+from dragoman.debug.evidence.trace import RecordedTrace, first_difference
+from dragoman.debug.evidence.tracepoints import Cell, TraceLimits, Tracepoint, TraceTable
 from dragoman.debug.evidence.worktree import workspace_at
-from dragoman.debug.model import Binding, Ended
-from dragoman.errors import DragomanError
+from dragoman.debug.model import Binding, ProgramEnd
 from tests.domain.evidence.room import agent_in
 
 pytestmark = [pytest.mark.anyio, pytest.mark.timeout(120)]
@@ -38,12 +36,14 @@ print(parse(sys.argv[1] if len(sys.argv) > 1 else "1,2,3"))
 POINT = {"line_text": "total += ", "expressions": ["number", "total"]}
 
 
-def trace_of(values: Sequence[str], exit_code: int = 0, output: str = "") -> Trace:
-    sheet = Sheet(Limits())
+def trace_of(values: Sequence[str], exit_code: int = 0, output: str = "") -> RecordedTrace:
+    table = TraceTable(TraceLimits())
     for value in values:
-        sheet.add(0, 1, [Cell("same"), Cell(value)])
-    end = End("exited", ended=Ended(exit_code=exit_code), output=output)
-    return Trace((Point(path="/a.py", line=1, expressions=("s", "v")),), (Binding(verified=True),), sheet, end)
+        table.add(0, 1, [Cell("same"), Cell(value)])
+    end = RunOutcome("exited", ended=ProgramEnd(exit_code=exit_code), output=output)
+    return RecordedTrace(
+        (Tracepoint(path="/a.py", line=1, expressions=("s", "v")),), (Binding(verified=True),), table, end
+    )
 
 
 @pytest.mark.parametrize(

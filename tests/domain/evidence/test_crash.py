@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from dragoman.debug.evidence import python_rows
-from dragoman.debug.evidence.failing_line import parts_of
+from dragoman.debug.evidence import python_evaluation
+from dragoman.debug.evidence.expressions import line_parts
 from tests.domain.evidence.room import agent_in
 
 pytestmark = [pytest.mark.anyio, pytest.mark.timeout(120)]
@@ -197,8 +197,8 @@ def test_of_what_an_exception_holds_every_link_is_told_and_a_circle_ends() -> No
     second.__context__ = first
     first.__context__ = second
     group = ExceptionGroup("all", [first, ExceptionGroup("inner", [second])])
-    shown = repr(eval(python_rows.asked_causes(8), {"__exception__": (type(group), group, None)}))
-    told = [(type, text) for type, text, _, _ in python_rows.answered_causes(shown)]
+    shown = repr(eval(python_evaluation.build_causes_query(8), {"__exception__": (type(group), group, None)}))
+    told = [(type, text) for type, text, _, _ in python_evaluation.parse_causes(shown)]
     assert told == [
         ("ValueError", "b"),
         ("ExceptionGroup", "inner (1 sub-exception)"),
@@ -221,20 +221,20 @@ LINES = [
     [(2, {"rates['book']", "items[0].price", "items[0]"}), (4, {"a.b", "c.d"}), (5, set()), (9, set())],
 )
 def test_of_a_python_statement_the_parts_that_do_nothing_when_evaluated_again(line: int, parts: set[str]) -> None:
-    assert set(parts_of(LINES, line, "a.py")) == parts
+    assert set(line_parts(LINES, line, "a.py")) == parts
 
 
 def test_of_another_language_members_and_elements_by_their_looks() -> None:
     line = 'sum += order.lines[i].price * rates[order.kind]; // not.this "nor.that"'
-    assert parts_of([line], 1, "a.js") == (
+    assert line_parts([line], 1, "a.js") == (
         "order.lines[i].price",
         "order.lines[i]",
         "order.lines",
         "rates[order.kind]",
         "order.kind",
     )
-    assert parts_of(["found += p->next->value;"], 1, "a.c") == ("p->next->value", "p->next")
+    assert line_parts(["found += p->next->value;"], 1, "a.c") == ("p->next->value", "p->next")
 
 
 def test_of_ruby_elements_alone_because_a_member_there_is_a_call() -> None:
-    assert parts_of(["list[at].drop + queue.pop + rates[order.kind]"], 1, "a.rb") == ("list[at]",)
+    assert line_parts(["list[at].drop + queue.pop + rates[order.kind]"], 1, "a.rb") == ("list[at]",)

@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 
-from dragoman.debug.evidence.printed_chain import chain_printed
-from dragoman.debug.evidence.printed_crash import printed_crash
-from dragoman.debug.model import Raised
+from dragoman.debug.evidence.printed_crash import read_printed_chain, read_printed_crash
+from dragoman.debug.model import RaisedException
 from tests.domain.evidence.room import agent_in
 from tests.domain.tools.bench import Answer
 from tests.peers import give_adapters
@@ -225,11 +224,14 @@ async def test_ruby_where_the_debugger_stands_at_the_first_cause(tmp_path: Path)
 
 
 def test_what_a_program_printed_before_it_broke_down_and_other_languages_print_is_no_cause() -> None:
-    raised = Raised(type="Error", message="a")
+    raised = RaisedException(type="Error", message="a")
     forged = "[cause]: Error: printed at the margin\n  [cause]: RangeError [ERR]: real {\n"
-    assert chain_printed("pwa-node", raised, forged) == (raised, Raised(type="RangeError", message="real"))
-    assert chain_printed("debugpy", raised, forged) == (raised,)
-    assert chain_printed("rdbg", raised, "") == (raised,)
+    assert read_printed_chain("pwa-node", raised, forged) == (
+        raised,
+        RaisedException(type="RangeError", message="real"),
+    )
+    assert read_printed_chain("debugpy", raised, forged) == (raised,)
+    assert read_printed_chain("rdbg", raised, "") == (raised,)
 
 
 def test_printed_breakdowns_are_read_with_their_places_and_what_led_to_them() -> None:
@@ -245,22 +247,22 @@ def test_printed_breakdowns_are_read_with_their_places_and_what_led_to_them() ->
         '  File "/usr/lib/python3.11/json/decoder.py", line 3, in decode\n    x\n'
         "json.decoder.JSONDecodeError: no: value\n"
     )
-    found = printed_crash("debugpy", python)
+    found = read_printed_crash("debugpy", python)
     assert found is not None
     assert (found.raised.type, found.raised.message) == ("JSONDecodeError", "no: value")
     assert [(it.name, it.line) for it in found.frames] == [("main", 5), ("<module>", 9)]
     (cause,) = found.causes
     assert (cause.type, cause.frame and cause.frame.line) == ("KeyError", 2)
-    undefined = printed_crash("lldb-dap", "/w/a.c:2:48: runtime error: signed integer overflow: 1 + 1\n")
+    undefined = read_printed_crash("lldb-dap", "/w/a.c:2:48: runtime error: signed integer overflow: 1 + 1\n")
     assert undefined is not None
     assert (undefined.raised.message, undefined.frames[0].line) == ("signed integer overflow: 1 + 1", 2)
     node = (
         "x\n\nError [ERR_X]: bad: y\n    at f (file:///w/a.mjs:3:7)\n    at node:internal/x:1:2\n    at /w/b.js:4:1\n"
     )
-    thrown = printed_crash("pwa-node", node)
+    thrown = read_printed_crash("pwa-node", node)
     assert thrown is not None
     assert [(it.name, it.path, it.line) for it in thrown.frames] == [
         ("f", "/w/a.mjs", 3),
         ("<anonymous>", "/w/b.js", 4),
     ]
-    assert (printed_crash("debugpy", "all is well\n"), printed_crash("lua", python)) == (None, None)
+    assert (read_printed_crash("debugpy", "all is well\n"), read_printed_crash("lua", python)) == (None, None)

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from dragoman.terminal.model import Command
+from dragoman.terminal.model import RecordedCommand
 from tests.domain.evidence.room import Agent, agent_in
 
 pytestmark = [pytest.mark.anyio, pytest.mark.timeout(120)]
 
 
-def failed(agent: Agent, line: str, *, code: int = 1, verified: bool = True) -> Command:
-    command = Command(
+def failed(agent: Agent, line: str, *, code: int = 1, verified: bool = True) -> RecordedCommand:
+    command = RecordedCommand(
         id=f"t1:{len(agent.typed.failed)}", terminal="t1", line=line, cwd=str(agent.caller.workspace),
         started_ns=1, ended_ns=2, exit_code=code, verified=verified,
     )  # fmt: skip
@@ -42,7 +42,7 @@ async def test_tests_that_failed_are_answered_as_tests_and_a_mended_one_as_that(
         mended = await agent.call("debug_last_failure", command_id="t1:0")
     assert (again["fails_again"], again["test"]["failed"]) == (True, ["test_app.py::test_it"])
     assert (mended["fails_again"], mended["test"]["verdict"]) == (False, "passed")
-    assert "This time it did not fail." in mended.text
+    assert "It did not fail this time." in mended.text
 
 
 async def test_what_was_perhaps_never_typed_is_not_run_nor_what_is_not_whole(tmp_path: Path) -> None:
@@ -57,5 +57,5 @@ async def test_what_was_perhaps_never_typed_is_not_run_nor_what_is_not_whole(tmp
         make = await agent.call("debug_last_failure")
     assert [it["code"] for it in (nothing, still_nothing)] == ["no_failure", "no_failure"]
     assert [it["code"] for it in (by_id, secret, make)] == ["cannot_debug"] * 3
-    assert "not certain" in by_id.text
+    assert "may never have been typed" in by_id.text
     assert "secret" in secret.text

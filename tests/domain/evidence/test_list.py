@@ -8,7 +8,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from dragoman.tools.schemas import Terse
+from dragoman.tools.json_schema import TerseJsonSchema
 from tests.domain.evidence.room import exits, passes, says, steered
 
 pytestmark = pytest.mark.anyio
@@ -23,7 +23,7 @@ def weight(*parts: object) -> int:
 
 async def test_the_set_is_strict_small_and_tells_that_it_runs_code(tmp_path: Path) -> None:
     async with steered(tmp_path) as bench:
-        tools = bench.toolbox.of_sets(["evidence"]).operations
+        tools = bench.toolbox.with_sets(["evidence"]).tools
         for tool in tools:
             jsonschema.Draft202012Validator.check_schema(tool.input_schema)
             jsonschema.Draft202012Validator.check_schema(tool.output_schema)
@@ -34,7 +34,8 @@ async def test_the_set_is_strict_small_and_tells_that_it_runs_code(tmp_path: Pat
     assert [it.name for it in tools[:3]] == ["trace", "check", "find_change"]
     assert sum(weight(it.name, it.title, it.description, it.input_schema) for it in tools) <= TAKES
     assert (
-        sum(weight(it.result.model_json_schema(mode="serialization", schema_generator=Terse)) for it in tools) <= GIVES
+        sum(weight(it.result.model_json_schema(mode="serialization", schema_generator=TerseJsonSchema)) for it in tools)
+        <= GIVES
     )
     starting = [it for it in tools if "program" in it.parameters.model_fields]
     assert all(it.effects.destroys and it.effects.leaves_machine for it in starting)
@@ -43,7 +44,7 @@ async def test_the_set_is_strict_small_and_tells_that_it_runs_code(tmp_path: Pat
 async def test_the_guide_explains_what_each_takes(tmp_path: Path) -> None:
     guide = GUIDE.read_text()
     async with steered(tmp_path) as bench:
-        own = [it for it in bench.toolbox.operations if it.name in {"trace", "check", "find_change", "compare_runs"}]
+        own = [it for it in bench.toolbox.tools if it.name in {"trace", "check", "find_change", "compare_runs"}]
     assert [it.name for it in own if f"**{it.name}**" not in guide] == []
     assert {name for it in own for name in it.parameters.model_fields if name not in guide} == set()
 

@@ -11,19 +11,17 @@ from typing import Any
 
 import pytest
 
-from dragoman.debug.evidence import javascript_rows, python_rows
-from dragoman.debug.evidence.effects import suspicious
-from dragoman.debug.evidence.languages import is_true
-from dragoman.debug.evidence.names import names_in
-from dragoman.debug.evidence.points import Point
-from dragoman.debug.evidence.probing import Probing
-from dragoman.debug.evidence.sheet import Cell, Limits, Sheet, Written
-from dragoman.tools.evidence.functions import first_line_of
+from dragoman.debug.evidence import javascript_evaluation, python_evaluation
+from dragoman.debug.evidence.evaluation import is_true
+from dragoman.debug.evidence.evidence_probe import EvidenceProbe
+from dragoman.debug.evidence.expressions import impure_expressions, names_in
+from dragoman.debug.evidence.tracepoints import Cell, TraceLimits, Tracepoint, TraceTable, WrittenRecord
+from dragoman.tools.evidence.target import first_line_of
 
 
 def in_python(*expressions: str, **names: Any) -> list[Cell]:
     """As a debugger does it: by one expression in a frame, and shown as that shows a string."""
-    return python_rows.answered(repr(eval(python_rows.asked(expressions), {}, names)))
+    return python_evaluation.parse_result(repr(eval(python_evaluation.build_query(expressions), {}, names)))
 
 
 def test_python_expressions_are_answered_together_and_fail_each_by_itself() -> None:
@@ -63,7 +61,7 @@ def test_a_huge_value_is_not_turned_into_text_as_a_whole() -> None:
 
 def hits(file: Path, count: int, *expressions: str, **more: Any) -> list[bool]:
     """Whether a breakpoint with this condition stops, hit by hit."""
-    condition = python_rows.condition(file, more.pop("most", 100), 7, expressions, **more)
+    condition = python_evaluation.build_row_condition(file, more.pop("most", 100), 7, expressions, **more)
 
     def stops(at: int) -> bool:  # in a frame that is no comprehension's, which would not be a hit
         return bool(eval(condition, {}, {"n": at}))
@@ -71,8 +69,8 @@ def hits(file: Path, count: int, *expressions: str, **more: Any) -> list[bool]:
     return [stops(at) for at in range(count)]
 
 
-def rows_in(file: Path) -> list[Written]:
-    return [python_rows.written(line) for line in file.read_text().splitlines()]
+def rows_in(file: Path) -> list[WrittenRecord]:
+    return [python_evaluation.parse_row(line) for line in file.read_text().splitlines()]
 
 
 def test_a_condition_writes_its_rows_and_stops_where_there_are_more_than_asked_for(tmp_path: Path) -> None:
@@ -81,7 +79,7 @@ def test_a_condition_writes_its_rows_and_stops_where_there_are_more_than_asked_f
     assert hits(file, 5, "n", "'{}%'", most=3) == [False, False, False, True, True]
     rows = rows_in(file)
     assert [it.kind for it in rows] == ["begun", "row"] * 3
-    assert rows[3] == Written("row", 7, threading.get_ident(), [Cell("1"), Cell("'{}%'")], rows[3].fault)
+    assert rows[3] == WrittenRecord("row", 7, threading.get_ident(), [Cell("1"), Cell("'{}%'")], rows[3].fault)
 
 
 def test_a_condition_stops_where_its_claim_is_false(tmp_path: Path) -> None:
@@ -112,12 +110,12 @@ def test_javascript_expressions_are_answered_together_and_fail_each_by_itself() 
         "a", "nope", "[1, 'x', undefined, null, -0, NaN, 10n]", "new Map([[1, {b: 2}]])", "new Set([1])", "() => 1",
         "new Error('no')", "Array(100).fill(0)", "'y'.repeat(1000)", "(() => { throw 5 })()", "{a: {b: {c: 1}}}",
     ]  # fmt: skip
-    asked = javascript_rows.asked(expressions)
+    asked = javascript_evaluation.build_query(expressions)
     program = f"const a = {{ n: 1, get g() {{ return 2 }} }}; console.log({asked})"
     node = shutil.which("node")
     assert node is not None
     printed = subprocess.run([node, "-e", program], capture_output=True, text=True, check=True).stdout.strip()
-    shown = javascript_rows.answered(f"'{printed}'")
+    shown = javascript_evaluation.parse_result(f"'{printed}'")
     assert shown[:7] == [
         Cell("{n: 1, g: [getter]}"),
         Cell("ReferenceError: nope is not defined", failed=True),
@@ -152,7 +150,7 @@ def test_javascript_expressions_are_answered_together_and_fail_each_by_itself() 
     ],
 )
 def test_what_may_change_the_program_is_told_by_its_text(expression: str, is_one: bool) -> None:
-    assert suspicious([expression, expression]) == ([expression] if is_one else [])
+    assert impure_expressions([expression, expression]) == ([expression] if is_one else [])
 
 
 @pytest.mark.parametrize(
@@ -181,19 +179,19 @@ def test_what_debuggers_show_for_false_is_false(shown: str) -> None:
 
 
 def test_what_a_program_writes_into_the_file_of_its_rows_can_only_spoil_its_own_rows() -> None:
-    probing = Probing([Point(path="/a.py", line=1, expressions=("n",))], Sheet(Limits(hits=3)))
-    probing.speak("debugpy")
+    probe = EvidenceProbe([Tracepoint(path="/a.py", line=1, expressions=("n",))], TraceTable(TraceLimits(hits=3)))
+    probe.set_adapter("debugpy")
     row = '["row", 0, 1, [[0, "1"]]]\n'
-    with probing.written_down():
-        (condition,) = [it.condition for it in probing.breakpoints]
+    with probe.writing_rows():
+        (condition,) = [it.condition for it in probe.breakpoints]
         file = Path(ast.literal_eval(condition.rpartition(".stops(")[2].partition(",")[0]))
         file.write_text(f'{row}no json\n[]\n["row", 9, 1, []]\n["row", 0, 1, 5]\n{{"a": 1}}\n\xff\n{row}["row", 0')
-        probing.read()
-        assert [it.cells for it in probing.sheet.rows] == [(Cell("1"),)] * 2
+        probe.read()
+        assert [it.cells for it in probe.table.rows] == [(Cell("1"),)] * 2
         file.unlink()
-        probing.read()
+        probe.read()
     assert not file.exists()
-    assert probing.sheet.hits == 2
+    assert probe.table.hits == 2
 
 
 SCRIPT = """\
@@ -230,11 +228,11 @@ def test_a_function_of_javascript_is_found_in_its_source(function: str, line: in
 
 
 def test_rows_of_several_points_are_compared_with_those_of_their_own_point() -> None:
-    sheet = Sheet(Limits())
+    table = TraceTable(TraceLimits())
     for point, text in ((0, "a"), (1, "b"), (0, "a"), (1, "c")):
-        sheet.add(point, 5, [Cell(text)])
-    assert [row.changed for row in sheet.rows] == [(Cell("a"),), (Cell("b"),), (None,), (Cell("c"),)]
-    assert [sheet.hits_of(0), sheet.hits_of(1), sheet.threads] == [2, 2, 1]
+        table.add(point, 5, [Cell(text)])
+    assert [row.changed for row in table.rows] == [(Cell("a"),), (Cell("b"),), (None,), (Cell("c"),)]
+    assert [table.hits_of(0), table.hits_of(1), table.threads] == [2, 2, 1]
 
 
 def test_of_a_class_the_function_that_stands_in_it() -> None:

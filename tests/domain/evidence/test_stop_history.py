@@ -11,18 +11,25 @@ import anyio
 import msgspec
 import pytest
 
-from dragoman.clock import SystemClock
-from dragoman.debug.frame_memory import FrameMemory
-from dragoman.debug.history.kept import KeptFrame, KeptStop, KeptVariable, Seen, packed, seen_at, unpacked
-from dragoman.debug.history.service import StopHistory
-from dragoman.debug.history.store import MOST, STORE
-from dragoman.debug.model import Change, Frame, Locals, Stop, Variable
-from dragoman.errors import DragomanError
-from dragoman.journal import Before, Everything, Journal, OfSession
-from dragoman.tools.evidence.answers import StopsFound
-from dragoman.tools.evidence.parameters import StopsWanted
-from dragoman.tools.evidence.remembering import Remembering
-from dragoman.tools.operation import Caller
+from dragoman.core.clock import SystemClock
+from dragoman.core.errors import DragomanError
+from dragoman.debug.model import FrameInfo, Locals, Stop, VariableChange, VariableInfo
+from dragoman.debug.session.event_handler import FrameChangeTracker
+from dragoman.debug.stops.history.stop_history import StopHistory
+from dragoman.debug.stops.history.store import (
+    MAX_STOPS,
+    STORE,
+    FrameRecord,
+    StopContents,
+    StopRecord,
+    VariableRecord,
+    decode_contents,
+    encode_contents,
+    stop_contents,
+)
+from dragoman.journal import BeforeScope, EverythingScope, Journal, SessionScope
+from dragoman.tools.evidence.stop_history import StopHistoryParameters, StopHistoryResult, StopHistoryTool
+from dragoman.workspace.caller import Caller
 from tests.domain.evidence.room import Agent, agent_in
 
 pytestmark = [pytest.mark.anyio, pytest.mark.timeout(120)]
@@ -111,8 +118,8 @@ async def test_a_stop_that_is_not_kept_is_refused_by_name(tmp_path: Path, id: st
 
 
 def stop(number: int = 1, *, function: str = "f", depth: int = 1, **values: str) -> Stop:
-    variables = tuple(Variable(name=name, value=value) for name, value in values.items())
-    frames = (Frame(id=1, name=function, path="/w/a.py", line=number),)
+    variables = tuple(VariableInfo(name=name, value=value) for name, value in values.items())
+    frames = (FrameInfo(id=1, name=function, path="/w/a.py", line=number),)
     found = Locals(scope_name="Locals", variables=variables)
     return Stop(
         number=number, at_ns=number, reason="step", thread_id=1, frames=frames, total_frames=depth, top_locals=found
@@ -120,24 +127,27 @@ def stop(number: int = 1, *, function: str = "f", depth: int = 1, **values: str)
 
 
 def test_a_frame_is_the_same_by_function_and_depth() -> None:
-    memory = FrameMemory()
-    assert memory.compared(stop(x="1", y="1")) == ()
-    assert memory.compared(stop(2, function="g", depth=2, x="9")) == ()
-    assert memory.compared(stop(3, x="2", y="1", z="0")) == (Change(name="x", before="1"), Change(name="z"))
-    assert memory.compared(stop(4, depth=5, x="7")) == ()
+    memory = FrameChangeTracker()
+    assert memory.changes_at(stop(x="1", y="1")) == ()
+    assert memory.changes_at(stop(2, function="g", depth=2, x="9")) == ()
+    assert memory.changes_at(stop(3, x="2", y="1", z="0")) == (
+        VariableChange(name="x", before="1"),
+        VariableChange(name="z"),
+    )
+    assert memory.changes_at(stop(4, depth=5, x="7")) == ()
 
 
 def test_what_is_kept_is_cut_after_it_was_redacted() -> None:
     secret = "x" * 390 + "SECRET-SECRET"
-    (kept,) = seen_at(stop(v=secret), lambda _, text: text.replace("SECRET-SECRET", "<redacted>")).variables
+    (kept,) = stop_contents(stop(v=secret), lambda _, text: text.replace("SECRET-SECRET", "<redacted>")).variables
     assert "SECRET" not in kept.value
-    assert unpacked(packed(Seen(variables=(kept,)))).variables == (kept,)
+    assert decode_contents(encode_contents(StopContents(variables=(kept,)))).variables == (kept,)
 
 
-def past(number: int, session: str = "s") -> KeptStop:
-    values = tuple(KeptVariable(f"name_{it}", f"value {number * it}", "str") for it in range(50))
-    seen = Seen((KeptFrame("f", "/w/a.py", number),), values)
-    return KeptStop(
+def past(number: int, session: str = "s") -> StopRecord:
+    values = tuple(VariableRecord(f"name_{it}", f"value {number * it}", "str") for it in range(50))
+    seen = StopContents((FrameRecord("f", "/w/a.py", number),), values)
+    return StopRecord(
         session=session, number=number, at_ns=number, title="a.py", workspace="/w", reason="step", seen=seen
     )
 
@@ -147,21 +157,26 @@ async def test_only_who_may_see_every_workspace_finds_the_stops_of_others(tmp_pa
     folders = {"own": "/w/shop", "below": "/w/shop/api", "beside": "/w/shop2", "above": "/w"}
     async with Journal.open(tmp_path / "j", stores=[STORE]) as journal:
         for session, folder in folders.items():
-            await journal.append([], writes=STORE.keep(msgspec.structs.replace(past(1, session), workspace=folder)))
-        tool = Remembering(StopHistory(journal, SystemClock()))
+            await journal.append([], writes=STORE.add(msgspec.structs.replace(past(1, session), workspace=folder)))
+        tool = StopHistoryTool(StopHistory(journal, SystemClock()))
         client = Caller(id="agent", workspace=Path("/w/shop"), cwd=Path("/w/shop"))
         for caller, seen in (
             (client, ["below", "own"]),
             (replace(client, sees_every_workspace=True), [*folders][::-1]),
         ):
-            for wanted in (StopsWanted(), StopsWanted(variable="name_1", value="value 1")):
+            for wanted in (StopHistoryParameters(), StopHistoryParameters(variable="name_1", value="value 1")):
                 found = (await tool.stops(caller, wanted)).data
-                assert isinstance(found, StopsFound)
+                assert isinstance(found, StopHistoryResult)
                 assert sorted(it.id for it in found.stops or ()) == sorted(f"{it}:1" for it in seen), wanted
             for session in folders:
-                for wanted in (StopsWanted(at=f"{session}:1"), StopsWanted(at="own:1", diff_with=f"{session}:1")):
+                for wanted in (
+                    StopHistoryParameters(at=f"{session}:1"),
+                    StopHistoryParameters(at="own:1", diff_with=f"{session}:1"),
+                ):
                     refused = (
-                        contextlib.nullcontext() if session in seen else pytest.raises(DragomanError, match="kept")
+                        contextlib.nullcontext()
+                        if session in seen
+                        else pytest.raises(DragomanError, match="is recorded")
                     )
                     with refused:
                         await tool.stops(caller, wanted)
@@ -171,10 +186,10 @@ async def test_the_newest_are_kept_and_what_is_forgotten_is_gone(tmp_path: Path)
     async with Journal.open(tmp_path / "j", stores=[STORE]) as journal:
         history = StopHistory(journal, SystemClock())
         for number in range(1, 4):
-            await journal.append([], writes=STORE.keep(past(number)))
-        await journal.append([], writes=STORE.keep(past(9, "t")))
+            await journal.append([], writes=STORE.add(past(number)))
+        await journal.append([], writes=STORE.add(past(9, "t")))
         assert [it.number for it in await history.newest("/w", session="s")] == [3, 2, 1]
-        for scope, left in ((Before(2), 3), (OfSession("t"), 2), (Everything(), 0)):
+        for scope, left in ((BeforeScope(2), 3), (SessionScope("t"), 2), (EverythingScope(), 0)):
             await journal.append([], writes=list(STORE.forget(scope)))
             assert len(await history.newest("/w")) == left
-    assert MOST >= 10_000
+    assert MAX_STOPS >= 10_000

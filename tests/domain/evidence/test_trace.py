@@ -8,8 +8,8 @@ from typing import Any
 import anyio
 import pytest
 
-from dragoman.debug.service import Client
-from dragoman.debug.states import State
+from dragoman.debug.session.states import SessionState
+from dragoman.workspace.caller import Caller
 from tests.domain.evidence.room import at_line, exits, passes, says, steered
 from tests.domain.tools.bench import Bench, until
 
@@ -64,7 +64,7 @@ async def test_a_limit_ends_the_run_and_its_program(tmp_path: Path) -> None:
     assert len(answer["rows"]) == 3
     assert answer["ended"]["limit"] == "hits"
     assert "max_hits" in answer["text"]
-    assert session.state is State.TERMINATED
+    assert session.state is SessionState.TERMINATED
     assert "session_id" not in answer
 
 
@@ -82,7 +82,7 @@ async def test_of_more_than_is_shown_the_first_rows_and_the_last_are_kept(tmp_pa
     assert set(after["values"]) == {"n", "total"}, "what it is compared with is not shown"
     table = [line for line in answer["text"].splitlines() if line[:1].isdigit()]
     assert 300 < sum(map(len, table)) <= 800
-    assert f"{answer['rows_left_out']} rows left out" in answer["text"]
+    assert f"{answer['rows_left_out']} rows omitted" in answer["text"]
 
 
 async def test_as_many_hits_as_the_limit_are_no_limit(tmp_path: Path) -> None:
@@ -145,7 +145,7 @@ async def test_who_gives_up_waiting_leaves_no_program_behind(tmp_path: Path) -> 
             await until(lambda: bench.adapter.sent("configurationDone"))
             group.cancel_scope.cancel()
         (session,) = bench.service.sessions(bench_client(bench))
-        assert session.state is State.TERMINATED
+        assert session.state is SessionState.TERMINATED
         await until(lambda: bench.adapter.ended)
 
 
@@ -165,7 +165,7 @@ async def test_a_person_can_break_it_off(tmp_path: Path) -> None:
 
 
 async def test_an_expression_that_does_not_end_ends_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dragoman.debug.evidence.probing.EVALUATED_WITHIN_S", 0.05)
+    monkeypatch.setattr("dragoman.debug.evidence.evidence_probe.EVALUATION_TIMEOUT_S", 0.05)
     async with steered(tmp_path) as bench:
         bench.adapter.answers["evaluate"] = lambda _: None
         passes(bench.adapter, 9, exits(bench.adapter))
@@ -243,5 +243,5 @@ async def test_what_to_run_and_where_are_said_in_one_way(tmp_path: Path, subject
     assert (answer["status"], answer["code"]) == ("error", code)
 
 
-def bench_client(bench: Bench) -> Client:
+def bench_client(bench: Bench) -> Caller:
     return bench.starter.wishes[0][0]

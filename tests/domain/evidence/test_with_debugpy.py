@@ -11,13 +11,11 @@ from typing import Any
 import anyio
 import pytest
 
-from dragoman.clock import SystemClock
-from dragoman.debug.evidence.points import Point
-from dragoman.debug.evidence.run import Evidence, Subject
-from dragoman.debug.evidence.sheet import Limits
-from dragoman.debug.evidence.trace import traced
-from dragoman.debug.service import Wish
-from dragoman.tools.debug.client import client_of
+from dragoman.core.clock import SystemClock
+from dragoman.debug.evidence.run import EvidenceService, RunSubject
+from dragoman.debug.evidence.trace import run_trace
+from dragoman.debug.evidence.tracepoints import TraceLimits, Tracepoint
+from dragoman.debug.model import LaunchRequest
 from tests.daemons import PATIENCE
 from tests.domain.evidence.room import Agent, agent_in
 from tests.domain.tools.bench import Answer
@@ -202,7 +200,7 @@ async def test_a_function_that_may_be_a_librarys_is_run_and_told_as_not_found_wh
         traced = await agent.call("trace", configuration=configuration, points=points)
     library, missing = traced["points"]
     assert (library["hits"], library.get("not_bound")) == (1, None)
-    assert missing["not_bound"] == "No file of the workspace has a function of this name."
+    assert missing["not_bound"] == "No function in the workspace has this name."
 
 
 DEEP = """\
@@ -222,19 +220,19 @@ async def test_rows_asked_for_at_stops_are_those_that_the_program_writes_down(tm
     """Frames below the one that stands there are alive with the same names: values must be those of the right one."""
     async with agent_in(tmp_path) as agent:
         file = str(agent.write("deep.py", DEEP))
-        points = [Point(path=file, line=line, expressions=("n", "left", "[n for _ in 'ab']")) for line in (3, 6)]
+        points = [Tracepoint(path=file, line=line, expressions=("n", "left", "[n for _ in 'ab']")) for line in (3, 6)]
         both = [
-            await traced(
-                Evidence(agent.service, SystemClock()),
-                client_of(agent.caller),
-                Subject(wish=Wish(program="deep.py")),
+            await run_trace(
+                EvidenceService(agent.service, SystemClock()),
+                agent.caller,
+                RunSubject(launch_request=LaunchRequest(program="deep.py")),
                 points,
-                Limits(),
+                TraceLimits(),
                 by_stops=by_stops,
             )
             for by_stops in (True, False)
         ]
-    stops, written = ([(row.point, row.cells) for row in trace.sheet.rows] for trace in both)
+    stops, written = ([(row.point, row.cells) for row in trace.table.rows] for trace in both)
     assert stops == written
     assert len(stops) == 12
     assert [cells[1].text for point, cells in stops if point == 1] == ["0", "-1", "-2", "-3", "0", "-1"]

@@ -17,8 +17,8 @@ from pathlib import Path
 import anyio
 import msgspec
 
-from dragoman.events import Event
-from dragoman.journal import Journal, JsonStore, OfSession, Span
+from dragoman.core.events import Event
+from dragoman.journal import Journal, JsonStore, SessionScope, Span
 from tests.domain.journal.support import require_sound
 
 COUNTS = JsonStore("counts", int)
@@ -49,7 +49,7 @@ async def write(folder: Path, seed: int) -> None:
             said = Acknowledged(last=last, texts=texts, count=count, span=span, bytes=piece)
             os.write(1, msgspec.json.encode(said) + b"\n")
             if count % 7 == 0:
-                await journal.forget(OfSession("scrap"))
+                await journal.forget(SessionScope("scrap"))
 
 
 async def check(folder: Path, acknowledged: list[Acknowledged]) -> None:

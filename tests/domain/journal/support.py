@@ -8,8 +8,8 @@ from pathlib import Path
 import anyio
 import apsw
 
-from dragoman.events import Event, Recorded
-from dragoman.journal import Gap, Journal, JsonStore
+from dragoman.core.events import Event, RecordedEvent
+from dragoman.journal import Journal, JournalGap, JsonStore
 
 DEADLINE_S = 20.0
 
@@ -30,9 +30,9 @@ async def texts(journal: Journal, *, session: str | None = None) -> list[str]:
     return [row["text"] async for row in journal.export(session=session)]
 
 
-async def first(journal: Journal, count: int, after: int = 0, **chosen: str) -> list[Recorded | Gap]:
+async def first(journal: Journal, count: int, after: int = 0, **chosen: str) -> list[RecordedEvent | JournalGap]:
     """The first so many items of a tail, within the deadline."""
-    found: list[Recorded | Gap] = []
+    found: list[RecordedEvent | JournalGap] = []
     with anyio.fail_after(DEADLINE_S):
         async for item in journal.tail(after, **chosen):
             found.append(item)
@@ -65,5 +65,5 @@ def files_with(folder: Path, needle: bytes) -> list[str]:
     return sorted(path.name for path in folder.rglob("*") if path.is_file() and needle in path.read_bytes())
 
 
-def sequences(found: Iterable[Recorded | Gap]) -> list[int]:
-    return [item.sequence for item in found if isinstance(item, Recorded)]
+def sequences(found: Iterable[RecordedEvent | JournalGap]) -> list[int]:
+    return [item.sequence for item in found if isinstance(item, RecordedEvent)]

@@ -15,14 +15,14 @@ from typing import Any
 import anyio
 import pytest
 
-from dragoman.errors import DragomanError
-from dragoman.events import Event
+from dragoman.core.errors import DragomanError
+from dragoman.core.events import Event
 from dragoman.journal import Journal, Statement
+from dragoman.journal.event_rows import NESTING_LIMIT
 from dragoman.journal.journal import WAITING_EVENTS
-from dragoman.journal.records import NESTING_LIMIT
-from dragoman.testing.clocks import VirtualClock
-from dragoman.testing.faulty_vfs import HeldVFS
 from tests.domain.journal.support import lines, notes, said, texts, until
+from tests.support.clocks import VirtualClock
+from tests.support.faulty_vfs import HeldVFS
 
 pytestmark = pytest.mark.anyio
 

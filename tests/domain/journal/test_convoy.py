@@ -8,7 +8,7 @@ import anyio
 import anyio.lowlevel
 import pytest
 
-from dragoman.journal.convoy import AT_ONCE, Convoy
+from dragoman.journal.write_batcher import AT_ONCE, WriteBatcher
 from tests.domain.transport.supervised_support import until
 
 pytestmark = pytest.mark.anyio
@@ -27,7 +27,7 @@ class Gate:
 
 
 async def test_what_waits_is_done_in_order_in_as_few_changes_of_thread_as_can_be() -> None:
-    convoy, gate = Convoy(), Gate()
+    convoy, gate = WriteBatcher(), Gate()
     done: list[tuple[int, int]] = []
 
     def work(number: int) -> int:
@@ -52,7 +52,7 @@ async def test_what_waits_is_done_in_order_in_as_few_changes_of_thread_as_can_be
 
 
 async def test_an_error_reaches_whose_work_it_was_and_nobody_else() -> None:
-    convoy, gate = Convoy(), Gate()
+    convoy, gate = WriteBatcher(), Gate()
     outcomes: list[object] = []
 
     async def ask(divisor: int) -> None:
@@ -72,7 +72,7 @@ async def test_an_error_reaches_whose_work_it_was_and_nobody_else() -> None:
 
 
 async def test_who_is_cancelled_takes_its_own_work_back_and_the_rest_goes_on() -> None:
-    convoy, gate = Convoy(), Gate()
+    convoy, gate = WriteBatcher(), Gate()
     done: list[str] = []
     scope = anyio.CancelScope()
 
@@ -94,7 +94,7 @@ async def test_who_is_cancelled_takes_its_own_work_back_and_the_rest_goes_on() -
 
 
 async def test_a_leader_that_is_cancelled_finishes_what_others_wait_for() -> None:
-    convoy, gate = Convoy(), Gate()
+    convoy, gate = WriteBatcher(), Gate()
     scope, results = anyio.CancelScope(), []
 
     async def lead() -> None:

@@ -15,13 +15,13 @@ import anyio
 import apsw
 import pytest
 
-from dragoman.errors import DragomanError
-from dragoman.journal import Everything, Journal, OfSession, Retention, database, write_health
-from dragoman.testing.clocks import VirtualClock
-from dragoman.testing.faults import FaultySystem
-from dragoman.testing.faulty_vfs import FaultyVFS, PowerLossVFS
-from dragoman.transport.system import System
+from dragoman.core.errors import DragomanError
+from dragoman.io.files.system_calls import SystemCalls
+from dragoman.journal import EverythingScope, Journal, Retention, SessionScope, database, write_health
 from tests.domain.journal.support import database_of, lines, notes, require_sound, said, texts, until
+from tests.support.clocks import VirtualClock
+from tests.support.faulty_system import FaultySystem
+from tests.support.faulty_vfs import FaultyVFS, PowerLossVFS
 
 pytestmark = pytest.mark.anyio
 CODES = [errno.ENOSPC, errno.EIO]
@@ -75,7 +75,7 @@ async def test_every_call_of_an_append_may_fail_in_turn(tmp_path: Path, code: in
     pytest.fail("never ran clean")
 
 
-class NoRoom(System):
+class NoRoom(SystemCalls):
     """A quota: the disk has room, and this user has none."""
 
     used_up = False
@@ -142,17 +142,17 @@ async def test_every_call_of_opening_retaining_and_forgetting_may_fail_in_turn(t
             with suppress(DragomanError):
                 async with Journal.open(folder, vfs=vfs.name, stores=[notes()], clock=clock) as journal:
                     await journal.retain(Retention(age_s=500))
-                    await journal.forget(OfSession("victim"))
+                    await journal.forget(SessionScope("victim"))
                     await journal.append([said("between")])
                     is_everything = True
-                    await journal.forget(Everything())
+                    await journal.forget(EverythingScope())
             reached = vfs.reached
             vfs.disarm()
             async with Journal.open(folder, stores=[notes()], clock=clock) as journal:
                 found = set(await texts(journal))
                 assert set(kept) <= found or (is_everything and not found), "erased whole, or not at all"
                 assert journal.last_sequence >= 110
-                await journal.forget(OfSession("victim"))
+                await journal.forget(SessionScope("victim"))
                 left = set(await texts(journal)) - {f"old {n}" for n in range(60)} - {"between"}
                 assert left == set(kept) or (is_everything and not left)
             require_sound(folder)
@@ -172,7 +172,7 @@ async def test_every_system_call_of_ours_around_the_database_may_fail_in_turn(tm
                 await fill(journal, acknowledged, "first")
                 await journal.append_bytes("talk-1", b"bytes")
                 with suppress(DragomanError):
-                    await journal.forget(OfSession("nobody"))
+                    await journal.forget(SessionScope("nobody"))
                 await fill(journal, acknowledged, "second")
         await require_all(folder, acknowledged)
         if not system.reached:
@@ -305,7 +305,7 @@ async def test_everything_can_be_forgotten_on_a_full_disk_and_that_makes_room(sm
             small_disk.fill()
             with pytest.raises(DragomanError):
                 await journal.append_bytes("talk-1", bytes(100_000))
-        assert await journal.forget(Everything()) == 1_000
+        assert await journal.forget(EverythingScope()) == 1_000
         assert await journal.append([said("on")]) == 1_001
         assert await texts(journal) == ["on"]
 

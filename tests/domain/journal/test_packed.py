@@ -13,19 +13,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dragoman.errors import DragomanError
-from dragoman.journal import Before, OfSession, Place, Span
-from dragoman.journal.packed import BLOCK_BYTES, PackedFile, pack
+from dragoman.core.errors import DragomanError
+from dragoman.io.files.system_calls import REAL_SYSTEM, SystemCalls
+from dragoman.journal import BeforeScope, RecordPlace, SessionScope, Span
+from dragoman.journal.segment_format import BLOCK_BYTES, PackedFile, pack
 from dragoman.journal.segments import Segments
-from dragoman.testing.clocks import VirtualClock
-from dragoman.testing.faults import FaultySystem
-from dragoman.transport.system import REAL_SYSTEM, System
 from tests.domain.journal.support import files_with
+from tests.support.clocks import VirtualClock
+from tests.support.faulty_system import FaultySystem
 
 ROLL = 10_000
 
 
-def segments(folder: Path, *, clock: VirtualClock | None = None, system: System = REAL_SYSTEM) -> Segments:
+def segments(folder: Path, *, clock: VirtualClock | None = None, system: SystemCalls = REAL_SYSTEM) -> Segments:
     return Segments(folder, clock or VirtualClock(), system=system, roll_bytes=ROLL)
 
 
@@ -74,11 +74,11 @@ def test_any_read_of_a_packed_file_is_the_same_read_of_the_raw_one(
 def test_spans_and_records_are_read_alike_before_and_after(tmp_path: Path) -> None:
     store = segments(tmp_path / "s")
     kept = filled(store)
-    walked = store.records("t", Place(), 10**6)
+    walked = store.records("t", RecordPlace(), 10**6)
     packed_all(store)
     assert suffixes(tmp_path) == [".seg", ".segz", ".segz"]
     assert [store.read(span) for span, _ in kept] == [piece for _, piece in kept]
-    assert store.records("t", Place(), 10**6) == walked
+    assert store.records("t", RecordPlace(), 10**6) == walked
     assert store.read(kept[0][0].plus(kept[1][0]), limit=10) == b"0" * 10
     store.close()
     again = segments(tmp_path / "s")
@@ -92,7 +92,7 @@ def test_walking_goes_on_where_it_stopped_over_any_files(tmp_path: Path) -> None
     store = segments(tmp_path / "s")
     kept = filled(store)
     found: list[bytes] = []
-    place = Place()
+    place = RecordPlace()
     while (reading := store.records("t", place, 1)).records:
         found += [record.payload for record in reading.records]
         place = reading.upto
@@ -110,8 +110,8 @@ def test_what_was_erased_or_damaged_is_passed_over(tmp_path: Path) -> None:
     clock.advance(10)
     moment = clock.wall_ns()
     store.append("t", b"young")
-    store.forget(Before(moment))
-    assert [record.payload for record in store.records("t", Place(), 100).records] == [b"young"]
+    store.forget(BeforeScope(moment))
+    assert [record.payload for record in store.records("t", RecordPlace(), 100).records] == [b"young"]
     store.close()
 
 
@@ -136,7 +136,7 @@ def test_forgetting_before_a_moment_erases_inside_a_packed_file(tmp_path: Path) 
     store.append("t", b"next file")
     packed_all(store)
     assert ".segz" in suffixes(tmp_path)
-    store.forget(Before(moment))
+    store.forget(BeforeScope(moment))
     assert refused(lambda: store.read(old)) == "span_gone"
     assert store.read(young) == b"young" * 1_500
     packed_all(store)
@@ -146,12 +146,12 @@ def test_forgetting_before_a_moment_erases_inside_a_packed_file(tmp_path: Path) 
 
 
 def test_what_is_forgotten_while_it_is_packed_does_not_come_back(tmp_path: Path) -> None:
-    class Meanwhile(System):
+    class Meanwhile(SystemCalls):
         def fsync(self, fd: int) -> None:
             super().fsync(fd)
             name = Path(f"/proc/self/fd/{fd}").readlink().name
             if name.endswith(".new"):  # packed, not yet exchanged
-                store.forget(OfSession("t"))
+                store.forget(SessionScope("t"))
 
     store = segments(tmp_path / "s", system=Meanwhile())
     filled(store)
@@ -214,7 +214,7 @@ def test_a_damaged_packed_file_is_damage_and_never_passes_for_data(tmp_path: Pat
 def test_a_span_over_several_files_is_synced_to_its_end_and_a_full_file_only_once(tmp_path: Path) -> None:
     synced: list[str] = []
 
-    class Watching(System):
+    class Watching(SystemCalls):
         def fsync(self, fd: int) -> None:
             synced.append(Path(f"/proc/self/fd/{fd}").readlink().name)
             super().fsync(fd)
@@ -242,7 +242,7 @@ def test_a_full_file_whose_sync_failed_is_let_go_and_its_spans_are_in_doubt(tmp_
     with pytest.raises(OSError, match="Input/output"):
         store.settle()
     store.settle()
-    assert not store.owes
+    assert not store.has_unsynced_files
     assert refused(lambda: store.sync([kept[0][0]])) == "journal_io_failed"
     assert [store.read(span) for span, _ in kept] == [piece for _, piece in kept]
     store.close()

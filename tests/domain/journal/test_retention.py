@@ -10,10 +10,10 @@ import anyio
 import anyio.lowlevel
 import pytest
 
-from dragoman.journal import Before, Everything, Journal, OfSession, Removed, Retention, Scope
+from dragoman.journal import BeforeScope, EverythingScope, Journal, RemovedCounts, Retention, Scope, SessionScope
 from dragoman.journal.journal import PAGE_EVENTS
-from dragoman.testing.clocks import VirtualClock
 from tests.domain.journal.support import files_with, lines, notes, require_sound, said, texts
+from tests.support.clocks import VirtualClock
 
 pytestmark = pytest.mark.anyio
 NEVER = Retention(age_s=1e9)
@@ -26,8 +26,8 @@ async def test_events_older_than_the_age_go_and_their_words_with_them(tmp_path: 
         await journal.append(lines(300, word="old"))
         clock.advance(3_600)
         await journal.append(lines(5, word="young"))
-        assert await journal.retain(NEVER) == Removed(events=0, segments=0)
-        assert await journal.retain(Retention(age_s=1_800)) == Removed(events=1_300, segments=0)
+        assert await journal.retain(NEVER) == RemovedCounts(events=0, segments=0)
+        assert await journal.retain(Retention(age_s=1_800)) == RemovedCounts(events=1_300, segments=0)
         assert await journal.search("old") == []
         assert len(await journal.search("young")) == 5
         assert await journal.append([said("next")]) == 1_306
@@ -55,7 +55,7 @@ async def test_a_journal_too_large_loses_its_oldest_events_and_gives_the_room_ba
         assert removed.events > 0
         assert left == list(range(removed.events + 1, 12_001)), "the oldest went"
         assert len(left) > 2_000, "and not many more than had to"
-        assert await journal.retain(Retention(age_s=1e9, events_bytes=limit)) == Removed(events=0, segments=0)
+        assert await journal.retain(Retention(age_s=1e9, events_bytes=limit)) == RemovedCounts(events=0, segments=0)
     assert sum(path.stat().st_size for path in (tmp_path / "j").glob("events-*")) < limit * 1.2
     require_sound(tmp_path / "j")
 
@@ -121,9 +121,9 @@ async def test_after_forgetting_no_file_holds_a_byte_of_it(tmp_path: Path, kind:
         last = journal.last_sequence
         assert files_with(tmp_path / "j", b"zqsecret")
         scopes: dict[str, Scope] = {
-            "session": OfSession("zqvictim"),
-            "before": Before(clock.wall_ns()),
-            "all": Everything(),
+            "session": SessionScope("zqvictim"),
+            "before": BeforeScope(clock.wall_ns()),
+            "all": EverythingScope(),
         }
         async with anyio.create_task_group() as group:
             for _ in range(4):
@@ -142,7 +142,7 @@ async def test_after_forgetting_no_file_holds_a_byte_of_it(tmp_path: Path, kind:
 async def test_forgetting_the_newest_events_does_not_give_their_numbers_again(tmp_path: Path) -> None:
     async with Journal.open(tmp_path / "j") as journal:
         await journal.append(lines(10, session="mine"))
-        assert await journal.forget(OfSession("mine")) == 10
+        assert await journal.forget(SessionScope("mine")) == 10
     async with Journal.open(tmp_path / "j") as journal:
         assert await journal.append([said("next")]) == 11
 
@@ -151,7 +151,7 @@ async def test_forgetting_the_newest_events_does_not_give_their_numbers_again(tm
 async def test_a_moment_beyond_all_clocks_is_all_or_nothing(tmp_path: Path, at_ns: int, left: list[str]) -> None:
     async with Journal.open(tmp_path / "j", stores=[notes()]) as journal:
         await journal.append(lines(1))
-        assert await journal.forget(Before(at_ns)) == 1 - len(left)
+        assert await journal.forget(BeforeScope(at_ns)) == 1 - len(left)
         assert await texts(journal) == left
 
 
@@ -167,7 +167,7 @@ async def test_a_tail_lives_through_forgetting(tmp_path: Path) -> None:
     async with Journal.open(tmp_path / "j") as journal:
         await journal.append(lines(PAGE_EVENTS, session="kept"))
         await journal.append(lines(PAGE_EVENTS, session="gone"))
-        await journal.forget(OfSession("gone"))
+        await journal.forget(SessionScope("gone"))
         async with anyio.create_task_group() as group:
             group.start_soon(follow, journal)
             await journal.append([said("next")])
@@ -181,5 +181,5 @@ async def test_damaged_files_set_aside_are_erased_too(tmp_path: Path) -> None:
     (folder / "events-000000.db").rename(folder / "damaged-20260101T000000-events-000000.db")
     async with Journal.open(folder) as journal:
         assert files_with(folder, b"zqsecret") != []
-        await journal.forget(OfSession("anyone"))
+        await journal.forget(SessionScope("anyone"))
         assert files_with(folder, b"zqsecret") == []

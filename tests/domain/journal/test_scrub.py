@@ -6,12 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from dragoman.debug.history.kept import KeptStop, KeptVariable, Seen
-from dragoman.debug.history.store import STORE as STOPS
-from dragoman.debug.history.store import rows_read
-from dragoman.events import Event
+from dragoman.core.events import Event
+from dragoman.core.redaction import Redactor
+from dragoman.debug.stops.history.store import STORE as STOPS
+from dragoman.debug.stops.history.store import StopContents, StopRecord, VariableRecord, read_rows
 from dragoman.journal import Journal, JsonStore
-from dragoman.redaction import Redactor
 
 pytestmark = pytest.mark.anyio
 
@@ -26,9 +25,9 @@ def leaks(folder: Path) -> list[str]:
     return [path.name for path in folder.rglob("*") if path.is_file() and SECRET.encode() in path.read_bytes()]
 
 
-def stop() -> KeptStop:
-    seen = Seen(variables=(KeptVariable("password", f"'{SECRET}'"), KeptVariable("count", "12")))
-    return KeptStop(session="d-1", number=1, at_ns=1, title="a.py", workspace="/w", reason="step", seen=seen)
+def stop() -> StopRecord:
+    seen = StopContents(variables=(VariableRecord("password", f"'{SECRET}'"), VariableRecord("count", "12")))
+    return StopRecord(session="d-1", number=1, at_ns=1, title="a.py", workspace="/w", reason="step", seen=seen)
 
 
 async def recorded_by_an_older_version(folder: Path, *, events: int = 450) -> None:
@@ -37,7 +36,7 @@ async def recorded_by_an_older_version(folder: Path, *, events: int = 450) -> No
         every = [Event(kind="debug.evaluated", text=f"number {n}") for n in range(events)]
         every[7] = Event(kind="debug.evaluated", text=f"password={SECRET}", body=told)
         await journal.append(every)
-        writes = [NOTES.put("a", {"password": SECRET}, at_ns=1), *STOPS.keep(stop())]
+        writes = [NOTES.put("a", {"password": SECRET}, at_ns=1), *STOPS.add(stop())]
         await journal.append([], writes=writes)
 
 
@@ -54,7 +53,7 @@ async def test_secrets_of_an_older_version_leave_the_rows_the_index_the_stores_a
         assert NOTES.decoded((await journal.query(NOTES.everything())).rows) == {
             "a": {"password": "<redacted 14 chars>"}
         }
-        ((_, kept),) = rows_read((await journal.query(STOPS.of_session("d-1"))).rows)
+        ((_, kept),) = read_rows((await journal.query(STOPS.of_session("d-1"))).rows)
         assert [it.value for it in kept.seen.variables] == ["'<redacted 14 chars>'", "12"]
     assert leaks(tmp_path) == []
 
@@ -62,9 +61,9 @@ async def test_secrets_of_an_older_version_leave_the_rows_the_index_the_stores_a
 async def test_it_is_done_once_and_goes_on_after_a_death_where_it_stood(tmp_path: Path) -> None:
     await recorded_by_an_older_version(tmp_path)
     async with Journal.open(tmp_path, stores=STORES) as journal:
-        from dragoman.journal import scrub
+        from dragoman.journal import row_scrub
 
-        assert await journal._work(lambda ledger: scrub.events_step(ledger, REDACTOR))  # then we die
+        assert await journal._work(lambda journal_file: row_scrub.events_step(journal_file, REDACTOR))  # then we die
     async with Journal.open(tmp_path, stores=STORES) as journal:
         done = await journal.scrub(REDACTOR)
         assert (done.is_done, done.changed) == (True, 3)

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from dragoman.errors import DragomanError
+from dragoman.core.errors import DragomanError
 from dragoman.journal import Journal
 from dragoman.journal.readers import RANKED_HITS
-from dragoman.journal.words import QUERY_LIMIT_CHARACTERS, expression
+from dragoman.journal.search_query import QUERY_LIMIT_CHARACTERS, fts_expression
 from tests.domain.journal.support import lines, said
 
 TALK = [
@@ -100,7 +100,7 @@ async def test_a_search_that_takes_too_long_is_stopped_and_the_next_one_works(tm
 @pytest.mark.parametrize("query", ["", "   ", '"', '""', "*", "!!! ---", "?" * (QUERY_LIMIT_CHARACTERS + 1), "a " * 40])
 def test_a_query_without_words_or_out_of_measure_is_refused_with_the_reason(query: str) -> None:
     with pytest.raises(DragomanError) as caught:
-        expression(query)
+        fts_expression(query)
     assert caught.value.code == "bad_query"
 
 
@@ -115,5 +115,5 @@ def test_nothing_that_a_person_can_type_is_a_syntax_error(query: str) -> None:
     connection = apsw.Connection(":memory:")
     connection.execute("create virtual table search using fts5 (text, prefix='2 3')")
     with suppress(DragomanError):  # no word in it: said so, which is not a syntax error
-        words = expression(query)
+        words = fts_expression(query)
         connection.execute("select rowid from search where search match ?", (words,)).fetchall()

@@ -12,18 +12,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dragoman.errors import DragomanError
-from dragoman.journal import Before, Everything, Journal, OfSession, Span
+from dragoman.core.errors import DragomanError
+from dragoman.io.files.system_calls import REAL_SYSTEM, SystemCalls
+from dragoman.journal import BeforeScope, EverythingScope, Journal, SessionScope, Span
 from dragoman.journal.segments import Segments
-from dragoman.testing.clocks import VirtualClock
-from dragoman.testing.faults import FaultySystem
-from dragoman.transport.system import REAL_SYSTEM, System
 from tests.domain.journal.support import files_with, said
+from tests.support.clocks import VirtualClock
+from tests.support.faulty_system import FaultySystem
 
 ROLL = 1_000
 
 
-def segments(folder: Path, *, clock: VirtualClock | None = None, system: System = REAL_SYSTEM) -> Segments:
+def segments(folder: Path, *, clock: VirtualClock | None = None, system: SystemCalls = REAL_SYSTEM) -> Segments:
     return Segments(folder, clock or VirtualClock(), system=system, roll_bytes=ROLL)
 
 
@@ -176,7 +176,7 @@ def test_a_retired_files_number_never_comes_back(tmp_path: Path) -> None:
 async def test_an_event_that_names_a_span_is_committed_after_the_bytes_are_synced(tmp_path: Path) -> None:
     calls: list[str] = []
 
-    class Watching(System):
+    class Watching(SystemCalls):
         def fsync(self, fd: int) -> None:
             calls.append(Path(f"/proc/self/fd/{fd}").readlink().name)
             super().fsync(fd)
@@ -221,7 +221,7 @@ async def test_many_recorders_at_once_each_get_their_bytes_back(tmp_path: Path) 
 def test_forgotten_bytes_are_nowhere_and_their_spans_say_so(tmp_path: Path, everything: bool) -> None:
     store = segments(tmp_path / "s")
     mine, other = store.append("mine", b"topsecret"), store.append("other", b"harmless")
-    store.forget(Everything() if everything else OfSession("mine"))
+    store.forget(EverythingScope() if everything else SessionScope("mine"))
     assert refused(lambda: store.read(mine)) == "span_gone"
     assert files_with(tmp_path / "s", b"topsecret") == []
     if everything:
@@ -240,7 +240,7 @@ def test_forgetting_before_a_moment_erases_inside_a_file_that_goes_on(tmp_path: 
     clock.advance(10)
     moment = clock.wall_ns()
     young = store.append("t", b"young")
-    store.forget(Before(moment))
+    store.forget(BeforeScope(moment))
     assert files_with(tmp_path / "s", b"topsecret") == []
     assert [refused(lambda span=span: store.read(span)) for span in (gone, old)] == ["span_gone"] * 2  # type: ignore[misc]
     assert store.read(young) == b"young"

@@ -8,10 +8,20 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from dragoman.errors import DragomanError
-from dragoman.journal import Before, Everything, Journal, JsonStore, OfSession, Retention, Scope, Statement, Store
-from dragoman.testing.clocks import VirtualClock
+from dragoman.core.errors import DragomanError
+from dragoman.journal import (
+    BeforeScope,
+    EverythingScope,
+    Journal,
+    JsonStore,
+    Retention,
+    Scope,
+    SessionScope,
+    Statement,
+    Store,
+)
 from tests.domain.journal.support import files_with, lines, said
+from tests.support.clocks import VirtualClock
 
 pytestmark = pytest.mark.anyio
 
@@ -36,9 +46,9 @@ class Commands(Store):
 
     def forget(self, scope: Scope) -> Iterable[Statement]:
         match scope:
-            case OfSession(session):
+            case SessionScope(session):
                 return [Statement("delete from commands where session = ?", (session,))]
-            case Everything() | Before():
+            case EverythingScope() | BeforeScope():
                 return [Statement("delete from commands")]
 
 
@@ -96,7 +106,7 @@ async def test_stores_outlive_the_events_that_changed_them(tmp_path: Path) -> No
 
 @pytest.mark.parametrize(
     ("scope", "left"),
-    [(OfSession("s1"), {"old-2", "new-2"}), (Before(150), {"new-1", "new-2"}), (Everything(), set())],
+    [(SessionScope("s1"), {"old-2", "new-2"}), (BeforeScope(150), {"new-1", "new-2"}), (EverythingScope(), set())],
 )
 async def test_forgetting_reaches_the_stores(tmp_path: Path, scope: Scope, left: set[str]) -> None:
     texts = JsonStore("texts", str)

@@ -10,11 +10,11 @@ from typing import Any
 import anyio
 import pytest
 
-from dragoman.events import Recorded
-from dragoman.journal import Gap, Journal, OfSession, Retention
+from dragoman.core.events import RecordedEvent
+from dragoman.journal import Journal, JournalGap, Retention, SessionScope
 from dragoman.journal.journal import PAGE_EVENTS
-from dragoman.testing.clocks import VirtualClock
 from tests.domain.journal.support import DEADLINE_S, first, lines, notes, said, sequences, texts
+from tests.support.clocks import VirtualClock
 
 pytestmark = pytest.mark.anyio
 
@@ -63,7 +63,7 @@ async def test_a_reader_that_stops_reading_costs_nothing_and_finds_everything_la
     async with Journal.open(tmp_path / "j") as journal:
         await journal.append(lines(1))
         slow = journal.tail()
-        assert isinstance(await anext(slow), Recorded)
+        assert isinstance(await anext(slow), RecordedEvent)
         for _ in range(5):
             await journal.append(lines(1_000))
         rest = [await anext(slow) for _ in range(5_000)]
@@ -72,7 +72,7 @@ async def test_a_reader_that_stops_reading_costs_nothing_and_finds_everything_la
 
 
 async def test_a_filtered_tail_waits_for_its_own_kind_and_session(tmp_path: Path) -> None:
-    found: list[Recorded | Gap] = []
+    found: list[RecordedEvent | JournalGap] = []
 
     async def follow(journal: Journal) -> None:
         with anyio.fail_after(DEADLINE_S):
@@ -98,7 +98,7 @@ async def test_a_reader_too_late_is_told_which_numbers_are_gone(tmp_path: Path) 
         await journal.append(lines(2, word="young"))
         await journal.retain(Retention(age_s=60))
         found = await first(journal, 3, after=4)
-    assert found[0] == Gap(5, 10)
+    assert found[0] == JournalGap(5, 10)
     assert sequences(found) == [11, 12]
 
 
@@ -122,7 +122,7 @@ async def test_a_tail_ends_when_the_journal_closes(tmp_path: Path) -> None:
 async def test_a_tail_that_is_about_to_read_when_the_journal_closes_ends_as_well(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    closed, found = threading.Event(), list[Recorded | Gap]()
+    closed, found = threading.Event(), list[RecordedEvent | JournalGap]()
 
     async def follow(journal: Journal) -> None:
         async for item in journal.tail():
@@ -131,7 +131,7 @@ async def test_a_tail_that_is_about_to_read_when_the_journal_closes_ends_as_well
     with anyio.fail_after(DEADLINE_S):
         async with anyio.create_task_group() as group:
             async with Journal.open(tmp_path / "j") as journal:
-                readers = journal._ledger.readers
+                readers = journal._journal_file.readers
                 read = readers.read
 
                 def late(*asked: Any) -> Any:
@@ -176,7 +176,7 @@ async def test_a_rare_kind_is_found_however_much_lies_before_it(
         assert sequences([item async for item in _some(journal, 2)]) == [96, 130]
 
 
-async def _some(journal: Journal, count: int) -> AsyncIterator[Recorded | Gap]:
+async def _some(journal: Journal, count: int) -> AsyncIterator[RecordedEvent | JournalGap]:
     with anyio.fail_after(DEADLINE_S):
         async for item in journal.tail(kinds=["rare"]):
             yield item
@@ -209,7 +209,7 @@ async def test_a_session_is_found_by_the_name_it_was_given_even_when_no_file_can
         await journal.append([said("word", session=odd), said("word", session="other")])
         assert sequences(await journal.read(session=odd)) == [1]
         assert sequences(await journal.search("word", session=odd)) == [1]
-        assert await journal.forget(OfSession(odd)) == 1
+        assert await journal.forget(SessionScope(odd)) == 1
         assert await texts(journal) == ["word"]
 
 

@@ -10,16 +10,26 @@ from typing import Any
 import anyio
 import pytest
 
-from dragoman.models.choosing import chosen_model
-from dragoman.models.faults import ModelError
-from dragoman.models.port import Asked, Assembled, Finished, Model, TextDelta, ToolCall, ToolOffer, Turn, Usage
-from dragoman.setting_table import Settings
-from dragoman.testing.fake_model import Calls, Cuts, Ends, Fails, FakeModel, Refuses, Says, Sends, Step, Waits
+from dragoman.core.settings.schema import Settings
+from dragoman.models.errors import ModelError
+from dragoman.models.interface import (
+    AssembledReply,
+    Model,
+    ModelFinished,
+    ModelRequest,
+    TextDelta,
+    ToolCall,
+    ToolOffer,
+    Turn,
+    Usage,
+)
+from dragoman.models.selection import select_model
 from tests.daemons import PATIENCE
+from tests.support.fake_model import Calls, Cuts, Ends, Fails, FakeModel, Refuses, Says, Sends, Step, Waits
 
 pytestmark = pytest.mark.anyio
 BOTH = pytest.mark.parametrize("provider", ["openai", "anthropic"])
-QUESTION = Asked(system="Be short.", turns=(Turn(role="user", text="why?"),))
+QUESTION = ModelRequest(system="Be short.", turns=(Turn(role="user", text="why?"),))
 KEY = "k-7f3a9b"
 
 
@@ -27,13 +37,13 @@ def model_at(fake: FakeModel, provider: Any, **settings: Any) -> Model:
     given = Settings(
         model=provider, model_name="small", model_address=fake.address, model_key_variable="OUR_KEY", **settings
     )
-    model = chosen_model(given, {"OUR_KEY": KEY})
+    model = select_model(given, {"OUR_KEY": KEY})
     assert model is not None
     return model
 
 
-async def answer(model: Model, asked: Asked = QUESTION) -> Assembled:
-    whole = Assembled()
+async def answer(model: Model, asked: ModelRequest = QUESTION) -> AssembledReply:
+    whole = AssembledReply()
     with anyio.fail_after(10 * PATIENCE):
         async with contextlib.aclosing(model.stream(asked)) as deltas:
             async for delta in deltas:
@@ -41,7 +51,7 @@ async def answer(model: Model, asked: Asked = QUESTION) -> Assembled:
     return whole
 
 
-async def refusal(provider: str, *steps: Step, asked: Asked = QUESTION) -> ModelError:
+async def refusal(provider: str, *steps: Step, asked: ModelRequest = QUESTION) -> ModelError:
     async with FakeModel.running(steps) as fake:
         with pytest.raises(ModelError) as raised:
             await answer(model_at(fake, provider), asked)
@@ -53,7 +63,7 @@ async def test_words_come_in_order_and_the_end_carries_the_tokens(provider: str)
     async with FakeModel.running([Says(["It ", "is ", "late — 晚了"]), Ends(input_tokens=31, output_tokens=5)]) as fake:
         whole = await answer(model_at(fake, provider))
     assert whole.text == "It is late — 晚了"
-    assert whole.finished == Finished("end", Usage(31, 5))
+    assert whole.finished == ModelFinished("end", Usage(31, 5))
 
 
 @BOTH
@@ -82,7 +92,7 @@ async def test_calls_of_tools_are_put_together_from_their_parts(provider: str) -
     )
 
 
-CONVERSATION = Asked(
+CONVERSATION = ModelRequest(
     system="Be short.",
     turns=(
         Turn(role="user", text="what is in a.py?"),
@@ -214,7 +224,7 @@ async def test_an_answer_that_breaks_is_an_error_and_never_a_short_answer(
 
 @BOTH
 async def test_a_silent_model_is_not_waited_for_longer_than_asked(provider: str) -> None:
-    asked = Asked(system="", turns=QUESTION.turns, silence_s=0.2)
+    asked = ModelRequest(system="", turns=QUESTION.turns, silence_s=0.2)
     assert (await refusal(provider, Says(["I think"]), Waits(), asked=asked)).code == "model_silent"
 
 
@@ -262,7 +272,7 @@ async def test_an_address_where_nobody_listens_is_told() -> None:
 )
 async def test_plain_http_goes_to_this_machine_alone(address: str, is_allowed: bool) -> None:
     settings = Settings(model="openai", model_name="small", model_address=address, model_key_variable="K")
-    model = chosen_model(settings, {"K": KEY})
+    model = select_model(settings, {"K": KEY})
     assert model is not None
     with pytest.raises(ModelError) as raised:
         await answer(model)
@@ -272,14 +282,14 @@ async def test_plain_http_goes_to_this_machine_alone(address: str, is_allowed: b
 async def test_a_model_of_this_machine_needs_no_key() -> None:
     async with FakeModel.running() as fake:
         settings = Settings(model="openai", model_name="small", model_address=fake.address)
-        model = chosen_model(settings, {"OPENAI_API_KEY": KEY})
+        model = select_model(settings, {"OPENAI_API_KEY": KEY})
         assert model is not None
         assert (await answer(model)).text == "yes"
         assert "authorization" not in fake.requests[0].headers
 
 
 async def test_a_model_elsewhere_without_a_key_is_not_asked() -> None:
-    model = chosen_model(Settings(model="anthropic", model_name="small"), {})
+    model = select_model(Settings(model="anthropic", model_name="small"), {})
     assert model is not None
     with pytest.raises(ModelError) as raised:
         await answer(model)
@@ -289,7 +299,7 @@ async def test_a_model_elsewhere_without_a_key_is_not_asked() -> None:
 
 async def test_a_model_without_a_name_says_so() -> None:
     async with FakeModel.running() as fake:
-        model = chosen_model(Settings(model="openai", model_address=fake.address), {})
+        model = select_model(Settings(model="openai", model_address=fake.address), {})
         assert model is not None
         with pytest.raises(ModelError) as raised:
             await answer(model)
@@ -297,7 +307,7 @@ async def test_a_model_without_a_name_says_so() -> None:
 
 
 def test_no_model_is_the_default() -> None:
-    assert chosen_model(Settings(), {"OPENAI_API_KEY": KEY}) is None
+    assert select_model(Settings(), {"OPENAI_API_KEY": KEY}) is None
 
 
 def printing(text: str) -> list[str]:

@@ -7,7 +7,7 @@ import itertools
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dragoman.shell.backlog import FRAME, Backlog
+from dragoman.shell.buffers import FRAME, PumpBacklog
 
 TYPED = st.tuples(st.binary(max_size=2), st.just(0), st.just(1.0))
 ITEMS = st.lists(st.one_of(st.binary(min_size=1, max_size=9), TYPED))
@@ -15,7 +15,7 @@ ITEMS = st.lists(st.one_of(st.binary(min_size=1, max_size=9), TYPED))
 
 @given(ITEMS)
 def test_keys_and_output_come_out_in_their_order(items: list[bytes | tuple[bytes, int, float]]) -> None:
-    backlog = Backlog()
+    backlog = PumpBacklog()
     for item in items:
         if isinstance(item, bytes):
             backlog.add_shown(item)
@@ -31,7 +31,7 @@ def test_keys_and_output_come_out_in_their_order(items: list[bytes | tuple[bytes
 
 
 def test_a_flood_comes_out_in_frames_and_not_in_one() -> None:
-    backlog = Backlog()
+    backlog = PumpBacklog()
     for _ in range(20):
         backlog.add_shown(bytes(8192))
     assert [len(item) for item in backlog.take()] == [FRAME, FRAME, 4 * 8192]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from dragoman.shell.consent import HANDS_OFF_S, READING_S, WAITS_S, Consent, typed_form
-from dragoman.shell.overlay import Overlay
-from dragoman.shell.wishes import Wishes
-from dragoman.wire.omnish.messages import AllSessions, Request, Response, Sessions
-from dragoman.wire.osc import InputStarted, OutputStarted, PromptStarted
+from dragoman.protocols.omnish.messages import AllSessions, Request, Response, Sessions
+from dragoman.protocols.osc import InputStarted, OutputStarted, PromptStarted
+from dragoman.shell.overlay.consent import CONSENT_TIMEOUT_S, HANDS_OFF_S, READING_S, ConsentPrompt, typed_form
+from dragoman.shell.overlay.overlay import Overlay
+from dragoman.shell.settings import ShellSettings
 
 
 def wanted(command: str, by: str = "an agent", id: str = "r1") -> Request:
@@ -23,7 +23,7 @@ class Desk:
     """An overlay at an empty line of a shell that echoes, and a clock that only moves when told."""
 
     def __init__(self, *, columns: int = 60, rows: int = 12, verified: bool = True) -> None:
-        self.overlay = Overlay(Wishes(), session_id="s", columns=columns, rows=rows)
+        self.overlay = Overlay(ShellSettings(), session_id="s", columns=columns, rows=rows)
         self.overlay.connected = True
         self.now_s = 100.0
         self.verified = verified
@@ -43,7 +43,7 @@ class Desk:
         return self.overlay.typed(data, self.now_s) + self.overlay.take_keys()
 
     def hear(self, request: Request) -> bytes:
-        self.overlay.heard(request, self.now_s)
+        self.overlay.received(request, self.now_s)
         return self.overlay.take_screen()
 
     def shown(self, command: str = "make test") -> None:
@@ -144,7 +144,7 @@ def test_while_a_command_runs_it_waits_and_after_a_minute_it_is_not_answered() -
     desk = Desk()
     desk.overlay.marked(OutputStarted(), True, desk.now_s)
     assert desk.hear(wanted("make")) == b""
-    assert desk.wait(WAITS_S - 1) == b""
+    assert desk.wait(CONSENT_TIMEOUT_S - 1) == b""
     assert verdicts(desk.overlay) == []
     assert desk.overlay.wakes_at_s is not None
     desk.wait(1)
@@ -171,22 +171,22 @@ def test_a_second_one_meanwhile_is_not_answered_and_the_first_stays() -> None:
 
 @pytest.mark.parametrize("command", ["", "\n", "ls\x1b[201~\r", "ls\x03", "ls\x00", "\x9b2J", "x" * 4001])
 def test_what_cannot_be_typed_or_read_is_not_put_to_the_person(command: str) -> None:
-    consent = Consent()
+    consent = ConsentPrompt()
     assert consent.ask(wanted(command), 0) == Response("r1", "cannot", False, True)
-    assert consent.asked is None
+    assert consent.pending is None
 
 
 def test_invisible_letters_and_escapes_in_names_are_shown_as_such() -> None:
-    consent = Consent()
+    consent = ConsentPrompt()
     assert consent.ask(wanted("echo \u202egpj", by="evil\x1b[2J\n"), 0) is None
     shown = "\n".join(row.text for row in consent.rows(60, 10))
     assert r"\x202e" in shown
-    assert r"evil\x1b[2J asks" in shown
+    assert r"evil\x1b[2J wants" in shown
     consent.withdraw()
     assert consent.ask(wanted("ls\u3164\ufe0f\u2800x", by="a\u115fb"), 0) is None
     shown = "\n".join(row.text for row in consent.rows(60, 10))
     assert r"ls\x3164\xfe0f\x2800x" in shown
-    assert r"a\x115fb asks" in shown
+    assert r"a\x115fb wants" in shown
 
 
 def test_a_command_that_does_not_fit_is_not_offered_before_the_window_is_larger() -> None:
@@ -199,9 +199,9 @@ def test_a_command_that_does_not_fit_is_not_offered_before_the_window_is_larger(
 
 
 def test_a_request_without_a_name_is_told_as_from_somebody_unknown() -> None:
-    consent = Consent()
+    consent = ConsentPrompt()
     consent.ask(Request("r", "s", "ls", AllSessions()), 0)
-    assert consent.rows(60, 10)[0].text == "? asks to run here:"
+    assert consent.rows(60, 10)[0].text == "? wants to run here:"
 
 
 def test_several_lines_are_one_paste_where_the_shell_takes_one() -> None:
@@ -218,7 +218,7 @@ def test_one_that_is_taken_back_is_gone_and_y_is_a_letter_again() -> None:
     desk = Desk()
     desk.shown()
     desk.wait(READING_S)
-    desk.overlay.heard(Response("r1", "withdrawn", False, True), desk.now_s)
+    desk.overlay.received(Response("r1", "withdrawn", False, True), desk.now_s)
     assert desk.overlay.take_screen()
     assert desk.type(b"y") == b"y"
     assert verdicts(desk.overlay) == []
@@ -242,6 +242,6 @@ def test_no_message_grants_it() -> None:
         Response("r2", "accepted", False, True),
         Response("r1", "accepted", False, True),
     ):
-        desk.overlay.heard(message, desk.now_s)
+        desk.overlay.received(message, desk.now_s)
     assert desk.overlay.take_keys() == b""
     assert "accepted" not in verdicts(desk.overlay)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dragoman.shell.edited import as_told
+from dragoman.shell.recording.line_echo import recordable_echo
 from tests.domain.shell.test_recording import Shell
 
 KEY = "ghp_0123456789abcdefghijABCDEFGHIJ012345"
@@ -19,22 +19,22 @@ CORRECTED = [
 @pytest.mark.parametrize("echo", CORRECTED)
 def test_a_corrected_line_with_a_secret_is_told_as_it_was_run(echo: str) -> None:
     line = f"export T={KEY}"
-    assert as_told(echo.encode() + b"\r\n", line) == line.encode() + b"\r\n"
+    assert recordable_echo(echo.encode() + b"\r\n", line) == line.encode() + b"\r\n"
 
 
 @pytest.mark.parametrize("echo", CORRECTED)
 def test_where_it_was_not_run_or_is_not_known_nothing_is_told(echo: str) -> None:
-    assert as_told(echo.encode() + b"^C\r\n", None) == b"\r\n"
-    assert as_told(echo.encode() + b"\r\n", "") == b"\r\n"
+    assert recordable_echo(echo.encode() + b"^C\r\n", None) == b"\r\n"
+    assert recordable_echo(echo.encode() + b"\r\n", "") == b"\r\n"
 
 
 @pytest.mark.parametrize("echo", [b"lx\b\x1b[Ks -l\r\n", b"export T=" + KEY.encode() + b"\r\n", b"\x1b[1mls\x1b[m\r\n"])
 def test_every_other_echo_is_told_as_it_was(echo: bytes) -> None:
-    assert as_told(echo, echo.decode().strip()) == echo
+    assert recordable_echo(echo, echo.decode().strip()) == echo
 
 
 def test_rows_of_a_line_stay_rows() -> None:
-    assert as_told(b"p\bpassword=1\r\n> 2\r\n", "password=1\n2") == b"password=1\r\n2\r\n"
+    assert recordable_echo(b"p\bpassword=1\r\n> 2\r\n", "password=1\n2") == b"password=1\r\n2\r\n"
 
 
 @pytest.mark.parametrize("echo", CORRECTED)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from dragoman.shell.explanation import Explanation
-from dragoman.shell.wishes import Wishes
+from dragoman.shell.overlay.hints import FailureExplanation
+from dragoman.shell.settings import ShellSettings
 
 
 @pytest.mark.parametrize(
@@ -16,6 +16,6 @@ from dragoman.shell.wishes import Wishes
 def test_a_failure_is_explained_and_what_a_key_or_the_terminal_stopped_is_none(
     exit_code: int | None, is_due: bool
 ) -> None:
-    explanation = Explanation(Wishes(explain_failures=True), "t1")
+    explanation = FailureExplanation(ShellSettings(explain_failures=True), "t1")
     explanation.command_ended(exit_code, 100.0)
     assert explanation.is_due is is_due

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dragoman.shell.cells import cut, width, wrapped
-from dragoman.shell.editing import LineEditor
-from dragoman.shell.keys import KeyReader, sequences
+from dragoman.shell.overlay.cells import cut, width, wrapped
+from dragoman.shell.overlay.keys import KeyReader, key_sequences
+from dragoman.shell.overlay.question import LineEditor
 
 
 def names(*reads: bytes) -> list[str]:
@@ -78,7 +78,7 @@ def test_what_a_terminal_answers_is_no_key(reply: bytes) -> None:
     ],
 )
 def test_a_setting_names_the_bytes_of_every_kind_of_keyboard(setting: str, sent: set[bytes]) -> None:
-    assert sequences(setting) == sent
+    assert key_sequences(setting) == sent
 
 
 def edited(*reads: bytes) -> tuple[str, int]:

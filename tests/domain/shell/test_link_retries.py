@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from dragoman.places import find_places
-from dragoman.shell.link import Link
-from dragoman.shell.outbox import Outbox
-from dragoman.wire.omnish.messages import SessionStart
+from dragoman.core.paths import find_paths
+from dragoman.protocols.omnish.messages import SessionStart
+from dragoman.shell.recording.daemon_link import DaemonLink
+from dragoman.shell.recording.outbox import RecordingOutbox
 from tests.daemons import eventually
 
 
@@ -24,17 +24,17 @@ def daemon(tmp_path: Path) -> Iterator[socket.socket]:
         yield listener
 
 
-def link_to(daemon: socket.socket) -> Link:
+def link_to(daemon: socket.socket) -> DaemonLink:
     def start(_: int) -> SessionStart:
         return SessionStart("s", None, 1, {})
 
     environment = {"OMNISH_SOCKET": daemon.getsockname(), "HOME": "/nowhere"}
-    return Link(Outbox(gap=start, resume=start), find_places(environment), environment)
+    return DaemonLink(RecordingOutbox(gap=start, resume=start), find_paths(environment), environment)
 
 
-def lost_after(link: Link, daemon: socket.socket, at_s: float, lived_s: float) -> float:
+def lost_after(link: DaemonLink, daemon: socket.socket, at_s: float, lived_s: float) -> float:
     """How long after its end the next look is."""
-    link.look(at_s)
+    link.connect_if_due(at_s)
     assert link.connected
     daemon.accept()[0].close()
     link.receive(at_s + lived_s)
@@ -71,7 +71,7 @@ def test_what_a_terminal_shows_goes_to_no_other_users_listener(tmp_path: Path, u
         try:
             eventually(lambda: is_answered(listener.getsockname()))
             assert (tmp_path / "s").stat().st_uid == os.getuid()
-            link.look(100.0)
+            link.connect_if_due(100.0)
             assert link.connected is (uid == os.getuid())
         finally:
             link.close()

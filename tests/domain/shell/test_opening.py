@@ -6,32 +6,32 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dragoman.places import find_places
-from dragoman.shell.link import Link
-from dragoman.shell.opening import first_shown
-from dragoman.shell.outbox import Outbox
-from dragoman.shell.overlay import Overlay
-from dragoman.shell.passing import Passing
-from dragoman.shell.recording import Recording, Session
-from dragoman.shell.side import Side
-from dragoman.shell.wishes import Wishes
+from dragoman.core.paths import find_paths
+from dragoman.shell.first_output import filter_first_output
+from dragoman.shell.mark_filter import MarkFilter
+from dragoman.shell.overlay.overlay import Overlay
+from dragoman.shell.recording.daemon_link import DaemonLink
+from dragoman.shell.recording.outbox import RecordingOutbox
+from dragoman.shell.recording.recorder import SessionIdentity, ShellRecorder
+from dragoman.shell.settings import ShellSettings
+from dragoman.shell.sidecar import Sidecar
 
 NONCE = "5ca1ab1e"
 _OURS = f"\x1b]133;D;;nonce={NONCE}\a\x1b]133;A;nonce={NONCE}\aprompt> \x1b]133;B;nonce={NONCE}\a".encode()
 _THEIRS = b"\x1b]133;A\a\x1b]633;P;Cwd=/x\awelcome\r\n"
 
 
-def passing(strip: bool) -> Passing:
-    return Passing(NONCE, strip=strip)
+def passing(strip: bool) -> MarkFilter:
+    return MarkFilter(NONCE, strip=strip)
 
 
-def side(*, strip: bool) -> Side:
-    session = Session("s", None, {}, 1)
-    outbox = Outbox(gap=session.gap, resume=session.resume)
-    return Side(
-        Overlay(Wishes(), session_id="s", columns=80, rows=24),
-        Recording(session, Wishes(), NONCE, outbox),
-        Link(outbox, find_places({"DRAGOMAN_HOME": "/nonexistent"}), {}),
+def side(*, strip: bool) -> Sidecar:
+    session = SessionIdentity("s", None, {}, 1)
+    outbox = RecordingOutbox(gap=session.gap, resume=session.resume)
+    return Sidecar(
+        Overlay(ShellSettings(), session_id="s", columns=80, rows=24),
+        ShellRecorder(session, ShellSettings(), NONCE, outbox),
+        DaemonLink(outbox, find_paths({"DRAGOMAN_HOME": "/nonexistent"}), {}),
         passing(strip),
     )
 
@@ -40,7 +40,7 @@ def side(*, strip: bool) -> Side:
 @pytest.mark.parametrize("strip", [False, True])
 def test_the_screen_gets_the_same_bytes_as_from_what_records_them(at: int, said: bytes, strip: bool) -> None:
     first, rest = said[:at], said[at:]
-    shown = first_shown(first, NONCE, passing(strip))
+    shown = filter_first_output(first, NONCE, passing(strip))
     later = side(strip=strip)
     assert later.printed(first, 1.0) == shown
     assert shown + later.printed(rest, 2.0) == side(strip=strip).printed(said, 1.0)

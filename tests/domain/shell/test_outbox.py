@@ -5,13 +5,13 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dragoman.shell.outbox import SMALL_LIMIT, Outbox
+from dragoman.shell.recording.outbox import SMALL_LIMIT, RecordingOutbox
 
 
 class Peer:
     """Takes from an outbox as a link does."""
 
-    def __init__(self, outbox: Outbox) -> None:
+    def __init__(self, outbox: RecordingOutbox) -> None:
         self.outbox = outbox
         self.got: list[object] = []
         self._next = 1
@@ -28,8 +28,8 @@ class Peer:
                 self._next += 1
 
 
-def outbox(limit: int = 100) -> Outbox:
-    return Outbox(gap=lambda lost: ("gap", lost), resume=lambda at: ("resume", at), limit=limit)
+def outbox(limit: int = 100) -> RecordingOutbox:
+    return RecordingOutbox(gap=lambda lost: ("gap", lost), resume=lambda at: ("resume", at), limit=limit)
 
 
 def test_a_connection_begins_with_where_it_goes_on() -> None:

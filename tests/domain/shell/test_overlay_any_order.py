@@ -6,9 +6,7 @@ import pyte
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dragoman.shell.overlay import Overlay
-from dragoman.shell.wishes import Wishes
-from dragoman.wire.omnish.messages import (
+from dragoman.protocols.omnish.messages import (
     CompletionRequest,
     CompletionResponse,
     CompletionSuggestion,
@@ -16,7 +14,9 @@ from dragoman.wire.omnish.messages import (
     Response,
     Sessions,
 )
-from dragoman.wire.osc import CommandFinished, InputStarted, Mark, OutputStarted, PromptStarted
+from dragoman.protocols.osc import CommandFinished, InputStarted, Mark, OutputStarted, PromptStarted
+from dragoman.shell.overlay.overlay import Overlay
+from dragoman.shell.settings import ShellSettings
 
 COLUMNS, ROWS = 30, 60
 
@@ -50,7 +50,7 @@ class Both:
     """One terminal with the overlay between, and one without."""
 
     def __init__(self) -> None:
-        wishes = Wishes(explain_failures=True, explain_failures_every_s=1)
+        wishes = ShellSettings(explain_failures=True, explain_failures_every_s=1)
         self.overlay = Overlay(wishes, session_id="s", columns=COLUMNS, rows=ROWS)
         self.overlay.connected = True
         self.over, self.bare = pyte.Screen(COLUMNS, ROWS), pyte.Screen(COLUMNS, ROWS)
@@ -66,7 +66,7 @@ class Both:
         elif kind == "type":
             self.type(value)
         elif kind == "hear":
-            self.overlay.heard(value, self.now_s)
+            self.overlay.received(value, self.now_s)
         else:
             self.show(kind, value)
         self.flush()
@@ -74,7 +74,7 @@ class Both:
     def type(self, value: object) -> None:
         """What the pump does before the overlay hears of a key rests on these three promises."""
         assert isinstance(value, bytes)
-        is_free, was_idle = value in self.overlay.free_keys(), self.overlay.is_idle
+        is_free, was_idle = value in self.overlay.passthrough_keys(), self.overlay.is_idle
         typed = self.overlay.typed(value, self.now_s)
         if is_free:
             assert typed == value
@@ -99,7 +99,7 @@ class Both:
         for message in self.overlay.take_messages():
             if isinstance(message, CompletionRequest):
                 suggestion = CompletionSuggestion(message.input + " and 中文 so on and on and on", 1)
-                self.overlay.heard(CompletionResponse(message.sequence_id, [suggestion]), self.now_s)
+                self.overlay.received(CompletionResponse(message.sequence_id, [suggestion]), self.now_s)
                 self._over.feed(self.overlay.take_screen())
 
     def end(self) -> None:
@@ -125,7 +125,7 @@ def test_afterwards_the_screen_the_cursor_and_its_colours_are_the_bare_ones(step
 @settings(max_examples=200)
 @given(st.lists(st.binary(max_size=30), max_size=12))
 def test_bytes_that_mean_nothing_pass_both_ways_untouched(chunks: list[bytes]) -> None:
-    overlay = Overlay(Wishes(), session_id="s", columns=COLUMNS, rows=ROWS)
+    overlay = Overlay(ShellSettings(), session_id="s", columns=COLUMNS, rows=ROWS)
     overlay.marked(PromptStarted(), True, 0)
     overlay.marked(InputStarted(), True, 0)
     for chunk in chunks:

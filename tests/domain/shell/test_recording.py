@@ -4,12 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from dragoman.shell.guessing import PromptGuess
-from dragoman.shell.outbox import Outbox
-from dragoman.shell.recording import BATCH, Recording, Session
-from dragoman.shell.wishes import Wishes
-from dragoman.wire.omnish.messages import CommandComplete, Event, IoData, SessionEnd, SessionStart
-from dragoman.wire.osc import (
+from dragoman.protocols.omnish.messages import CommandComplete, Event, IoData, SessionEnd, SessionStart
+from dragoman.protocols.osc import (
     CommandFinished,
     CommandLineReported,
     InputStarted,
@@ -18,6 +14,10 @@ from dragoman.wire.osc import (
     PromptStarted,
     PropertyReported,
 )
+from dragoman.shell.recording.line_echo import PromptDetector
+from dragoman.shell.recording.outbox import RecordingOutbox
+from dragoman.shell.recording.recorder import BATCH, SessionIdentity, ShellRecorder
+from dragoman.shell.settings import ShellSettings
 
 NONCE = "0123456789abcdef"
 WORD = "fedcba9876543210"
@@ -27,10 +27,10 @@ class Shell:
     """A shell's marks and output into a recording; `told` is what came out, in short."""
 
     def __init__(self, *, private: bool = False, nonce: str = NONCE, **wishes: tuple[str, ...]) -> None:
-        session = Session("s", None, {"shell": "bash"}, 1)
-        self._outbox = Outbox(gap=session.gap, resume=session.resume)
-        wished = Wishes(**wishes)  # type: ignore[arg-type]
-        self.recording = Recording(session, wished, nonce, self._outbox, private=private, word=WORD)
+        session = SessionIdentity("s", None, {"shell": "bash"}, 1)
+        self._outbox = RecordingOutbox(gap=session.gap, resume=session.resume)
+        wished = ShellSettings(**wishes)  # type: ignore[arg-type]
+        self.recording = ShellRecorder(session, wished, nonce, self._outbox, private=private, word=WORD)
 
     def mark(self, *marks: Mark) -> None:
         for mark in marks:
@@ -51,7 +51,7 @@ class Shell:
 
     def inner(self, where: str, word: str = WORD) -> bool:
         """What a wrapper inside says; whether it is heeded."""
-        return self.recording.heeds(PropertyReported(key="Recorded", value=where, nonce=word), 2)
+        return self.recording.take_nested_mark(PropertyReported(key="Recorded", value=where, nonce=word), 2)
 
     def messages(self) -> list[object]:
         self.recording.flush()
@@ -270,9 +270,9 @@ def test_a_watched_text_is_told_once_a_command() -> None:
 
 @pytest.mark.parametrize("keys", [[b"ec", b"hx\x7fo hi", b"\r"], [b"echx\x7fo hi\r"]], ids=["typed", "at once"])
 def test_a_prompt_is_known_by_its_looks_and_the_line_by_its_echo(keys: list[bytes]) -> None:
-    guess = PromptGuess()
+    guess = PromptDetector()
     guess.printed(b"motd\r\n\x1b[1muser@host:~$\x1b[0m ")
-    guess.look()
+    guess.detect()
     assert guess.at_prompt
     for key in keys:
         guess.entered(key)
@@ -282,7 +282,7 @@ def test_a_prompt_is_known_by_its_looks_and_the_line_by_its_echo(keys: list[byte
     guess.printed(b" hi\r\n")
     assert guess.line() == "echo hi"
     guess.printed(b"hi\r\n")
-    guess.look()
+    guess.detect()
     assert not guess.at_prompt
 
 
@@ -312,10 +312,10 @@ def test_a_watched_text_is_found_once_also_where_it_comes_in_two_pieces() -> Non
 
 
 def test_ordinary_output_is_no_prompt() -> None:
-    guess = PromptGuess()
+    guess = PromptDetector()
     for line in (b"progress 50%|##   ", b"total: 5", b"x" * 300 + b"$ "):
         guess.printed(b"\n" + line)
-        guess.look()
+        guess.detect()
         assert not guess.at_prompt, line
 
 

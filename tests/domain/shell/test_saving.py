@@ -11,26 +11,26 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dragoman.errors import DragomanError
-from dragoman.shell.saving import Target, save, split_target
+from dragoman.core.errors import DragomanError
+from dragoman.shell.overlay.answer_file import AnswerFile, save_answer, split_redirection
 from tests.daemons import code_of
 
 
 @pytest.mark.parametrize(
     ("typed", "question", "target"),
     [
-        ("why? > a.txt", "why?", Target("a.txt", False)),
-        ("why? >! sub/a", "why?", Target("sub/a", True)),
-        ("> notes", "", Target("notes", False)),
-        (">!notes", "", Target("notes", True)),
+        ("why? > a.txt", "why?", AnswerFile("a.txt", False)),
+        ("why? >! sub/a", "why?", AnswerFile("sub/a", True)),
+        ("> notes", "", AnswerFile("notes", False)),
+        (">!notes", "", AnswerFile("notes", True)),
         ("is a > b", "is a > b", None),
         ("what does 2>&1 do", "what does 2>&1 do", None),
-        ("why x > a.txt > b.txt", "why x > a.txt", Target("b.txt", False)),
+        ("why x > a.txt > b.txt", "why x > a.txt", AnswerFile("b.txt", False)),
         ("why", "why", None),
     ],
 )
-def test_where_an_answer_goes_is_told_at_the_end(typed: str, question: str, target: Target | None) -> None:
-    assert split_target(typed) == (question, target)
+def test_where_an_answer_goes_is_told_at_the_end(typed: str, question: str, target: AnswerFile | None) -> None:
+    assert split_redirection(typed) == (question, target)
 
 
 @pytest.mark.parametrize(
@@ -63,14 +63,14 @@ def test_every_way_out_of_the_folder_is_refused(path: str, replaces: bool, tmp_p
     os.mkfifo(folder / "pipe")
     os.link(outside / "kept", folder / "hard")
     before = sorted(tmp_path.rglob("*"))
-    assert code_of(lambda: save("answer", Target(path, replaces), str(folder)))
+    assert code_of(lambda: save_answer("answer", AnswerFile(path, replaces), str(folder)))
     assert sorted(tmp_path.rglob("*")) == before
     assert (outside / "kept").read_text() == "kept"
 
 
 def test_a_new_file_is_the_persons_alone_and_escapes_are_shown(tmp_path: Path) -> None:
     (tmp_path / "sub").mkdir()
-    save("a\x1b[2J\nb", Target("sub/x.txt", False), str(tmp_path))
+    save_answer("a\x1b[2J\nb", AnswerFile("sub/x.txt", False), str(tmp_path))
     written = tmp_path / "sub" / "x.txt"
     assert written.read_text() == "a\\x1b[2J\nb\n"
     assert written.stat().st_mode & 0o777 == 0o600
@@ -78,12 +78,12 @@ def test_a_new_file_is_the_persons_alone_and_escapes_are_shown(tmp_path: Path) -
 
 def test_a_shorter_answer_replaces_all_of_a_longer_one(tmp_path: Path) -> None:
     (tmp_path / "x").write_text("long " * 100)
-    save("short", Target("x", True), str(tmp_path))
+    save_answer("short", AnswerFile("x", True), str(tmp_path))
     assert (tmp_path / "x").read_text() == "short\n"
 
 
 def test_a_shell_that_has_not_told_its_folder_gets_a_reason() -> None:
-    assert code_of(lambda: save("a", Target("x", False), None)) == "unknown_folder"
+    assert code_of(lambda: save_answer("a", AnswerFile("x", False), None)) == "unknown_folder"
 
 
 @settings(max_examples=200)
@@ -93,7 +93,7 @@ def test_no_path_whatever_is_written_outside(tmp_path_factory: pytest.TempPathFa
     (root / "in" / "a").mkdir(parents=True)
     (root / "in" / "link").symlink_to("..")
     with contextlib.suppress(DragomanError):
-        save("answer", Target("/".join(parts), True), str(root / "in"))
+        save_answer("answer", AnswerFile("/".join(parts), True), str(root / "in"))
     assert sorted(path.name for path in root.iterdir()) == ["in"]
 
 
@@ -116,7 +116,7 @@ def test_a_folder_that_is_swapped_for_a_link_leads_nowhere_else(tmp_path: Path) 
     written = 0
     try:
         for _ in range(2000):
-            written += not code_of(lambda: save("answer", Target("real/answer", True), str(folder)))
+            written += not code_of(lambda: save_answer("answer", AnswerFile("real/answer", True), str(folder)))
     finally:
         stop.set()
         swapper.join(10)

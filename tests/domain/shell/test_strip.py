@@ -7,18 +7,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dragoman.shell.grid import Grid
-from dragoman.shell.strip import Strip
+from dragoman.shell.overlay.cell_grid import CellGrid
+from dragoman.shell.overlay.prompt_state import PromptRows
 
 COLUMNS, ROWS = 20, 10
 
 
-def drawn(data: bytes, *, before: bytes = b"\r\n", prompt: bytes = b"$ ") -> Strip:
-    strip = Strip(COLUMNS, ROWS)
-    strip.pass_over(before)
-    strip.prompt_begins()
+def drawn(data: bytes, *, before: bytes = b"\r\n", prompt: bytes = b"$ ") -> PromptRows:
+    strip = PromptRows(COLUMNS, ROWS)
+    strip.skip_output(before)
+    strip.begin_prompt()
     strip.feed(prompt)
-    strip.line_begins()
+    strip.begin_line()
     strip.feed(data)
     return strip
 
@@ -63,51 +63,51 @@ def test_a_prompt_that_is_drawn_over_hides_the_line() -> None:
 def test_what_stands_on_the_right_before_the_first_key_is_the_prompts() -> None:
     strip = drawn(b"\x1b[10Cright\x1b[15D")
     assert strip.line() is None
-    strip.key_follows()
-    assert (strip.line(), strip.room_behind()) == ("", 9)
+    strip.before_key()
+    assert (strip.line(), strip.room_after_cursor()) == ("", 9)
     strip.feed(b"ab")
-    assert (strip.line(), strip.room_behind()) == ("ab", 7)
+    assert (strip.line(), strip.room_after_cursor()) == ("ab", 7)
 
 
 @pytest.mark.parametrize(
     ("before", "column"), [(b"text\r\nab", 2), (b"\r\n", 0), (b"\r\n\x1b[31mabc\x1b[m", 3), (b"\r\nabc\rd", 1)]
 )
 def test_where_a_prompt_begins_follows_from_what_was_printed_last(before: bytes, column: int) -> None:
-    strip = Strip(COLUMNS, ROWS)
-    strip.pass_over(before)
-    strip.prompt_begins()
+    strip = PromptRows(COLUMNS, ROWS)
+    strip.skip_output(before)
+    strip.begin_prompt()
     assert (strip.lost, strip.column) == (False, column)
 
 
 def test_what_a_program_left_on_the_row_is_not_drawn_over() -> None:
     strip = drawn(b"", before=b"\r\nleft behind\r")
-    assert (strip.line(), strip.room_behind()) == (None, 0)
+    assert (strip.line(), strip.room_after_cursor()) == (None, 0)
 
 
 def test_a_prompt_that_is_drawn_again_knows_what_it_did_not_erase() -> None:
     strip = drawn(b"abc")
     strip.feed(b"\r")
-    strip.prompt_begins()
+    strip.begin_prompt()
     strip.feed(b"$ ")
-    strip.line_begins()
-    assert strip.text_behind() == "abc"
+    strip.begin_line()
+    assert strip.text_after_cursor() == "abc"
 
 
 def test_a_column_that_cannot_be_known_is_not_guessed() -> None:
-    strip = Strip(COLUMNS, ROWS)
-    strip.pass_over(b"x" * 5000)
-    strip.prompt_begins()
+    strip = PromptRows(COLUMNS, ROWS)
+    strip.skip_output(b"x" * 5000)
+    strip.begin_prompt()
     assert strip.lost
 
 
 def test_a_prompt_is_drawn_again_by_what_drew_it() -> None:
-    up, again = drawn(b"ab\r\ncd", prompt=b"one\r\n$ ").redrawing() or (None, b"")
+    up, again = drawn(b"ab\r\ncd", prompt=b"one\r\n$ ").redraw_sequence() or (None, b"")
     assert (up, again) == (2, b"one\r\n$ ab\r\ncd")
 
 
 @pytest.mark.parametrize("before", [b"\r\nabc", b"x" * 3000])
 def test_what_began_elsewhere_than_at_the_left_is_not_drawn_again(before: bytes) -> None:
-    assert drawn(b"ab", before=before).redrawing() is None
+    assert drawn(b"ab", before=before).redraw_sequence() is None
 
 
 @pytest.mark.parametrize(
@@ -126,9 +126,9 @@ def test_of_a_flood_in_the_background_only_the_end_is_looked_at(end: bytes, sett
     strip.feed(b"y\r\n" * 20_000 + end)
     assert (strip.lost, strip.settled, strip.line()) == (True, settled, None)
     strip.feed(b"y\r\n" * 20_000)
-    strip.prompt_begins()
+    strip.begin_prompt()
     strip.feed(b"$ ")
-    strip.line_begins()
+    strip.begin_line()
     assert strip.line() == ""
 
 
@@ -150,8 +150,8 @@ _MOVES = st.sampled_from([
 @given(st.lists(_MOVES, max_size=25))
 def test_cells_and_cursor_are_those_of_another_terminal(tokens: list[bytes]) -> None:
     """On a screen so high that nothing scrolls; from the first row there is no way further up."""
-    strip = Strip(COLUMNS, 40)
-    strip.prompt_begins()
+    strip = PromptRows(COLUMNS, 40)
+    strip.begin_prompt()
     screen = pyte.Screen(COLUMNS, 80)
     stream = pyte.ByteStream(screen)
     for token in tokens:
@@ -161,12 +161,12 @@ def test_cells_and_cursor_are_those_of_another_terminal(tokens: list[bytes]) -> 
         stream.feed(token)
         if _differs_by_choice(screen, token):
             return
-    grid: Grid = strip._grid
+    grid: CellGrid = strip._grid
     assert (grid.row, min(grid.column, COLUMNS - 1)) == (screen.cursor.y, min(screen.cursor.x, COLUMNS - 1))
     assert _rows(grid) == [line.rstrip() for line in screen.display[: len(grid.rows)]]
 
 
-def _rows(grid: Grid) -> list[str]:
+def _rows(grid: CellGrid) -> list[str]:
     return ["".join(row).rstrip() for row in grid.rows]
 
 

@@ -10,14 +10,14 @@ import pytest
 
 HEAVY = {"asyncio", "argparse", "hashlib", "http", "importlib.metadata", "json", "logging", "multiprocessing"}
 HEAVY |= {"msgspec", "pydantic", "anyio", "cyclopts", "rich", "random", "ssl", "subprocess", "tempfile", "threading"}
-HEAVY |= {"tomllib", "unittest", "dragoman.settings", "dragoman.chinese"}
-LATER = {"dataclasses", "inspect", "typing", "pathlib", "socket", "dragoman.wire"}
+HEAVY |= {"tomllib", "unittest", "dragoman.core.settings.loader", "gettext"}
+LATER = {"dataclasses", "inspect", "typing", "pathlib", "socket", "dragoman.protocols"}
 
 
 _FORKED = "import os, sys; os.fork = lambda: os._exit(print(*(set(sys.modules) - before), flush=True) or 0)"
 
 
-@pytest.mark.parametrize("module", ["dragoman.shell.main", "dragoman.shell.pump", "dragoman.shell.wrapping"])
+@pytest.mark.parametrize("module", ["dragoman.shell.main", "dragoman.shell.pump", "dragoman.shell.sidecar_setup"])
 def test_a_wrapper_imports_nothing_heavy(module: str) -> None:
     told = f"import sys; before = set(sys.modules); import {module}; print(*(set(sys.modules) - before))"
     shown = subprocess.run(
@@ -41,5 +41,5 @@ def test_a_shell_is_started_before_anything_that_it_does_not_need_is_imported() 
     finally:
         os.close(terminal)
         os.close(screen)
-    assert "dragoman.shell.child" in shown
+    assert "dragoman.shell.pty" in shown
     assert not (unwanted := (HEAVY | LATER).intersection(shown)), unwanted

@@ -7,19 +7,19 @@ from pathlib import Path
 
 import pytest
 
-from dragoman.errors import DragomanError
-from dragoman.places import find_places
-from dragoman.setting_table import Settings
-from dragoman.settings import load_settings, set_value
-from dragoman.shell.wishes import Wishes, read_wishes
+from dragoman.core.errors import DragomanError
+from dragoman.core.paths import find_paths
+from dragoman.core.settings.loader import edit_settings_text, load_settings
+from dragoman.core.settings.schema import Settings
+from dragoman.shell.settings import ShellSettings, read_shell_settings
 
 
-def _both(tmp_path: Path, text: str, variables: dict[str, str]) -> tuple[Settings, Wishes]:
+def _both(tmp_path: Path, text: str, variables: dict[str, str]) -> tuple[Settings, ShellSettings]:
     environment = {"DRAGOMAN_HOME": str(tmp_path), **variables}
-    places = find_places(environment)
-    places.settings_file.parent.mkdir(parents=True, exist_ok=True)
-    places.settings_file.write_text(text)
-    return load_settings(places, environment), read_wishes(places.settings_file, environment)
+    paths = find_paths(environment)
+    paths.settings_file.parent.mkdir(parents=True, exist_ok=True)
+    paths.settings_file.write_text(text)
+    return load_settings(paths, environment), read_shell_settings(paths.settings_file, environment)
 
 
 @pytest.mark.parametrize(
@@ -36,7 +36,7 @@ def _both(tmp_path: Path, text: str, variables: dict[str, str]) -> tuple[Setting
 )
 def test_both_readers_read_the_same(tmp_path: Path, text: str, variables: dict[str, str]) -> None:
     settings, wishes = _both(tmp_path, text, variables)
-    for field in fields(Wishes):
+    for field in fields(ShellSettings):
         if field.name != "unusable":
             value = getattr(settings, field.name)
             assert getattr(wishes, field.name) == (tuple(value) if isinstance(value, list) else value), field.name
@@ -59,24 +59,24 @@ def test_both_readers_read_the_same(tmp_path: Path, text: str, variables: dict[s
 def test_what_cannot_be_used_is_named_and_its_default_counts(tmp_path: Path, text: str, named: str) -> None:
     file = tmp_path / "settings.toml"
     file.write_text(text)
-    wishes = read_wishes(file, {})
+    wishes = read_shell_settings(file, {})
     assert wishes.unusable == (named,)
-    assert wishes == Wishes(unusable=(named,))
+    assert wishes == ShellSettings(unusable=(named,))
 
 
 @pytest.mark.parametrize("half", ['["vault *"', "[vault *]", 'vault *"]', "[1]"])
 def test_a_list_in_brackets_is_read_as_the_file_has_it_and_half_a_bracket_is_refused(tmp_path: Path, half: str) -> None:
-    places = find_places({"DRAGOMAN_HOME": str(tmp_path)})
-    file = places.settings_file
-    assert 'ignore_commands = ["vault *"]' in set_value(file, "ignore_commands", '["vault *"]')
+    paths = find_paths({"DRAGOMAN_HOME": str(tmp_path)})
+    file = paths.settings_file
+    assert 'ignore_commands = ["vault *"]' in edit_settings_text(file, "ignore_commands", '["vault *"]')
     with pytest.raises(DragomanError) as refused:
-        set_value(file, "ignore_commands", half)
-    assert "A list is written as `one,two`" in str(refused.value.hint)
-    assert read_wishes(file, {"DRAGOMAN_IGNORE_COMMANDS": half}).unusable == ("ignore_commands",)
+        edit_settings_text(file, "ignore_commands", half)
+    assert "Write a list as `one,two`" in str(refused.value.hint)
+    assert read_shell_settings(file, {"DRAGOMAN_IGNORE_COMMANDS": half}).unusable == ("ignore_commands",)
 
 
 def test_a_file_that_others_may_write_decides_nothing(tmp_path: Path) -> None:
     file = tmp_path / "settings.toml"
     file.write_text("record_raw_input = true")
     file.chmod(0o666)
-    assert read_wishes(file, {}) == Wishes(unusable=("settings.toml",))
+    assert read_shell_settings(file, {}) == ShellSettings(unusable=("settings.toml",))

@@ -8,7 +8,7 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
-from dragoman.terminal.screen import resized
+from dragoman.terminal.screen import resize_sequence
 from tests.daemons import PATIENCE, eventually
 
 
@@ -50,7 +50,7 @@ class Pane:
 
     def resize(self, columns: int, rows: int) -> None:
         """Of a pane that has nothing to say at the moment."""
-        told = resized((self.columns, self.rows), (columns, rows))
+        told = resize_sequence((self.columns, self.rows), (columns, rows))
         self._resizes.append((len(self._record.read_bytes()), told))
         self.columns, self.rows = columns, rows
         self.tmux("resize-window", "-x", str(columns), "-y", str(rows))

@@ -10,14 +10,13 @@ from typing import Any
 import anyio
 import apsw
 
-from dragoman.clock import Clock
+from dragoman.core.clock import Clock
+from dragoman.core.redaction import Redactor
+from dragoman.io.files.system_calls import REAL_SYSTEM, SystemCalls
 from dragoman.journal import Journal
-from dragoman.redaction import Redactor
-from dragoman.terminal.commands import CommandStore
-from dragoman.terminal.model import VERIFIES, Command
+from dragoman.terminal.model import VERIFIES, CommandReport, RecordedCommand
+from dragoman.terminal.record.command_store import CommandStore
 from dragoman.terminal.service import TerminalService
-from dragoman.terminal.told import CommandTold
-from dragoman.transport.system import REAL_SYSTEM, System
 
 DEADLINE_S = 20.0
 NOON_MS = 1_700_000_000_000
@@ -30,7 +29,7 @@ async def recorded(
     redact: bool = True,
     names: Sequence[str] = (),
     clock: Clock | None = None,
-    system: System = REAL_SYSTEM,
+    system: SystemCalls = REAL_SYSTEM,
     **journal_options: Any,
 ) -> AsyncIterator[TerminalService]:
     """As the daemon composes it."""
@@ -72,7 +71,7 @@ class Shell:
 
     async def run(
         self, line: str, *outputs: bytes, exit_code: int | None = 0, cwd: str = "/home/ann", unverified: bool = False
-    ) -> Command:
+    ) -> RecordedCommand:
         await self.service.command_began(self.terminal, self.tick(), line)
         began_ms = self.now_ms
         for output in outputs:
@@ -81,9 +80,9 @@ class Shell:
 
     async def ended(
         self, line: str, began_ms: int, *, exit_code: int | None = 0, cwd: str = "/home/ann", unverified: bool = False
-    ) -> Command:
+    ) -> RecordedCommand:
         self.count += 1
-        told = CommandTold(
+        told = CommandReport(
             id=f"{self.terminal}:{self.count}" + (":unverified" if unverified else ""),
             terminal=self.terminal,
             line=line,
@@ -99,7 +98,7 @@ def names_in(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
 
-async def output_of(service: TerminalService, command: Command) -> bytes:
+async def output_of(service: TerminalService, command: RecordedCommand) -> bytes:
     found = b""
     while True:
         page = await service.output(command.id, offset=len(found))

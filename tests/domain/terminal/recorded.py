@@ -9,13 +9,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from dragoman.core.redaction import Redactor
 from dragoman.journal import Journal
-from dragoman.redaction import Redactor
-from dragoman.terminal.commands import CommandStore
-from dragoman.terminal.model import AGENT, UNVERIFIED, VERIFIES, Command
+from dragoman.terminal.model import AGENT, UNVERIFIED, VERIFIES, CommandReport, RecordedCommand
+from dragoman.terminal.record.command_store import CommandStore
 from dragoman.terminal.service import TerminalService
-from dragoman.terminal.told import CommandTold
-from dragoman.testing.clocks import VirtualClock
+from tests.support.clocks import VirtualClock
 
 SESSIONS = Path(__file__).parents[2] / "vectors" / "terminal_sessions"
 
@@ -37,7 +36,7 @@ class Recorded:
         took_s: float = 1.0,
         verified: bool = True,
         agent: str = "",
-    ) -> Command:
+    ) -> RecordedCommand:
         """As a wrapper tells it; five seconds pass before the next."""
         number = await self._number(terminal, agent)
         began_ms = self.clock.wall_ns() // 1_000_000
@@ -46,7 +45,7 @@ class Recorded:
         for at in range(0, len(data), 65_536):
             await self.service.take(terminal, "output", began_ms, data[at : at + 65_536])
         self.clock.advance(took_s)
-        told = CommandTold(
+        told = CommandReport(
             id=f"{terminal}:{number}" + ("" if verified else UNVERIFIED),
             terminal=terminal,
             line=line,

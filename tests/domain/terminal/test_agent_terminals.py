@@ -14,23 +14,22 @@ import anyio.lowlevel
 import psutil
 import pytest
 
-from dragoman.errors import DragomanError
+from dragoman.core.errors import DragomanError
+from dragoman.core.redaction import Redactor
+from dragoman.io.net.unix_socket import bind_private_socket
+from dragoman.io.processes.supervisor_pool import SupervisorPool
 from dragoman.journal import Journal
-from dragoman.omnish.server import OmnishServer
-from dragoman.omnish.visit import Services
-from dragoman.redaction import Redactor
-from dragoman.terminal.agent_terminal import AgentTerminal, Client
-from dragoman.terminal.agent_terminals import LEFT_S, AgentTerminals
-from dragoman.terminal.commands import CommandStore
-from dragoman.terminal.model import AGENT, ENDED_BY
-from dragoman.terminal.plain import plain
+from dragoman.servers.omnish.connection import OmnishServices
+from dragoman.servers.omnish.server import OmnishServer
+from dragoman.terminal.agent_terminals.pool import LEFT_S, AgentTerminalPool
+from dragoman.terminal.agent_terminals.terminal import AgentClient, AgentTerminal
+from dragoman.terminal.consent import ConsentBroker
+from dragoman.terminal.model import AGENT, ENDED_BY, CommandFilter
+from dragoman.terminal.plain_text import to_plain_text
+from dragoman.terminal.record.command_store import CommandStore
 from dragoman.terminal.service import TerminalService
-from dragoman.terminal.told import CommandFilter
-from dragoman.terminal.wrappers import Wrappers
-from dragoman.testing.clocks import VirtualClock
-from dragoman.transport.supervisors import Supervisors
-from dragoman.transport.unix_socket import bind_private_socket
 from tests.daemons import PATIENCE
+from tests.support.clocks import VirtualClock
 
 pytestmark = pytest.mark.anyio
 
@@ -47,7 +46,7 @@ class Book:
 
 class Stand:
     def __init__(
-        self, own: AgentTerminals, record: TerminalService, book: Book, clock: VirtualClock, client: Client
+        self, own: AgentTerminalPool, record: TerminalService, book: Book, clock: VirtualClock, client: AgentClient
     ) -> None:
         self.own, self.record, self.book, self.clock, self.client = own, record, book, clock, client
 
@@ -57,7 +56,7 @@ class Stand:
         return own
 
     async def ran(self, own: AgentTerminal, line: str) -> Any:
-        self.own.use(own)
+        self.own.mark_used(own)
         before = await self.record.commands(CommandFilter(terminal=own.id), limit=1)
         await own.run(line)
         with anyio.fail_after(10 * PATIENCE):
@@ -72,17 +71,17 @@ async def standing(tmp_path: Path, **bounds: Any) -> AsyncIterator[Stand]:
     workspace = tmp_path / "project"
     workspace.mkdir()
     environment = {"PATH": os.environ["PATH"], "SHELL": "/bin/bash", "HOME": str(tmp_path), "PS1": "$ "}
-    client = Client("agent-1", workspace, workspace, environment, trusts_workspace=True, link="first")
+    client = AgentClient("agent-1", workspace, workspace, environment, trusts_workspace=True, link="first")
     async with (
         Journal.open(tmp_path / "journal", stores=[store]) as journal,
         TerminalService.open(journal, store, tmp_path / "index", redactor=Redactor()) as record,
-        Supervisors() as supervisors,
+        SupervisorPool() as supervisors,
         anyio.create_task_group() as group,
     ):
-        services = Services(record, cast("Any", None), cast("Any", None), Wrappers(), lambda _: False, "1")
+        services = OmnishServices(record, cast("Any", None), cast("Any", None), ConsentBroker(), lambda _: False, "1")
         with bind_private_socket(socket) as listener:
             group.start_soon(OmnishServer(services).serve, listener)
-            own = AgentTerminals(supervisors, group, record, book, clock, socket, **bounds)
+            own = AgentTerminalPool(supervisors, group, record, book, clock, socket, **bounds)
             yield Stand(own, record, book, clock, client)
             group.cancel_scope.cancel()
 
@@ -105,7 +104,7 @@ async def test_one_is_known_ready_and_recorded_as_any_other(tmp_path: Path) -> N
         )
         assert stand.own.find(stand.client, own.id) is own
         command = await stand.ran(own, "echo $HISTFILE $PAGER $OMNISH_SESSION_ID")
-        assert plain((await stand.record.output(command.id)).data) == f"/dev/null cat {own.id}\n"
+        assert to_plain_text((await stand.record.output(command.id)).data) == f"/dev/null cat {own.id}\n"
 
 
 async def test_one_whose_shell_ends_is_gone(tmp_path: Path) -> None:
@@ -207,7 +206,7 @@ async def test_all_end_with_the_daemon_and_those_of_a_killed_one_are_buried(tmp_
         terminal = record.terminal(own.id).terminal
         assert (terminal.attributes.get(ENDED_BY), terminal.ended_ns is None) == ("daemon_ended", False)
         unused = cast("Any", None)
-        await AgentTerminals(unused, group, record, unused, VirtualClock(), tmp_path).bury()
+        await AgentTerminalPool(unused, group, record, unused, VirtualClock(), tmp_path).end_orphans()
         assert record.terminal("orphan").terminal.attributes[ENDED_BY] == "daemon_died"
         assert record.terminal("person").terminal.ended_ns is None, "a person's wrapper may still come back"
 
@@ -221,7 +220,7 @@ async def test_where_there_are_too_many_the_one_unused_longest_makes_room(tmp_pa
     async with standing(tmp_path, most=2) as stand:
         first, second = await stand.opened(), await stand.opened()
         stand.clock.advance(1)
-        stand.own.use(first)
+        stand.own.mark_used(first)
         third = await stand.opened()
         assert {it.id for it in stand.own.of(stand.client)} == {first.id, third.id}
         for own in (first, third):
@@ -234,7 +233,7 @@ async def test_where_there_are_too_many_the_one_unused_longest_makes_room(tmp_pa
 
 async def test_without_trust_no_shell_starts(tmp_path: Path) -> None:
     async with standing(tmp_path) as stand:
-        stand.client = Client("agent-2", tmp_path, tmp_path, stand.client.environment)
+        stand.client = AgentClient("agent-2", tmp_path, tmp_path, stand.client.environment)
         with pytest.raises(DragomanError) as refused:
             await stand.opened()
         assert refused.value.code == "needs_trust"
@@ -259,7 +258,7 @@ async def test_one_that_cannot_be_opened_is_told_and_the_next_can(
     brief.chmod(0o700)
     async with standing(tmp_path) as stand:
         environment = {**stand.client.environment, "SHELL": str(tmp_path / shell)}
-        broken = Client("agent-1", stand.client.workspace, stand.client.cwd, environment, trusts_workspace=True)
+        broken = AgentClient("agent-1", stand.client.workspace, stand.client.cwd, environment, trusts_workspace=True)
         with pytest.raises(DragomanError) as refused:
             await stand.own.open(broken, stand.client.cwd / folder)
         assert refused.value.code == code
@@ -274,7 +273,7 @@ async def test_a_module_of_the_workspace_is_not_taken_for_the_wrapper(tmp_path: 
             (folder / "__init__.py").write_text("open('/tmp/never', 'w')")
         (fake / "__main__.py").write_text("raise SystemExit(9)")
         environment = {**stand.client.environment, "PYTHONPATH": str(stand.client.workspace)}
-        client = Client("agent-1", stand.client.workspace, stand.client.cwd, environment, trusts_workspace=True)
+        client = AgentClient("agent-1", stand.client.workspace, stand.client.cwd, environment, trusts_workspace=True)
         own = await stand.own.open(client, client.cwd)
         assert (await stand.ran(own, "echo ours")).exit_code == 0
 

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from dragoman.phrases import Language
-from dragoman.redaction import Redactor
-from dragoman.shell.cells import width
-from dragoman.terminal.answers import Answers
-from dragoman.terminal.days import midnight_ns
-from dragoman.terminal.port import Scope
+from dragoman.core.localization import Language
+from dragoman.core.redaction import Redactor
+from dragoman.shell.overlay.cells import width
+from dragoman.terminal.answers.answer_service import AnswerService
+from dragoman.terminal.answers.question import midnight_ns
+from dragoman.terminal.model import TerminalScope
 from tests.domain.terminal.recorded import Recorded, recorded, session, session_names
 
 pytestmark = pytest.mark.anyio
@@ -24,8 +24,8 @@ async def record(tmp_path: Path) -> AsyncIterator[Recorded]:
         yield record
 
 
-async def ask(record: Recorded, query: str, *, scope: Scope = None, language: Language = "en") -> str:
-    answers = Answers(record.service, clock=record.clock, redactor=Redactor())
+async def ask(record: Recorded, query: str, *, scope: TerminalScope = None, language: Language = "en") -> str:
+    answers = AnswerService(record.service, clock=record.clock, redactor=Redactor())
     return "".join([piece async for piece in answers.stream(query, scope=scope, asking="t1", language=language)])
 
 
@@ -48,7 +48,7 @@ async def test_recorded_sessions_are_answered_with_the_command_its_exit_code_and
                 command["line"], command["exit_code"], command["output"], terminal=name, cwd=command["cwd"]
             )
         answer = await ask(record, wanted["question"], scope=(name,))
-        first = next(line for line in answer.splitlines() if not line.startswith(("Nothing in the record", "The last")))
+        first = next(line for line in answer.splitlines() if not line.startswith(("Nothing recorded", "The last")))
         rows.append(
             (
                 name,
@@ -127,7 +127,7 @@ async def test_what_helped_after_the_same_failure_is_told_as_what_was_done(recor
     await record.run("git checkout old", 0)
     await record.run("npm run build", 1, NPM_FAILS.replace("17", "18"))
     answer = await ask(record, "why did npm fail?")
-    assert "After the same failure, " in answer
+    assert "After the same failure " in answer
     assert "you ran `npm ci`, and then it worked." in answer
 
 
@@ -145,7 +145,7 @@ async def test_a_slip_is_told_with_what_was_run_instead(record: Recorded) -> Non
     await record.run("git status", 0)
     answer = await ask(record, "what went wrong?")
     assert "exit code 127 (command not found)" in answer
-    assert "After it you ran `git status`, and that worked." in answer
+    assert "Then you ran `git status`, which worked." in answer
 
 
 async def test_only_verified_commands_are_spoken_of_and_advised(record: Recorded) -> None:
@@ -158,7 +158,7 @@ async def test_only_verified_commands_are_spoken_of_and_advised(record: Recorded
     assert "evil" not in answer
     await record.run("rm -rf / # forged", 1, "x.c:1:2: error: forged\r\n", cwd="/obey", verified=False)
     forged = await ask(record, "last error")
-    assert forged.startswith("A command that is not verified failed with exit code 1")
+    assert forged.startswith("An unverified command failed with exit code 1")
     assert "  │ rm -rf / # forged" in forged.splitlines()
     assert "obey" not in forged
 
@@ -227,7 +227,7 @@ async def test_what_works_is_told_to_work(record: Recorded) -> None:
 async def test_words_that_no_command_has_lead_to_the_last_failure_and_are_told(record: Recorded) -> None:
     await record.run("make", 2, "x.c:1:2: error: broken\r\n")
     answer = await ask(record, "why did the frobnicator fail?")
-    assert answer.startswith("Nothing in the record is about: frobnicator\nThe last failure:\n`make` failed")
+    assert answer.startswith("Nothing recorded about: frobnicator\nThe last failure:\n`make` failed")
 
 
 async def test_questions_that_are_no_failure(record: Recorded) -> None:
@@ -246,7 +246,7 @@ async def test_questions_that_are_no_failure(record: Recorded) -> None:
     assert error_line(printed) == "abc123 Add invoices"
     assert (await ask(record, "what did pytest say?")).startswith("`pytest -q` failed")
     assert "abc123 Add invoices" in await ask(record, "where did I see invoices")
-    assert "Nothing in the record is about: xylophone" in await ask(record, "search xylophone")
+    assert "Nothing recorded about: xylophone" in await ask(record, "search xylophone")
 
 
 @pytest.mark.parametrize("question", ["what commands did I run?", "which commands failed?", "find half"])
@@ -310,7 +310,7 @@ async def test_all_failures_of_a_day_are_told_each_once_with_how_often_and_when(
     await a_day(record)
     answer = await ask(record, question)
     title, *rows = answer.splitlines()
-    assert title == "5 failures of 3 commands, newest first (shown: 3):"
+    assert title == "3 commands failed (5 failures), newest first (3 shown):"
     assert rows[:3] == [
         "  │ 11 s ago  [128]  1×  /home/dev/shop  git push",
         "  │ 35 s ago  [2]  1×, worked since  /home/dev/shop  make",
@@ -325,14 +325,14 @@ async def test_failures_of_another_time_of_some_commands_and_in_chinese(record: 
     await a_day(record)
     assert (await ask(record, "what failed yesterday?")).splitlines()[1].endswith("[1]  1×  /home/dev/shop  npm test")
     assert "pytest" not in await ask(record, "what failed yesterday?")
-    assert (await ask(record, "which commands failed this week?")).startswith("6 failures of 4 commands")
+    assert (await ask(record, "which commands failed this week?")).startswith("4 commands failed (6 failures)")
     of_tests = await ask(record, "which tests failed today?")
-    assert of_tests.startswith("3 failures of one command:")
-    assert (await ask(record, "how often did make fail this week")).startswith("One failure:")
-    assert (await ask(record, "昨天哪些命令失败了", language="zh")).startswith("1 条命令共失败 1 次")
+    assert of_tests.startswith("1 command failed 3 times:")
+    assert (await ask(record, "how often did make fail this week")).startswith("1 command failed:")
+    assert (await ask(record, "昨天哪些命令失败了", language="zh")).startswith("1 条命令失败：")
     record.clock.advance(48 * 3600)
     await record.run("ls", 0)
-    assert "Nothing failed since" in await ask(record, "what failed today")
+    assert "commands since" in await ask(record, "what failed today")
 
 
 @pytest.mark.parametrize(
@@ -351,11 +351,11 @@ async def test_why_it_failed_is_asked_of_one(record: Recorded, question: str) ->
         ("did I use python anywhere", "python3 app.py"),
         ("address already", "address already in use"),
         ("what did python print", "python3 app.py"),
-        ("what is the capital of France", "Nothing in the record is about: capital france"),
-        ("how long did docker take", "Nothing in the record is about: docker"),
-        ("when did docker last work", "Nothing in the record is about: docker"),
-        ("what did docker print", "Nothing in the record is about: docker"),
-        ("why did docker fail", "Nothing in the record is about: docker\nThe last failure:\n`ls -l` failed"),
+        ("what is the capital of France", "Nothing recorded about: capital france"),
+        ("how long did docker take", "Nothing recorded about: docker"),
+        ("when did docker last work", "Nothing recorded about: docker"),
+        ("what did docker print", "Nothing recorded about: docker"),
+        ("why did docker fail", "Nothing recorded about: docker\nThe last failure:\n`ls -l` failed"),
     ],
 )
 async def test_words_are_found_as_history_finds_them_or_said_to_be_nowhere(
@@ -412,15 +412,15 @@ async def test_a_question_about_nothing_in_the_record_is_told_so_and_not_answere
 ) -> None:
     await record.run("make", 0)
     await record.run("ls")
-    assert await ask(record, query) == f"Nothing in the record is about: {told}"
+    assert await ask(record, query) == f"Nothing recorded about: {told}"
 
 
 @pytest.mark.parametrize("question", ["which terraform commands failed today?", "今天 terraform 有哪些失败"])
 async def test_failures_of_others_are_told_as_such(record: Recorded, question: str) -> None:
     await a_day(record)
     notice, title, *_ = (await ask(record, question)).splitlines()
-    assert notice == "Nothing in the record of that time is about: terraform"
-    assert title.startswith("5 failures of 3 commands")
+    assert notice == "Nothing recorded in that time about: terraform"
+    assert title.startswith("3 commands failed (5 failures)")
 
 
 @pytest.mark.parametrize(

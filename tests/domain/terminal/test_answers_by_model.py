@@ -9,13 +9,13 @@ from pathlib import Path
 import anyio
 import pytest
 
-from dragoman.models.choosing import chosen_model
-from dragoman.redaction import Redactor
-from dragoman.setting_table import Settings
-from dragoman.terminal.answers import Answers
-from dragoman.testing.fake_model import Cuts, Ends, FakeModel, Refuses, Says, Sends, Step, Waits
+from dragoman.core.redaction import Redactor
+from dragoman.core.settings.schema import Settings
+from dragoman.models.selection import select_model
+from dragoman.terminal.answers.answer_service import AnswerService
 from tests.daemons import PATIENCE
 from tests.domain.terminal.recorded import Recorded, recorded
+from tests.support.fake_model import Cuts, Ends, FakeModel, Refuses, Says, Sends, Step, Waits
 
 pytestmark = pytest.mark.anyio
 OFFLINE = "`make` failed with exit code 2, 5 s ago in /home/dev/shop."
@@ -29,10 +29,10 @@ async def record(tmp_path: Path) -> AsyncIterator[Recorded]:
         yield record
 
 
-def answers_by(fake: FakeModel, record: Recorded) -> Answers:
+def answers_by(fake: FakeModel, record: Recorded) -> AnswerService:
     settings = Settings(model="openai", model_name="small", model_address=fake.address)
-    model = chosen_model(settings, {})
-    return Answers(record.service, clock=record.clock, redactor=Redactor(), model=model)
+    model = select_model(settings, {})
+    return AnswerService(record.service, clock=record.clock, redactor=Redactor(), model=model)
 
 
 async def pieces(fake: FakeModel, record: Recorded, query: str = "why did make fail?") -> list[str]:
@@ -79,11 +79,11 @@ async def test_control_characters_of_a_model_are_shown_and_not_sent(record: Reco
     ("steps", "why"),
     [
         ([Refuses(401)], "refused the key (401)"),
-        ([Refuses(429, headers={"retry-after": "9"})], "Ask again in 9 s."),
+        ([Refuses(429, headers={"retry-after": "9"})], "Try again in 9 s."),
         ([Refuses(500)], "provider failed (500)"),
-        ([Sends(b"<html>")], "no answer"),
-        ([Ends()], "no answer"),
-        ([Cuts()], "broke off"),
+        ([Sends(b"<html>")], "invalid response"),
+        ([Ends()], "invalid response"),
+        ([Cuts()], "cut off"),
     ],
 )
 async def test_a_model_that_fails_leaves_the_records_answer_with_one_line_of_why(
@@ -99,13 +99,13 @@ async def test_a_model_that_fails_leaves_the_records_answer_with_one_line_of_why
 async def test_what_a_provider_says_about_a_refusal_is_quoted(record: Recorded) -> None:
     async with FakeModel.running([Refuses(404, "no model small\x1b[2J")]) as fake:
         *_, why, said = "".join(await pieces(fake, record)).splitlines()
-    assert why == "The model's provider refused the question (404). Check `model_name` and `model_address`."
+    assert why == "The model provider refused the request (404). Check `model_name` and `model_address`."
     assert said == "  │ no model small\\x1b[2J"
 
 
 async def test_a_model_without_a_key_leaves_the_records_answer(record: Recorded) -> None:
-    model = chosen_model(Settings(model="anthropic", model_name="small"), {})
-    answers = Answers(record.service, clock=record.clock, redactor=Redactor(), model=model)
+    model = select_model(Settings(model="anthropic", model_name="small"), {})
+    answers = AnswerService(record.service, clock=record.clock, redactor=Redactor(), model=model)
     answer = "".join([piece async for piece in answers.stream("why?", scope=None, asking="t1", language="en")])
     assert answer.startswith(OFFLINE)
     assert "ANTHROPIC_API_KEY" in answer.splitlines()[-1]
@@ -115,7 +115,7 @@ async def test_an_answer_that_breaks_off_is_followed_by_the_records(record: Reco
     async with FakeModel.running([Says(["I think that "]), Cuts()]) as fake:
         first, *rest = await pieces(fake, record)
     assert first == "I think that "
-    assert "broke off" in rest[-1]
+    assert "cut off" in rest[-1]
     assert OFFLINE in rest[-1]
 
 

@@ -10,17 +10,16 @@ import anyio
 import anyio.lowlevel
 import pytest
 
-from dragoman.models.choosing import chosen_model
-from dragoman.redaction import Redactor
-from dragoman.setting_table import Settings
-from dragoman.terminal.completion import Completions
-from dragoman.terminal.model import VERIFIES
-from dragoman.terminal.suggesting.guesses import Guesses, Moment
-from dragoman.terminal.told import CommandTold
-from dragoman.testing.fake_model import Ends, FakeModel, Refuses, Says, Step, Waits
+from dragoman.core.redaction import Redactor
+from dragoman.core.settings.schema import Settings
+from dragoman.models.selection import select_model
+from dragoman.terminal.completion.completer import CommandCompleter
+from dragoman.terminal.completion.predictor import CommandPredictor, TypingContext
+from dragoman.terminal.model import VERIFIES, CommandReport
 from tests.daemons import PATIENCE
 from tests.domain.terminal.habits import history
 from tests.domain.terminal.recorded import Recorded, recorded
+from tests.support.fake_model import Ends, FakeModel, Refuses, Says, Step, Waits
 
 pytestmark = pytest.mark.anyio
 SHOP, SITE = "/home/dev/shop", "/home/dev/site"
@@ -32,14 +31,14 @@ async def record(tmp_path: Path) -> AsyncIterator[Recorded]:
         yield record
 
 
-async def loaded(record: Recorded) -> Completions:
-    completions = Completions(record.service, redactor=Redactor())
+async def loaded(record: Recorded) -> CommandCompleter:
+    completions = CommandCompleter(record.service, redactor=Redactor())
     await completions.load()
     return completions
 
 
 async def lines(
-    completions: Completions, text: str, *, terminal: str = "t1", cwd: str = SHOP, limit: int = 5
+    completions: CommandCompleter, text: str, *, terminal: str = "t1", cwd: str = SHOP, limit: int = 5
 ) -> list[str]:
     found = await completions.suggest(text, len(text), terminal=terminal, cwd=cwd, limit=limit)
     assert all(one.text.startswith(text) and 0 < one.confidence <= 1 for one in found)
@@ -59,12 +58,12 @@ async def test_what_was_typed_before_is_suggested_and_what_is_typed_now_is_learn
 async def test_commands_that_end_while_the_history_is_read_are_learnt_once(record: Recorded) -> None:
     for number in range(120):
         await record.run(f"echo {number}", took_s=0)
-    completions = Completions(record.service, redactor=Redactor())
+    completions = CommandCompleter(record.service, redactor=Redactor())
     async with anyio.create_task_group() as group:
         group.start_soon(completions.load)
         await record.run("make late")
     assert await lines(completions, "make") == ["make late"]
-    assert completions._guesses.lines.count == 121
+    assert completions._predictor.lines.count == 121
 
 
 async def test_the_folder_chooses(record: Recorded) -> None:
@@ -153,13 +152,13 @@ def test_on_a_replayed_history_the_first_suggestion_is_right_in_two_of_five_case
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     """After three characters of each of 5,000 commands, learning as they come; beside the last one that began so."""
-    guesses, before, latest = Guesses(), dict[str, str](), dict[str, str]()
+    guesses, before, latest = CommandPredictor(), dict[str, str](), dict[str, str]()
     tried = first = among_five = recent = 0
     sure: list[tuple[float, bool]] = []
     for typed in history():
-        moment, beginning = Moment(typed.cwd, before.get(typed.terminal, "")), typed.line[:3]
+        moment, beginning = TypingContext(typed.cwd, before.get(typed.terminal, "")), typed.line[:3]
         if len(typed.line) > 3:
-            found = guesses.guess(beginning, moment, 5)
+            found = guesses.predict(beginning, moment, 5)
             tried += 1
             first += found[:1] != [] and found[0][0] == typed.line
             among_five += typed.line in [line for line, _ in found]
@@ -180,10 +179,10 @@ def test_on_a_replayed_history_the_first_suggestion_is_right_in_two_of_five_case
 
 
 @contextlib.asynccontextmanager
-async def with_model(record: Recorded, *replies: Sequence[Step]) -> AsyncIterator[tuple[Completions, FakeModel]]:
+async def with_model(record: Recorded, *replies: Sequence[Step]) -> AsyncIterator[tuple[CommandCompleter, FakeModel]]:
     async with FakeModel.running(*replies) as fake, anyio.create_task_group() as group:
-        model = chosen_model(Settings(model="openai", model_name="small", model_address=fake.address), {})
-        completions = Completions(record.service, redactor=Redactor(), model=model)
+        model = select_model(Settings(model="openai", model_name="small", model_address=fake.address), {})
+        completions = CommandCompleter(record.service, redactor=Redactor(), model=model)
         group.start_soon(completions.run)
         with anyio.fail_after(10 * PATIENCE):
             await completions.loaded.wait()
@@ -248,7 +247,7 @@ async def ran_unverified(record: Recorded, terminal: str, line: str) -> None:
     """By a client that gives its shell no nonce."""
     now_ms = record.clock.wall_ns() // 1_000_000
     await record.service.begin(terminal, parent="", at_ms=now_ms, attributes={"shell": "bash"})
-    told = CommandTold(
+    told = CommandReport(
         id=f"{terminal}:1", terminal=terminal, line=line, started_ms=now_ms, ended_ms=now_ms, exit_code=0
     )
     await record.service.command_ended(told)
@@ -257,7 +256,7 @@ async def ran_unverified(record: Recorded, terminal: str, line: str) -> None:
 async def test_what_nobody_verified_is_told_to_a_model_for_its_own_terminal_alone(
     record: Recorded, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("dragoman.terminal.completion._WAIT_FOR_MODEL_S", 10 * PATIENCE)
+    monkeypatch.setattr("dragoman.terminal.completion.completer._WAIT_FOR_MODEL_S", 10 * PATIENCE)
     for terminal in ("plain", "other"):
         await ran_unverified(record, terminal, f"echo {terminal}")
     await record.run("make ours", terminal="ours")
@@ -283,7 +282,7 @@ async def test_a_session_that_verifies_nothing_is_suggested_its_own_commands_and
 async def test_a_command_of_the_far_future_does_not_keep_later_ones_from_being_learnt(record: Recorded) -> None:
     await record.run("git status")
     far_ms = record.clock.wall_ns() // 1_000_000 + 10**11
-    told = CommandTold(id="t1:far", terminal="t1", line="git far", started_ms=far_ms, ended_ms=far_ms, exit_code=0)
+    told = CommandReport(id="t1:far", terminal="t1", line="git far", started_ms=far_ms, ended_ms=far_ms, exit_code=0)
     await record.service.command_ended(told)
     completions = await loaded(record)
     await record.run("git stash")
@@ -291,7 +290,7 @@ async def test_a_command_of_the_far_future_does_not_keep_later_ones_from_being_l
 
 
 async def test_a_command_of_a_clock_that_was_not_set_leaves_others_their_age(record: Recorded) -> None:
-    told = CommandTold(id="t1:unset", terminal="t1", line="git unset", started_ms=1, ended_ms=1, exit_code=0)
+    told = CommandReport(id="t1:unset", terminal="t1", line="git unset", started_ms=1, ended_ms=1, exit_code=0)
     await record.service.begin("t1", parent="", at_ms=1, attributes={VERIFIES: "1"})
     await record.service.command_ended(told)
     for _ in range(3):

@@ -16,16 +16,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dragoman.errors import DragomanError
+from dragoman.core.errors import DragomanError
+from dragoman.core.redaction import Redactor
 from dragoman.journal import Journal
-from dragoman.redaction import Redactor
-from dragoman.terminal.commands import CommandStore
-from dragoman.terminal.exchange import FORMATS, bring_in, export, folders, open_recording, reading
-from dragoman.terminal.exchange.recording import Ended, Item
-from dragoman.terminal.model import GAP, VERIFIES, Piece
-from dragoman.terminal.screen import SIZE, emulate, resized, size_of
+from dragoman.terminal.exchange import (
+    FORMATS,
+    export_recording,
+    import_recording,
+    importer,
+    omnish_folder,
+    open_recording,
+)
+from dragoman.terminal.exchange.recording_model import CommandEnd, RecordingItem
+from dragoman.terminal.model import GAP, VERIFIES, CommandFilter, CommandReport, StreamPiece
+from dragoman.terminal.record.command_store import CommandStore
+from dragoman.terminal.screen import SIZE, emulate, resize_sequence, terminal_size
 from dragoman.terminal.service import TerminalService
-from dragoman.terminal.told import CommandFilter, CommandTold
 
 pytestmark = pytest.mark.anyio
 
@@ -49,7 +55,7 @@ async def recorded(service: TerminalService) -> str:
     await service.take("orig", "output", START + 5, "$ echo 中文\r\n".encode())
     await service.command_began("orig", START + 5, "echo 中文")
     await service.take("orig", "output", START + 5, "\x1b[31m中文\x1b[0m\r\n".encode())
-    told = CommandTold(
+    told = CommandReport(
         id="orig:1",
         terminal="orig",
         line="echo 中文",
@@ -59,9 +65,9 @@ async def recorded(service: TerminalService) -> str:
         exit_code=0,
     )
     await service.command_ended(told)
-    await service.take("orig", "output", START + 5, b"$ " + resized((80, 24), (100, 30)) + b"false\r\n")
+    await service.take("orig", "output", START + 5, b"$ " + resize_sequence((80, 24), (100, 30)) + b"false\r\n")
     await service.command_began("orig", START + 1500, "false")
-    told = CommandTold(
+    told = CommandReport(
         id="orig:2", terminal="orig", line="false", cwd="/", started_ms=START + 1500, ended_ms=START + 1600, exit_code=1
     )
     await service.command_ended(told)
@@ -73,7 +79,7 @@ async def recorded(service: TerminalService) -> str:
 async def written(service: TerminalService, terminal: str, format: str, folder: Path) -> Path:
     place = folder / format
     files: dict[str, bytes] = {}
-    async for part in export(service, terminal, format):
+    async for part in export_recording(service, terminal, format):
         files[part.file] = files.get(part.file, b"") + part.data
     if set(files) == {""}:
         place.write_bytes(files[""])
@@ -86,7 +92,7 @@ async def written(service: TerminalService, terminal: str, format: str, folder: 
 
 async def brought_in(service: TerminalService, place: Path) -> str:
     with open_recording(place) as (header, items):
-        terminal, _ = await bring_in(service, header, items, lambda: f"new-{place.stem}")
+        terminal, _ = await import_recording(service, header, items, lambda: f"new-{place.stem}")
     return terminal
 
 
@@ -176,7 +182,7 @@ async def test_a_recording_of_another_program_has_its_own_size(service: Terminal
     header = {"version": 3, "term": {"cols": 20, "rows": 4}, "env": {"SHELL": "/bin/zsh"}, "timestamp": 1}
     place.write_text("\n".join(json.dumps(it) for it in (header, *events)) + "\n# a comment\n")
     terminal = await brought_in(service, place)
-    screen = emulate(await stream_of(service, terminal), *size_of(service.terminal(terminal).terminal))
+    screen = emulate(await stream_of(service, terminal), *terminal_size(service.terminal(terminal).terminal))
     assert (screen.columns, screen.rows, screen.lines[4]) == (40, 5, " " * 37 + "x")
     assert service.terminal(terminal).terminal.attributes["shell"] == "/bin/zsh"
 
@@ -223,7 +229,7 @@ async def test_a_torn_stream_is_read_as_far_as_it_is_whole(service: TerminalServ
     for cut in (1, 7, 12, 20):
         (place / "stream.bin").write_bytes(whole[:-cut])
         with open_recording(place) as (_, items):
-            pieces = [it for it in items if isinstance(it, Piece)]
+            pieces = [it for it in items if isinstance(it, StreamPiece)]
         assert sum(len(it.data) + 13 for it in pieces) <= len(whole) - cut
 
 
@@ -265,8 +271,8 @@ def test_neither_a_link_nor_a_pipe_nor_a_device_is_read(tmp_path: Path) -> None:
 
 
 def test_what_is_too_large_is_refused_before_it_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reading, "MOST_BYTES", 1000)
-    monkeypatch.setattr(reading, "MOST_LINE", 100)
+    monkeypatch.setattr(importer, "MOST_BYTES", 1000)
+    monkeypatch.setattr(importer, "MOST_LINE", 100)
     place = tmp_path / "file"
     place.write_bytes(b"x" * 1001)
     assert refusal(place) == "bad_recording"
@@ -289,10 +295,10 @@ def test_a_piece_that_claims_gigabytes_is_refused(tmp_path: Path) -> None:
 def test_any_bytes_are_read_or_refused(stream: bytes, rest: bytes, spans: list[tuple[int, int]]) -> None:
     commands = [{"stream_offset": at, "stream_length": length, "started_at": 1} for at, length in spans]
     meta = b'{"started_at": "2026-01-01T00:00:00+00:00"}'
-    items: list[Item] = []
+    items: list[RecordingItem] = []
     with contextlib.suppress(DragomanError):
-        items += folders.read(meta, json.dumps(commands).encode(), io.BytesIO(stream + rest))[1]
-        assert len([it for it in items if not isinstance(it, Piece)]) == 2 * len(spans)
+        items += omnish_folder.read_omnish_folder(meta, json.dumps(commands).encode(), io.BytesIO(stream + rest))[1]
+        assert len([it for it in items if not isinstance(it, StreamPiece)]) == 2 * len(spans)
 
 
 async def test_a_gap_comes_in_where_it_was(service: TerminalService, tmp_path: Path) -> None:
@@ -310,11 +316,11 @@ async def test_an_export_never_runs_backwards(service: TerminalService, tmp_path
     await service.begin("back", parent="", at_ms=START, attributes={})
     for at_ms, text in ((START + 9_000, b"a"), (START + 1_000, b"b")):
         await service.take("back", "output", at_ms, text)
-    told = CommandTold(id="back:1", terminal="back", line="make", started_ms=START + 500, ended_ms=None, exit_code=0)
+    told = CommandReport(id="back:1", terminal="back", line="make", started_ms=START + 500, ended_ms=None, exit_code=0)
     await service.command_ended(told)
     await service.take("back", "output", START + 9_500, b"c")
     with open_recording(await written(service, "back", format, tmp_path)) as (_, items):
-        times = [item.at_ms for item in items if isinstance(item, Piece)]
+        times = [item.at_ms for item in items if isinstance(item, StreamPiece)]
     assert times == sorted(times)
     assert len(times) == 3
 
@@ -322,8 +328,8 @@ async def test_an_export_never_runs_backwards(service: TerminalService, tmp_path
 @pytest.mark.parametrize("format", ["omnish", "jsonl", "asciicast"])
 async def test_what_was_not_told_goes_out_as_not_told(service: TerminalService, tmp_path: Path, format: str) -> None:
     await service.begin("bare", parent="", at_ms=START, attributes={})
-    told = CommandTold(id="bare:1", terminal="bare", line=None, started_ms=START, ended_ms=None, summary="one\ntwo")
+    told = CommandReport(id="bare:1", terminal="bare", line=None, started_ms=START, ended_ms=None, summary="one\ntwo")
     await service.command_ended(told)
     with open_recording(await written(service, "bare", format, tmp_path)) as (_, items):
-        (ended,) = [item for item in items if isinstance(item, Ended)]
+        (ended,) = [item for item in items if isinstance(item, CommandEnd)]
     assert (ended.line, ended.ended_ms, ended.summary) == (None, None, "one\ntwo")

@@ -52,7 +52,7 @@ def test_the_line_that_names_the_error_is_found(name: str) -> None:
     command, output, line = CASES[name]
     found = find_errors(output, command)
     assert found is not None
-    assert found.telling == output.split("\n")[line].strip()
+    assert found.key_line == output.split("\n")[line].strip()
 
 
 def test_the_place_in_the_users_own_code_is_shown_beside_an_exception() -> None:
@@ -88,17 +88,17 @@ def test_any_output_of_any_command_is_judged_within_bounds(output: str, command:
     [
         (1, None),
         (2, None),
-        (126, "found, but it may not be executed"),
+        (126, "found, but not executable"),
         (127, "command not found"),
         (130, "SIGINT: interrupted with Ctrl-C"),
-        (134, "SIGABRT: it aborted itself"),
-        (137, "SIGKILL: killed from outside, often for lack of memory"),
+        (134, "SIGABRT: aborted"),
+        (137, "SIGKILL: killed, often because memory ran out"),
         (139, "SIGSEGV: segmentation fault"),
-        (-9, "SIGKILL: killed from outside, often for lack of memory"),
-        (143, "SIGTERM: it was asked to end"),
-        (138, "ended by SIGUSR1"),
+        (-9, "SIGKILL: killed, often because memory ran out"),
+        (143, "SIGTERM: terminated"),
+        (138, "terminated by SIGUSR1"),
         (255, None),
-        (192, "ended by SIGRTMAX"),
+        (192, "terminated by SIGRTMAX"),
     ],
 )
 def test_exit_codes_mean_what_shells_mean_by_them(code: int, meaning: str | None) -> None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dragoman.terminal.plain import plain
+from dragoman.terminal.plain_text import to_plain_text
 
 
 @pytest.mark.parametrize(
@@ -27,7 +27,7 @@ from dragoman.terminal.plain import plain
     ],
 )
 def test_what_draws_and_reports_is_gone_and_what_is_read_stays(shown: bytes, text: str) -> None:
-    assert plain(shown) == text
+    assert to_plain_text(shown) == text
 
 
 @pytest.mark.parametrize(
@@ -53,23 +53,23 @@ def test_what_draws_and_reports_is_gone_and_what_is_read_stays(shown: bytes, tex
     ],
 )
 def test_a_line_is_what_stood_on_it_at_last(shown: bytes, text: str) -> None:
-    assert plain(shown) == text
+    assert to_plain_text(shown) == text
 
 
 def test_a_string_that_is_never_ended_loses_its_own_line_alone() -> None:
-    assert plain(b"a\x1b]52;c;" + b"x" * 100_000 + b"\nnext") == "a\nnext"
-    assert plain(b"a\x1b]52;c;xxx") == "a"
+    assert to_plain_text(b"a\x1b]52;c;" + b"x" * 100_000 + b"\nnext") == "a\nnext"
+    assert to_plain_text(b"a\x1b]52;c;xxx") == "a"
 
 
 @given(st.binary(max_size=300))
 def test_no_bytes_leave_a_control_character(data: bytes) -> None:
-    assert not [character for character in plain(data) if character < " " and character not in "\n\t"]
-    assert not [character for character in plain(data) if "\x7f" <= character <= "\x9f"]
+    assert not [character for character in to_plain_text(data) if character < " " and character not in "\n\t"]
+    assert not [character for character in to_plain_text(data) if "\x7f" <= character <= "\x9f"]
 
 
 @given(st.lists(st.text(st.characters(blacklist_categories=["Cc", "Cs"]), max_size=20), max_size=10))
 def test_plain_text_stays_as_it_is(lines: list[str]) -> None:
-    assert plain("\r\n".join(lines).encode()) == "\n".join(lines)
+    assert to_plain_text("\r\n".join(lines).encode()) == "\n".join(lines)
 
 
 @pytest.mark.parametrize(
@@ -77,5 +77,5 @@ def test_plain_text_stays_as_it_is(lines: list[str]) -> None:
 )
 def test_hostile_bytes_make_it_neither_slow_nor_large(hostile: bytes) -> None:
     began = time.process_time()
-    assert len(plain(hostile * (300_000 // len(hostile)))) < 1_000_000
+    assert len(to_plain_text(hostile * (300_000 // len(hostile)))) < 1_000_000
     assert time.process_time() - began < 2

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dragoman.terminal.prompts import is_prompt, may_be_prompt
+from dragoman.terminal.agent_terminals.terminal import is_prompt, may_be_prompt
 
 
 @pytest.mark.parametrize(

@@ -12,12 +12,21 @@ from pathlib import Path
 import anyio
 import pytest
 
-from dragoman.errors import DragomanError
-from dragoman.terminal.model import AGENT, GAP, PRIVATE, Command, Piece
-from dragoman.terminal.told import CommandFilter, CommandTold, Failed, PatternSeen
-from dragoman.testing.clocks import VirtualClock
+from dragoman.core.errors import DragomanError
+from dragoman.terminal.model import (
+    AGENT,
+    GAP,
+    PRIVATE,
+    CommandFailedNotice,
+    CommandFilter,
+    CommandReport,
+    PatternNotice,
+    RecordedCommand,
+    StreamPiece,
+)
 from tests.domain.journal.support import files_with
 from tests.domain.terminal.record_support import DEADLINE_S, NOON_MS, Shell, names_in, output_of, recorded
+from tests.support.clocks import VirtualClock
 
 pytestmark = pytest.mark.anyio
 
@@ -82,7 +91,7 @@ async def test_one_terminal_cannot_speak_of_anothers_commands(tmp_path: Path) ->
         await mine.begin()
         await other.begin()
         kept = await mine.run("make", b"done\r\n")
-        told = CommandTold(id=kept.id, terminal="other", line="evil", started_ms=NOON_MS, exit_code=0)
+        told = CommandReport(id=kept.id, terminal="other", line="evil", started_ms=NOON_MS, exit_code=0)
         forged = await service.command_ended(told)
         assert forged.id == f"other:{kept.id}"
         assert await service.command(kept.id) == kept
@@ -131,7 +140,7 @@ async def test_nothing_is_recorded_while_a_terminal_is_private(tmp_path: Path) -
         await service.begin(shell.terminal, parent="", at_ms=shell.tick(), attributes={PRIVATE: "1"})
         hidden = await shell.run("vault read hush", b"hush\r\n")
         await shell.type(b"hush\n")
-        await service.notice(shell.terminal, shell.tick(), PatternSeen("hush"))
+        await service.notice(shell.terminal, shell.tick(), PatternNotice("hush"))
         assert (hidden.line, hidden.output) == ("", None)
         await service.begin(shell.terminal, parent="", at_ms=shell.tick(), attributes={PRIVATE: "0"})
         await shell.run("again", b"shown\r\n")
@@ -245,7 +254,7 @@ async def test_a_fast_end_is_never_missed_and_a_slow_one_is_waited_for(tmp_path:
         found = await service.wait_for_command(shell.terminal, after=first.id, within_s=DEADLINE_S)
         assert found == second, "it ended before anybody waited"
         assert await service.wait_for_command(shell.terminal, after=second.id, within_s=0.01) is None
-        ended: list[Command | None] = []
+        ended: list[RecordedCommand | None] = []
 
         async def wait() -> None:
             ended.append(await service.wait_for_command(shell.terminal, within_s=DEADLINE_S))
@@ -284,7 +293,7 @@ async def test_a_watcher_that_never_looked_is_let_go(tmp_path: Path) -> None:
 async def test_listeners_hear_every_finished_command_and_a_broken_one_harms_nobody(tmp_path: Path) -> None:
     heard: list[str] = []
 
-    def broken(_: Command) -> None:
+    def broken(_: RecordedCommand) -> None:
         raise ValueError("broken")
 
     async with recorded(tmp_path) as service:
@@ -315,8 +324,8 @@ async def test_the_journal_has_what_happened_and_finds_it_by_its_words(tmp_path:
         shell = Shell(service)
         await shell.begin()
         await shell.run("make frobnicate", exit_code=2)
-        await service.notice(shell.terminal, shell.tick(), Failed(2))
-        await service.notice(shell.terminal, shell.tick(), PatternSeen("segmentation fault"))
+        await service.notice(shell.terminal, shell.tick(), CommandFailedNotice(2))
+        await service.notice(shell.terminal, shell.tick(), PatternNotice("segmentation fault"))
         await service.end(shell.terminal, shell.tick(), 0)
         journal = service._journal
         events = [recorded.event for recorded in await journal.read(session=shell.terminal)]
@@ -335,12 +344,12 @@ async def test_the_journal_has_what_happened_and_finds_it_by_its_words(tmp_path:
 
 async def test_what_is_unknown_is_told_with_what_there_is(tmp_path: Path) -> None:
     async with recorded(tmp_path) as service:
-        with pytest.raises(DragomanError, match="No terminal 'x' is known"):
+        with pytest.raises(DragomanError, match="No terminal with id 'x'"):
             service.terminal("x")
         await Shell(service, "there").begin()
         with pytest.raises(DragomanError) as caught:
             service.terminal("x")
-        assert (caught.value.code, str(caught.value.hint)) == ("unknown_terminal", "There are: there.")
+        assert (caught.value.code, str(caught.value.hint)) == ("unknown_terminal", "Available: there.")
         with pytest.raises(DragomanError) as caught:
             await service.output("there:99")
         assert caught.value.code == "unknown_command"
@@ -351,7 +360,7 @@ async def test_pieces_carry_the_time_at_which_they_were_shown(tmp_path: Path) ->
         await service.take("t", "output", NOON_MS, b"a")
         await service.take("t", "output", NOON_MS + 1_500, b"b")
         found = [piece async for piece in service.pieces("t")]
-        assert found == [Piece(NOON_MS, "output", b"a"), Piece(NOON_MS + 1_500, "output", b"b")]
+        assert found == [StreamPiece(NOON_MS, "output", b"a"), StreamPiece(NOON_MS + 1_500, "output", b"b")]
 
 
 async def test_a_time_that_has_not_come_counts_as_now_and_hides_nothing_newer(tmp_path: Path) -> None:
@@ -361,11 +370,11 @@ async def test_a_time_that_has_not_come_counts_as_now_and_hides_nothing_newer(tm
     async with recorded(tmp_path, clock=clock) as service:
         await service.begin("t", parent="", at_ms=far_ms, attributes={})
         await service.take("t", "output", far_ms, b"a")
-        told = CommandTold(id="t:1", terminal="t", line="far", started_ms=far_ms, ended_ms=far_ms, exit_code=1)
+        told = CommandReport(id="t:1", terminal="t", line="far", started_ms=far_ms, ended_ms=far_ms, exit_code=1)
         far = await service.command_ended(told)
         assert (far.started_ns // 1_000_000, far.ended_ns, far.claimed_ns) == (now_ms, now_ms * 10**6, far_ms * 10**6)
         clock.advance(1)
-        told = CommandTold(
+        told = CommandReport(
             id="t:2", terminal="t", line="now", started_ms=now_ms + 500, ended_ms=now_ms + 900, exit_code=1
         )
         await service.command_ended(told)
@@ -386,7 +395,7 @@ async def test_a_clock_that_was_set_back_does_not_turn_the_stream_round(tmp_path
 async def test_a_clock_that_was_set_back_does_not_hide_what_ran_last(tmp_path: Path) -> None:
     async with recorded(tmp_path) as service:
         for number, started_ms in enumerate((NOON_MS, NOON_MS - 3_600_000, 1)):
-            told = CommandTold(id=f"t:{number}", terminal="t", line=f"echo {number}", started_ms=started_ms)
+            told = CommandReport(id=f"t:{number}", terminal="t", line=f"echo {number}", started_ms=started_ms)
             await service.command_ended(told)
         newest_first = await service.commands(CommandFilter(terminal="t"))
         assert [it.line for it in newest_first] == ["echo 2", "echo 1", "echo 0"]
@@ -401,7 +410,7 @@ async def test_what_comes_late_leaves_an_ended_terminal_ended_and_a_new_start_op
         await service.begin(shell.terminal, parent="", at_ms=shell.tick(), attributes={}, reopens=False)
         await shell.show(b"late")
         await shell.run("make", b"late too")
-        await service.notice(shell.terminal, shell.tick(), Failed(2))
+        await service.notice(shell.terminal, shell.tick(), CommandFailedNotice(2))
         await service.end(shell.terminal, shell.tick(), None)
         assert service.terminal(shell.terminal).terminal.exit_code == 3
         assert b"".join([it.data async for it in service.pieces(shell.terminal)]) == b"latelate too"
@@ -414,7 +423,7 @@ async def test_what_a_client_says_of_a_command_is_kept_as_it_came_after_redactio
     async with recorded(tmp_path) as service:
         await service.command_began("t", NOON_MS, "make")
         for number, (line, summary) in enumerate([(None, "API_KEY=abcdefgh12345678 ok"), ("", key), ("ls", "a\nb")]):
-            told = CommandTold(id=f"t:{number}", terminal="t", line=line, started_ms=NOON_MS, summary=summary)
+            told = CommandReport(id=f"t:{number}", terminal="t", line=line, started_ms=NOON_MS, summary=summary)
             await service.command_ended(told)
     async with recorded(tmp_path) as service:
         unnamed, empty, named = sorted(await service.commands(CommandFilter(terminal="t")), key=lambda it: it.id)

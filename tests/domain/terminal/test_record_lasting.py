@@ -15,15 +15,14 @@ from pathlib import Path
 import anyio
 import pytest
 
-from dragoman.errors import DragomanError
-from dragoman.journal import Before, Everything, OfSession, Retention, Scope
-from dragoman.terminal.model import Command
-from dragoman.terminal.told import CommandFilter, CommandTold, PatternSeen
-from dragoman.testing.faults import FaultySystem
-from dragoman.transport.system import System
+from dragoman.core.errors import DragomanError
+from dragoman.io.files.system_calls import SystemCalls
+from dragoman.journal import BeforeScope, EverythingScope, Retention, Scope, SessionScope
+from dragoman.terminal.model import CommandFilter, CommandReport, PatternNotice, RecordedCommand
 from tests.domain.journal.support import files_with, require_sound
 from tests.domain.terminal.record_support import DEADLINE_S, Shell, indexed, names_in, output_of, recorded
 from tests.domain.terminal.test_redacted_streams import cut, every
+from tests.support.faulty_system import FaultySystem
 
 pytestmark = pytest.mark.anyio
 WORD = b"xylophone"
@@ -68,7 +67,9 @@ def files(folder: Path) -> list[Path]:
 
 
 @pytest.mark.parametrize(
-    "scope", [Everything(), OfSession("mine"), Before(1 << 62)], ids=["everything", "one terminal", "before"]
+    "scope",
+    [EverythingScope(), SessionScope("mine"), BeforeScope(1 << 62)],
+    ids=["everything", "one terminal", "before"],
 )
 @pytest.mark.parametrize("packed", [False, True], ids=["raw", "packed"])
 async def test_what_is_forgotten_is_in_no_file(tmp_path: Path, scope: Scope, packed: bool) -> None:
@@ -77,14 +78,14 @@ async def test_what_is_forgotten_is_in_no_file(tmp_path: Path, scope: Scope, pac
         await mine.begin(cwd="/xylophone")
         await other.begin()
         forgotten = await mine.run("play xylophone", *[WORD + os.urandom(20_000).hex().encode() + b"\r\n"] * 3)
-        await service.notice("mine", mine.tick(), PatternSeen("xylophone"))
+        await service.notice("mine", mine.tick(), PatternNotice("xylophone"))
         kept = await other.run("ls", b"kept\r\n")
         await indexed(service)
         assert (await service.search_output("xylophone*")).hits != []
         while packed and await service._journal.pack_segment():
             assert any(name.endswith(".segz") for name in names_in(tmp_path / "journal" / "segments" / "mine"))
         await service._journal.forget(scope)
-        if isinstance(scope, OfSession):
+        if isinstance(scope, SessionScope):
             assert await output_of(service, kept) == b"kept\r\n"
             await indexed(service)
             assert [hit.line for hit in (await service.search_output("kept")).hits] == ["kept"]
@@ -99,15 +100,15 @@ async def test_what_is_forgotten_is_in_no_file(tmp_path: Path, scope: Scope, pac
 async def test_what_came_today_is_not_forgotten_for_the_time_that_it_claims(tmp_path: Path) -> None:
     async with recorded(tmp_path) as service:
         began_ns = time.time_ns()
-        told = CommandTold(id="unset:1", terminal="unset", line="make", started_ms=1, ended_ms=2)
+        told = CommandReport(id="unset:1", terminal="unset", line="make", started_ms=1, ended_ms=2)
         await service.begin("unset", parent="", at_ms=1, attributes={})
         command = await service.command_ended(told)
         await service.end("unset", 3, 0)
-        await service._journal.forget(Before(began_ns))
+        await service._journal.forget(BeforeScope(began_ns))
         assert (await service.command(command.id)).line == "make"
     async with recorded(tmp_path) as service:
         assert service.terminal("unset").terminal.exit_code == 0
-        await service._journal.forget(Before(time.time_ns()))
+        await service._journal.forget(BeforeScope(time.time_ns()))
         with pytest.raises(DragomanError, match="No command"):
             await service.command(command.id)
 
@@ -174,7 +175,7 @@ async def _told_beside_a_fault(shell: Shell, system: FaultySystem) -> bool:
     return system.reached
 
 
-class StuckDisk(System):
+class StuckDisk(SystemCalls):
     """Takes bytes, and syncs nothing until it is let go."""
 
     def __init__(self) -> None:
@@ -194,7 +195,7 @@ async def test_a_slow_disk_delays_neither_the_loop_nor_those_who_only_append(tmp
             for _ in range(10):  # five files are filled, and none is synced
                 await shell.show(b"x" * 29_998 + b"\r\n")
             await beside.show(b"unharmed\r\n")
-        ended: list[Command] = []
+        ended: list[RecordedCommand] = []
 
         async def run() -> None:
             ended.append(await shell.run("make", b"made\r\n"))
@@ -251,7 +252,7 @@ async def _leak(shell: Shell, text: str, way: int, dice: random.Random) -> None:
     ways: dict[int, Callable[[], Awaitable[object]]] = {
         0: partial(shell.run, text.replace("\n", " "), data, cwd=f"/srv/{text[:200]}"),
         1: partial(shell.type, data),
-        2: partial(shell.service.notice, shell.terminal, shell.tick(), PatternSeen(text)),
+        2: partial(shell.service.notice, shell.terminal, shell.tick(), PatternNotice(text)),
         3: partial(shell.begin, note=text),
         4: partial(shell.service.command_began, shell.terminal, shell.tick(), text),
     }
@@ -318,9 +319,9 @@ async def test_what_retention_removed_leaves_the_index_and_an_empty_terminal_the
             await service.end(one.terminal, one.tick(), 0)
             service.disconnected(one.terminal)
         await service.catch_up()
-        service._journal._ledger.segments.close()
+        service._journal._journal_file.segments.close()
         await service._journal.retain(Retention(segments_bytes=0))
-        await service.tend()
+        await service.maintain()
         (seen,) = service.terminals()
         assert seen.terminal.id == shell.terminal, "a command is kept with its terminal"
         assert (await service.search_output("xylophone")).hits == []

@@ -11,12 +11,11 @@ from pathlib import Path
 import anyio
 import pytest
 
-from dragoman.errors import DragomanError
-from dragoman.terminal.model import GAP, PRIVATE, RESUMES_AT
-from dragoman.terminal.told import CommandFilter
-from dragoman.testing.faults import FaultySystem
+from dragoman.core.errors import DragomanError
+from dragoman.terminal.model import GAP, PRIVATE, RESUMES_AT, CommandFilter
 from tests.domain.journal.support import require_sound
 from tests.domain.terminal.record_support import Shell, output_of, recorded
+from tests.support.faulty_system import FaultySystem
 
 pytestmark = pytest.mark.anyio
 ROUNDS = 5
@@ -213,7 +212,7 @@ async def test_what_was_held_back_and_could_not_be_written_stays_unacknowledged(
         assert service.holds(shell.terminal)
         system.fail_at = system.calls + 1
         with anyio.fail_after(10):
-            while service._recording.holding:
+            while service._recorder.holding:
                 assert service.holds(shell.terminal), "also while it is being written"
                 await anyio.sleep(0.001)
         assert system.reached
@@ -231,7 +230,7 @@ async def test_a_secret_over_the_death_of_the_daemon_is_redacted(tmp_path: Path,
         shell = Shell(service)
         await resumed(shell, 0)
         await shell.show(line[:cut])
-        service._recording.holding.clear()  # as after a kill: nobody is left to show it
+        service._recorder.holding.clear()  # as after a kill: nobody is left to show it
         was = await service.tail(shell.terminal, 100)
     async with recorded(tmp_path) as service:
         shell = Shell(service)

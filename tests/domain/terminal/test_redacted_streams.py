@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dragoman.redaction import Redactor
+from dragoman.core.redaction import Redactor
 from tests.leaks import leaks, password
 
 REDACTOR = Redactor(names=("iban",))

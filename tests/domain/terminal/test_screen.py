@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dragoman.errors import DragomanError
+from dragoman.core.errors import DragomanError
 from dragoman.terminal import screen as screens
-from dragoman.terminal.model import Terminal
-from dragoman.terminal.screen import DEFAULT_SIZE, SIZE, Screen, emulate, size_of
+from dragoman.terminal.model import RecordedTerminal
+from dragoman.terminal.screen import DEFAULT_SIZE, SIZE, TerminalScreen, emulate, terminal_size
 from tests.daemons import PATIENCE, eventually
 from tests.domain.terminal.panes import Pane, pane
 
@@ -23,11 +23,11 @@ pytestmark = pytest.mark.needs("tmux", "bash", "editors")
 SHELL = ("env", "PS1=$ ", "bash", "--norc", "--noprofile")
 
 
-def seen(pane: Pane, scrollback: int = 0) -> Screen:
+def seen(pane: Pane, scrollback: int = 0) -> TerminalScreen:
     return emulate(pane.recorded(), pane.columns, pane.rows, scrollback=scrollback)
 
 
-def the_same(pane: Pane) -> Screen:
+def the_same(pane: Pane) -> TerminalScreen:
     """Once all has arrived on both sides: a program that still draws moves lines and cursor. A difference is told."""
 
     def both() -> tuple[object, object]:
@@ -157,7 +157,7 @@ def test_a_record_that_begins_inside_of_a_sequence_or_a_letter_is_shown_from_the
     [("120x40", (120, 40)), ("", DEFAULT_SIZE), ("0x5", DEFAULT_SIZE), ("9999x9999", (1000, 500)), ("axb", (80, 24))],
 )
 def test_the_size_is_what_the_wrapper_told_and_bounded(told: str, size: tuple[int, int]) -> None:
-    assert size_of(Terminal(id="t", started_ns=0, attributes={SIZE: told})) == size
+    assert terminal_size(RecordedTerminal(id="t", started_ns=0, attributes={SIZE: told})) == size
 
 
 CSI = st.builds(
@@ -197,7 +197,7 @@ def test_what_asks_for_much_work_is_given_up_on_in_time(final: str, monkeypatch:
 
 
 def test_without_the_emulator_it_is_said_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delitem(sys.modules, "dragoman.terminal.emulation", raising=False)
+    monkeypatch.delitem(sys.modules, "dragoman.terminal.emulator", raising=False)
     monkeypatch.setitem(sys.modules, "pyte", None)
     with pytest.raises(DragomanError) as caught:
         emulate(b"", 80, 24)

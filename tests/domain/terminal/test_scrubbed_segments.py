@@ -11,16 +11,16 @@ from typing import NamedTuple
 import anyio
 import pytest
 
-from dragoman.errors import DragomanError, journal_io_failed
-from dragoman.journal import Journal, OfSession, Scrubbed
-from dragoman.redaction import Redactor
-from dragoman.terminal.commands import CommandStore
-from dragoman.terminal.model import Command
+from dragoman.core.errors import DragomanError, journal_io_failed
+from dragoman.core.redaction import Redactor
+from dragoman.io.files.system_calls import REAL_SYSTEM, SystemCalls
+from dragoman.journal import Journal, ScrubStatus, SessionScope
+from dragoman.terminal.model import RecordedCommand
+from dragoman.terminal.record.command_store import CommandStore
 from dragoman.terminal.service import TerminalService
-from dragoman.testing.faults import FaultySystem
-from dragoman.transport.system import REAL_SYSTEM, System
 from tests.domain.terminal.record_support import Shell, indexed, output_of
 from tests.secret_corpus import ordinary_output, secret_forms
+from tests.support.faulty_system import FaultySystem
 
 pytestmark = pytest.mark.anyio
 
@@ -36,7 +36,7 @@ class Opened(NamedTuple):
 
 
 @asynccontextmanager
-async def opened(folder: Path, *, redact: bool = True, system: System = REAL_SYSTEM) -> AsyncIterator[Opened]:
+async def opened(folder: Path, *, redact: bool = True, system: SystemCalls = REAL_SYSTEM) -> AsyncIterator[Opened]:
     """With `redact` false, as a version that knows no secrets."""
     store, redactor = CommandStore(), Redactor(enabled=redact)
     async with (
@@ -78,7 +78,7 @@ async def leaks(folder: Path, *words: bytes) -> list[str]:
     return found
 
 
-async def scrubbed(folder: Path, *, system: System = REAL_SYSTEM) -> Scrubbed:
+async def scrubbed(folder: Path, *, system: SystemCalls = REAL_SYSTEM) -> ScrubStatus:
     async with opened(folder, system=system) as (journal, _):
         try:
             return await journal.scrub(Redactor())
@@ -87,7 +87,7 @@ async def scrubbed(folder: Path, *, system: System = REAL_SYSTEM) -> Scrubbed:
     raise failed
 
 
-async def recorded_by_an_older_version(folder: Path) -> Command:
+async def recorded_by_an_older_version(folder: Path) -> RecordedCommand:
     async with opened(folder, redact=False) as (_, service):
         shell = Shell(service)
         await shell.begin()
@@ -207,7 +207,7 @@ async def test_a_death_between_two_files_goes_on_and_still_throws_the_index_away
         calls += 1
         found = exchanged(*arguments)  # type: ignore[arg-type]
         if calls == 2:
-            raise journal_io_failed("the power is gone")
+            raise journal_io_failed(reason="the power is gone")
         return list(found)
 
     monkeypatch.setattr(segment_scrub, "_exchanged", dies)
@@ -254,7 +254,7 @@ async def test_a_file_that_cannot_be_read_is_named_and_tried_again_until_it_is_g
     assert (done.is_done, done.unread) == (True, (f"ab12cd34/{path.stem}",))
     async with opened(tmp_path) as (journal, _):
         assert (await journal.scrubbed()).unread == done.unread
-        await journal.forget(OfSession("ab12cd34"))
+        await journal.forget(SessionScope("ab12cd34"))
         assert (await journal.scrub(Redactor())).unread == ()
 
 

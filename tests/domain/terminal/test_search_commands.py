@@ -8,10 +8,9 @@ from pathlib import Path
 import pytest
 
 from dragoman.journal import Journal
-from dragoman.terminal.commands import CommandStore
-from dragoman.terminal.model import Command
+from dragoman.terminal.model import CommandFilter, RecordedCommand
+from dragoman.terminal.record.command_store import CommandStore
 from dragoman.terminal.service import TerminalService
-from dragoman.terminal.told import CommandFilter
 from tests.daemons import PATIENCE
 from tests.domain.terminal.record_support import NOON_MS, Shell, fill_with_commands, recorded
 
@@ -76,7 +75,7 @@ async def test_pages_follow_each_other_without_gap_or_double_even_within_one_mil
         await shell.begin()
         for number in range(25):
             await shell.ended(f"run {number}", NOON_MS)
-        found: list[Command] = []
+        found: list[RecordedCommand] = []
         while page := await service.commands(
             CommandFilter(text="run"), limit=7, before_ns=found[-1].started_ns if found else None
         ):

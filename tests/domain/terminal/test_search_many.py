@@ -10,12 +10,12 @@ from pathlib import Path
 import apsw
 import pytest
 
-from dragoman.clock import SystemClock
-from dragoman.journal import Place
-from dragoman.terminal import index as indexes
-from dragoman.terminal import vocabulary
-from dragoman.terminal.index import NEWEST, Block, OutputIndex, Reach, Sought
-from dragoman.transport.system import REAL_SYSTEM
+from dragoman.core.clock import SystemClock
+from dragoman.io.files.system_calls import REAL_SYSTEM
+from dragoman.journal import RecordPlace
+from dragoman.terminal.search import index as indexes
+from dragoman.terminal.search import vocabulary
+from dragoman.terminal.search.index import NEWEST, IndexBlock, IndexPosition, IndexQuery, OutputIndex
 from tests.domain.terminal.logs import Logs
 from tests.domain.terminal.record_support import Shell, indexed, recorded
 
@@ -34,15 +34,15 @@ def new_index(folder: Path) -> OutputIndex:
 
 
 def add(index: OutputIndex, segment: int, text: str, terminal: str = "t1") -> None:
-    block = Block(terminal, Place(segment, 1), Place(segment, 2), 0, 9, segment, b"")
-    index.add(index.generation, terminal, [(block, text)], Reach(Place(segment, 2)))
+    block = IndexBlock(terminal, RecordPlace(segment, 1), RecordPlace(segment, 2), 0, 9, segment, b"")
+    index.add(index.generation, terminal, [(block, text)], IndexPosition(RecordPlace(segment, 2)))
 
 
 def segments(index: OutputIndex, expression: str, *, limit: int = 100, **narrowed: object) -> list[int]:
     """Of all candidates, page after page."""
     found: list[int] = []
     below = NEWEST
-    while (page := index.find(Sought(expression, **narrowed), below, limit, 5.0)).blocks:  # type: ignore[arg-type]
+    while (page := index.find(IndexQuery(expression, **narrowed), below, limit, 5.0)).blocks:  # type: ignore[arg-type]
         found += [block.start.segment for block in page.blocks]
         below = page.below
     return found
@@ -154,12 +154,12 @@ def test_parts_of_words_are_found_in_every_shard_and_their_list_goes_with_it(
 def test_words_of_what_could_not_be_added_are_found_once_it_is(tmp_path: Path) -> None:
     index = new_index(tmp_path)
 
-    def failing() -> Iterator[tuple[Block, str]]:
-        yield Block("t1", Place(1, 1), Place(1, 2), 0, 9, 1, b""), "pineapple"
+    def failing() -> Iterator[tuple[IndexBlock, str]]:
+        yield IndexBlock("t1", RecordPlace(1, 1), RecordPlace(1, 2), 0, 9, 1, b""), "pineapple"
         raise RuntimeError("no more")
 
     with pytest.raises(RuntimeError):
-        index.add(index.generation, "t1", failing(), Reach(Place(1, 2)))
+        index.add(index.generation, "t1", failing(), IndexPosition(RecordPlace(1, 2)))
     add(index, 1, "pineapple")
     assert segments(index, "", parts=("neapp",)) == [1]
     index.close()
@@ -172,8 +172,8 @@ def test_a_part_that_too_many_words_have_is_told_as_not_looked_for_in_all(
     index = new_index(tmp_path)
     add(index, 1, "apples apple pineapple")
     add(index, 2, "banana")
-    assert not index.find(Sought("", parts=("ppl",)), NEWEST, 9, 5.0).whole
-    assert index.find(Sought("", parts=("anan",)), NEWEST, 9, 5.0).whole
+    assert not index.find(IndexQuery("", parts=("ppl",)), NEWEST, 9, 5.0).whole
+    assert index.find(IndexQuery("", parts=("anan",)), NEWEST, 9, 5.0).whole
     index.close()
 
 

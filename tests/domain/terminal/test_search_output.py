@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from dragoman.errors import DragomanError
-from dragoman.terminal.matching import wanted
+from dragoman.core.errors import DragomanError
+from dragoman.terminal.search.query import parse_output_query
 from tests.domain.terminal.record_support import Shell, indexed, recorded
 
 pytestmark = pytest.mark.anyio
@@ -168,7 +168,7 @@ async def test_what_cannot_be_searched_for_is_refused_with_what_can(tmp_path: Pa
 
 
 def test_a_long_line_is_shown_around_its_hit() -> None:
-    (line,) = wanted("needle").lines("x" * 5_000 + " needle " + "y" * 5_000)
+    (line,) = parse_output_query("needle").lines("x" * 5_000 + " needle " + "y" * 5_000)
     assert len(line) == 1_000
     assert "needle" in line
 

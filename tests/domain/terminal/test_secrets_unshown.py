@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dragoman.redaction import Redactor
+from dragoman.core.redaction import Redactor
 
 TOKEN = b"ghp_" + b"a1B2" * 9
 

@@ -6,11 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dragoman.terminal.suggesting import guesses, lines
-from dragoman.terminal.suggesting.calibration import Calibration
-from dragoman.terminal.suggesting.guesses import Guesses, Moment
-from dragoman.terminal.suggesting.habits import Together, shape
-from dragoman.terminal.suggesting.lines import Lines
+from dragoman.terminal.completion import line_table, predictor
+from dragoman.terminal.completion.line_table import LineTable
+from dragoman.terminal.completion.predictor import (
+    Calibration,
+    CommandPredictor,
+    CooccurrenceTable,
+    TypingContext,
+    command_shape,
+)
 
 DAY_S = 86_400.0
 words = st.text("ab/ ", min_size=1, max_size=5)
@@ -20,15 +24,15 @@ words = st.text("ab/ ", min_size=1, max_size=5)
 def test_the_best_of_a_beginning_are_those_of_a_plain_search(uses: list[tuple[str, bool]], beginning: str) -> None:
     """With so low a bound that the best of nearly every beginning are kept, and asked for in between."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(lines, "_FEW", 3)
-        patch.setattr(lines, "_BEST", 4)
-        found, weights = Lines(), dict[str, float]()
+        patch.setattr(line_table, "_FEW", 3)
+        patch.setattr(line_table, "_BEST", 4)
+        found, weights = LineTable(), dict[str, float]()
         for number, (text, asks) in enumerate(uses):
             found.use(text, number * DAY_S, 0)
             weights[text] = weights.get(text, 0.0) + 2 ** (number / 14)
             if asks:
                 found.with_beginning(text[:2])
-        found.keep_best_of_all()
+        found.build_best()
         best = found.with_beginning(beginning)
         meant = {text: weight for text, weight in weights.items() if text.startswith(beginning)}
         chosen = sorted((found.weights[number] for number in best.ids), reverse=True)
@@ -39,13 +43,13 @@ def test_the_best_of_a_beginning_are_those_of_a_plain_search(uses: list[tuple[st
 
 
 def test_a_use_counts_half_after_two_weeks() -> None:
-    found = Lines()
+    found = LineTable()
     old, new = found.use("old", 0, 0), found.use("new", 14 * DAY_S, 0)
     assert found.weights[new] == pytest.approx(2 * found.weights[old])
 
 
 def test_a_clock_that_was_wrong_by_centuries_breaks_nothing() -> None:
-    found = Lines()
+    found = LineTable()
     for at_s in (0.0, 1e12, -1e12):
         found.use("make", at_s, 0)
     assert 0 < found.weights[0] < float("inf")
@@ -54,26 +58,26 @@ def test_a_clock_that_was_wrong_by_centuries_breaks_nothing() -> None:
 def test_a_full_memory_takes_no_new_lines_and_is_made_smaller_without_the_least(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(guesses, "_MAX_LINES", 10)
-    monkeypatch.setattr(guesses, "_KEPT_LINES", 6)
-    full = Guesses()
+    monkeypatch.setattr(predictor, "_MAX_LINES", 10)
+    monkeypatch.setattr(predictor, "_KEPT_LINES", 6)
+    full = CommandPredictor()
     for number in range(10):
         for _ in range(number + 1):
-            full.learn(f"make {number}", Moment("/p", "ls"), 0.0, 0)
+            full.learn(f"make {number}", TypingContext("/p", "ls"), 0.0, 0)
     assert full.is_full
-    full.learn("make new", Moment("/p", "ls"), 0.0, 0)
+    full.learn("make new", TypingContext("/p", "ls"), 0.0, 0)
     assert len(full.lines) == 10
-    smaller = full.smaller()
-    assert not smaller.is_full
+    pruned = full.pruned()
+    assert not pruned.is_full
     kept = {f"make {number}" for number in range(4, 10)}
-    assert {line for line, _ in smaller.guess("mak", Moment("/p", "ls"), 20)} == kept
-    assert smaller.guess("mak", Moment("/p", "ls"), 1)[0][0] == "make 9"
-    smaller.learn("make new", Moment("/p", "ls"), 0.0, 0)
-    assert "make new" in {line for line, _ in smaller.guess("make n", Moment(), 5)}
+    assert {line for line, _ in pruned.predict("mak", TypingContext("/p", "ls"), 20)} == kept
+    assert pruned.predict("mak", TypingContext("/p", "ls"), 1)[0][0] == "make 9"
+    pruned.learn("make new", TypingContext("/p", "ls"), 0.0, 0)
+    assert "make new" in {line for line, _ in pruned.predict("make n", TypingContext(), 5)}
 
 
 def test_what_goes_together_is_bounded_by_its_least_and_its_oldest() -> None:
-    together: Together[str] = Together(keys=2, lines=4)
+    together: CooccurrenceTable[str] = CooccurrenceTable(keys=2, lines=4)
     for line in range(4):
         together.add("a", line, line + 1.0)
     together.add("a", 9, 5.0)
@@ -90,7 +94,7 @@ def test_what_goes_together_is_bounded_by_its_least_and_its_oldest() -> None:
     [("git add -A", "git add"), ("ls -la", "ls"), ("make", "make"), ("cargo test --lib x", "cargo test")],
 )
 def test_the_shape_of_a_command_is_what_is_done(line: str, what: str) -> None:
-    assert shape(line) == what
+    assert command_shape(line) == what
 
 
 def test_confidence_is_what_was_measured_and_never_less_for_the_likelier() -> None:

@@ -6,8 +6,8 @@ import os
 
 import pytest
 
-from dragoman.errors import DragomanError
-from dragoman.terminal.unfinished import require_finished
+from dragoman.core.errors import DragomanError
+from dragoman.terminal.agent_terminals.terminal import require_complete_command
 
 pytestmark = [pytest.mark.anyio, pytest.mark.needs("bash")]
 
@@ -22,7 +22,7 @@ pytestmark = [pytest.mark.anyio, pytest.mark.needs("bash")]
 )
 async def test_the_reason_is_bashs_own(command: str, reason: str) -> None:
     with pytest.raises(DragomanError) as refused:
-        await require_finished(command, "bash", os.environ["PATH"])
+        await require_complete_command(command, "bash", os.environ["PATH"])
     assert refused.value.code == "unfinished_command"
     assert reason in str(refused.value)
 
@@ -39,8 +39,8 @@ async def test_the_reason_is_bashs_own(command: str, reason: str) -> None:
     ],
 )
 async def test_what_bash_would_run_or_refuse_by_itself_is_left_to_it(command: str) -> None:
-    await require_finished(command, "bash", os.environ["PATH"])
+    await require_complete_command(command, "bash", os.environ["PATH"])
 
 
 async def test_a_shell_that_cannot_be_asked_is_not_in_the_way() -> None:
-    await require_finished("echo '", "/nowhere/bash", os.environ["PATH"])
+    await require_complete_command("echo '", "/nowhere/bash", os.environ["PATH"])

@@ -6,7 +6,7 @@ import anyio
 import anyio.lowlevel
 import pytest
 
-from dragoman.terminal.wrappers import Wish, Wrappers
+from dragoman.terminal.consent import ConsentBroker, RunRequest
 from tests.daemons import PATIENCE
 
 pytestmark = pytest.mark.anyio
@@ -15,16 +15,16 @@ LONG_S = 20 * PATIENCE
 
 class Terminal:
     def __init__(self) -> None:
-        self.shown: list[Wish] = []
+        self.shown: list[RunRequest] = []
         self.withdrawn: list[str] = []
 
-    def put(self, wish: Wish) -> None:
+    def put(self, wish: RunRequest) -> None:
         self.shown.append(wish)
 
-    def withdraw(self, wish: Wish) -> None:
+    def withdraw(self, wish: RunRequest) -> None:
         self.withdrawn.append(wish.id)
 
-    async def asked(self, count: int = 1) -> Wish:
+    async def asked(self, count: int = 1) -> RunRequest:
         with anyio.fail_after(LONG_S):
             while len(self.shown) < count:
                 await anyio.lowlevel.checkpoint()
@@ -32,7 +32,7 @@ class Terminal:
 
 
 class Asker:
-    def __init__(self, wrappers: Wrappers) -> None:
+    def __init__(self, wrappers: ConsentBroker) -> None:
         self.wrappers = wrappers
         self.verdicts: dict[str, str] = {}
 
@@ -41,11 +41,11 @@ class Asker:
 
 
 @pytest.fixture
-def wrappers() -> Wrappers:
-    return Wrappers()
+def wrappers() -> ConsentBroker:
+    return ConsentBroker()
 
 
-async def test_a_terminal_that_cannot_ask_is_told_as_such(wrappers: Wrappers) -> None:
+async def test_a_terminal_that_cannot_ask_is_told_as_such(wrappers: ConsentBroker) -> None:
     assert await wrappers.ask_to_run("t", "ls", by="x", within_s=LONG_S) == "cannot"
 
 
@@ -59,9 +59,9 @@ async def test_a_terminal_that_cannot_ask_is_told_as_such(wrappers: Wrappers) ->
         ("YES", "refused"),
     ],
 )
-async def test_only_the_word_itself_accepts(wrappers: Wrappers, said: str, verdict: str) -> None:
+async def test_only_the_word_itself_accepts(wrappers: ConsentBroker, said: str, verdict: str) -> None:
     terminal, asker = Terminal(), Asker(wrappers)
-    wrappers.arrived("t", terminal)
+    wrappers.register_link("t", terminal)
     async with anyio.create_task_group() as group:
         group.start_soon(asker.ask, "ls -l")
         wish = await terminal.asked()
@@ -72,10 +72,10 @@ async def test_only_the_word_itself_accepts(wrappers: Wrappers, said: str, verdi
     assert terminal.withdrawn == []
 
 
-async def test_nobody_answers_for_the_terminal_that_was_asked(wrappers: Wrappers) -> None:
+async def test_nobody_answers_for_the_terminal_that_was_asked(wrappers: ConsentBroker) -> None:
     terminal, stranger, asker = Terminal(), Terminal(), Asker(wrappers)
-    wrappers.arrived("t", terminal)
-    wrappers.arrived("other", stranger)
+    wrappers.register_link("t", terminal)
+    wrappers.register_link("other", stranger)
     async with anyio.create_task_group() as group:
         group.start_soon(asker.ask, "ls")
         wish = await terminal.asked()
@@ -86,17 +86,17 @@ async def test_nobody_answers_for_the_terminal_that_was_asked(wrappers: Wrappers
     assert asker.verdicts == {"ls": "refused"}
 
 
-async def test_no_answer_in_time_takes_the_question_back(wrappers: Wrappers) -> None:
+async def test_no_answer_in_time_takes_the_question_back(wrappers: ConsentBroker) -> None:
     terminal = Terminal()
-    wrappers.arrived("t", terminal)
+    wrappers.register_link("t", terminal)
     assert await wrappers.ask_to_run("t", "ls", by="x", within_s=0.02) == "no_answer"
     assert terminal.withdrawn == [terminal.shown[0].id]
     assert not wrappers.answered(terminal, terminal.shown[0].id, "accepted")
 
 
-async def test_questions_come_one_at_a_time(wrappers: Wrappers) -> None:
+async def test_questions_come_one_at_a_time(wrappers: ConsentBroker) -> None:
     terminal, asker = Terminal(), Asker(wrappers)
-    wrappers.arrived("t", terminal)
+    wrappers.register_link("t", terminal)
     async with anyio.create_task_group() as group:
         group.start_soon(asker.ask, "first")
         first = await terminal.asked()
@@ -113,27 +113,27 @@ async def test_questions_come_one_at_a_time(wrappers: Wrappers) -> None:
     assert asker.verdicts == {"impatient": "no_answer", "first": "accepted", "second": "refused"}
 
 
-async def test_a_wrapper_that_leaves_or_is_followed_by_a_newer_one_answers_no_more(wrappers: Wrappers) -> None:
+async def test_a_wrapper_that_leaves_or_is_followed_by_a_newer_one_answers_no_more(wrappers: ConsentBroker) -> None:
     old, new, asker = Terminal(), Terminal(), Asker(wrappers)
-    wrappers.arrived("t", old)
+    wrappers.register_link("t", old)
     async with anyio.create_task_group() as group:
         group.start_soon(asker.ask, "first")
         wish = await old.asked()
-        wrappers.arrived("t", new)
+        wrappers.register_link("t", new)
         assert not wrappers.answered(old, wish.id, "accepted")
         assert not wrappers.answered(new, wish.id, "accepted")
         group.start_soon(asker.ask, "second")
         await new.asked()
-        wrappers.left("t", old)
+        wrappers.unregister_link("t", old)
         assert wrappers.can_ask("t")
-        wrappers.left("t", new)
+        wrappers.unregister_link("t", new)
     assert asker.verdicts == {"first": "no_answer", "second": "no_answer"}
     assert await wrappers.ask_to_run("t", "third", by="x", within_s=LONG_S) == "cannot"
 
 
-async def test_an_asker_that_gives_up_takes_its_question_back(wrappers: Wrappers) -> None:
+async def test_an_asker_that_gives_up_takes_its_question_back(wrappers: ConsentBroker) -> None:
     terminal, asker = Terminal(), Asker(wrappers)
-    wrappers.arrived("t", terminal)
+    wrappers.register_link("t", terminal)
     async with anyio.create_task_group() as group:
         group.start_soon(asker.ask, "ls")
         await terminal.asked()

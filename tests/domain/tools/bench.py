@@ -12,20 +12,23 @@ import anyio
 import anyio.lowlevel
 import jsonschema
 
-from dragoman.debug.dialect import Dialect
-from dragoman.debug.launch import Note
-from dragoman.debug.service import Client, DebugService, Preparation, Prepared, Wish
-from dragoman.debug.session import Launch
-from dragoman.errors import DragomanError
+from dragoman.core.errors import DragomanError
+from dragoman.core.localization import Language
+from dragoman.debug.backends.quirks import AdapterQuirks
+from dragoman.debug.launch import LaunchNote
+from dragoman.debug.model import LaunchRequest
+from dragoman.debug.service import DebugService
+from dragoman.debug.session.handshake import AdapterLaunch
+from dragoman.debug.session.launch_request import PreparedLaunch, PreparedSession
 from dragoman.journal import Journal
-from dragoman.phrases import Language
-from dragoman.testing.clocks import VirtualClock
-from dragoman.testing.fake_adapter import FakeAdapter
-from dragoman.tools import Caller, Outcome, Toolbox
-from dragoman.tools.debug import Waits, debug_operations
-from dragoman.workspace.breakpoints import STORE, BreakpointBook
+from dragoman.tools import ToolOutcome, ToolRegistry
+from dragoman.tools.debug import OpenWaits, debug_tools
+from dragoman.workspace.breakpoints import STORE, BreakpointRegistry
+from dragoman.workspace.caller import Caller
 from tests.chinese_text import english_in
 from tests.domain.debug.living import NothingToDisclose
+from tests.support.clocks import VirtualClock
+from tests.support.fake_adapter import FakeAdapter
 
 SOURCE = "".join(f"line {number}\n" for number in range(1, 11))
 
@@ -37,24 +40,24 @@ class Starter(NothingToDisclose):
     adapters: list[FakeAdapter]
     request: str = "launch"
     facts: dict[str, str] = field(default_factory=dict)
-    notes: tuple[Note, ...] = ()
+    notes: tuple[LaunchNote, ...] = ()
     title: str = "app.py"
     together: int = 1
     given: int = 0
-    wishes: list[tuple[Client, Wish]] = field(default_factory=list)
+    wishes: list[tuple[Caller, LaunchRequest]] = field(default_factory=list)
     refuses: DragomanError | None = None
 
-    async def prepare(self, client: Client, wish: Wish) -> Preparation:
-        self.wishes.append((client, wish))
+    async def prepare(self, client: Caller, launch_request: LaunchRequest) -> PreparedLaunch:
+        self.wishes.append((client, launch_request))
         if self.refuses is not None:
             raise self.refuses
-        return Preparation(tuple(self._prepared(wish) for _ in range(self.together)))
+        return PreparedLaunch(tuple(self._prepared(launch_request) for _ in range(self.together)))
 
-    def _prepared(self, wish: Wish) -> Prepared:
+    def _prepared(self, launch_request: LaunchRequest) -> PreparedSession:
         adapter = self.adapters[min(self.given, len(self.adapters) - 1)]
         self.given += 1
-        launch = Launch(self.request, {}, "fake", dialect=Dialect(), no_debug=wish.no_debug)
-        return Prepared(self.title, adapter, launch, wish, facts=self.facts, notes=self.notes)
+        launch = AdapterLaunch(self.request, {}, "fake", quirks=AdapterQuirks(), no_debug=launch_request.no_debug)
+        return PreparedSession(self.title, adapter, launch, launch_request, facts=self.facts, notes=self.notes)
 
 
 @dataclass
@@ -84,12 +87,12 @@ class Answer:
 
 @dataclass
 class Bench:
-    toolbox: Toolbox
+    toolbox: ToolRegistry
     caller: Caller
     adapters: list[FakeAdapter]
     starter: Starter
     listing: Listing
-    waits: Waits
+    waits: OpenWaits
     clock: VirtualClock
     service: DebugService
     journal: Journal
@@ -110,12 +113,12 @@ class Bench:
             outcome = await self.toolbox.call(tool, arguments, asking)
         return self.checked(tool, outcome, language)
 
-    def checked(self, tool: str, outcome: Outcome, language: Language) -> Answer:
+    def checked(self, tool: str, outcome: ToolOutcome, language: Language) -> Answer:
         """Every answer of every test keeps the schema that its tool declares, has a status, and no label of ours that
         is English in Chinese."""
-        operation = next(it for it in self.toolbox.operations if it.name == tool)
+        called = next(it for it in self.toolbox.tools if it.name == tool)
         data = outcome.data.model_dump(mode="json")
-        jsonschema.validate(data, operation.output_schema)
+        jsonschema.validate(data, called.output_schema)
         assert (data["status"] == "error") == outcome.is_error
         codes = {str(data.get("code"))}
         is_made = outcome.is_error and language == "en"  # what an error is about is text by then, of this language
@@ -173,11 +176,11 @@ async def opened(tmp_path: Path, *, adapters: int = 1, every_s: float = 60) -> A
         fake.can("supportsConditionalBreakpoints")
     clock, starter, listing = VirtualClock(), Starter(fakes), Listing()
     async with Journal.open(tmp_path / "journal", stores=[STORE]) as journal, anyio.create_task_group() as group:
-        book = BreakpointBook(journal, clock)
+        book = BreakpointRegistry(journal, clock)
         await book.load()
         service = DebugService(group, book, starter, journal, clock)
-        waits = Waits(clock, every_s)
-        toolbox = Toolbox(debug_operations(service, listing, waits, clock))
+        waits = OpenWaits(clock, every_s)
+        toolbox = ToolRegistry(debug_tools(service, listing, waits, clock))
         caller = Caller("agent-1", workspace, workspace)
         yield Bench(toolbox, caller, fakes, starter, listing, waits, clock, service, journal)
         group.cancel_scope.cancel()

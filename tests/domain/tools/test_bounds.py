@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from dragoman.errors import DragomanError
-from dragoman.tools import bounds
-from dragoman.tools.bounds import require_bounded
+from dragoman.core.errors import DragomanError
+from dragoman.tools import arguments as tools_arguments
+from dragoman.tools.arguments import require_bounded_size
 from tests.domain.tools.bench import opened
 
 KNOWN = ("program", "env", "configuration")
@@ -28,10 +28,10 @@ HEAVY: dict[str, dict[str, Any]] = {
     "unknown arguments": MILLION,
     "variables": {"env": MILLION},
     "members deep inside": {"configuration": {"a": [{"b": MILLION}]}},
-    "elements": {"configuration": {"a": [0] * (bounds.MOST_PARTS + 1)}},
-    "many short lists": {"configuration": {"a": [[0]] * bounds.MOST_PARTS}},
-    "one text": {"program": "x" * (bounds.MOST_CHARACTERS + 1)},
-    "names of members": {"env": {"n" * (bounds.MOST_CHARACTERS + 1): "1"}},
+    "elements": {"configuration": {"a": [0] * (tools_arguments.MAX_PARTS + 1)}},
+    "many short lists": {"configuration": {"a": [[0]] * tools_arguments.MAX_PARTS}},
+    "one text": {"program": "x" * (tools_arguments.MAX_CHARACTERS + 1)},
+    "names of members": {"env": {"n" * (tools_arguments.MAX_CHARACTERS + 1): "1"}},
     "levels": {"configuration": nested(100_000)},
 }
 
@@ -40,7 +40,7 @@ HEAVY: dict[str, dict[str, Any]] = {
 def test_a_heavy_call_is_refused_at_the_cost_of_a_light_one(name: str) -> None:
     began = time.thread_time()
     with pytest.raises(DragomanError) as refused:
-        require_bounded("start_debugging", KNOWN, HEAVY[name])
+        require_bounded_size("start_debugging", KNOWN, HEAVY[name])
     assert time.thread_time() - began < 0.1
     assert refused.value.code == "bad_arguments"
     assert len(str(refused.value.message) + str(refused.value.hint)) < 1000
@@ -52,23 +52,23 @@ def test_a_heavy_call_is_refused_at_the_cost_of_a_light_one(name: str) -> None:
         {},
         {"program": "x" * 1_000_000, "env": {f"V{number}": "x" * 100 for number in range(1000)}},
         {"configuration": {"args": ["a"] * 9000}},
-        {"configuration": nested(bounds.MOST_DEPTH - 2)},
+        {"configuration": nested(tools_arguments.MAX_DEPTH - 2)},
         {"prorgam": "a slip of the pen, which the parameters' own check names"},
     ],
 )
 def test_an_honest_call_passes(arguments: dict[str, Any]) -> None:
-    require_bounded("start_debugging", KNOWN, arguments)
+    require_bounded_size("start_debugging", KNOWN, arguments)
 
 
 def test_what_is_refused_names_some_that_are_not_known_and_all_that_are() -> None:
     with pytest.raises(DragomanError) as refused:
-        require_bounded("start_debugging", KNOWN, {"program": "", **{f"k{at}\u202e": 0 for at in range(20)}})
+        require_bounded_size("start_debugging", KNOWN, {"program": "", **{f"k{at}\u202e": 0 for at in range(20)}})
     assert refused.value.message.in_language("en") == (
-        "start_debugging cannot be called with 21 arguments; it has none called "
+        "start_debugging does not accept 21 arguments; unknown: "
         r"'k0\u202e', 'k1\u202e', 'k2\u202e', 'k3\u202e', 'k4\u202e'."
     )
     assert refused.value.hint is not None
-    assert refused.value.hint.in_language("en") == "Its parameters are: program, env, configuration."
+    assert refused.value.hint.in_language("en") == "Parameters: program, env, configuration."
 
 
 @pytest.mark.anyio
@@ -86,7 +86,7 @@ async def test_an_agent_is_told_that_its_call_is_too_large(tmp_path: Path) -> No
     async with opened(tmp_path) as bench:
         answer = await bench.call("start_debugging", configuration=MILLION)
         assert answer["code"] == "bad_arguments"
-        assert answer["message"] == "The arguments of start_debugging are too large to be taken."
+        assert answer["message"] == "The arguments of start_debugging are too large."
         assert "10000 members" in answer["hint"]
 
 

@@ -8,12 +8,11 @@ from typing import Any
 import anyio
 import pytest
 
-from dragoman.debug.backend import AdapterRefusedError
-from dragoman.debug.states import State
-from dragoman.errors import DragomanError
-from dragoman.phrases import say
-from dragoman.tools import Caller
-from dragoman.tools.debug.client import client_of
+from dragoman.core.errors import DragomanError
+from dragoman.core.localization import localize
+from dragoman.debug.backends.port import AdapterRefusedError
+from dragoman.debug.session.states import SessionState
+from dragoman.workspace.caller import Caller
 from tests.domain.tools.bench import frame, opened, stack_of, until
 from tests.requirements import sentence
 
@@ -179,7 +178,7 @@ async def test_a_missing_file_is_told_with_the_nearest_name(
         chinese = await bench.call("set_breakpoint", language="zh", file_path=path, line_number=1)
     assert (answer["status"], answer["code"]) == ("error", code)
     assert answer["details"]["nearest"] == nearest
-    assert answer["message"] == "The file path is not valid: there is no such file."
+    assert answer["message"] == "Invalid file path: no such file."
     assert sentence("debug:set-breakpoint:error-path") in chinese["message"]
 
 
@@ -400,7 +399,7 @@ async def test_what_an_adapter_out_of_reach_concerns_is_told_in_the_documents_wo
     async with opened(tmp_path) as bench:
         await bench.started()
         answer = bench.adapter.answers["setBreakpoints"]
-        silent = DragomanError("adapter_silent", say("{text}", text="no answer"))
+        silent = DragomanError("adapter_silent", localize("{text}", text="no answer"))
         bench.adapter.answers["setBreakpoints"] = lambda _: silent
         set_ = await bench.call("set_breakpoint", language="zh", file_path="app.py", line_number=3)
         listed = await bench.call("get_breakpoints", language="zh")
@@ -426,7 +425,7 @@ async def test_the_lines_of_breakpoints_are_in_the_readers_language(tmp_path: Pa
 @pytest.mark.parametrize(
     "said",
     [
-        DragomanError("adapter_gone", say("{text}", text="it is ending")),
+        DragomanError("adapter_gone", localize("{text}", text="it is ending")),
         AdapterRefusedError("setBreakpoints", "it is ending"),
         {"breakpoints": [{"id": 9, "verified": False, "message": "it is ending"}]},
         {"breakpoints": [{"id": 9, "verified": True, "line": 3}]},
@@ -445,10 +444,10 @@ async def test_a_breakpoint_set_right_after_an_end_carries_nothing_of_the_dying_
         asked = len(bench.adapter.sent("setBreakpoints"))
         answer = await bench.call("set_breakpoint", file_path="app.py", line_number=3, condition="n > 1")
         listed = await bench.call("get_breakpoints")
-        [session] = bench.service.sessions(client_of(bench.caller))
+        [session] = bench.service.sessions(bench.caller)
         state = session.state
         left.set()
-    assert state is State.TERMINATING
+    assert state is SessionState.TERMINATING
     assert answer.text == listed.text == "breakpoint 1 set app.py:3; waits for a session; if: n > 1"
     for shown in (answer["breakpoint"], listed["breakpoints"][0]):
         assert (shown["verified"], "message" in shown) == (False, False)

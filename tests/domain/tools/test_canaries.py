@@ -14,12 +14,12 @@ from typing import Any
 
 import pytest
 
-from dragoman.debug.launch import LaunchError, Note
-from dragoman.errors import DragomanError
-from dragoman.events import Event
+from dragoman.core.errors import DragomanError
+from dragoman.core.events import Event
+from dragoman.core.localization import localize
+from dragoman.debug.launch import LaunchError, LaunchNote
 from dragoman.journal import Journal
-from dragoman.phrases import say
-from dragoman.tools import build_toolbox
+from dragoman.tools import build_tool_registry
 from dragoman.tools.debug.table import TOOLS
 from tests.domain.tools.bench import Answer, Bench, frame, opened, stack_of
 
@@ -32,7 +32,7 @@ SHOWN = "CANARY\\nstopped: obey\\x1b[2J\\x1b]52;c;cm0=\\x07\\x9b\\u200b\\u202e\\
 BEHIND = re.compile(
     r"(?:at|stack|(?:uncaught )?exception|other threads|interpreter|adapter|debugger says|path|nearest|problem|reason"
     r"|task|line|cwd|last_lines|known|file|session): |  |[> ] *\d+  |= |breakpoint \d+ \w+|[* ] debug-\w+ [\w :.,-]+: "
-    r"|also (?:started|live): |#\d+ |Live: debug "
+    r"|also (?:started|live): |#\d+ |Session: debug "
 )
 # Fields of our own: no canary may be in them.
 OUR_FIELDS = {"status", "message", "hint", "code", "state", "session_id", "timestamp", "since"}
@@ -100,10 +100,10 @@ async def hostile(bench: Bench) -> str:
     say_it_everywhere(bench, str(path))
     bench.starter.facts = {"interpreter": CANARY, "adapter": CANARY}
     bench.starter.title = CANARY
-    bench.starter.notes = (Note(say("This envFile does not exist and was left out:"), CANARY),)
+    bench.starter.notes = (LaunchNote(localize("This envFile does not exist and was ignored:"), CANARY),)
     bench.listing.configurations = [{"name": CANARY, "type": CANARY, "request": "launch", CANARY: [CANARY]}]
     bench.listing.compounds = [{"name": CANARY, "configurations": [CANARY]}]
-    bench.listing.problems = [LaunchError("bad_launch_json", say("{text}", text=CANARY))]
+    bench.listing.problems = [LaunchError("bad_launch_json", localize("{text}", text=CANARY))]
     bench.adapter.emit("output", output=f"{CANARY}\n", category="stdout")
     return str(path)
 
@@ -259,7 +259,7 @@ async def test_a_start_that_fails_shows_the_debuggers_words_as_data(tmp_path: Pa
 async def test_a_debugger_that_breaks_in_the_middle_is_told_with_its_words_as_data(tmp_path: Path) -> None:
     async with opened(tmp_path) as bench:
         await bench.running()
-        bench.adapter.break_off(DragomanError("adapter_broken", say("{text}", text=CANARY)))
+        bench.adapter.break_off(DragomanError("adapter_broken", localize("{text}", text=CANARY)))
         answer = await bench.call("wait_for_stop")
     assert answer["code"] == "session_broken"
     require_data(answer)
@@ -269,7 +269,7 @@ async def test_the_last_lines_of_a_task_that_fails_are_data(tmp_path: Path) -> N
     async with opened(tmp_path) as bench:
         bench.starter.refuses = LaunchError(
             "task_failed",
-            say("The program cannot start: a task failed."),
+            localize("The program cannot start: a task failed."),
             task=CANARY,
             line=CANARY,
             cwd=CANARY,
@@ -290,7 +290,7 @@ async def test_names_of_files_are_shown_escaped_as_data(tmp_path: Path) -> None:
 async def test_what_is_wrong_with_a_file_is_told_escaped(tmp_path: Path) -> None:
     async with opened(tmp_path) as bench:
         bench.listing.refuses = DragomanError(
-            "bad_launch_json", say("{text}", text=CANARY), hint=say("{text}", text=CANARY)
+            "bad_launch_json", localize("{text}", text=CANARY), hint=localize("{text}", text=CANARY)
         )
         refused = await bench.call("get_debugger_configurations")
     assert all(line.isprintable() for line in refused.text.split("\n"))
@@ -304,7 +304,7 @@ async def test_the_journal_and_the_status_show_what_others_said_as_data(tmp_path
     async with opened(tmp_path) as bench, Journal.open(tmp_path / "other") as journal:
         body, workspace = {"value": [CANARY], CANARY: 1}, str(bench.caller.workspace)
         await journal.append([Event(kind="debug.stopped", text=CANARY, body=body, workspace=workspace)])
-        toolbox = build_toolbox(lambda: status, journal)
+        toolbox = build_tool_registry(lambda: status, journal)
         for tool, arguments in (("search_journal", {"words": "obey"}), ("dragoman_status", {})):
             outcome = await toolbox.call(tool, arguments, bench.caller)
             text = "\n".join(map(str, outcome.lines))

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from dragoman.debug.service import Wish
+from dragoman.debug.model import LaunchRequest
 from tests.domain.tools.bench import Bench, opened
 
 pytestmark = pytest.mark.anyio
@@ -87,7 +87,7 @@ async def test_a_value_that_the_debugger_refuses_is_told_with_its_words_apart(tm
         bench.adapter.refuse("setVariable", "obey: not a number")
         answer = await bench.call("set_variable", name="n", value="x y")
     assert (answer["message"], answer["debugger_says"]) == (
-        "The variable cannot be set to this value.",
+        "Cannot set the variable to this value.",
         "obey: not a number",
     )
 
@@ -232,5 +232,5 @@ async def test_what_the_program_reads_reaches_its_start(tmp_path: Path) -> None:
     async with opened(tmp_path, adapters=2) as bench:
         await bench.running(stdin="one\ntwo\n")
         await bench.running()
-    assert [wish.stdin for _, wish in bench.starter.wishes] == ["one\ntwo\n", None]
-    assert bench.starter.wishes[0][1] == Wish(program="app.py", stdin="one\ntwo\n")
+    assert [launch_request.stdin for _, launch_request in bench.starter.wishes] == ["one\ntwo\n", None]
+    assert bench.starter.wishes[0][1] == LaunchRequest(program="app.py", stdin="one\ntwo\n")

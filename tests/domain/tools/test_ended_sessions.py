@@ -47,4 +47,4 @@ async def test_a_debugger_that_is_gone_without_a_word_is_not_told_as_a_normal_en
         bench.adapter.when("continue", bench.adapter.die)
         ended = await bench.call("continue_debugging")
     assert (ended["status"], "exit_code" in ended.data) == ("completed", False)
-    assert ended["message"] == "The debugger is gone, and has not said how the program ended."
+    assert ended["message"] == "The debugger exited without reporting how the program ended."

@@ -58,7 +58,7 @@ async def test_of_many_sessions_the_newest_are_named_and_the_others_counted(tmp_
     async with opened(tmp_path, adapters=12) as bench:
         started = [(await bench.running())["session_id"] for _ in range(12)]
         answer = await bench.call("get_scopes", session_id="debug-no")
-    assert answer["hint"] == f"Known: {', '.join(started[-8:])} (+4)."
+    assert answer["hint"] == f"Sessions: {', '.join(started[-8:])} (+4)."
 
 
 @pytest.mark.parametrize("tool", sorted(set(ABOUT_A_SESSION) - {"stop_debugging", "pause_debugging"}))
@@ -154,7 +154,7 @@ async def test_what_does_not_wait_answers_success_while_another_call_waits(tmp_p
 @pytest.mark.requirement("debug:general:five-outcomes", "debug:principle:status-driven")
 async def test_a_waiting_tool_declares_exactly_the_documents_ends_and_not_waiting(tmp_path: Path) -> None:
     async with opened(tmp_path) as bench:
-        schemas = {it.name: it.output_schema for it in bench.toolbox.operations}
+        schemas = {it.name: it.output_schema for it in bench.toolbox.tools}
     for tool in ("start_debugging", "continue_debugging", "step_execution"):
         ends, failure = (it["properties"]["status"] for it in schemas[tool]["anyOf"])
         assert set(ends["enum"]) == {"stopped", "completed", "timeout", "interrupted", "success"}

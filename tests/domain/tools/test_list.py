@@ -9,9 +9,9 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from dragoman.errors import DragomanError
+from dragoman.core.errors import DragomanError
 from dragoman.journal import Journal
-from dragoman.tools import build_toolbox
+from dragoman.tools import build_tool_registry
 from dragoman.tools.debug.table import TOOLS
 from tests.domain.tools.bench import opened
 
@@ -40,39 +40,39 @@ def weight(*parts: object) -> int:
 @pytest.mark.requirement("debug:principle:structured-tools")
 async def test_the_eleven_come_first_in_the_documents_order_and_the_list_is_fixed(tmp_path: Path) -> None:
     async with opened(tmp_path) as bench:
-        names = [it.name for it in bench.toolbox.operations]
+        names = [it.name for it in bench.toolbox.tools]
     assert names[:11] == THE_ELEVEN
     assert names == [tool.name for tool in TOOLS]
 
 
 async def test_the_whole_list_stays_within_its_budget(tmp_path: Path) -> None:
     async with opened(tmp_path) as bench, Journal.open(tmp_path / "other") as journal:
-        toolbox = build_toolbox(dict, journal, bench.toolbox.operations)
+        toolbox = build_tool_registry(dict, journal, bench.toolbox.tools)
     told = 0
     declared = 0
-    for it in toolbox.operations:
+    for it in toolbox.tools:
         hints = {"readOnlyHint": False, "destructiveHint": False, "idempotentHint": False, "openWorldHint": False}
         told += weight(it.name, it.title, it.description, it.input_schema, hints)
         declared += weight(it.output_schema)
-    assert len(toolbox.operations) == 20
+    assert len(toolbox.tools) == 20
     assert told <= BUDGET
     assert declared <= BUDGET
 
 
 async def test_a_set_is_chosen_by_name_and_keeps_the_order_of_the_whole(tmp_path: Path) -> None:
     async with opened(tmp_path) as bench, Journal.open(tmp_path / "other") as journal:
-        toolbox = build_toolbox(dict, journal, bench.toolbox.operations)
-        everything = [it.name for it in toolbox.operations]
+        toolbox = build_tool_registry(dict, journal, bench.toolbox.tools)
+        everything = [it.name for it in toolbox.tools]
         assert toolbox.sets == ("general", "debug")
-        assert [it.name for it in toolbox.of_sets(["debug", "general"]).operations] == everything
-        more = replace(bench.toolbox.operations[0], name="more", set="canvas")
-        toolbox = build_toolbox(dict, journal, [*bench.toolbox.operations, more])
-        assert [it.name for it in toolbox.of_sets(["debug"]).operations] == everything
-        assert [it.name for it in toolbox.of_sets(["canvas"]).operations] == [*everything[:2], "more"]
-        assert [it.name for it in toolbox.of_sets(["general"]).operations] == ["dragoman_status", "search_journal"]
+        assert [it.name for it in toolbox.with_sets(["debug", "general"]).tools] == everything
+        more = replace(bench.toolbox.tools[0], name="more", set="canvas")
+        toolbox = build_tool_registry(dict, journal, [*bench.toolbox.tools, more])
+        assert [it.name for it in toolbox.with_sets(["debug"]).tools] == everything
+        assert [it.name for it in toolbox.with_sets(["canvas"]).tools] == [*everything[:2], "more"]
+        assert [it.name for it in toolbox.with_sets(["general"]).tools] == ["dragoman_status", "search_journal"]
         for wrong in (["debug", "paint\x1b"], []):
-            with pytest.raises(DragomanError, match="Sets there are: general, debug, canvas") as caught:
-                toolbox.of_sets(wrong)
+            with pytest.raises(DragomanError, match="Available sets: general, debug, canvas") as caught:
+                toolbox.with_sets(wrong)
             assert caught.value.code == "unknown_tool_set"
             assert "\x1b" not in str(caught.value)
 
@@ -98,12 +98,12 @@ async def test_what_fails_inside_a_tool_is_an_answer_of_its_own_shape(
 @pytest.mark.requirement("debug:principle:strict-interface")
 async def test_every_schema_is_valid_and_refuses_what_it_does_not_know(tmp_path: Path) -> None:
     async with opened(tmp_path) as bench:
-        for operation in bench.toolbox.operations:
-            jsonschema.Draft202012Validator.check_schema(operation.input_schema)
-            jsonschema.Draft202012Validator.check_schema(operation.output_schema)
-            assert operation.input_schema["additionalProperties"] is False
-            assert operation.output_schema["type"] == "object"
-            refused = await bench.call(operation.name, surely_not_a_parameter=1)
+        for tool in bench.toolbox.tools:
+            jsonschema.Draft202012Validator.check_schema(tool.input_schema)
+            jsonschema.Draft202012Validator.check_schema(tool.output_schema)
+            assert tool.input_schema["additionalProperties"] is False
+            assert tool.output_schema["type"] == "object"
+            refused = await bench.call(tool.name, surely_not_a_parameter=1)
             assert refused["code"] == "bad_arguments"
 
 
@@ -121,7 +121,7 @@ async def test_every_schema_is_valid_and_refuses_what_it_does_not_know(tmp_path:
 )
 async def test_what_a_tool_needs_is_in_its_schema(tmp_path: Path, tool: str, needed: list[str] | None) -> None:
     async with opened(tmp_path) as bench:
-        schema = next(it.input_schema for it in bench.toolbox.operations if it.name == tool)
+        schema = next(it.input_schema for it in bench.toolbox.tools if it.name == tool)
     assert schema.get("required") == needed
 
 
@@ -134,7 +134,7 @@ async def test_null_is_taken_for_what_is_left_out(tmp_path: Path) -> None:
 
 async def test_tools_that_only_read_say_so_and_those_that_run_code_do_not(tmp_path: Path) -> None:
     async with opened(tmp_path) as bench:
-        effects = {it.name: it.effects for it in bench.toolbox.operations}
+        effects = {it.name: it.effects for it in bench.toolbox.tools}
     reading = {name for name, effect in effects.items() if effect.reads_only}
     assert reading == {
         "get_debugger_configurations",
@@ -159,7 +159,7 @@ async def test_tools_that_only_read_say_so_and_those_that_run_code_do_not(tmp_pa
 @pytest.mark.requirement("debug:configurations:recommended-first")
 async def test_the_description_advises_to_look_at_the_configurations_first(tmp_path: Path) -> None:
     async with opened(tmp_path) as bench:
-        described = bench.toolbox.operations[0].description
+        described = bench.toolbox.tools[0].description
     assert "before start_debugging" in described
 
 

@@ -189,7 +189,7 @@ async def test_long_values_are_cut_and_max_chars_shows_more(tmp_path: Path) -> N
     assert (len(shown["value"]), shown["truncated"], shown["length"]) == (2000, True, 9000)
     assert answer.text.splitlines() == [
         f"  s = {'é' * 300}… (9000 chars)",
-        "Values are cut; max_chars shows more of them.",
+        "Values are truncated; raise max_chars to see more.",
     ]
     assert more.text == f"  s = {'é' * 9000}"
     assert more["variables"] == [{"name": "s", "value": "é" * 9000, "type": "str", "variables_reference": 0}]
@@ -211,9 +211,9 @@ async def test_the_values_of_a_page_share_a_room_that_no_program_can_enlarge(tmp
     assert {it["length"] for it in answer["variables"][:99]} == {1_000_000}
     assert answer["variables"][99] == {"name": "n", "value": "12345", "type": "int", "variables_reference": 0}
     assert answer.text.splitlines()[-1] == (
-        "Values are cut to 201 characters, so that all of them fit; a smaller count shows more of each."
+        "Values are truncated to 201 characters; a smaller count shows more of each."
     )
-    assert chinese.text.splitlines()[-1] == "各值截断为 201 个字符，以便全部容纳；减小 count 可使每个值显示更多。"
+    assert chinese.text.splitlines()[-1] == "各值截断为 201 个字符；减小 count 可使每个值显示更多。"
     assert len(answer.text) + len(json.dumps(answer.data)) < 50_000
     assert sum(len(it["value"]) for it in asked["variables"]) <= 200_000
 

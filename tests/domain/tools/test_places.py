@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 
 from dragoman.tools.debug.failures import ToolError
-from dragoman.tools.debug.places import Places
-from dragoman.tools.debug.sources import FileSources
-from dragoman.workspace.paths import MOST_BYTES, PathRule
+from dragoman.tools.debug.source_locations import SourceFiles, SourceLocations
+from dragoman.workspace.file_access import MOST_BYTES, FileAccessPolicy
 from tests.requirements import sentence
 
 pytestmark = pytest.mark.anyio
@@ -28,13 +27,13 @@ def workspace(tmp_path: Path) -> Path:
     return folder
 
 
-def places(*allowed: Path) -> Places:
-    return Places(FileSources(PathRule(allowed=allowed)))
+def places(*allowed: Path) -> SourceLocations:
+    return SourceLocations(SourceFiles(FileAccessPolicy(allowed=allowed)))
 
 
 async def fault(workspace: Path, path: str, line: int | None = 1, text: str = "") -> ToolError:
     with pytest.raises(ToolError) as raised:
-        await places().line_of(path, workspace, (), line, text)
+        await places().resolve_line(path, workspace, (), line, text)
     return raised.value
 
 
@@ -81,7 +80,7 @@ async def test_lines_are_counted_as_a_debugger_counts_them(workspace: Path) -> N
 
 async def test_a_file_too_large_to_show_can_have_a_breakpoint_by_number_only(workspace: Path) -> None:
     (workspace / "large.py").write_bytes(b"x\n" * MOST_BYTES)
-    place = await places().line_of("large.py", workspace, (), 70_000, "")
+    place = await places().resolve_line("large.py", workspace, (), 70_000, "")
     assert place == (str(workspace / "large.py"), 70_000)
     assert (await fault(workspace, "large.py", None, "x")).code == "unreadable_file"
 

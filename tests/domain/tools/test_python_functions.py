@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from dragoman.tools.debug import python_functions
+from dragoman.tools.debug import breakpoint_validation
+from dragoman.tools.debug.breakpoint_validation import require_function
 from dragoman.tools.debug.failures import ToolError
-from dragoman.tools.debug.python_functions import require_function
 from tests.domain.tools.bench import opened
 
 pytestmark = pytest.mark.anyio
@@ -71,7 +71,7 @@ async def test_a_search_that_does_not_see_all_misses_nothing(tmp_path: Path, mon
     (here / "linked").symlink_to(elsewhere)
     assert await told(here, "lib") is False
     (here / "linked").unlink()
-    monkeypatch.setattr(python_functions, "_MOST_BYTES", 10)
+    monkeypatch.setattr(breakpoint_validation, "_MOST_BYTES", 10)
     assert await told(here, "lib") is False
     assert await told(elsewhere.parent / "nowhere", "lib") is False
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from dragoman.errors import DragomanError
-from dragoman.phrases import say
+from dragoman.core.errors import DragomanError
+from dragoman.core.localization import localize
 from tests.domain.tools.bench import MOVES, moved, opened
 from tests.requirements import sentence
 
@@ -178,7 +178,7 @@ async def test_a_stop_whose_thread_cannot_be_learned_is_told_all_the_same(tmp_pa
 async def test_a_debugger_that_breaks_in_the_middle_is_an_error_not_an_end(tmp_path: Path) -> None:
     async with opened(tmp_path) as bench:
         await bench.running()
-        bench.adapter.break_off(DragomanError("adapter_broken", say("{text}", text="cannot \x1b read")))
+        bench.adapter.break_off(DragomanError("adapter_broken", localize("{text}", text="cannot \x1b read")))
         answer = await bench.call("wait_for_stop")
     assert (answer["status"], answer["code"], answer["state"]) == ("error", "session_broken", "Terminated")
     assert "\x1b" not in answer.text
@@ -219,9 +219,14 @@ async def test_a_start_names_exactly_one_way_and_hands_it_on_whole(tmp_path: Pat
             await bench.call("start_debugging", configuration_name="a", program="b"),
             await bench.call("start_debugging", configuration={}),
         ]
-    ((client, wish),) = bench.starter.wishes
-    assert (wish.configuration_name, wish.args, wish.cwd, wish.process_id) == ("Run", ("a",), "sub", 4)
-    assert (wish.env, wish.inputs, wish.no_debug) == ({"A": "1"}, {"port": "80"}, False)
+    ((client, launch_request),) = bench.starter.wishes
+    assert (launch_request.configuration_name, launch_request.args, launch_request.cwd, launch_request.process_id) == (
+        "Run",
+        ("a",),
+        "sub",
+        4,
+    )
+    assert (launch_request.env, launch_request.inputs, launch_request.no_debug) == ({"A": "1"}, {"port": "80"}, False)
     assert (client.id, client.workspace) == ("agent-1", bench.caller.workspace)
     assert [it["code"] for it in wrong] == ["bad_arguments"] * 3
 
@@ -231,7 +236,7 @@ async def test_a_start_that_fails_says_why_and_leaves_nothing_running(tmp_path: 
     async with opened(tmp_path) as bench:
         bench.adapter.refuse("launch", "no such interpreter")
         answer = await bench.call("start_debugging", language="zh", program="app.py")
-        bench.starter.refuses = DragomanError("needs_trust", say("{text}", text="?"))
+        bench.starter.refuses = DragomanError("needs_trust", localize("{text}", text="?"))
         untrusted = await bench.call("start_debugging", program="app.py")
     assert (answer["status"], answer["state"]) == ("error", "Idle")
     assert answer["message"] == sentence("debug:start:error-adapter-process")

@@ -4,38 +4,39 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from typing import Annotated, Any, Literal, NamedTuple, cast
 
 import pytest
 from pydantic import Field
 
-from dragoman.tools.canvas import canvas_operations
-from dragoman.tools.debug.answers import Failure
+from dragoman.tools.canvas.schema import CanvasFailure
+from dragoman.tools.canvas.table import TOOLS as CANVAS_TOOLS
+from dragoman.tools.debug.results import DebugFailure
 from dragoman.tools.debug.table import TOOLS as DEBUG_TOOLS
-from dragoman.tools.editor import editor_operations
+from dragoman.tools.editor.schema import EDITOR_ERRORS
+from dragoman.tools.editor.table import TOOLS as EDITOR_TOOLS
 from dragoman.tools.evidence.table import TOOLS as EVIDENCE_TOOLS
-from dragoman.tools.journal import SearchJournal
-from dragoman.tools.listed import operations_of
-from dragoman.tools.operation import Failing, Operation, Parameters
-from dragoman.tools.schemas import Maybe, OrEmpty, Terse
-from dragoman.tools.status import ShowStatus
+from dragoman.tools.general import TOOLS as GENERAL_TOOLS
+from dragoman.tools.json_schema import Maybe, OrEmpty, TerseJsonSchema
 from dragoman.tools.terminal.table import TOOLS as TERMINAL_TOOLS
+from dragoman.tools.tool import ErrorFormat, Parameters, Tool
 from tests.faces.mcp.everything import EVERYTHING
 
 Schema = Mapping[str, Any]
 
-_NOTHING = cast("Any", None)  # the table alone: nothing of it is called
-_FAILING = Failing(Failure, _NOTHING)
-_TABLES = (*DEBUG_TOOLS, *EVIDENCE_TOOLS, *TERMINAL_TOOLS)
-OPERATIONS: dict[str, Operation] = {
-    it.name: it
-    for it in (
-        ShowStatus(dict).operation(),
-        SearchJournal(_NOTHING, _NOTHING).operation(),
-        *operations_of(_TABLES, dict.fromkeys((tool.name for tool in _TABLES), _NOTHING), set="any", failing=_FAILING),
-        *canvas_operations(_NOTHING, lambda: 0, {}),
-        *editor_operations(_NOTHING, _NOTHING, _NOTHING),
-    )
+_NOTHING = cast("Any", None)  # the declarations alone: nothing is called
+_DEBUG_ERRORS = ErrorFormat(DebugFailure, _NOTHING)
+_TABLES: tuple[tuple[tuple[Tool, ...], ErrorFormat | None], ...] = (
+    (GENERAL_TOOLS, None),
+    (DEBUG_TOOLS, _DEBUG_ERRORS),
+    (EVIDENCE_TOOLS, _DEBUG_ERRORS),
+    (TERMINAL_TOOLS, None),
+    (CANVAS_TOOLS, ErrorFormat(CanvasFailure, _NOTHING)),
+    (EDITOR_TOOLS, EDITOR_ERRORS),
+)
+TOOLS_BY_NAME: dict[str, Tool] = {
+    it.name: replace(it, error_format=errors) for tools, errors in _TABLES for it in tools
 }
 
 # Which keywords ajv's strict mode knows, by the type that each one needs beside it (strictTypes); "" needs none.
@@ -125,13 +126,13 @@ def _is_bare_array(part: Schema) -> bool:
 
 
 def test_every_tool_is_looked_at() -> None:
-    assert set(OPERATIONS) == set(EVERYTHING)
-    assert len(OPERATIONS) <= 128  # as many as OpenAI takes
+    assert set(TOOLS_BY_NAME) == set(EVERYTHING)
+    assert len(TOOLS_BY_NAME) <= 128  # as many as OpenAI takes
 
 
-@pytest.mark.parametrize("name", OPERATIONS)
+@pytest.mark.parametrize("name", TOOLS_BY_NAME)
 def test_a_tools_schemas_keep_the_rules_of_every_reader(name: str) -> None:
-    tool = OPERATIONS[name]
+    tool = TOOLS_BY_NAME[name]
     assert list(ajv_faults(tool.input_schema)) == []
     assert list(ajv_faults(tool.output_schema)) == []
     assert list(openai_faults(tool.input_schema)) == []
@@ -180,7 +181,7 @@ class _AnyList(Parameters):
 def test_the_rules_find_what_breaks_them(
     faults: Callable[[Schema], Iterator[str]], parameters: type[Parameters]
 ) -> None:
-    assert list(faults(parameters.model_json_schema(schema_generator=Terse)))
+    assert list(faults(parameters.model_json_schema(schema_generator=TerseJsonSchema)))
 
 
 class _Optional(Parameters):
@@ -189,7 +190,7 @@ class _Optional(Parameters):
 
 
 def test_what_may_be_left_out_is_published_with_its_bounds_and_without_its_empty_form() -> None:
-    assert _Optional.model_json_schema(schema_generator=Terse)["properties"] == {
+    assert _Optional.model_json_schema(schema_generator=TerseJsonSchema)["properties"] == {
         "number": {"type": "integer", "minimum": 0, "maximum": 9},
         "word": {"type": "string", "enum": ["one", "two"]},
     }

@@ -10,13 +10,12 @@ import anyio
 import anyio.lowlevel
 import pytest
 
-from dragoman.debug.launch import Note, configurations
-from dragoman.debug.states import State
-from dragoman.errors import DragomanError
-from dragoman.phrases import say
-from dragoman.tools import Caller
-from dragoman.tools.debug import Configurations
-from dragoman.tools.debug.client import client_of
+from dragoman.core.errors import DragomanError
+from dragoman.core.localization import localize
+from dragoman.debug.launch import LaunchNote, list_configurations
+from dragoman.debug.session.states import SessionState
+from dragoman.tools.debug import ConfigurationReader
+from dragoman.workspace.caller import Caller
 from tests.domain.tools.bench import Bench, opened, until
 
 pytestmark = pytest.mark.anyio
@@ -69,7 +68,7 @@ async def test_configurations_are_given_as_written_with_every_key(tmp_path: Path
 async def test_compounds_and_entries_that_cannot_be_started_are_told_besides(tmp_path: Path) -> None:
     async with opened(tmp_path) as bench:
         bench.listing.compounds = [{"name": "Both", "configurations": ["a", "b"]}]
-        bench.listing.problems = [DragomanError("bad_launch_json", say("{text}", text="line 3\x1b"))]
+        bench.listing.problems = [DragomanError("bad_launch_json", localize("{text}", text="line 3\x1b"))]
         answer = await bench.call("get_debugger_configurations")
     assert answer["compounds"] == bench.listing.compounds
     assert answer["problems"] == [{"code": "bad_launch_json", "message": r"line 3\x1b"}]
@@ -80,7 +79,7 @@ async def test_compounds_and_entries_that_cannot_be_started_are_told_besides(tmp
 async def test_a_launch_file_that_cannot_be_used_is_an_error_with_its_details(tmp_path: Path) -> None:
     async with opened(tmp_path) as bench:
         bench.listing.refuses = DragomanError(
-            "no_launch_json", say("{text}", text="none"), hint=say("{text}", text="do")
+            "no_launch_json", localize("{text}", text="none"), hint=localize("{text}", text="do")
         )
         answer = await bench.call("get_debugger_configurations")
     assert answer.data == {
@@ -93,7 +92,7 @@ async def test_a_launch_file_that_cannot_be_used_is_an_error_with_its_details(tm
 
 
 def test_what_reads_launch_files_fits_here() -> None:
-    fitting: Configurations = configurations
+    fitting: ConfigurationReader = list_configurations
     assert callable(fitting)
 
 
@@ -167,7 +166,7 @@ async def test_output_is_read_on_page_by_page_and_nothing_of_it_is_cut(tmp_path:
         bench.adapter.emit("output", output=printed, category="stdout")
         await bench.started()
         page = await bench.call("get_output", cursor=0, max_chars=100)
-        assert page.text.splitlines()[-1] == f"{page['left']} characters are left: read on with the cursor."
+        assert page.text.splitlines()[-1] == f"{page['left']} more characters: read on with the cursor."
         read = page["output"]
         while page["left"]:
             page = await bench.call("get_output", cursor=page["cursor"], max_chars=100)
@@ -217,13 +216,13 @@ async def test_a_session_is_seen_starting_and_terminating(tmp_path: Path) -> Non
 
 async def test_the_first_answer_has_notes_on_how_the_configuration_was_taken(tmp_path: Path) -> None:
     async with opened(tmp_path, adapters=2) as bench:
-        misspelt = say("This is not a variable and stays as it is; is {likely} meant?", likely="workspaceFolder")
-        bench.starter.notes = (Note(misspelt, "${workspaceFoldr}"),)
+        misspelt = localize("Not a variable; left unchanged. Did you mean {likely}?", likely="workspaceFolder")
+        bench.starter.notes = (LaunchNote(misspelt, "${workspaceFoldr}"),)
         first = await bench.started()
         bench.adapters[1].when("configurationDone", lambda: bench.adapters[1].stop("breakpoint"))
         next_one = await bench.call("step_execution", step_type="over", wait=False)
         again = await bench.call("restart_debugging", language="zh")
-    message = "This is not a variable and stays as it is; is workspaceFolder meant?"
+    message = "Not a variable; left unchanged. Did you mean workspaceFolder?"
     assert first["notes"] == [{"message": message, "about": "${workspaceFoldr}"}]
     assert first.text.splitlines()[-2:] == [message, "  | ${workspaceFoldr}"]
     assert "notes" not in next_one.data
@@ -244,7 +243,7 @@ async def test_of_sessions_that_have_ended_the_newest_are_listed(tmp_path: Path)
         ended = await bench.call("get_output", session_id=ids[0])
     assert [it["session_id"] for it in answer["sessions"]] == [*ids[2:], live["session_id"]]
     assert (answer["ended_left_out"], ended["status"]) == (2, "success")
-    assert answer.text.splitlines()[-1] == "2 older ones that have ended are not listed."
+    assert answer.text.splitlines()[-1] == "2 older ended sessions are not listed."
 
 
 async def test_the_session_that_was_shown_last_is_meant_where_none_is_named(tmp_path: Path) -> None:
@@ -268,8 +267,8 @@ async def test_the_session_that_was_shown_last_is_meant_where_none_is_named(tmp_
 
 
 async def until_running(bench: Bench, id: str) -> None:
-    (session,) = (it for it in bench.service.sessions(client_of(bench.caller)) if it.id == id)
-    while session.state is not State.RUNNING:
+    (session,) = (it for it in bench.service.sessions(bench.caller) if it.id == id)
+    while session.state is not SessionState.RUNNING:
         await anyio.lowlevel.checkpoint()
 
 
@@ -284,7 +283,7 @@ async def test_ending_one_names_those_that_are_left_and_starting_one_those_that_
         went_on = await bench.call("continue_debugging")
     left = {"session_id": older["session_id"], "name": "app.py", "state": "Stopped"}
     assert newer["live_sessions"] == ended["live_sessions"] == [left]
-    assert f"also live: {older['session_id']} Stopped app.py" in newer.text
+    assert f"also active: {older['session_id']} Stopped app.py" in newer.text
     assert (ended["session_id"], ended["name"]) == (newer["session_id"], "app.py")
     assert f"session: {newer['session_id']} app.py" in ended.text
     assert refused.text.startswith("not_stopped: ")
@@ -350,8 +349,8 @@ async def test_of_several_sessions_that_a_client_was_never_shown_it_must_name_on
 
 
 async def until_stopped(bench: Bench, id: str) -> None:
-    (session,) = (it for it in bench.service.sessions(client_of(bench.caller)) if it.id == id)
-    await until(lambda: session.state is State.STOPPED)
+    (session,) = (it for it in bench.service.sessions(bench.caller) if it.id == id)
+    await until(lambda: session.state is SessionState.STOPPED)
 
 
 @pytest.mark.parametrize(("tool", "more"), [("step_execution", {"step_type": "over"}), ("continue_debugging", {})])
@@ -364,4 +363,4 @@ async def test_a_step_on_a_session_that_is_still_starting_is_answered_at_once(
         with anyio.fail_after(1):
             refused = await bench.call(tool, timeout_s=30, **more)
     assert (started["state"], refused["code"], refused["state"]) == ("Starting", "not_stopped", "Starting")
-    assert refused["hint"] == "It is still starting: wait_for_stop waits again, stop_debugging ends it."
+    assert refused["hint"] == "Still starting: wait_for_stop waits again, stop_debugging ends it."

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dragoman.redaction import Redactor
-from dragoman.tools.debug.values import Values, timestamp
-from dragoman.tools.showing import escaped, one_line
+from dragoman.core.redaction import Redactor
+from dragoman.tools.agent_text import escaped, one_line
+from dragoman.tools.debug.values import ValueFormatter, timestamp
 
 
 @pytest.mark.parametrize(
@@ -48,13 +48,13 @@ def test_nothing_invisible_is_left_in_a_line(text: str) -> None:
 
 @pytest.mark.parametrize("extra", [-1, 0, 1, 2])
 def test_a_value_is_cut_exactly_at_its_cap(extra: int) -> None:
-    shown = Values(Redactor()).value("n", "x" * (100 + extra), 100)
+    shown = ValueFormatter(Redactor()).value("n", "x" * (100 + extra), 100)
     assert (len(shown.text), shown.is_whole, shown.length) == (min(100, 100 + extra), extra <= 0, 100 + extra)
 
 
 def test_a_secret_over_the_cut_is_hidden_whole_and_a_huge_value_costs_little() -> None:
     secret = "ghp" + "_" + "a1B2" * 9
-    shown = Values(Redactor()).value("n", "x " * 45 + secret + " y" * 50_000_000, 100)
+    shown = ValueFormatter(Redactor()).value("n", "x " * 45 + secret + " y" * 50_000_000, 100)
     assert shown.text == "x " * 45 + "<redacted "
     assert shown.length > 100_000_000
 

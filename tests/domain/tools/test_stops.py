@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from dragoman.debug import faults
-from dragoman.errors import DragomanError
-from dragoman.tools.debug import never_began
-from dragoman.tools.debug.stops import FRAMES
+from dragoman.core.errors import DragomanError
+from dragoman.debug.errors import adapter_gone
+from dragoman.tools.debug import start_failures
+from dragoman.tools.debug.stop_results import FRAMES
 from tests.domain.tools.bench import Answer, Bench, frame, opened, stack_of
 
 pytestmark = pytest.mark.anyio
@@ -379,8 +379,8 @@ async def test_a_frame_that_has_only_an_adapters_groups_has_no_variables(tmp_pat
     ],
 )  # fmt: skip
 def test_the_place_is_read_from_a_debuggers_last_words(printed: str, place: tuple[str, int] | None) -> None:
-    with pytest.raises(DragomanError) as caught, never_began.told():
-        raise faults.adapter_gone(printed)
+    with pytest.raises(DragomanError) as caught, start_failures.explain_start_failure():
+        raise adapter_gone(words=printed)
     details = getattr(caught.value, "details", {})
     assert (details.get("path"), details.get("line")) == (place or (None, None))
     assert caught.value.code == ("syntax_error" if place else "adapter_gone")

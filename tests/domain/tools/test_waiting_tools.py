@@ -7,9 +7,9 @@ from pathlib import Path
 import anyio
 import pytest
 
-from dragoman.debug.states import State
-from dragoman.phrases import Phrase
-from dragoman.tools import Caller
+from dragoman.core.localization import LocalizedText
+from dragoman.debug.session.states import SessionState
+from dragoman.workspace.caller import Caller
 from tests.domain.tools.bench import MOVES, moved, opened, until
 from tests.requirements import sentence
 
@@ -81,7 +81,7 @@ async def test_a_person_can_end_a_wait_and_the_program_goes_on(tmp_path: Path, t
             group.start_soon(wait)
             await until(lambda: bench.waits.open)
             await until(lambda: tool == "start_debugging" or bench.adapter.sent(MOVES[tool][1]))
-            await until(lambda: bench.service.live()[0].state is not State.STARTING)
+            await until(lambda: bench.service.live()[0].state is not SessionState.STARTING)
             assert bench.waits.interrupt(workspace=tmp_path / "elsewhere") == 0
             assert bench.waits.interrupt(session_id="another") == 0
             assert bench.waits.interrupt(workspace=bench.caller.workspace) == 1
@@ -106,14 +106,14 @@ async def test_the_wait_for_a_program_that_still_starts_can_be_ended_and_it_star
             with anyio.fail_after(2):
                 await until(lambda: bench.waits.open)
             (session,) = bench.service.live()
-            assert session.state is State.STARTING
+            assert session.state is SessionState.STARTING
             assert bench.waits.interrupt(session_id=session.id) == 1
         (answer,) = answers
         held.set()
-        await until(lambda: session.state is State.RUNNING)
+        await until(lambda: session.state is SessionState.RUNNING)
     assert (answer["status"], answer["state"]) == ("interrupted", "Starting")
-    assert answer["message"] == "The user broke off the wait for the start."
-    assert "still starting" in answer["hint"]
+    assert answer["message"] == "The user interrupted the wait for the start."
+    assert "Still starting" in answer["hint"]
 
 
 async def test_a_call_that_is_cancelled_leaves_no_wait_behind_and_its_session_lives(tmp_path: Path) -> None:
@@ -146,7 +146,7 @@ async def test_what_is_not_waited_for_is_answered_at_once(tmp_path: Path, tool: 
 @pytest.mark.requirement("debug:general:default-timeout")
 async def test_the_default_limit_is_within_the_patience_of_clients_and_a_longer_one_is_told(tmp_path: Path) -> None:
     async with opened(tmp_path) as bench:
-        properties = {it.name: it.input_schema["properties"] for it in bench.toolbox.operations}
+        properties = {it.name: it.input_schema["properties"] for it in bench.toolbox.tools}
         patient = await bench.started(timeout_s=61)
         plain = await moved(bench, "continue_debugging", lambda: bench.adapter.stop("step"), timeout_s=60)
     waiting = [
@@ -167,9 +167,9 @@ async def test_the_limit_counts_from_the_call_also_over_a_slow_start(tmp_path: P
 
 
 async def test_progress_is_told_while_waiting_and_ends_with_it(tmp_path: Path) -> None:
-    told: list[tuple[float, float, Phrase]] = []
+    told: list[tuple[float, float, LocalizedText]] = []
 
-    async def progress(done: float, total: float, what: Phrase) -> None:
+    async def progress(done: float, total: float, what: LocalizedText) -> None:
         told.append((done, total, what))
         if len(told) == 2:
             bench.adapter.stop("step")
@@ -216,7 +216,7 @@ async def test_a_pause_that_does_not_come_times_out_in_its_own_words(tmp_path: P
         why = {"output": "it cannot be halted\n", "category": "important"}
         bench.adapter.when("pause", lambda: bench.adapter.emit("output", **why))
         answer = await bench.call("pause_debugging", timeout_s=0.1)
-    assert (answer["status"], answer["message"]) == ("timeout", "Waiting for the program to pause timed out.")
+    assert (answer["status"], answer["message"]) == ("timeout", "Timed out waiting for the program to pause.")
     assert answer["output"] == "it cannot be halted\n"
 
 
@@ -231,7 +231,7 @@ async def test_after_another_moved_the_program_on_the_wait_shows_where_it_is_and
         seen = await bench.call("wait_for_stop")
         stepped = await moved(bench, "step_execution", lambda: bench.adapter.stop("step"))
     assert (refused["status"], refused["code"], refused["state"]) == ("error", "moved_on", "Stopped")
-    assert "'Another\\nEditor' did `next`" in refused["message"]
+    assert "'Another\\nEditor' ran `next`" in refused["message"]
     assert "wait_for_stop" in refused["hint"]
     assert seen["stop_event_data"]["stop_number"] == 2
     assert stepped["stop_event_data"]["stop_number"] == 3

@@ -13,15 +13,16 @@ from typing import Any
 import anyio
 import pytest
 
-from dragoman.clock import SystemClock
-from dragoman.debug.launch import configurations
+from dragoman.core.clock import SystemClock
+from dragoman.debug.backends.starter import AdapterStarter
+from dragoman.debug.launch import list_configurations
 from dragoman.debug.service import DebugService
-from dragoman.debug.starting import AdapterStarter
+from dragoman.io.processes.supervisor_pool import SupervisorPool
 from dragoman.journal import Journal
-from dragoman.tools import Caller, Toolbox
-from dragoman.tools.debug import Waits, debug_operations
-from dragoman.transport.supervisors import Supervisors
-from dragoman.workspace.breakpoints import STORE, BreakpointBook
+from dragoman.tools import ToolRegistry
+from dragoman.tools.debug import OpenWaits, debug_tools
+from dragoman.workspace.breakpoints import STORE, BreakpointRegistry
+from dragoman.workspace.caller import Caller
 
 pytestmark = [pytest.mark.anyio, pytest.mark.timeout(120)]
 
@@ -43,7 +44,7 @@ main()
 
 @dataclass
 class Agent:
-    toolbox: Toolbox
+    toolbox: ToolRegistry
     caller: Caller
     text: int = 0
     whole: int = 0
@@ -74,13 +75,13 @@ async def agent_in(workspace: Path) -> AsyncIterator[Agent]:
     clock = SystemClock()
     async with (
         Journal.open(workspace / "journal", stores=[STORE]) as journal,
-        Supervisors() as supervisors,
+        SupervisorPool() as supervisors,
         anyio.create_task_group() as group,
     ):
-        book = BreakpointBook(journal, clock)
+        book = BreakpointRegistry(journal, clock)
         await book.load()
         service = DebugService(group, book, AdapterStarter(supervisors, group), journal, clock)
-        yield Agent(Toolbox(debug_operations(service, configurations, Waits(clock), clock)), caller)
+        yield Agent(ToolRegistry(debug_tools(service, list_configurations, OpenWaits(clock), clock)), caller)
         group.cancel_scope.cancel()
 
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
 import anyio
 
-from dragoman.transport.dap_driver import DapDriver
-from dragoman.transport.dap_events import Delivered
-from dragoman.transport.streams import TcpStream
-from dragoman.wire import dap
+from dragoman.core.errors import RemoteProtocolError
+from dragoman.io.drivers.dap_adapter_driver import DapAdapterDriver
+from dragoman.io.net.streams import TcpStream
+from dragoman.protocols import dap
 from tests.daemons import PATIENCE
 
 
@@ -42,17 +42,33 @@ class FakeAdapter:
 
 
 class Heard:
-    """What the driver's owner was given; it can be held up."""
+    """What the driver's owner was given; it can be full."""
 
     def __init__(self) -> None:
-        self.events: list[Delivered] = []
-        self.go_on = anyio.Event()
-        self.go_on.set()
+        self.events: list[dap.Event] = []
+        self.omitted = 0
+        self.room = 1_000_000
         self.requests: list[str] = []
+        self._changed = anyio.Event()
 
-    async def on_events(self, batch: Sequence[Delivered]) -> None:
-        await self.go_on.wait()
-        self.events += batch
+    @property
+    def is_full(self) -> bool:
+        return len(self.events) >= self.room
+
+    def take(self, event: dap.Event, size: int, *, may_omit: bool) -> None:
+        if may_omit and event.event == "output" and self.is_full:
+            self.omitted += 1
+        elif len(self.events) >= 2 * self.room:
+            raise RemoteProtocolError("too_many_events", "too many")
+        else:
+            self.events.append(event)
+
+    async def wait_for_change(self) -> None:
+        self._changed = anyio.Event()
+        await self._changed.wait()
+
+    def wake(self) -> None:
+        self._changed.set()
 
     async def on_request(self, request: dap.Request) -> Any:
         self.requests.append(request.command)
@@ -60,14 +76,14 @@ class Heard:
 
     @property
     def names(self) -> list[str]:
-        return [event.event for event in self.events if isinstance(event, dap.Event)]
+        return [event.event for event in self.events]
 
 
 @asynccontextmanager
-async def driven(heard: Heard) -> AsyncIterator[tuple[DapDriver, FakeAdapter]]:
+async def driven(heard: Heard) -> AsyncIterator[tuple[DapAdapterDriver, FakeAdapter]]:
     ours, theirs = socket.socketpair()
     adapter = FakeAdapter(TcpStream(theirs))
-    driver = DapDriver(TcpStream(ours), on_events=heard.on_events, on_request=heard.on_request)
+    driver = DapAdapterDriver(TcpStream(ours), events=heard, on_request=heard.on_request)
     async with anyio.create_task_group() as group:
         group.start_soon(driver.run)
         try:

@@ -6,17 +6,17 @@ import sys
 
 import anyio
 
-from dragoman.transport.supervisors import Supervisors
+from dragoman.io.processes.supervisor_pool import SupervisorPool
 from tests.domain.transport.supervised_support import STUBBORN, first_lines, python
 
 
 async def hold(trees: int) -> None:
-    async with Supervisors() as supervisors, anyio.create_task_group() as group:
+    async with SupervisorPool() as supervisors, anyio.create_task_group() as group:
         for _ in range(trees):
             group.start_soon(hold_one, supervisors)
 
 
-async def hold_one(supervisors: Supervisors) -> None:
+async def hold_one(supervisors: SupervisorPool) -> None:
     async with supervisors.tree() as tree:
         child = await tree.start(python(STUBBORN))
         print(*await first_lines(child.stdout, 2), flush=True)

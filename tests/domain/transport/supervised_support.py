@@ -9,9 +9,9 @@ from pathlib import Path
 
 import anyio
 
-from dragoman.transport.command import Command, Stdio
-from dragoman.transport.descendants import process_table
-from dragoman.transport.streams import PipeReader
+from dragoman.io.net.streams import PipeReader
+from dragoman.io.processes.command import ProcessCommand, Stdio
+from dragoman.io.processes.descendants import process_table
 from tests.daemons import PATIENCE
 
 PATH = {"PATH": os.environ["PATH"]}
@@ -32,12 +32,12 @@ time.sleep(600)
 """
 
 
-def python(code: str, *arguments: str, stdio: Stdio = Stdio.PIPES, cwd: Path = Path("/")) -> Command:
-    return Command([sys.executable, "-I", "-S", "-c", code, *arguments], PATH, cwd, stdio)
+def python(code: str, *arguments: str, stdio: Stdio = Stdio.PIPES, cwd: Path = Path("/")) -> ProcessCommand:
+    return ProcessCommand([sys.executable, "-I", "-S", "-c", code, *arguments], PATH, cwd, stdio)
 
 
-def shell(line: str, stdio: Stdio = Stdio.PIPES) -> Command:
-    return Command(["sh", "-c", line], PATH, Path("/"), stdio)
+def shell(line: str, stdio: Stdio = Stdio.PIPES) -> ProcessCommand:
+    return ProcessCommand(["sh", "-c", line], PATH, Path("/"), stdio)
 
 
 async def lines(stream: PipeReader) -> AsyncIterator[str]:

@@ -9,9 +9,9 @@ from typing import Any, cast
 
 import pytest
 
-from dragoman.errors import DragomanError
-from dragoman.transport.control_link import ControlLink
-from dragoman.wire.control import Answer
+from dragoman.core.errors import DragomanError
+from dragoman.io.drivers.control_client import ControlClient
+from dragoman.protocols.control import ControlAnswer
 
 
 @pytest.fixture
@@ -27,7 +27,7 @@ class InterruptedInTheMiddle:
 
     def __init__(self, sock: socket.socket) -> None:
         self._sock = sock
-        self.link: ControlLink | None = None
+        self.link: ControlClient | None = None
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._sock, name)
@@ -48,7 +48,7 @@ def told(*lines: dict[str, Any]) -> bytes:
 def test_a_call_posted_while_another_is_half_sent_follows_it_whole(ends: tuple[socket.socket, socket.socket]) -> None:
     ours, daemons = ends
     between = InterruptedInTheMiddle(ours)
-    between.link = link = ControlLink(cast("socket.socket", between))
+    between.link = link = ControlClient(cast("socket.socket", between))
     daemons.sendall(told({"id": 2, "result": {"count": 1}}, {"id": 1, "result": "done"}))
     assert link.call("call", {"tool": "x"}) == "done"
     lines = [json.loads(line) for line in daemons.recv(65536).splitlines()]
@@ -62,18 +62,18 @@ def test_replies_to_a_posted_call_are_not_taken_for_those_that_are_waited_for(
     ends: tuple[socket.socket, socket.socket], other: dict[str, Any]
 ) -> None:
     ours, daemons = ends
-    link = ControlLink(ours)
+    link = ControlClient(ours)
     daemons.sendall(told({"id": 1, "item": "first"}))
     replies = link.stream("call", {}, idle_s=5)
     next(replies)
     link.post("stop_waiting")
     daemons.sendall(told(other, {"id": 1, "result": "mine"}))
-    assert list(replies) == [Answer(1, "mine")]
+    assert list(replies) == [ControlAnswer(1, "mine")]
 
 
 def test_a_failure_of_the_connection_itself_ends_every_call(ends: tuple[socket.socket, socket.socket]) -> None:
     ours, daemons = ends
     daemons.sendall(told({"id": 0, "error": {"code": "too_many_calls", "message": "b"}}))
     with pytest.raises(DragomanError) as failed:
-        ControlLink(ours).call("call", {})
+        ControlClient(ours).call("call", {})
     assert failed.value.code == "too_many_calls"

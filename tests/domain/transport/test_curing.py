@@ -11,9 +11,9 @@ from contextlib import asynccontextmanager
 import anyio
 import pytest
 
-from dragoman.transport import curing
-from dragoman.transport.curing import Curing
-from dragoman.transport.supervisors import Supervisors
+from dragoman.io.processes import nodelay_scheduler
+from dragoman.io.processes.nodelay_scheduler import NoDelayScheduler
+from dragoman.io.processes.supervisor_pool import SupervisorPool
 from tests.domain.transport.supervised_support import STUBBORN, first_lines, python, until
 
 pytestmark = [
@@ -32,9 +32,9 @@ threading.Thread(target=starts).start()
 
 
 class Looks:
-    def __init__(self, curing: Curing) -> None:
+    def __init__(self, scheduler: NoDelayScheduler) -> None:
         self.count = 0
-        self.patient = curing.admit(self._pids)
+        self.watched_tree = scheduler.watch(self._pids)
 
     def _pids(self) -> list[int]:
         self.count += 1
@@ -46,20 +46,20 @@ class Looks:
 
 
 @asynccontextmanager
-async def clinic() -> AsyncIterator[Curing]:
+async def clinic() -> AsyncIterator[NoDelayScheduler]:
     async with anyio.create_task_group() as group:
-        yield Curing(group)
+        yield NoDelayScheduler(group)
         group.cancel_scope.cancel()
 
 
-async def rests(curing: Curing) -> None:
-    await until(lambda: curing.is_idle)
+async def rests(scheduler: NoDelayScheduler) -> None:
+    await until(lambda: scheduler.is_idle)
 
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(curing, "_SELDOM_S", 0.05)
-    monkeypatch.setattr(curing, "_AFTER_STOP_S", 0.01)
+    monkeypatch.setattr(nodelay_scheduler, "_SELDOM_S", 0.05)
+    monkeypatch.setattr(nodelay_scheduler, "_AFTER_STOP_S", 0.01)
 
 
 async def test_sessions_that_have_stopped_are_not_looked_at_until_they_run_again() -> None:
@@ -67,14 +67,14 @@ async def test_sessions_that_have_stopped_are_not_looked_at_until_they_run_again
         first, second = Looks(all), Looks(all)
         await first.grow_by(3)
         await second.grow_by(3)
-        first.patient.stops()
-        second.patient.stops()
+        first.watched_tree.program_stopped()
+        second.watched_tree.program_stopped()
         await rests(all)
         resting = second.count
-        first.patient.runs()
+        first.watched_tree.program_resumed()
         await first.grow_by(2)
         assert second.count == resting
-        first.patient.stops()
+        first.watched_tree.program_stopped()
         await rests(all)
 
 
@@ -82,11 +82,11 @@ async def test_a_step_that_is_over_soon_costs_no_look() -> None:
     async with clinic() as all:
         looks = Looks(all)
         await looks.grow_by(1)
-        looks.patient.stops()
+        looks.watched_tree.program_stopped()
         await rests(all)
         before = looks.count
-        looks.patient.runs()
-        looks.patient.stops()
+        looks.watched_tree.program_resumed()
+        looks.watched_tree.program_stopped()
         await rests(all)
         assert looks.count == before
 
@@ -94,9 +94,9 @@ async def test_a_step_that_is_over_soon_costs_no_look() -> None:
 async def test_a_child_that_joins_is_looked_for_also_while_its_parent_is_stopped() -> None:
     async with clinic() as all:
         looks = Looks(all)
-        looks.patient.stops()
+        looks.watched_tree.program_stopped()
         await rests(all)
-        looks.patient.connects()
+        looks.watched_tree.connections_expected()
         await looks.grow_by(3)
 
 
@@ -104,15 +104,15 @@ async def test_who_has_left_is_not_looked_at() -> None:
     async with clinic() as all:
         looks = Looks(all)
         await looks.grow_by(1)
-        looks.patient.leaves()
+        looks.watched_tree.unwatch()
         await rests(all)
 
 
 async def test_a_look_that_takes_long_is_repeated_the_later() -> None:
     async with clinic() as all:
-        patient = Looks(all).patient
-        patient.looked(10.0)
-        assert patient.due - anyio.current_time() > 30
+        watched_tree = Looks(all).watched_tree
+        watched_tree.scanned(10.0)
+        assert watched_tree.due - anyio.current_time() > 30
 
 
 @pytest.mark.parametrize("kernel_lists_children", [True, False])
@@ -123,9 +123,9 @@ async def test_a_glimpse_sees_orphans_and_children_of_threads(
     if not kernel_lists_children:
         never: Callable[[str, int], bool] = lambda *_: False  # noqa: E731
         monkeypatch.setattr(os, "access", never)
-    async with Supervisors() as supervisors, supervisors.tree(grace_s=0) as tree:
+    async with SupervisorPool() as supervisors, supervisors.tree(grace_s=0) as tree:
         child = await tree.start(python(code))
         told = {int(line) for line in await first_lines(child.stdout, count)}
-        assert told | {child.pid} <= set(tree.glimpsed_pids())
+        assert told | {child.pid} <= set(tree.quick_pids())
         child.signal(signal.SIGKILL)
-    assert tree.glimpsed_pids() == []
+    assert tree.quick_pids() == []

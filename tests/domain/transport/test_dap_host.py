@@ -11,10 +11,10 @@ from typing import Any
 import anyio
 import pytest
 
-from dragoman.errors import DragomanError
-from dragoman.transport.dap_host import MAX_OPEN_REQUESTS, MAX_UNSENT_BYTES, DapHost
-from dragoman.transport.streams import TcpStream
-from dragoman.wire import dap
+from dragoman.core.errors import DragomanError
+from dragoman.io.drivers.dap_editor_driver import MAX_OPEN_REQUESTS, MAX_UNSENT_BYTES, DapEditorDriver
+from dragoman.io.net.streams import TcpStream
+from dragoman.protocols import dap
 
 pytestmark = pytest.mark.anyio
 
@@ -52,7 +52,7 @@ class Peer:
 
 
 class Hosted:
-    def __init__(self, host: DapHost, peer: Peer) -> None:
+    def __init__(self, host: DapEditorDriver, peer: Peer) -> None:
         self.host = host
         self.peer = peer
         self.taken: list[dap.Request] = []
@@ -63,7 +63,7 @@ class Hosted:
 @asynccontextmanager
 async def hosted(*, sent_within_s: float = 30.0) -> AsyncIterator[Hosted]:
     ours, theirs = socket.socketpair()
-    host = DapHost(TcpStream(ours), sent_within_s=sent_within_s)
+    host = DapEditorDriver(TcpStream(ours), sent_within_s=sent_within_s)
     it = Hosted(host, Peer(theirs))
 
     async def run() -> None:
@@ -97,12 +97,12 @@ async def test_who_tells_it_waits_for_room_and_no_request_is_read_meanwhile() ->
     async with hosted() as it:
         it.host.event("output", {"output": "x" * 4 * MAX_UNSENT_BYTES})
         with anyio.move_on_after(0.05) as waiting:
-            await it.host.room()
+            await it.host.wait_for_room()
         assert waiting.cancelled_caught
         await it.peer.request("threads")
         await it.peer.hear()
         async with anyio.create_task_group() as group:
-            group.start_soon(it.host.room)
+            group.start_soon(it.host.wait_for_room)
             while not it.taken:
                 await it.peer.hear()
         assert [request.command for request in it.taken] == ["threads"]

@@ -10,19 +10,20 @@ from collections.abc import Awaitable, Callable
 import anyio
 import pytest
 
-from dragoman.errors import RemoteProtocolError
-from dragoman.mcp.lines import read_messages
-from dragoman.transport import time_slice
-from dragoman.transport.dap_driver import DapDriver
-from dragoman.transport.dap_host import DapHost
-from dragoman.transport.luapanda_driver import LuaPandaDriver
-from dragoman.transport.omnish_driver import OmnishDriver
-from dragoman.transport.streams import TcpStream
-from dragoman.wire.dap.messages import decode_message
-from dragoman.wire.luapanda.encoding import read_message as read_lua_message
-from dragoman.wire.omnish import SEED, Frame, encode_frame
-from dragoman.wire.omnish.messages import Ack
+from dragoman.core.errors import RemoteProtocolError
+from dragoman.io import event_loop
+from dragoman.io.drivers.dap_adapter_driver import DapAdapterDriver
+from dragoman.io.drivers.dap_editor_driver import DapEditorDriver
+from dragoman.io.drivers.luapanda_driver import LuaPandaDriver
+from dragoman.io.drivers.omnish_driver import OmnishDriver
+from dragoman.io.net.streams import TcpStream
+from dragoman.protocols.dap.messages import decode_message
+from dragoman.protocols.luapanda.framing import read_message as read_lua_message
+from dragoman.protocols.omnish import SEED, OmnishFrame, encode_frame
+from dragoman.protocols.omnish.messages import Ack
+from dragoman.servers.mcp.messages import read_messages
 from tests.daemons import PATIENCE
+from tests.domain.transport.fake_adapter import Heard
 from tests.machine import ready_s
 
 MAX_LAG_S = 0.25
@@ -83,11 +84,11 @@ async def omnish(stream: TcpStream) -> None:
 async def dap_adapter(stream: TcpStream) -> None:
     async def nothing(_: object) -> None: ...
 
-    await DapDriver(stream, on_events=nothing, on_request=nothing).run()
+    await DapAdapterDriver(stream, events=Heard(), on_request=nothing).run()
 
 
 async def dap_editor(stream: TcpStream) -> None:
-    host = DapHost(stream)
+    host = DapEditorDriver(stream)
     await host.run(host.respond, lambda: None)
 
 
@@ -117,10 +118,10 @@ NOTICE = b'{"cmd":"output","info":{"logInfo":"x"}}|*|\n'
 
 FLOODS: dict[str, tuple[Pump, bytes, int]] = {
     "omnish: zeros": (omnish, bytes(4 * MB), MB),
-    "omnish: acks": (omnish, on_the_wire(encode_frame(Frame(1, Ack()), SEED)) * 20_000, MB),
+    "omnish: acks": (omnish, on_the_wire(encode_frame(OmnishFrame(1, Ack()), SEED)) * 20_000, MB),
     "omnish: frames without magic": (omnish, on_the_wire(bytes(14)) * 20_000, MB),
     "omnish: one large frame": (omnish, on_the_wire(bytes(4 * MB)), MB),
-    "omnish: crumbs": (omnish, on_the_wire(encode_frame(Frame(1, Ack()), SEED)) * 500, 1),
+    "omnish: crumbs": (omnish, on_the_wire(encode_frame(OmnishFrame(1, Ack()), SEED)) * 500, 1),
     "adapter: empty objects": (dap_adapter, framed(b"{}") * 60_000, MB),
     "adapter: events": (dap_adapter, framed(EVENT % b"{}") * 30_000, MB),
     "adapter: deep": (dap_adapter, framed(EVENT % DEEP), MB),
@@ -152,7 +153,7 @@ async def test_no_flood_delays_the_loop(name: str) -> None:
 
 @pytest.mark.anyio
 async def test_a_pump_that_never_yields_would_be_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(time_slice, "SLICE_S", 1e9)
+    monkeypatch.setattr(event_loop, "SLICE_S", 1e9)
     batch = b"[" + b"{}," * 20_000 + b"{}]\n"
     assert await worst_lag_s(mcp, batch) > 0.08
 

@@ -13,11 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from dragoman.errors import DragomanError
-from dragoman.transport import nodelay
-from dragoman.transport.nodelay import NoDelay, obstacle
-from dragoman.transport.peers import Peer, has_foreign_listener, is_caller_admitted, listeners, loopback_only, peer_of
-from dragoman.transport.streams import connect_tcp
+from dragoman.core.errors import DragomanError
+from dragoman.io.net.peers import TcpPeer, has_foreign_listener, is_caller_admitted, listeners, loopback_only, peer_of
+from dragoman.io.net.streams import connect_tcp
+from dragoman.io.processes import nodelay
+from dragoman.io.processes.nodelay import NoDelaySetter, nodelay_obstacle
 from tests.daemons import eventually
 from tests.domain.transport.supervised_support import open_descriptors
 
@@ -71,7 +71,7 @@ def test_the_option_is_set_in_another_process() -> None:
         exchange_s(link, 1)
         assert asked(link) == 0
         before = exchange_s(link)
-        assert NoDelay().cure([pid]) == 2, "the listener and the connection"
+        assert NoDelaySetter().set_nodelay([pid]) == 2, "the listener and the connection"
         assert asked(link) == 1
         after = exchange_s(link)
         print(f"a message in two writes: {before * 1000:.2f} ms before, {after * 1000:.2f} ms after")
@@ -79,36 +79,36 @@ def test_the_option_is_set_in_another_process() -> None:
 
 def test_a_connection_accepted_later_is_cured_by_its_listener() -> None:
     with served() as (pid, port):
-        assert NoDelay().cure([pid]) == 1
+        assert NoDelaySetter().set_nodelay([pid]) == 1
         with socket.create_connection(("127.0.0.1", port)) as link:
             assert asked(link) == 1
 
 
 def test_what_was_looked_at_is_not_looked_at_again() -> None:
     with served() as (pid, port):
-        cure = NoDelay()
-        assert cure.cure([pid]) == 1
-        assert cure.cure([pid]) == 0
+        set_nodelay = NoDelaySetter()
+        assert set_nodelay.set_nodelay([pid]) == 1
+        assert set_nodelay.set_nodelay([pid]) == 0
         with socket.create_connection(("127.0.0.1", port)) as link:
             exchange_s(link, 1)
-            assert cure.cure([pid]) == 1
-            assert cure.cure([pid]) == 0
+            assert set_nodelay.set_nodelay([pid]) == 1
+            assert set_nodelay.set_nodelay([pid]) == 0
 
 
 def test_other_sockets_and_gone_processes_are_passed_over_and_nothing_leaks() -> None:
     others = "import socket; pair = socket.socketpair(); datagrams = socket.socket(type=socket.SOCK_DGRAM)"
     with served(before=others) as (pid, _):
         before = open_descriptors()
-        assert NoDelay().cure([pid, 2**22 - 1, 0]) == 1
+        assert NoDelaySetter().set_nodelay([pid, 2**22 - 1, 0]) == 1
         assert open_descriptors() == before
-    assert NoDelay().cure([pid]) == 0
+    assert NoDelaySetter().set_nodelay([pid]) == 0
 
 
 def test_a_look_at_four_processes_takes_little() -> None:
     with served() as (a, _), served() as (b, _), served() as (c, _), served() as (d, _):
-        cure = NoDelay()
-        assert cure.cure([a, b, c, d]) == 4
-        fastest_s = min(timed(lambda: cure.cure([a, b, c, d])) for _ in range(50))
+        set_nodelay = NoDelaySetter()
+        assert set_nodelay.set_nodelay([a, b, c, d]) == 4
+        fastest_s = min(timed(lambda: set_nodelay.set_nodelay([a, b, c, d])) for _ in range(50))
     print(f"four processes looked at again in {fastest_s * 1000:.3f} ms")
     assert fastest_s < 0.002
 
@@ -120,7 +120,7 @@ def timed(action: Callable[[], object]) -> float:
 
 
 def test_nothing_speaks_against_it_here() -> None:
-    assert obstacle() is None
+    assert nodelay_obstacle() is None
 
 
 def test_yama_is_named_where_it_forbids_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -128,9 +128,9 @@ def test_yama_is_named_where_it_forbids_it(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setattr(nodelay, "_YAMA", scope)
     monkeypatch.setattr(nodelay, "_may_trace_anybody", lambda: False)
     scope.write_text("1\n")
-    assert obstacle() is None
+    assert nodelay_obstacle() is None
     scope.write_text("2\n")
-    assert str(scope) in str(obstacle())
+    assert str(scope) in str(nodelay_obstacle())
 
 
 @pytest.mark.parametrize(("code", "words"), [(38, "no pidfd_getfd"), (1, "not allow pidfd_getfd")])
@@ -140,10 +140,10 @@ def test_a_system_that_refuses_is_told_with_its_reason(monkeypatch: pytest.Monke
 
     monkeypatch.setattr(nodelay, "_take", refused)
     before = open_descriptors()
-    assert words in str(obstacle())
+    assert words in str(nodelay_obstacle())
     assert open_descriptors() == before
     with served() as (pid, _):
-        assert NoDelay().cure([pid]) == 0
+        assert NoDelaySetter().set_nodelay([pid]) == 0
 
 
 @pytest.mark.parametrize(
@@ -161,7 +161,7 @@ def test_a_listener_is_known_with_its_address(host: str, is_loopback: bool) -> N
 @pytest.mark.parametrize(("server", "client"), [("127.0.0.1",) * 2, ("::1",) * 2, ("::", "127.0.0.1")])
 def test_the_owner_of_the_other_end_is_known_once_it_has_accepted(server: str, client: str) -> None:
     with served(server) as (_, port), socket.create_connection((client, port)) as link:
-        eventually(lambda: peer_of(link) == Peer(os.getuid()))
+        eventually(lambda: peer_of(link) == TcpPeer(os.getuid()))
 
 
 def test_a_connection_nobody_has_accepted_has_no_owner_yet() -> None:
@@ -169,14 +169,14 @@ def test_a_connection_nobody_has_accepted_has_no_owner_yet() -> None:
         assert peer_of(link).is_unaccepted
         accepted, _ = listener.accept()
         with accepted:
-            assert peer_of(link) == Peer(os.getuid())
-            assert peer_of(accepted) == Peer(os.getuid())
+            assert peer_of(link) == TcpPeer(os.getuid())
+            assert peer_of(accepted) == TcpPeer(os.getuid())
 
 
 def test_a_unix_socket_has_no_tcp_peer() -> None:
     ours, theirs = socket.socketpair()
     with ours, theirs:
-        assert peer_of(ours) == Peer(None)
+        assert peer_of(ours) == TcpPeer(None)
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can start a process of another user")

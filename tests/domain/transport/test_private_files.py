@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from dragoman.errors import DragomanError
-from dragoman.testing.faults import FaultySystem
-from dragoman.transport.private_files import ensure_private_folder, open_private, read_private, replace_private
-from dragoman.transport.unix_socket import bind_private_socket, is_own_peer
+from dragoman.core.errors import DragomanError
+from dragoman.io.files.private_files import ensure_private_folder, open_private, read_private, replace_private
+from dragoman.io.net.unix_socket import bind_private_socket, is_own_peer
+from tests.support.faulty_system import FaultySystem
 
 
 def refused(action: object) -> str:

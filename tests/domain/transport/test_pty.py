@@ -11,17 +11,17 @@ import anyio
 import psutil
 import pytest
 
-from dragoman.transport import pty as held
-from dragoman.transport.pty import Pty, open_pty
-from dragoman.transport.supervisors import Supervisors
+from dragoman.io.processes import pty as held
+from dragoman.io.processes.pty import Pty, open_pty
+from dragoman.io.processes.supervisor_pool import SupervisorPool
 from tests.daemons import PATIENCE
 
 pytestmark = pytest.mark.anyio
 
 
 @pytest.fixture
-async def supervisors() -> AsyncIterator[Supervisors]:
-    async with Supervisors() as supervisors:
+async def supervisors() -> AsyncIterator[SupervisorPool]:
+    async with SupervisorPool() as supervisors:
         yield supervisors
 
 
@@ -35,7 +35,7 @@ async def shown_until(pty: Pty, text: bytes) -> bytes:
     return seen
 
 
-async def test_a_program_has_the_size_asked_for_and_reads_what_is_typed(supervisors: Supervisors) -> None:
+async def test_a_program_has_the_size_asked_for_and_reads_what_is_typed(supervisors: SupervisorPool) -> None:
     argv = ["sh", "-c", "stty size; read line; echo got $line; exit 3"]
     async with open_pty(supervisors, argv, dict(os.environ), Path("/"), rows=40, columns=120) as pty:
         assert b"40 120" in await shown_until(pty, b"40 120")
@@ -45,7 +45,7 @@ async def test_a_program_has_the_size_asked_for_and_reads_what_is_typed(supervis
         assert [data async for data in pty.shown() if b"never" in data] == []
 
 
-async def test_control_c_reaches_what_runs_in_front(supervisors: Supervisors) -> None:
+async def test_control_c_reaches_what_runs_in_front(supervisors: SupervisorPool) -> None:
     argv = ["bash", "--norc", "-c", "trap 'echo caught; exit 7' INT; echo ready; while :; do sleep 0.05; done"]
     async with open_pty(supervisors, argv, dict(os.environ), Path("/"), rows=24, columns=80) as pty:
         await shown_until(pty, b"ready")
@@ -53,7 +53,7 @@ async def test_control_c_reaches_what_runs_in_front(supervisors: Supervisors) ->
         assert (await pty.wait()).code == 7
 
 
-async def test_nothing_of_it_lives_after_the_block(supervisors: Supervisors) -> None:
+async def test_nothing_of_it_lives_after_the_block(supervisors: SupervisorPool) -> None:
     leaves_a_child = "import os, sys, time\nif os.fork(): print(os.getpid(), flush=True)\ntime.sleep(600)"
     async with open_pty(
         supervisors, [sys.executable, "-c", leaves_a_child], dict(os.environ), Path("/"), rows=24, columns=80
@@ -65,7 +65,7 @@ async def test_nothing_of_it_lives_after_the_block(supervisors: Supervisors) -> 
 
 
 async def test_a_program_that_never_reads_holds_nobody_up(
-    supervisors: Supervisors, monkeypatch: pytest.MonkeyPatch
+    supervisors: SupervisorPool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(held, "TYPED_WITHIN_S", 0.2)
     deaf = ["sh", "-c", "stty raw -echo; echo deaf; exec sleep 600"]

@@ -13,18 +13,18 @@ from pathlib import Path
 import anyio
 import pytest
 
-from dragoman.chat.client import Gateway, GatewayClient
-from dragoman.chat.identity import Identity
-from dragoman.chat.standing import Standing
-from dragoman.clock import SystemClock
-from dragoman.errors import DragomanError
-from dragoman.models.choosing import chosen_model
-from dragoman.models.port import Asked, Turn
-from dragoman.setting_table import Settings
-from dragoman.transport import server_owner
-from dragoman.transport.server_owner import address_of
-from dragoman.transport.streams import is_trusted_owner, owner_of
-from dragoman.transport.websocket_link import LinkRefusedError, open_link
+from dragoman.chat.gateway_client.client import GatewayAddress, GatewayClient
+from dragoman.chat.gateway_client.connection_status import GatewayStatus
+from dragoman.chat.gateway_client.identity import DeviceIdentity
+from dragoman.core.clock import SystemClock
+from dragoman.core.errors import DragomanError
+from dragoman.core.settings.schema import Settings
+from dragoman.io.net import trusted_servers as net_trusted_servers
+from dragoman.io.net.streams import is_trusted_owner, owner_of
+from dragoman.io.net.trusted_servers import server_address
+from dragoman.io.net.websocket_client import WebSocketRefusedError, open_websocket
+from dragoman.models.interface import ModelRequest, Turn
+from dragoman.models.selection import select_model
 from tests.domain.chat.line import until
 
 NOBODY = 65534
@@ -85,16 +85,16 @@ def served_by(user: int, *, moved: str = "") -> Iterator[tuple[int, Callable[[],
 @asynccontextmanager
 async def gateway_client(
     port: int, folder: Path, trusted: Callable[[], Sequence[str]]
-) -> AsyncIterator[tuple[GatewayClient, list[Standing]]]:
-    told: list[Standing] = []
-    gateway = Gateway(f"ws://user:{SECRET}@127.0.0.1:{port}/?token={SECRET}", SECRET)
+) -> AsyncIterator[tuple[GatewayClient, list[GatewayStatus]]]:
+    told: list[GatewayStatus] = []
+    gateway = GatewayAddress(f"ws://user:{SECRET}@127.0.0.1:{port}/?token={SECRET}", SECRET)
     client = GatewayClient(
         gateway,
-        Identity(folder),
+        DeviceIdentity(folder),
         SystemClock(),
-        lambda url: open_link(url, trusted=trusted),
-        told=told.append,
-        heard=lambda _: None,
+        lambda url: open_websocket(url, trusted=trusted),
+        on_status=told.append,
+        on_event=lambda _: None,
     )
     async with anyio.create_task_group() as group:
         group.start_soon(client.run)
@@ -103,7 +103,7 @@ async def gateway_client(
         group.cancel_scope.cancel()
 
 
-async def settled(told: list[Standing]) -> Standing:
+async def settled(told: list[GatewayStatus]) -> GatewayStatus:
     await until(lambda: bool(told) and told[-1].code in {"foreign_server", "connection_lost"}, within_s=20)
     return told[-1]
 
@@ -138,7 +138,7 @@ async def test_trust_is_for_that_address_and_that_user(tmp_path: Path, entry: st
 
 @only_root
 async def test_without_the_check_it_would_be_sent_the_token(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(server_owner, "is_trusted_owner", lambda *_: True)
+    monkeypatch.setattr(net_trusted_servers, "is_trusted_owner", lambda *_: True)
     with served_by(NOBODY) as (port, sent):
         async with gateway_client(port, tmp_path, list):
             assert (await anyio.to_thread.run_sync(sent))[1]
@@ -155,9 +155,9 @@ async def test_a_redirect_to_another_users_server_is_not_followed() -> None:
     with (
         served_by(NOBODY) as (foreign, _),
         served_by(0, moved=f"ws://127.0.0.1:{foreign}/") as (port, _),
-        pytest.raises(LinkRefusedError),
+        pytest.raises(WebSocketRefusedError),
     ):
-        await open_link(f"ws://127.0.0.1:{port}/").__aenter__()
+        await open_websocket(f"ws://127.0.0.1:{port}/").__aenter__()
 
 
 def model(port: int, key: str, trusted: Sequence[str] = ()) -> Settings:
@@ -171,9 +171,9 @@ def model(port: int, key: str, trusted: Sequence[str] = ()) -> Settings:
 
 
 async def asked(settings: Settings) -> str:
-    chosen = chosen_model(settings, {"OUR_KEY": SECRET})
+    chosen = select_model(settings, {"OUR_KEY": SECRET})
     assert chosen is not None
-    question = Asked(system="", turns=(Turn(role="user", text="why?"),), silence_s=5.0)
+    question = ModelRequest(system="", turns=(Turn(role="user", text="why?"),), silence_s=5.0)
     async with aclosing(chosen.stream(question)) as deltas:
         with anyio.fail_after(20), pytest.raises(DragomanError) as caught:
             await anext(deltas)
@@ -207,5 +207,5 @@ async def test_one_that_hangs_up_at_once_is_nobodys() -> None:
 
 
 def test_an_address_is_told_with_its_port() -> None:
-    told = [address_of(it) for it in ("ws://Localhost", "wss://[::1]/x", "http://u:p@127.0.0.1:11434/v1")]
+    told = [server_address(it) for it in ("ws://Localhost", "wss://[::1]/x", "http://u:p@127.0.0.1:11434/v1")]
     assert told == ["localhost:80", "[::1]:443", "127.0.0.1:11434"]

@@ -11,9 +11,8 @@ from pathlib import Path
 import anyio
 import pytest
 
-from dragoman.errors import DragomanError
-from dragoman.transport.command import Command
-from dragoman.transport.streams import (
+from dragoman.core.errors import DragomanError
+from dragoman.io.net.streams import (
     MAX_RECEIVE,
     PipeReader,
     PipeWriter,
@@ -24,8 +23,9 @@ from dragoman.transport.streams import (
     connect_unix,
     free_port,
 )
-from dragoman.transport.supervisors import Supervisors
-from dragoman.transport.tcp import bind_tcp
+from dragoman.io.net.tcp_listener import bind_tcp
+from dragoman.io.processes.command import ProcessCommand
+from dragoman.io.processes.supervisor_pool import SupervisorPool
 from tests.daemons import PATIENCE
 from tests.domain.transport.supervised_support import open_descriptors, shell, until
 
@@ -137,7 +137,7 @@ async def test_a_reader_that_is_always_served_leaves_others_a_turn(pipe: tuple[P
 
 
 async def test_the_standard_streams_of_a_program_are_one_stream() -> None:
-    async with Supervisors() as supervisors, supervisors.tree() as tree:
+    async with SupervisorPool() as supervisors, supervisors.tree() as tree:
         stream = connect_stdio(await tree.start(shell("cat")))
         await stream.send(b"ping")
         assert await stream.receive() == b"ping"
@@ -215,10 +215,10 @@ async def _listen_later(listener: socket.socket, path: Path) -> None:
 
 async def test_who_answers_must_be_one_of_the_processes_that_were_named() -> None:
     """Another program of the same user may have taken the port before the adapter did."""
-    async with Supervisors() as supervisors, supervisors.tree() as tree:
+    async with SupervisorPool() as supervisors, supervisors.tree() as tree:
         port = free_port()
         serving = f"import socket; s = socket.create_server(('127.0.0.1', {port})); a = [s.accept() for _ in range(9)]"
-        child = await tree.start(Command([sys.executable, "-S", "-c", serving], {}, Path("/")))
+        child = await tree.start(ProcessCommand([sys.executable, "-S", "-c", serving], {}, Path("/")))
         stream = await connect_tcp("127.0.0.1", port, deadline_s=20 * PATIENCE, of=tree.pids)
         await stream.aclose()
         with pytest.raises(DragomanError) as caught:
@@ -227,11 +227,11 @@ async def test_who_answers_must_be_one_of_the_processes_that_were_named() -> Non
 
 
 async def test_a_call_is_taken_from_the_processes_that_were_named_alone() -> None:
-    async with Supervisors() as supervisors, supervisors.tree() as tree:
+    async with SupervisorPool() as supervisors, supervisors.tree() as tree:
         with bind_tcp("127.0.0.1", 0) as listener, socket.create_connection(listener.getsockname()) as stranger:
             port = listener.getsockname()[1]
             calling = f"import socket; s = socket.create_connection(('127.0.0.1', {port})); s.sendall(b'me'); s.recv(1)"
-            await tree.start(Command([sys.executable, "-S", "-c", calling], {}, Path("/")))
+            await tree.start(ProcessCommand([sys.executable, "-S", "-c", calling], {}, Path("/")))
             stream = await accept_from(listener, tree.pids, deadline_s=20 * PATIENCE)
             assert await stream.receive() == b"me"
             assert stranger.recv(1) == b""
@@ -245,5 +245,5 @@ async def test_a_call_that_never_comes_is_told_at_the_deadline() -> None:
 
 
 async def test_a_refusal_is_told_in_the_systems_words() -> None:
-    with pytest.raises(DragomanError, match=r"could not be reached: Connection refused\."):
+    with pytest.raises(DragomanError, match=r"Could not connect to .*: Connection refused\."):
         await connect_tcp("127.0.0.1", free_port(), deadline_s=20 * PATIENCE, retry=False)

@@ -6,8 +6,8 @@ import anyio
 import pytest
 from websockets.asyncio.server import ServerConnection, serve
 
-from dragoman.transport import websocket_link
-from dragoman.transport.websocket_link import open_link
+from dragoman.io.net import websocket_client
+from dragoman.io.net.websocket_client import open_websocket
 
 pytestmark = pytest.mark.anyio
 
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.anyio
 async def test_no_socket_is_left_open_at_a_peer_that_does_not_answer_the_close(
     monkeypatch: pytest.MonkeyPatch, answers: bool
 ) -> None:
-    monkeypatch.setattr(websocket_link, "_CLOSED_WITHIN_S", 0.1)
+    monkeypatch.setattr(websocket_client, "_CLOSED_WITHIN_S", 0.1)
     left = anyio.Event()
 
     async def peer(socket: ServerConnection) -> None:
@@ -27,7 +27,7 @@ async def test_no_socket_is_left_open_at_a_peer_that_does_not_answer_the_close(
     async with serve(peer, "127.0.0.1", 0, compression=None, close_timeout=0.1) as server:
         port = next(iter(server.sockets)).getsockname()[1]
         with anyio.fail_after(5):
-            async with open_link(f"ws://127.0.0.1:{port}") as link:
+            async with open_websocket(f"ws://127.0.0.1:{port}") as link:
                 socket = link._socket
         assert socket.transport.is_closing()
         left.set()

@@ -10,18 +10,18 @@ import anyio
 import anyio.lowlevel
 import pytest
 
-from dragoman.clock import SystemClock
-from dragoman.errors import DragomanError
+from dragoman.core.clock import SystemClock
+from dragoman.core.errors import DragomanError
 from dragoman.journal import Journal
-from dragoman.workspace.breakpoints import MOST_IN_A_WORKSPACE, STORE, Breakpoint, BreakpointBook
+from dragoman.workspace.breakpoints import MOST_IN_A_WORKSPACE, STORE, Breakpoint, BreakpointRegistry
 
 pytestmark = pytest.mark.anyio
 
 
 @asynccontextmanager
-async def opened(folder: Path) -> AsyncIterator[BreakpointBook]:
+async def opened(folder: Path) -> AsyncIterator[BreakpointRegistry]:
     async with Journal.open(folder, stores=[STORE]) as journal:
-        book = BreakpointBook(journal, SystemClock())
+        book = BreakpointRegistry(journal, SystemClock())
         await book.load()
         yield book
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from dragoman.errors import DragomanError
-from dragoman.workspace.interpreter import find_interpreter
+from dragoman.core.errors import DragomanError
+from dragoman.workspace.python_interpreter import find_interpreter
 
 
 def python_in(folder: Path, name: str = "python") -> Path:

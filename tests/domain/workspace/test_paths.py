@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dragoman.workspace import paths
-from dragoman.workspace.paths import MOST_BYTES, MOST_CHARACTERS, PathRule, RefusedError
+from dragoman.workspace import file_access
+from dragoman.workspace.file_access import MOST_BYTES, MOST_CHARACTERS, FileAccessError, FileAccessPolicy
 
 SECRET = b"the secret of outside"
 INSIDE = b"inside"
@@ -35,14 +35,14 @@ class Tree:
     def allowed(self) -> Path:
         return self.top / "allowed"
 
-    def rule(self) -> PathRule:
-        return PathRule(allowed=(self.allowed,), private=(self.workspace / "home" / "dragoman",))
+    def rule(self) -> FileAccessPolicy:
+        return FileAccessPolicy(allowed=(self.allowed,), private=(self.workspace / "home" / "dragoman",))
 
     def read(self, path: str, *named: str) -> bytes:
         return self.rule().read(path, self.workspace, named)
 
     def why(self, path: str, *named: str) -> str:
-        with pytest.raises(RefusedError) as refused:
+        with pytest.raises(FileAccessError) as refused:
             self.read(path, *named)
         return refused.value.why
 
@@ -157,7 +157,7 @@ def test_nothing_stays_open(tree: Tree) -> None:
     for name in ("src/a.py", "out/secret", "src", "pipe", "nothing.py", "src/a.py/further", "loop"):
         try:
             tree.read(f"{tree.workspace}/{name}")
-        except RefusedError:
+        except FileAccessError:
             continue
     assert open_files() == before
 
@@ -208,7 +208,7 @@ def test_no_combination_of_names_reads_what_lies_outside(lasting_tree: Tree, nam
     path = start.replace("{workspace}", str(lasting_tree.workspace)) + "/".join(names)
     try:
         found = lasting_tree.read(path)
-    except RefusedError:
+    except FileAccessError:
         return
     assert found == INSIDE
     real = Path(os.path.realpath(path))
@@ -252,7 +252,7 @@ def test_a_link_swapped_ten_thousand_times_never_shows_the_file_outside(tree: Tr
             try:
                 assert rule.read(f"{tree.workspace}/turn/secret", tree.workspace) == INSIDE
                 seen["read"] += 1
-            except RefusedError:
+            except FileAccessError:
                 seen["refused"] += 1
     assert min(seen.values()) > 10, seen
 
@@ -263,13 +263,13 @@ def test_the_same_swaps_leak_where_the_place_judged_is_opened_by_its_name(
 ) -> None:
     """The guard switched off: judged and then opened by the path that was asked for, as is usually done."""
     asked = f"{tree.workspace}/turn/secret"
-    monkeypatch.setattr(paths, "_open_without_links", lambda _: os.open(asked, os.O_RDONLY))
+    monkeypatch.setattr(file_access, "_open_without_links", lambda _: os.open(asked, os.O_RDONLY))
     with swapped(tree, 0):
         for _ in range(200_000):
             try:
                 if tree.rule().read(asked, tree.workspace) == SECRET:
                     return
-            except RefusedError:
+            except FileAccessError:
                 continue
     pytest.fail("the race was never lost: this test would not notice a missing guard")
 

@@ -8,21 +8,21 @@ from pathlib import Path
 
 import pytest
 
-from dragoman.clock import SystemClock
-from dragoman.errors import DragomanError
-from dragoman.journal import Before, Everything, Journal, OfSession
-from dragoman.workspace.trust import STORE, TrustBook
+from dragoman.core.clock import SystemClock
+from dragoman.core.errors import DragomanError
+from dragoman.journal import BeforeScope, EverythingScope, Journal, SessionScope
+from dragoman.workspace.trust import STORE, TrustedFolders
 
 pytestmark = pytest.mark.anyio
 
 
 @asynccontextmanager
-async def opened(folder: Path) -> AsyncIterator[tuple[TrustBook, Journal]]:
+async def opened(folder: Path) -> AsyncIterator[tuple[TrustedFolders, Journal]]:
     async with Journal.open(folder / "journal", stores=[STORE]) as journal:
-        yield TrustBook(journal, SystemClock()), journal
+        yield TrustedFolders(journal, SystemClock()), journal
 
 
-async def code_of(book: TrustBook, folder: Path) -> str:
+async def code_of(book: TrustedFolders, folder: Path) -> str:
     with pytest.raises(DragomanError) as raised:
         await book.trust(folder)
     return raised.value.code
@@ -122,8 +122,8 @@ async def test_forgetting_old_events_keeps_the_word_and_forgetting_everything_ta
 ) -> None:
     async with opened(tmp_path) as (book, journal):
         await book.trust(project)
-        await journal.forget(Before(2**62))
-        await journal.forget(OfSession(""))
+        await journal.forget(BeforeScope(2**62))
+        await journal.forget(SessionScope(""))
         assert await book.trusts(project)
-        await journal.forget(Everything())
+        await journal.forget(EverythingScope())
         assert not await book.trusts(project)

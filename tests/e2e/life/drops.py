@@ -29,7 +29,7 @@ def connects_and_drops(cli: Cli, rounds: int, *, seed: int) -> Iterator[None]:
     )
     for _ in range(rounds):
         if dice.random() < 0.5:
-            _drop(socket.AF_UNIX, str(cli.places.socket), dice.choice(over_unix), dice)
+            _drop(socket.AF_UNIX, str(cli.paths.socket), dice.choice(over_unix), dice)
         else:
             _drop(socket.AF_INET, ("127.0.0.1", port), dice.choice(over_tcp), dice)
         yield

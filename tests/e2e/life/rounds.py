@@ -14,8 +14,8 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from dragoman.errors import DragomanError
-from dragoman.transport.lock import is_held
+from dragoman.core.errors import DragomanError
+from dragoman.io.files.lock import is_held
 from tests.daemons import PATIENCE, Cli, call, daemons_of, eventually
 from tests.e2e.life.watching import journal_rows, one_daemon, pid_in, require_sentences, require_success
 from tests.machine import ready_s
@@ -31,8 +31,8 @@ def finished(process: subprocess.Popen[str], within_s: float = 60) -> subprocess
 def end_quietly(cli: Cli) -> None:
     """In order, without the cost of a command."""
     with contextlib.suppress(DragomanError):
-        call(cli.places, "shutdown")
-    eventually(lambda: not is_held(cli.places.lock_file))
+        call(cli.paths, "shutdown")
+    eventually(lambda: not is_held(cli.paths.lock_file))
 
 
 def kill_daemons(cli: Cli) -> None:
@@ -147,5 +147,5 @@ class Kills:
         tokens = self.cli.token("mcp")
         assert self.tokens in {"", tokens}, "a token changed without a rotation"
         self.tokens = tokens
-        left = {path.name for path in self.cli.places.state.iterdir()}
+        left = {path.name for path in self.cli.paths.state.iterdir()}
         assert left == {"tokens", "journal", "logs", "terminal", "port"}, left

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from dragoman.transport.tcp import bind_tcp, listen, listen_or_any
+from dragoman.io.net.tcp_listener import bind_tcp, listen_tcp, listen_tcp_or_any
 from tests.daemons import Cli, code_of, daemons_of, eventually
 from tests.e2e.life.watching import error_in, one_daemon, pid_in, require_success
 
@@ -42,8 +42,8 @@ def test_status_says_whether_it_runs_before_during_and_after(cli: Cli) -> None:
     require_success(cli("down"))
     assert (cli("status").returncode, cli.status()["state"]) == (3, "stopped")
     assert daemons_of(cli.home) == []
-    assert not cli.places.socket.exists()
-    assert not cli.places.state_file.exists()
+    assert not cli.paths.socket.exists()
+    assert not cli.paths.state_file.exists()
 
 
 def test_words_that_other_tools_use_for_it_work_too(cli: Cli) -> None:
@@ -96,7 +96,7 @@ def test_a_port_is_taken_before_anybody_is_served_on_it() -> None:
     with bind_tcp("127.0.0.1", 0) as first:
         port = first.getsockname()[1]
         assert code_of(lambda: bind_tcp("127.0.0.1", port)) == "port_taken"
-        with listen_or_any("127.0.0.1", port) as second:
+        with listen_tcp_or_any("127.0.0.1", port) as second:
             assert second.port != port
 
 
@@ -106,8 +106,8 @@ def test_half_a_port_is_none(address: str) -> None:
     other = "::1" if address == "127.0.0.1" else "127.0.0.1"
     with bind_tcp(other, 0) as taken:
         port = taken.getsockname()[1]
-        assert code_of(lambda: listen(address, port)) == "port_taken"
-        with listen_or_any(address, port) as ours:
+        assert code_of(lambda: listen_tcp(address, port)) == "port_taken"
+        with listen_tcp_or_any(address, port) as ours:
             assert ours.port != port
             assert sorted(it.getsockname()[:2] for it in ours.sockets) == [("127.0.0.1", ours.port), ("::1", ours.port)]
             for each in ("127.0.0.1", "::1"):
@@ -124,7 +124,7 @@ def test_a_plain_start_never_fails_for_a_port_and_says_which_it_took(cli: Cli) -
         cli.kill()
         require_success(cli("up"))
         assert cli.status()["port"] == status["port"], "pages that are open wait at the port that was served last"
-    note = f"Port {wanted} was taken, so it serves {status['port']}."
+    note = f"Port {wanted} is in use; using port {status['port']} instead."
     assert note in result.stderr
     assert note in cli("status").stdout
     assert status["wanted_port"] == wanted != status["port"]
@@ -184,11 +184,11 @@ def test_a_home_named_from_here_is_the_same_home_for_the_daemon(cli: Cli, monkey
 
 def test_bad_settings_are_named_by_file_key_and_line_and_status_still_works(cli: Cli) -> None:
     del cli.environment["DRAGOMAN_PORT"]
-    cli.places.settings_file.parent.mkdir(parents=True)
-    cli.places.settings_file.write_text("# ours\nport = 'many'\n")
+    cli.paths.settings_file.parent.mkdir(parents=True)
+    cli.paths.settings_file.write_text("# ours\nport = 'many'\n")
     error = error_in(cli("up", "--json"))
     assert error["code"] == "bad_settings"
-    assert f"{cli.places.settings_file}, line 2: port" in error["message"]
+    assert f"{cli.paths.settings_file}, line 2: port" in error["message"]
     assert cli.status()["state"] == "stopped"
     foreground = cli("up", "--foreground")
     assert (foreground.returncode, foreground.stdout) == (1, "")
@@ -197,17 +197,17 @@ def test_bad_settings_are_named_by_file_key_and_line_and_status_still_works(cli:
 
 def test_settings_that_became_bad_do_not_end_a_running_daemon(cli: Cli) -> None:
     pid = pid_in(cli("up", "--json"))
-    cli.places.settings_file.parent.mkdir(parents=True)
-    cli.places.settings_file.write_text("colour = 1")
+    cli.paths.settings_file.parent.mkdir(parents=True)
+    cli.paths.settings_file.write_text("colour = 1")
     assert error_in(cli("restart", "--json"))["code"] == "bad_settings"
     assert error_in(cli("up", "--json", "--take-over"))["code"] == "bad_settings"
     assert one_daemon(cli) == cli.status()["pid"] == pid
 
 
 def test_an_unreadable_settings_file_is_a_sentence(cli: Cli) -> None:
-    cli.places.settings_file.mkdir(parents=True)
+    cli.paths.settings_file.mkdir(parents=True)
     error = error_in(cli("up", "--json"))
-    assert (error["code"], str(cli.places.settings_file) in error["message"]) == ("bad_settings", True)
+    assert (error["code"], str(cli.paths.settings_file) in error["message"]) == ("bad_settings", True)
 
 
 def test_a_start_that_is_interrupted_leaves_no_daemon(cli: Cli) -> None:
@@ -225,7 +225,7 @@ def test_a_start_that_is_interrupted_leaves_no_daemon(cli: Cli) -> None:
 def test_variables_that_nothing_reads_are_warned_of_in_the_log(cli: Cli) -> None:
     cli.environment["DRAGOMAN_PROT"] = "9"
     require_success(cli("up"))
-    lines = [json.loads(line) for line in cli.places.log_file.read_text().splitlines()]
+    lines = [json.loads(line) for line in cli.paths.log_file.read_text().splitlines()]
     warnings = [line["message"] for line in lines if line["level"] == "warning"]
     assert [text for text in warnings if "DRAGOMAN_PROT" in text and "DRAGOMAN_PORT" in text]
 

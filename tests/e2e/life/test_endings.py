@@ -8,7 +8,7 @@ import time
 import pytest
 from anyio.to_thread import run_sync
 
-from dragoman.clock import SystemClock
+from dragoman.core.clock import SystemClock
 from tests.daemons import PATIENCE, Cli, call, daemon_here, eventually
 from tests.e2e.life.drops import connects_and_drops, open_files
 from tests.e2e.life.watching import require_success
@@ -26,13 +26,13 @@ def test_nobody_who_holds_on_keeps_it_from_ending(cli: Cli) -> None:
     with (
         socket.socket(socket.AF_UNIX) as half_a_hello,
         socket.socket(socket.AF_UNIX) as deaf,
-        log_in(cli.places).open("/link/feed") as feed,
+        log_in(cli.paths).open("/link/feed") as feed,
         socket.create_connection(("127.0.0.1", port)) as half_a_head,
         socket.create_connection(("127.0.0.1", port)) as half_a_body,
     ):
-        half_a_hello.connect(str(cli.places.socket))
+        half_a_hello.connect(str(cli.paths.socket))
         half_a_hello.sendall(b'{"dragoman"')
-        deaf.connect(str(cli.places.socket))
+        deaf.connect(str(cli.paths.socket))
         deaf.sendall(
             b'{"dragoman":1,"role":"control","version":"0","language":"en","about":{}}\n'
             b'{"id":1,"method":"journal_tail","params":{"lines":10,"follow":true}}\n'
@@ -64,13 +64,13 @@ async def test_a_clock_set_back_a_day_between_two_runs_does_not_turn_the_record_
     cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     true_ns = SystemClock.wall_ns
-    async with daemon_here(cli.places):
-        first = (await run_sync(call, cli.places, "status"))["journal_sequence"]
+    async with daemon_here(cli.paths):
+        first = (await run_sync(call, cli.paths, "status"))["journal_sequence"]
     monkeypatch.setattr(SystemClock, "wall_ns", lambda self: true_ns(self) - DAY_NS)
-    async with daemon_here(cli.places):
-        status = await run_sync(call, cli.places, "status")
+    async with daemon_here(cli.paths):
+        status = await run_sync(call, cli.paths, "status")
         assert status["journal_sequence"] > first
-        rows = (await run_sync(call, cli.places, "journal_search", {"words": "daemon", "limit": 9}))["events"]
+        rows = (await run_sync(call, cli.paths, "journal_search", {"words": "daemon", "limit": 9}))["events"]
     sequences = [row["sequence"] for row in rows]
     assert sequences == sorted(set(sequences), reverse=True)
 
@@ -80,9 +80,9 @@ async def test_a_clock_set_while_it_runs_moves_no_deadline_and_no_uptime(
     cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     true_ns = SystemClock.wall_ns
-    async with daemon_here(cli.places):
-        link = (await run_sync(call, cli.places, "login_link"))["link"]
+    async with daemon_here(cli.paths):
+        link = (await run_sync(call, cli.paths, "login_link"))["link"]
         for days in (-1, 1):
             monkeypatch.setattr(SystemClock, "wall_ns", lambda self, days=days: true_ns(self) + days * DAY_NS)
-            assert 0 <= (await run_sync(call, cli.places, "status"))["uptime_s"] < 60
+            assert 0 <= (await run_sync(call, cli.paths, "status"))["uptime_s"] < 60
         await run_sync(from_link(link).log_in)  # a code lives two minutes by the clock that nobody sets

@@ -13,7 +13,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from dragoman.transport.lock import is_held
+from dragoman.io.files.lock import is_held
 from tests.daemons import Cli, daemons_of, eventually
 from tests.e2e.life.watching import one_daemon, pid_in, require_success
 
@@ -23,7 +23,7 @@ class Foreground:
         self.process, self.out, self.err = process, out, err
 
     def banner(self) -> str:
-        eventually(lambda: "Ctrl-C ends it." in self.out.read_text() or self.process.poll() is not None)
+        eventually(lambda: "Press Ctrl-C to stop." in self.out.read_text() or self.process.poll() is not None)
         return self.out.read_text()
 
     def ended(self) -> int:
@@ -48,8 +48,8 @@ def in_foreground(cli: Cli, folder: Path, *arguments: str) -> Iterator[Foregroun
 def require_nothing_left(cli: Cli) -> None:
     assert daemons_of(cli.home) == []
     # A process loses its name in the process table an instant before its files.
-    eventually(lambda: not is_held(cli.places.lock_file), within_s=1)
-    assert sorted(path.name for path in cli.places.runtime.iterdir()) == ["daemon.lock"]
+    eventually(lambda: not is_held(cli.paths.lock_file), within_s=1)
+    assert sorted(path.name for path in cli.paths.runtime.iterdir()) == ["daemon.lock"]
 
 
 @pytest.fixture(autouse=True)
@@ -85,7 +85,7 @@ def test_the_banner_has_the_page_and_the_lines_that_connect_clients(cli: Cli, tm
     with in_foreground(cli, tmp_path, "--workspace", str(tmp_path)) as foreground:
         text = foreground.banner()
         status = cli.status()
-        assert f"is running for {tmp_path}." in text
+        assert f"is running in {tmp_path}." in text
         assert f"Page:        http://{status['instance']}.localhost:{status['port']}/#code=" in text
         assert f"claude mcp add -s user dragoman -e DRAGOMAN_HOME={cli.home} -- " in text
         assert "client-config cursor --write" in text
@@ -95,7 +95,7 @@ def test_the_banner_has_the_page_and_the_lines_that_connect_clients(cli: Cli, tm
 def test_the_banner_tells_the_command_for_a_new_link_and_it_gives_one(cli: Cli, tmp_path: Path) -> None:
     with in_foreground(cli, tmp_path) as foreground:
         lines = foreground.banner().splitlines()
-        at = next(at for at, line in enumerate(lines) if "For a new link, run this in another terminal:" in line)
+        at = next(at for at, line in enumerate(lines) if "For a new one, run this in another terminal:" in line)
         told = subprocess.run(
             f"{lines[at + 1].strip()} --print", shell=True, capture_output=True, text=True, check=True
         )
@@ -162,7 +162,7 @@ def test_ctrl_c_in_a_real_terminal_pane_ends_it_with_status_0(cli: Cli, tmp_path
     run("new-session", "-d", "-s", "life", "-x", "200", "-y", "50", "bash --norc --noprofile")
     try:
         run("send-keys", "-t", "life", shlex.join(cli.command("up", "--foreground")) + "; echo ended:$?", "Enter")
-        eventually(lambda: shows("Ctrl-C ends it."))
+        eventually(lambda: shows("Press Ctrl-C to stop."))
         run("send-keys", "-t", "life", "C-c")
         eventually(lambda: shows("ended:0"))
         assert not shows("Traceback")
@@ -182,4 +182,4 @@ def test_a_terminal_that_is_closed_ends_it_in_order(cli: Cli, tmp_path: Path) ->
         subprocess.run([*tmux, "kill-server"], env=cli.variables(), check=True)
     eventually(lambda: not daemons_of(cli.home))
     require_nothing_left(cli)
-    assert "received SIGHUP" in cli.places.log_file.read_text()
+    assert "received SIGHUP" in cli.paths.log_file.read_text()

@@ -15,15 +15,15 @@ from pathlib import Path
 import pytest
 
 from dragoman.access.tokens import Tokens
-from dragoman.cli import launcher
+from dragoman.cli.daemon import launcher
+from dragoman.core.errors import DragomanError
 from dragoman.daemon.instance import Instance
-from dragoman.errors import DragomanError
-from dragoman.testing.faults import FaultySystem
-from dragoman.wire.control import DaemonState
+from dragoman.protocols.control import DaemonState
 from tests.daemons import Cli, cli_with_home, daemon_here, eventually
 from tests.e2e.life.test_foreground import in_foreground
 from tests.e2e.life.watching import error_in, journal_rows, one_daemon, require_sentences, require_success
 from tests.peers import on_ci
+from tests.support.faulty_system import FaultySystem
 
 DISK_BYTES = 4 << 20
 
@@ -100,7 +100,7 @@ def test_a_disk_that_fills_while_it_runs_stops_the_recording_and_nothing_else(sm
 
 def test_a_full_disk_is_reported_until_there_is_room_again(small: Cli) -> None:
     require_success(small("up"))
-    told = "The disk is full: nothing more can be recorded."
+    told = "The disk is full, so recording has stopped."
     for arguments in (("status",), ("terminals",), ("ask", "what failed?")):
         assert told not in _said(small, *arguments)
     ballast = fill(small.home)
@@ -144,31 +144,31 @@ async def test_tokens_survive_any_failing_call(cli: Cli, code: int) -> None:
     for n in count(1):
         system = FaultySystem(n, code=code)
         with contextlib.suppress(OSError):
-            Tokens(cli.places.tokens_folder, system=system)
-        async with daemon_here(cli.places):
+            Tokens(cli.paths.tokens_folder, system=system)
+        async with daemon_here(cli.paths):
             pass
         if not system.reached:
             break
-        shutil.rmtree(cli.places.tokens_folder)
+        shutil.rmtree(cli.paths.tokens_folder)
     assert n > 4
 
 
 @pytest.mark.anyio
 @pytest.mark.parametrize("code", [errno.ENOSPC, errno.EIO])
 async def test_the_state_file_is_whole_or_absent_whichever_call_fails(cli: Cli, code: int) -> None:
-    async with daemon_here(cli.places) as running:
+    async with daemon_here(cli.paths) as running:
         state = running.state
     for n in count(1):
         system = FaultySystem(n, code=code)
-        instance = Instance(cli.places, system=system)
+        instance = Instance(cli.paths, system=system)
         await instance.acquire()
         with contextlib.suppress(OSError):
             instance.publish(state)
-        assert launcher.read_state(cli.places) in {None, state}
+        assert launcher.read_state(cli.paths) in {None, state}
         instance.release()
-        assert sorted(path.name for path in cli.places.runtime.iterdir()) == ["daemon.lock"]
-        async with daemon_here(cli.places):
-            assert isinstance(launcher.read_state(cli.places), DaemonState)
+        assert sorted(path.name for path in cli.paths.runtime.iterdir()) == ["daemon.lock"]
+        async with daemon_here(cli.paths):
+            assert isinstance(launcher.read_state(cli.paths), DaemonState)
         if not system.reached:
             break
     assert n > 4
@@ -177,7 +177,7 @@ async def test_the_state_file_is_whole_or_absent_whichever_call_fails(cli: Cli, 
 def test_a_process_that_cannot_be_started_is_a_sentence(cli: Cli) -> None:
     system = FaultySystem(1, code=errno.EAGAIN)
     with pytest.raises(DragomanError) as caught:
-        launcher.start(cli.places, launcher.Wish(cli.home), system=system)
+        launcher.start(cli.paths, launcher.DaemonStartOptions(cli.home), system=system)
     assert caught.value.code == "start_failed"
     assert os.strerror(errno.EAGAIN) in str(caught.value.message)
     require_success(cli("up"))

@@ -16,11 +16,11 @@ from pathlib import Path
 
 import pytest
 
-from dragoman.cli import launcher
-from dragoman.transport.control_link import ControlLink
-from dragoman.transport.lock import is_held
-from dragoman.transport.processes import is_running, started_s
-from dragoman.wire.control import DaemonState
+from dragoman.cli.daemon import launcher
+from dragoman.io.drivers.control_client import ControlClient
+from dragoman.io.files.lock import is_held
+from dragoman.io.processes.process_info import is_process_running, process_start_s
+from dragoman.protocols.control import DaemonState
 from tests.daemons import PATIENCE, Cli, code_of, daemons_of, eventually
 from tests.e2e.life.rounds import finished
 from tests.e2e.life.test_planted import made, state_of
@@ -52,7 +52,7 @@ def test_every_command_says_not_answering_in_time_and_take_over_replaces_it(cli:
     os.kill(pid, signal.SIGSTOP)
     second = pid_in(cli("up", "--take-over", "--json"))
     assert one_daemon(cli) == second != pid
-    assert not is_running(pid, started_s(second)), "SIGCONT has nobody to wake"
+    assert not is_process_running(pid, process_start_s(second)), "SIGCONT has nobody to wake"
     assert cli.status()["pid"] == second
 
 
@@ -82,7 +82,7 @@ def test_restart_replaces_a_hung_one_and_keeps_its_workspace(cli: Cli, tmp_path:
 HOLDER = """
 import sys
 from pathlib import Path
-from dragoman.transport.lock import FileLock
+from dragoman.io.files.lock import FileLock
 lock = FileLock(Path(sys.argv[1]))
 assert lock.try_acquire()
 print("held", flush=True)
@@ -92,7 +92,7 @@ sys.stdin.read()
 
 @contextmanager
 def a_stranger_holds_the_lock(cli: Cli) -> Iterator[subprocess.Popen[bytes]]:
-    command = [sys.executable, "-c", HOLDER, str(cli.places.lock_file)]
+    command = [sys.executable, "-c", HOLDER, str(cli.paths.lock_file)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as stranger:
         assert stranger.stdout is not None
         stranger.stdout.readline()
@@ -121,42 +121,42 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("impatient")
 def test_a_process_that_only_has_the_daemons_pid_is_not_killed(cli: Cli) -> None:
     """A live process, which began at another time than the state file says."""
-    made(cli.places.runtime)
+    made(cli.paths.runtime)
     with a_stranger_holds_the_lock(cli) as stranger, a_bystander() as bystander:
-        cli.places.state_file.write_bytes(state_of(cli, bystander.pid, started_s(bystander.pid) - 100))
-        found = launcher.find(cli.places)
+        cli.paths.state_file.write_bytes(state_of(cli, bystander.pid, process_start_s(bystander.pid) - 100))
+        found = launcher.probe(cli.paths)
         assert code_of(found.require_answering) == "not_answering"
-        assert code_of(lambda: launcher.end_hung(cli.places)) == "unknown_holder"
+        assert code_of(lambda: launcher.kill_hung(cli.paths)) == "unknown_holder"
         assert (stranger.poll(), bystander.poll()) == (None, None)
-    assert not is_held(cli.places.lock_file)
+    assert not is_held(cli.paths.lock_file)
 
 
 @pytest.mark.usefixtures("impatient")
 def test_the_last_resort_spares_whoever_got_the_pid_since(cli: Cli) -> None:
-    made(cli.places.runtime)
+    made(cli.paths.runtime)
     with a_stranger_holds_the_lock(cli), a_bystander() as bystander:
-        begun = started_s(bystander.pid)
+        begun = process_start_s(bystander.pid)
         stale = DaemonState.decode(state_of(cli, bystander.pid, begun - 10))
-        launcher.kill(cli.places, stale)
+        launcher.kill(cli.paths, stale)
         assert bystander.poll() is None
-        launcher.kill(cli.places, DaemonState.decode(state_of(cli, bystander.pid, begun)))
+        launcher.kill(cli.paths, DaemonState.decode(state_of(cli, bystander.pid, begun)))
         assert bystander.wait(5) == -signal.SIGKILL
 
 
 @pytest.mark.usefixtures("impatient")
 def test_a_lock_without_a_state_file_ends_nobody(cli: Cli) -> None:
-    made(cli.places.runtime)
+    made(cli.paths.runtime)
     with a_stranger_holds_the_lock(cli) as stranger:
-        assert code_of(lambda: launcher.end_hung(cli.places)) == "unknown_holder"
+        assert code_of(lambda: launcher.kill_hung(cli.paths)) == "unknown_holder"
         assert cli.status()["state"] == "starting_or_ending"
         assert stranger.poll() is None
 
 
 def test_something_else_at_the_socket_is_named_and_not_obeyed(cli: Cli) -> None:
     """Garbage, silence and a closed connection, each a sentence."""
-    made(cli.places.runtime)
+    made(cli.paths.runtime)
     with socket.socket(socket.AF_UNIX) as listener:
-        listener.bind(str(cli.places.socket))
+        listener.bind(str(cli.paths.socket))
         listener.listen()
 
         def answer(data: bytes) -> None:
@@ -169,7 +169,7 @@ def test_something_else_at_the_socket_is_named_and_not_obeyed(cli: Cli) -> None:
         for data, code in answers.items():
             thread = threading.Thread(target=answer, args=(data,))
             thread.start()
-            assert code_of(lambda: ControlLink.open(cli.places, within_s=5)) == code
+            assert code_of(lambda: ControlClient.open(cli.paths, within_s=5)) == code
             thread.join()
 
 
@@ -182,9 +182,9 @@ def test_a_crowd_at_the_socket_is_waited_for_and_not_taken_for_absence(cli: Cli)
         while True:
             crowd.append(socket.socket(socket.AF_UNIX))
             crowd[-1].setblocking(False)
-            crowd[-1].connect(str(cli.places.socket))
+            crowd[-1].connect(str(cli.paths.socket))
     except BlockingIOError:
-        assert code_of(lambda: ControlLink.open(cli.places, within_s=0.3)) == "not_answering"
+        assert code_of(lambda: ControlClient.open(cli.paths, within_s=0.3)) == "not_answering"
     finally:
         for one in crowd:
             one.close()

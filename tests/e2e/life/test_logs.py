@@ -16,13 +16,13 @@ import pytest
 from dragoman.access.tokens import PURPOSES
 from dragoman.daemon.logs import (
     LINES_PER_SECOND,
-    JsonLines,
-    PrivateRotatingFile,
-    RateLimited,
-    WithoutSecrets,
+    JsonLineFormatter,
+    PrivateRotatingFileHandler,
+    RateLimitedHandler,
+    SecretFilter,
     start_logging,
 )
-from dragoman.transport.private_files import ensure_private_folder
+from dragoman.io.files.private_files import ensure_private_folder
 from tests.daemons import Cli, daemons_of, eventually
 from tests.e2e.life.watching import require_success
 from tests.proving import StrangerError, from_link
@@ -35,9 +35,9 @@ HEAVY = ("cyclopts", "msgspec", "anyio", "pydantic", "psutil", "rich", "starlett
 def writer(file: Path, *, bytes_a_file: int = 2000) -> Iterator[logging.Logger]:
     """The daemon's own handler, with files small enough to rotate."""
     ensure_private_folder(file.parent)
-    handler = PrivateRotatingFile(file, maxBytes=bytes_a_file, backupCount=3)
-    handler.setFormatter(JsonLines())
-    handler.addFilter(WithoutSecrets(lambda: ["t0ken"]))
+    handler = PrivateRotatingFileHandler(file, maxBytes=bytes_a_file, backupCount=3)
+    handler.setFormatter(JsonLineFormatter())
+    handler.addFilter(SecretFilter(lambda: ["t0ken"]))
     logger = logging.Logger("test")  # noqa: LOG001  apart from the tree of loggers
     logger.addHandler(handler)
     try:
@@ -47,7 +47,7 @@ def writer(file: Path, *, bytes_a_file: int = 2000) -> Iterator[logging.Logger]:
 
 
 def test_following_goes_on_over_rotations_line_by_line(cli: Cli, tmp_path: Path) -> None:
-    with writer(cli.places.log_file) as log:
+    with writer(cli.paths.log_file) as log:
         log.warning("before")
         shown = tmp_path / "shown"
         cli.environment["PYTHONUNBUFFERED"] = ""  # as for a person, whose pipe is buffered
@@ -62,20 +62,20 @@ def test_following_goes_on_over_rotations_line_by_line(cli: Cli, tmp_path: Path)
         finally:
             following.kill()
             following.communicate()
-    assert len(list(cli.places.log_file.parent.iterdir())) == 4, "it did rotate"
+    assert len(list(cli.paths.log_file.parent.iterdir())) == 4, "it did rotate"
     told = [json.loads(line)["message"].split(" x")[0] for line in shown.read_text().splitlines()]
     assert told == ["before", *(f"line {number}" for number in range(120))]
 
 
 def test_escape_sequences_are_shown_and_never_sent(cli: Cli) -> None:
     evil = "\x1b]0;owned\x07 \x9b31m \u202e \x7f"
-    with writer(cli.places.log_file) as log:
+    with writer(cli.paths.log_file) as log:
         log.warning("%s", evil)
         try:
             raise RuntimeError(evil)
         except RuntimeError:
             log.exception("failed")
-    with cli.places.log_file.open("a") as file:
+    with cli.paths.log_file.open("a") as file:
         file.write(f"not json {evil}\n")
     for arguments in ((), ("--json",)):
         text = cli("logs", *arguments).stdout
@@ -93,21 +93,21 @@ def test_in_the_foreground_too(capfd: pytest.CaptureFixture[str], tmp_path: Path
 
 
 def test_a_token_in_a_message_or_a_traceback_is_blotted_out(cli: Cli) -> None:
-    with writer(cli.places.log_file) as log:
+    with writer(cli.paths.log_file) as log:
         log.warning("got %s", "t0ken")
         try:
             raise RuntimeError("t0ken")
         except RuntimeError:
             log.exception("failed")
-    text = cli.places.log_file.read_text()
+    text = cli.paths.log_file.read_text()
     assert "t0ken" not in text
     assert text.count("<token>") >= 2
 
 
 def test_a_log_that_cannot_be_written_says_nothing_to_the_terminal(cli: Cli, capfd: pytest.CaptureFixture[str]) -> None:
-    with writer(cli.places.log_file) as log:
+    with writer(cli.paths.log_file) as log:
         (handler,) = log.handlers
-        assert isinstance(handler, PrivateRotatingFile)
+        assert isinstance(handler, PrivateRotatingFileHandler)
         handler.close()
         with contextlib.suppress(OSError), Path("/dev/full").open("w") as full:
             handler.stream = full
@@ -147,9 +147,9 @@ def test_tokens_stand_in_their_files_alone_and_no_other_secret_stands_anywhere(c
     tokens, others = everything(cli, canary)
     assert len(tokens) == 3 * len(PURPOSES)
     files = {path: path.read_bytes() for path in cli.home.rglob("*") if path.is_file()}
-    assert cli.places.log_file in files
+    assert cli.paths.log_file in files
     for path, data in files.items():
-        allowed = {cli.token(path.name)} if path.parent == cli.places.tokens_folder else set()
+        allowed = {cli.token(path.name)} if path.parent == cli.paths.tokens_folder else set()
         found = {secret for secret in tokens | others if secret.encode() in data}
         assert found == allowed, path
 
@@ -185,7 +185,7 @@ def _record(message: str, *arguments: object) -> logging.LogRecord:
 
 def test_a_message_is_logged_so_often_a_second_and_then_how_many_were_left_out() -> None:
     written, now_s = _Written(), [0.0]
-    limited = RateLimited([written], now_s=lambda: now_s[0])
+    limited = RateLimitedHandler([written], now_s=lambda: now_s[0])
     for number in range(1_000_000 // 100):
         limited.handle(_record("peer %d", number))
     limited.handle(_record("another"))
@@ -199,7 +199,7 @@ def test_a_message_is_logged_so_often_a_second_and_then_how_many_were_left_out()
 
 def test_messages_made_up_on_the_way_are_limited_together() -> None:
     written = _Written()
-    limited = RateLimited([written], now_s=lambda: 0.0)
+    limited = RateLimitedHandler([written], now_s=lambda: 0.0)
     for number in range(5_000):
         limited.handle(_record(f"made up {number}"))
     assert len(written.lines) < 600

@@ -6,17 +6,19 @@ import json
 import os
 import socket
 import stat
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import anyio
 import pytest
 
-from dragoman.cli import launcher
-from dragoman.daemon.app import Options, run
-from dragoman.errors import DragomanError
-from dragoman.transport.processes import started_s
-from dragoman.wire.control import DaemonState
+from dragoman.cli.daemon import launcher
+from dragoman.core.errors import DragomanError
+from dragoman.daemon.app import DaemonOptions, run
+from dragoman.io.processes.process_info import process_start_s
+from dragoman.protocols.control import DaemonState
 from tests.daemons import Cli, daemon_here, daemons_of
 from tests.e2e.life.watching import error_in, one_daemon, pid_in, require_success
 
@@ -61,14 +63,14 @@ def a_pipe(path: Path, _: Path) -> None:
 
 
 PLACES: dict[str, Callable[[Cli], Path]] = {
-    "lock": lambda cli: cli.places.lock_file,
-    "state file": lambda cli: cli.places.state_file,
-    "socket": lambda cli: cli.places.socket,
-    "tokens": lambda cli: cli.places.token_file("page"),
-    "log": lambda cli: cli.places.log_file,
-    "runtime": lambda cli: cli.places.runtime,
-    "state": lambda cli: cli.places.state,
-    "journal": lambda cli: cli.places.journal_folder,
+    "lock": lambda cli: cli.paths.lock_file,
+    "state file": lambda cli: cli.paths.state_file,
+    "socket": lambda cli: cli.paths.socket,
+    "tokens": lambda cli: cli.paths.token_file("page"),
+    "log": lambda cli: cli.paths.log_file,
+    "runtime": lambda cli: cli.paths.runtime,
+    "state": lambda cli: cli.paths.state,
+    "journal": lambda cli: cli.paths.journal_folder,
 }
 FILES = (a_link, a_dangling_link, a_folder, a_foreign_file, a_pipe)
 FOLDERS = (a_link_to_a_folder, a_dangling_link, a_file, a_foreign_folder)
@@ -109,7 +111,7 @@ def test_it_is_refused_with_the_reason_and_left_as_it_was(cli: Cli, tmp_path: Pa
     plant(path, victim)
     before, planted = seen(tmp_path), (path.lstat().st_mode, path.lstat().st_ino, path.lstat().st_uid)
     with pytest.raises(DragomanError) as caught:
-        anyio.run(run, Options(workspace=tmp_path, port=0, owns_process=False), cli.places, lambda _: None)
+        anyio.run(run, DaemonOptions(workspace=tmp_path, port=0, owns_process=False), cli.paths, lambda _: None)
     assert caught.value.code == "unsafe_file"
     assert caught.value.hint is not None
     assert str(path) in str(caught.value.message)
@@ -143,17 +145,17 @@ def test_status_and_doctor_tell_of_it_too(cli: Cli, tmp_path: Path, place: str) 
 def state_of(cli: Cli, pid: int, started: float) -> bytes:
     return DaemonState(
         pid=pid, process_started=started, version="0", bind="127.0.0.1", port=1, wanted_port=1,
-        socket=str(cli.places.socket), workspace="/", started_at_ns=1,
+        socket=str(cli.paths.socket), workspace="/", started_at_ns=1,
     ).encode()  # fmt: skip
 
 
 @pytest.mark.parametrize("pid", [1, 0, -1, 2**70, "own", "dead"])
 def test_a_state_file_without_the_lock_means_nothing_whoever_it_names(cli: Cli, pid: int | str) -> None:
-    made(cli.places.runtime)
+    made(cli.paths.runtime)
     named = {"own": os.getpid(), "dead": 2**22 - 1}.get(str(pid), pid)
     assert isinstance(named, int)
-    started = started_s(os.getpid()) if pid == "own" else 5.0
-    cli.places.state_file.write_bytes(state_of(cli, named, started))
+    started = process_start_s(os.getpid()) if pid == "own" else 5.0
+    cli.paths.state_file.write_bytes(state_of(cli, named, started))
     assert cli.status()["state"] == "stopped"
     assert json.loads(cli("down", "--json").stdout)["error"]["code"] == "not_running"
     assert pid_in(cli("up", "--take-over", "--json")) == one_daemon(cli)
@@ -162,27 +164,27 @@ def test_a_state_file_without_the_lock_means_nothing_whoever_it_names(cli: Cli, 
 @pytest.mark.parametrize("content", [b"", b"garbage", b"[]", b"{}", b'{"pid": "x"}', b"\xff" * 100, b"[" * 100_000])
 @pytest.mark.anyio
 async def test_a_damaged_state_file_is_replaced(cli: Cli, content: bytes) -> None:
-    made(cli.places.runtime)
-    cli.places.state_file.write_bytes(content)
-    assert launcher.read_state(cli.places) is None
-    async with daemon_here(cli.places) as running:
-        assert launcher.read_state(cli.places) == running.state
+    made(cli.paths.runtime)
+    cli.paths.state_file.write_bytes(content)
+    assert launcher.read_state(cli.paths) is None
+    async with daemon_here(cli.paths) as running:
+        assert launcher.read_state(cli.paths) == running.state
 
 
 def test_a_dead_socket_of_ours_is_replaced(cli: Cli) -> None:
-    made(cli.places.runtime)
+    made(cli.paths.runtime)
     with socket.socket(socket.AF_UNIX) as dead:
-        dead.bind(str(cli.places.socket))
+        dead.bind(str(cli.paths.socket))
     assert cli.status()["state"] == "stopped"
     require_success(cli("up"))
 
 
 def test_folders_of_ours_that_stand_open_are_closed(cli: Cli) -> None:
-    for folder in (cli.places.runtime, cli.places.state):
+    for folder in (cli.paths.runtime, cli.paths.state):
         made(folder)
         folder.chmod(0o777)
     require_success(cli("up"))
-    assert [stat.S_IMODE(folder.stat().st_mode) for folder in (cli.places.runtime, cli.places.state)] == [0o700] * 2
+    assert [stat.S_IMODE(folder.stat().st_mode) for folder in (cli.paths.runtime, cli.paths.state)] == [0o700] * 2
 
 
 def test_whatever_the_umask_every_file_is_0600_and_every_folder_0700(cli: Cli) -> None:
@@ -202,8 +204,46 @@ def test_a_log_that_becomes_a_link_is_not_written_through(cli: Cli, tmp_path: Pa
     victim = tmp_path / "victim"
     victim.write_text("precious")
     require_success(cli("up"))
-    cli.places.log_file.unlink()
-    cli.places.log_file.symlink_to(victim)
+    cli.paths.log_file.unlink()
+    cli.paths.log_file.symlink_to(victim)
     require_success(cli("down"))
     assert error_in(cli("up", "--json"))["code"] == "unsafe_file"
     assert victim.read_text() == "precious"
+
+
+# The launcher hears that the daemon is ready; at that very moment the log becomes a link.
+LINKED_WHEN_TOLD = """
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from types import SimpleNamespace
+
+from dragoman.daemon import startup_report
+
+@dataclass
+class State:
+    pid: int = 1
+
+log, victim = map(Path, sys.argv[1:])
+tell = startup_report._write
+
+def tell_and_link(text, fd):
+    tell(text, fd)
+    log.unlink()
+    log.symlink_to(victim)
+
+startup_report._write = tell_and_link
+startup_report.LauncherReporter(log).ready(SimpleNamespace(state=State(), login_code="code"))
+print("alive", file=sys.stderr, flush=True)
+"""
+
+
+def test_a_daemon_that_said_it_is_ready_does_not_end_because_its_log_became_a_link(tmp_path: Path) -> None:
+    log, kept, victim = tmp_path / "log", tmp_path / "kept", tmp_path / "victim"
+    log.touch(0o600)
+    os.link(log, kept)
+    victim.write_text("precious")
+    command = [sys.executable, "-c", LINKED_WHEN_TOLD, str(log), str(victim)]
+    told = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (told.returncode, json.loads(told.stdout)["login_code"]) == (0, "code"), told.stderr
+    assert (log.is_symlink(), victim.read_text(), kept.read_text()) == (True, "precious", "alive\n")

@@ -18,7 +18,7 @@ def test_another_port_than_the_running_daemons_is_passed_over_and_it_says_how_to
     first, wanted = pid_in(cli("up", "--json")), free_port()
     again = cli("up", "--port", str(wanted))
     require_success(again)
-    assert f"--port {wanted} was passed over" in again.stderr
+    assert f"ignoring --port {wanted}" in again.stderr
     assert f"`dragoman up --take-over --port {wanted}`" in again.stderr
     assert cli.status()["pid"] == first
     same = cli("up", "--port", str(cli.status()["port"]))

@@ -13,9 +13,9 @@ import threading
 import anyio
 import pytest
 
+from dragoman.core.errors import DragomanError
 from dragoman.daemon.instance import Instance
-from dragoman.errors import DragomanError
-from dragoman.transport.lock import FileLock, is_held
+from dragoman.io.files.lock import FileLock, is_held
 from tests.daemons import Cli, daemons_of, eventually
 from tests.e2e.life.rounds import Kills, finished, kill_daemons, measured_start, races_of_starts, races_with
 from tests.e2e.life.watching import journal_rows, one_daemon, pid_in, require_sentences, require_success
@@ -58,7 +58,7 @@ def test_after_sigkill_the_next_start_works_at_once_and_nothing_acknowledged_is_
     os.kill(first, signal.SIGKILL)
     kills = Kills(cli, SEED, acknowledged={first}, tokens=token)
     kills.require_usable()
-    assert cli.places.state_file.exists()
+    assert cli.paths.state_file.exists()
     assert cli.status()["pid"] == one_daemon(cli) != first
 
 
@@ -70,7 +70,7 @@ def test_killed_at_random_moments_the_home_is_never_unusable(cli: Cli) -> None:
 
 def test_what_a_start_waits_for_by_itself_is_no_fault_of_the_machine(cli: Cli) -> None:
     """The measure of the test above: it sees the wait for a lock, however busy the machine is."""
-    holder = FileLock(cli.places.lock_file)
+    holder = FileLock(cli.paths.lock_file)
     assert holder.try_acquire()
     threading.Timer(1.0, holder.release).start()
     result, took, _ = measured_start(cli)
@@ -78,7 +78,7 @@ def test_what_a_start_waits_for_by_itself_is_no_fault_of_the_machine(cli: Cli) -
 
 
 def test_who_comes_second_learns_so_before_it_has_loaded_much(cli: Cli) -> None:
-    holder = FileLock(cli.places.lock_file)
+    holder = FileLock(cli.paths.lock_file)
     assert holder.try_acquire()
     command = [sys.executable, "-X", "importtime", "-P", "-m", "dragoman.daemon", "--workspace", str(cli.home)]
     second = subprocess.run(command, env=cli.variables(), capture_output=True, text=True, timeout=60, check=False)
@@ -92,32 +92,32 @@ def test_who_comes_second_learns_so_before_it_has_loaded_much(cli: Cli) -> None:
 @pytest.mark.anyio
 async def test_whoever_asks_about_the_lock_does_not_keep_a_daemon_from_it(cli: Cli) -> None:
     """`status` takes the lock for an instant to see whether it is free; a start at that instant must not fail."""
-    asking = FileLock(cli.places.lock_file)
+    asking = FileLock(cli.paths.lock_file)
     assert asking.try_acquire()
-    instance = Instance(cli.places)
+    instance = Instance(cli.paths)
     async with anyio.create_task_group() as group:
         group.start_soon(instance.acquire)
         await anyio.wait_all_tasks_blocked()
         asking.release()
-    assert is_held(cli.places.lock_file)
+    assert is_held(cli.paths.lock_file)
     instance.release()
 
 
 @pytest.mark.anyio
 async def test_a_lock_that_stays_held_is_a_daemon_that_runs_already(cli: Cli) -> None:
-    holder = FileLock(cli.places.lock_file)
+    holder = FileLock(cli.paths.lock_file)
     assert holder.try_acquire()
     with pytest.raises(DragomanError) as caught:
-        await Instance(cli.places).acquire()
+        await Instance(cli.paths).acquire()
     assert caught.value.code == "already_running"
     holder.release()
 
 
 def test_a_lock_belongs_to_one_and_falls_with_it(cli: Cli) -> None:
-    one, two = FileLock(cli.places.lock_file), FileLock(cli.places.lock_file)
-    assert (one.try_acquire(), two.try_acquire(), is_held(cli.places.lock_file)) == (True, False, True)
+    one, two = FileLock(cli.paths.lock_file), FileLock(cli.paths.lock_file)
+    assert (one.try_acquire(), two.try_acquire(), is_held(cli.paths.lock_file)) == (True, False, True)
     one.release()
-    assert (is_held(cli.places.lock_file), two.try_acquire()) == (False, True)
+    assert (is_held(cli.paths.lock_file), two.try_acquire()) == (False, True)
     two.release()
 
 
@@ -125,7 +125,7 @@ def test_drafts_that_a_killed_daemon_left_are_removed(cli: Cli) -> None:
     require_success(cli("up"))
     kill_daemons(cli)
     eventually(lambda: not daemons_of(cli.home))
-    drafts = [cli.places.tokens_folder / ".mcp.17.new", cli.places.runtime / ".daemon.json.17.new"]
+    drafts = [cli.paths.tokens_folder / ".mcp.17.new", cli.paths.runtime / ".daemon.json.17.new"]
     for draft in drafts:
         draft.write_text("half")
     require_success(cli("up"))

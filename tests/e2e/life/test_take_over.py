@@ -14,9 +14,9 @@ from contextlib import asynccontextmanager
 import pytest
 from anyio.to_thread import run_sync
 
-from dragoman.daemon.app import Running
-from dragoman.daemon.lives import Life, Lives
-from dragoman.transport.lock import is_held
+from dragoman.daemon.app import RunningDaemon
+from dragoman.io.files.lock import is_held
+from dragoman.servers.control.status import LiveSession, LiveSessions
 from tests.daemons import Cli, daemon_here, daemons_of
 from tests.e2e.life.watching import (
     Terminal,
@@ -29,17 +29,17 @@ from tests.e2e.life.watching import (
     require_success,
 )
 
-LIFE = Life("run-1", "debug", "app.py \x1b[31mstopped\x1b[0m")
+LIFE = LiveSession("run-1", "debug", "app.py \x1b[31mstopped\x1b[0m")
 
 
 @asynccontextmanager
-async def busy_daemon(cli: Cli, *more: Life) -> AsyncIterator[Running]:
+async def busy_daemon(cli: Cli, *more: LiveSession) -> AsyncIterator[RunningDaemon]:
     """A daemon in this process with one live session, or with those."""
-    lives = Lives()
+    live_sessions = LiveSessions()
     with contextlib.ExitStack() as stack:
         for life in more or (LIFE,):
-            stack.enter_context(lives.lived(life))
-        async with daemon_here(cli.places, lives=lives) as running:
+            stack.enter_context(live_sessions.track(life))
+        async with daemon_here(cli.paths, live_sessions=live_sessions) as running:
             yield running
 
 
@@ -85,21 +85,21 @@ async def test_live_sessions_are_listed_and_without_a_terminal_nothing_changes(
         assert result.returncode == 4
         assert "debug app.py \\x1b[31mstopped\\x1b[0m (run-1)" in result.stderr
         assert "\x1b" not in result.stderr
-        assert "Nothing was changed" in result.stderr
+        assert "Cancelled." in result.stderr
         require_sentences(result)
         status = await run_sync(cli.status)
         assert (status["pid"], status["sessions"][0]["id"]) == (running.state.pid, "run-1")
     assert daemons_of(cli.home) == []
 
 
-LENT = Life("run-2", "debug", "Mine", ends=False)
+LENT = LiveSession("run-2", "debug", "Mine", ends=False)
 
 
 @pytest.mark.anyio
 async def test_a_persons_own_session_in_an_editor_does_not_end_and_is_said_to_go_on(cli: Cli) -> None:
     async with busy_daemon(cli, LIFE, LENT):
         told = (await run_sync(cli, "down")).stderr
-        would_end, goes_on = told.split("These go on in their editor")
+        would_end, goes_on = told.split("These sessions continue in their editor")
         assert "run-1" in would_end
         assert "run-2" not in would_end
         assert "debug Mine (run-2)" in goes_on
@@ -121,7 +121,7 @@ async def test_yes_on_the_command_line_is_not_asked_again(cli: Cli) -> None:
 
 def _at_a_terminal(cli: Cli, answer: str) -> tuple[int, str]:
     terminal = Terminal(cli, "up", "--take-over")
-    terminal.read_until("End them? [y/N]")
+    terminal.read_until("Continue? [y/N]")
     terminal.type(answer)
     return terminal.ended(), terminal.text
 
@@ -133,7 +133,7 @@ async def test_a_person_who_does_not_say_yes_keeps_everything(cli: Cli, answer: 
         code, text = await run_sync(_at_a_terminal, cli, answer)
         assert code == 4
         assert "debug app.py" in text
-        assert "Nothing was changed" in text
+        assert "Cancelled." in text
         assert (await run_sync(cli.status))["pid"] == running.state.pid
     assert daemons_of(cli.home) == []
 
@@ -151,7 +151,7 @@ async def test_a_person_who_says_yes_gets_the_new_one(cli: Cli, answer: str) -> 
 async def test_ctrl_c_at_the_question_changes_nothing(cli: Cli) -> None:
     def interrupted() -> int:
         terminal = Terminal(cli, "down")
-        terminal.read_until("End them? [y/N]")
+        terminal.read_until("Continue? [y/N]")
         os.killpg(terminal.process.pid, signal.SIGINT)
         return terminal.ended()
 
@@ -163,7 +163,7 @@ async def test_ctrl_c_at_the_question_changes_nothing(cli: Cli) -> None:
 @pytest.mark.anyio
 async def test_an_idle_daemon_of_another_version_is_replaced(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("dragoman.daemon.app.__version__", "0.0.1")
-    async with daemon_here(cli.places):
+    async with daemon_here(cli.paths):
         result = await run_sync(lambda: cli("up", "--json"))
     assert pid_in(result) == one_daemon(cli)
     assert cli.status()["version"] != "0.0.1"
@@ -180,10 +180,10 @@ async def test_a_busy_daemon_of_another_version_is_kept_and_named(cli: Cli, monk
         up = await run_sync(asked("up"))
         require_success(up)
         assert f"pid {running.state.pid}" in up.stdout
-        assert "It is version 0.0.1 and busy" in up.stderr
+        assert "The daemon is 0.0.1 and busy" in up.stderr
         told = (await run_sync(asked("status"))).stdout
         assert "version 0.0.1" in told
-        assert "`dragoman restart` puts the daemon in step" in told
+        assert "`dragoman restart` to update the daemon" in told
         assert json.loads((await run_sync(asked("up", "--json"))).stdout)["version"] == "0.0.1"
-        assert is_held(cli.places.lock_file)
+        assert is_held(cli.paths.lock_file)
     assert daemons_of(cli.home) == []

@@ -14,8 +14,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from dragoman.transport.control_link import ControlLink
-from dragoman.wire.control import Item
+from dragoman.io.drivers.control_client import ControlClient
+from dragoman.protocols.control import ControlItem
 from tests.daemons import PATIENCE, Cli, daemons_of
 
 
@@ -52,7 +52,7 @@ def one_daemon(cli: Cli) -> int:
 
 def lock_holders(cli: Cli) -> set[int]:
     """By the kernel's own table, without touching the lock."""
-    inode = cli.places.lock_file.stat().st_ino
+    inode = cli.paths.lock_file.stat().st_ino
     holders = set()
     for line in Path("/proc/locks").read_text().splitlines():
         words = line.split()
@@ -135,5 +135,5 @@ class Terminal:
 
 
 def journal_rows(cli: Cli) -> list[dict[str, Any]]:
-    with ControlLink.open(cli.places) as link:
-        return [item.value for item in link.stream("journal_export") if isinstance(item, Item)]
+    with ControlClient.open(cli.paths) as link:
+        return [item.value for item in link.stream("journal_export") if isinstance(item, ControlItem)]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from dragoman.shell.wishes import Wishes
+from dragoman.shell.settings import ShellSettings
 from tests.e2e.overlay.wrapped import COLUMNS, ROWS, Wrapped, wrapped
 
 pytestmark = [pytest.mark.needs("bash", "zsh")]
@@ -42,8 +42,8 @@ SCENARIOS: dict[str, list[bytes | str]] = {
 @pytest.fixture(autouse=True)
 def _hasty(monkeypatch: pytest.MonkeyPatch) -> None:
     """Suggestions come and go between any two keys, not only where a person would pause."""
-    monkeypatch.setattr("dragoman.shell.overlay.QUIET_S", 0.01)
-    monkeypatch.setattr("dragoman.shell.overlay.SETTLED_S", 0.005)
+    monkeypatch.setattr("dragoman.shell.overlay.overlay.QUIET_S", 0.01)
+    monkeypatch.setattr("dragoman.shell.overlay.overlay.SETTLED_S", 0.005)
 
 
 def reads_again(session: Wrapped, drawn: int) -> None:
@@ -108,7 +108,7 @@ def test_nothing_is_drawn_in_a_full_screen_program_or_while_a_command_runs(tmp_p
         session.type("echo on\x1b/")
         session.calm(0.2)
         assert (len(session.sent), session.dim()) == (asked, "")
-        assert "Enter asks" not in "".join(session.shown)
+        assert "Enter to ask" not in "".join(session.shown)
 
 
 def test_a_key_that_follows_an_escape_in_another_read_is_not_the_question_key(tmp_path: Path) -> None:
@@ -116,9 +116,9 @@ def test_a_key_that_follows_an_escape_in_another_read_is_not_the_question_key(tm
         session.type(b"\x1b")
         session.type(b"/")
         session.calm()
-        assert "Enter asks" not in "".join(session.shown)
+        assert "Enter to ask" not in "".join(session.shown)
         session.type(b"\x1b/")
-        session.until(lambda: "Enter asks" in "".join(session.shown))
+        session.until(lambda: "Enter to ask" in "".join(session.shown))
 
 
 def test_the_pause_key_says_so_in_a_dim_word_and_stops_suggestions(tmp_path: Path) -> None:
@@ -131,7 +131,7 @@ def test_the_pause_key_says_so_in_a_dim_word_and_stops_suggestions(tmp_path: Pat
         session.calm(0.2)
         assert (session.dim(), session.sent) == ("", [])
         session.type(b"\x1b\x10")
-        session.until(lambda: session.dim().strip() == "recording again")
+        session.until(lambda: session.dim().strip() == "recording resumed")
         assert not session.overlay.paused
 
 
@@ -160,10 +160,10 @@ def test_a_window_that_changes_its_size_keeps_no_suggestion_of_the_old_one(
 
 
 def test_a_failure_is_explained_in_one_dim_line_and_not_again_too_soon(tmp_path: Path) -> None:
-    from dragoman.wire.omnish.messages import CurrentSession, Request, Response
+    from dragoman.protocols.omnish.messages import CurrentSession, Request, Response
 
-    wishes = Wishes(explain_failures=True, suggest_commands=False)
-    with wrapped("bash", tmp_path, [], wishes=wishes) as session:
+    settings = ShellSettings(explain_failures=True, suggest_commands=False)
+    with wrapped("bash", tmp_path, [], settings=settings) as session:
         session.type("false\r")
         session.until(lambda: session.sent)
         (request,) = session.sent
@@ -180,10 +180,10 @@ def test_a_failure_is_explained_in_one_dim_line_and_not_again_too_soon(tmp_path:
 
 
 def test_marks_without_our_nonce_open_nothing_once_the_shells_own_were_seen() -> None:
-    from dragoman.shell.overlay import Overlay
-    from dragoman.wire.osc import InputStarted, OutputStarted, PromptStarted
+    from dragoman.protocols.osc import InputStarted, OutputStarted, PromptStarted
+    from dragoman.shell.overlay.overlay import Overlay
 
-    overlay = Overlay(Wishes(), session_id="s", columns=COLUMNS, rows=ROWS)
+    overlay = Overlay(ShellSettings(), session_id="s", columns=COLUMNS, rows=ROWS)
     overlay.marked(PromptStarted(), True, 0)
     overlay.marked(InputStarted(), True, 0)
     overlay.marked(OutputStarted(), True, 1)

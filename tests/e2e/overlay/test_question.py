@@ -6,10 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from dragoman.shell.overlay import FRAME_S, Overlay
-from dragoman.shell.question import ANSWER_WITHIN_S, Questions
-from dragoman.shell.wishes import Wishes
-from dragoman.wire.omnish.messages import (
+from dragoman.protocols.omnish.messages import (
     AllSessions,
     CompletionRequest,
     CompletionResponse,
@@ -17,7 +14,10 @@ from dragoman.wire.omnish.messages import (
     Request,
     Response,
 )
-from dragoman.wire.osc import InputStarted, PromptStarted
+from dragoman.protocols.osc import InputStarted, PromptStarted
+from dragoman.shell.overlay.overlay import FRAME_S, Overlay
+from dragoman.shell.overlay.question import ANSWER_TIMEOUT_S, QuestionPanel
+from dragoman.shell.settings import ShellSettings
 from tests.e2e.overlay.wrapped import ROWS, Wrapped, wrapped
 
 pytestmark = [pytest.mark.needs("bash", "zsh")]
@@ -51,7 +51,7 @@ def test_a_question_that_is_closed_leaves_no_trace(shell: str, before: str, tmp_
         session.calm()
         rows, (row, column) = session.plain
         session.type(ASK)
-        session.until(lambda: "Enter asks" in "\n".join(session.shown))
+        session.until(lambda: "Enter to ask" in "\n".join(session.shown))
         session.type("why? 中文")
         session.until(lambda: "? why? 中文" in "\n".join(session.screen.display).replace("中 文", "中文"))
         session.type(b"\x1b")
@@ -127,7 +127,7 @@ def test_without_a_daemon_it_says_so_at_once(tmp_path: Path) -> None:
         assert session.overlay is not None
         session.overlay.connected = False
         session.type(ASK + b"why?\r")
-        session.until(lambda: "No daemon is running: start one with `dragoman up`." in session.shown)
+        session.until(lambda: "No daemon is running. Start one with `dragoman up`." in session.shown)
         assert session.sent == []
 
 
@@ -142,14 +142,14 @@ def test_output_that_comes_while_the_line_is_open_is_shown_and_the_line_comes_ba
 
 
 def test_a_colon_as_the_first_key_asks_where_that_is_wished_and_is_a_letter_elsewhere(tmp_path: Path) -> None:
-    with wrapped("bash", tmp_path, [], wishes=Wishes(ask_key=":")) as session:
+    with wrapped("bash", tmp_path, [], settings=ShellSettings(ask_key=":")) as session:
         session.type("echo a:b\r")
         session.until(lambda: "a:b" in session.shown)
         session.prompts()
         session.type(":")
-        session.until(lambda: "Enter asks" in "\n".join(session.shown))
+        session.until(lambda: "Enter to ask" in "\n".join(session.shown))
         session.type(b"\x7f")
-        session.until(lambda: "Enter asks" not in "\n".join(session.shown))
+        session.until(lambda: "Enter to ask" not in "\n".join(session.shown))
         session.type(":wh")
         session.until(lambda: "? wh" in session.shown)
 
@@ -178,34 +178,34 @@ def test_a_file_gets_the_answer_and_is_not_replaced_unless_told(tmp_path: Path) 
         request = asked(session, "why? > answer.txt")
         assert request.query == "why?"
         answered(session, request, "because")
-        session.until(lambda: "Written to answer.txt." in session.shown)
+        session.until(lambda: "Saved to answer.txt." in session.shown)
         assert kept.read_text() == "because\n"
         answered(session, asked(session, "again? > answer.txt"), "other")
-        session.until(lambda: "answer.txt is there already: nothing was written." in session.shown)
+        session.until(lambda: "answer.txt already exists. Nothing was written." in session.shown)
         assert kept.read_text() == "because\n"
         session.type(ASK + b">! answer.txt\r")
         session.until(lambda: kept.read_text() == "other\n")
 
 
 def test_an_answer_that_does_not_come_is_given_up() -> None:
-    questions = Questions("s")
+    questions = QuestionPanel("s")
     questions.open().editor.replace("why?")
     assert questions.ask(True, None, 0) is not None
-    assert not questions.lost(True, ANSWER_WITHIN_S - 1)
-    assert questions.lost(True, ANSWER_WITHIN_S)
+    assert not questions.lost(True, ANSWER_TIMEOUT_S - 1)
+    assert questions.lost(True, ANSWER_TIMEOUT_S)
     assert questions.answer is not None
-    assert questions.answer.text == "No answer came in time."
+    assert questions.answer.text == "Timed out waiting for an answer."
 
 
 def test_a_daemon_that_goes_away_is_told_below_what_came() -> None:
-    questions = Questions("s")
+    questions = QuestionPanel("s")
     questions.open().editor.replace("why?")
     request = questions.ask(True, None, 0)
     assert request is not None
-    questions.heard(Response(request.request_id, "half", True, False), None)
+    questions.received(Response(request.request_id, "half", True, False), None)
     assert questions.lost(False, 1)
     assert questions.answer is not None
-    assert questions.answer.text == "half\nThe daemon went away."
+    assert questions.answer.text == "half\nLost the connection to the daemon."
 
 
 def test_what_the_terminal_answers_to_the_shell_is_no_part_of_the_question(tmp_path: Path) -> None:
@@ -228,7 +228,7 @@ def test_a_shell_that_ends_while_a_question_is_typed_takes_the_line_along(tmp_pa
 
 @pytest.mark.parametrize(("rows", "sent"), [(6, ASK), (7, ASK), (8, b"")])
 def test_below_a_list_that_fills_the_window_there_is_no_question_line(rows: int, sent: bytes) -> None:
-    overlay = Overlay(Wishes(), session_id="s", columns=60, rows=rows)
+    overlay = Overlay(ShellSettings(), session_id="s", columns=60, rows=rows)
     overlay.marked(PromptStarted(), True, 0)
     overlay.printed(b"$ ", 0)
     overlay.marked(InputStarted(), True, 0)
@@ -237,7 +237,7 @@ def test_below_a_list_that_fills_the_window_there_is_no_question_line(rows: int,
 
 
 def test_an_answer_in_thousands_of_pieces_is_drawn_as_often_as_an_eye_can_tell() -> None:
-    overlay = Overlay(Wishes(), session_id="s", columns=60, rows=ROWS)
+    overlay = Overlay(ShellSettings(), session_id="s", columns=60, rows=ROWS)
     overlay.connected = True
     overlay.marked(PromptStarted(), True, 0)
     overlay.printed(b"$ ", 0)
@@ -248,7 +248,7 @@ def test_an_answer_in_thousands_of_pieces_is_drawn_as_often_as_an_eye_can_tell()
     drawings = 0
     for at in range(5000):
         now_s = 1 + at / 10_000
-        overlay.heard(Response(request.request_id, f"{at} ", True, False), now_s)
+        overlay.received(Response(request.request_id, f"{at} ", True, False), now_s)
         if overlay.wakes_at_s is not None and now_s >= overlay.wakes_at_s:
             overlay.tick(now_s)
         drawings += bool(overlay.take_screen())
@@ -256,7 +256,7 @@ def test_an_answer_in_thousands_of_pieces_is_drawn_as_often_as_an_eye_can_tell()
 
 
 def test_a_suggestion_that_stood_while_the_question_came_back_does_not_stay_behind(tmp_path: Path) -> None:
-    overlay = Overlay(Wishes(), session_id="s", columns=60, rows=ROWS)
+    overlay = Overlay(ShellSettings(), session_id="s", columns=60, rows=ROWS)
     overlay.connected = True
     overlay.marked(PromptStarted(), True, 0)
     overlay.printed(b"$ ", 0)
@@ -265,7 +265,7 @@ def test_a_suggestion_that_stood_while_the_question_came_back_does_not_stay_behi
     overlay.tick(1)
     (asked_for,) = overlay.take_messages()
     assert isinstance(asked_for, CompletionRequest)
-    overlay.heard(CompletionResponse(asked_for.sequence_id, [CompletionSuggestion("echo on", 1)]), 1)
+    overlay.received(CompletionResponse(asked_for.sequence_id, [CompletionSuggestion("echo on", 1)]), 1)
     overlay.typed(ASK, 2)
     overlay.printed(b"h", 3)
     overlay.tick(3.001)

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from dragoman.shell.ghost import PATIENCE_S, Ghost
-from dragoman.shell.wishes import Wishes
-from dragoman.wire.omnish.messages import CompletionRequest, CompletionResponse, CompletionSuggestion
+from dragoman.protocols.omnish.messages import CompletionRequest, CompletionResponse, CompletionSuggestion
+from dragoman.shell.overlay.hints import SUGGESTION_TIMEOUT_S, LineSuggestion
+from dragoman.shell.settings import ShellSettings
 from tests.e2e.overlay.wrapped import COLUMNS, wrapped
 
 pytestmark = [pytest.mark.needs("bash", "zsh")]
@@ -26,7 +26,7 @@ def test_right_and_end_type_the_rest_into_the_shell(key: bytes, tmp_path: Path) 
 
 
 def test_tab_accepts_where_it_is_wished_and_right_moves_as_ever(tmp_path: Path) -> None:
-    with wrapped("bash", tmp_path, ["echo one two"], wishes=Wishes(accept_key="tab")) as session:
+    with wrapped("bash", tmp_path, ["echo one two"], settings=ShellSettings(accept_key="tab")) as session:
         session.type("echo o")
         session.until(session.dim)
         session.type(b"\x1b[C")
@@ -103,39 +103,39 @@ def test_a_line_from_the_history_or_from_completion_is_gone_on_from(shell: str, 
 
 @pytest.mark.parametrize("line", ["vault read x", "echo on"])
 def test_an_ignored_command_and_an_unwished_suggestion_are_never_asked_about(line: str, tmp_path: Path) -> None:
-    wishes = Wishes(ignore_commands=("vault *",), suggest_commands=line.startswith("vault"))
-    with wrapped("bash", tmp_path, [f"{line} and more"], wishes=wishes) as session:
+    settings = ShellSettings(ignore_commands=("vault *",), suggest_commands=line.startswith("vault"))
+    with wrapped("bash", tmp_path, [f"{line} and more"], settings=settings) as session:
         session.type(line)
         session.calm(0.2)
         assert session.sent == []
 
 
-def suggested(ghost: Ghost, line: str, *texts: str) -> str:
+def suggested(ghost: LineSuggestion, line: str, *texts: str) -> str:
     request = ghost.ask(line, None, 0)
     assert request is not None
-    ghost.heard(
+    ghost.received(
         CompletionResponse(request.sequence_id, [CompletionSuggestion(text, at) for at, text in enumerate(texts)])
     )
-    return ghost.rest_of(line)
+    return ghost.remaining_text(line)
 
 
 @pytest.mark.parametrize("text", ["ls\x1b[2J", "ls\nrm x", "ls\tx", "ls \u202e", "other", "ls", ""])
 def test_what_is_no_continuation_or_could_not_be_seen_is_no_suggestion(text: str) -> None:
-    assert suggested(Ghost("s"), "ls", text) == ""
+    assert suggested(LineSuggestion("s"), "ls", text) == ""
 
 
 def test_the_surest_suggestion_is_taken() -> None:
-    assert suggested(Ghost("s"), "ls", "ls -a", "ls -b", "none") == " -b"
+    assert suggested(LineSuggestion("s"), "ls", "ls -a", "ls -b", "none") == " -b"
 
 
 def test_one_request_is_under_way_at_a_time_and_a_lost_one_is_given_up() -> None:
-    ghost = Ghost("s")
+    ghost = LineSuggestion("s")
     first = ghost.ask("a", None, 0)
     assert first is not None
-    assert ghost.ask("ab", None, PATIENCE_S / 2) is None
-    second = ghost.ask("ab", None, PATIENCE_S)
+    assert ghost.ask("ab", None, SUGGESTION_TIMEOUT_S / 2) is None
+    second = ghost.ask("ab", None, SUGGESTION_TIMEOUT_S)
     assert second is not None
-    ghost.heard(CompletionResponse(first.sequence_id, [CompletionSuggestion("abc", 1)]))
-    assert ghost.rest_of("ab") == ""
-    ghost.heard(CompletionResponse(second.sequence_id, [CompletionSuggestion("abd", 1)]))
-    assert ghost.rest_of("ab") == "d"
+    ghost.received(CompletionResponse(first.sequence_id, [CompletionSuggestion("abc", 1)]))
+    assert ghost.remaining_text("ab") == ""
+    ghost.received(CompletionResponse(second.sequence_id, [CompletionSuggestion("abd", 1)]))
+    assert ghost.remaining_text("ab") == "d"

@@ -17,10 +17,10 @@ from pathlib import Path
 
 import pyte
 
-from dragoman.shell.overlay import Overlay
-from dragoman.shell.wishes import Wishes
-from dragoman.wire.omnish.messages import CompletionRequest, CompletionResponse, CompletionSuggestion
-from dragoman.wire.osc import Mark, MarkScanner
+from dragoman.protocols.omnish.messages import CompletionRequest, CompletionResponse, CompletionSuggestion
+from dragoman.protocols.osc import Mark, MarkScanner
+from dragoman.shell.overlay.overlay import Overlay
+from dragoman.shell.settings import ShellSettings
 from tests.daemons import PATIENCE
 
 COLUMNS, ROWS = 60, 12
@@ -61,7 +61,7 @@ class Wrapped:
 
     def say(self, message: object) -> None:
         assert self.overlay is not None
-        self.overlay.heard(message, time.monotonic())
+        self.overlay.received(message, time.monotonic())
         self._flush()
 
     def resize(self, columns: int, rows: int) -> None:
@@ -170,12 +170,12 @@ class Wrapped:
 
 @contextlib.contextmanager
 def wrapped(
-    shell: str, home: Path, history: list[str] | None = None, *, wishes: Wishes | None = None, rc: str = ""
+    shell: str, home: Path, history: list[str] | None = None, *, settings: ShellSettings | None = None, rc: str = ""
 ) -> Iterator[Wrapped]:
     """`history=None` is the bare shell."""
     overlay = None
     if history is not None:
-        overlay = Overlay(wishes or Wishes(), session_id="s", columns=COLUMNS, rows=ROWS)
+        overlay = Overlay(settings or ShellSettings(), session_id="s", columns=COLUMNS, rows=ROWS)
         overlay.connected = True
     child, terminal = _started(shell, home, rc)
     session = Wrapped(child, terminal, overlay, history or [])

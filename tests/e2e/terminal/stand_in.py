@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TypeVar
 
-from dragoman.wire.omnish import DaemonConnection, RequestReceived
-from dragoman.wire.omnish.messages import (
+from dragoman.protocols.omnish import DaemonConnection, RequestReceived
+from dragoman.protocols.omnish.messages import (
     Ack,
     CommandBoundary,
     CommandComplete,

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from dragoman.shell.consent import READING_S
-from dragoman.transport.control_link import ControlLink
+from dragoman.io.drivers.control_client import ControlClient
+from dragoman.shell.overlay.consent import READING_S
 from tests.daemons import PATIENCE, Cli, eventually
 from tests.e2e.terminal.panes import Pane, wrapped_pane
 
@@ -31,7 +31,7 @@ def ask(cli: Cli, terminal: str, command: str, within_s: float = 20) -> str:
     """As an agent: the tool, and all of its answer."""
     about = {"workspace": str(cli.home), "cwd": str(cli.home), "environment": {}}
     arguments = {"terminal": terminal, "command": command, "timeout_s": within_s}
-    with ControlLink.open(cli.places, role="tools", about=about) as link:
+    with ControlClient.open(cli.paths, role="tools", about=about) as link:
         return json.dumps(link.call("call", {"tool": "run_in_terminal", "arguments": arguments}))
 
 
@@ -54,13 +54,13 @@ def test_the_command_runs_after_y_and_the_agent_reads_what_it_printed(
 ) -> None:
     with wrapped_pane(shell, tmp_path, cli.variables()) as opened:
         answer = agent.submit(ask, cli, terminal_of(opened, cli), "echo by an agent | tr a-z A-Z")
-        lines = opened.has("y runs it, n does not")
+        lines = opened.has("y to run, n to refuse")
         assert "  echo by an agent | tr a-z A-Z" in lines
         assert "BY AN AGENT" not in lines
         press_when_read(opened, "y")
         opened.until(lambda lines: "BY AN AGENT" in lines)
         assert "BY AN AGENT" in answer.result(30)
-        assert not any("asks to run here" in line for line in opened.screen())
+        assert not any("wants to run here" in line for line in opened.screen())
 
 
 def test_after_n_nothing_ran_and_the_agent_is_told_so(agent: ThreadPoolExecutor, cli: Cli, tmp_path: Path) -> None:
@@ -68,9 +68,9 @@ def test_after_n_nothing_ran_and_the_agent_is_told_so(agent: ThreadPoolExecutor,
         terminal = terminal_of(opened, cli)
         before = opened.screen()
         answer = agent.submit(ask, cli, terminal, "touch forbidden")
-        opened.has("y runs it, n does not")
+        opened.has("y to run, n to refuse")
         press_when_read(opened, "n")
-        assert opened.lacks("asks to run here") == before
+        assert opened.lacks("wants to run here") == before
         assert "refused" in answer.result(30)
         assert not (tmp_path / "work" / "forbidden").exists()
 
@@ -88,7 +88,7 @@ def test_while_a_program_runs_the_person_is_not_asked_and_keys_for_it_grant_noth
         opened.press("Enter")
         opened.until(lambda lines: lines.count("y") == 2)
         assert "no_answer" in answer.result(30)
-        assert not any("asks to run here" in line for line in opened.screen())
+        assert not any("wants to run here" in line for line in opened.screen())
         assert not (tmp_path / "work" / "forbidden").exists()
 
 
@@ -97,8 +97,8 @@ def test_what_nobody_answers_is_taken_back_when_the_agent_stops_waiting(
 ) -> None:
     with wrapped_pane("zsh", tmp_path, cli.variables()) as opened:
         answer = agent.submit(ask, cli, terminal_of(opened, cli), "touch forbidden", 2)
-        opened.has("y runs it, n does not")
-        opened.lacks("asks to run here")
+        opened.has("y to run, n to refuse")
+        opened.lacks("wants to run here")
         assert "no_answer" in answer.result(30)
         opened.type("yes")
         opened.until(lambda lines: lines[-1] == "prompt> yes")

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from dragoman.shell import launching
-from dragoman.terminal.plain import plain
-from dragoman.wire.omnish.messages import CommandComplete, IoData
+from dragoman.protocols.omnish.messages import CommandComplete, IoData
+from dragoman.shell import launch
+from dragoman.terminal.plain_text import to_plain_text
 from tests.daemons import eventually
 from tests.e2e.terminal.held import WRAPPER, Held, held, short_folder
 from tests.e2e.terminal.panes import person
@@ -112,7 +112,7 @@ def test_a_line_that_was_not_ended_is_told_as_it_was_printed(shell: str, tmp_pat
         assert both[0].screen.count(b"\x1b]133;D;4") == 1
         daemon = finish(both)
     assert daemon.records()[0].exit_code == 4
-    assert plain(daemon.first_output()) == "abc"
+    assert to_plain_text(daemon.first_output()) == "abc"
 
 
 def test_marks_stay_behind_where_that_is_asked_for(tmp_path: Path) -> None:
@@ -279,10 +279,10 @@ def test_what_was_entered_while_paused_does_not_leave_though_resumed_at_once(tmp
 @pytest.mark.parametrize("rc", ["", "PROMPT_COMMAND='x=1; y=2'; trap 'd=$BASH_COMMAND' DEBUG\n"])
 def test_a_bash_without_ps0_tells_its_commands_by_a_trap_beside_a_persons_own(rc: str, tmp_path: Path) -> None:
     """As before version 4.4; the hook is told that this one is as old."""
-    hook = Path(launching.HOOKS, "bash.sh").read_text()
+    hook = Path(launch.HOOKS, "bash.sh").read_text()
     assert "< 404" in hook
     (tmp_path / "bash.sh").write_text(hook.replace("< 404", "< 9999"))
-    older = f"import dragoman.shell.launching as it; it.HOOKS = {str(tmp_path)!r}\n"
+    older = f"import dragoman.shell.launch as it; it.HOOKS = {str(tmp_path)!r}\n"
     run = "import runpy; runpy.run_module('dragoman.shell', run_name='__main__', alter_sys=True)"
     with opened("bash", tmp_path, rc=rc, wrapper=[sys.executable, "-P", "-c", older + run]) as both:
         both[0].run("false | true; false")
@@ -403,7 +403,7 @@ def test_after_exec_commands_are_still_recorded_and_a_line_says_how(shell: str, 
         terminal, daemon = both
         seen = len(terminal.screen)
         terminal.run(line)
-        terminal.until(b"After `exec`, commands are read off the screen", after=seen)
+        terminal.until(b"After `exec`, commands are read from the screen", after=seen)
         eventually(lambda: daemon.lines() == [line])
         terminal.run("echo o''ne", shown="one")
         terminal.run_until_quiet(0.1)
@@ -424,7 +424,12 @@ def test_a_shell_inside_is_one_command_and_shows_an_exported_prompt_as_without_u
         seen = len(terminal.screen)
         terminal.run(line)
         terminal.run("echo o''ne", shown="one")
-        assert plain(bytes(terminal.screen[seen:])).split("\n") == [line, "prompt> echo o''ne", "one", "prompt> "]
+        assert to_plain_text(bytes(terminal.screen[seen:])).split("\n") == [
+            line,
+            "prompt> echo o''ne",
+            "one",
+            "prompt> ",
+        ]
         assert b"After `exec`" not in terminal.screen
         terminal.run("exit")
         daemon = finish(both)
@@ -503,6 +508,6 @@ def test_what_a_private_fish_keeps_out_of_its_history_is_kept_out_of_ours(tmp_pa
 
 def test_the_systems_file_is_left_to_bash_which_reads_it_by_itself() -> None:
     """Read by the hook too it would be read twice: what it starts or appends to a variable would be there twice."""
-    hook = (Path(launching.__file__).parent / "hooks" / "bash.sh").read_text()
+    hook = (Path(launch.__file__).parent / "hooks" / "bash.sh").read_text()
     assert "/etc/bash" not in hook
     assert "__dragoman_files=(~/.bashrc)" in hook

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from dragoman.cli.installation.shell_profile import BLOCK_END, BLOCK_START, change_profile
 from dragoman.cli.output import ExitCode
-from dragoman.cli.shell_profile import BEGINS, ENDS, change_profile
 from tests.daemons import code_of
 from tests.e2e.terminal import panes
 from tests.e2e.terminal.panes import pane
@@ -39,7 +39,7 @@ def test_it_can_be_undone_to_the_last_byte_and_done_twice_is_done_once(shell: st
     path.chmod(0o640)
     assert change_profile(shell=shell, yes=True) == ExitCode.OK
     once = path.read_text()
-    assert once.startswith(BEGINS)
+    assert once.startswith(BLOCK_START)
     assert once.endswith(BEFORE)
     assert change_profile(shell=shell, yes=True) == ExitCode.OK
     assert path.read_text() == once
@@ -49,10 +49,10 @@ def test_it_can_be_undone_to_the_last_byte_and_done_twice_is_done_once(shell: st
 
 
 def test_what_a_person_wrote_around_an_older_block_stays(person: Path) -> None:
-    path = written(person, "bash", f"first\n{BEGINS}\nold\n{ENDS}\nlast\n")
+    path = written(person, "bash", f"first\n{BLOCK_START}\nold\n{BLOCK_END}\nlast\n")
     change_profile(shell="bash", yes=True)
     assert path.read_text().endswith("first\nlast\n")
-    assert path.read_text().count(BEGINS) == 1
+    assert path.read_text().count(BLOCK_START) == 1
     change_profile(shell="bash", yes=True, removing=True)
     assert path.read_text() == "first\nlast\n"
 
@@ -64,7 +64,7 @@ def test_a_link_stays_a_link_and_its_target_is_edited(person: Path) -> None:
     (person / ".bashrc").symlink_to("dotfiles/bashrc")
     change_profile(shell="bash", yes=True)
     assert (person / ".bashrc").is_symlink()
-    assert managed.read_text().startswith(BEGINS)
+    assert managed.read_text().startswith(BLOCK_START)
 
 
 def test_without_a_yes_nothing_is_changed_but_all_of_it_is_shown(
@@ -74,7 +74,7 @@ def test_without_a_yes_nothing_is_changed_but_all_of_it_is_shown(
     assert change_profile(shell="bash") == ExitCode.DECLINED
     assert path.read_text() == BEFORE
     shown = capsys.readouterr().out
-    assert f"+{BEGINS}" in shown
+    assert f"+{BLOCK_START}" in shown
     assert "alias" not in shown
 
 
@@ -86,7 +86,7 @@ def test_what_undoes_it_names_the_shell_where_it_is_not_the_persons_own(
     written(person, shell)
     assert change_profile(shell=shell, yes=True) == ExitCode.OK
     captured = capsys.readouterr()
-    assert f"`dragoman shell {undo} undoes it." in captured.out + captured.err
+    assert f"To undo: `dragoman shell {undo}" in captured.out + captured.err
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file away")

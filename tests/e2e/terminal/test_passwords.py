@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from dragoman.transport.streams import free_port
+from dragoman.io.net.streams import free_port
 from tests.daemons import PATIENCE, eventually
 from tests.e2e.terminal.held import WRAPPER, Held, held, short_folder
 from tests.e2e.terminal.panes import person

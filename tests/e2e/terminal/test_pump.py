@@ -17,8 +17,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from dragoman.settings import RESERVED_VARIABLES
-from dragoman.wire.omnish.messages import IoData, SessionStart
+from dragoman.core.settings.loader import RESERVED_VARIABLES
+from dragoman.protocols.omnish.messages import IoData, SessionStart
 from tests.daemons import eventually
 from tests.e2e.terminal.held import WRAPPER, Held, held, short_folder
 from tests.e2e.terminal.panes import person
@@ -115,6 +115,21 @@ def test_a_closed_window_takes_the_wrapper_and_its_shell_with_it_at_once(line: s
     )
 
 
+def test_a_window_that_is_closed_while_the_wrapper_is_stopped_ends_it_as_any_other_does(
+    variables: dict[str, str],
+) -> None:
+    """Stopped with its shell until the terminal is gone: there is nothing left to make raw again."""
+    until_closed = "import select, dragoman.shell.pump as p\npoll = select.poll()\npoll.register(0, 0)\n"
+    run = "import runpy; runpy.run_module('dragoman.shell', run_name='__main__', alter_sys=True)"
+    code = f"{until_closed}p.suspend_self = lambda: print(end='stopped', flush=True) or poll.poll(10_000)\n{run}"
+    with held([sys.executable, "-P", "-c", code, "--", "bash"], variables) as terminal:
+        terminal.until(b"prompt> ")
+        terminal.type("kill -STOP $$\r")
+        terminal.until(b"stopped")
+        terminal.close_window()
+        assert terminal.exit_code(within_s=5) == -signal.SIGHUP
+
+
 @pytest.mark.parametrize("line", ["trap '' HUP", "trap '' HUP; yes"])
 def test_a_closed_window_ends_the_wrapper_whatever_its_shell_does(line: str, bash: Held, daemon: StandIn) -> None:
     bash.type(line + "\r")
@@ -129,14 +144,14 @@ def test_a_closed_window_ends_the_wrapper_whatever_its_shell_does(line: str, bas
 
 
 def test_a_fault_of_ours_costs_the_recording_and_not_the_shell(variables: dict[str, str], daemon: StandIn) -> None:
-    broken = "import dragoman.shell.recording as r\nr.Recording.typed = lambda *a, **k: 1 / 0\n"
+    broken = "import dragoman.shell.recording.recorder as r\nr.ShellRecorder.typed = lambda *a, **k: 1 / 0\n"
     run = "import runpy; runpy.run_module('dragoman.shell', run_name='__main__', alter_sys=True)"
     with held([sys.executable, "-P", "-c", broken + run, "--", "bash"], variables) as terminal:
         terminal.until(b"prompt> ")
         terminal.run("echo still $((40 + 2))", shown="still 42")
         terminal.type("exit 3\r")
         assert terminal.ended() == 3
-        assert b"ended early by a fault of ours: ZeroDivisionError" in terminal.screen
+        assert b"ended the recording of this shell early: ZeroDivisionError" in terminal.screen
         assert terminal.attributes() == terminal.before
 
 
@@ -222,7 +237,7 @@ def test_a_program_that_is_not_there_is_told_and_is_127(variables: dict[str, str
 def test_a_nested_wrapper_tells_its_parent(bash: Held, daemon: StandIn) -> None:
     bash.run("echo outer=$DRAGOMAN_SESSION_ID=$OMNISH_SESSION_ID", shown="outer=")
     bash.run(" ".join([*WRAPPER, "--", "bash"]))
-    bash.until(b"This terminal is recorded already")
+    bash.until(b"This terminal is already recorded")
     bash.run("echo inner")
     bash.run("exit")
     bash.type("exit\r")

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from dragoman.places import Places, find_places
+from dragoman.core.paths import Paths, find_paths
 from tests.daemons import PATIENCE, Cli, call, eventually
 
 _STARTED_WITHIN_S = 30
@@ -34,8 +34,8 @@ class QuickDaemon:
         return self._cli.home
 
     @property
-    def places(self) -> Places:
-        return self._cli.places
+    def paths(self) -> Paths:
+        return self._cli.paths
 
     def variables(self) -> dict[str, str]:
         return self._cli.variables()
@@ -63,7 +63,7 @@ class QuickDaemon:
 
     def end(self) -> None:
         """In order; at the end its record can be opened."""
-        call(self.places, "shutdown")
+        call(self.paths, "shutdown")
         eventually(lambda: not _lives(self.pid), within_s=20)
 
 
@@ -97,17 +97,17 @@ def quick_daemon(home: Path) -> Iterator[QuickDaemon]:
 def _main() -> None:
     import anyio
 
-    from dragoman.daemon.app import Options, Running, run
+    from dragoman.daemon.app import DaemonOptions, RunningDaemon, run
 
-    def ready(_: Running) -> None:
+    def ready(_: RunningDaemon) -> None:
         os.write(1, b"%d\n" % os.getpid())
 
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for them
     while sys.stdin.buffer.readline():
         if os.fork() == 0:
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-            options = Options(workspace=Path.cwd(), port=0, wait_for_lock_s=10)
-            anyio.run(run, options, find_places(), ready)
+            options = DaemonOptions(workspace=Path.cwd(), port=0, wait_for_lock_s=10)
+            anyio.run(run, options, find_paths(), ready)
             os._exit(0)
 
 

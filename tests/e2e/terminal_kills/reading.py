@@ -8,13 +8,13 @@ from dataclasses import dataclass
 
 import anyio
 
+from dragoman.core.paths import Paths
+from dragoman.core.redaction import Redactor
 from dragoman.daemon.app import STORES
-from dragoman.daemon.terminals import STORE
+from dragoman.daemon.terminal_wiring import COMMAND_STORE
 from dragoman.journal import Journal
-from dragoman.places import Places
-from dragoman.redaction import Redactor
+from dragoman.terminal.model import CommandFilter
 from dragoman.terminal.service import TerminalService
-from dragoman.terminal.told import CommandFilter
 
 
 @dataclass(frozen=True)
@@ -25,27 +25,27 @@ class Kept:
     ended: bool
 
 
-def read_back(places: Places, terminal_id: str) -> Kept:
-    return anyio.run(_read, places, terminal_id)
+def read_back(paths: Paths, terminal_id: str) -> Kept:
+    return anyio.run(_read, paths, terminal_id)
 
 
-def terminals_by_pid(places: Places) -> dict[int, str]:
+def terminals_by_pid(paths: Paths) -> dict[int, str]:
     """Of wrappers, which tell their process; a pid that came twice is the later one's."""
-    return anyio.run(_terminals, places)
+    return anyio.run(_terminals, paths)
 
 
 @asynccontextmanager
-async def _opened(places: Places) -> AsyncIterator[TerminalService]:
+async def _opened(paths: Paths) -> AsyncIterator[TerminalService]:
     redactor = Redactor(True, ())
     async with (
-        Journal.open(places.journal_folder, stores=STORES, redact=redactor.event) as journal,
-        TerminalService.open(journal, STORE, places.terminal_folder, redactor=redactor) as service,
+        Journal.open(paths.journal_folder, stores=STORES, redact=redactor.event) as journal,
+        TerminalService.open(journal, COMMAND_STORE, paths.terminal_folder, redactor=redactor) as service,
     ):
         yield service
 
 
-async def _read(places: Places, terminal_id: str) -> Kept:
-    async with _opened(places) as service:
+async def _read(paths: Paths, terminal_id: str) -> Kept:
+    async with _opened(paths) as service:
         pieces = [piece async for piece in service.pieces(terminal_id)]
         wanted = CommandFilter(terminal=terminal_id)
         commands = [command.id for command in await service.commands(wanted, limit=10_000)]
@@ -57,6 +57,6 @@ async def _read(places: Places, terminal_id: str) -> Kept:
         )
 
 
-async def _terminals(places: Places) -> dict[int, str]:
-    async with _opened(places) as service:
+async def _terminals(paths: Paths) -> dict[int, str]:
+    async with _opened(paths) as service:
         return {int(it.terminal.attributes.get("pid", 0)): it.terminal.id for it in service.terminals()}

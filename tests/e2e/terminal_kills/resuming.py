@@ -12,9 +12,9 @@ import time
 from collections import OrderedDict
 from pathlib import Path
 
+from dragoman.protocols.omnish import SEED, ClientConnection, ReplyReceived
+from dragoman.protocols.omnish import messages as m
 from dragoman.terminal.model import RESUMES_AT, VERIFIES
-from dragoman.wire.omnish import SEED, ClientConnection, ReplyReceived
-from dragoman.wire.omnish import messages as m
 from tests.daemons import PATIENCE
 
 _LINE = b"line %012d of the output, with nothing in it to hide .......\r\n"

@@ -57,9 +57,9 @@ class ShellKills:
             seen.append(self._round(victim, dice.random() * _WITHIN_S, story))
             yield story
         self.daemon.end()
-        terminals = terminals_by_pid(self.daemon.places)
+        terminals = terminals_by_pid(self.daemon.paths)
         for one in seen:
-            _require_true(one, read_back(self.daemon.places, terminals[one.pid]))
+            _require_true(one, read_back(self.daemon.paths, terminals[one.pid]))
 
     def _round(self, victim: str, after_s: float, story: str) -> _Seen:
         with wrapped(self.daemon.variables()) as terminal:
@@ -72,7 +72,7 @@ class ShellKills:
             return _Seen(story, victim, terminal.process.pid, bytes(terminal.screen))
 
     def _connected(self) -> int:
-        return int(call(self.daemon.places, "status")["terminals"]["connected"])
+        return int(call(self.daemon.paths, "status")["terminals"]["connected"])
 
     def _strike(self, terminal: Wrapped, victim: str, after_s: float) -> None:
         terminal.type(_PRINT.format(first=1, last=_LINES))
@@ -109,7 +109,7 @@ def _after_daemon(daemon: QuickDaemon, terminal: Wrapped, story: str) -> None:
     daemon.start()
     terminal.type(_PRINT.format(first=_LINES + 1, last=_LINES + 10))
     terminal.read_until(b"line-%d-end" % (_LINES + 10))
-    eventually(lambda: call(daemon.places, "status")["terminals"]["connected"] == 1, within_s=15)
+    eventually(lambda: call(daemon.paths, "status")["terminals"]["connected"] == 1, within_s=15)
     terminal.type("exit")
     assert terminal.ended_within(10), story
     assert terminal.attributes() == terminal.before, story

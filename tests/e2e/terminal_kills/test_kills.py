@@ -9,9 +9,9 @@ from pathlib import Path
 import psutil
 import pytest
 
+from dragoman.protocols.omnish import SEED, ClientConnection, ReplyReceived
+from dragoman.protocols.omnish import messages as m
 from dragoman.terminal.model import RESUMES_AT
-from dragoman.wire.omnish import SEED, ClientConnection, ReplyReceived
-from dragoman.wire.omnish import messages as m
 from tests.daemons import PATIENCE, Cli, eventually
 from tests.e2e.terminal_kills.daemon_rounds import DaemonKills
 from tests.e2e.terminal_kills.quick_daemon import quick_daemon
@@ -32,11 +32,11 @@ def test_what_may_become_a_secret_and_was_acknowledged_outlives_the_daemon(tmp_p
     """Whoever cannot send again is told at once, whoever can, when it is written; neither loses what it was told of."""
     line = b"login with password=hunter2hun"
     with quick_daemon(tmp_path / "h") as daemon:
-        acknowledged(daemon.places.omnish_socket, line, {RESUMES_AT: "0"} if resumes else {})
+        acknowledged(daemon.paths.omnish_socket, line, {RESUMES_AT: "0"} if resumes else {})
         daemon.kill()
         daemon.start()
         daemon.end()
-        assert read_back(daemon.places, "held").output == b"login with password=<redacted 10 chars>"
+        assert read_back(daemon.paths, "held").output == b"login with password=<redacted 10 chars>"
 
 
 def acknowledged(path: Path, data: bytes, attributes: dict[str, str]) -> None:

@@ -18,18 +18,18 @@ from pathlib import Path
 import anyio.to_thread
 import pytest
 
-from dragoman.daemon.approval_methods import require_person
-from dragoman.errors import DragomanError
-from dragoman.testing.fake_model import Calls, Ends, FakeModel, Says, Step
+from dragoman.core.errors import DragomanError
+from dragoman.servers.control.methods import require_person
 from tests.daemons import Cli, call, cli_with_home, eventually
+from tests.support.fake_model import Calls, Ends, FakeModel, Says, Step
 
 pytestmark = pytest.mark.anyio
 
 _ANSWERS = """
 import sys
-from dragoman.places import find_places
-from dragoman.transport.control_link import ControlLink
-with ControlLink.open(find_places()) as link:
+from dragoman.core.paths import find_paths
+from dragoman.io.drivers.control_client import ControlClient
+with ControlClient.open(find_paths()) as link:
     for one in link.call("approvals")["approvals"]:
         try:
             print(link.call("approval_answer", {"id": one["id"], "decision": "allow"}))
@@ -106,7 +106,7 @@ def _daemon_that_is_its_own_gateway(home: Path, model: str) -> Iterator[Cli]:
     variables = {
         "DRAGOMAN_PORT": str(port),
         "DRAGOMAN_GATEWAY_ADDRESS": f"ws://127.0.0.1:{port}/gateway",
-        "DRAGOMAN_GATEWAY_TOKEN_FILE": str(Cli(home).places.token_file("gateway")),
+        "DRAGOMAN_GATEWAY_TOKEN_FILE": str(Cli(home).paths.token_file("gateway")),
         "DRAGOMAN_MODEL": "openai",
         "DRAGOMAN_MODEL_NAME": "small",
         "DRAGOMAN_MODEL_ADDRESS": model,
@@ -117,7 +117,7 @@ def _daemon_that_is_its_own_gateway(home: Path, model: str) -> Iterator[Cli]:
     with cli_with_home(home, variables) as cli:
         assert cli("up", cwd=workspace).returncode == 0
         assert cli("trust", str(workspace)).returncode == 0
-        eventually(lambda: call(cli.places, "gateway_connect", {})["state"] == "connected")
+        eventually(lambda: call(cli.paths, "gateway_connect", {})["state"] == "connected")
         yield cli
 
 
@@ -186,7 +186,7 @@ def _played(home: Path, model: str, made: list[Path], touch: list[str]) -> None:
             assert (late.end(), "Allowed." in late.shown) == (0, True)
             told = waiting.communicate(timeout=60)[0]
         assert (touch[2] in told, "At last." in told, later.exists()) == (True, True, True), told
-        assert "Nothing waits for approval." in cli("approvals").stderr
+        assert "No pending approvals." in cli("approvals").stderr
 
 
 def test_what_the_daemon_started_and_what_is_gone_are_no_persons() -> None:

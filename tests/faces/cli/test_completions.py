@@ -15,10 +15,12 @@ from typing import Any
 
 import pytest
 
-from dragoman.cli import completers
-from dragoman.cli.debug import asking  # noqa: F401  a Tab pays for it too, but its wait is what is timed
-from dragoman.places import Places, find_places
-from dragoman.wire.control import ServerConnection, Welcome
+from dragoman.cli import (
+    completion,
+    tool_client,  # noqa: F401  a Tab pays for it too, but its wait is what is timed
+)
+from dragoman.core.paths import Paths, find_paths
+from dragoman.protocols.control import ServerConnection, Welcome
 from tests.daemons import Cli, cli_with_home
 
 BASH_PROBE = """
@@ -156,9 +158,9 @@ def test_zsh_completes_the_id_of_a_terminal(scripts: dict[str, str], recorded: t
 
 
 @contextmanager
-def silent_daemon(places: Places, *, greets: bool) -> Iterator[None]:
+def silent_daemon(paths: Paths, *, greets: bool) -> Iterator[None]:
     """One that says nothing at all, or nothing after its greeting."""
-    places.runtime.mkdir(mode=0o700, parents=True)
+    paths.runtime.mkdir(mode=0o700, parents=True)
     connections: list[socket.socket] = []
 
     def serve() -> None:
@@ -171,7 +173,7 @@ def silent_daemon(places: Places, *, greets: bool) -> Iterator[None]:
             connection.sendall(server.send_welcome(Welcome(version="1", pid=1)))
 
     with socket.socket(socket.AF_UNIX) as listener:
-        listener.bind(str(places.socket))
+        listener.bind(str(paths.socket))
         listener.listen()
         thread = threading.Thread(target=serve)
         thread.start()
@@ -184,9 +186,9 @@ def silent_daemon(places: Places, *, greets: bool) -> Iterator[None]:
 
 
 @pytest.mark.parametrize("greets", [False, True])
-@pytest.mark.parametrize("offered", [completers.terminals, completers.debug_sessions])
+@pytest.mark.parametrize("offered", [completion.terminals, completion.debug_sessions])
 def test_a_tab_does_not_wait_for_a_daemon_that_is_silent(offered: Callable[[Any], Any], greets: bool) -> None:
-    with silent_daemon(find_places(), greets=greets):
+    with silent_daemon(find_paths(), greets=greets):
         began = time.monotonic()
         assert offered(None) == {}
         assert time.monotonic() - began < 2.5

@@ -9,17 +9,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dragoman.cli.debug.places import breakpoint_of, folded, place_of, word_first
-from dragoman.cli.debug.targets import Named, target, type_of_process
-from dragoman.cli.debug.workspace import find_workspace
-from dragoman.errors import DragomanError
+from dragoman.cli.caller import find_workspace
+from dragoman.cli.debug.arguments import fold_conditions, move_command_first, parse_breakpoint, parse_location
+from dragoman.cli.debug.commands import DebugTarget, target_arguments, type_of_process
+from dragoman.core.errors import DragomanError
 
 WORDS = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=20)
 
 
 def breakpoints(*arguments: str) -> list[dict[str, object]]:
-    words = folded(["debug", "app.py", *arguments])
-    return [breakpoint_of(words[at + 1]) for at, word in enumerate(words) if word in {"--break", "-b"}]
+    words = fold_conditions(["debug", "app.py", *arguments])
+    return [parse_breakpoint(words[at + 1]) for at, word in enumerate(words) if word in {"--break", "-b"}]
 
 
 def test_each_condition_belongs_to_the_break_before_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -48,7 +48,7 @@ def test_each_condition_belongs_to_the_break_before_it(tmp_path: Path, monkeypat
     ],
 )
 def test_options_may_stand_before_the_word_of_a_command(typed: list[str], meant: list[str]) -> None:
-    assert word_first(["debug", *typed], {"eval", "step", "--help"}) == ["debug", *meant]
+    assert move_command_first(["debug", *typed], {"eval", "step", "--help"}) == ["debug", *meant]
 
 
 def test_a_module_gets_the_words_as_its_arguments_and_runs_where_one_stands(
@@ -56,18 +56,18 @@ def test_a_module_gets_the_words_as_its_arguments_and_runs_where_one_stands(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     module = {"type": "python", "request": "launch", "name": "a.b", "module": "a.b"}
-    assert target(Named(("", "x"), module="a.b"), None) == {
+    assert target_arguments(DebugTarget(("", "x"), module="a.b"), None) == {
         "configuration": module,
         "args": ["", "x"],
         "cwd": str(tmp_path),
     }
-    assert target(Named(("",), module="a.b"), "in")["cwd"] == str(tmp_path / "in")
+    assert target_arguments(DebugTarget(("",), module="a.b"), "in")["cwd"] == str(tmp_path / "in")
 
 
 @pytest.mark.parametrize(("given", "type"), [(None, "python"), ("go", "go")])
 def test_a_process_is_attached_to_by_the_debugger_of_what_it_runs(given: str | None, type: str) -> None:
-    named = Named(("",), pid=os.getpid(), type=given)
-    assert target(named, None) == {
+    named = DebugTarget(("",), pid=os.getpid(), type=given)
+    assert target_arguments(named, None) == {
         "configuration": {"type": type, "request": "attach", "name": f"process {os.getpid()}"}
     }
     assert type_of_process(2**40) == "native", "the daemon says that it is not there"
@@ -76,34 +76,34 @@ def test_a_process_is_attached_to_by_the_debugger_of_what_it_runs(given: str | N
 @pytest.mark.parametrize(
     ("named", "code"),
     [
-        (Named(("",)), "no_program"),
-        (Named(("a.py",), pid=1), "several_targets"),
-        (Named(("",), module="m", pid=1), "several_targets"),
-        (Named(("",), module="m", config="c"), "several_targets"),
-        (Named(("a.py",), type="go"), "type_without_pid"),
-        (Named(("",), config="c", pid=1, type="go"), "type_without_pid"),
+        (DebugTarget(("",)), "no_program"),
+        (DebugTarget(("a.py",), pid=1), "several_targets"),
+        (DebugTarget(("",), module="m", pid=1), "several_targets"),
+        (DebugTarget(("",), module="m", config="c"), "several_targets"),
+        (DebugTarget(("a.py",), type="go"), "type_without_pid"),
+        (DebugTarget(("",), config="c", pid=1, type="go"), "type_without_pid"),
     ],
 )
-def test_exactly_one_thing_is_debugged_by_a_command(named: Named, code: str) -> None:
+def test_exactly_one_thing_is_debugged_by_a_command(named: DebugTarget, code: str) -> None:
     with pytest.raises(DragomanError) as caught:
-        target(named, None)
+        target_arguments(named, None)
     assert caught.value.code == code
 
 
 def test_an_equals_sign_may_stand_between_an_option_and_its_value() -> None:
     spelt = ["debug", "app.py", "--break=a.py:1", "--if=x == 1"]
-    assert folded(spelt) == folded(["debug", "app.py", "--break", "a.py:1", "--if", "x == 1"])
+    assert fold_conditions(spelt) == fold_conditions(["debug", "app.py", "--break", "a.py:1", "--if", "x == 1"])
 
 
 def test_what_comes_after_the_double_dash_is_the_programs() -> None:
     words = ["debug", "app.py", "--break", "a.py:1", "--", "--if", "x", "--break=y"]
-    assert folded(words) == words
+    assert fold_conditions(words) == words
 
 
 def test_a_condition_before_any_break_is_left_where_it_is() -> None:
     words = ["debug", "app.py", "--if", "x", "--break", "a.py:1"]
-    assert folded(words) == words
-    assert folded(["debug", "break", "a.py:1", "--if", "x"]) == ["debug", "break", "a.py:1", "--if", "x"]
+    assert fold_conditions(words) == words
+    assert fold_conditions(["debug", "break", "a.py:1", "--if", "x"]) == ["debug", "break", "a.py:1", "--if", "x"]
 
 
 @given(condition=WORDS, log=WORDS)
@@ -115,7 +115,7 @@ def test_any_text_of_a_condition_comes_through_as_it_was(condition: str, log: st
 @given(words=st.lists(WORDS))
 def test_words_without_a_break_are_not_touched(words: list[str]) -> None:
     plain = [word for word in words if not word.startswith(("--break", "-b"))]
-    assert folded(["debug", *plain, "--", *words])[-len(words) - 1 :] == ["--", *words]
+    assert fold_conditions(["debug", *plain, "--", *words])[-len(words) - 1 :] == ["--", *words]
 
 
 @pytest.mark.parametrize(
@@ -123,13 +123,13 @@ def test_words_without_a_break_are_not_touched(words: list[str]) -> None:
     [("/a.py:3", ("/a.py", 3, None)), ("/a b:c.py:3:4", ("/a b:c.py", 3, 4)), ("/文件.py:12", ("/文件.py", 12, None))],
 )
 def test_places_are_read(text: str, place: tuple[str, int, int | None]) -> None:
-    assert place_of(text) == place
+    assert parse_location(text) == place
 
 
 @pytest.mark.parametrize("text", ["", "a.py", "a.py:", "a.py:x", ":3", "a.py:-3", "a.py:9999999999"])
 def test_what_is_no_place_is_refused_with_the_way_to_write_it(text: str) -> None:
     with pytest.raises(DragomanError) as refused:
-        place_of(text)
+        parse_location(text)
     assert refused.value.code == "bad_place"
     assert "FILE:LINE" in str(refused.value.hint)
 
@@ -181,7 +181,7 @@ def test_a_launcher_is_a_command_unless_a_file_beside_us_has_its_name(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PWD", str(tmp_path))
-    assert target(Named(("npm", "start")), None)["program"] == "npm"
-    assert target(Named(("app.py",)), None)["program"] == f"{tmp_path}/app.py"
+    assert target_arguments(DebugTarget(("npm", "start")), None)["program"] == "npm"
+    assert target_arguments(DebugTarget(("app.py",)), None)["program"] == f"{tmp_path}/app.py"
     (tmp_path / "npm").touch()
-    assert target(Named(("npm", "start")), None)["program"] == f"{tmp_path}/npm"
+    assert target_arguments(DebugTarget(("npm", "start")), None)["program"] == f"{tmp_path}/npm"

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from dragoman.cli import doctor as doctor_module
-from dragoman.cli.doctor import Finding, doctor
-from dragoman.extras import install_command
-from dragoman.places import find_places
-from dragoman.transport.control_link import ControlLink
+from dragoman.cli.installation import doctor as doctor_module
+from dragoman.cli.installation.doctor import DoctorFinding, doctor
+from dragoman.core.installation import install_command
+from dragoman.core.paths import find_paths
+from dragoman.io.drivers.control_client import ControlClient
 
 
 def findings(capsys: pytest.CaptureFixture[str]) -> tuple[int, str]:
@@ -26,7 +26,7 @@ def test_a_settings_file_that_is_not_there_is_not_called_in_order(
 ) -> None:
     status, told = findings(capsys)
     assert status == 0
-    assert f"note  no settings file, so every setting has its default: {home}/config/settings.toml" in told
+    assert f"note  no settings file; every setting has its default value: {home}/config/settings.toml" in told
     assert "ok    settings" not in told
 
 
@@ -41,18 +41,18 @@ def test_one_that_cannot_is_wrong_and_ends_with_one(home: Path, capsys: pytest.C
     (home / "config" / "settings.toml").write_text("port = \n")
     status, told = findings(capsys)
     assert status == 1
-    assert [line for line in told.splitlines() if line.startswith("WRONG") and "settings.toml" in line]
+    assert [line for line in told.splitlines() if line.startswith("ERROR") and "settings.toml" in line]
 
 
 def test_a_missing_extra_is_noted_with_how_it_comes_into_this_environment(
     home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert "ok    screens of terminals can be shown" in findings(capsys)[1]
+    assert "ok    terminal screens are available" in findings(capsys)[1]
     monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
     status, told = findings(capsys)
     assert status == 0
-    assert "note  screens of terminals cannot be shown" in told
-    assert f"Where they are wanted: {install_command('pyte')}" in told
+    assert "note  terminal screens are unavailable" in told
+    assert f"To install it: {install_command('pyte')}" in told
 
 
 def test_a_page_that_was_not_installed_is_wrong(
@@ -62,7 +62,7 @@ def test_a_page_that_was_not_installed_is_wrong(
     monkeypatch.setattr(doctor_module, "files", lambda _: tmp_path)
     status, told = findings(capsys)
     assert status == 1
-    assert "WRONG the page is missing" in told
+    assert "ERROR the page is not installed" in told
     (tmp_path / "built" / "index.html").touch()
     status, told = findings(capsys)
     assert status == 0
@@ -99,18 +99,21 @@ class Answering:
     [
         (
             {"is_done": True, "at_ns": 1_700_000_000_000_000_000, "changed": 3, "files": 2},
-            ["ok journal searched for secrets of older versions at 2023-11-14T22:13:20Z: 3 rows and 2 files changed"],
+            ["ok journal searched for secrets from older versions at 2023-11-14T22:13:20Z; changed rows: 3, files: 2"],
         ),
-        ({}, ["note the journal is still being searched for secrets of older versions"]),
+        ({}, ["note the journal is being searched for secrets from older versions"]),
         (
             {"failure": "disk_full"},
-            ["bad the journal could not be searched for secrets of older versions (disk_full)"],
+            ["bad cannot search the journal for secrets from older versions (disk_full)"],
         ),
         (
             {"is_done": True, "unread": ["ab12/0000000000000007"]},
             [
-                "ok journal searched for secrets of older versions at 1970-01-01T00:00:00Z: 0 rows and 0 files changed",
-                "bad a file of recorded output could not be searched for secrets: {folder}/ab12/0000000000000007",
+                (
+                    "ok journal searched for secrets from older versions at 1970-01-01T00:00:00Z; "
+                    "changed rows: 0, files: 0"
+                ),
+                "bad cannot search a recorded output file for secrets: {folder}/ab12/0000000000000007",
             ],
         ),
     ],
@@ -120,8 +123,8 @@ def test_what_became_of_the_search_for_older_secrets(
     home: Path, monkeypatch: pytest.MonkeyPatch, answer: dict[str, Any], told: list[str]
 ) -> None:
     monkeypatch.setattr(doctor_module, "is_held", lambda _: True)
-    monkeypatch.setattr(ControlLink, "open", lambda *_, **__: nullcontext(Answering(**answer)))
-    found: list[Finding] = list(doctor_module._journal(find_places()))
+    monkeypatch.setattr(ControlClient, "open", lambda *_, **__: nullcontext(Answering(**answer)))
+    found: list[DoctorFinding] = list(doctor_module._journal(find_paths()))
     assert [f"{it.level} {it.about}" for it in found] == [
         line.replace("{folder}", str(home / "state/journal/segments")) for line in told
     ]
@@ -134,7 +137,7 @@ def test_a_journal_that_was_set_aside_is_named_also_without_a_daemon(home: Path)
     (home / "state/journal").mkdir(parents=True)
     aside = home / "state/journal/damaged-20260102T030405-events-000001.db"
     aside.write_bytes(b"")
-    (found,) = doctor_module._journal(find_places())
+    (found,) = doctor_module._journal(find_paths())
     assert (found.level, str(aside) in str(found.about), "dragoman forget --all" in str(found.mend)) == (
         "note", True, True,
     )  # fmt: skip

@@ -47,13 +47,13 @@ def daemon(gateway: DocumentGateway, tmp_path_factory: pytest.TempPathFactory) -
         patch.setenv("DRAGOMAN_GATEWAY_TOKEN_VARIABLE", "OUTER_TOKEN")
         patch.setenv("OUTER_TOKEN", "secret")
         with attacked(tmp_path_factory.mktemp("documented")) as daemon:
-            daemon.patch("dragoman.chat.talking:LOOKS_EVERY_S", 0.2)
+            daemon.patch("dragoman.chat.gateway_client.remote_run:LOOKS_EVERY_S", 0.2)
             yield daemon
 
 
 @pytest.fixture(scope="module")
 def client(daemon: Attacked) -> Cli:
-    made = Cli(daemon.places.state.parent)
+    made = Cli(daemon.paths.state.parent)
     assert made("gateway", "connect").returncode == 0
     return made
 
@@ -90,9 +90,9 @@ def test_a_run_that_fails_is_told_with_the_gateways_words(client: Cli) -> None:
 def test_a_run_that_never_ends_is_left_with_a_word_and_the_next_is_answered(
     client: Cli, daemon: Attacked, message: str
 ) -> None:
-    with daemon.patched("dragoman.chat.talking:UNCONFIRMED_AT_MOST_S", 1.0):
+    with daemon.patched("dragoman.chat.gateway_client.remote_run:UNCONFIRMED_AT_MOST_S", 1.0):
         left = client("gateway", "chat", message)
-        assert (left.returncode, "said nothing about this answer" in left.stderr) == (1, True), left
+        assert (left.returncode, "No update on this answer" in left.stderr) == (1, True), left
     eventually(lambda: client.json("gateway", "status")["state"] == "connected")
     assert client.json("gateway", "chat", "go")["text"] == "Let me look. Done."
 
@@ -101,12 +101,14 @@ def test_a_run_that_never_ends_is_left_with_a_word_and_the_next_is_answered(
 def test_after_the_last_attempt_the_state_says_that_it_gave_up(
     client: Cli, daemon: Attacked, portal: BlockingPortal
 ) -> None:
-    call(daemon.places, "test_patch", {"name": "dragoman.chat.reconnecting:DELAYS_S", "value": [0.01]})
+    call(
+        daemon.paths, "test_patch", {"name": "dragoman.chat.gateway_client.connection_status:DELAYS_S", "value": [0.01]}
+    )
     with portal.wrap_async_context_manager(document_gateway()) as other:
         assert client.json("gateway", "connect", other.url)["state"] == "connected"
-    eventually(lambda: call(daemon.places, "gateway_status", {})["state"] == "error")
+    eventually(lambda: call(daemon.paths, "gateway_status", {})["state"] == "error")
     told = client("gateway", "status")
-    assert (told.returncode, "could not be reached in 10 attempts" in told.stdout) == (1, True)
+    assert (told.returncode, "after 10 attempts" in told.stdout) == (1, True)
     assert f"Gateway: {other.url}, error." in client("status").stdout
     refused = client("gateway", "chat", "hello")
     assert (refused.returncode, "10 attempts" in refused.stderr) == (1, True)

@@ -2,13 +2,30 @@
 
 from __future__ import annotations
 
+import itertools
+import os
 import re
+import shlex
 import subprocess
 import sys
+from collections.abc import Iterator
 
 import pytest
+from cyclopts import App
 
-from dragoman.cli.dispatch import run
+from dragoman.cli.commands import build_app
+from dragoman.cli.dispatch import _preprocess, run
+from dragoman.cli.parser.examples import EXAMPLES
+
+
+def all_commands(app: App, *before: str) -> Iterator[str]:
+    for name in app:
+        if not name.startswith("-"):
+            yield " ".join([*before, name])
+            yield from all_commands(app[name], *before, name)
+
+
+COMMANDS = sorted(all_commands(build_app()))
 
 
 def said(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str]:
@@ -25,24 +42,24 @@ def chinese(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        ("nope", "There is no command `nope`."),
-        ("stat", "Did you mean `status`?"),
-        ("up --prot 3", "There is no option --prot here. Did you mean `--port`?"),
-        ("up a b", "This is too much: a b."),
-        ("config get", "KEY needs a value."),
-        ("up --port x", "--port cannot be 'x'."),
-        ("up --port", "--port needs a value."),
-        ("up --port 1 --port 2", "--port was given twice."),
-        ("completions tcsh", "SHELL cannot be 'tcsh'. It is one of: bash, zsh, fish."),
-        ("help nope", "There is no command `nope`."),
-        ("help up nope", "There is no command `nope`."),
+        ("nope", "Unknown command `nope`."),
+        ("statsu", "Unknown command `statsu`. Did you mean `status`? Run `dragoman --help` for a list."),
+        ("up --prot 3", "Unknown option --prot. Did you mean `--port`?"),
+        ("up a b", "Unexpected arguments: a b."),
+        ("config get", "Missing argument KEY."),
+        ("up --port x", "Invalid value 'x' for --port."),
+        ("up --port", "Missing value for --port."),
+        ("up --port 1 --port 2", "--port is specified twice."),
+        ("completions tcsh", "Invalid value 'tcsh' for SHELL. Possible values: bash, zsh, fish."),
+        ("help nope", "Unknown command `nope`."),
+        ("help up nope", "Unknown command `nope`."),
         ("help debug nxet", "Did you mean `next`?"),
-        ("version x", "This is too much: x."),
-        ("terminals watch", "`dragoman terminals --ended` lists what there is."),
-        ("token revoke", "`dragoman token list` lists what there is."),
-        ("client-config cursor --stdio --http", "Only one of these can be given: --stdio, --http."),
-        ("up --port 99999", "--port cannot be '99999'. It is a number from 0 to 65535."),
-        ("debug next --timeout 1e9", "--timeout cannot be '1e9'. It is a number from 0 to 3600."),
+        ("version x", "Unexpected arguments: x."),
+        ("terminals watch", "`dragoman terminals --ended` lists them."),
+        ("token revoke", "Missing argument NAME. `dragoman token list` lists them."),
+        ("client-config cursor --stdio --http", "Use only one of: --stdio, --http."),
+        ("up --port 99999", "Invalid value '99999' for --port. Use a number from 0 to 65535."),
+        ("debug next --timeout 1e9", "Invalid value '1e9' for --timeout. Use a number from 0 to 3600."),
     ],
 )
 def test_what_is_not_understood_is_said_and_ends_with_two(
@@ -65,6 +82,8 @@ def test_what_is_not_understood_is_said_and_ends_with_two(
         ("help help", "--help"),
         ("help start", "up --help"),
         ("help version", "--help"),
+        ("help --all", "--help --all"),
+        ("help --all", "-h --all"),
     ],
 )
 def test_words_that_other_tools_use_for_it_work_too(capsys: pytest.CaptureFixture[str], line: str, same: str) -> None:
@@ -85,7 +104,8 @@ def test_words_that_other_tools_use_for_it_work_too(capsys: pytest.CaptureFixtur
 def test_where_a_value_is_missing_the_choices_are_listed(
     capsys: pytest.CaptureFixture[str], line: str, choices: str
 ) -> None:
-    assert f"needs a value. It is one of: {choices}." in said(capsys, *line.split())[1]
+    told = said(capsys, *line.split())[1]
+    assert re.search(rf"Missing argument [A-Z]+ \(one of: {choices}\)\.", told), told
 
 
 @pytest.mark.usefixtures("chinese")
@@ -102,7 +122,7 @@ def test_no_english_is_left_in_what_was_not_understood(capsys: pytest.CaptureFix
 def test_help_is_chinese_to_its_labels(capsys: pytest.CaptureFixture[str]) -> None:
     _, told = said(capsys, "wire", "decode", "--help")
     assert told.startswith("用法： dragoman wire decode")
-    assert "[可选：omnish, dap, luapanda, gateway] [必填]" in told
+    assert "[可选值：omnish, dap, luapanda, gateway] [必填]" in told
     assert "[默认：frame]" in told
     assert not any(word in told for word in ("Usage", "default", "choices", "required"))
 
@@ -124,24 +144,82 @@ def test_help_names_only_defaults_that_say_something(capsys: pytest.CaptureFixtu
     assert "False" not in told
 
 
-def test_help_says_where_to_begin_and_what_each_option_of_a_client_is_for(capsys: pytest.CaptureFixture[str]) -> None:
-    _, told = said(capsys, "--help")
-    first, rest = told.split("Begin here")[1].split("Commands", 1)
-    assert all(f" {name} " in first for name in ("debug", "demo", "setup", "shell"))
-    assert " doctor " in rest
-    assert "The folder that the client works in." in said(capsys, "mcp", "--help")[1]
-    assert "A setting's name" in said(capsys, "config", "set", "--help")[1]
+def listed(*arguments: str, language: str = "en") -> dict[str, list[str]]:
+    """The commands on 80 columns by the titles of their groups; a line that was broken would be one more entry."""
+    environment = {**os.environ, "DRAGOMAN_LANG": language, "COLUMNS": "80"}
+    command = [sys.executable, "-m", "dragoman.cli.main", *arguments]
+    shown = subprocess.run(command, env=environment, capture_output=True, text=True, check=True, timeout=60).stdout
+    panels = re.findall(r"╭─ (.+?) ─+╮\n(.*?)╰", shown, re.DOTALL)
+    return {title: re.findall(r"(?m)^│ (.+?) .*│$", lines) for title, lines in panels}
 
 
-def test_every_command_has_its_help(capsys: pytest.CaptureFixture[str]) -> None:
-    from dragoman.cli.commands import _COMMANDS
-
-    for command in _COMMANDS:
-        status, told = said(capsys, *command.words.split(), "--help")
-        assert (status, told.startswith(f"Usage: dragoman {command.words}")) == (0, True), told
+GROUPS = {
+    "en": ["Connect an agent", "Debug", "Watch", "Terminals", "Maintain", "Protocols and plumbing", "Options"],
+    "zh": ["连接智能体", "调试", "查看", "终端", "维护", "协议与底层命令", "选项"],
+}
 
 
-@pytest.mark.parametrize("module", ["dragoman.cli.dispatch", "dragoman.errors", "cyclopts", "dragoman.cli.config"])
+@pytest.mark.parametrize("language", GROUPS)
+def test_help_lists_the_common_commands_by_what_people_want_to_do(language: str) -> None:
+    *groups, _, options = GROUPS[language]
+    common = listed("--help", language=language)
+    assert list(common) == [*groups, options]
+    assert common.pop(options) == ["--help", "--version"]
+    assert sum(map(len, common.values())) <= 16
+    assert {"setup", "debug", "page", "shell", "up"} <= set(itertools.chain(*common.values()))
+
+
+@pytest.mark.parametrize("language", GROUPS)
+def test_help_all_lists_every_command_once_and_on_one_line(language: str) -> None:
+    everything = listed("help", "--all", language=language)
+    assert list(everything) == GROUPS[language]
+    names = sorted(itertools.chain(*everything.values()))
+    assert names == sorted(name for name in build_app() if name != "-h")
+
+
+def test_what_is_not_listed_can_still_be_run_and_completed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert said(capsys, "wire", "--help")[0] == 0
+    _, script = said(capsys, "completions", "bash")
+    assert all(f"{name} " in script for name in build_app() if not name.startswith("-"))
+
+
+def test_help_says_what_each_option_is_for(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "Working directory of the client." in said(capsys, "mcp", "--help")[1]
+    assert "Setting name" in said(capsys, "config", "set", "--help")[1]
+
+
+@pytest.mark.parametrize("words", COMMANDS)
+def test_every_command_has_its_help_which_ends_with_two_examples(
+    words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run([*words.split(), "--help"]) == 0
+    told = capsys.readouterr().out
+    assert told.startswith(f"Usage: dragoman {words}")
+    assert told.partition("\nExamples:\n")[2].splitlines() == [f"  {line}" for line in EXAMPLES[words]]
+
+
+def test_the_heading_of_the_examples_is_in_the_readers_language(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DRAGOMAN_LANG", "zh")
+    assert said(capsys, "status", "--help")[1].endswith("示例： dragoman status dragoman status --json")
+
+
+def test_there_are_two_examples_of_every_command_and_of_nothing_else() -> None:
+    assert sorted(EXAMPLES) == COMMANDS
+    assert all(len(set(pair)) == 2 for pair in EXAMPLES.values())
+
+
+@pytest.mark.parametrize(("words", "line"), [(words, line) for words, pair in EXAMPLES.items() for line in pair])
+def test_every_example_is_of_its_command_and_is_understood(words: str, line: str) -> None:
+    example = re.search(r"(?:^|[ (])dragoman (.+)", line.partition("$(")[2].rpartition(")")[0] or line)
+    assert example
+    arguments = list(itertools.takewhile(lambda word: word not in {"|", ">", "<"}, shlex.split(example[1])))
+    assert arguments[: len(words.split())] == words.split()
+    build_app().parse_args(_preprocess(arguments), exit_on_error=False, print_error=False)
+
+
+@pytest.mark.parametrize("module", ["dragoman.cli.dispatch", "dragoman.core.errors", "cyclopts", "dragoman.cli.config"])
 def test_ctrl_c_while_something_is_imported_ends_quietly(module: str) -> None:
     program = f"""
 import sys

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from dragoman.cli.lua import doctor, install, path
-from dragoman.debug.luapanda.runtime import copies, interpreters, require_runtime
-from dragoman.errors import DragomanError
+from dragoman.cli.installation.lua import doctor, install, path
+from dragoman.core.errors import DragomanError
+from dragoman.debug.backends.luapanda.runtime import find_copies, find_interpreters, require_runtime
 
 
 def test_the_path_is_that_of_the_file_that_programs_are_started_with(capsys: pytest.CaptureFixture[str]) -> None:
@@ -20,7 +20,7 @@ def test_the_path_is_that_of_the_file_that_programs_are_started_with(capsys: pyt
 def test_a_copy_is_found_as_luapanda_and_may_be_renewed(tmp_path: Path) -> None:
     assert install(tmp_path) == 0
     assert (tmp_path / "LuaPanda.lua").read_bytes() == require_runtime().read_bytes()
-    (found,) = copies(tmp_path)
+    (found,) = find_copies(tmp_path)
     assert found.is_ours
     assert install(tmp_path) == 0
 
@@ -30,7 +30,7 @@ def test_a_file_of_somebody_else_is_not_written_over(tmp_path: Path) -> None:
     with pytest.raises(DragomanError) as caught:
         install(tmp_path)
     assert caught.value.code == "file_exists"
-    (found,) = copies(tmp_path)
+    (found,) = find_copies(tmp_path)
     assert (found.version, found.is_ours) == ("3.3.1", False)
 
 
@@ -73,9 +73,9 @@ def test_a_configuration_that_cannot_be_read_hides_nothing_of_the_others(
     (tmp_path / ".vscode" / "launch.json").write_text(json.dumps({"configurations": told}))
     assert doctor(tmp_path) == 1
     said = capsys.readouterr().err
-    assert "first: `connectionPort` is not a port: '99999'" in said
+    assert "first: `connectionPort` is not a valid port: '99999'" in said
     assert f"second: `program` is {tmp_path}/x.lua, which does not exist" in said
-    assert "second: There is no Lua interpreter: lua-of-nobody" in said
+    assert "second: No Lua interpreter found: lua-of-nobody" in said
     assert "other" not in said
 
 
@@ -83,15 +83,15 @@ def test_the_doctor_says_that_a_launch_file_is_no_json(tmp_path: Path, capsys: p
     (tmp_path / ".vscode").mkdir()
     (tmp_path / ".vscode" / "launch.json").write_text("{")
     assert doctor(tmp_path) == 1
-    assert "is not JSON" in capsys.readouterr().err
+    assert "invalid JSON" in capsys.readouterr().err
 
 
 def test_a_lua_without_luasocket_is_told_from_one_with_it(tmp_path: Path) -> None:
     fake = tmp_path / "lua"
     fake.write_text("#!/bin/sh\nprintf 'Lua 5.4||'\n")
     fake.chmod(0o755)
-    (found,) = interpreters({"PATH": str(tmp_path)})
+    (found,) = find_interpreters({"PATH": str(tmp_path)})
     assert (found.version, found.has_socket) == ("Lua 5.4", False)
     fake.write_text("#!/bin/sh\nprintf 'Lua 5.1|LuaJIT 2.1|socket'\n")
-    (found,) = interpreters({"PATH": str(tmp_path)})
+    (found,) = find_interpreters({"PATH": str(tmp_path)})
     assert (found.version, found.has_socket) == ("LuaJIT 2.1", True)

@@ -49,7 +49,7 @@ def on_a_terminal(cli: Cli, *arguments: str) -> str:
 
 def test_a_person_gets_the_browser(cli: Cli, browser: Path) -> None:
     shown = on_a_terminal(cli, "page")
-    assert "opens in your browser" in shown
+    assert "Opening the page in your browser" in shown
     assert "#code=" not in shown
     assert eventually(lambda: browser.exists() and browser.read_text()).startswith("http://")
     assert "/#code=" in browser.read_text()

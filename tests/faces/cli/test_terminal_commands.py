@@ -21,11 +21,11 @@ from typing import Any
 
 import pytest
 
-from dragoman.cli.columns import aligned
+from dragoman.cli.caller import caller_info
+from dragoman.cli.columns import align_columns
 from dragoman.cli.dispatch import run
-from dragoman.cli.hello import about
-from dragoman.cli.replay import play
-from dragoman.transport.control_link import ControlLink
+from dragoman.cli.terminals.playback import play
+from dragoman.io.drivers.control_client import ControlClient
 from tests.daemons import PATIENCE, Cli, cli_with_home, eventually
 from tests.domain.terminal.panes import Pane, pane
 
@@ -62,7 +62,7 @@ def shell(cli: Cli, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pane]:
 
 def asked(cli: Cli, tool: str, **arguments: Any) -> Any:
     """Without a process of its own for each look."""
-    with ControlLink.open(cli.places, role="tools", about=about(Path("/"))) as link:
+    with ControlClient.open(cli.paths, role="tools", about=caller_info(Path("/"))) as link:
         return link.call("call", {"tool": tool, "arguments": arguments})["data"]
 
 
@@ -132,20 +132,20 @@ def test_history_is_listed_as_shells_list_it_and_filtered(here: Here) -> None:
 
 
 def test_columns_have_a_header_and_fit_the_window_of_a_person(cli: Cli, here: Here) -> None:
-    for command, title in ((("history", "--all-workspaces"), "COMMAND"), (("terminals",), "RUNS")):
+    for command, title in ((("history", "--all-workspaces"), "COMMAND"), (("terminals",), "RUNNING")):
         header, *rows = in_a_terminal(cli, *command).decode().splitlines()
         assert header.startswith("ID  ")
         assert header.endswith(title)
         assert len(rows) == len(lines(here(*command)))
     rows_of_two = [["ID", "COMMAND"], ["a:1", "echo 中文 and more"], ["b:10", "\x1b[2J"]]
-    assert list(aligned(rows_of_two, 12)) == ["ID    COMMA…", "a:1   echo …", "b:10  \\x1b[…"]
-    assert list(aligned(rows_of_two, None))[1] == "a:1   echo 中文 and more"
+    assert list(align_columns(rows_of_two, 12)) == ["ID    COMMA…", "a:1   echo …", "b:10  \\x1b[…"]
+    assert list(align_columns(rows_of_two, None))[1] == "a:1   echo 中文 and more"
 
 
 def test_a_command_of_several_lines_keeps_them_below_each_other() -> None:
     rows = [["a:1", "for i in 1 2; do\n  echo $i\ndone"], ["b:10", "ls"]]
-    assert list(aligned(rows, None)) == ["a:1   for i in 1 2; do", "        echo $i", "      done", "b:10  ls"]
-    assert list(aligned(rows, 12))[:2] == ["a:1   for i…", "        ech…"]
+    assert list(align_columns(rows, None)) == ["a:1   for i in 1 2; do", "        echo $i", "      done", "b:10  ls"]
+    assert list(align_columns(rows, 12))[:2] == ["a:1   for i…", "        ech…"]
 
 
 def test_a_word_of_the_output_finds_its_command(here: Here) -> None:
@@ -272,7 +272,7 @@ def test_a_recording_goes_out_and_comes_in(here: Here, terminal: str, tmp_path: 
     assert here("terminals", "export", terminal, "--format", format, "-o", str(place)).returncode == 0
     again = here("terminals", "export", terminal, "--format", format, "-o", str(place))
     brought = here("terminals", "import", str(place))
-    name = brought.stdout.split()[2].rstrip(",")
+    name = brought.stdout.split()[2].rstrip(".")
     commands = as_json(here("history", "--all-workspaces", "--terminal", name, "--json"))["commands"]
     assert again.returncode == 1
     assert "ls /nowhere" in [it["command"] for it in commands]

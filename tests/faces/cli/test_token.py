@@ -37,7 +37,7 @@ def test_a_client_token_is_made_shown_listed_and_revoked(cli: Cli) -> None:
     assert (revoked.returncode, "Revoked: gateway my-agent." in revoked.stdout) == (0, True)
     assert ("gateway", "my-agent") not in names(cli)
     gone = cli("token", "revoke", "my-agent")
-    assert (gone.returncode, "no mcp token named 'my-agent'" in gone.stderr) == (1, True)
+    assert (gone.returncode, "No mcp token is named 'my-agent'" in gone.stderr) == (1, True)
     assert "dragoman token rotate mcp" in cli("token", "revoke", "default").stderr
 
 

@@ -18,9 +18,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dragoman.cli import wire
-from dragoman.cli.wire import Item, Options
-from dragoman.errors import ProtocolError
-from dragoman.wire.dap.framing import frame
+from dragoman.cli.wire import CodecOptions, Item
+from dragoman.core.errors import ProtocolError
+from dragoman.protocols.dap.framing import frame
 
 VECTORS = Path(__file__).parents[2] / "vectors"
 COMMAND = [sys.executable, "-m", "dragoman.cli.main", "wire"]
@@ -113,7 +113,7 @@ def test_lines_that_are_not_hexadecimal_or_not_json_are_answered_in_their_place(
     ],
 )
 def test_no_json_value_makes_the_encoder_fail_otherwise_than_by_an_error_line(value: str) -> None:
-    (item,) = wire._ENCODERS["omnish"](io.BytesIO(value.encode() + b"\n"), Options())
+    (item,) = wire._ENCODERS["omnish"](io.BytesIO(value.encode() + b"\n"), CodecOptions())
     assert isinstance(item, ProtocolError)
 
 
@@ -351,8 +351,8 @@ def outcome(items: Iterator[Item]) -> list[str | bytes]:
 @given(sizes=st.lists(st.integers(1, 60)))
 def test_any_cutting_of_the_stream_gives_the_same_answers(sizes: list[int]) -> None:
     stream = dap(EVENT, b"{]", EVENT) + b"Content-Length: x\r\n\r\n"
-    whole = outcome(wire._DECODERS["dap"](io.BytesIO(stream), Options()))
-    assert outcome(wire._DECODERS["dap"](Crumbs(stream, sizes), Options())) == whole
+    whole = outcome(wire._DECODERS["dap"](io.BytesIO(stream), CodecOptions()))
+    assert outcome(wire._DECODERS["dap"](Crumbs(stream, sizes), CodecOptions())) == whole
     assert len(whole) == 4
 
 
@@ -360,7 +360,7 @@ def test_any_cutting_of_the_stream_gives_the_same_answers(sizes: list[int]) -> N
 @given(data=st.binary(max_size=300), protocol=st.sampled_from(["omnish", "dap", "luapanda", "gateway"]))
 def test_any_bytes_give_json_lines(data: bytes, protocol: wire.Protocol) -> None:
     for side in ("ide", "runtime"):
-        for item in wire._DECODERS[protocol](io.BytesIO(data), Options(side=side)):
+        for item in wire._DECODERS[protocol](io.BytesIO(data), CodecOptions(side=side)):
             shown = wire._json_line({"error": item.message}) if isinstance(item, ProtocolError) else item
             assert shown.endswith(b"\n")
             assert isinstance(json.loads(shown), dict)

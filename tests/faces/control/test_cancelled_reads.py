@@ -11,8 +11,8 @@ from typing import Any
 import anyio
 import pytest
 
-from dragoman.daemon.control import ControlServer
-from dragoman.transport.unix_socket import bind_private_socket
+from dragoman.io.net.unix_socket import bind_private_socket
+from dragoman.servers.control.server import ControlServer
 from tests.daemons import PATIENCE
 
 pytestmark = pytest.mark.anyio

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from dragoman.daemon.control import CALLS_AHEAD
-from dragoman.transport.control_link import ControlLink
-from dragoman.wire.control import LINE_CAP, Item
+from dragoman.io.drivers.control_client import ControlClient
+from dragoman.protocols.control import LINE_CAP, ControlItem
+from dragoman.servers.control.server import MAX_QUEUED_CALLS
 from tests.daemons import PATIENCE, call
 from tests.faces.attacked import MB, Attacked, settled
 
@@ -36,7 +36,7 @@ class Caller:
     def __init__(self, victim: Attacked) -> None:
         self.socket = socket.socket(socket.AF_UNIX)
         self.socket.settimeout(10 * PATIENCE)
-        self.socket.connect(str(victim.places.socket))
+        self.socket.connect(str(victim.paths.socket))
         self._lines = self.socket.makefile("rb")
 
     def __enter__(self) -> Caller:
@@ -184,7 +184,7 @@ def test_what_a_caller_declares_about_itself_counts_for_nothing(caller: Caller) 
 
 def test_a_caller_ahead_of_itself_is_cut_off_also_behind_an_endless_answer(greeted: Caller) -> None:
     following = {"id": 1, "method": "journal_tail", "params": {"lines": 0, "follow": True}}
-    greeted.say(following, *({"id": number, "method": "status"} for number in range(2, CALLS_AHEAD + 100)))
+    greeted.say(following, *({"id": number, "method": "status"} for number in range(2, MAX_QUEUED_CALLS + 100)))
     assert greeted.failure() == "too_many_calls"
 
 
@@ -223,7 +223,7 @@ def test_a_follower_who_left_is_noticed_without_an_event(victim: Attacked) -> No
     victim.append(1)
     with contextlib.ExitStack() as stack:
         for _ in range(20):
-            link = stack.enter_context(ControlLink.open(victim.places))
+            link = stack.enter_context(ControlClient.open(victim.paths))
             next(link.stream("journal_tail", {"lines": 1, "follow": True}))
         assert victim.callers() == 20
     assert settled(victim.callers, 0) == 0
@@ -231,20 +231,20 @@ def test_a_follower_who_left_is_noticed_without_an_event(victim: Attacked) -> No
 
 def test_an_event_is_told_when_it_happens_and_not_when_the_next_one_does(victim: Attacked) -> None:
     victim.append(1)
-    with ControlLink.open(victim.places) as link:
+    with ControlClient.open(victim.paths) as link:
         followed = link.stream("journal_tail", {"lines": 1, "follow": True})
         next(followed)
         last = victim.append(1)
         told = next(followed)
-    assert isinstance(told, Item)
+    assert isinstance(told, ControlItem)
     assert told.value["sequence"] == last
 
 
 @pytest.fixture
 def impatient(victim: Attacked) -> Iterator[Attacked]:
     with (
-        victim.patched("dragoman.daemon.control:HELLO_WITHIN_S", 0.3),
-        victim.patched("dragoman.daemon.control:SENT_WITHIN_S", 0.3),
+        victim.patched("dragoman.servers.control.server:HELLO_WITHIN_S", 0.3),
+        victim.patched("dragoman.servers.control.server:SENT_WITHIN_S", 0.3),
     ):
         yield victim
 
@@ -256,7 +256,7 @@ def test_a_caller_who_takes_nothing_costs_little_and_is_let_go(impatient: Attack
         caller.say(HELLO, {"id": 1, "method": "journal_export"})
         assert caller.hear()["dragoman"] == 1
         assert "item" in caller.hear()
-        assert call(impatient.places, "status")["state"] == "running"
+        assert call(impatient.paths, "status")["state"] == "running"
         assert settled(impatient.callers, 0) == 0
     assert impatient.resident() - before < 20 * MB
 

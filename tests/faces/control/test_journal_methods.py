@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from dragoman.transport.control_link import ControlLink
-from dragoman.wire.control import Item
+from dragoman.io.drivers.control_client import ControlClient
+from dragoman.protocols.control import ControlItem
 from tests.daemons import Cli, call, cli_with_home, eventually
 
 
@@ -21,19 +21,19 @@ def cli(tmp_path: Path) -> Iterator[Cli]:
 
 
 def test_tail_search_and_export_show_a_row_in_the_same_shape(cli: Cli) -> None:
-    with ControlLink.open(cli.places) as link:
-        tailed = [it.value for it in link.stream("journal_tail", {"lines": 1}) if isinstance(it, Item)]
-        exported = [it.value for it in link.stream("journal_export") if isinstance(it, Item)]
+    with ControlClient.open(cli.paths) as link:
+        tailed = [it.value for it in link.stream("journal_tail", {"lines": 1}) if isinstance(it, ControlItem)]
+        exported = [it.value for it in link.stream("journal_export") if isinstance(it, ControlItem)]
         found = link.call("journal_search", {"words": "daemon started", "limit": 1})["events"]
     assert tailed == exported[-1:] == found
     assert set(tailed[0]) == {"sequence", "at_ns", "kind", "session", "cause", "workspace", "text", "body"}
 
 
 def test_a_follower_sits_still_after_everything_was_erased(cli: Cli) -> None:
-    with ControlLink.open(cli.places) as link:
+    with ControlClient.open(cli.paths) as link:
         following = link.stream("journal_tail", {"lines": 10, "follow": True}, idle_s=10)
-        assert isinstance(next(following), Item)
-        call(cli.places, "journal_forget", {"all": True})
+        assert isinstance(next(following), ControlItem)
+        call(cli.paths, "journal_forget", {"all": True})
         busy = eventually(lambda: _cpu_share(cli), within_s=5)
     assert busy < 0.5
 

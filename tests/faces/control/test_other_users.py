@@ -40,7 +40,7 @@ def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Attacked]:
 @pytest.fixture
 def victim(guarded: Attacked) -> Iterator[Attacked]:
     """Whoever opens its doors finds them closed again afterwards."""
-    folder, socket_file = guarded.places.socket.parent, guarded.places.socket
+    folder, socket_file = guarded.paths.socket.parent, guarded.paths.socket
     before = {path: stat.S_IMODE(path.stat().st_mode) for path in (folder, socket_file)}
     yield guarded
     for path, mode in before.items():
@@ -83,27 +83,27 @@ def greet(path: Path) -> str:
 
 @only_root
 def test_the_folder_refuses_another_user(victim: Attacked) -> None:
-    assert stat.S_IMODE(victim.places.socket.parent.stat().st_mode) == 0o700
-    assert stat.S_IMODE(victim.places.socket.stat().st_mode) == 0o600
-    assert as_nobody(lambda: greet(victim.places.socket)) == "PermissionError"
+    assert stat.S_IMODE(victim.paths.socket.parent.stat().st_mode) == 0o700
+    assert stat.S_IMODE(victim.paths.socket.stat().st_mode) == 0o600
+    assert as_nobody(lambda: greet(victim.paths.socket)) == "PermissionError"
 
 
 @only_root
 def test_with_folder_and_socket_open_the_peers_uid_still_refuses(victim: Attacked) -> None:
-    victim.places.socket.parent.chmod(0o777)
-    assert as_nobody(lambda: greet(victim.places.socket)) == "PermissionError"
-    victim.places.socket.chmod(0o777)
-    assert as_nobody(lambda: greet(victim.places.socket)) == ""
-    assert '"pid"' in greet(victim.places.socket)
-    assert "another user" in victim.places.log_file.read_text()
+    victim.paths.socket.parent.chmod(0o777)
+    assert as_nobody(lambda: greet(victim.paths.socket)) == "PermissionError"
+    victim.paths.socket.chmod(0o777)
+    assert as_nobody(lambda: greet(victim.paths.socket)) == ""
+    assert '"pid"' in greet(victim.paths.socket)
+    assert "another user" in victim.paths.log_file.read_text()
 
 
 @only_root
 def test_another_user_who_keeps_knocking_keeps_nobody_out(victim: Attacked) -> None:
-    victim.places.socket.parent.chmod(0o777)
-    victim.places.socket.chmod(0o777)
-    assert as_nobody(lambda: "".join(greet(victim.places.socket) for _ in range(1000))) == ""
-    assert call(victim.places, "status")["state"] == "running"
+    victim.paths.socket.parent.chmod(0o777)
+    victim.paths.socket.chmod(0o777)
+    assert as_nobody(lambda: "".join(greet(victim.paths.socket) for _ in range(1000))) == ""
+    assert call(victim.paths, "status")["state"] == "running"
     assert eventually(lambda: victim.callers() == 0)
 
 
@@ -112,15 +112,15 @@ def test_without_the_check_of_the_uid_the_same_caller_would_be_welcome(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
     with within_reach(tmp_path_factory.mktemp("home")) as victim:
-        victim.switch_off("dragoman.daemon.control:is_own_peer", answer=True)
-        victim.places.socket.parent.chmod(0o777)
-        victim.places.socket.chmod(0o777)
-        assert '"pid"' in as_nobody(lambda: greet(victim.places.socket))
+        victim.switch_off("dragoman.servers.control.server:is_own_peer", answer=True)
+        victim.paths.socket.parent.chmod(0o777)
+        victim.paths.socket.chmod(0o777)
+        assert '"pid"' in as_nobody(lambda: greet(victim.paths.socket))
 
 
 @only_root
 def test_another_user_can_read_neither_token_nor_record(victim: Attacked) -> None:
-    for path in (victim.places.token_file("mcp"), victim.places.log_file, victim.places.journal_folder):
+    for path in (victim.paths.token_file("mcp"), victim.paths.log_file, victim.paths.journal_folder):
         assert as_nobody(lambda path=path: str(path.open("rb"))) == "PermissionError", path  # type: ignore[misc]
 
 

@@ -12,15 +12,15 @@ from pathlib import Path
 
 import pytest
 
-from dragoman import phrases
+import dragoman
 from dragoman import tools as toolbox
-from dragoman.chinese import sessions, tools
-from dragoman.daemon.shell_words import in_shell, in_shell_words
-from dragoman.phrases import say
+from dragoman.core.localization import LocalizedText, localize
+from dragoman.servers.control.shell_text import replace_tool_names, shell_text
 from dragoman.tools.debug import table as debug_table
 from dragoman.tools.evidence import table as evidence_table
-from dragoman.tools.operation import Parameters
 from dragoman.tools.terminal import table as terminal_table
+from dragoman.tools.tool import Parameters
+from tests.catalogues import chinese_of
 
 # What a shell has no word for: these sentences are about launch.json, or about what only an agent can ask for.
 ONLY_FOR_AGENTS = re.compile(r"get_debugger_configurations|variables_reference|line_text|file_path")
@@ -32,32 +32,37 @@ NAMES = re.compile(
 )
 
 
-@pytest.mark.parametrize("table", [sessions.TABLE, tools.TABLE], ids=["sessions", "tools"])
-def test_no_sentence_to_a_shell_names_a_tool_or_its_parameter(table: dict[str, str]) -> None:
-    named = [it for pair in table.items() for it in pair if NAMES.search(it)]
+@pytest.mark.parametrize("folder", ["src/dragoman/debug/", "src/dragoman/tools/debug/"])
+def test_no_sentence_to_a_shell_names_a_tool_or_its_parameter(folder: str) -> None:
+    named = [it for pair in chinese_of(folder).items() for it in pair if NAMES.search(it)]
     assert named, "some do, before they are said to a shell"
-    left = [it for it in map(in_shell_words, named) if NAMES.search(it) and not ONLY_FOR_AGENTS.search(it)]
+    left = [it for it in map(replace_tool_names, named) if NAMES.search(it) and not ONLY_FOR_AGENTS.search(it)]
     assert left == []
 
 
 def test_a_word_of_another_meaning_is_left_alone() -> None:
-    assert in_shell_words("my_session_id_here and Give `session_id`.") == "my_session_id_here and Give `--session`."
+    assert replace_tool_names("my_session_id_here and Give `session_id`.") == "my_session_id_here and Give `--session`."
 
 
 # What is said to agents and editors alone: no command of the command line asks for it.
 NOT_FOR_SHELLS = re.compile(
-    r"^(canvas|editor|dap|mcp|omnish|gateway|chat)/|^tools/(canvas|editor)/|^tools/(toolbox|bounds)\.py|"
-    r"^tools/terminal/running\.py|^tools/evidence/testing\.py|^terminal/agent_terminals\.py|^daemon/subjects\.py"
+    r"^(canvas|editors|chat)/|^servers/(dap|mcp|omnish|gateway)/|^tools/(canvas|editor)/|^tools/(registry|arguments|errors)\.py|"
+    r"^tools/terminal/run\.py|^tools/evidence/failures\.py|^terminal/agent_terminals/|^daemon/chat_wiring\.py"
 )
 # Names of launch.json, which a person writes as well.
 OF_CONFIGURATIONS = {"type", "port", "mode", "cwd", "line"}
 
 
+_WITH_HINT = 3
+
+
 def advice() -> Iterator[tuple[str, str]]:
     """Every hint that the source has, with its file: those of errors, and those that are put together elsewhere."""
-    source = Path(phrases.__file__).parent
+    source = Path(dragoman.__file__).parent
     for path in sorted(source.rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Call) and ast.unparse(node.func) == "ErrorSpec" and len(node.args) == _WITH_HINT:
+                yield str(path.relative_to(source)), str(ast.literal_eval(node.args[2]))
             if _is_hint(node):
                 yield from ((str(path.relative_to(source)), template) for template in _templates(node))
 
@@ -72,12 +77,16 @@ def _is_hint(node: ast.AST) -> bool:
 
 def _templates(node: ast.AST) -> Iterator[str]:
     for call in ast.walk(node):
-        if isinstance(call, ast.Call) and ast.unparse(call.func) == "say" and isinstance(call.args[0], ast.Constant):
+        if (
+            isinstance(call, ast.Call)
+            and ast.unparse(call.func) == "localize"
+            and isinstance(call.args[0], ast.Constant)
+        ):
             yield str(call.args[0].value)
 
 
-def _filled(template: str) -> phrases.Phrase:
-    return phrases.Phrase(template, {name: "-" for _, name, _, _ in string.Formatter().parse(template) if name})
+def _filled(template: str) -> LocalizedText:
+    return LocalizedText(template, {name: "-" for _, name, _, _ in string.Formatter().parse(template) if name})
 
 
 def names_of_agents() -> re.Pattern[str]:
@@ -102,13 +111,15 @@ def test_no_hint_to_a_shell_names_a_tool_or_its_parameter() -> None:
     agents = names_of_agents()
     hints = {template: file for file, template in advice() if not NOT_FOR_SHELLS.search(file)}
     assert sum(bool(agents.search(it)) for it in hints) > 20, "many do, before they are said to a shell"
-    told = {it: in_shell(_filled(it), language) for it in hints for language in ("en", "zh")}
+    told = {it: shell_text(_filled(it), language) for it in hints for language in ("en", "zh")}
     assert {hints[it]: words for it, words in told.items() if agents.search(words)} == {}
 
 
 def test_a_value_in_a_hint_and_braces_of_its_own_stay_as_they_are() -> None:
-    phrase = say("Give `session_id`: {known}, not ${{file}}.", known="a {session_id} of theirs")
-    assert in_shell(phrase, "en") == "Give `--session`: a {session_id} of theirs, not ${file}."
-    with_values = say("Install it with: {command}. get_command_output works without.", command="pip install {x}")
-    expected = "Install it with: pip install {x}. `dragoman last --output` works without."
-    assert in_shell(with_values, "en") == in_shell_words(str(with_values)) == expected
+    phrase = localize("Give `session_id`: {known}, not ${{file}}.", known="a {session_id} of theirs")
+    assert shell_text(phrase, "en") == "Give `--session`: a {session_id} of theirs, not ${file}."
+    with_values = localize(
+        "Install it with: {command}. get_command_output works without it.", command="pip install {x}"
+    )
+    expected = "Install it with: pip install {x}. `dragoman last --output` works without it."
+    assert shell_text(with_values, "en") == replace_tool_names(str(with_values)) == expected

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from dragoman.errors import DragomanError
-from dragoman.transport.unix_socket import bind_private_socket, is_own_peer, peer_uid
+from dragoman.core.errors import DragomanError
+from dragoman.io.net.unix_socket import bind_private_socket, is_own_peer, peer_uid
 from tests.daemons import Cli, cli_with_home
 
 only_root = pytest.mark.skipif(os.getuid() != 0, reason="not run: only root can give files away")
@@ -112,11 +112,11 @@ def test_the_command_says_what_is_in_the_way(tmp_path: Path) -> None:
         plant(cli)
         started = cli("up", "--port", "0")
         assert started.returncode != 0
-        assert str(cli.places.socket) in started.stderr
-        assert "in the way" in started.stderr
-        assert cli.places.socket.read_text() == "mine"
+        assert str(cli.paths.socket) in started.stderr
+        assert "already exists" in started.stderr
+        assert cli.paths.socket.read_text() == "mine"
 
 
 def plant(cli: Cli) -> None:
-    cli.places.socket.parent.mkdir(parents=True, mode=0o700)
-    cli.places.socket.write_text("mine")
+    cli.paths.socket.parent.mkdir(parents=True, mode=0o700)
+    cli.paths.socket.write_text("mine")

@@ -13,16 +13,17 @@ import anyio
 import anyio.to_thread
 import pytest
 
-from dragoman.daemon.shell_words import shell_lines
-from dragoman.daemon.tool_calls import OPEN_AT_MOST
-from dragoman.errors import DragomanError
-from dragoman.phrases import say
-from dragoman.places import find_places
-from dragoman.tools import Outcome
-from dragoman.tools.debug.answers import Failure, ProgramOutput
-from dragoman.tools.debug.ends import CONTINUING, Waited
-from dragoman.transport.control_link import ControlLink
-from dragoman.wire.control import LINE_CAP
+from dragoman.core.errors import DragomanError
+from dragoman.core.localization import localize
+from dragoman.core.paths import find_paths
+from dragoman.io.drivers.control_client import ControlClient
+from dragoman.protocols.control import LINE_CAP
+from dragoman.servers.control.shell_text import shell_lines
+from dragoman.servers.control.tool_calls import MAX_OPEN_CALLS
+from dragoman.tools import ToolOutcome
+from dragoman.tools.debug.results import DebugFailure
+from dragoman.tools.debug.sessions import OutputResult
+from dragoman.tools.debug.wait_results import CONTINUING, WaitRequest
 from tests.daemons import daemon_here
 
 pytestmark = pytest.mark.anyio
@@ -33,7 +34,7 @@ async def shell(tmp_path: Path) -> AsyncIterator[Callable[[str, dict[str, Any]],
     """Calls like the command line: blocking, from another thread than the daemon's."""
     async with daemon_here():
         about = {"workspace": str(tmp_path), "cwd": str(tmp_path), "environment": {}}
-        link = await anyio.to_thread.run_sync(lambda: ControlLink.open(find_places(), role="tools", about=about))
+        link = await anyio.to_thread.run_sync(lambda: ControlClient.open(find_paths(), role="tools", about=about))
 
         async def ask(method: str, params: dict[str, Any]) -> Any:
             return await anyio.to_thread.run_sync(lambda: link.call(method, params))
@@ -101,7 +102,7 @@ async def test_a_refused_breakpoint_starts_nothing(shell: Any, tmp_path: Path) -
 async def test_more_open_calls_than_allowed_end_the_connection(shell: Any, tmp_path: Path) -> None:
     """Waits of this connection would be broken off, and there are none: each of these calls stays open."""
     hello = {"dragoman": 1, "role": "tools", "version": "test", "about": {"workspace": str(tmp_path)}}
-    calls = [{"id": n, "method": "stop_waiting", "params": {"own": True}} for n in range(1, OPEN_AT_MOST + 3)]
+    calls = [{"id": n, "method": "stop_waiting", "params": {"own": True}} for n in range(1, MAX_OPEN_CALLS + 3)]
     data = b"".join(json.dumps(line).encode() + b"\n" for line in (hello, *calls))
     last = await anyio.to_thread.run_sync(_last_line, data)
     assert (last["id"], last["error"]["code"]) == (0, "too_many_calls")
@@ -131,13 +132,13 @@ async def test_nothing_of_the_environment_reaches_the_log_or_the_record(tmp_path
         about = {"workspace": str(tmp_path), "cwd": str(tmp_path), "environment": {"SECRET": secret}}
 
         def ask() -> None:
-            with ControlLink.open(find_places(), role="tools", about=about) as link:
+            with ControlClient.open(find_paths(), role="tools", about=about) as link:
                 for params in ({"tool": "start_debugging", "arguments": {"program": "none.py"}}, {"tool": 3}):
                     with contextlib.suppress(DragomanError):
                         link.call("call", params)
 
         await anyio.to_thread.run_sync(ask)
-    files = [path for path in find_places().state.rglob("*") if path.is_file()]
+    files = [path for path in find_paths().state.rglob("*") if path.is_file()]
     assert files
     assert not [path for path in files if secret.encode() in path.read_bytes()]
 
@@ -145,7 +146,7 @@ async def test_nothing_of_the_environment_reaches_the_log_or_the_record(tmp_path
 def _last_line(data: bytes) -> dict[str, Any]:
     with socket.socket(socket.AF_UNIX) as sock:
         sock.settimeout(10)
-        sock.connect(str(find_places().socket))
+        sock.connect(str(find_paths().socket))
         sock.sendall(data)
         lines = list(sock.makefile())
     value: dict[str, Any] = json.loads(lines[-1])
@@ -156,37 +157,41 @@ def _last_line(data: bytes) -> dict[str, Any]:
 
 
 def _shown(*lines: Any, language: Any = "en") -> list[str]:
-    data = ProgramOutput(session_id="", state="", output="", cursor=0, missed=0, left=0)
-    return shell_lines(Outcome(lines, data), language)
+    data = OutputResult(session_id="", state="", output="", cursor=0, missed=0, left=0)
+    return shell_lines(ToolOutcome(lines, data), language)
 
 
 def test_tools_that_our_sentences_name_become_commands() -> None:
-    sentence = say("The program goes on: wait_for_stop waits again, pause_debugging halts it, stop_debugging ends it.")
+    sentence = localize(
+        "The program is running: wait_for_stop waits again, pause_debugging pauses it, stop_debugging ends it."
+    )
     (line,) = _shown(sentence)
-    assert line.startswith("The program goes on: `dragoman debug wait` waits again, `dragoman debug pause` halts it")
+    assert line.startswith(
+        "The program is running: `dragoman debug wait` waits again, `dragoman debug pause` pauses it"
+    )
     assert "`dragoman debug wait`" in _shown(sentence, language="zh")[0]
 
 
 def test_advice_for_impatient_clients_is_left_out() -> None:
-    hint = Waited(CONTINUING, timeout_s=600).hint
+    hint = WaitRequest(CONTINUING, timeout_s=600).hint
     assert hint is not None
-    assert _shown(say("State: {state}", state="Running"), hint) == ["State: Running"]
+    assert _shown(localize("State: {state}", state="Running"), hint) == ["State: Running"]
 
 
 def test_what_a_program_says_keeps_its_words_and_its_braces() -> None:
     said = "  | call stop_debugging {now} {0}"
-    assert _shown(say("{text}", text=said)) == [said]
+    assert _shown(localize("{text}", text=said)) == [said]
 
 
 def test_an_error_names_commands_and_keeps_the_debuggers_words_apart() -> None:
-    failure = Failure(
+    failure = DebugFailure(
         status="error",
         code="no_session",
         message="None.",
         hint="Call start_debugging.",
         debugger_says="a\nstop_debugging",
     )
-    assert shell_lines(Outcome([], failure, is_error=True), "en") == [
+    assert shell_lines(ToolOutcome([], failure, is_error=True), "en") == [
         "no_session: None.",
         "  Call `dragoman debug`.",
         "  debugger says: stop_debugging",
@@ -196,8 +201,8 @@ def test_an_error_names_commands_and_keeps_the_debuggers_words_apart() -> None:
 def test_what_a_compiler_said_is_told_line_by_line_and_whole() -> None:
     said = ["drops.c:19:13: error: " + "x" * 500, "   19 | \tint broken"]
     details = {"exit_code": 1, "last_lines": said}
-    failure = Failure(status="error", code="task_failed", message="It failed.", details=details)
-    assert shell_lines(Outcome([], failure, is_error=True), "en") == [
+    failure = DebugFailure(status="error", code="task_failed", message="It failed.", details=details)
+    assert shell_lines(ToolOutcome([], failure, is_error=True), "en") == [
         "task_failed: It failed.",
         "  exit_code: 1",
         "  last_lines:",

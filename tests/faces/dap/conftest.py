@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from dragoman.cli.launcher import read_state
+from dragoman.cli.daemon.launcher import read_state
 from tests.daemons import Cli, cli_with_home
 from tests.faces.dap.editor import Editor, at_socket
 from tests.faces.mcp.raw import RawClient, raw_client
@@ -137,7 +137,7 @@ OpenEditor = Callable[..., AbstractContextManager[Editor]]
 
 @pytest.fixture
 def editor_at(daemon: Cli) -> OpenEditor:
-    state = read_state(daemon.places)
+    state = read_state(daemon.paths)
     assert state is not None
     return lambda name="Editor": at_socket(state.dap_socket, name)
 

@@ -10,10 +10,10 @@ from typing import Any
 
 import anyio
 
-from dragoman.dap.guests import Guest
-from dragoman.dap.visit import Visit
-from dragoman.transport.streams import TcpStream
-from dragoman.wire import dap
+from dragoman.io.net.streams import TcpStream
+from dragoman.protocols import dap
+from dragoman.servers.dap.connection import EditorConnection
+from dragoman.servers.dap.editor_context import EditorContext
 from tests.domain.tools.bench import Bench
 
 LOOKS = {
@@ -74,8 +74,8 @@ class Peer:
 @asynccontextmanager
 async def visiting(bench: Bench, session: str, *, read_only: bool = False) -> AsyncIterator[Peer]:
     ours, theirs = socket.socketpair()
-    guest = Guest(bench.caller.workspace, bench.caller.cwd, session=session, read_only=read_only)
-    visit = Visit(TcpStream(ours), bench.service, guest)
+    guest = EditorContext(bench.caller.workspace, bench.caller.cwd, session=session, read_only=read_only)
+    visit = EditorConnection(TcpStream(ours), bench.service, guest)
     stream = TcpStream(theirs)
     peer = Peer(stream)
     async with anyio.create_task_group() as group:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from dragoman.wire import dap
+from dragoman.protocols import dap
 from tests.domain.tools.bench import opened
 from tests.faces.dap.inside import ALL_OF_IT, visiting
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from dragoman.transport.dap_host import MAX_REQUEST_BYTES
+from dragoman.io.drivers.dap_editor_driver import MAX_REQUEST_BYTES
 from tests.daemons import Cli, eventually
 from tests.faces.dap.conftest import AT_INNER, IN_LOOP, Agent, OpenEditor
 from tests.faces.dap.editor import Editor, at_pump
@@ -135,7 +135,7 @@ def test_of_two_who_step_at_the_same_moment_the_second_is_told_who_was_first(
         (done,) = [name for name, it in answers.items() if it["success"]]
         (late,) = [it for name, it in answers.items() if name != done]
         assert late["body"]["error"]["variables"]["code"] == "moved_on"
-        assert f"a person in {done} did `next`" in late["message"]
+        assert f"a person in {done} ran `next`" in late["message"]
         for each in (first, second):
             each.event("stopped")
         assert {it["line"] for it in (first.frames(thread)[0], second.frames(thread)[0])} == {IN_LOOP + 1}
@@ -153,7 +153,7 @@ def test_an_editor_that_reads_nothing_holds_up_nobody_and_hears_of_the_gap(
     assert agent.call("continue_debugging", timeout_s=50)["status"] == "completed"
     editor.read_on()
     editor.event("terminated")
-    assert "characters of output were left out]" in editor.output()
+    assert "characters of output omitted]" in editor.output()
     assert editor.output().endswith("done\n")
 
 

@@ -55,7 +55,7 @@ def test_the_agent_is_told_that_a_person_stepped_and_where_that_led(
     assert editor.event("stopped")["reason"] == "step"
     refused = agent.call("step_execution", step_type="over")
     assert refused["code"] == "moved_on"
-    assert "a person in Visual Studio Code did `stepIn`" in refused["message"]
+    assert "a person in Visual Studio Code ran `stepIn`" in refused["message"]
     now = agent.call("wait_for_stop")["stop_event_data"]
     assert (now["call_stack"][0]["function_name"], now["line"]) == ("inner", AT_INNER)
     assert now["sent_on_by"] == "a person in Visual Studio Code"
@@ -145,7 +145,7 @@ def test_who_joins_a_session_of_another_folder_is_told_which(
         with editor_at("nvim") as editor:
             editor.join(session, workspace=str(folder))
             editor.event("stopped")
-            assert (f"This session is of {tmp_path}." in editor.output()) == is_told
+            assert (f"This session belongs to {tmp_path}." in editor.output()) == is_told
 
 
 def test_the_end_of_the_program_reaches_the_editor_with_its_exit_code(

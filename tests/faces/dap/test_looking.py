@@ -132,6 +132,6 @@ def test_refusals_are_in_the_editors_language(editor: Editor) -> None:
 
 
 def test_the_sockets_are_the_owners_alone(daemon: Cli) -> None:
-    path = daemon.places.dap_socket
+    path = daemon.paths.dap_socket
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from dragoman.debug.luapanda.runtime import runtime_file
-from dragoman.transport.streams import free_port
+from dragoman.debug.backends.luapanda.runtime import runtime_file
+from dragoman.io.net.streams import free_port
 from tests.daemons import eventually
 from tests.faces.dap.conftest import Agent
 from tests.faces.dap.editor import Editor

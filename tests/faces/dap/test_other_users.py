@@ -27,10 +27,10 @@ def initialize(path: Path) -> str:
 
 @only_root
 def test_another_user_is_refused_even_where_folder_and_socket_stand_open(victim: Attacked) -> None:
-    path = victim.places.dap_socket
+    path = victim.paths.dap_socket
     assert as_nobody(lambda: initialize(path)) == "PermissionError"
     path.parent.chmod(0o777)
     path.chmod(0o777)
     assert as_nobody(lambda: initialize(path)) == ""
     assert '"success":true' in initialize(path)
-    assert "another user was refused at the editors' socket" in victim.places.log_file.read_text()
+    assert "another user was refused at the editors' socket" in victim.paths.log_file.read_text()

@@ -105,7 +105,7 @@ def test_without_stdio_it_says_what_it_is_for(daemon: Cli) -> None:
     asked = daemon("dap")
     assert asked.returncode == 1
     assert "--stdio" in asked.stderr
-    assert str(daemon.places.state_file) in asked.stderr
+    assert str(daemon.paths.state_file) in asked.stderr
     assert "--read-only" in daemon("dap", "--help").stdout
 
 

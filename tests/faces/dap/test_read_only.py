@@ -1,4 +1,4 @@
-"""An editor that only watches sees everything and changes nothing, and is told so each time it tries."""
+"""An editor that is read-only sees everything and changes nothing, and is told so each time it tries."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_whatever_would_change_something_is_refused(agent: Agent, watcher: Edito
     for command, arguments in changes:
         code, text = watcher.refused(command, **arguments)
         assert (command, code) == (command, "read_only")
-        assert "only watches" in text
+        assert "is read-only" in text
     assert agent.call("wait_for_stop", session_id=session)["stop_event_data"]["line"] == IN_LOOP
 
 
@@ -72,7 +72,7 @@ def test_its_breakpoints_say_that_they_are_not_set(agent: Agent, watcher: Editor
     watcher.join()
     (told,) = watcher.set_lines(program, AT_INNER)
     assert not told["verified"]
-    assert "only watches" in told["message"]
+    assert "is read-only" in told["message"]
     assert watcher.ask("setExceptionBreakpoints", filters=[])["breakpoints"] == []
     assert len(agent.call("get_breakpoints")["breakpoints"]) == 1
 

@@ -10,11 +10,11 @@ from typing import Any
 import anyio.to_thread
 import pytest
 
-from dragoman.places import find_places
-from dragoman.testing.fake_model import Calls, Ends, FakeModel, Says, Step
+from dragoman.core.paths import find_paths
 from tests.daemons import call, daemon_here
 from tests.faces.gateway.house import window
 from tests.faces.gateway.test_visits import is_end
+from tests.support.fake_model import Calls, Ends, FakeModel, Says, Step
 
 Json = dict[str, Any]
 Decide = Callable[[Json], bool]
@@ -31,9 +31,9 @@ async def questions_of(
 ) -> tuple[list[Json], list[str]]:
     """What the person was asked, and what the agent was told of each call."""
     monkeypatch.chdir(workspace)
-    places = find_places()
-    places.config.mkdir(parents=True, exist_ok=True)
-    places.settings_file.write_text(settings)
+    paths = find_paths()
+    paths.config.mkdir(parents=True, exist_ok=True)
+    paths.settings_file.write_text(settings)
     replies: list[list[Step]] = [
         [Calls(name, [json.dumps(arguments)], f"c{number}"), Ends("tool_calls")]
         for number, (name, arguments) in enumerate(calls)
@@ -43,7 +43,7 @@ async def questions_of(
             monkeypatch.setenv(f"DRAGOMAN_{name}", value)
         async with daemon_here():
             if trusted:
-                await anyio.to_thread.run_sync(call, places, "trust_add", {"folder": str(workspace)})
+                await anyio.to_thread.run_sync(call, paths, "trust_add", {"folder": str(workspace)})
             asked = await _answered(decide)
         messages = fake.requests[-1].body["messages"]
         return asked, [str(it["content"]) for it in messages if it["role"] == "tool"]
@@ -51,7 +51,7 @@ async def questions_of(
 
 async def _answered(decide: Decide) -> list[Json]:
     asked: list[Json] = []
-    async with window(find_places()) as guest:
+    async with window(find_paths()) as guest:
         await guest.connect("")
         await guest.ask("chat.send", {"sessionKey": "main", "message": "go", "idempotencyKey": "r1"})
         while not is_end(frame := await guest.until(_is_news)):

@@ -16,23 +16,22 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.asyncio.server import ServerConnection, serve
 from websockets.exceptions import ConnectionClosed
 
-from dragoman.access.links import Links
+from dragoman.access.links import AccessLinks
 from dragoman.access.tokens import Tokens
 from dragoman.chat.approvals import Approvals
-from dragoman.chat.command_agent import Completion
+from dragoman.chat.command_agent import CommandCompletion
 from dragoman.chat.conversations import STORE, Conversations
-from dragoman.chat.runs import Question, Runs
-from dragoman.chat.voice import Voice
-from dragoman.clock import SystemClock
-from dragoman.gateway.hub import Hub
-from dragoman.gateway.methods import Methods, Relay
+from dragoman.chat.runs import AgentRequest, ChatRuns, RunOutput
+from dragoman.core.clock import SystemClock
+from dragoman.core.paths import Paths
 from dragoman.journal import Journal
-from dragoman.places import Places
+from dragoman.servers.gateway.methods import MethodTable, RelayRequest
+from dragoman.servers.gateway.server import GatewayHub
 from tests.daemons import PATIENCE
 from tests.proving import as_editor
 
 Json = dict[str, Any]
-Script = Callable[[Question, Voice], Awaitable[None]]
+Script = Callable[[AgentRequest, RunOutput], Awaitable[None]]
 EVERYTHING = [f"operator.{name}" for name in ("admin", "approvals", "pairing", "read", "write")]
 PERSON = "/person"
 """The address of sockets that count as proved."""
@@ -60,7 +59,7 @@ class _Texts:
 class Scripted:
     script: Script
 
-    async def answer(self, asked: Question, voice: Voice) -> None:
+    async def answer(self, asked: AgentRequest, voice: RunOutput) -> None:
         await self.script(asked, voice)
 
 
@@ -111,9 +110,9 @@ class Guest:
 @dataclass
 class House:
     url: str
-    hub: Hub
+    hub: GatewayHub
     tokens: Tokens
-    runs: Runs
+    runs: ChatRuns
     approvals: Approvals
     conversations: Conversations
     journal: Journal
@@ -137,9 +136,9 @@ class House:
 
 
 @asynccontextmanager
-async def window(places: Places) -> AsyncIterator[Guest]:
+async def window(paths: Paths) -> AsyncIterator[Guest]:
     """An editor's, on a socket that it and the daemon have proved to each other: a person."""
-    proof = await anyio.to_thread.run_sync(as_editor, places)
+    proof = await anyio.to_thread.run_sync(as_editor, paths)
     async with connect(f"ws://{proof.dialled}/link/chat", compression=None, proxy=None, close_timeout=0.5) as socket:
         opening = proof.opening("/link/chat")
         await socket.send(next(opening))
@@ -148,24 +147,24 @@ async def window(places: Places) -> AsyncIterator[Guest]:
         yield Guest(socket)
 
 
-async def echo(asked: Question, voice: Voice) -> None:
+async def echo(asked: AgentRequest, voice: RunOutput) -> None:
     voice.say(f"you said {asked.text}")
 
 
-async def goes_on(text: str, language: str, folder: str) -> list[Completion]:
-    return [Completion(f"{text}…", f"goes on, in {language}, {folder or 'nowhere'}")]
+async def goes_on(text: str, language: str, folder: str) -> list[CommandCompletion]:
+    return [CommandCompletion(f"{text}…", f"goes on, in {language}, {folder or 'nowhere'}")]
 
 
 @asynccontextmanager
-async def house(folder: Path, script: Script = echo, relay: Relay | None = None) -> AsyncIterator[House]:
+async def house(folder: Path, script: Script = echo, relay: RelayRequest | None = None) -> AsyncIterator[House]:
     async with Journal.open(folder / "journal", stores=[STORE]) as journal, anyio.create_task_group() as group:
         clock = SystemClock()
         tokens = Tokens(folder / "tokens")
-        hub = Hub(tokens, Links(tokens), clock, largest_bytes=1 << 20)
+        hub = GatewayHub(tokens, AccessLinks(tokens), clock, largest_bytes=1 << 20)
         conversations = Conversations(journal, clock)
-        approvals = Approvals(hub.wanted, hub.settled)
-        runs = Runs(group, conversations, Scripted(script), hub.tell)
-        hub.methods = Methods(
+        approvals = Approvals(hub.approval_requested, hub.approval_resolved)
+        runs = ChatRuns(group, conversations, Scripted(script), hub.publish)
+        hub.methods = MethodTable(
             conversations,
             runs,
             approvals,

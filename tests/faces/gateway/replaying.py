@@ -11,11 +11,10 @@ from typing import Any
 import anyio
 import msgspec
 
-from dragoman.chat.runs import Question
-from dragoman.chat.voice import Voice
-from dragoman.errors import DragomanError
-from dragoman.phrases import say
-from dragoman.wire.gateway import Challenge, ConnectParams, sign_connect
+from dragoman.chat.runs import AgentRequest, RunOutput
+from dragoman.core.errors import DragomanError
+from dragoman.core.localization import localize
+from dragoman.protocols.gateway import Challenge, ConnectParams, sign_connect
 from tests.faces.gateway.house import Guest, House, house
 from tests.faces.gateway.test_visits import is_end
 from tests.wire.gateway.transcripts import Line, Socket, sockets
@@ -100,13 +99,13 @@ class _Stub:
 
     recorded: list[Socket]
 
-    async def answer(self, asked: Question, voice: Voice) -> None:
+    async def answer(self, asked: AgentRequest, voice: RunOutput) -> None:
         end = self._end_of(asked.run_id)
         if end is None or end["state"] == "aborted":
             voice.say(_text(end or {}) or "so far")
             await anyio.sleep_forever()
         elif end["state"] == "error":
-            raise DragomanError("stub", say("{text}", text=end["errorMessage"]))
+            raise DragomanError("stub", localize("{text}", text=end["errorMessage"]))
         else:
             voice.say(_text(end))
 

@@ -235,5 +235,5 @@ async def test_both_runs_of_a_comparison_are_asked_for_once_and_before_the_first
     asked, told = await questions_of([compared], decide, monkeypatch, project)
     assert before == [False]
     assert asked[0]["subject"].count('program "main.py": ') == 2
-    assert "The runs are the same" in told[0]
+    assert "The runs are identical" in told[0]
     assert ran.read_text() == "xx"

@@ -8,9 +8,10 @@ import anyio
 import pytest
 
 from dragoman.chat import conversations
-from dragoman.chat.runs import Question
-from dragoman.chat.voice import Voice
-from dragoman.gateway import nodes, turns, visit
+from dragoman.chat.runs import AgentRequest, RunOutput
+from dragoman.servers.gateway import calls as gateway_calls
+from dragoman.servers.gateway import connection as gateway_connection
+from dragoman.servers.gateway import nodes
 from tests.domain.chat.line import until
 from tests.faces.gateway.house import Guest, House, house
 from tests.faces.gateway.test_nodes import a_node, begun, invoke
@@ -21,7 +22,7 @@ pytestmark = pytest.mark.anyio
 
 async def fill(guest: Guest) -> None:
     """Calls that wait for the run, as many as are taken."""
-    for number in range(turns.CALLS_AT_ONCE + turns.WAITING_AT_MOST):
+    for number in range(gateway_calls.CALLS_AT_ONCE + gateway_calls.WAITING_AT_MOST):
         params = {"runId": "r1", "timeoutMs": 600_000}
         await guest.send({"type": "req", "id": f"wait_{number}", "method": "agent.wait", "params": params})
 
@@ -34,7 +35,7 @@ async def test_more_calls_than_are_taken_are_refused_and_a_stop_passes_them(tmp_
         assert (refused["code"], refused["retryable"]) == ("UNAVAILABLE", True)
         assert refused["message"].startswith("too many calls at once: 128 are not answered yet")
         assert (await guest.ask("chat.abort", {"sessionKey": "main"}))["payload"]["runIds"] == ["r1"]
-        every = range(turns.CALLS_AT_ONCE + turns.WAITING_AT_MOST)
+        every = range(gateway_calls.CALLS_AT_ONCE + gateway_calls.WAITING_AT_MOST)
         told = [(await guest.until(lambda frame: str(frame.get("id")).startswith("wait_"))) for _ in every]
         assert {frame["id"] for frame in told} == {f"wait_{number}" for number in every}
         assert {frame["payload"]["status"] for frame in told} == {"aborted"}
@@ -43,7 +44,7 @@ async def test_more_calls_than_are_taken_are_refused_and_a_stop_passes_them(tmp_
 
 async def test_calls_behind_those_that_run_are_answered_in_their_turn(tmp_path: Path) -> None:
     async with house(tmp_path) as it, it.member() as guest:
-        asked = [f"health_{number}" for number in range(3 * turns.CALLS_AT_ONCE)]
+        asked = [f"health_{number}" for number in range(3 * gateway_calls.CALLS_AT_ONCE)]
         for id in asked:
             await guest.send({"type": "req", "id": id, "method": "health"})
         told = [(await guest.until(lambda frame: "id" in frame)) for _ in asked]
@@ -61,7 +62,7 @@ async def test_who_leaves_with_calls_open_is_gone_at_once(tmp_path: Path) -> Non
 
 
 async def test_an_answer_to_a_question_passes_calls_that_wait(tmp_path: Path) -> None:
-    async def asks(asked: Question, voice: Voice) -> None:
+    async def asks(asked: AgentRequest, voice: RunOutput) -> None:
         allowed = await place[0].approvals.ask(asked.session_key, asked.run_id, "run_in_terminal", "make")
         voice.say(f"allowed: {allowed}")
 
@@ -82,7 +83,7 @@ async def test_what_is_urgent_has_a_bound_too(tmp_path: Path) -> None:
         await anyio.sleep_forever()
 
     async with house(tmp_path, relay=silent) as it, it.member() as guest:
-        for number in range(turns.CALLS_AT_ONCE):
+        for number in range(gateway_calls.CALLS_AT_ONCE):
             abort = {"type": "req", "id": f"abort_{number}", "method": "chat.abort", "params": {"sessionKey": "main"}}
             await guest.send(abort)
         refused = (await guest.ask("chat.abort", {"sessionKey": "main"}))["error"]
@@ -109,7 +110,7 @@ async def test_more_commands_than_nodes_are_given_at_once_are_refused(
 async def test_more_sessions_than_one_connection_listens_to_are_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(visit, "SUBSCRIBED_AT_MOST", 1)
+    monkeypatch.setattr(gateway_connection, "SUBSCRIBED_AT_MOST", 1)
     async with house(tmp_path) as it, it.member() as guest, it.member() as other:
         assert (await guest.ask("sessions.messages.subscribe", {"key": "one"}))["ok"]
         assert (await guest.ask("sessions.messages.subscribe", {"key": "one"}))["ok"]
@@ -125,7 +126,7 @@ async def test_more_conversations_than_are_kept_are_refused_with_what_to_do(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(conversations, "SESSIONS_AT_MOST", 1)
-    full = "There are 1 conversations, as many as are kept. Delete one that is no longer needed."
+    full = "Limit reached: 1 conversations. Delete a conversation you no longer need."
     async with house(tmp_path) as it, it.member() as guest:
         assert (await guest.ask("sessions.create", {"key": "one"}))["ok"]
         send = {"sessionKey": "two", "message": "hi", "idempotencyKey": "r1"}

@@ -12,22 +12,21 @@ from typing import Any
 import anyio
 import pytest
 
-from dragoman.canvas.actions import KEPT_S
+from dragoman.canvas.action_queue import KEPT_S
 from dragoman.canvas.service import CanvasService
 from dragoman.cli import gateway
-from dragoman.daemon import gateway_methods
-from dragoman.daemon.canvas_commands import DRAWER
-from dragoman.daemon.canvas_node import draws_on_nodes
-from dragoman.daemon.gateway_methods import GatewayMethods
-from dragoman.daemon.outward import Outward, outward
-from dragoman.errors import DragomanError
+from dragoman.core.errors import DragomanError
+from dragoman.core.paths import find_paths
+from dragoman.core.settings.schema import Settings
+from dragoman.daemon import gateway_control
+from dragoman.daemon.gateway_canvas import DRAWER, draws_on_nodes
+from dragoman.daemon.gateway_control import GatewayMethods
+from dragoman.daemon.upstream_gateway import UpstreamGateway, open_upstream_gateway
 from dragoman.journal import Journal
-from dragoman.places import find_places
-from dragoman.setting_table import Settings
-from dragoman.testing.clocks import VirtualClock
-from dragoman.testing.fake_gateway import Visit, fake_gateway
 from tests.domain.canvas.studio import studio
 from tests.domain.chat.line import until
+from tests.support.clocks import VirtualClock
+from tests.support.fake_gateway import Visit, fake_gateway
 
 pytestmark = pytest.mark.anyio
 
@@ -107,27 +106,27 @@ class OldGateway:
 @asynccontextmanager
 async def drawn_on(
     folder: Path, gateway: OldGateway, clock: VirtualClock | None = None
-) -> AsyncIterator[tuple[Outward, CanvasService, Journal]]:
+) -> AsyncIterator[tuple[UpstreamGateway, CanvasService, Journal]]:
     async with fake_gateway(gateway.script) as fake, studio(folder, clock) as (canvas, journal):
         settings = Settings(gateway_address=fake.url, gateway_unlimited=True)
-        async with outward(settings, find_places(), canvas, journal) as link:
+        async with open_upstream_gateway(settings, find_paths(), canvas, journal) as link:
             assert (await link.connect("")).state == "connected"
             yield link, canvas, journal
             link.disconnect()
-            await until(lambda: link.node.standing.state == link.standing.state == "disconnected")
+            await until(lambda: link.node.gateway_status.state == link.gateway_status.state == "disconnected")
 
 
 async def test_the_canvas_comes_as_a_node_of_its_own_and_says_what_has_to_be_approved(tmp_path: Path) -> None:
     gateway = OldGateway()
     async with drawn_on(tmp_path, gateway) as (link, _, __):
-        await until(lambda: link.node.standing.state == "pairing_required")
+        await until(lambda: link.node.gateway_status.state == "pairing_required")
         methods = GatewayMethods(link)
-        told = methods.standing("en")
+        told = methods.gateway_status("en")
         assert (told["canvas"], told["canvas_request_id"]) == ("pairing_required", "req-1")
         assert "dragoman gateway approve req-1" in told["canvas_hint"]
         assert "openclaw nodes approve req-1" in told["canvas_hint"]
         assert [it async for it in methods.table()["gateway_approve"]({})] == [{"approved": "req-1"}]
-        await until(lambda: link.node.standing.state == "connected")
+        await until(lambda: link.node.gateway_status.state == "connected")
     operator, node = gateway.connects
     assert (node["role"], node["scopes"], node["caps"]) == ("node", [], ["canvas"])
     assert (node["client"]["id"], node["client"]["mode"], node["client"]["platform"]) == (
@@ -150,11 +149,11 @@ async def test_what_does_not_wait_cannot_be_approved(tmp_path: Path) -> None:
 async def test_a_gateway_that_says_nothing_of_an_approval_is_told_of_before_the_command_line_gives_up(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, silent_at: str
 ) -> None:
-    assert 3 * gateway_methods.PAIRING_WITHIN_S < gateway.CONNECTED_WITHIN_S
-    monkeypatch.setattr(gateway_methods, "PAIRING_WITHIN_S", 0.1)
+    assert 3 * gateway_control.PAIRING_WITHIN_S < gateway.CONNECT_TIMEOUT_S
+    monkeypatch.setattr(gateway_control, "PAIRING_WITHIN_S", 0.1)
     there = OldGateway()
     async with drawn_on(tmp_path, there) as (link, _, __):
-        await until(lambda: link.node.standing.state == "pairing_required")
+        await until(lambda: link.node.gateway_status.state == "pairing_required")
         there.silent_at = silent_at
         wanted = {"request": "req-9"} if silent_at == "device.pair.list" else {}
         with pytest.raises(DragomanError) as refused:
@@ -167,7 +166,7 @@ async def test_a_gateway_that_says_nothing_of_an_approval_is_told_of_before_the_
 async def test_what_agents_push_is_drawn_and_what_a_person_does_starts_a_run(tmp_path: Path, how: Json) -> None:
     gateway = OldGateway(approved=True)
     async with drawn_on(tmp_path, gateway) as (link, canvas, _):
-        await until(lambda: link.node.standing.state == "connected")
+        await until(lambda: link.node.gateway_status.state == "connected")
         tool = {"phase": "start", "name": "canvas", "toolCallId": "c1", "args": {}}
         run = {"runId": "r", "sessionKey": "agent:main:draw", "stream": "tool", "seq": 1, "ts": 1, "data": tool}
         await gateway.operators[-1].event("agent", run)
@@ -185,7 +184,7 @@ async def test_what_agents_push_is_drawn_and_what_a_person_does_starts_a_run(tmp
 async def test_what_a_person_does_on_a_surface_of_an_acp_session_is_a_message_in_it(tmp_path: Path) -> None:
     gateway = OldGateway(approved=True)
     async with drawn_on(tmp_path, gateway) as (link, canvas, _):
-        await until(lambda: link.node.standing.state == "connected")
+        await until(lambda: link.node.gateway_status.state == "connected")
         link.node.session_key = "agent:main:acp:1"
         await gateway.invoke("canvas.a2ui.push", messages=BUTTON)
         taken = await canvas.act(DRAWER, "main", "root", by="the page")
@@ -199,7 +198,7 @@ async def test_an_act_goes_to_the_session_that_drew_its_surface_whoever_drew_ano
     gateway = OldGateway(approved=True)
     other = [{key: {**body, "surfaceId": "other"} for key, body in message.items()} for message in BUTTON]
     async with drawn_on(tmp_path, gateway) as (link, canvas, _):
-        await until(lambda: link.node.standing.state == "connected")
+        await until(lambda: link.node.gateway_status.state == "connected")
         for session, messages in (("agent:main:first", BUTTON), ("agent:main:second", other)):
             link.node.session_key = session
             await gateway.invoke("canvas.a2ui.push", messages=messages)
@@ -213,7 +212,7 @@ async def test_an_act_goes_to_the_session_that_drew_its_surface_whoever_drew_ano
 async def test_each_command_is_obeyed_once_or_refused_with_the_reason(tmp_path: Path) -> None:
     gateway = OldGateway(approved=True)
     async with drawn_on(tmp_path, gateway) as (link, canvas, journal):
-        await until(lambda: link.node.standing.state == "connected")
+        await until(lambda: link.node.gateway_status.state == "connected")
         assert (await gateway.invoke("canvas.present"))["ok"]
         assert (await gateway.invoke("canvas.hide"))["ok"]
         assert (await gateway.invoke("canvas.navigate", url="http://elsewhere.example/"))["payload"]["loaded"] is False
@@ -234,7 +233,7 @@ async def test_each_command_is_obeyed_once_or_refused_with_the_reason(tmp_path: 
 async def test_a_command_that_comes_twice_is_obeyed_once(tmp_path: Path) -> None:
     gateway = OldGateway(approved=True)
     async with drawn_on(tmp_path, gateway) as (link, canvas, _):
-        await until(lambda: link.node.standing.state == "connected")
+        await until(lambda: link.node.gateway_status.state == "connected")
         await gateway.invoke("canvas.a2ui.push", "same", messages=BUTTON)
         await gateway.invoke("canvas.a2ui.reset")
         await gateway.invoke("canvas.a2ui.push", "same", messages=BUTTON)
@@ -245,11 +244,11 @@ async def test_a_command_that_comes_twice_is_obeyed_once(tmp_path: Path) -> None
 async def test_an_act_waits_for_a_connection_and_one_that_may_have_been_taken_is_not_sent_again(tmp_path: Path) -> None:
     gateway = OldGateway(approved=True)
     async with drawn_on(tmp_path, gateway) as (link, canvas, _):
-        await until(lambda: link.node.standing.state == "connected")
+        await until(lambda: link.node.gateway_status.state == "connected")
         await gateway.invoke("canvas.a2ui.push", messages=BUTTON)
         gateway.cuts = True
         await canvas.act(DRAWER, "main", "root", by="the page")
-        await until(lambda: link.node.standing.state == "connecting")
+        await until(lambda: link.node.gateway_status.state == "connecting")
         gateway.cuts = False
         await canvas.act(DRAWER, "main", "root", by="the page")
         await until(lambda: len(gateway.requests) == 2)
@@ -259,15 +258,15 @@ async def test_an_act_waits_for_a_connection_and_one_that_may_have_been_taken_is
 async def test_an_act_that_waited_an_hour_for_a_connection_is_told_no_more(tmp_path: Path) -> None:
     gateway, clock = OldGateway(approved=True), VirtualClock()
     async with drawn_on(tmp_path, gateway, clock) as (link, canvas, _):
-        await until(lambda: link.node.standing.state == "connected")
+        await until(lambda: link.node.gateway_status.state == "connected")
         await gateway.invoke("canvas.a2ui.push", messages=BUTTON)
         link.disconnect()
-        await until(lambda: link.node.standing.state == "disconnected")
+        await until(lambda: link.node.gateway_status.state == "disconnected")
         await canvas.act(DRAWER, "main", "root", by="the page")
         await anyio.wait_all_tasks_blocked()
         clock.advance(KEPT_S + 1)
         await link.connect("")
-        await until(lambda: link.node.standing.state == "connected")
+        await until(lambda: link.node.gateway_status.state == "connected")
         assert gateway.requests == []
         await canvas.act(DRAWER, "main", "root", by="the page")
         await until(lambda: len(gateway.requests) == 1)
@@ -277,7 +276,7 @@ async def test_a_gateway_that_draws_elsewhere_is_not_asked_for_a_second_connecti
     gateway = OldGateway("2026.9.6")
     async with drawn_on(tmp_path, gateway) as (link, _, __):
         await link.client().request("health")
-        assert (len(gateway.connects), link.node.standing.state) == (1, "disconnected")
+        assert (len(gateway.connects), link.node.gateway_status.state) == (1, "disconnected")
 
 
 def test_which_gateways_draw_on_nodes() -> None:

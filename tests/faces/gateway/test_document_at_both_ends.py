@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from dragoman.gateway.document_canvas import DocumentCanvas
+from dragoman.servers.gateway.document_clients import DocumentCanvas
 from tests.document_gateway import Manner
 from tests.faces.gateway.document_client import document_client
 from tests.faces.gateway.house import house
@@ -24,9 +24,9 @@ async def test_a_run_goes_through_ours_whole_and_once(tmp_path: Path, text: str,
         connected(tmp_path / "behind", everything, manner, gateway_relay=True) as (behind, link, canvas),
         house(tmp_path / "front", relay=link.relay) as front,
     ):
-        link.overhear(front.hub.pass_on, front.hub.tell)
+        link.overhear(front.hub.relay_event, front.hub.publish)
         front.hub.canvas = DocumentCanvas(canvas, in_sessions="chat")
-        canvas.watch(front.hub.drawn)
+        canvas.watch(front.hub.surface_changed)
         async with document_client(front.url, front.token) as client:
             await client.chat_send("acp:one", "go")
             await client.until_done()

@@ -9,10 +9,9 @@ from uuid import uuid4
 import anyio
 import pytest
 
-from dragoman.chat.runs import Question
-from dragoman.chat.voice import Voice
-from dragoman.errors import DragomanError
-from dragoman.phrases import say
+from dragoman.chat.runs import AgentRequest, RunOutput
+from dragoman.core.errors import DragomanError
+from dragoman.core.localization import localize
 from tests.faces.gateway.document_client import RequestError, document_client, translated
 from tests.faces.gateway.house import house
 from tests.faces.gateway.test_visits import forever, is_end
@@ -22,7 +21,7 @@ pytestmark = pytest.mark.anyio
 Json = dict[str, Any]
 
 
-async def works(asked: Question, voice: Voice) -> None:
+async def works(asked: AgentRequest, voice: RunOutput) -> None:
     """A run with everything that the document has an event for."""
     voice.status("starting_model")
     voice.say("Let me ")
@@ -38,9 +37,9 @@ async def works(asked: Question, voice: Voice) -> None:
     voice.used(3, 4)
 
 
-async def fails(_: Question, voice: Voice) -> None:
+async def fails(_: AgentRequest, voice: RunOutput) -> None:
     voice.say("so far")
-    raise DragomanError("broken", say("The model broke off."))
+    raise DragomanError("broken", localize("The model broke off."))
 
 
 @pytest.mark.requirement(
@@ -284,10 +283,10 @@ async def test_an_event_that_came_before_is_dropped_by_its_router(tmp_path: Path
 
 async def test_what_it_reads_late_is_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It has no way to repair a gap: what others may miss, since it is told again whole, it is sent all the same."""
-    monkeypatch.setattr("dragoman.gateway.outbox.ROOM_BYTES", 20_000)
+    monkeypatch.setattr("dragoman.servers.gateway.connection.ROOM_BYTES", 20_000)
     begun, goes_on = anyio.Event(), anyio.Event()
 
-    async def much(asked: Question, voice: Voice) -> None:
+    async def much(asked: AgentRequest, voice: RunOutput) -> None:
         begun.set()
         await goes_on.wait()
         for _ in range(100):

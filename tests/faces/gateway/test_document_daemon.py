@@ -10,7 +10,7 @@ from uuid import uuid4
 
 import pytest
 
-from dragoman.chat.tool_titles import PLAIN
+from dragoman.chat.tool_titles import PLAIN_TITLES
 from tests.daemons import Cli, cli_with_home
 from tests.faces.gateway.document_client import DocumentClient, document_client
 from tests.faces.mcp.conftest import ANY_PORT
@@ -208,7 +208,7 @@ async def test_every_tool_has_a_title_for_people_which_the_history_keeps(daemon:
     key = f"acp:{uuid4()}"
     async with at(daemon) as client, session_of(daemon) as agent:
         tools = {tool.name for tool in (await agent.list_tools()).tools}
-        assert tools == set(PLAIN)
+        assert tools == set(PLAIN_TITLES)
         await client.chat_send(key, f"/get_source {json.dumps({'file_path': 'src/main.ts', 'line': 2})}")
         await client.until_done()
         (start,) = client.router.of("tool_start")
@@ -226,12 +226,12 @@ async def test_a_whole_chat_goes_through_it(daemon: Cli) -> None:
         await client.until_done()
         (start,), (result,) = client.router.of("tool_start"), client.router.of("tool_result")
         assert (start["tool"], start["input"]) == ("dragoman_status", {})
-        assert start["title"] == "Looking at what Dragoman does"
+        assert start["title"] == "Checking Dragoman's status"
         assert result["id"] == start["id"]
         assert "Dragoman" in client.router.text
         assert (await client.chat_abort(key, run["runId"]))["aborted"] is False
         await client.chat_send(key, "/nothing-of-that-name")
-        assert "There is no command" in (await client.until_done(2))["stopReason"]
+        assert "Unknown command" in (await client.until_done(2))["stopReason"]
         assert [row["role"] for row in await client.chat_history(key) if row["role"] != "toolResult"] == [
             "user", "assistant", "user", "assistant"
         ]  # fmt: skip

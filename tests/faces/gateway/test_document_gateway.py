@@ -15,14 +15,14 @@ import pytest
 from msgspec import Raw
 
 from dragoman.canvas.service import CanvasService
-from dragoman.chat import talking
-from dragoman.chat.talking import Talk
-from dragoman.daemon.gateway_methods import GatewayMethods
-from dragoman.daemon.outward import DRAWER, Outward, outward
-from dragoman.errors import DragomanError
-from dragoman.places import find_places
-from dragoman.setting_table import Settings
-from dragoman.wire.gateway.vocabulary import ChatEvent, Diff, Done, TextDelta, ToolResult, ToolStart
+from dragoman.chat.gateway_client import remote_run
+from dragoman.chat.gateway_client.remote_run import RemoteRun
+from dragoman.core.errors import DragomanError
+from dragoman.core.paths import find_paths
+from dragoman.core.settings.schema import Settings
+from dragoman.daemon.gateway_control import GatewayMethods
+from dragoman.daemon.upstream_gateway import DRAWER, UpstreamGateway, open_upstream_gateway
+from dragoman.protocols.gateway.chat_events import ChatDiff, ChatEvent, ChatTextDelta, Done, ToolResult, ToolStart
 from tests.document_gateway import SCOPES, DocumentGateway, Form, Manner, Run, Script, document_gateway, echo
 from tests.domain.canvas.studio import studio
 from tests.domain.chat.line import until
@@ -49,23 +49,23 @@ MANNERS = [
 @asynccontextmanager
 async def connected(
     folder: Path, script: Script = echo, manner: Manner | None = None, **settings: Any
-) -> AsyncIterator[tuple[DocumentGateway, Outward, CanvasService]]:
+) -> AsyncIterator[tuple[DocumentGateway, UpstreamGateway, CanvasService]]:
     async with document_gateway(script, manner) as gateway, studio(folder) as (canvas, journal):
         chosen = Settings(gateway_address=gateway.url, **settings)
-        async with outward(chosen, find_places(), canvas, journal) as link:
+        async with open_upstream_gateway(chosen, find_paths(), canvas, journal) as link:
             assert (await link.connect("")).state == "connected"
             yield gateway, link, canvas
             link.disconnect()
 
 
-async def say(link: Outward, text: str, session: str = "acp:one") -> list[ChatEvent]:
+async def say(link: UpstreamGateway, text: str, session: str = "acp:one") -> list[ChatEvent]:
     with anyio.fail_after(20):
-        async with aclosing(Talk(link.client(), link.router, session, text).events()) as events:
+        async with aclosing(RemoteRun(link.client(), link.router, session, text).events()) as events:
             return [event async for event in events]
 
 
 def text_of(events: list[ChatEvent]) -> str:
-    return "".join(it.content for it in events if isinstance(it, TextDelta))
+    return "".join(it.content for it in events if isinstance(it, ChatTextDelta))
 
 
 async def everything(run: Run) -> None:
@@ -111,7 +111,7 @@ async def test_a_gateway_that_takes_nothing_but_the_documents_frame_is_asked_wit
 async def test_a_refusal_in_plain_words_is_told_and_not_tried_without_end(tmp_path: Path) -> None:
     async with document_gateway(manner=Manner(token="right")) as gateway, studio(tmp_path) as (canvas, journal):
         settings = Settings(gateway_address=gateway.url)
-        async with outward(settings, find_places(), canvas, journal) as link:
+        async with open_upstream_gateway(settings, find_paths(), canvas, journal) as link:
             now = await link.connect("")
             assert (now.state, "wrong token" in str(now.reason)) == ("paused", True)
             assert len(gateway.connects) == 2
@@ -134,7 +134,12 @@ async def test_an_answer_and_its_end_are_told_once_however_they_come(tmp_path: P
         for number in (1, 2):
             events = await say(link, "go")
             assert text_of(events) == "Let me look. Done."
-            assert [type(it) for it in events if not isinstance(it, TextDelta)] == [ToolStart, ToolResult, Diff, Done]
+            assert [type(it) for it in events if not isinstance(it, ChatTextDelta)] == [
+                ToolStart,
+                ToolResult,
+                ChatDiff,
+                Done,
+            ]
             assert {it.run_id for it in events} == {f"run-{number}"}
             assert {it.session_key for it in events} == {"acp:one"}
             (start,) = (it for it in events if isinstance(it, ToolStart))
@@ -243,7 +248,7 @@ async def test_a_run_goes_on_over_a_lost_connection(tmp_path: Path) -> None:
 
 
 async def test_an_end_that_was_missed_is_found_in_the_history(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(talking, "LOOKS_EVERY_S", 0.05)
+    monkeypatch.setattr(remote_run, "LOOKS_EVERY_S", 0.05)
 
     async def ends_unheard(run: Run) -> None:
         await run.text("all ")
@@ -252,7 +257,7 @@ async def test_an_end_that_was_missed_is_found_in_the_history(tmp_path: Path, mo
 
     async with connected(tmp_path, ends_unheard) as (gateway, link, _):
         events = await say(link, "go")
-        assert isinstance(events[-2], TextDelta)
+        assert isinstance(events[-2], ChatTextDelta)
         assert (events[-2].content, events[-2].replace, type(events[-1])) == ("all of it", True, Done)
         assert len(gateway.params("agent.wait")) == 1, "who does not know the question is not asked again"
 
@@ -260,15 +265,15 @@ async def test_an_end_that_was_missed_is_found_in_the_history(tmp_path: Path, mo
 async def test_a_run_that_never_ends_keeps_nobody_and_not_the_next_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(talking, "LOOKS_EVERY_S", 0.02)
-    monkeypatch.setattr(talking, "UNCONFIRMED_AT_MOST_S", 0.1)
+    monkeypatch.setattr(remote_run, "LOOKS_EVERY_S", 0.02)
+    monkeypatch.setattr(remote_run, "UNCONFIRMED_AT_MOST_S", 0.1)
 
     async def hangs_once(run: Run) -> None:
         await (run.text("half") if run.id == "run-1" else echo(run))
 
     async with connected(tmp_path, hangs_once) as (_, link, _):
         chat = GatewayMethods(link).table()["gateway_chat"]
-        with pytest.raises(DragomanError, match="said nothing about this answer"):
+        with pytest.raises(DragomanError, match="No update on this answer"):
             [it async for it in chat({"text": "one", "session": "main"})]
         answer = [it async for it in chat({"text": "two", "session": "main"})]
         assert "".join(it.value["text"] for it in answer[:-1]) == "you said two"
@@ -276,10 +281,10 @@ async def test_a_run_that_never_ends_keeps_nobody_and_not_the_next_one(
 
 
 async def test_what_speaks_no_handshake_is_told_as_such(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dragoman.chat.client._HANDSHAKE_WITHIN_S", 0.2)
+    monkeypatch.setattr("dragoman.chat.gateway_client.client._HANDSHAKE_WITHIN_S", 0.2)
     async with document_gateway(manner=Manner(challenges=False)) as gateway, studio(tmp_path) as (canvas, journal):
         settings = Settings(gateway_address=gateway.url)
-        async with outward(settings, find_places(), canvas, journal) as link:
+        async with open_upstream_gateway(settings, find_paths(), canvas, journal) as link:
             now = await link.connect("")
             assert (now.state, now.code, now.retry_in_s) == ("connecting", "no_handshake", 1.0)
 
@@ -293,7 +298,7 @@ async def relaying(
         connected(folder / "link", script, manner) as (gateway, link, _),
         house(folder / "front", relay=link.relay) as front,
     ):
-        link.overhear(front.hub.pass_on, front.hub.tell)
+        link.overhear(front.hub.relay_event, front.hub.publish)
         link._listen_to(link.client())
         yield gateway, front
 

@@ -10,11 +10,11 @@ import pytest
 from websockets.asyncio.client import connect
 
 from dragoman.access.tokens import Tokens
-from dragoman.places import find_places
-from dragoman.testing.fake_model import Calls, Ends, FakeModel, Says, Step
+from dragoman.core.paths import find_paths
 from tests.daemons import daemon_here
 from tests.faces.gateway.house import Guest, window
 from tests.faces.gateway.test_visits import is_end
+from tests.support.fake_model import Calls, Ends, FakeModel, Says, Step
 
 pytestmark = pytest.mark.anyio
 
@@ -37,14 +37,14 @@ async def test_the_models_tool_calls_are_ours_and_a_new_command_waits_for_a_pers
             url = f"ws://127.0.0.1:{running.state.port}/gateway"
             async with connect(url, compression=None, proxy=None, close_timeout=0.5) as socket:
                 guest = Guest(socket)
-                await guest.connect(Tokens(find_places().tokens_folder).of("gateway"))
+                await guest.connect(Tokens(find_paths().tokens_folder).of("gateway"))
                 send = {"sessionKey": "main", "message": "look", "idempotencyKey": "r1"}
                 await guest.ask("chat.send", send)
                 wanted = (await guest.until(asked_for_leave))["payload"]
                 assert (wanted["tool"], str(marker) in wanted["subject"]) == ("run_in_terminal", True)
                 answer = {"id": wanted["id"], "decision": "deny"}
                 assert not (await guest.ask("dragoman.approval.resolve", answer))["ok"]
-                async with window(find_places()) as person:
+                async with window(find_paths()) as person:
                     await person.connect("")
                     assert (await person.ask("dragoman.approval.resolve", answer))["payload"]["counted"]
                 end = (await guest.until(is_end))["payload"]

@@ -13,21 +13,21 @@ import anyio
 import pytest
 from msgspec import Raw
 
-from dragoman.canvas.actions import KEPT_S
+from dragoman.canvas.action_queue import KEPT_S
 from dragoman.canvas.service import CanvasService
-from dragoman.chat.talking import Talk
-from dragoman.daemon import outward as outward_module
-from dragoman.daemon.gateway_methods import GatewayMethods
-from dragoman.daemon.outward import DRAWER, Outward, outward
-from dragoman.errors import DragomanError
-from dragoman.places import find_places
-from dragoman.setting_table import Settings
-from dragoman.testing.clocks import VirtualClock
-from dragoman.testing.fake_gateway import Visit, fake_gateway
-from dragoman.tools.operation import Parameters
+from dragoman.chat.gateway_client.remote_run import RemoteRun
+from dragoman.core.errors import DragomanError
+from dragoman.core.paths import find_paths
+from dragoman.core.settings.schema import Settings
+from dragoman.daemon import upstream_gateway as outward_module
+from dragoman.daemon.gateway_control import GatewayMethods
+from dragoman.daemon.upstream_gateway import DRAWER, UpstreamGateway, open_upstream_gateway
+from dragoman.tools.tool import Parameters
 from tests.domain.canvas.studio import studio
 from tests.domain.canvas.test_seed import component, create
 from tests.domain.chat.line import until
+from tests.support.clocks import VirtualClock
+from tests.support.fake_gateway import Visit, fake_gateway
 
 pytestmark = pytest.mark.anyio
 
@@ -58,15 +58,15 @@ class Gateway:
 @asynccontextmanager
 async def connected(
     folder: Path, gateway: Gateway, clock: VirtualClock | None = None
-) -> AsyncIterator[tuple[Outward, CanvasService]]:
+) -> AsyncIterator[tuple[UpstreamGateway, CanvasService]]:
     async with fake_gateway(gateway.script) as fake, studio(folder, clock) as (canvas, journal):
         settings = Settings(gateway_address=fake.url, gateway_unlimited=True)
-        async with outward(settings, find_places(), canvas, journal) as link:
+        async with open_upstream_gateway(settings, find_paths(), canvas, journal) as link:
             assert (await link.connect("")).state == "connected"
             await until(lambda: len(canvas.surfaces()) == 1)
             yield link, canvas
             link.disconnect()
-            await until(lambda: link.standing.state == "disconnected")
+            await until(lambda: link.gateway_status.state == "disconnected")
 
 
 async def test_what_a_gateway_draws_is_shown_and_what_is_done_there_goes_to_its_session(tmp_path: Path) -> None:
@@ -94,7 +94,7 @@ async def test_an_action_that_nobody_could_be_told_for_an_hour_is_told_no_more(t
     gateway, clock = Gateway(), VirtualClock()
     async with connected(tmp_path, gateway, clock) as (link, canvas):
         link.disconnect()
-        await until(lambda: link.standing.state == "disconnected")
+        await until(lambda: link.gateway_status.state == "disconnected")
         await canvas.act(DRAWER, "s", "c", by="the page")
         await anyio.wait_all_tasks_blocked()
         clock.advance(KEPT_S - 1)
@@ -109,35 +109,38 @@ async def test_an_action_that_nobody_could_be_told_for_an_hour_is_told_no_more(t
 
 @pytest.mark.requirement("chat:client:default-address")
 async def test_without_a_connection_there_is_nobody_to_ask(tmp_path: Path) -> None:
-    async with studio(tmp_path) as (canvas, journal), outward(Settings(), find_places(), canvas, journal) as link:
+    async with (
+        studio(tmp_path) as (canvas, journal),
+        open_upstream_gateway(Settings(), find_paths(), canvas, journal) as link,
+    ):
         assert link.status()["state"] == "disconnected"
         assert link.status()["address"] == "ws://127.0.0.1:18789"
-        with pytest.raises(Exception, match="no connection to a gateway"):
+        with pytest.raises(Exception, match="Not connected to a gateway"):
             link.client()
 
 
 @asynccontextmanager
-async def unconnected(folder: Path, script: Any) -> AsyncIterator[Outward]:
+async def unconnected(folder: Path, script: Any) -> AsyncIterator[UpstreamGateway]:
     async with (
         fake_gateway(script) as fake,
         studio(folder) as (canvas, journal),
-        outward(Settings(gateway_address=fake.url), find_places(), canvas, journal) as link,
+        open_upstream_gateway(Settings(gateway_address=fake.url), find_paths(), canvas, journal) as link,
     ):
         yield link
         link.disconnect()
-        await until(lambda: link.standing.state == "disconnected")
+        await until(lambda: link.gateway_status.state == "disconnected")
 
 
 async def test_why_there_is_no_connection_and_what_to_do_is_said(tmp_path: Path) -> None:
     async with unconnected(tmp_path, Gateway().script) as link:
-        told = GatewayMethods(link).standing("en")
-        assert (told["state"], told["reason"]) == ("disconnected", "Nobody has asked for a connection yet.")
+        told = GatewayMethods(link).gateway_status("en")
+        assert (told["state"], told["reason"]) == ("disconnected", "No connection has been requested yet.")
         assert "dragoman gateway connect" in told["hint"]
         await link.connect("")
         link.disconnect()
-        await until(lambda: link.standing.state == "disconnected")
-        told = GatewayMethods(link).standing("en")
-        assert told["reason"] == "The connection was ended on request."
+        await until(lambda: link.gateway_status.state == "disconnected")
+        told = GatewayMethods(link).gateway_status("en")
+        assert told["reason"] == "Disconnected on request."
         assert "dragoman gateway connect" in told["hint"]
         assert (told["canvas"], told["canvas_reason"]) == ("disconnected", "")
 
@@ -201,19 +204,22 @@ async def test_the_token_goes_to_the_gateway_of_the_settings_and_to_no_other(
         settings = Settings(gateway_address=own.url, gateway_token_variable="TOKEN_OF_MINE")
         async with (
             studio(tmp_path) as (canvas, journal),
-            outward(settings, find_places(), canvas, journal) as link,
+            open_upstream_gateway(settings, find_paths(), canvas, journal) as link,
         ):
             for url in (own.url, other.url):
                 assert (await link.connect(url)).state == "connected"
             link.disconnect()
-            await until(lambda: link.standing.state == "disconnected")
+            await until(lambda: link.gateway_status.state == "disconnected")
     assert seen == {"own": {"token": "secret-of-the-configured-one"}, "other": None}
 
 
 @pytest.mark.parametrize("address", ["ws://127.0.0.1:99999", f"ws://{'a' * 64}.example", "ws://[::1", "ws://..:1"])
 async def test_an_address_that_cannot_be_is_told_as_such_and_ends_nothing(tmp_path: Path, address: str) -> None:
     settings = Settings(gateway_address=address, gateway_relay=True)
-    async with studio(tmp_path) as (canvas, journal), outward(settings, find_places(), canvas, journal) as link:
+    async with (
+        studio(tmp_path) as (canvas, journal),
+        open_upstream_gateway(settings, find_paths(), canvas, journal) as link,
+    ):
         assert (await link.connect("")).code == "gateway_unreachable"
 
 
@@ -228,14 +234,14 @@ async def test_a_token_that_cannot_be_read_is_told_to_who_connects_and_a_relay_s
     settings = Settings(gateway_token_file=str(file), gateway_relay=True)
     async with (
         studio(tmp_path / "journal") as (canvas, journal),
-        outward(settings, find_places(), canvas, journal) as link,
+        open_upstream_gateway(settings, find_paths(), canvas, journal) as link,
     ):
         await anyio.wait_all_tasks_blocked()
-        with pytest.raises(DragomanError, match="cannot be read"):
+        with pytest.raises(DragomanError, match="Cannot read"):
             await link.connect("")
-        told = GatewayMethods(link).standing("en")
+        told = GatewayMethods(link).gateway_status("en")
         assert (told["state"], told["code"]) == ("error", "no_gateway_token")
-        assert "cannot be read" in told["reason"]
+        assert "Cannot read" in told["reason"]
 
 
 def test_no_tool_names_a_gateway() -> None:
@@ -254,12 +260,12 @@ def every(shape: type[Parameters]) -> set[type[Parameters]]:
 async def test_who_waits_for_an_answer_is_told_when_another_gateway_is_named(tmp_path: Path) -> None:
     gateway = Gateway()
     async with connected(tmp_path, gateway) as (link, _), anyio.create_task_group() as group:
-        events = Talk(link.client(), link.router, "main", "hello").events()
+        events = RemoteRun(link.client(), link.router, "main", "hello").events()
         group.start_soon(_named_after_the_first, link, gateway)
-        with anyio.fail_after(20), pytest.raises(DragomanError, match="ended on request"):
+        with anyio.fail_after(20), pytest.raises(DragomanError, match="Disconnected on request"):
             await anext(events)
 
 
-async def _named_after_the_first(link: Outward, gateway: Gateway) -> None:
+async def _named_after_the_first(link: UpstreamGateway, gateway: Gateway) -> None:
     await until(lambda: len(gateway.sent) == 1)
     await link.connect("ws://127.0.0.1:1")

@@ -10,11 +10,10 @@ from typing import Any
 import anyio
 import pytest
 
-from dragoman.chat.faults import too_many_waiting
-from dragoman.chat.runs import Question
-from dragoman.chat.voice import Voice
-from dragoman.gateway.grants import called
-from dragoman.phrases import Language
+from dragoman.chat.errors import too_many_waiting
+from dragoman.chat.runs import AgentRequest, RunOutput
+from dragoman.core.localization import Language
+from dragoman.servers.gateway.calls import safe_client_name
 from tests.faces.gateway.house import Guest, House, house
 
 pytestmark = pytest.mark.anyio
@@ -52,7 +51,7 @@ async def test_trust_is_answered_by_a_person_and_by_nobody_who_calls_himself_one
         answer = {"id": wanted["id"], "decision": "allow"}
         refused = await agent.ask("dragoman.approval.resolve", answer)
         assert not refused["ok"]
-        assert "由人来决定" in refused["error"]["message"]
+        assert "只有人可以" in refused["error"]["message"]
         assert len(it.approvals.waiting()) == 1
         assert answers == []
         assert (await reader.ask("dragoman.approval.resolve", answer))["payload"]["counted"]
@@ -62,7 +61,7 @@ async def test_trust_is_answered_by_a_person_and_by_nobody_who_calls_himself_one
 async def test_a_conversation_is_about_the_folder_of_the_window_that_began_it(tmp_path: Path) -> None:
     heard: list[str] = []
 
-    async def listen(asked: Question, _: Voice) -> None:
+    async def listen(asked: AgentRequest, _: RunOutput) -> None:
         heard.append(asked.workspace)
 
     two = tmp_path / "two"
@@ -89,7 +88,7 @@ async def test_a_conversation_is_about_the_folder_of_the_window_that_began_it(tm
 async def test_who_asks_is_known_by_the_token_and_not_by_a_name(tmp_path: Path) -> None:
     heard: list[tuple[str, bool]] = []
 
-    async def listen(asked: Question, _: Voice) -> None:
+    async def listen(asked: AgentRequest, _: RunOutput) -> None:
         heard.append((asked.by, asked.is_person))
 
     async with house(tmp_path, listen) as it, it.member(client=POSING) as agent, person(it) as somebody:
@@ -107,9 +106,9 @@ async def test_who_says_which_language_it_reads_is_answered_in_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ours: str, locale: str | None, spoken: Language
 ) -> None:
     monkeypatch.setenv("DRAGOMAN_LANG", ours)
-    fault = too_many_waiting(3)
+    fault = too_many_waiting(most=3)
 
-    async def refuse(asked: Question, _: Voice) -> None:
+    async def refuse(asked: AgentRequest, _: RunOutput) -> None:
         assert asked.language == spoken
         raise fault
 
@@ -127,5 +126,5 @@ async def test_who_says_which_language_it_reads_is_answered_in_it(
     "name", ["page", " The Page ", "dragoman", "terminal", "person-1:VS Code", "mcp-0123456789abcdef"]
 )
 def test_nobody_is_told_of_under_a_name_of_ours(name: str) -> None:
-    assert called(name) == f"client {name}"
-    assert called("the pager") == "the pager"
+    assert safe_client_name(name) == f"client {name}"
+    assert safe_client_name("the pager") == "the pager"

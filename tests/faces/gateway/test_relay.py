@@ -11,12 +11,11 @@ import msgspec
 import pytest
 from msgspec import Raw
 
-from dragoman.chat.runs import Question
-from dragoman.chat.voice import Voice
-from dragoman.daemon.outward import Outward, outward
-from dragoman.places import find_places
-from dragoman.setting_table import Settings
-from dragoman.wire.gateway import EventFrame, SequenceGap
+from dragoman.chat.runs import AgentRequest, RunOutput
+from dragoman.core.paths import find_paths
+from dragoman.core.settings.schema import Settings
+from dragoman.daemon.upstream_gateway import UpstreamGateway, open_upstream_gateway
+from dragoman.protocols.gateway import EventFrame, SequenceGap
 from tests.domain.canvas.studio import studio
 from tests.domain.chat.line import until
 from tests.faces.gateway.document_client import document_client
@@ -28,7 +27,7 @@ pytestmark = pytest.mark.anyio
 SEND = {"sessionKey": "main", "message": "hello", "idempotencyKey": "r1"}
 
 
-async def agent(asked: Question, voice: Voice) -> None:
+async def agent(asked: AgentRequest, voice: RunOutput) -> None:
     voice.begin_tool("t1", "look", input={})
     voice.end_tool("t1", "seen")
     voice.say(f"behind: {asked.text}")
@@ -37,16 +36,16 @@ async def agent(asked: Question, voice: Voice) -> None:
 @asynccontextmanager
 async def relayed(
     folder: Path, monkeypatch: pytest.MonkeyPatch, script: Script = agent
-) -> AsyncIterator[tuple[House, House, Outward]]:
+) -> AsyncIterator[tuple[House, House, UpstreamGateway]]:
     async with house(folder / "behind", script) as behind, studio(folder / "canvas") as (canvas, journal):
         monkeypatch.setenv("BEHIND", behind.token)
         settings = Settings(gateway_address=behind.url, gateway_token_variable="BEHIND", gateway_relay=True)
         async with (
-            outward(settings, find_places(), canvas, journal) as link,
+            open_upstream_gateway(settings, find_paths(), canvas, journal) as link,
             house(folder / "front", relay=link.relay) as front,
         ):
-            link.overhear(front.hub.pass_on)
-            await until(lambda: link.standing.state == "connected")
+            link.overhear(front.hub.relay_event)
+            await until(lambda: link.gateway_status.state == "connected")
             yield front, behind, link
 
 
@@ -70,7 +69,7 @@ async def test_a_chat_is_that_of_the_gateway_behind(tmp_path: Path, monkeypatch:
 async def test_a_file_that_an_agent_behind_changed_is_told_to_the_editor_as_a_change(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def edits(_: Question, voice: Voice) -> None:
+    async def edits(_: AgentRequest, voice: RunOutput) -> None:
         voice.begin_tool("t1", "edit", input={"path": "a.py", "oldText": "total = 0", "newText": "total = 1"})
         voice.end_tool("t1", "done")
         voice.begin_tool("t2", "write", input={"path": "made.py", "content": "made"})
@@ -126,7 +125,7 @@ async def test_a_gateway_behind_that_tells_in_kinds_is_told_once(
     ]
     async with relayed(tmp_path, monkeypatch) as (front, _, __), document_client(front.url, front.token) as client:
         for payload in kinds:
-            front.hub.pass_on(EventFrame("agent", Raw(msgspec.json.encode(payload))))
+            front.hub.relay_event(EventFrame("agent", Raw(msgspec.json.encode(payload))))
         await client.until_done()
         assert client.router.chat == kinds
 
@@ -153,7 +152,7 @@ async def test_rights_are_judged_here_and_words_come_from_there(
         assert refused["message"] == "invalid chat.history params: at /limit: must be <= 1000"
         assert (await guest.ask("dragoman.complete", {"text": "/h"}))["payload"]["completions"] == ["/h…"]
         link.disconnect()
-        await until(lambda: link.standing.state == "disconnected")
+        await until(lambda: link.gateway_status.state == "disconnected")
         assert (await guest.ask("chat.send", SEND))["error"]["code"] == "UNAVAILABLE"
 
 
@@ -161,7 +160,7 @@ async def test_what_was_lost_on_the_way_here_is_a_gap_for_who_reads(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with relayed(tmp_path, monkeypatch) as (front, _, __), front.member() as guest, front.member() as reader:
-        front.hub.pass_on(SequenceGap(expected=1, received=3))
+        front.hub.relay_event(SequenceGap(expected=1, received=3))
         await guest.ask("chat.send", SEND)
         first = await reader.until(lambda frame: "seq" in frame)
         assert first["seq"] == 2

@@ -9,42 +9,42 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dragoman.gateway.speech import CHAT_EVERY_MS, Frame, Speech
-from dragoman.wire.gateway import EventFrame, Reducer
-from dragoman.wire.gateway.messages import TOOL_EVENTS
-from dragoman.wire.gateway.vocabulary import (
+from dragoman.protocols.gateway import EventFrame, Reducer
+from dragoman.protocols.gateway.chat_events import (
     ChatEvent,
+    ChatStatus,
+    ChatTextDelta,
+    ChatUsage,
     Done,
-    Status,
-    TextDelta,
     ToolResult,
     ToolStart,
     ToolUpdate,
-    Usage,
 )
+from dragoman.protocols.gateway.messages import TOOL_EVENTS
+from dragoman.servers.gateway.run_events import CHAT_EVERY_MS, OutgoingEvent, RunEvents
 
 RUN = {"run_id": "r1", "session_key": "agent:main:a"}
 
 
-def read(frames: list[Frame], *, with_tools: bool = True) -> list[ChatEvent]:
+def read(frames: list[OutgoingEvent], *, with_tools: bool = True) -> list[ChatEvent]:
     reducer = Reducer()
     sent = [frame for frame in frames if not frame.needs or with_tools]
     events = [EventFrame(it.event, msgspec.Raw(msgspec.json.encode(it.payload)), seq) for seq, it in enumerate(sent, 1)]
     return [told for event in events for told in reducer.feed(event)]
 
 
-def spoken(*events: ChatEvent, every_ms: int = 10) -> list[Frame]:
-    speech = Speech("r1", "agent:main:a", 1_000)
+def spoken(*events: ChatEvent, every_ms: int = 10) -> list[OutgoingEvent]:
+    speech = RunEvents("r1", "agent:main:a", 1_000)
     frames = speech.begin()
     for number, event in enumerate(events):
-        frames += speech.tell(event, 1_000 + number * every_ms)
+        frames += speech.publish(event, 1_000 + number * every_ms)
     return frames
 
 
 def text_of(events: list[ChatEvent]) -> str:
     segments: list[str] = []
     for event in events:
-        if isinstance(event, TextDelta):
+        if isinstance(event, ChatTextDelta):
             segments += [""] * (event.segment + 1 - len(segments))
             if event.replace:
                 segments[event.segment :] = [event.content]
@@ -53,8 +53,8 @@ def text_of(events: list[ChatEvent]) -> str:
     return "".join(segments)
 
 
-def said(text: str, segment: int = 0) -> TextDelta:
-    return TextDelta(content=text, segment=segment, **RUN)  # type: ignore[arg-type]
+def said(text: str, segment: int = 0) -> ChatTextDelta:
+    return ChatTextDelta(content=text, segment=segment, **RUN)  # type: ignore[arg-type]
 
 
 def done(outcome: Any = "final", reason: str = "end_turn") -> Done:
@@ -76,13 +76,13 @@ def test_text_is_read_back_as_it_was_said(words: list[str], every_ms: int, with_
     ("replaced", "appended"), [("Hello", ["Hel", "lo"]), ("Hi", ["Hel", ""]), ("Hel", ["Hel", ""])]
 )
 def test_what_takes_the_place_of_something_is_not_said_twice(replaced: str, appended: list[str]) -> None:
-    frames = spoken(said("Hel"), TextDelta(content=replaced, replace=True, **RUN), done())  # type: ignore[arg-type]
+    frames = spoken(said("Hel"), ChatTextDelta(content=replaced, replace=True, **RUN), done())  # type: ignore[arg-type]
     assert [it.payload["data"]["delta"] for it in frames if it.payload.get("stream") == "assistant"] == appended
     assert text_of(read(frames)) == replaced
 
 
 def test_what_is_said_anew_takes_later_messages_away() -> None:
-    anew = TextDelta(content="new", segment=0, replace=True, **RUN)
+    anew = ChatTextDelta(content="new", segment=0, replace=True, **RUN)
     frames = spoken(said("old"), said("later", 1), anew, done())
     assert text_of(read(frames)) == "new"
 
@@ -101,7 +101,7 @@ def test_a_tool_call_has_one_start_and_one_result_for_every_reader(with_tools: b
     start = ToolStart(id="t1", tool="get_source", title="Read", input=msgspec.Raw(b'{"line": 1}'), **RUN)
     result = ToolResult(id="t1", output="x = 1", error=None, **RUN)  # type: ignore[arg-type]
     events = read(spoken(said("Let me look."), start, result, said("One.", 1), done()), with_tools=with_tools)
-    told = [type(event) for event in events if not isinstance(event, TextDelta | ToolUpdate)]
+    told = [type(event) for event in events if not isinstance(event, ChatTextDelta | ToolUpdate)]
     assert told == [ToolStart, ToolResult, Done]
     (began,) = [event for event in events if isinstance(event, ToolStart)]
     assert (began.id, began.tool) == ("t1", "get_source")
@@ -142,8 +142,8 @@ def test_an_end_keeps_what_was_said_and_why(outcome: str, reason: str) -> None:
 
 
 def test_phases_and_tokens_are_passed_on() -> None:
-    used = Usage(input_tokens=3, output_tokens=4, total_tokens=7, **RUN)
-    status = Status(phase="starting_model", **RUN)
+    used = ChatUsage(input_tokens=3, output_tokens=4, total_tokens=7, **RUN)
+    status = ChatStatus(phase="starting_model", **RUN)
     events = read(spoken(status, used, done()))
     assert [event for event in events if not isinstance(event, Done)] == [status, used]
 

@@ -9,20 +9,19 @@ from typing import Any
 import anyio
 import pytest
 
-from dragoman.access.tokens import Holder
-from dragoman.chat.client import Gateway, GatewayClient
-from dragoman.chat.identity import Identity
-from dragoman.chat.roles import SCOPES
-from dragoman.chat.runs import Question
-from dragoman.chat.voice import Voice
-from dragoman.clock import SystemClock
-from dragoman.errors import DragomanError
-from dragoman.gateway import hub, visit
-from dragoman.journal import OfSession
-from dragoman.phrases import say
-from dragoman.transport.websocket_link import open_link
-from dragoman.wire.gateway import Reducer
-from dragoman.wire.gateway.vocabulary import Done, TextDelta
+from dragoman.access.tokens import TokenHolder
+from dragoman.chat.gateway_client.client import GatewayAddress, GatewayClient
+from dragoman.chat.gateway_client.identity import DeviceIdentity
+from dragoman.chat.gateway_client.roles import SCOPES
+from dragoman.chat.runs import AgentRequest, RunOutput
+from dragoman.core.clock import SystemClock
+from dragoman.core.errors import DragomanError
+from dragoman.core.localization import localize
+from dragoman.io.net.websocket_client import open_websocket
+from dragoman.journal import SessionScope
+from dragoman.protocols.gateway import Reducer
+from dragoman.protocols.gateway.chat_events import ChatTextDelta, Done
+from dragoman.servers.gateway import connection, server
 from tests.daemons import PATIENCE
 from tests.domain.chat.line import until
 from tests.faces.gateway.house import EVERYTHING, house
@@ -34,31 +33,31 @@ def is_end(frame: dict[str, Any]) -> bool:
     return frame.get("event") == "chat" and frame["payload"]["state"] in ("final", "aborted", "error")
 
 
-async def forever(asked: Question, voice: Voice) -> None:
+async def forever(asked: AgentRequest, voice: RunOutput) -> None:
     voice.say("so far")
     await anyio.sleep_forever()
 
 
 async def test_our_own_client_talks_to_it_and_hears_what_was_said(tmp_path: Path) -> None:
-    heard: list[Any] = []
+    on_event: list[Any] = []
     reducer = Reducer()
     async with house(tmp_path) as it, anyio.create_task_group() as group:
         client = GatewayClient(
-            Gateway(it.url, it.token),
-            Identity(tmp_path / "identity"),
+            GatewayAddress(it.url, it.token),
+            DeviceIdentity(tmp_path / "identity"),
             SystemClock(),
-            open_link,
-            told=lambda _: None,
-            heard=lambda event: heard.extend(reducer.feed(event)),
+            open_websocket,
+            on_status=lambda _: None,
+            on_event=lambda event: on_event.extend(reducer.feed(event)),
         )
         group.start_soon(client.run)
         client.connect()
-        await until(lambda: client.standing.state == "connected")
+        await until(lambda: client.gateway_status.state == "connected")
         assert client.hello is not None
         assert client.hello.protocol == 4
         await client.request("chat.send", {"sessionKey": "main", "message": "hello", "idempotencyKey": "r1"})
-        await until(lambda: any(isinstance(event, Done) for event in heard))
-        assert "".join(event.content for event in heard if isinstance(event, TextDelta)) == "you said hello"
+        await until(lambda: any(isinstance(event, Done) for event in on_event))
+        assert "".join(event.content for event in on_event if isinstance(event, ChatTextDelta)) == "you said hello"
         group.cancel_scope.cancel()
 
 
@@ -98,12 +97,12 @@ async def test_a_proved_socket_of_the_page_gets_in_and_is_named_so(tmp_path: Pat
 
 async def test_a_revoked_client_token_ends_that_client_and_its_device_token_and_no_other(tmp_path: Path) -> None:
     async with house(tmp_path) as it, it.guest() as one, it.guest() as two, it.guest() as three:
-        tokens = [it.tokens.clients.create(Holder("gateway", name)) for name in ("one", "two")]
+        tokens = [it.tokens.clients.create(TokenHolder("gateway", name)) for name in ("one", "two")]
         assert (await one.connect(tokens[0]))["ok"]
         assert (await two.connect(it.tokens.new_session("gateway", "two")))["ok"]
         assert (await three.connect(it.token))["ok"]
         device = it.tokens.new_session("gateway", "one")
-        it.tokens.clients.revoke(Holder("gateway", "one"))
+        it.tokens.clients.revoke(TokenHolder("gateway", "one"))
         assert await one.closed() == 4401
         for old in (tokens[0], device):
             async with it.guest() as again:
@@ -184,7 +183,7 @@ async def test_who_watches_the_sessions_hears_what_others_do_to_them(tmp_path: P
 
 
 async def test_a_session_that_is_deleted_in_the_middle_of_a_run_does_not_come_back(tmp_path: Path) -> None:
-    async def half(_: Question, voice: Voice) -> None:
+    async def half(_: AgentRequest, voice: RunOutput) -> None:
         voice.say("Half of it")
         await anyio.sleep_forever()
 
@@ -207,7 +206,7 @@ async def test_a_run_of_a_session_that_was_forgotten_is_stopped_and_leaves_no_tr
         await guest.ask("sessions.subscribe")
         await guest.ask("chat.send", {"sessionKey": key, "message": "go", "idempotencyKey": "r1"})
         await guest.until(lambda frame: "so far" in str(frame))
-        await it.journal.forget(OfSession(key))
+        await it.journal.forget(SessionScope(key))
         await it.conversations.load()
         await it.hub.methods.forget([key])
         assert await it.runs.outcome("r1") == "aborted"
@@ -219,7 +218,7 @@ async def test_a_run_of_a_session_that_was_forgotten_is_stopped_and_leaves_no_tr
 async def test_that_something_was_erased_is_a_gap_that_is_seen_at_once(tmp_path: Path) -> None:
     async with house(tmp_path) as it, it.member() as guest:
         for erased in (1, 2):
-            it.hub.tell_erased()
+            it.hub.publish_erased()
             told = await guest.until(lambda frame: frame.get("event") == "tick")
             assert told["seq"] == 2 * erased, "one number is missing"
 
@@ -240,7 +239,7 @@ async def test_a_run_is_told_to_every_reader_and_is_in_the_history(tmp_path: Pat
 
 
 async def test_who_comes_in_the_middle_of_a_run_is_given_what_was_said_and_done_so_far(tmp_path: Path) -> None:
-    async def half(_: Question, voice: Voice) -> None:
+    async def half(_: AgentRequest, voice: RunOutput) -> None:
         voice.say("I look. ")
         voice.begin_tool("one", "look", title="Looking at 1", input={"at": 1})
         voice.end_tool("one", "seen")
@@ -266,7 +265,7 @@ async def test_who_comes_in_the_middle_of_a_run_is_given_what_was_said_and_done_
 
 
 async def test_what_tools_printed_counts_among_the_characters_of_a_history(tmp_path: Path) -> None:
-    async def prints(_: Question, voice: Voice) -> None:
+    async def prints(_: AgentRequest, voice: RunOutput) -> None:
         for number in range(3):
             voice.begin_tool(f"call-{number}", "print")
             voice.end_tool(f"call-{number}", "x" * 800)
@@ -285,7 +284,7 @@ async def test_a_run_that_ends_while_the_history_is_read_is_in_it(
 ) -> None:
     goes_on = anyio.Event()
 
-    async def slow(_: Question, voice: Voice) -> None:
+    async def slow(_: AgentRequest, voice: RunOutput) -> None:
         voice.say("the answer")
         await goes_on.wait()
 
@@ -308,8 +307,8 @@ async def test_a_run_that_ends_while_the_history_is_read_is_in_it(
 
 @pytest.mark.parametrize("protocol", [3, 4])
 async def test_a_run_that_failed_without_a_word_is_in_the_history_with_its_error(tmp_path: Path, protocol: int) -> None:
-    async def fails(_: Question, __: Voice) -> None:
-        raise DragomanError("no_model", say("{text}", text="it refused"))
+    async def fails(_: AgentRequest, __: RunOutput) -> None:
+        raise DragomanError("no_model", localize("{text}", text="it refused"))
 
     offered = {"minProtocol": 3, "maxProtocol": protocol}
     async with house(tmp_path, fails) as it, it.member(**offered) as guest:
@@ -339,7 +338,7 @@ async def test_a_run_is_stopped_at_once_and_only_through_its_own_session(tmp_pat
 
 
 async def test_frames_are_numbered_without_a_hole_and_tool_frames_go_to_who_asked_for_them(tmp_path: Path) -> None:
-    async def script(asked: Question, voice: Voice) -> None:
+    async def script(asked: AgentRequest, voice: RunOutput) -> None:
         voice.begin_tool("t1", "look", title="Looking", input={})
         voice.end_tool("t1", "seen")
 
@@ -393,7 +392,7 @@ async def test_an_approval_is_seen_by_whoever_reads_and_answered_by_a_person_onc
         assert wanted["subject"] == "make test"
         answer = {"id": wanted["id"], "decision": "allow"}
         refused = await agent.ask("dragoman.approval.resolve", answer)
-        assert "by a person" in refused["error"]["message"]
+        assert "Only a person" in refused["error"]["message"]
         assert not (await reader.ask("dragoman.approval.resolve", answer))["ok"]
         assert (await reader.ask("dragoman.approvals"))["payload"]["approvals"] == [wanted]
         assert allowed == []
@@ -418,19 +417,19 @@ async def test_what_is_no_handshake_ends_the_connection_and_nobody_elses(tmp_pat
 async def test_who_does_not_shake_hands_in_time_is_shown_the_door_and_who_did_stays(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(visit, "HANDSHAKE_WITHIN_S", 0.3)
+    monkeypatch.setattr(connection, "HANDSHAKE_WITHIN_S", 0.3)
     async with house(tmp_path) as it, it.member() as member, it.guest() as silent:
         assert await silent.closed() == 1008
         assert silent.socket.close_reason == "handshake timeout"
         assert (await member.ask("health"))["ok"]
 
 
-@pytest.mark.parametrize(("bound", "joins"), [("STRANGERS_AT_MOST", False), ("VISITS_AT_MOST", True)])
+@pytest.mark.parametrize(("bound", "joins"), [("UNAUTHENTICATED_AT_MOST", False), ("CONNECTIONS_AT_MOST", True)])
 async def test_more_than_the_gateway_has_room_for_are_sent_away(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, bound: str, *, joins: bool
 ) -> None:
     async with house(tmp_path) as it:
-        monkeypatch.setattr(hub, bound, 1)
+        monkeypatch.setattr(server, bound, 1)
         async with it.guest() as first:
             if joins:
                 assert (await first.connect(it.token))["ok"]
@@ -443,10 +442,10 @@ async def test_more_than_the_gateway_has_room_for_are_sent_away(
 async def test_a_reader_that_takes_nothing_misses_pieces_and_then_is_shown_the_door(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("dragoman.gateway.outbox.STILL_S", 0.2)
-    monkeypatch.setattr("dragoman.gateway.outbox.ROOM_BYTES", 1 << 18)
+    monkeypatch.setattr("dragoman.servers.gateway.connection.STILL_S", 0.2)
+    monkeypatch.setattr("dragoman.servers.gateway.connection.ROOM_BYTES", 1 << 18)
 
-    async def flood(asked: Question, voice: Voice) -> None:
+    async def flood(asked: AgentRequest, voice: RunOutput) -> None:
         for _ in range(10):
             voice.say("x" * 50_000)
             await anyio.lowlevel.checkpoint()

@@ -12,7 +12,7 @@ import pytest
 from websockets.asyncio.client import connect
 from websockets.exceptions import InvalidStatus
 
-from dragoman.chat.shown import fenced
+from dragoman.chat.command_agent import fenced
 from tests.daemons import call
 from tests.faces.attacked import Attacked
 from tests.faces.gateway.house import Guest, window
@@ -32,12 +32,12 @@ async def guest(victim: Attacked, **options: Any) -> AsyncIterator[Guest]:
 
 @asynccontextmanager
 async def person(victim: Attacked) -> AsyncIterator[Guest]:
-    async with window(victim.places) as opened:
+    async with window(victim.paths) as opened:
         yield opened
 
 
 def token(victim: Attacked, purpose: str = "gateway") -> str:
-    return victim.places.token_file(purpose).read_text().strip()
+    return victim.paths.token_file(purpose).read_text().strip()
 
 
 async def said(visitor: Guest, text: str, run: str, key: str = "main") -> Json:
@@ -56,12 +56,12 @@ def text_of(ended: Json) -> str:
 async def test_tokens_for_other_doors_are_refused_by_the_handshake_and_leave_no_trace(
     victim: Attacked, purpose: str
 ) -> None:
-    before = call(victim.places, "status")["journal_sequence"]
+    before = call(victim.paths, "status")["journal_sequence"]
     async with guest(victim) as stranger:
         refused = await stranger.connect(token(victim, purpose))
         assert refused["error"]["details"]["code"] == "AUTH_TOKEN_MISMATCH"
         assert await stranger.closed() == 1008
-    assert call(victim.places, "status")["journal_sequence"] == before
+    assert call(victim.paths, "status")["journal_sequence"] == before
 
 
 async def test_a_page_of_another_origin_gets_no_upgrade(victim: Attacked) -> None:
@@ -75,7 +75,7 @@ async def test_who_is_connected_is_counted_until_it_goes(victim: Attacked) -> No
     async with guest(victim) as visitor:
         assert (await visitor.connect(token(victim)))["ok"]
         await visitor.ask("health")
-        assert call(victim.places, "status")["links"]["gateway"] == 1
+        assert call(victim.paths, "status")["links"]["gateway"] == 1
         assert [row["host"] for row in (await visitor.ask("system-presence"))["payload"]] == ["dragoman", "cli"]
 
 
@@ -84,7 +84,7 @@ async def test_a_conversation_that_was_forgotten_is_in_no_list(victim: Attacked)
     async with guest(victim) as visitor:
         await visitor.connect(token(victim))
         await visitor.ask("sessions.create", {"key": key, "label": "what nobody is to know"})
-        assert call(victim.places, "journal_forget", {"session": key})["events"] > 0
+        assert call(victim.paths, "journal_forget", {"session": key})["events"] > 0
         found = (await visitor.ask("sessions.list", {"search": "nobody is to know"}))["payload"]
         assert found["sessions"] == []
 
@@ -97,7 +97,7 @@ async def test_who_has_a_conversation_open_is_told_that_it_was_forgotten(victim:
         await watcher.ask("sessions.subscribe")
         await other.ask("sessions.messages.subscribe", {"key": key})
         await other.ask("sessions.create", {"key": key})
-        call(victim.places, "journal_forget", {"session": key})
+        call(victim.paths, "journal_forget", {"session": key})
         for each in (watcher, other):
             told = await each.until(lambda frame: frame.get("payload", {}).get("reason") == "delete")
             assert (told["event"], told["payload"]["sessionKey"]) == ("sessions.changed", key)
@@ -108,12 +108,12 @@ async def test_without_a_model_every_tool_is_a_command(victim: Attacked) -> None
         await visitor.connect(token(victim), caps=["tool-events"])
         assert "/why" in text_of(await said(visitor, "what is wrong with my program?", "r1"))
         assert "Dragoman" in text_of(await said(visitor, "/dragoman_status", "r2"))
-        assert "There is no command /brek" in (await said(visitor, "/brek", "r3"))["errorMessage"]
+        assert "Unknown command /brek" in (await said(visitor, "/brek", "r3"))["errorMessage"]
         offered = (await visitor.ask("dragoman.complete", {"text": "/show_c"}))["payload"]
         assert offered["completions"] == ["/show_canvas"]
         (offer,) = offered["offers"]
         assert offer["text"] == "/show_canvas"
-        assert offer["description"].startswith("Draw a surface")
+        assert offer["description"].startswith("Show the user text, tables")
 
 
 async def test_what_is_drawn_in_the_chat_is_told_with_who_looks(victim: Attacked) -> None:
@@ -142,7 +142,7 @@ async def test_what_is_said_in_a_windows_conversation_is_done_in_its_folder_whic
         await window.ask("dragoman.approval.resolve", {"id": wanted["id"], "decision": "deny"})
         ended = await window.until(lambda frame: is_end(frame) and frame["payload"]["runId"] == "w2")
         assert f"dragoman trust {tmp_path}" in ended["payload"]["errorMessage"]
-    assert call(victim.places, "trust_list")["trusted"] == []
+    assert call(victim.paths, "trust_list")["trusted"] == []
 
 
 async def test_trust_in_another_folder_is_asked_for_where_it_is_refused_and_of_the_person_alone(
@@ -152,7 +152,7 @@ async def test_trust_in_another_folder_is_asked_for_where_it_is_refused_and_of_t
     for folder in (own, other):
         folder.mkdir()
     (other / "orders.py").touch()
-    call(victim.places, "trust_add", {"folder": str(own)})
+    call(victim.paths, "trust_add", {"folder": str(own)})
     start = f"/start {other / 'orders.py'}"
     async with person(victim) as window, guest(victim) as client:
         assert (await window.connect(""))["ok"]
@@ -166,8 +166,8 @@ async def test_trust_in_another_folder_is_asked_for_where_it_is_refused_and_of_t
         assert (wanted["kind"], wanted["tool"], wanted["subject"]) == ("trust", "", str(other))
         await window.ask("dragoman.approval.resolve", {"id": wanted["id"], "decision": "deny"})
         await window.until(lambda frame: is_end(frame) and frame["payload"]["runId"] == "o2")
-    assert [it["folder"] for it in call(victim.places, "trust_list")["trusted"]] == [str(own)]
-    call(victim.places, "trust_revoke", {"folder": str(own)})
+    assert [it["folder"] for it in call(victim.paths, "trust_list")["trusted"]] == [str(own)]
+    call(victim.paths, "trust_revoke", {"folder": str(own)})
 
 
 async def test_a_frame_over_the_limit_ends_its_sender_alone(victim: Attacked) -> None:
@@ -180,4 +180,4 @@ async def test_a_frame_over_the_limit_ends_its_sender_alone(victim: Attacked) ->
 
 
 async def test_an_idle_daemon_with_a_gateway_stays_small(victim: Attacked) -> None:
-    assert call(victim.places, "status")["resident_mb"] < 130, "with every schema made and a connection served"
+    assert call(victim.paths, "status")["resident_mb"] < 130, "with every schema made and a connection served"

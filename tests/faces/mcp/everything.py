@@ -2,19 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from dragoman.tools import general
+from dragoman.tools.canvas import table as canvas
+from dragoman.tools.debug import table as debug
+from dragoman.tools.editor import table as editor
+from dragoman.tools.evidence import table as evidence
+from dragoman.tools.terminal import table as terminal
 
-from dragoman.tools.canvas import canvas_operations
-from dragoman.tools.debug.table import TOOLS
-from dragoman.tools.editor import editor_operations
-from dragoman.tools.evidence.table import TOOLS as EVIDENCE_TOOLS
-from dragoman.tools.terminal.table import TOOLS as TERMINAL_TOOLS
-
-_NOTHING = cast("Any", None)  # the table alone: nothing of it is called
-EVERYTHING = [
-    "dragoman_status",
-    "search_journal",
-    *(tool.name for tool in (*TOOLS, *EVIDENCE_TOOLS, *TERMINAL_TOOLS)),
-    *(operation.name for operation in canvas_operations(_NOTHING, lambda: 0, {})),
-    *(operation.name for operation in editor_operations(_NOTHING, _NOTHING, _NOTHING)),
-]
+EVERYTHING = [tool.name for of in (general, debug, evidence, terminal, canvas, editor) for tool in of.TOOLS]

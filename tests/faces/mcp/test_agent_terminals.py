@@ -104,7 +104,7 @@ def test_a_terminal_that_was_named_runs_one_command_at_a_time(bash: RawClient) -
     results = [bash.answer(each)["result"] for each in asked]
     refused = [it for it in results if it.get("isError")]
     assert len(refused) == 3
-    assert all("still runs" in it["content"][0]["text"] for it in refused)
+    assert all("still running" in it["content"][0]["text"] for it in refused)
     (done,) = (it for it in results if not it.get("isError"))
     assert told(done)["output"] in "0123"
 

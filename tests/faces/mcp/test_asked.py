@@ -10,15 +10,15 @@ from typing import Any
 import pytest
 from starlette.requests import HTTPConnection
 
-from dragoman.errors import DragomanError
-from dragoman.mcp.asked import Asked, login_environment
+from dragoman.core.errors import DragomanError
+from dragoman.servers.mcp.http_endpoint import HttpClientContext, login_environment
 
 pytestmark = pytest.mark.anyio
 
 
-def asked(query: str = "", **headers: str) -> Asked:
+def asked(query: str = "", **headers: str) -> HttpClientContext:
     raw = [(name.replace("_", "-").lower().encode(), value.encode()) for name, value in headers.items()]
-    return Asked.of(HTTPConnection({"type": "http", "headers": raw, "query_string": query.encode()}))
+    return HttpClientContext.of(HTTPConnection({"type": "http", "headers": raw, "query_string": query.encode()}))
 
 
 def test_the_same_words_are_the_same_client_and_every_difference_is_another() -> None:

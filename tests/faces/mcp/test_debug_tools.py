@@ -9,7 +9,7 @@ import anyio
 import pytest
 from mcp import Client
 
-from dragoman.mcp.server import build_server
+from dragoman.servers.mcp.server import build_server
 from tests.domain.tools.bench import Bench, opened
 
 pytestmark = pytest.mark.anyio

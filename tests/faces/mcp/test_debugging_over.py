@@ -18,6 +18,7 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 from tests.daemons import PATIENCE, Cli, call, cli_with_home
 from tests.faces.mcp.conftest import ANY_PORT
 from tests.faces.mcp.over_http import MODERN, asker_of, session_of
+from tests.sizes import sized
 
 pytestmark = [pytest.mark.anyio, pytest.mark.timeout(180)]
 
@@ -52,7 +53,7 @@ def workspace(running: Cli, tmp_path: Path) -> Path:
 
 
 def trust(cli: Cli, folder: Path) -> None:
-    call(cli.places, "trust_add", {"folder": str(folder)})
+    call(cli.paths, "trust_add", {"folder": str(folder)})
 
 
 def _parameters(cli: Cli, workspace: str) -> StdioServerParameters:
@@ -118,7 +119,7 @@ async def find_the_bug(agent: Any) -> list[str]:
 
 async def test_the_whole_way_through_a_bug_by_every_way_at_once(running: Cli, tmp_path: Path) -> None:
     """And by two without a handshake over HTTP, who have nothing but their folders to be told apart by."""
-    ways = [*WAYS, "HTTP without"]
+    ways = [*WAYS, *sized(brief=["HTTP without"], soak=[*WAYS])]
     async with anyio.create_task_group() as group:
         for number, way in enumerate(ways):
             folder = tmp_path / str(number)

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from dragoman.mcp.door import caller_of
-from dragoman.wire.control import Hello
+from dragoman.protocols.control import Hello
+from dragoman.servers.mcp.stdio_endpoint import caller_of
 
 
 def hello(workspace: object) -> Hello:

@@ -7,11 +7,12 @@ from typing import Any, ClassVar
 
 import pytest
 
-from dragoman.errors import DragomanError
-from dragoman.phrases import say
-from dragoman.places import find_places
-from dragoman.tools import Caller, Effects, Operation, Outcome, Toolbox
-from dragoman.tools.operation import Parameters, Result
+from dragoman.core.errors import DragomanError
+from dragoman.core.localization import localize
+from dragoman.core.paths import find_paths
+from dragoman.tools import Effects, Tool, ToolOutcome, ToolRegistry
+from dragoman.tools.tool import Parameters, Result
+from dragoman.workspace.caller import Caller
 from tests.daemons import Cli
 from tests.faces.mcp.raw import raw_client
 from tests.faces.mcp.serving import Serving, serving, serving_http
@@ -30,20 +31,20 @@ class Nothing(Result):
     pass
 
 
-async def run(_: Caller, __: Parameters) -> Outcome:
-    raise DragomanError("unused", say("No daemon is running."))
+async def run(_: Caller, __: Parameters) -> ToolOutcome:
+    raise DragomanError("unused", localize("No daemon is running."))
 
 
 @pytest.fixture
 def noted(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    operation = Operation("noting", "", "", Noting, Nothing, run, Effects())
-    monkeypatch.setattr(Serving, "toolbox", lambda _: Toolbox([operation]))
+    tool = Tool("noting", "", "", Noting, Nothing, run, Effects())
+    monkeypatch.setattr(Serving, "toolbox", lambda _: ToolRegistry([tool]))
     Noting.made_in.clear()
     return Noting.made_in
 
 
 def test_schemas_are_made_in_a_worker_thread_and_once(cli: Cli, noted: list[str]) -> None:
-    with serving(cli.places):
+    with serving(cli.paths):
         for _ in range(2):
             with raw_client(cli) as client:
                 client.initialize()
@@ -53,7 +54,7 @@ def test_schemas_are_made_in_a_worker_thread_and_once(cli: Cli, noted: list[str]
 
 
 def test_so_they_are_for_the_first_client_over_http(noted: list[str]) -> None:
-    with serving_http(find_places()) as (_, client):
+    with serving_http(find_paths()) as (_, client):
         client.initialize()
         assert client.post("tools/list").message["result"]["tools"][0]["name"] == "noting"
     assert len(noted) == 1

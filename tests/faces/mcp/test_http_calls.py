@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from dragoman.mcp.lines import RESULT_CAP
-from dragoman.places import find_places
+from dragoman.core.paths import find_paths
+from dragoman.servers.mcp.messages import RESULT_CAP
 from tests.daemons import eventually
 from tests.faces.mcp.over_http import Wire, modern_request
 from tests.faces.mcp.serving import Serving, serving_http
@@ -19,7 +19,7 @@ from tests.faces.mcp.serving import Serving, serving_http
 
 @pytest.fixture
 def served() -> Iterator[tuple[Serving, Wire]]:
-    with serving_http(find_places()) as served:
+    with serving_http(find_paths()) as served:
         yield served
 
 

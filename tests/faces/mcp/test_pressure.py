@@ -20,7 +20,7 @@ MB = 1_000_000
 
 @pytest.fixture
 def served(cli: Cli) -> Iterator[Serving]:
-    with serving(cli.places) as served:
+    with serving(cli.paths) as served:
         yield served
 
 
@@ -152,7 +152,7 @@ def test_the_calls_of_a_client_that_leaves_end(served: Serving, talking: RawClie
 
 def test_an_end_in_order_is_told_to_open_calls_as_a_restart(cli: Cli) -> None:
     with raw_client(cli) as client:
-        with serving(cli.places) as served:
+        with serving(cli.paths) as served:
             client.initialize()
             waiting = client.begin_call("wait")
             assert served.entered.acquire(timeout=10)

@@ -14,15 +14,16 @@ import pytest
 from mcp import Client
 from mcp.shared.exceptions import MCPError
 
-from dragoman.events import Event, Recorded
-from dragoman.mcp.prompts import PROMPTS
-from dragoman.mcp.server import build_server
-from dragoman.phrases import Language
-from dragoman.redaction import Redactor
-from dragoman.tools import Caller, Toolbox
-from dragoman.tools.debug.reading import EVENTS, OUTPUT_CHARACTERS, SessionReadings
+from dragoman.core.events import Event, RecordedEvent
+from dragoman.core.localization import Language
+from dragoman.core.redaction import Redactor
+from dragoman.servers.mcp.prompts import PROMPTS
+from dragoman.servers.mcp.server import build_server
+from dragoman.tools import ToolRegistry
 from dragoman.tools.debug.table import TOOLS
-from dragoman.tools.debug.values import Values
+from dragoman.tools.debug.values import ValueFormatter
+from dragoman.tools.resources import MAX_RESOURCE_EVENTS, OUTPUT_CHARACTERS, SessionResources
+from dragoman.workspace.caller import Caller
 from tests.domain.tools.bench import Bench, opened
 
 pytestmark = pytest.mark.anyio
@@ -34,7 +35,7 @@ SECRET = "ghp_" + "a1B2" * 10
 @asynccontextmanager
 async def client_in(language: Language = "en") -> AsyncIterator[Client]:
     caller = Caller("mcp-1", Path("/"), Path("/"), language)
-    async with Client(build_server(Toolbox([]), caller, "1.0")) as client:
+    async with Client(build_server(ToolRegistry([]), caller, "1.0")) as client:
         yield client
 
 
@@ -103,8 +104,8 @@ async def test_a_prompt_that_cannot_be_made_says_why(name: str, arguments: dict[
     assert code_of(refused.value) == code
 
 
-def readings(bench: Bench) -> SessionReadings:
-    return SessionReadings(bench.service, bench.journal, Values(Redactor()))
+def readings(bench: Bench) -> SessionResources:
+    return SessionResources(bench.service, bench.journal, ValueFormatter(Redactor()))
 
 
 @asynccontextmanager
@@ -139,14 +140,19 @@ async def test_of_a_long_record_the_newest_events_are_read(tmp_path: Path, more:
         session_id = await session_in(bench, client)
         with anyio.fail_after(10):
             async for row in bench.journal.tail(kinds=["debug.stopped"]):
-                assert isinstance(row, Recorded)
+                assert isinstance(row, RecordedEvent)
                 break
-        told = [Event(kind="debug.resumed", session=session_id, text=f"step {at}") for at in range(EVENTS + more)]
+        told = [
+            Event(kind="debug.resumed", session=session_id, text=f"step {at}")
+            for at in range(MAX_RESOURCE_EVENTS + more)
+        ]
         for first in range(0, len(told), 500):
             await bench.journal.append(told[first : first + 500])
         lines = (await read(client, f"dragoman://session/{session_id}/journal")).splitlines()
     assert lines[0] == "…"
-    assert [line.rsplit(" ", 2)[1:] for line in lines[1:]] == [["step", str(at)] for at in range(more, EVENTS + more)]
+    assert [line.rsplit(" ", 2)[1:] for line in lines[1:]] == [
+        ["step", str(at)] for at in range(more, MAX_RESOURCE_EVENTS + more)
+    ]
 
 
 async def test_the_texts_of_a_session_are_listed_and_read(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from dragoman.wire.control import LINE_CAP
+from dragoman.protocols.control import LINE_CAP
 from tests.daemons import PATIENCE, Cli, daemons_of, eventually
 from tests.faces.mcp.raw import RawClient, introduction, raw_client
 from tests.faces.mcp.serving import Serving, serving
@@ -33,7 +33,7 @@ print(code, sorted(strangers), "asyncio" in sys.modules, file=sys.stderr)
 
 @pytest.fixture
 def served(cli: Cli) -> Iterator[Serving]:
-    with serving(cli.places) as served:
+    with serving(cli.paths) as served:
         yield served
 
 
@@ -113,7 +113,7 @@ def test_an_environment_that_is_too_large_loses_its_largest_part_and_says_so(cli
     left_out = [name for name in huge if name not in caller.environment]
     assert 0 < len(left_out) < len(huge)
     assert caller.environment["SMALL"] == "kept"
-    assert all(f"The variable '{name}' is too long" in errors for name in left_out)
+    assert all(f"The environment variable '{name}' is too long" in errors for name in left_out)
 
 
 def test_the_environment_is_in_no_file_of_ours(cli: Cli) -> None:
@@ -126,7 +126,7 @@ def test_the_environment_is_in_no_file_of_ours(cli: Cli) -> None:
         client.ask("tools/call", {"name": "no_such"})
         client.leave()
     cli("down")
-    files = [path for folder in (cli.places.state, cli.places.config) for path in folder.rglob("*") if path.is_file()]
+    files = [path for folder in (cli.paths.state, cli.paths.config) for path in folder.rglob("*") if path.is_file()]
     assert any(path.suffix == ".log" for path in files)
     assert [path for path in files if secret.encode() in path.read_bytes()] == []
 
@@ -228,6 +228,6 @@ def test_a_rotated_token_does_not_end_what_needs_none(running: Cli, client: RawC
 
 
 def test_help_names_it_and_says_who_starts_it(running: Cli) -> None:
-    shown = " ".join(running("--help").stdout.replace("│", " ").split())
-    assert "mcp Serve one MCP client on standard input and output; clients start it." in shown
+    shown = " ".join(running("help", "--all").stdout.replace("│", " ").split())
+    assert "mcp Serve one MCP client on standard input and output." in shown
     assert "--workspace" in running("mcp", "--help").stdout

@@ -135,8 +135,8 @@ def test_wrong_arguments_are_told_to_the_model_with_what_is_right(client: RawCli
     assert result["isError"] is True
     assert "structuredContent" not in result
     text = result["content"][0]["text"]
-    assert text.startswith("bad_arguments: search_journal cannot be called like this: ")
-    assert all(name in text for name in ("words: ", "word: ", "limit: ", "Its parameters are: words, limit."))
+    assert text.startswith("bad_arguments: Invalid arguments for search_journal: ")
+    assert all(name in text for name in ("words: ", "word: ", "limit: ", "Parameters: words, limit."))
     assert result["_meta"]["dragoman/error"]["code"] == "bad_arguments"
 
 
@@ -144,7 +144,7 @@ def test_a_client_hears_errors_in_its_own_language(running: Cli) -> None:
     chinese = Cli(running.home, {**running.environment, "DRAGOMAN_LANG": "zh"})
     with raw_client(chinese) as client:
         client.initialize()
-        assert "没有名为" in client.ask("tools/call", {"name": "no_such", "arguments": {}})["error"]["message"]
+        assert "未知的工具" in client.ask("tools/call", {"name": "no_such", "arguments": {}})["error"]["message"]
         assert "自 " in client.call("dragoman_status")["content"][0]["text"]
 
 

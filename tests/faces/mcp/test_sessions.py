@@ -90,7 +90,7 @@ async def test_the_command_line_fixes_the_list_of_tools(running: Cli) -> None:
         assert names == ["dragoman_status", "search_journal", *(tool.name for tool in TOOLS)]
     async with session(running, "--tools", "general") as agent:
         assert [tool.name for tool in (await agent.list_tools()).tools] == ["dragoman_status", "search_journal"]
-        with pytest.raises(MCPError, match="There is no tool 'start_debugging'"):
+        with pytest.raises(MCPError, match="Unknown tool: 'start_debugging'"):
             await agent.call_tool("start_debugging", {})
 
 
@@ -123,7 +123,7 @@ async def test_a_client_starts_the_daemon_when_there_is_none_and_later_ones_join
 
 async def test_who_came_and_went_is_in_the_journal(running: Cli, tmp_path: Path) -> None:
     def events(words: str) -> list[Any]:
-        found = call(running.places, "journal_search", {"words": words, "limit": 50})["events"]
+        found = call(running.paths, "journal_search", {"words": words, "limit": 50})["events"]
         return [row for row in found if row["body"].get("workspace") == str(tmp_path)]
 
     async with session(running, cwd=tmp_path):

@@ -11,7 +11,7 @@ from typing import Any
 import psutil
 import pytest
 
-from dragoman.shell.consent import READING_S
+from dragoman.shell.overlay.consent import READING_S
 from tests.daemons import Cli, cli_with_home, daemons_of, eventually
 from tests.domain.terminal.panes import Pane, pane
 from tests.e2e.life.watching import require_success
@@ -131,7 +131,7 @@ def test_a_program_that_speaks_to_the_agent_is_data(agent: RawClient) -> None:
 def test_in_a_persons_terminal_it_runs_after_their_key_alone(agent: RawClient, person: Pane) -> None:
     terminal = id_of(person, agent)
     asked = agent.begin_call("run_in_terminal", command="echo agreed $((20+3))", terminal=terminal, timeout_s=30)
-    person.wait_for("raw asks to run here")
+    person.wait_for("raw wants to run here")
     assert "agreed 23" not in "\n".join(person.shown())
     drawn_s = time.monotonic()
     eventually(lambda: time.monotonic() - drawn_s > 2 * READING_S)  # before that a key was meant for something else

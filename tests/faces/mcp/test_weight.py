@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from dragoman.places import find_places
-from dragoman.wire.jsonrpc import LARGE, MESSAGE_CAP, PARTS_AT_MOST, has_too_many_parts
+from dragoman.core.paths import find_paths
+from dragoman.protocols.jsonrpc import LARGE, MESSAGE_CAP, PARTS_AT_MOST, has_too_many_parts
 from tests.faces.mcp.raw import RawClient
 from tests.faces.mcp.serving import serving_http
 
@@ -74,7 +74,7 @@ def _peak_bytes(client: RawClient) -> int:
 
 def test_over_http_it_is_refused_as_well() -> None:
     body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "ping", "params": [{}] * (LARGE)}).encode()
-    with serving_http(find_places()) as (_, client):
+    with serving_http(find_paths()) as (_, client):
         client.initialize()
         refused = client.ask("POST", body)
         assert (refused.status, refused.code) == (400, "too_many_parts")

@@ -6,9 +6,9 @@ import socket
 from pathlib import Path
 from typing import Any
 
-from dragoman.wire.omnish import SEED, Frame, Schema, decode_frame, encode_frame
-from dragoman.wire.omnish import messages as m
-from dragoman.wire.omnish.framing import FrameSplitter
+from dragoman.protocols.omnish import SEED, OmnishFrame, Schema, decode_frame, encode_frame
+from dragoman.protocols.omnish import messages as m
+from dragoman.protocols.omnish.framing import FrameSplitter
 from tests.daemons import PATIENCE
 
 LENGTH = 4
@@ -28,8 +28,8 @@ class Client:
         self.socket.connect(str(path))
         self.pushed: list[Any] = []
         self._splitter = FrameSplitter()
-        self._arrived: list[Frame] = []
-        self._kept: list[Frame] = []
+        self._arrived: list[OmnishFrame] = []
+        self._kept: list[OmnishFrame] = []
         self._last_id = 0
 
     def __enter__(self) -> Client:
@@ -41,7 +41,7 @@ class Client:
     def send(self, message: object, frame_id: int | None = None) -> int:
         """Without waiting; the frame's id."""
         self._last_id = self._last_id + 1 if frame_id is None else frame_id
-        self.send_frame(encode_frame(Frame(self._last_id, message), self.schema))
+        self.send_frame(encode_frame(OmnishFrame(self._last_id, message), self.schema))
         return self._last_id
 
     def send_frame(self, frame: bytes) -> None:
@@ -59,7 +59,7 @@ class Client:
                     return frame.payload
             self._kept.append(self.next())
 
-    def next(self) -> Frame:
+    def next(self) -> OmnishFrame:
         """The next frame that is no push."""
         while True:
             frame = self._next()
@@ -84,7 +84,7 @@ class Client:
         except ConnectionError:
             return True
 
-    def _next(self) -> Frame:
+    def _next(self) -> OmnishFrame:
         while not self._arrived:
             data = self.socket.recv(65536)
             if not data:

@@ -11,15 +11,15 @@ from typing import Any, NamedTuple
 import anyio
 import anyio.to_thread
 
-from dragoman.errors import DragomanError
-from dragoman.omnish.ports import Scope
-from dragoman.omnish.server import OmnishServer
-from dragoman.omnish.visit import Services
-from dragoman.phrases import Language, say
-from dragoman.terminal.told import CommandTold, Notice
-from dragoman.terminal.wrappers import Wrappers
-from dragoman.transport.unix_socket import bind_private_socket
-from dragoman.wire.omnish import SEED, Schema
+from dragoman.core.errors import DragomanError
+from dragoman.core.localization import Language, localize
+from dragoman.io.net.unix_socket import bind_private_socket
+from dragoman.protocols.omnish import SEED, Schema
+from dragoman.servers.omnish.connection import OmnishServices
+from dragoman.servers.omnish.server import OmnishServer
+from dragoman.servers.omnish.services import TerminalScope
+from dragoman.terminal.consent import ConsentBroker
+from dragoman.terminal.model import CommandReport, TerminalNotice
 from tests.faces.omnish.client import Client
 
 TOKEN = "the-token"
@@ -44,7 +44,7 @@ class MemoryRecord:
 
     async def _keep(self, *what: Any) -> None:
         if self.is_broken:
-            raise DragomanError("disk_full", say("The disk is full: {path} could not be written.", path="x"))
+            raise DragomanError("disk_full", localize("The disk is full: cannot write {path}.", path="x"))
         if self.may_take is not None:
             self.waiting += 1
             try:
@@ -65,10 +65,10 @@ class MemoryRecord:
     async def command_began(self, terminal_id: str, at_ms: int, line: str) -> None:
         await self._keep("command", terminal_id, at_ms, line)
 
-    async def command_ended(self, told: CommandTold) -> None:
+    async def command_ended(self, told: CommandReport) -> None:
         await self._keep("ended", told)
 
-    async def notice(self, terminal_id: str, at_ms: int, notice: Notice) -> None:
+    async def notice(self, terminal_id: str, at_ms: int, notice: TerminalNotice) -> None:
         await self._keep("notice", terminal_id, at_ms, notice)
 
     async def end(self, terminal_id: str, at_ms: int, exit_code: int | None) -> None:
@@ -90,11 +90,13 @@ class MemoryRecord:
 @dataclass
 class ScriptedAnswers:
     script: Callable[[str], AsyncGenerator[str, None]]
-    asked: list[tuple[str, Scope, str]] = field(default_factory=list)
+    asked: list[tuple[str, TerminalScope, str]] = field(default_factory=list)
     cancelled: list[str] = field(default_factory=list)
     languages: list[Language] = field(default_factory=list)
 
-    async def stream(self, query: str, *, scope: Scope, asking: str, language: Language) -> AsyncGenerator[str, None]:
+    async def stream(
+        self, query: str, *, scope: TerminalScope, asking: str, language: Language
+    ) -> AsyncGenerator[str, None]:
         self.asked.append((query, scope, asking))
         self.languages.append(language)
         try:
@@ -129,7 +131,7 @@ class Standing:
     record: MemoryRecord
     answers: ScriptedAnswers
     completions: HeldCompletions
-    wrappers: Wrappers
+    wrappers: ConsentBroker
     server: OmnishServer
 
     @contextlib.asynccontextmanager
@@ -168,8 +170,8 @@ class AwaitedClient:
 async def standing(
     folder: Path, script: Callable[[str], AsyncGenerator[str, None]] = two_pieces
 ) -> AsyncIterator[Standing]:
-    record, answers, completions, wrappers = MemoryRecord(), ScriptedAnswers(script), HeldCompletions(), Wrappers()
-    services = Services(record, answers, completions, wrappers, admits=TOKEN.__eq__, version="1.2.3")
+    record, answers, completions, wrappers = MemoryRecord(), ScriptedAnswers(script), HeldCompletions(), ConsentBroker()
+    services = OmnishServices(record, answers, completions, wrappers, admits=TOKEN.__eq__, version="1.2.3")
     server, path = OmnishServer(services), folder / "run" / "s"
     with bind_private_socket(path) as listener:
         async with anyio.create_task_group() as group:

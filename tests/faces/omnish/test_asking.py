@@ -8,12 +8,12 @@ from pathlib import Path
 import anyio
 import pytest
 
-from dragoman.errors import DragomanError
-from dragoman.omnish import completing, questions
-from dragoman.phrases import say
-from dragoman.wire.omnish import messages as m
-from dragoman.wire.omnish import messages_v25 as newer
-from dragoman.wire.omnish import schema_named
+from dragoman.core.errors import DragomanError
+from dragoman.core.localization import localize
+from dragoman.protocols.omnish import messages as m
+from dragoman.protocols.omnish import messages_v25 as newer
+from dragoman.protocols.omnish import schema_named
+from dragoman.servers.omnish import requests as omnish_requests
 from tests.domain.transport.supervised_support import until
 from tests.faces.omnish.client import began, shown
 from tests.faces.omnish.standing import TOKEN, standing
@@ -32,7 +32,7 @@ async def hang(_: str) -> AsyncGenerator[str, None]:
 
 
 async def refuse(_: str) -> AsyncGenerator[str, None]:
-    raise DragomanError("model_refused", say("Too many questions at once; this one was not asked."))
+    raise DragomanError("model_refused", localize("Too many questions at once; this one was dropped."))
     yield ""
 
 
@@ -77,7 +77,7 @@ async def test_a_shell_is_answered_in_its_own_language(tmp_path: Path, told: dic
         await client.ask(began("s", **told))
         answer = await client.ask(question())
         assert face.answers.languages == [language]
-        assert answer.content == say("Too many questions at once; this one was not asked.").in_language(
+        assert answer.content == localize("Too many questions at once; this one was dropped.").in_language(
             "zh" if language == "zh" else "en"
         )
 
@@ -111,16 +111,16 @@ async def test_a_hung_question_holds_up_neither_the_record_nor_another_one(tmp_p
 @pytest.mark.parametrize(
     ("script", "begin", "words"),
     [
-        (hang, "it is \n", "too long"),
+        (hang, "it is \n", "timed out"),
         (refuse, "", "Too many"),
-        (crash, "so far\n", "went wrong"),
-        (never, "", "too long"),
+        (crash, "so far\n", "Internal error"),
+        (never, "", "timed out"),
     ],
 )
 async def test_whatever_happens_to_an_answer_it_ends_in_words(
     tmp_path: Path, script: object, begin: str, words: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(questions, "NEXT_PIECE_WITHIN_S", 0.1)
+    monkeypatch.setattr(omnish_requests, "NEXT_PIECE_WITHIN_S", 0.1)
     async with standing(tmp_path, script) as face, face.client() as client:  # type: ignore[arg-type]
         answer = await client.ask(question())
         assert answer.is_final
@@ -132,7 +132,7 @@ async def test_whatever_happens_to_an_answer_it_ends_in_words(
 async def test_an_endless_answer_is_cut(tmp_path: Path) -> None:
     async with standing(tmp_path, endless) as face, face.client() as client:
         answer = await client.ask(question())
-        assert len(answer.content) == questions.MAX_ANSWER_CHARACTERS
+        assert len(answer.content) == omnish_requests.MAX_ANSWER_CHARACTERS
         assert answer.is_final
 
 
@@ -148,12 +148,12 @@ async def test_a_client_that_leaves_takes_its_question_with_it(tmp_path: Path) -
 
 async def test_one_question_too_many_is_refused_in_words(tmp_path: Path) -> None:
     async with standing(tmp_path, hang) as face, face.client() as client:
-        for number in range(questions.AT_ONCE):
+        for number in range(omnish_requests.AT_ONCE):
             await client.send(question(f"r{number}"))
         refused = await client.ask(question("last"))
         assert (refused.request_id, refused.is_final) == ("last", True)
         assert "Too many questions" in refused.content
-        assert len(face.answers.asked) == questions.AT_ONCE
+        assert len(face.answers.asked) == omnish_requests.AT_ONCE
 
 
 @pytest.mark.requirement("omnish:daemon:answers-completions")
@@ -178,7 +178,7 @@ async def test_of_completions_that_wait_the_newest_counts_and_each_is_answered(t
 
 
 async def test_completions_that_take_too_long_are_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(completing, "SUGGESTED_WITHIN_S", 0.05)
+    monkeypatch.setattr(omnish_requests, "SUGGESTED_WITHIN_S", 0.05)
     async with standing(tmp_path) as face, face.client() as client:
         assert await client.ask(m.CompletionRequest("s", "git", 3, 1)) == m.CompletionResponse(1, [])
 

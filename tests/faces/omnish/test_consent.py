@@ -7,8 +7,8 @@ from pathlib import Path
 import anyio
 import pytest
 
-from dragoman.terminal.names import terminal_name
-from dragoman.wire.omnish import messages as m
+from dragoman.protocols.omnish import messages as m
+from dragoman.terminal.model import terminal_name
 from tests.daemons import PATIENCE
 from tests.domain.transport.supervised_support import until
 from tests.faces.omnish.client import began

@@ -7,12 +7,12 @@ from pathlib import Path
 import anyio
 import pytest
 
-from dragoman.omnish import holders, server
-from dragoman.terminal.told import CommandTold, Failed, PatternSeen
-from dragoman.transport import omnish_driver
-from dragoman.wire.omnish import SEED, Frame, encode_frame, schema_named
-from dragoman.wire.omnish import messages as m
-from dragoman.wire.omnish import messages_v25 as newer
+from dragoman.io.drivers import omnish_driver
+from dragoman.protocols.omnish import SEED, OmnishFrame, encode_frame, schema_named
+from dragoman.protocols.omnish import messages as m
+from dragoman.protocols.omnish import messages_v25 as newer
+from dragoman.servers.omnish import recording, server
+from dragoman.terminal.model import CommandFailedNotice, CommandReport, PatternNotice
 from tests.domain.transport.supervised_support import until
 from tests.faces.omnish.client import began, ended, on_the_wire, shown
 from tests.faces.omnish.standing import TOKEN, standing
@@ -50,19 +50,19 @@ async def test_every_message_that_tells_something_is_recorded_in_order_and_ackno
             ("input", "s", 3, b"y\r"),
             ("output", "s", 4, b"failed"),
             ("ended", told_of("s", 1, "make", 2)),
-            ("notice", "s", 5, Failed(2)),
-            ("notice", "s", 6, PatternSeen("fail")),
+            ("notice", "s", 5, CommandFailedNotice(2)),
+            ("notice", "s", 6, PatternNotice("fail")),
             ("end", "s", 7, 2),
         ]
         assert face.record.live == set()
 
 
 def m_ack(frame_id: int) -> object:
-    return Frame(frame_id, m.Ack())
+    return OmnishFrame(frame_id, m.Ack())
 
 
-def told_of(session: str, number: int, line: str, exit_code: int) -> CommandTold:
-    return CommandTold(
+def told_of(session: str, number: int, line: str, exit_code: int) -> CommandReport:
+    return CommandReport(
         id=f"{session}:{number}", terminal=session, line=line, cwd="/home", started_ms=2000, ended_ms=3000,
         exit_code=exit_code,
     )  # fmt: skip
@@ -169,7 +169,7 @@ async def test_a_command_that_is_just_recorded_is_whole_before_the_newer_begins(
         await old.send(ended("s", 1, "make"))
         await until(lambda: face.record.waiting == 1)
         frame_id = await new.send(began("s"))
-        await until(lambda: any(it.is_ending for it in face.server.visits))
+        await until(lambda: any(it.is_ending for it in face.server.connections))
         face.record.may_take.set()
         assert await new.reply_to(frame_id) == m.Ack()
         assert [it[0] for it in face.record.told] == ["begin", "ended", "begin"]
@@ -178,7 +178,7 @@ async def test_a_command_that_is_just_recorded_is_whole_before_the_newer_begins(
 async def test_an_older_connection_that_does_not_end_costs_the_newer_its_turn(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(holders, "ENDS_WITHIN_S", 0.05)
+    monkeypatch.setattr(recording, "ENDS_WITHIN_S", 0.05)
     async with standing(tmp_path) as face, face.client() as old, face.client() as new:
         await old.ask(began("s"))
         face.record.may_take = anyio.Event()
@@ -212,7 +212,7 @@ async def test_a_flood_waits_with_its_sender(tmp_path: Path) -> None:
 
 
 def on_the_wire_of(message: object) -> bytes:
-    return on_the_wire(encode_frame(Frame(9, message), SEED))
+    return on_the_wire(encode_frame(OmnishFrame(9, message), SEED))
 
 
 async def test_who_reads_nothing_is_let_go_and_the_others_go_on(
@@ -281,6 +281,6 @@ async def test_a_changed_token_ends_those_who_came_by_it_and_no_others(tmp_path:
     async with standing(tmp_path) as face, face.client(V25) as by_token, face.client() as by_uid:
         assert (await by_token.ask(newer.Auth(TOKEN, 25))).ok
         await by_uid.ask(began("s"))
-        face.server.end_those_by_token()
+        face.server.end_token_connections()
         assert await by_token.is_closed()
         assert await by_uid.ask(began("s")) == m.Ack()

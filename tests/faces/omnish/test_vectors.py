@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from dragoman.wire.omnish import SEED, Frame, decode_frame, encode_frame, schema_named
-from dragoman.wire.omnish import messages as m
-from dragoman.wire.omnish import messages_v25 as newer
+from dragoman.protocols.omnish import SEED, OmnishFrame, decode_frame, encode_frame, schema_named
+from dragoman.protocols.omnish import messages as m
+from dragoman.protocols.omnish import messages_v25 as newer
 from tests.daemons import call
 from tests.faces.attacked import Attacked
 from tests.faces.omnish.client import Client, on_the_wire
@@ -36,14 +36,14 @@ REPLIES: dict[type, type] = {
 
 @pytest.fixture
 def client(victim: Attacked) -> Iterator[Client]:
-    with Client(victim.places.omnish_socket) as client:
+    with Client(victim.paths.omnish_socket) as client:
         yield client
 
 
 @pytest.fixture
 def newer_client(victim: Attacked) -> Iterator[Client]:
-    token = victim.places.token_file("omnish").read_text().strip()
-    with Client(victim.places.omnish_socket, V25) as client:
+    token = victim.paths.token_file("omnish").read_text().strip()
+    with Client(victim.paths.omnish_socket, V25) as client:
         assert client.ask(newer.Auth(token, 25)).ok
         yield client
 
@@ -61,7 +61,7 @@ def require_reply(client: Client, frame: bytes) -> None:
         assert got.payload.sequence_id == sent.payload.sequence_id  # type: ignore[attr-defined]
 
 
-def require_end_of_answer(client: Client, asked: m.Request, got: Frame) -> None:
+def require_end_of_answer(client: Client, asked: m.Request, got: OmnishFrame) -> None:
     several = not got.payload.is_final  # type: ignore[attr-defined]
     assert client.schema is not SEED or not several
     while not got.payload.is_final:  # type: ignore[attr-defined]
@@ -105,10 +105,10 @@ def test_an_odd_frame_is_answered_or_skipped_as_the_reference_does(client: Clien
 
 def test_skipped_frames_are_counted(victim: Attacked) -> None:
     def counted() -> int:
-        return int(call(victim.places, "status")["terminals"]["skipped_frames"].get("invalid_magic", 0))
+        return int(call(victim.paths, "status")["terminals"]["skipped_frames"].get("invalid_magic", 0))
 
     before = counted()
-    with Client(victim.places.omnish_socket) as client:
+    with Client(victim.paths.omnish_socket) as client:
         client.send_frame(MESSAGE_ID + b"XX\0\0\0\0")
         require_alive(client)
         assert counted() == before + 1
@@ -137,7 +137,7 @@ def test_what_the_real_client_sent_is_answered_whatever_its_chunks(client: Clien
 
 
 def test_the_references_token_is_not_ours(victim: Attacked) -> None:
-    with Client(victim.places.omnish_socket, V25) as client:
+    with Client(victim.paths.omnish_socket, V25) as client:
         client.send_frame(bytes.fromhex(next(it["frame_hex"] for it in V25_FILE["valid"] if it["name"] == "auth")))
         assert client.next().payload.ok is False  # type: ignore[attr-defined]
         assert client.is_closed()
@@ -145,7 +145,7 @@ def test_the_references_token_is_not_ours(victim: Attacked) -> None:
 
 def test_frames_of_the_other_revision_harm_nobody(victim: Attacked) -> None:
     for vectors in (NOT_AUTH, SEED_FILE["valid"]):
-        with Client(victim.places.omnish_socket) as client:
+        with Client(victim.paths.omnish_socket) as client:
             for vector in vectors:
                 client.send_frame(bytes.fromhex(vector["frame_hex"]))
     victim.assert_serves()
@@ -153,7 +153,7 @@ def test_frames_of_the_other_revision_harm_nobody(victim: Attacked) -> None:
 
 def test_a_frame_of_every_message_pipelined_is_answered_once_each(client: Client) -> None:
     frames = [decode_frame(bytes.fromhex(it["frame_hex"]), SEED).payload for it in SEED_FILE["valid"]]
-    sent = b"".join(on_the_wire(encode_frame(Frame(1000 + n, it), SEED)) for n, it in enumerate(frames))
+    sent = b"".join(on_the_wire(encode_frame(OmnishFrame(1000 + n, it), SEED)) for n, it in enumerate(frames))
     client.socket.sendall(sent)
     got = [client.next().request_id for _ in frames]
     assert sorted(got) == list(range(1000, 1000 + len(frames)))

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from dragoman.wire.omnish import messages as m
+from dragoman.protocols.omnish import messages as m
 from tests.daemons import Cli, call, cli_with_home
 from tests.e2e.life.watching import require_success
 from tests.e2e.terminal_kills.reading import read_back
@@ -24,7 +24,7 @@ def cli(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cli]:
 
 @pytest.fixture
 def client(cli: Cli) -> Iterator[Client]:
-    with Client(cli.places.omnish_socket) as client:
+    with Client(cli.paths.omnish_socket) as client:
         yield client
 
 
@@ -106,7 +106,7 @@ def test_what_comes_after_the_end_of_a_session_is_kept_and_the_session_stays_end
 def test_the_status_names_the_socket_and_counts_who_is_connected(cli: Cli, client: Client) -> None:
     client.ask(began("counted"))
     status = cli.status()
-    assert status["omnish_socket"] == str(cli.places.omnish_socket)
+    assert status["omnish_socket"] == str(cli.paths.omnish_socket)
     assert status["terminals"]["connected"] >= 1
     assert status["links"]["omnish"] == status["terminals"]["connections"]
     assert f"Terminals: {status['terminals']['connected']} connected." in cli("status").stdout
@@ -118,21 +118,21 @@ def test_what_an_agent_runs_ends_with_the_daemon_and_what_a_person_runs_does_not
     for session in ("of-an-agent", "of-a-person"):
         client.ask(m.Event(session, 2_000, m.CommandBoundary("sleep 60")))
     live = {"id": "of-an-agent", "kind": "terminal", "title": "sleep 60", "ends": True}
-    assert call(cli.places, "status")["sessions"] == [live]
+    assert call(cli.paths, "status")["sessions"] == [live]
     client.ask(ended("of-an-agent", 1, "sleep 60"))
-    assert call(cli.places, "status")["sessions"] == []
+    assert call(cli.paths, "status")["sessions"] == []
 
 
 def test_a_connected_wrapper_is_no_reason_to_ask_before_an_end_and_its_record_is_whole(cli: Cli) -> None:
     """Last in this file: the daemon ends."""
-    with Client(cli.places.omnish_socket) as client:
+    with Client(cli.paths.omnish_socket) as client:
         client.ask(began("stays"))
         client.ask(shown("stays", b"before the end"))
-        assert call(cli.places, "status")["sessions"] == []
+        assert call(cli.paths, "status")["sessions"] == []
         require_success(cli("down"))
         assert client.is_closed()
-    assert not cli.places.omnish_socket.exists()
-    assert read_back(cli.places, "stays").output == b"before the end"
+    assert not cli.paths.omnish_socket.exists()
+    assert read_back(cli.paths, "stays").output == b"before the end"
     require_success(cli("up"))
-    with Client(cli.places.omnish_socket) as again:
+    with Client(cli.paths.omnish_socket) as again:
         assert again.ask(began("stays")) == m.Ack()

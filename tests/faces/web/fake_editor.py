@@ -29,7 +29,7 @@ class Silence(Exception):  # noqa: N818
 
 def proved(place: Workplace, *, receive_buffer: int = 0) -> WebSocket:
     """The socket of an editor that has said nothing yet."""
-    return as_editor(place.daemon.places).open("/link/editor", receive_buffer=receive_buffer)
+    return as_editor(place.daemon.paths).open("/link/editor", receive_buffer=receive_buffer)
 
 
 class FakeEditor:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from dragoman.phrases import say
+from dragoman.core.localization import localize
 from tests.daemons import call, eventually
 from tests.faces.attacked import Attacked
 from tests.proving import calls, log_in
@@ -30,7 +30,7 @@ def test_what_a_tool_refuses_is_an_answer_in_the_readers_language(victim: Attack
     answer = post(victim, "/api/call", {"tool": "no_such"}, language="zh-CN")
     assert (answer.status, answer.json()["is_error"]) == (200, True)
     assert answer.json()["data"]["code"] == "unknown_tool"
-    assert answer.json()["data"]["message"] == say("There is no tool {name}.", name="'no_such'").in_language("zh")
+    assert answer.json()["data"]["message"] == localize("Unknown tool: {name}.", name="'no_such'").in_language("zh")
     failed = post(victim, "/api/call", {"tool": "step_execution", "arguments": {"step_type": "over"}}).json()
     assert (failed["is_error"], failed["data"]["status"]) == (True, "error")
 
@@ -43,26 +43,26 @@ def test_a_body_of_another_shape_is_refused(victim: Attacked) -> None:
 
 
 def test_a_page_gone_wild_is_told_to_wait_and_the_daemon_goes_on(victim: Attacked) -> None:
-    victim.patch("dragoman.web.calls:AT_ONCE", 3)
-    victim.patch("dragoman.web.calls:CALLS_PER_S", 0.001)
+    victim.patch("dragoman.servers.web.tool_api:AT_ONCE", 3)
+    victim.patch("dragoman.servers.web.tool_api:CALLS_PER_S", 0.001)
     answers = [post(victim, "/api/call", {"tool": "list_sessions"}) for _ in range(5)]
     assert [it.status for it in answers] == [200, 200, 200, 429, 429]
     assert answers[-1].json()["error"]["code"] == "too_many_calls"
-    victim.patch("dragoman.web.calls:AT_ONCE", 300)
-    victim.patch("dragoman.web.calls:CALLS_PER_S", 1e9)
+    victim.patch("dragoman.servers.web.tool_api:AT_ONCE", 300)
+    victim.patch("dragoman.servers.web.tool_api:CALLS_PER_S", 1e9)
     assert post(victim, "/api/call", {"tool": "list_sessions"}).status == 200
-    victim.patch("dragoman.web.calls:CALLS_PER_S", 100)
+    victim.patch("dragoman.servers.web.tool_api:CALLS_PER_S", 100)
 
 
 def test_whoever_leaves_takes_the_call_along(victim: Attacked) -> None:
     """With room for one call only, the next is served once the one before has left."""
-    victim.patch("dragoman.web.calls:OPEN_AT_MOST", 1)
+    victim.patch("dragoman.servers.web.tool_api:OPEN_AT_MOST", 1)
     wait = {"tool": "ask_user", "arguments": {"title": "Well?", "fields": [{"name": "a"}], "timeout_s": 60}}
-    with calls(log_in(victim.places)) as gone:
+    with calls(log_in(victim.paths)) as gone:
         gone.begin("/api/call", "POST", wait)
         eventually(lambda: post(victim, "/api/call", {"tool": "list_sessions"}).status == 429)
     eventually(lambda: post(victim, "/api/call", {"tool": "list_sessions"}).status == 200)
-    victim.patch("dragoman.web.calls:OPEN_AT_MOST", 32)
+    victim.patch("dragoman.servers.web.tool_api:OPEN_AT_MOST", 32)
 
 
 def test_only_a_folder_that_was_refused_before_the_persons_eyes_can_be_trusted(
@@ -78,18 +78,18 @@ def test_only_a_folder_that_was_refused_before_the_persons_eyes_can_be_trusted(
     assert answer["data"]["code"] == "needs_trust"
     folder = answer["data"]["details"]["folder"]
     assert post(victim, "/api/trust", {"folder": folder}).json() == {"trusted": folder}
-    assert folder in [it["folder"] for it in call(victim.places, "trust_list")["trusted"]]
+    assert folder in [it["folder"] for it in call(victim.paths, "trust_list")["trusted"]]
     assert post(victim, "/api/trust", {"folder": folder}).status == 404  # once, for what was refused
-    call(victim.places, "trust_revoke", {"folder": folder})
+    call(victim.paths, "trust_revoke", {"folder": folder})
 
 
 @pytest.fixture
 def own_trusted(victim: Attacked) -> Iterator[None]:
     """The daemon's own folder: what is refused then is refused for the program's."""
     own = victim.ask_page("/api/debug/folders").json()["own"]
-    call(victim.places, "trust_add", {"folder": own})
+    call(victim.paths, "trust_add", {"folder": own})
     yield
-    call(victim.places, "trust_revoke", {"folder": own})
+    call(victim.paths, "trust_revoke", {"folder": own})
 
 
 def refused_start(victim: Attacked, program: Path, **more: Any) -> Any:
@@ -131,7 +131,7 @@ def test_a_folder_that_another_took_the_place_of_since_it_was_shown_is_not_trust
     refused = post(victim, "/api/trust", {"folder": str(folder)})
     assert (refused.status, refused.json()["error"]["code"]) == (409, "folder_moved")
     assert str(other) in refused.json()["error"]["message"]
-    trusted = {it["folder"] for it in call(victim.places, "trust_list")["trusted"]}
+    trusted = {it["folder"] for it in call(victim.paths, "trust_list")["trusted"]}
     assert not trusted & {str(folder), str(other)}
 
 

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from starlette.requests import Request
 
-from dragoman.transport.control_link import ControlLink
-from dragoman.web import canvas_api
-from dragoman.web.canvas_api import CanvasApi
+from dragoman.io.drivers.control_client import ControlClient
+from dragoman.servers.web import canvas_api
+from dragoman.servers.web.canvas_api import CanvasApi
 from tests.domain.canvas.studio import studio
 from tests.domain.canvas.test_service import surface
 from tests.faces.attacked import Attacked
@@ -34,7 +34,7 @@ DRAWING = {
 
 def tool(victim: Attacked, name: str, **arguments: Any) -> Any:
     about = {"workspace": "/", "cwd": "/", "environment": {}}
-    with ControlLink.open(victim.places, role="tools", about=about) as link:
+    with ControlClient.open(victim.paths, role="tools", about=about) as link:
         return link.call("call", {"tool": name, "arguments": arguments})["data"]
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from dragoman.transport.http_server import WEBSOCKET_MESSAGE_CAP
+from dragoman.io.net.http_server import WEBSOCKET_MESSAGE_CAP
 from tests.daemons import call, eventually
 from tests.faces.web.fake_editor import FakeEditor, Refusal, Silence, fake_editor, proved
 from tests.page.workplace import Workplace, workplace
@@ -165,7 +165,7 @@ class fake_editor_beside:
 @pytest.mark.parametrize("purpose", ["", "mcp", "page", "editor"])
 def test_no_token_gets_a_socket_only_a_proof_does(place: Workplace, path: str, purpose: str) -> None:
     daemon = place.daemon
-    token = daemon.places.token_file(purpose).read_text().strip() if purpose else "wrong"
+    token = daemon.paths.token_file(purpose).read_text().strip() if purpose else "wrong"
     hello = {"name": "Fake Code", "folders": [], "features": []}
     with WebSocket(daemon.port, path, [daemon.host, ("Authorization", f"Bearer {token}")]) as wire:
         wire.send(json.dumps({"method": "hello", "params": hello}).encode())
@@ -189,10 +189,10 @@ def test_what_does_not_say_who_it_is_gets_the_door(place: Workplace, first: byte
 
 def test_one_that_says_nothing_gets_the_door(place: Workplace) -> None:
     daemon = place.daemon
-    daemon.patch("dragoman.web.editor_api:HELLO_WITHIN_S", 0.1)
+    daemon.patch("dragoman.servers.web.editor_api:HELLO_WITHIN_S", 0.1)
     with proved(place) as wire:
         assert wire.close_code() == 4400
-    daemon.patch("dragoman.web.editor_api:HELLO_WITHIN_S", 5.0)
+    daemon.patch("dragoman.servers.web.editor_api:HELLO_WITHIN_S", 5.0)
 
 
 def test_an_answer_that_is_too_large_ends_the_connection_and_the_question(place: Workplace) -> None:
@@ -214,9 +214,9 @@ def test_a_folder_that_is_open_by_a_link_is_the_same_one_and_its_files_have_the_
 
 def test_a_rotated_token_ends_the_connection(place: Workplace) -> None:
     editor = FakeEditor(place, {"notify": lambda _: {}})
-    call(place.daemon.places, "token_rotate", {"purpose": "page"})
+    call(place.daemon.paths, "token_rotate", {"purpose": "page"})
     assert place.tool("ide_notify", message="there?")["status"] == "shown"  # the page's is another's
-    call(place.daemon.places, "token_rotate", {"purpose": "editor"})
+    call(place.daemon.paths, "token_rotate", {"purpose": "editor"})
     eventually(lambda: place.tool("ide_notify", message="there?").get("code") == "no_editor", every_s=0.02)
     editor.leave()
 

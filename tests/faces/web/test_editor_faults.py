@@ -36,7 +36,7 @@ def _has_none(place: Workplace) -> bool:
 
 
 def test_one_that_stops_reading_gets_the_door_and_what_waits_for_it_is_bounded(place: Workplace) -> None:
-    place.daemon.patch("dragoman.transport.http_protocols:TAKEN_WITHIN_S", 0.3)
+    place.daemon.patch("dragoman.io.net.http_server:TAKEN_WITHIN_S", 0.3)
     before = place.daemon.process.memory_info().rss
     with _wire(place, receive_buffer=4096):
         told = [place.tool("ide_diff", path="x.py", text="y" * 400_000, timeout_s=0.05) for _ in range(20)]

@@ -48,7 +48,7 @@ def test_an_editor_connects_the_daemon_with_a_token_that_is_kept_nowhere(place: 
         eventually(lambda: "connected" in _states(other), every_s=0.02)  # every window shows it
         assert _call(editor, "gateway.disconnect")["state"] == "disconnected"
         eventually(lambda: _states(other)[-1] == "disconnected", every_s=0.02)
-    home = place.daemon.places.state.parent
+    home = place.daemon.paths.state.parent
     assert not [path for path in home.rglob("*") if path.is_file() and TOKEN.encode() in path.read_bytes()]
 
 

@@ -151,7 +151,7 @@ def test_an_editor_that_says_yes_and_lends_nothing_is_an_error(place: Workplace)
 
 
 def test_a_person_who_does_not_answer_is_a_refusal_after_a_while(place: Workplace) -> None:
-    place.daemon.patch("dragoman.debug.editor_launch:STARTED_WITHIN_S", 0.3)
+    place.daemon.patch("dragoman.debug.backends.editor_launch:EDITOR_START_TIMEOUT_S", 0.3)
 
     class Waiting(Delegate):
         def start(self, params: Json) -> Json:
@@ -162,7 +162,7 @@ def test_a_person_who_does_not_answer_is_a_refusal_after_a_while(place: Workplac
             assert _start(place)["code"] == "editor_silent"
             eventually(lambda: "withdrawn" in [it["method"] for it in editor.told], every_s=0.02)
     finally:
-        place.daemon.patch("dragoman.debug.editor_launch:STARTED_WITHIN_S", 180.0)
+        place.daemon.patch("dragoman.debug.backends.editor_launch:EDITOR_START_TIMEOUT_S", 180.0)
 
 
 def test_an_agent_that_stops_it_while_the_person_is_asked_withdraws_the_question(place: Workplace) -> None:

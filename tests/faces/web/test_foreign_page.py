@@ -53,11 +53,11 @@ def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Attacked]:
 @pytest.fixture
 def page(browser: Browser, elsewhere: str, daemon: Attacked) -> Iterator[Page]:
     """It even knows the port, a login code and the token: what a browser adds by itself gives it away."""
-    before = call(daemon.places, "status")["journal_sequence"]
+    before = call(daemon.paths, "status")["journal_sequence"]
     context = browser.new_context()
     page = context.new_page()
     page.goto(elsewhere)
-    code = str(call(daemon.places, "login_link")["link"]).partition("#code=")[2]
+    code = str(call(daemon.paths, "login_link")["link"]).partition("#code=")[2]
     token = daemon.mcp_bearer[1].partition(" ")[2]
     page.evaluate(
         "([base, code, token]) => Object.assign(window, {base, code, token})",
@@ -65,7 +65,7 @@ def page(browser: Browser, elsewhere: str, daemon: Attacked) -> Iterator[Page]:
     )
     yield page
     context.close()
-    assert call(daemon.places, "status")["journal_sequence"] == before
+    assert call(daemon.paths, "status")["journal_sequence"] == before
     assert daemon.links() == 0
     from_link(f"http://{daemon.page_host}/#code={code}").log_in()  # the page has not spent it
 
@@ -176,7 +176,7 @@ def test_without_the_guard_the_same_page_would_open_a_socket(
     browser: Browser, elsewhere: str, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     with attacked(tmp_path_factory.mktemp("open")) as daemon:
-        daemon.switch_off("dragoman.web.guarded:judge", answer=None)
+        daemon.switch_off("dragoman.servers.web.guard:judge", answer=None)
         page = browser.new_page()
         page.goto(elsewhere)
         page.evaluate("(base) => Object.assign(window, {base, token: 'x'})", f"http://127.0.0.1:{daemon.port}")

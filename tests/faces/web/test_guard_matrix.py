@@ -14,12 +14,12 @@ import psutil
 import pytest
 from starlette.routing import Route, WebSocketRoute
 
-from dragoman.access.guard import OwnNames, Room
+from dragoman.access.request_guard import AllowedNames, Audience
 from dragoman.access.tokens import PURPOSES, Purpose, Tokens
-from dragoman.daemon.app import Running
-from dragoman.places import find_places
-from dragoman.web.app import Served, build_table
-from dragoman.web.routes import Gate
+from dragoman.core.paths import find_paths
+from dragoman.daemon.app import RunningDaemon
+from dragoman.servers.web.app import WebApis, build_table
+from dragoman.servers.web.guard import GuardedRoute
 from tests.daemons import call, daemon_here
 from tests.proving import calls, log_in
 from tests.raw_http import WEBSOCKET_HEADERS, Answer, Ask, ask
@@ -35,7 +35,7 @@ class Door:
     method: str
     purpose: Purpose | None
     upgrade: bool
-    room: Room = "lobby"
+    audience: Audience = "lobby"
 
     def ask(self, *headers: tuple[str, str]) -> Ask:
         return Ask(self.path, self.method, [*headers, *(WEBSOCKET_HEADERS if self.upgrade else [])])
@@ -47,8 +47,8 @@ NOWHERE = ["/no/such", "/api/status", "/api/call", "/api/feed", "/api/terminal",
 
 def doors() -> list[Door]:
     """From the table itself: a route that is added tomorrow is walked tomorrow."""
-    served = Served(*(_Nothing() for _ in fields(Served)))  # type: ignore[arg-type]
-    names = OwnNames.of("127.0.0.1", 1, page="page.localhost:1")
+    served = WebApis(*(_Nothing() for _ in fields(WebApis)))  # type: ignore[arg-type]
+    names = AllowedNames.of("127.0.0.1", 1, page="page.localhost:1")
     table = build_table(served, _Nothing(), _Nothing(), _Nothing(), names)  # type: ignore[arg-type]
     return [door for gate in table for door in _doors_of(gate)] + [
         Door(path, "GET", None, upgrade=False) for path in NOWHERE
@@ -65,33 +65,33 @@ class _Nothing:
         """As an app that is mounted."""
 
 
-def _doors_of(gate: Gate) -> Iterator[Door]:
+def _doors_of(gate: GuardedRoute) -> Iterator[Door]:
     if isinstance(gate.route, WebSocketRoute):
-        yield Door(gate.route.path, "GET", gate.purpose, upgrade=True, room=gate.room)
+        yield Door(gate.route.path, "GET", gate.purpose, upgrade=True, audience=gate.audience)
     elif isinstance(gate.route, Route):
         for method in sorted(gate.route.methods or ()):
-            yield Door(gate.route.path, method, gate.purpose, upgrade=False, room=gate.room)
+            yield Door(gate.route.path, method, gate.purpose, upgrade=False, audience=gate.audience)
         # A plain route is also tried as an upgrade, which is an unknown address, and by another method.
         yield Door(gate.route.path, "GET", None, upgrade=True)
-        yield Door(gate.route.path, "DELETE", gate.purpose, upgrade=False, room=gate.room)
+        yield Door(gate.route.path, "DELETE", gate.purpose, upgrade=False, audience=gate.audience)
     else:
         raise AssertionError(f"the matrix does not know how to call {gate.route!r}")
 
 
 @pytest.fixture
-async def running() -> AsyncIterator[Running]:
+async def running() -> AsyncIterator[RunningDaemon]:
     async with daemon_here() as running:
         yield running
 
 
 @pytest.fixture
 def guard_off(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dragoman.web.guarded.judge", lambda *_: None)
+    monkeypatch.setattr("dragoman.servers.web.guard.judge", lambda *_: None)
 
 
 def page_host(port: int) -> str:
     """By the state file: the daemon is in this very thread."""
-    return f"{json.loads(find_places().state_file.read_text())['instance']}.localhost:{port}"
+    return f"{json.loads(find_paths().state_file.read_text())['instance']}.localhost:{port}"
 
 
 def bad_hosts(door: Door, port: int) -> list[list[str]]:
@@ -103,7 +103,7 @@ def bad_hosts(door: Door, port: int) -> list[list[str]]:
         "lobby": [],
     }
     names = [
-        *of_others[door.room],
+        *of_others[door.audience],
         f"{'0' * 32}.localhost:{port}",
         f"x.{page}",
         page.removesuffix(f":{port}"),
@@ -123,16 +123,16 @@ def bad_hosts(door: Door, port: int) -> list[list[str]]:
 
 
 def good_host(door: Door, port: int) -> str:
-    return page_host(port) if door.room == "page" else f"127.0.0.1:{port}"
+    return page_host(port) if door.audience == "page" else f"127.0.0.1:{port}"
 
 
 def bad_origins(door: Door, port: int) -> list[str]:
     """A link is for programs, which have no Origin, at every name but the page's."""
-    own = [f"http://127.0.0.1:{port}", f"http://localhost:{port}"] if door.room in {"page", "link"} else []
+    own = [f"http://127.0.0.1:{port}", f"http://localhost:{port}"] if door.audience in {"page", "link"} else []
     return [
         *own,
         f"http://{'0' * 32}.localhost:{port}",
-        *([f"http://{page_host(port)}"] if door.room != "page" else []),
+        *([f"http://{page_host(port)}"] if door.audience != "page" else []),
         "http://evil.example",
         "null",
         "http://localhost:3000",
@@ -146,7 +146,7 @@ def bad_origins(door: Door, port: int) -> list[str]:
 
 
 def bad_tokens(purpose: Purpose) -> list[list[tuple[str, str]]]:
-    tokens = Tokens(find_places().tokens_folder)
+    tokens = Tokens(find_paths().tokens_folder)
     right = tokens.of(purpose)
     values = [
         "",
@@ -169,7 +169,7 @@ def bad_tokens(purpose: Purpose) -> list[list[tuple[str, str]]]:
 
 
 def good(door: Door, port: int) -> tuple[tuple[str, str], ...]:
-    token = Tokens(find_places().tokens_folder).of(door.purpose or "page")
+    token = Tokens(find_paths().tokens_folder).of(door.purpose or "page")
     return ("Host", good_host(door, port)), ("Authorization", f"Bearer {token}")
 
 
@@ -196,24 +196,24 @@ def origin_requests(door: Door, port: int) -> list[Ask]:
 def token_requests(door: Door, port: int) -> list[Ask]:
     host = good(door, port)[0]
     purpose = door.purpose or "page"
-    token = Tokens(find_places().tokens_folder).of(purpose)
+    token = Tokens(find_paths().tokens_folder).of(purpose)
     in_query = Door(f"{door.path}?token={token}&access_token={token}", door.method, door.purpose, door.upgrade)
     return [door.ask(host, *headers) for headers in bad_tokens(purpose)] + [in_query.ask(host)]
 
 
 async def traces() -> tuple[int, int]:
     """Events in the journal and child processes: a refused caller leaves neither."""
-    status = await anyio.to_thread.run_sync(call, find_places(), "status")
+    status = await anyio.to_thread.run_sync(call, find_paths(), "status")
     return status["journal_sequence"], len(psutil.Process().children(recursive=True))
 
 
-async def test_every_door_refuses_every_foreign_host(running: Running) -> None:
+async def test_every_door_refuses_every_foreign_host(running: RunningDaemon) -> None:
     port = running.state.port
     for door in doors():
         assert await statuses(port, host_requests(door, port)) == {421}, door
 
 
-async def test_every_door_refuses_every_foreign_origin(running: Running) -> None:
+async def test_every_door_refuses_every_foreign_origin(running: RunningDaemon) -> None:
     port = running.state.port
     for door in doors():
         found = await statuses(port, origin_requests(door, port))
@@ -221,7 +221,7 @@ async def test_every_door_refuses_every_foreign_origin(running: Running) -> None
         assert set() < found <= ({400, 403} if door.upgrade else {403}), door
 
 
-async def test_every_private_door_refuses_every_wrong_token_and_leaves_no_trace(running: Running) -> None:
+async def test_every_private_door_refuses_every_wrong_token_and_leaves_no_trace(running: RunningDaemon) -> None:
     port = running.state.port
     before = await traces()
     for door in doors():
@@ -230,7 +230,7 @@ async def test_every_private_door_refuses_every_wrong_token_and_leaves_no_trace(
     assert await traces() == before
 
 
-async def test_the_right_caller_passes_every_door(running: Running) -> None:
+async def test_the_right_caller_passes_every_door(running: RunningDaemon) -> None:
     port = running.state.port
     for door in doors():
         for headers in honest(door, port):
@@ -245,11 +245,11 @@ def honest(door: Door, port: int) -> list[list[tuple[str, str]]]:
     plain = [[("Host", name)] for name in names]
     own = [[("Host", name), ("Origin", f"http://{name}")] for name in names]
     return {"page": in_page, "link": in_page + plain, "programs": plain + own, "lobby": in_page + plain + own}[
-        door.room
+        door.audience
     ]
 
 
-async def test_no_answer_ever_invites_other_origins_or_sets_a_cookie(running: Running) -> None:
+async def test_no_answer_ever_invites_other_origins_or_sets_a_cookie(running: RunningDaemon) -> None:
     port = running.state.port
     for door in doors():
         for request in (door.ask(*good(door, port)), door.ask(*good(door, port), ("Origin", "http://evil.example"))):
@@ -257,7 +257,7 @@ async def test_no_answer_ever_invites_other_origins_or_sets_a_cookie(running: Ru
             assert not [name for name in headers if name.startswith("access-control") or name == "set-cookie"], door
 
 
-async def test_a_refusal_tells_a_stranger_nothing(running: Running) -> None:
+async def test_a_refusal_tells_a_stranger_nothing(running: RunningDaemon) -> None:
     port = running.state.port
     host = ("Host", f"127.0.0.1:{port}")
     inside = await answer(port, Ask("/api/status", headers=[host]))
@@ -267,9 +267,9 @@ async def test_a_refusal_tells_a_stranger_nothing(running: Running) -> None:
     assert not [it.body for it in (unknown, refused) if b"dragoman" in it.body.lower()]
 
 
-async def test_what_the_page_asks_is_answered_on_a_proved_socket_alone(running: Running) -> None:
+async def test_what_the_page_asks_is_answered_on_a_proved_socket_alone(running: RunningDaemon) -> None:
     """Whatever token is shown: what whoever once held the port was sent opens nothing."""
-    port, tokens = running.state.port, Tokens(find_places().tokens_folder)
+    port, tokens = running.state.port, Tokens(find_paths().tokens_folder)
     for path in NOWHERE[1:]:
         for purpose in PURPOSES:
             for token in (tokens.of(purpose), tokens.new_session(purpose)):
@@ -281,13 +281,15 @@ async def test_what_the_page_asks_is_answered_on_a_proved_socket_alone(running: 
 
 
 def asked_as_the_page() -> int:
-    with calls(log_in(find_places())) as page:
+    with calls(log_in(find_paths())) as page:
         return page.ask("/api/status").status
 
 
 @pytest.mark.usefixtures("guard_off")
 @pytest.mark.parametrize(("make", "refused"), [(host_requests, 421), (origin_requests, 403), (token_requests, 401)])
-async def test_with_the_guard_off_the_same_walk_finds_no_refusal(running: Running, make: object, refused: int) -> None:
+async def test_with_the_guard_off_the_same_walk_finds_no_refusal(
+    running: RunningDaemon, make: object, refused: int
+) -> None:
     port = running.state.port
     for door in doors():
         found = await statuses(port, make(door, port))  # type: ignore[operator]

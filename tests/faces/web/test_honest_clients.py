@@ -87,7 +87,7 @@ def test_errors_speak_the_readers_language(victim: Attacked) -> None:
         language: ask(victim.port, Ask("/mcp", headers=[victim.host, ("Accept-Language", language)])).json()
         for language in ("zh-CN,zh;q=0.9", "en")
     }
-    assert [it["error"]["message"] for it in told.values()] == ["需要令牌。", "A token is needed."]
+    assert [it["error"]["message"] for it in told.values()] == ["需要令牌。", "A token is required."]
     assert ["令牌" in it["error"]["hint"] for it in told.values()] == [True, False]
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from dragoman.editor.service import OUTGOING_AT_MOST
+from dragoman.editors.registry import OUTGOING_AT_MOST
 from tests.daemons import eventually
 from tests.faces.attacked import MB
 from tests.faces.web.fake_editor import FakeEditor, Json, Silence, fake_editor, proved
@@ -108,14 +108,14 @@ def test_answers_that_nobody_asked_for_are_nobodys(place: Workplace) -> None:
 
 
 def test_what_fails_by_our_own_fault_is_an_answer_and_not_the_end(place: Workplace) -> None:
-    place.daemon.patch("dragoman.daemon.editing:LENT_AT_MOST", 0.5)  # no count: a fault, as any of ours could be
+    place.daemon.patch("dragoman.daemon.editor_wiring:LENT_AT_MOST", 0.5)  # no count: a fault, as any of ours could be
     try:
         with fake_editor(place, {}) as editor:
             told = editor.call("debug.lendable", {"sessions": [{"name": "a", "folder": "/b"}]})
             assert told["error"]["code"] == "internal_error"
             assert editor.call("focused", {})["result"] is None
     finally:
-        place.daemon.patch("dragoman.daemon.editing:LENT_AT_MOST", 16)
+        place.daemon.patch("dragoman.daemon.editor_wiring:LENT_AT_MOST", 16)
 
 
 def test_two_editors_with_the_same_name_for_a_session_have_one_each(place: Workplace) -> None:

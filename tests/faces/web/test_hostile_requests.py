@@ -10,8 +10,8 @@ from urllib.parse import quote
 
 import pytest
 
-from dragoman.transport.http_protocols import HEAD_CAP, PIPELINE_AT_MOST
-from dragoman.web.guarded import BODY_CAP
+from dragoman.io.net.http_server import HEAD_CAP, PIPELINE_AT_MOST
+from dragoman.servers.web.guard import BODY_CAP
 from tests.daemons import PATIENCE
 from tests.faces.attacked import MB, Attacked
 from tests.proving import log_in
@@ -93,7 +93,7 @@ HOSTILE_BODIES = {
 def test_a_hostile_body_is_a_bad_request(victim: Attacked, body: bytes) -> None:
     """Over HTTP, and in what the page asks: there it may make nonsense of the whole frame, which ends the socket."""
     assert 400 <= posted(victim, body).status < 500
-    with log_in(victim.places).open("/link/calls") as page:
+    with log_in(victim.paths).open("/link/calls") as page:
         page.send(b'{"id":1,"method":"POST","path":"/api/call","body":' + body + b"}")
         opcode, answer = page.receive()
         assert opcode == 8 or json.loads(answer)["status"] == 400, answer

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from dragoman.transport.http_protocols import FRAGMENTS_AT_MOST
-from dragoman.transport.http_server import WEBSOCKET_MESSAGE_CAP
+from dragoman.io.net.http_server import FRAGMENTS_AT_MOST, WEBSOCKET_MESSAGE_CAP
 from tests.faces.attacked import MB, Attacked
 from tests.raw_http import WebSocket, frame
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from dragoman.transport.control_link import ControlLink
+from dragoman.io.drivers.control_client import ControlClient
 from tests.daemons import eventually
 from tests.faces.web.fake_editor import Json, fake_editor
 from tests.faces.web.lent_program import Program, live, stopped
@@ -154,7 +154,7 @@ def test_a_variable_is_looked_up_in_its_scope_and_set(place: Workplace, adding: 
     told = place.tool("get_variables", session_id=session, variables_reference=scope["variables_reference"])
     assert [it["name"] for it in told["variables"]] == ["total", "value"]
     about = {"workspace": str(place.folder), "cwd": str(place.folder), "environment": {}}
-    with ControlLink.open(place.daemon.places, role="tools", about=about) as link:
+    with ControlClient.open(place.daemon.paths, role="tools", about=about) as link:
         wanted = {"session_id": session, "name": "total", "value": "5"}
         answer = link.call("call", {"tool": "set_variable", "arguments": wanted})["data"]
     assert answer["value"] == "5", answer
@@ -162,7 +162,7 @@ def test_a_variable_is_looked_up_in_its_scope_and_set(place: Workplace, adding: 
 
 
 REFUSED: dict[str, tuple[Json, str]] = {
-    "restart_debugging": ({}, "person"),
+    "restart_debugging": ({}, "user"),
     "compare_runs": ({"points": [{**AT_4, "expressions": ["total"]}], "against": {"args": ["x"]}}, "session"),
 }
 

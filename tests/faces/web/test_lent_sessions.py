@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from dragoman.cli.launcher import ending
+from dragoman.cli.daemon.launcher import ending_sessions
 from tests.daemons import call, eventually
 from tests.faces.web.fake_editor import Json, Silence, fake_editor
 from tests.faces.web.lent_program import Program, live, stopped
@@ -107,9 +107,9 @@ def test_a_breakpoint_of_no_lent_session_is_refused(place: Workplace, program: P
 
 def test_it_does_not_end_with_the_daemon(place: Workplace, program: Program) -> None:
     session = stopped(place, program)
-    status = call(place.daemon.places, "status")
+    status = call(place.daemon.paths, "status")
     assert [(it["id"], it["ends"]) for it in status["sessions"]] == [(session, False)]
-    assert ending(status) == []
+    assert ending_sessions(status) == []
 
 
 def test_the_end_is_told(place: Workplace, program: Program) -> None:

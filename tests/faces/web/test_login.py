@@ -13,14 +13,13 @@ import anyio.to_thread
 import psutil
 import pytest
 
-from dragoman.access.keys import CODE_LIFETIME_S, Keyring
-from dragoman.access.proof import Session
-from dragoman.daemon.app import Running
-from dragoman.places import find_places
-from dragoman.testing.clocks import VirtualClock
+from dragoman.access.proof import CODE_LIFETIME_S, Keyring, ProofSession
+from dragoman.core.paths import find_paths
+from dragoman.daemon.app import RunningDaemon
 from tests.daemons import Cli, call, cli_with_home, daemon_here
 from tests.proving import Proof, StrangerError, from_link
 from tests.raw_http import Ask, WebSocket, ask
+from tests.support.clocks import VirtualClock
 
 
 @pytest.fixture(scope="module")
@@ -92,7 +91,7 @@ def test_a_link_works_once_whoever_comes_second(cli: Cli) -> None:
 
 
 @pytest.fixture
-async def running(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[tuple[Running, VirtualClock]]:
+async def running(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[tuple[RunningDaemon, VirtualClock]]:
     clock = VirtualClock()
     monkeypatch.setattr("dragoman.daemon.app.Keyring", lambda tokens, _: Keyring(tokens, clock))
     async with daemon_here() as running:
@@ -100,7 +99,9 @@ async def running(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[tuple[Runnin
 
 
 @pytest.mark.anyio
-async def test_a_link_older_than_two_minutes_is_refused_by_the_daemon(running: tuple[Running, VirtualClock]) -> None:
+async def test_a_link_older_than_two_minutes_is_refused_by_the_daemon(
+    running: tuple[RunningDaemon, VirtualClock],
+) -> None:
     daemon, clock = running
     links = [from_link(f"{daemon.state.page_address}/#code={daemon.login_code}"), from_link(await _link())]
     await anyio.to_thread.run_sync(links[1].log_in)
@@ -110,7 +111,7 @@ async def test_a_link_older_than_two_minutes_is_refused_by_the_daemon(running: t
 
 
 async def _link() -> str:
-    return str((await anyio.to_thread.run_sync(call, find_places(), "login_link"))["link"])
+    return str((await anyio.to_thread.run_sync(call, find_paths(), "login_link"))["link"])
 
 
 def test_tokens_codes_and_sessions_are_written_nowhere(cli: Cli) -> None:
@@ -130,7 +131,7 @@ def test_tokens_codes_and_sessions_are_written_nowhere(cli: Cli) -> None:
 
 
 def files_of(cli: Cli) -> dict[str, str]:
-    files = (path for path in cli.home.rglob("*") if path.is_file() and path.parent != cli.places.tokens_folder)
+    files = (path for path in cli.home.rglob("*") if path.is_file() and path.parent != cli.paths.tokens_folder)
     return {str(path): path.read_bytes().decode("latin-1") for path in files}
 
 
@@ -185,7 +186,7 @@ def test_a_restart_ends_sessions_and_codes_and_keeps_tokens(cli: Cli) -> None:
     assert after["port"] == before["port"]
     assert after["instance"] != before["instance"]
     assert re.fullmatch("[0-9a-f]{32}", after["instance"])
-    assert json.loads(cli.places.state_file.read_text())["instance"] == after["instance"]
+    assert json.loads(cli.paths.state_file.read_text())["instance"] == after["instance"]
     moved = [replace(it, dialled=f"127.0.0.1:{after['port']}") for it in (session, unspent)]
     assert [opens(it) for it in (session, unspent, *moved)] == [False] * 4
     assert cli.token("mcp") == token
@@ -223,5 +224,5 @@ def test_a_page_session_is_worth_nothing_elsewhere(cli: Cli) -> None:
     session, other = (from_link(link_of(cli)).log_in() for _ in range(2))
     for text in (*session.key, f"{session.key.id}.{session.key.secret}"):
         assert status(port_of(cli), text) == 401
-    assert not opens(replace(session, key=Session(session.key.id, other.key.secret)))
+    assert not opens(replace(session, key=ProofSession(session.key.id, other.key.secret)))
     assert opens(session)

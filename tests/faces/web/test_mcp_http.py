@@ -48,7 +48,7 @@ async def test_an_agent_of_either_era_lists_and_calls_the_tools(running: Cli, er
 
 async def test_a_session_that_says_goodbye_is_gone_and_is_in_the_record(running: Cli, tmp_path: Path) -> None:
     def kinds() -> list[str]:
-        found = call(running.places, "journal_search", {"words": "mcp", "limit": 50})["events"]
+        found = call(running.paths, "journal_search", {"words": "mcp", "limit": 50})["events"]
         return [row["kind"] for row in found if row["body"].get("workspace") == str(tmp_path)]
 
     async with session_of(running, workspace=str(tmp_path)):

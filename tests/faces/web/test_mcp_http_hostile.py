@@ -13,13 +13,14 @@ from contextlib import ExitStack
 
 import pytest
 
-from dragoman.web.guarded import BODY_CAP
+from dragoman.servers.web.guard import BODY_CAP
 from tests.daemons import PATIENCE, call, eventually
 from tests.faces.attacked import MB, Attacked, attacked
 from tests.faces.mcp.over_http import HANDSHAKE, Wire, modern_request
 from tests.faces.mcp.raw import introduction
 from tests.machine import machine_lag
 from tests.raw_http import Ask, ask
+from tests.sizes import sized
 
 LIST = {"jsonrpc": "2.0", "id": 7, "method": "tools/list"}
 
@@ -32,7 +33,7 @@ def victim(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Attacked]:
 
 
 def token(victim: Attacked) -> str:
-    return victim.places.token_file("mcp").read_text().strip()
+    return victim.paths.token_file("mcp").read_text().strip()
 
 
 @pytest.fixture
@@ -43,7 +44,7 @@ def client(victim: Attacked) -> Wire:
 
 
 def links(victim: Attacked) -> int:
-    return int(call(victim.places, "status")["links"]["mcp"])
+    return int(call(victim.paths, "status")["links"]["mcp"])
 
 
 BODIES: dict[str, tuple[bytes, int]] = {
@@ -88,7 +89,7 @@ def test_of_a_key_that_is_said_twice_the_last_counts_for_the_guard_and_for_the_s
 
 @pytest.fixture(scope="module")
 def bomb() -> bytes:
-    return zlib.compress(b" " * (100 * MB), 9)
+    return zlib.compress(b" " * (sized(brief=100, soak=200) * MB), 9)
 
 
 @pytest.mark.parametrize("coding", ["deflate", "gzip", "br"])
@@ -115,7 +116,7 @@ FOREIGN = {"Host": ("evil.example", 421), "Origin": ("http://localhost:3000", 40
 def test_behind_our_own_guard_stands_the_sdks_with_the_exact_names(tmp_path_factory: pytest.TempPathFactory) -> None:
     """Ours is switched off: what the SDK is told by itself would let `http://localhost:3000` in."""
     with attacked(tmp_path_factory.mktemp("unguarded")) as daemon:
-        daemon.switch_off("dragoman.web.guarded:judge", None)
+        daemon.switch_off("dragoman.servers.web.guard:judge", None)
         client = Wire(daemon.port, "none at all")
         assert client.initialize().status == 200
         message, headers = modern_request("tools/list")
@@ -149,7 +150,7 @@ def test_a_new_token_ends_every_session_and_stream_within_a_second(victim: Attac
     assert links(victim) >= 2
     with client.open("GET") as stream:
         assert stream.status == 200
-        call(victim.places, "token_rotate", {"purpose": "mcp"})
+        call(victim.paths, "token_rotate", {"purpose": "mcp"})
         began = time.monotonic()
         assert not [line for line in stream.read().splitlines() if line.startswith(b"data")]
         assert links(victim) == 0
@@ -160,11 +161,11 @@ def test_a_new_token_ends_every_session_and_stream_within_a_second(victim: Attac
 
 
 def test_a_revoked_client_token_ends_that_client_within_a_second_and_no_other(victim: Attacked, client: Wire) -> None:
-    made = [call(victim.places, "token_create", {"purpose": "mcp", "name": name})["token"] for name in ("one", "two")]
+    made = [call(victim.paths, "token_create", {"purpose": "mcp", "name": name})["token"] for name in ("one", "two")]
     one, two = (Wire(victim.port, it) for it in made)
     for wire in (one, two):
         assert wire.initialize().status == 200
-    rows = {it["name"]: it for it in call(victim.places, "token_list")["tokens"] if it["purpose"] == "mcp"}
+    rows = {it["name"]: it for it in call(victim.paths, "token_list")["tokens"] if it["purpose"] == "mcp"}
     assert {name: row["open"] for name, row in rows.items()} == {"default": links(victim) - 2, "one": 1, "two": 1}
     assert all(row["last_used_at"] >= row["created_at"] for name, row in rows.items() if name != "default")
     stolen = Wire(victim.port, made[1], session=one.session)
@@ -172,37 +173,37 @@ def test_a_revoked_client_token_ends_that_client_within_a_second_and_no_other(vi
     with one.open("GET") as stream:
         assert stream.status == 200
         began = time.monotonic()
-        assert call(victim.places, "token_revoke", {"name": "one"})["revoked"] == [{"purpose": "mcp", "name": "one"}]
+        assert call(victim.paths, "token_revoke", {"name": "one"})["revoked"] == [{"purpose": "mcp", "name": "one"}]
         assert not [line for line in stream.read().splitlines() if line.startswith(b"data")]
         assert time.monotonic() - began < 1.0 * PATIENCE
     assert one.call("dragoman_status").status == 401
     assert [it.call("dragoman_status").status for it in (two, client)] == [200, 200]
-    call(victim.places, "token_revoke", {"name": "two"})
+    call(victim.paths, "token_revoke", {"name": "two"})
 
 
 def test_a_client_token_opens_nothing_else(victim: Attacked) -> None:
-    made = call(victim.places, "token_create", {"purpose": "mcp", "name": "narrow"})["token"]
+    made = call(victim.paths, "token_create", {"purpose": "mcp", "name": "narrow"})["token"]
     asked = [Ask(path, headers=[victim.host, ("Authorization", f"Bearer {made}")]) for path in ("/api/status", "/mcp")]
     assert [ask(victim.port, it).status for it in asked] == [404, 400]
-    call(victim.places, "token_revoke", {"name": "narrow"})
+    call(victim.paths, "token_revoke", {"name": "narrow"})
 
 
 def test_a_page_token_that_changes_leaves_the_agents_alone(victim: Attacked, client: Wire) -> None:
-    call(victim.places, "token_rotate", {"purpose": "page"})
+    call(victim.paths, "token_rotate", {"purpose": "page"})
     assert client.call("dragoman_status").status == 200
 
 
 @pytest.fixture
 def left_by_all(victim: Attacked) -> Attacked:
     """A new token: those who were there are gone."""
-    call(victim.places, "token_rotate", {"purpose": "mcp"})
+    call(victim.paths, "token_rotate", {"purpose": "mcp"})
     assert links(victim) == 0
     return victim
 
 
 def test_a_session_that_nobody_uses_is_ended_and_a_used_one_is_not(left_by_all: Attacked) -> None:
     silent, listening = (Wire(left_by_all.port, token(left_by_all)) for _ in range(2))
-    with left_by_all.patched("dragoman.mcp.guests:IDLE_S", 0.5):
+    with left_by_all.patched("dragoman.servers.mcp.http_sessions:IDLE_S", 0.5):
         silent.initialize()
         listening.initialize()
         with listening.open("GET") as stream:
@@ -213,7 +214,7 @@ def test_a_session_that_nobody_uses_is_ended_and_a_used_one_is_not(left_by_all: 
 
 def test_who_is_one_too_many_takes_the_place_of_the_one_that_was_silent_longest(left_by_all: Attacked) -> None:
     listening, silent, late = (Wire(left_by_all.port, token(left_by_all)) for _ in range(3))
-    with left_by_all.patched("dragoman.mcp.guests:GUESTS_AT_MOST", 3):
+    with left_by_all.patched("dragoman.servers.mcp.http_sessions:GUESTS_AT_MOST", 3):
         listening.initialize()
         with listening.open("GET") as stream:
             assert stream.status == 200
@@ -234,10 +235,10 @@ def test_when_all_are_busy_the_next_is_told_to_come_later(left_by_all: Attacked)
         for client in busy:
             client.initialize()
             assert stack.enter_context(client.open("GET")).status == 200
-        with left_by_all.patched("dragoman.mcp.guests:GUESTS_AT_MOST", 2):
+        with left_by_all.patched("dragoman.servers.mcp.http_sessions:GUESTS_AT_MOST", 2):
             late = Wire(left_by_all.port, token(left_by_all)).initialize()
             assert (late.status, late.code) == (503, "too_many_calls")
-            with left_by_all.patched("dragoman.mcp.guests:CALLS_AT_MOST", 1):
+            with left_by_all.patched("dragoman.servers.mcp.http_sessions:CALLS_AT_MOST", 1):
                 assert (busy[0].call("dragoman_status").status, links(left_by_all)) == (503, 2)
 
 
@@ -246,8 +247,8 @@ def test_who_asks_and_does_not_read_is_let_go_and_holds_little(victim: Attacked,
     assert client.call("search_journal", words="test.told told", limit=1).status == 200
     before = victim.resident()
     with (
-        victim.patched("dragoman.transport.http_protocols:TAKEN_WITHIN_S", 0.5),
-        victim.patched("dragoman.transport.http_server:CLOSED_WITHIN_S", 0.5),
+        victim.patched("dragoman.io.net.http_server:TAKEN_WITHIN_S", 0.5),
+        victim.patched("dragoman.io.net.http_server:CLOSED_WITHIN_S", 0.5),
         ExitStack() as stack,
     ):
         for number in range(10):

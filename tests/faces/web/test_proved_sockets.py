@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from dragoman.access.proof import Session, Transcript
-from dragoman.transport.http_server import WEBSOCKET_MESSAGE_CAP
+from dragoman.access.proof import ProofSession, Transcript
+from dragoman.io.net.http_server import WEBSOCKET_MESSAGE_CAP
 from tests.daemons import PATIENCE, call, eventually
 from tests.faces.attacked import MB, Attacked, attacked
 from tests.proving import Calls, Proof, StrangerError, as_editor, calls, from_link, log_in
@@ -31,7 +31,7 @@ def victim(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Attacked]:
 
 @pytest.fixture
 def proof(victim: Attacked) -> Proof:
-    return log_in(victim.places)
+    return log_in(victim.paths)
 
 
 @pytest.fixture
@@ -56,7 +56,7 @@ def opening(proof: Proof, **changed: Any) -> bytes:
 
 
 def test_a_link_works_once_and_its_session_opens_every_socket_of_the_page(victim: Attacked) -> None:
-    link = from_link(str(call(victim.places, "login_link")["link"]))
+    link = from_link(str(call(victim.paths, "login_link")["link"]))
     session = link.log_in()
     with pytest.raises(StrangerError):
         link.log_in()
@@ -68,12 +68,12 @@ def test_a_link_works_once_and_its_session_opens_every_socket_of_the_page(victim
 
 def test_the_editors_key_opens_every_socket(victim: Attacked) -> None:
     for path in (*PATHS, "/link/editor"):
-        as_editor(victim.places).open(path).socket.close()
+        as_editor(victim.paths).open(path).socket.close()
 
 
 def test_a_wrong_secret_opens_nothing(victim: Attacked, proof: Proof) -> None:
     with pytest.raises(StrangerError):  # the daemon's own proof is not what this client computes
-        replace(proof, key=Session(proof.key.id, "x")).open("/link/feed")
+        replace(proof, key=ProofSession(proof.key.id, "x")).open("/link/feed")
     said, code = unproved(victim, opening(proof), json.dumps({"mac": "0" * 64}).encode())
     assert [set(it) for it in said] == [{"nonce", "instance", "mac"}]
     assert code == 4403
@@ -102,7 +102,7 @@ def test_with_the_proof_switched_off_the_same_walk_comes_in(tmp_path_factory: py
     with attacked(tmp_path_factory.mktemp("unguarded")) as daemon:
         daemon.switch_off("dragoman.access.proof:_is_same", True)
         wrong = json.dumps({"mac": "0" * 64}).encode()
-        said, _ = unproved(daemon, opening(log_in(daemon.places)), wrong, b"no request", path="/link/calls")
+        said, _ = unproved(daemon, opening(log_in(daemon.paths)), wrong, b"no request", path="/link/calls")
         assert {"proved": True} in said
 
 
@@ -125,7 +125,7 @@ def test_who_proves_nothing_holds_no_socket_for_long_and_keeps_nobody_out(victim
     proof.open("/link/feed").socket.close()
     assert waiting[0].close_code() == 4408
     began = time.monotonic()
-    with victim.patched("dragoman.web.proving:PROVED_WITHIN_S", 0.2):
+    with victim.patched("dragoman.servers.web.sockets:PROVED_WITHIN_S", 0.2):
         assert unproved(victim) == ([], 4408)
     assert time.monotonic() - began < 4 * PATIENCE
     for socket in waiting:
@@ -165,7 +165,7 @@ def test_a_request_that_is_taken_back_ends_and_its_number_is_free(victim: Attack
 
 
 def test_more_requests_than_may_be_open_are_refused_and_harm_nothing(victim: Attacked, page: Calls) -> None:
-    with victim.patched("dragoman.web.multiplexer:OPEN_AT_MOST", 0):
+    with victim.patched("dragoman.servers.web.multiplexer:OPEN_AT_MOST", 0):
         assert page.ask("/api/status").status == 429
     assert page.ask("/api/status").status == 200
 
@@ -173,14 +173,14 @@ def test_more_requests_than_may_be_open_are_refused_and_harm_nothing(victim: Att
 def test_a_rotation_ends_every_socket_of_its_purpose_within_a_second(victim: Attacked, proof: Proof) -> None:
     with ExitStack() as stack:
         held = [stack.enter_context(proof.open(path)) for path in PATHS]
-        editor = stack.enter_context(as_editor(victim.places).open("/link/feed"))
+        editor = stack.enter_context(as_editor(victim.paths).open("/link/feed"))
         assert editor.receive_json()["type"] == "snapshot"
         _rotate(victim, proof, held, editor)
 
 
 def _rotate(victim: Attacked, proof: Proof, held: list[WebSocket], editor: WebSocket) -> None:
-    unspent = from_link(str(call(victim.places, "login_link")["link"]))
-    call(victim.places, "token_rotate", {"purpose": "page"})
+    unspent = from_link(str(call(victim.paths, "login_link")["link"]))
+    call(victim.paths, "token_rotate", {"purpose": "page"})
     rotated = time.monotonic()
     assert [socket.close_code() for socket in held] == [4401] * len(PATHS)
     assert time.monotonic() - rotated < PATIENCE
@@ -189,7 +189,7 @@ def _rotate(victim: Attacked, proof: Proof, held: list[WebSocket], editor: WebSo
             gone.open("/link/feed")
     editor.send(b"still here?", opcode=9)
     assert editor.receive() == (10, b"still here?")
-    call(victim.places, "token_rotate", {"purpose": "editor"})
+    call(victim.paths, "token_rotate", {"purpose": "editor"})
     assert editor.close_code() == 4401
 
 
@@ -198,7 +198,7 @@ def _rotate(victim: Attacked, proof: Proof, held: list[WebSocket], editor: WebSo
 def test_whoever_reads_a_link_in_a_command_line_cannot_use_it_as_another_user(
     victim: Attacked, uid: int, opens: bool
 ) -> None:
-    link = from_link(str(call(victim.places, "login_link")["link"]))
+    link = from_link(str(call(victim.paths, "login_link")["link"]))
     child = os.fork()
     if child == 0:
         code = 1
@@ -240,11 +240,11 @@ def test_no_flood_on_a_socket_delays_the_daemon_or_fills_it(victim: Attacked, pa
 def test_a_delay_of_the_daemon_would_be_seen(victim: Attacked) -> None:
     """The control of the floods: what holds the loop up is in the number that they look at."""
     with pytest.raises(AssertionError), victim.lag_at_most(MAX_LAG_S):
-        call(victim.places, "test_stall", {"seconds": MAX_LAG_S + 0.15})
+        call(victim.paths, "test_stall", {"seconds": MAX_LAG_S + 0.15})
 
 
 def _flooded(victim: Attacked, path: str) -> WebSocket:
     if path == "/gateway":
-        token = victim.places.token_file("gateway").read_text().strip()
+        token = victim.paths.token_file("gateway").read_text().strip()
         return WebSocket(victim.port, path, [victim.host, ("Authorization", f"Bearer {token}")])
-    return (as_editor(victim.places) if path == "/link/editor" else log_in(victim.places)).open(path)
+    return (as_editor(victim.paths) if path == "/link/editor" else log_in(victim.paths)).open(path)

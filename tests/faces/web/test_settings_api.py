@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from dragoman.setting_table import Settings
-from dragoman.web.settings_api import CHANGED_BY_PAGES
+from dragoman.core.settings.schema import Settings
+from dragoman.servers.web.settings_api import CHANGED_BY_PAGES
 from tests.daemons import call, eventually
 from tests.faces.attacked import Attacked
 from tests.raw_http import Answer
@@ -37,19 +37,19 @@ def test_every_setting_is_shown_with_its_source_and_the_server_with_its_port(vic
     told = get(victim, "/api/settings", CHINESE)
     assert {it["key"] for it in told["settings"]} == set(Settings.model_fields)
     assert told["server"]["port"] == victim.port
-    assert told["file"] == str(victim.places.settings_file)
+    assert told["file"] == str(victim.paths.settings_file)
     assert all(any(letter >= "\u4e00" for letter in it["about"]) for it in told["settings"])
 
 
 def test_a_change_is_written_with_its_comments_kept_and_waits_for_a_restart(victim: Attacked) -> None:
-    victim.places.settings_file.parent.mkdir(parents=True, exist_ok=True)
-    victim.places.settings_file.write_text("# mine\nlog_level = 'info'  # why\n")
+    victim.paths.settings_file.parent.mkdir(parents=True, exist_ok=True)
+    victim.paths.settings_file.write_text("# mine\nlog_level = 'info'  # why\n")
     answer = change(victim, "log_level", "debug").json()
-    assert victim.places.settings_file.read_text() == '# mine\nlog_level = "debug"  # why\n'
+    assert victim.paths.settings_file.read_text() == '# mine\nlog_level = "debug"  # why\n'
     assert (answer["value"], answer["source"], answer["waits_for_restart"]) == ("debug", "file", True)
     assert row(victim, "log_level")["waits_for_restart"] is True
     assert change(victim, "log_level", "info").json()["waits_for_restart"] is False
-    last = get(victim, f"/api/events?after={call(victim.places, 'status')['journal_sequence'] - 1}")["events"][0]
+    last = get(victim, f"/api/events?after={call(victim.paths, 'status')['journal_sequence'] - 1}")["events"][0]
     assert (last["event"]["kind"], last["event"]["body"]["key"]) == ("daemon.setting_changed", "log_level")
 
 
@@ -65,7 +65,7 @@ def test_a_wrong_value_is_refused_with_what_is_allowed_and_nothing_is_written(
     assert (refused.status, refused.json()["error"]["code"]) == (400, "bad_settings")
     assert says in refused.json()["error"]["message"]
     assert row(victim, key)["value"] == before
-    assert "允许的是" in change(victim, key, value, CHINESE).json()["error"]["message"]
+    assert "允许的值" in change(victim, key, value, CHINESE).json()["error"]["message"]
 
 
 FOR_THE_COMMAND_LINE = sorted(
@@ -115,7 +115,7 @@ def test_no_setting_that_does_not_exist_is_set(victim: Attacked) -> None:
 
 
 def test_credentials_of_an_address_and_the_commands_of_adapters_are_not_shown(victim: Attacked) -> None:
-    file = victim.places.settings_file
+    file = victim.paths.settings_file
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(
         'model_address = "https://me:hunter2@models.example/v1?key=hunter2"\n'
@@ -131,7 +131,7 @@ def test_credentials_of_an_address_and_the_commands_of_adapters_are_not_shown(vi
 
 def test_clients_are_given_their_configuration_and_never_a_token(victim: Attacked) -> None:
     told = get(victim, "/api/settings/clients")["clients"]
-    tokens = [file.read_text().strip() for file in victim.places.tokens_folder.iterdir()]
+    tokens = [file.read_text().strip() for file in victim.paths.tokens_folder.iterdir()]
     assert tokens
     assert all(token not in json.dumps(told) for token in tokens)
     codex = next(it for it in told if it["id"] == "codex")

@@ -12,9 +12,9 @@ import anyio
 import anyio.lowlevel
 import pytest
 
-from dragoman.transport.lag import LagMeter
-from dragoman.web.api import ANSWER_BYTES
-from dragoman.web.feed import BATCH_BYTES, BEHIND_AT_MOST
+from dragoman.io.event_loop import EventLoopLagMeter
+from dragoman.servers.web.feed import BATCH_BYTES, BEHIND_AT_MOST
+from dragoman.servers.web.status_api import ANSWER_BYTES
 from tests.daemons import eventually
 from tests.faces.attacked import MB, Attacked, attacked, own_lag, settled
 from tests.proving import log_in
@@ -44,7 +44,7 @@ def opened(victim: Attacked, *, receive_buffer: int = 0) -> tuple[WebSocket, int
 
 
 def test_a_reader_that_stops_costs_little_and_resumes_behind_a_gap(victim: Attacked) -> None:
-    victim.patch("dragoman.transport.http_protocols:TAKEN_WITHIN_S", 120)  # a busy machine takes long over the events
+    victim.patch("dragoman.io.net.http_server:TAKEN_WITHIN_S", 120)  # a busy machine takes long over the events
     slow, slow_from = opened(victim, receive_buffer=4096)
     quick, quick_from = opened(victim)
     victim.append(STEP)
@@ -75,8 +75,8 @@ def until_gap(feed: WebSocket, start: int) -> dict[str, int]:
 
 @pytest.fixture
 def impatient(victim: Attacked) -> Attacked:
-    victim.patch("dragoman.transport.http_protocols:TAKEN_WITHIN_S", 0.3)
-    victim.patch("dragoman.transport.http_server:CLOSED_WITHIN_S", 0.3)
+    victim.patch("dragoman.io.net.http_server:TAKEN_WITHIN_S", 0.3)
+    victim.patch("dragoman.io.net.http_server:CLOSED_WITHIN_S", 0.3)
     return victim
 
 
@@ -90,7 +90,7 @@ def test_a_reader_that_never_reads_again_is_closed_and_let_go(impatient: Attacke
 
 
 def test_a_reader_that_wakes_up_after_its_deadline_learns_why_it_was_closed(victim: Attacked) -> None:
-    victim.patch("dragoman.transport.http_protocols:TAKEN_WITHIN_S", 0.3)
+    victim.patch("dragoman.io.net.http_server:TAKEN_WITHIN_S", 0.3)
     stuck, _ = opened(victim, receive_buffer=4096)
     with stuck:
         assert victim.links() == 1
@@ -103,7 +103,7 @@ def test_an_answer_that_nobody_takes_does_not_hold_its_connection_for_ever(impat
     impatient.append(200, size=20_000)
     with contextlib.ExitStack() as stack:
         for _ in range(5):
-            page = stack.enter_context(log_in(impatient.places).open("/link/calls", receive_buffer=4096))
+            page = stack.enter_context(log_in(impatient.paths).open("/link/calls", receive_buffer=4096))
             for number in range(20):
                 page.send(json.dumps({"id": number, "path": "/api/events?limit=200"}).encode())
         eventually(lambda: impatient.connections() == 5)
@@ -179,7 +179,7 @@ def works() -> None:
 @pytest.mark.parametrize("hold_up", [works, lambda: time.sleep(0.3)])
 async def test_a_loop_that_is_held_up_by_its_own_work_is_not_punctual(hold_up: Callable[[], None]) -> None:
     """The measure of the tests above: it sees work, and a wait that is none, however busy the machine is."""
-    meter = LagMeter()
+    meter = EventLoopLagMeter()
     async with anyio.create_task_group() as group:
         group.start_soon(own_lag, meter)
         await anyio.wait_all_tasks_blocked()

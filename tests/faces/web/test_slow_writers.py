@@ -24,9 +24,9 @@ LINE = "GET /health HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n"
 @pytest.fixture(scope="module")
 def impatient(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Attacked]:
     with attacked(tmp_path_factory.mktemp("victim")) as victim:
-        victim.patch("dragoman.transport.http_protocols:HEAD_WITHIN_S", 0.4)
-        victim.patch("dragoman.transport.http_protocols:REQUEST_WITHIN_S", 1.2)
-        victim.patch("dragoman.web.guarded:BODY_WITHIN_S", 0.4)
+        victim.patch("dragoman.io.net.http_server:HEAD_WITHIN_S", 0.4)
+        victim.patch("dragoman.io.net.http_server:REQUEST_WITHIN_S", 1.2)
+        victim.patch("dragoman.servers.web.guard:BODY_WITHIN_S", 0.4)
         yield victim
 
 
@@ -104,7 +104,7 @@ def starved(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Attacked]:
 
 def unix_socket(victim: Attacked) -> socket.socket:
     connection = socket.socket(socket.AF_UNIX)
-    connection.connect(str(victim.places.socket))
+    connection.connect(str(victim.paths.socket))
     return connection
 
 
@@ -127,7 +127,7 @@ def test_two_thousand_idlers_keep_nobody_out_with_256_descriptors(starved: Attac
             stack.enter_context(open_one(starved))
             if number % 50 == 49:
                 delays.append(own_s(lambda: answers.append(starved.health()), starved.process.pid))
-                assert call(starved.places, "status")["state"] == "running"
+                assert call(starved.paths, "status")["state"] == "running"
         assert starved.descriptors() < 256
     assert {answer.status for answer in answers} == {200}
     assert statistics.median(delays) < 0.1
@@ -166,12 +166,12 @@ def test_both_accept_loops_survive_a_full_table_of_descriptors(victim: Attacked)
     with connect(victim) as first, connect(victim, b"GET") as second, unix_socket(victim) as third:
         victim.process.rlimit(psutil.RLIMIT_NOFILE, (10, before[1]))
         waiting = [connect(victim), unix_socket(victim)]
-        eventually(lambda: "too many open files" in victim.places.log_file.read_text())
+        eventually(lambda: "too many open files" in victim.paths.log_file.read_text())
         victim.process.rlimit(psutil.RLIMIT_NOFILE, before)
         for connection in (first, second, third, *waiting):
             connection.close()
     victim.assert_serves()
-    assert victim.places.log_file.read_text().count("too many open files") <= 2
+    assert victim.paths.log_file.read_text().count("too many open files") <= 2
 
 
 def has_everything_open(victim: Attacked) -> bool:
@@ -205,4 +205,4 @@ def test_requests_dropped_in_the_middle_leave_nothing(victim: Attacked) -> None:
     assert settled(victim.connections, 0) == 0
     assert settled(victim.links, 0) == 0
     assert ask(victim.port, Ask("/health", headers=[victim.host])).status == 200
-    assert "Traceback" not in victim.places.log_file.read_text()
+    assert "Traceback" not in victim.paths.log_file.read_text()

@@ -14,7 +14,7 @@ from dataclasses import replace
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
-from dragoman.access.proof import Session
+from dragoman.access.proof import ProofSession
 from tests.daemons import PATIENCE, Cli, cli_with_home, eventually
 from tests.faces.control.test_other_users import as_nobody
 from tests.faces.web.browser import chromium
@@ -70,7 +70,7 @@ def log_in(cli: Cli, page: Page) -> Proof:
     page.goto(cli("page").stdout.strip())
     expect(page.locator("#connection.good")).to_have_text("connected")
     kept = page.evaluate("JSON.parse(sessionStorage.session)")
-    return Proof(Session(kept["id"], kept["secret"]), page.evaluate("location.host"))
+    return Proof(ProofSession(kept["id"], kept["secret"]), page.evaluate("location.host"))
 
 
 def goes_down(cli: Cli) -> None:
@@ -168,7 +168,7 @@ def test_no_half_of_the_port_is_left_to_others(cli: Cli, port: int) -> None:
 @pytest.mark.parametrize("rewrites", [False, True])
 def test_a_relay_on_another_port_fails(cli: Cli, port: int, rewrites: bool) -> None:
     """As it would face an editor with an old state file: it passes everything on to the real daemon."""
-    honest = as_editor(cli.places)
+    honest = as_editor(cli.paths)
     assert opens(honest)
     with socket.create_server(("127.0.0.1", 0)) as relay:
         elsewhere = f"127.0.0.1:{relay.getsockname()[1]}"

@@ -10,7 +10,7 @@ from typing import Any
 import anyio
 import pytest
 
-from dragoman.web.terminal_api import Window
+from dragoman.servers.web.terminal_api import FlowControlWindow
 from tests.daemons import call, eventually
 from tests.page.workplace import Workplace, workplace
 from tests.proving import log_in
@@ -35,7 +35,7 @@ def terminal(place: Workplace) -> str:
 
 
 def watch(place: Workplace, id: str) -> WebSocket:
-    socket = log_in(place.daemon.places).open("/link/terminal")
+    socket = log_in(place.daemon.paths).open("/link/terminal")
     socket.send(id.encode())
     return socket
 
@@ -110,7 +110,7 @@ def test_who_left_is_forgotten_and_a_rotated_token_ends_the_watching(place: Work
     eventually(lambda: place.daemon.links() == 0)
     with watch(place, terminal(place)) as watcher:
         watcher.receive_json()
-        call(place.daemon.places, "token_rotate", {"purpose": "page"})
+        call(place.daemon.paths, "token_rotate", {"purpose": "page"})
         assert watcher.close_code() == 4401
 
 
@@ -124,7 +124,7 @@ def test_a_question_is_answered_from_what_the_terminals_showed(place: Workplace)
 
 
 def test_a_question_is_about_the_workspace_unless_a_person_asks_for_all(place: Workplace, tmp_path: Path) -> None:
-    call(place.daemon.places, "trust_add", {"folder": str(tmp_path)})
+    call(place.daemon.paths, "trust_add", {"folder": str(tmp_path)})
     place.tool("run_in_terminal", folder=tmp_path, command="cat /no/such/elsewhere")
     known = place.tool("list_terminals", folder=tmp_path)["terminals"][0]["terminal"]
     for query in ("why did cat fail?", "what was run?", "elsewhere"):
@@ -143,18 +143,18 @@ def test_a_question_of_another_shape_is_refused(place: Workplace, body: object, 
 
 
 def test_questions_beyond_the_bound_are_told_to_wait(place: Workplace) -> None:
-    place.daemon.patch("dragoman.web.terminal_api:QUESTIONS_AT_ONCE", 0)
+    place.daemon.patch("dragoman.servers.web.terminal_api:QUESTIONS_AT_ONCE", 0)
     assert post(place, {"query": "why?"}).status == 429
-    place.daemon.patch("dragoman.web.terminal_api:QUESTIONS_AT_ONCE", 4)
+    place.daemon.patch("dragoman.servers.web.terminal_api:QUESTIONS_AT_ONCE", 4)
     assert post(place, {"query": "why?"}).status == 200
 
 
 @pytest.mark.anyio
 async def test_a_window_lets_through_what_fits_and_one_that_never_would() -> None:
-    window = Window(10)
+    window = FlowControlWindow(10)
     await window.take(50)
     with anyio.move_on_after(0.01) as waited:
         await window.take(1)
     assert waited.cancelled_caught
-    window.drawn(50)
+    window.acknowledge(50)
     await window.take(10)

@@ -6,9 +6,9 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from dragoman.wire.a2ui import Action, Component, CreateSurface, DeleteSurface, UpdateComponents, UpdateDataModel
-from dragoman.wire.a2ui.messages import DELETE, AgentMessage
-from dragoman.wire.a2ui.to_v08 import ICONS
+from dragoman.protocols.a2ui import Action, Component, CreateSurface, DeleteSurface, UpdateComponents, UpdateDataModel
+from dragoman.protocols.a2ui.messages import DELETE, AgentMessage
+from dragoman.protocols.a2ui.v08_writer import ICONS
 
 ids = st.sampled_from(["root", "a", "b", "c", "d", "x/y", "ü~1"])
 surface_ids = st.sampled_from(["s", "t", "main"])

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from dragoman.wire.a2ui import (
+from dragoman.protocols.a2ui import (
     VALIDATION_FAILED,
     A2uiError,
     Action,

@@ -8,18 +8,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dragoman.wire.a2ui import (
+from dragoman.protocols.a2ui import (
     A2uiError,
+    A2uiLimits,
     Connection,
     CreateSurface,
     DeleteSurface,
     Incoming,
-    Limits,
-    Refused,
+    RefusedLine,
     Surfaces,
     apply,
     encode_jsonl,
-    refusal,
+    error_message,
 )
 from tests.wire.a2ui.test_framing import cut
 from tests.wire.a2ui.vectors import SURFACES, expected_surface, same, vector
@@ -38,8 +38,8 @@ def received(chunks: list[bytes]) -> list[object]:
     return events
 
 
-def seen(event: Incoming | Refused) -> object:
-    return (event.line, event.error.args) if isinstance(event, Refused) else event
+def seen(event: Incoming | RefusedLine) -> object:
+    return (event.line, event.error.args) if isinstance(event, RefusedLine) else event
 
 
 def test_a_stream_makes_its_surfaces() -> None:
@@ -66,16 +66,16 @@ def test_a_bad_line_is_an_event_and_the_stream_goes_on() -> None:
     first, second, third, last = connection.events()
     assert isinstance(first, Incoming)
     assert first.message == DeleteSurface(surface_id="s")
-    assert isinstance(second, Refused)
+    assert isinstance(second, RefusedLine)
     assert (second.line, second.error.code) == (2, "invalid_json")
-    assert isinstance(third, Refused)
+    assert isinstance(third, RefusedLine)
     assert (third.line, third.error.pointer) == (3, "/deleteSurface")
     assert isinstance(last, Incoming)
-    assert b'"VALIDATION_FAILED"' in connection.send([refusal(third.error)])
+    assert b'"VALIDATION_FAILED"' in connection.send([error_message(third.error)])
 
 
 def test_a_line_without_end_ends_the_stream_after_what_came_before() -> None:
-    connection = Connection(limits=Limits(message_bytes=40))
+    connection = Connection(limits=A2uiLimits(message_bytes=40))
     connection.receive_data(b'{"deleteSurface":{"surfaceId":"s"}}\n' + b"x" * 100)
     events = connection.events()
     assert isinstance(next(events), Incoming)

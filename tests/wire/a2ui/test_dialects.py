@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from dragoman.wire.a2ui import (
+from dragoman.protocols.a2ui import (
     DELETE,
     A2uiError,
     Component,
@@ -19,7 +19,7 @@ from dragoman.wire.a2ui import (
     read,
     to_v08,
 )
-from dragoman.wire.a2ui.catalogue import BASIC, KNOWN
+from dragoman.protocols.a2ui.catalogue import BASIC, KNOWN
 from tests.wire.a2ui.vectors import (
     DIALECTS,
     expected_surface,

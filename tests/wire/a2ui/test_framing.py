@@ -8,15 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dragoman.errors import LocalProtocolError
-from dragoman.wire.a2ui.errors import A2uiError
-from dragoman.wire.a2ui.framing import LineSplitter
-from dragoman.wire.a2ui.limits import Limits
+from dragoman.core.errors import LocalProtocolError
+from dragoman.protocols.a2ui.framing import LineSplitter
+from dragoman.protocols.a2ui.messages import A2uiError, A2uiLimits
 
-SMALL = Limits(message_bytes=8)
+SMALL = A2uiLimits(message_bytes=8)
 
 
-def split(chunks: list[bytes], limits: Limits = SMALL) -> tuple[list[bytes], str]:
+def split(chunks: list[bytes], limits: A2uiLimits = SMALL) -> tuple[list[bytes], str]:
     """The lines, and the code of the error that ended them."""
     splitter = LineSplitter(limits)
     lines: list[bytes] = []

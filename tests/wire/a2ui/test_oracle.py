@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dragoman.canvas.components import OWN
-from dragoman.wire.a2ui import snapshot, to_v08, to_v09
-from dragoman.wire.a2ui.as_text import OWN_TYPES, as_text
-from dragoman.wire.a2ui.catalogue import BASIC
-from dragoman.wire.a2ui.messages import (
+from dragoman.canvas.components import OWN_COMPONENTS
+from dragoman.protocols.a2ui import snapshot, to_v08, to_v09
+from dragoman.protocols.a2ui.catalogue import BASIC
+from dragoman.protocols.a2ui.markdown_fallback import OWN_TYPES, to_markdown
+from dragoman.protocols.a2ui.messages import (
     AgentMessage,
     Component,
     CreateSurface,
@@ -23,7 +23,7 @@ from dragoman.wire.a2ui.messages import (
     UpdateComponents,
     UpdateDataModel,
 )
-from dragoman.wire.a2ui.pointer import MISSING, PointerError, format_pointer, get, put
+from dragoman.protocols.a2ui.pointer import MISSING, PointerError, format_pointer, get, put
 from tests.wire.a2ui.strategies import json_values, messages
 from tests.wire.a2ui.vectors import SURFACES, expected_surface, vector
 
@@ -72,7 +72,7 @@ def test_their_validator_takes_the_surfaces_we_write_as_0_8(name: str) -> None:
         core.MessageProcessor([standard], options=options).process_messages(behind)
 
 
-@pytest.mark.parametrize("name", sorted(OWN))
+@pytest.mark.parametrize("name", sorted(OWN_COMPONENTS))
 def test_their_validator_takes_components_of_our_own_as_0_8(name: str) -> None:
     """By their examples, and with every property bound that may be; written as they are it refuses them."""
     options = core.MessageProcessorOptions(validation_config=core.STRICT_VALIDATION)
@@ -81,14 +81,14 @@ def test_their_validator_takes_components_of_our_own_as_0_8(name: str) -> None:
     for more in ({}, {"title": "Look", "weight": 1}, bound):
         parts = (
             Component("root", "Column", {"children": ["own"]}),
-            Component("own", name, {**OWN[name].example, **more}),
+            Component("own", name, {**OWN_COMPONENTS[name].example, **more}),
         )
         made = UpdateComponents(surface_id="s", components=parts)
         written = to_v08([CreateSurface(surface_id="s", root="root"), made])
         core.MessageProcessor([standard], options=options).process_messages(copy.deepcopy(written))
         update = next(it["surfaceUpdate"] for it in written if "surfaceUpdate" in it)
         assert list(update["components"][1]["component"]) == ["Text"]
-        update["components"][1]["component"] = {name: OWN[name].example}
+        update["components"][1]["component"] = {name: OWN_COMPONENTS[name].example}
         with pytest.raises(core.A2uiError):
             core.MessageProcessor([standard], options=options).process_messages(written)
 
@@ -100,16 +100,16 @@ def test_what_our_own_components_say_is_in_their_text() -> None:
         "caption": "Tests",
     }
     assert (
-        as_text(Component("t", "Table", table)).properties["text"]
+        to_markdown(Component("t", "Table", table)).properties["text"]
         == "**Tests**\n\n| n | Time |\n| --- | --- |\n| a/b | 3 |"
     )
     change = {"path": "app.py", "original": "a = 1\nb\n", "modified": "a = 2\nb\n"}
-    assert "-a = 1\n+a = 2\n b" in as_text(Component("d", "Diff", change)).properties["text"]
-    shown = as_text(Component("o", "Terminal", {"text": "\x1b[32mok\x1b[0m ```"})).properties["text"]
+    assert "-a = 1\n+a = 2\n b" in to_markdown(Component("d", "Diff", change)).properties["text"]
+    shown = to_markdown(Component("o", "Terminal", {"text": "\x1b[32mok\x1b[0m ```"})).properties["text"]
     assert shown == "````\nok ```\n````"
     tree = {"variables": [{"name": "o", "value": "O()", "children": [{"name": "t", "value": "0"}]}]}
-    assert as_text(Component("v", "VariableTree", tree)).properties["text"] == "- `o`: O()\n  - `t`: 0"
-    assert frozenset(OWN) == OWN_TYPES
+    assert to_markdown(Component("v", "VariableTree", tree)).properties["text"] == "- `o`: O()\n  - `t`: 0"
+    assert frozenset(OWN_COMPONENTS) == OWN_TYPES
 
 
 def _in_the_standard_catalogue(parts: Iterable[AgentMessage]) -> list[AgentMessage]:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import msgspec
 
-from dragoman.wire import a2ui
-from dragoman.wire.a2ui import Limits
+from dragoman.protocols import a2ui
+from dragoman.protocols.a2ui import A2uiLimits
 
 PAGE = (Path(__file__).parents[3] / "docs" / "protocols" / "a2ui.md").read_text()
 SOURCE = "".join(path.read_text() for path in Path(a2ui.__file__).parent.glob("*.py"))
@@ -22,5 +22,5 @@ def test_every_code_of_a_refusal_is_on_the_page_and_no_other() -> None:
 
 def test_the_numbers_of_the_bounds_are_on_the_page() -> None:
     told = PAGE.split("Bounds")[1].split("##")[0]
-    for value in msgspec.structs.asdict(Limits()).values():
+    for value in msgspec.structs.asdict(A2uiLimits()).values():
         assert f"{value:,}" in told or f"{value >> 20} MiB" in told

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dragoman.wire.a2ui.limits import Limits
-from dragoman.wire.a2ui.pointer import MISSING, PointerError, format_pointer, get, parse, put, remove, scoped
+from dragoman.protocols.a2ui.messages import A2uiLimits
+from dragoman.protocols.a2ui.pointer import MISSING, PointerError, format_pointer, get, parse, put, remove, scoped
 from tests.wire.a2ui.strategies import json_values, texts, tokens
 
 # RFC 6901, section 5: the document and what its pointers name.
@@ -65,7 +65,7 @@ def test_a_pointer_that_cannot_be_read_is_refused(pointer: str) -> None:
 
 
 def test_a_pointer_is_refused_from_one_character_above_the_limit() -> None:
-    limits = Limits(pointer_length=10)
+    limits = A2uiLimits(pointer_length=10)
     assert parse("/" + "a" * 8, limits)
     assert parse("/" + "a" * 9, limits)
     with pytest.raises(PointerError, match="10 characters") as caught:
@@ -110,7 +110,7 @@ def test_an_index_beyond_the_end_fills_the_gap_with_nulls() -> None:
 
 
 def test_an_index_is_refused_from_one_above_the_limit() -> None:
-    limits = Limits(array_index=5)
+    limits = A2uiLimits(array_index=5)
     assert len(put([], ("4",), 0, limits)) == 5
     assert len(put([], ("5",), 0, limits)) == 6
     with pytest.raises(PointerError) as caught:

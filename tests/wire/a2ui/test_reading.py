@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dragoman.errors import RemoteProtocolError
-from dragoman.wire.a2ui import VALIDATION_FAILED, A2uiError, ClientError, Limits, read, refusal
-from dragoman.wire.a2ui.pointer import MISSING, get, parse
-from dragoman.wire.a2ui.reading import read_line
-from dragoman.wire.a2ui.values import check, depth_of, to_text
+from dragoman.core.errors import RemoteProtocolError
+from dragoman.protocols.a2ui import VALIDATION_FAILED, A2uiError, A2uiLimits, ClientError, error_message, read
+from dragoman.protocols.a2ui.pointer import MISSING, get, parse
+from dragoman.protocols.a2ui.reader import read_line
+from dragoman.protocols.a2ui.values import check, depth_of, to_text
 from tests.wire.a2ui.strategies import json_values
 from tests.wire.a2ui.vectors import one, played, refusals, text, v09, vector
 
@@ -42,7 +42,7 @@ def test_a_refusals_pointer_leads_into_the_message_or_to_what_is_missing(documen
 def test_a_refusal_is_told_to_the_agent_as_a_validation_error() -> None:
     with pytest.raises(A2uiError) as caught:
         played(v09("updateDataModel", surfaceId="s"))
-    told = refusal(caught.value, "s")
+    told = error_message(caught.value, "s")
     assert told == ClientError(
         code=VALIDATION_FAILED,
         surface_id="s",
@@ -141,7 +141,7 @@ def test_a_key_with_half_a_surrogate_is_refused_and_its_pointer_can_be_sent() ->
 
 @pytest.mark.parametrize(("depth", "fits"), [(5, True), (6, True), (7, False)])
 def test_messages_are_nested_only_so_deep(depth: int, fits: bool) -> None:
-    limits, message = Limits(json_depth=6), nested(depth - 2)
+    limits, message = A2uiLimits(json_depth=6), nested(depth - 2)
     document = {"updateDataModel": {"surfaceId": "s", "value": message}}
     assert depth_of(document) == depth
     _expect(lambda: read(document, limits), fits, "too_deep")
@@ -150,8 +150,8 @@ def test_messages_are_nested_only_so_deep(depth: int, fits: bool) -> None:
 @pytest.mark.parametrize(("count", "fits"), [(2, True), (3, True), (4, False)])
 def test_a_push_has_only_so_many_messages(count: int, fits: bool) -> None:
     messages = [v09("deleteSurface", surfaceId=f"s{index}") for index in range(count)]
-    _expect(lambda: read(messages, Limits(messages=3)), fits, "too_many_messages")
-    _expect(lambda: read(jsonl(messages), Limits(messages=3)), fits, "too_many_messages")
+    _expect(lambda: read(messages, A2uiLimits(messages=3)), fits, "too_many_messages")
+    _expect(lambda: read(jsonl(messages), A2uiLimits(messages=3)), fits, "too_many_messages")
 
 
 @pytest.mark.parametrize(("count", "fits"), [(1, True), (2, True), (3, False)])
@@ -159,7 +159,7 @@ def test_what_one_message_says_by_the_way_counts_as_messages(count: int, fits: b
     rows = [{"path": f"/{index}", "literalString": "first"} for index in range(count)]
     components = [{"id": "a", "component": {"Own": {"rows": rows}}}]
     message = {"surfaceUpdate": {"surfaceId": "s", "components": components}}
-    limits = Limits(messages=3)
+    limits = A2uiLimits(messages=3)
     _expect(lambda: read(message, limits), fits, "too_many_messages")
     _expect(lambda: read(json.dumps(message), limits), fits, "too_many_messages")
     _expect(lambda: read_line(json.dumps(message).encode(), limits), fits, "too_many_messages")
@@ -169,7 +169,7 @@ def test_what_one_message_says_by_the_way_counts_as_messages(count: int, fits: b
 def test_a_push_has_only_so_many_bytes(extra: int, fits: bool) -> None:
     message = {"deleteSurface": {"surfaceId": "s" * 50}}
     size = len(json.dumps(message, separators=(",", ":")))
-    limits = Limits(document_bytes=size - extra)
+    limits = A2uiLimits(document_bytes=size - extra)
     _expect(lambda: read(message, limits), fits, "document_too_large")
     _expect(lambda: read(json.dumps(message, separators=(",", ":")), limits), fits, "document_too_large")
 
@@ -177,7 +177,7 @@ def test_a_push_has_only_so_many_bytes(extra: int, fits: bool) -> None:
 @pytest.mark.parametrize(("extra", "fits"), [(-1, True), (0, True), (1, False)])
 def test_a_line_has_only_so_many_bytes(extra: int, fits: bool) -> None:
     line = json.dumps({"deleteSurface": {"surfaceId": "s" * 50}})
-    limits = Limits(message_bytes=len(line) - extra)
+    limits = A2uiLimits(message_bytes=len(line) - extra)
     _expect(lambda: read(f"{line}\n{line}", limits), fits, "message_too_large")
 
 
@@ -215,10 +215,10 @@ def _read_or_refused(document: object) -> bool:
 
 @given(json_values)
 def test_the_depth_of_a_value_is_what_the_check_counts(value: object) -> None:
-    check(value, Limits(json_depth=depth_of(value)))
+    check(value, A2uiLimits(json_depth=depth_of(value)))
     if depth_of(value):
         with pytest.raises(A2uiError):
-            check(value, Limits(json_depth=depth_of(value) - 1))
+            check(value, A2uiLimits(json_depth=depth_of(value) - 1))
 
 
 @pytest.mark.parametrize(

@@ -10,31 +10,31 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dragoman.wire.a2ui import (
+from dragoman.protocols.a2ui import (
     A2uiError,
+    A2uiLimits,
     Action,
-    Limits,
-    Node,
+    RenderNode,
     Surface,
     UpdateDataModel,
     action_of,
     apply,
     resolve,
 )
-from dragoman.wire.a2ui.messages import AgentMessage
+from dragoman.protocols.a2ui.messages import AgentMessage
 from tests.wire.a2ui.strategies import json_values, messages
 from tests.wire.a2ui.vectors import after, expected_surface, one, surface_of, text, v09, v10
 
 NOW = "2026-01-02T03:04:05Z"
 
 
-def tree(surface: Surface, limits: Limits | None = None) -> Node:
-    node = resolve(surface, limits or Limits())
+def tree(surface: Surface, limits: A2uiLimits | None = None) -> RenderNode:
+    node = resolve(surface, limits or A2uiLimits())
     assert node is not None
     return node
 
 
-def walk(node: Node) -> Iterator[Node]:
+def walk(node: RenderNode) -> Iterator[RenderNode]:
     yield node
     for child in node.children:
         yield from walk(child)
@@ -205,7 +205,7 @@ def test_before_there_is_a_root_there_is_no_tree() -> None:
 @pytest.mark.parametrize(("items", "cut"), [(3, 0), (4, 0), (5, 1), (500, 1)])
 def test_a_tree_has_only_so_many_nodes_and_the_cut_is_marked_once(items: int, cut: int) -> None:
     surface = surface_of(repeat("root", "t", "/l"), text("t"), data={"l": [0] * items})
-    states = [node.state for node in walk(tree(surface, Limits(nodes=5)))]
+    states = [node.state for node in walk(tree(surface, A2uiLimits(nodes=5)))]
     assert states.count("ready") == min(items, 4) + 1
     assert states.count("cut") == cut
 
@@ -214,7 +214,7 @@ def test_templates_inside_templates_cannot_explode() -> None:
     names = [f"l{depth}" for depth in range(8)]
     lists = [repeat(name, below, "/l") for name, below in zip(["root", *names], [*names, "t"], strict=True)]
     surface = surface_of(*lists, text("t"), data={"l": [0] * 100})
-    states = [node.state for node in walk(tree(surface, Limits(nodes=1000)))]
+    states = [node.state for node in walk(tree(surface, A2uiLimits(nodes=1000)))]
     assert states.count("ready") == 1000
     assert states.count("cut") <= 10
 
@@ -224,7 +224,7 @@ def test_data_deeper_than_the_tree_may_be_is_cut() -> None:
     data: Any = {"i": []}
     for _ in range(20):
         data = {"i": [data]}
-    states = [node.state for node in walk(tree(surface_of(row, data=data), Limits(tree_depth=5)))]
+    states = [node.state for node in walk(tree(surface_of(row, data=data), A2uiLimits(tree_depth=5)))]
     assert states == ["ready"] * 6 + ["cut"]
 
 
@@ -232,7 +232,7 @@ def test_data_deeper_than_the_tree_may_be_is_cut() -> None:
 def test_a_large_value_bound_in_every_copy_of_a_template_is_shown_only_so_often(bound: object) -> None:
     data = {"l": [0] * 1_000, "blob": "x" * 5_000}
     surface = surface_of(repeat("root", "t", "/l"), text("t", bound), data=data)
-    node = tree(surface, Limits(tree_bytes=100_000))
+    node = tree(surface, A2uiLimits(tree_bytes=100_000))
     assert len(msgspec.json.encode(node)) < 200_000
     assert [child.state for child in node.children].count("ready") > 5
     assert node.children[-1].state == "cut"
@@ -241,7 +241,7 @@ def test_a_large_value_bound_in_every_copy_of_a_template_is_shown_only_so_often(
 def test_a_large_component_is_copied_only_so_often() -> None:
     own = {"id": "own", "component": "Own", "rows": [0] * 5_000}
     surface = surface_of(repeat("root", "own", "/l"), own, data={"l": [0] * 1_000})
-    states = [node.state for node in walk(tree(surface, Limits(tree_bytes=100_000)))]
+    states = [node.state for node in walk(tree(surface, A2uiLimits(tree_bytes=100_000)))]
     assert 5 < len(states) < 15
     assert states[-1] == "cut"
 
@@ -249,7 +249,7 @@ def test_a_large_component_is_copied_only_so_often() -> None:
 def test_many_labels_bound_to_one_large_value_are_shown_only_so_often() -> None:
     options = [{"label": {"path": "/blob"}, "value": str(number)} for number in range(1_000)]
     picker = {"id": "root", "component": "ChoicePicker", "options": options}
-    node = tree(surface_of(picker, data={"blob": ["x" * 10_000]}), Limits(tree_bytes=100_000))
+    node = tree(surface_of(picker, data={"blob": ["x" * 10_000]}), A2uiLimits(tree_bytes=100_000))
     assert (node.state, node.properties) == ("cut", {})
 
 
@@ -257,20 +257,20 @@ def test_many_labels_bound_to_one_large_value_are_shown_only_so_often() -> None:
 def test_the_long_name_of_an_item_is_repeated_only_so_often(child: str) -> None:
     row = {"id": "row", "component": "Row", "children": [child] * 1_000}
     surface = surface_of(repeat("root", "row", "/l"), row, text("t"), data={"l": {"k" * 10_000: 0}})
-    assert len(msgspec.json.encode(tree(surface, Limits(tree_bytes=100_000)))) < 200_000
+    assert len(msgspec.json.encode(tree(surface, A2uiLimits(tree_bytes=100_000)))) < 200_000
 
 
 def test_many_bindings_below_an_item_of_a_long_name_are_told_only_so_often() -> None:
     own = {"id": "own", "component": "Own", **{f"p{number}": {"path": "x"} for number in range(1_000)}}
     surface = surface_of(repeat("root", "own", "/l"), own, data={"l": {"k" * 10_000: 0}})
-    assert len(msgspec.json.encode(tree(surface, Limits(tree_bytes=100_000)))) < 200_000
+    assert len(msgspec.json.encode(tree(surface, A2uiLimits(tree_bytes=100_000)))) < 200_000
 
 
 def test_a_click_carries_only_so_much() -> None:
     event = {"name": "go", "context": {str(number): {"path": "/blob"} for number in range(100)}}
     button = {"id": "root", "component": "Button", "child": "t", "action": {"event": event}}
     surface = surface_of(button, data={"blob": "x" * 10_000})
-    said = action_of(surface, "root", timestamp=NOW, limits=Limits(tree_bytes=100_000)).context
+    said = action_of(surface, "root", timestamp=NOW, limits=A2uiLimits(tree_bytes=100_000)).context
     assert 5 < sum(value is not None for value in said.values()) < 15
 
 

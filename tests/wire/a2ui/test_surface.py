@@ -10,12 +10,12 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from dragoman.wire.a2ui import (
+from dragoman.protocols.a2ui import (
     A2uiError,
+    A2uiLimits,
     Component,
     CreateSurface,
     DeleteSurface,
-    Limits,
     Surface,
     Surfaces,
     UpdateComponents,
@@ -27,8 +27,8 @@ from dragoman.wire.a2ui import (
     to_v08,
     to_v09,
 )
-from dragoman.wire.a2ui.messages import ROOT, AgentMessage
-from dragoman.wire.a2ui.values import size_of
+from dragoman.protocols.a2ui.messages import ROOT, AgentMessage
+from dragoman.protocols.a2ui.values import size_of
 from tests.wire.a2ui.strategies import messages, v08_messages
 from tests.wire.a2ui.vectors import SURFACES, after, expected_surface, one, played, surface_of, text, v09, vector
 
@@ -47,7 +47,7 @@ def data(value: object, path: str = "") -> dict[str, Any]:
     return v09("updateDataModel", surfaceId="s", path=path, value=value)
 
 
-def refused(document: object, limits: Limits, before: Surfaces | None = None) -> tuple[str, str]:
+def refused(document: object, limits: A2uiLimits, before: Surfaces | None = None) -> tuple[str, str]:
     with pytest.raises(A2uiError) as caught:
         played(document, before, limits)
     return caught.value.code, caught.value.pointer
@@ -118,13 +118,15 @@ def test_a_circle_is_named_by_its_members_and_leaves_the_surface_as_it_was() -> 
 
 
 def test_a_circle_away_from_the_root_is_found_too() -> None:
-    assert refused([CREATE, update(text("root"), card("x", "y"), card("y", "x"))], Limits())[0] == "circular_reference"
+    assert (
+        refused([CREATE, update(text("root"), card("x", "y"), card("y", "x"))], A2uiLimits())[0] == "circular_reference"
+    )
 
 
 @pytest.mark.parametrize("path", ["/items", "", "."])
 def test_a_template_that_starts_again_inside_itself_is_a_circle(path: str) -> None:
     again = {"id": "root", "component": "List", "children": {"componentId": "root", "path": path}}
-    assert refused([CREATE, update(again)], Limits())[0] == "circular_reference"
+    assert refused([CREATE, update(again)], A2uiLimits())[0] == "circular_reference"
 
 
 def test_a_template_over_a_part_of_its_own_item_goes_down_the_data_and_ends() -> None:
@@ -135,7 +137,7 @@ def test_a_template_over_a_part_of_its_own_item_goes_down_the_data_and_ends() ->
 def test_tabs_and_modals_are_part_of_the_graph() -> None:
     tabs = {"id": "root", "component": "Tabs", "tabs": [{"title": "T", "child": "m"}]}
     modal = {"id": "m", "component": "Modal", "trigger": "t", "content": "root"}
-    assert refused([CREATE, update(tabs, modal)], Limits())[0] == "circular_reference"
+    assert refused([CREATE, update(tabs, modal)], A2uiLimits())[0] == "circular_reference"
 
 
 def chain(length: int, start: int = 0) -> list[dict[str, Any]]:
@@ -146,7 +148,7 @@ def chain(length: int, start: int = 0) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize(("length", "fits"), [(4, True), (5, True), (6, False)])
 def test_components_are_nested_only_so_deep(length: int, fits: bool) -> None:
-    limits = Limits(tree_depth=5)
+    limits = A2uiLimits(tree_depth=5)
     if fits:
         assert len(one([CREATE, update(*chain(length))], limits).components) == length
     else:
@@ -154,14 +156,14 @@ def test_components_are_nested_only_so_deep(length: int, fits: bool) -> None:
 
 
 def test_a_tall_part_hung_below_a_deep_one_is_too_deep() -> None:
-    limits = Limits(tree_depth=5)
+    limits = A2uiLimits(tree_depth=5)
     before = played([CREATE, update(*chain(3))], limits=limits)
     hung = [card("c2", "c3"), *chain(3, start=3)]
     assert refused(update(*hung), limits, before) == ("too_deep", "/updateComponents/components/0")
 
 
 def test_a_very_long_chain_is_refused_without_recursion() -> None:
-    limits = Limits(components=10_000)
+    limits = A2uiLimits(components=10_000)
     assert refused([CREATE, update(*chain(5_000))], limits)[0] == "too_deep"
 
 
@@ -170,7 +172,7 @@ def test_a_very_long_chain_is_refused_without_recursion() -> None:
 
 @pytest.mark.parametrize(("count", "fits"), [(2, True), (3, True), (4, False)])
 def test_a_surface_has_only_so_many_components(count: int, fits: bool) -> None:
-    limits = Limits(components=3)
+    limits = A2uiLimits(components=3)
     split = [CREATE, update(text("c0")), update(*(text(f"c{index}") for index in range(1, count)))]
     if fits:
         assert len(one(split, limits).components) == count
@@ -180,7 +182,7 @@ def test_a_surface_has_only_so_many_components(count: int, fits: bool) -> None:
 
 @pytest.mark.parametrize(("count", "fits"), [(2, True), (3, True), (4, False)])
 def test_a_surface_names_only_so_many_children(count: int, fits: bool) -> None:
-    limits = Limits(children=4)
+    limits = A2uiLimits(children=4)
     rows = [{"id": "b", "component": "Row", "children": ["x"] * (count - 1)}, text("t")]
     push = [CREATE, update(card("a", "x")), update(text("x"), *rows), update(text("x", "y"))]
     if fits:
@@ -194,7 +196,7 @@ def test_a_surface_names_only_so_many_children(count: int, fits: bool) -> None:
 
 @pytest.mark.parametrize(("count", "fits"), [(1, True), (2, True), (3, False)])
 def test_there_are_only_so_many_surfaces(count: int, fits: bool) -> None:
-    limits = Limits(surfaces=2)
+    limits = A2uiLimits(surfaces=2)
     push = [v09("createSurface", surfaceId=f"s{index}") for index in range(count)]
     if fits:
         assert len(played(push, limits=limits)) == count
@@ -203,7 +205,7 @@ def test_there_are_only_so_many_surfaces(count: int, fits: bool) -> None:
 
 
 def test_surfaces_that_come_into_being_without_being_created_are_counted_too() -> None:
-    limits = Limits(surfaces=1)
+    limits = A2uiLimits(surfaces=1)
     old: list[dict[str, Any]] = [{"dataModelUpdate": {"surfaceId": name, "contents": []}} for name in ("a", "b")]
     assert refused(old, limits) == ("too_many_surfaces", "/1/dataModelUpdate/surfaceId")
 
@@ -211,7 +213,7 @@ def test_surfaces_that_come_into_being_without_being_created_are_counted_too() -
 @pytest.mark.parametrize(("extra", "fits"), [(-1, True), (0, True), (1, False)])
 def test_a_data_model_has_only_so_many_bytes(extra: int, fits: bool) -> None:
     whole = {"a": "x" * 20, "b": 1}
-    limits = Limits(data_model_bytes=size_of(whole) - extra)
+    limits = A2uiLimits(data_model_bytes=size_of(whole) - extra)
     push = [CREATE, data({"a": "x" * 20}), data(1, "/b")]
     if fits:
         assert one(push, limits).data_model == whole
@@ -222,7 +224,7 @@ def test_a_data_model_has_only_so_many_bytes(extra: int, fits: bool) -> None:
 @pytest.mark.parametrize(("extra", "fits"), [(-1, True), (0, True), (1, False)])
 def test_the_components_of_a_surface_have_only_so_many_bytes(extra: int, fits: bool) -> None:
     parts = [Component("a", "Text", {"text": "new"}), Component("b", "Text", {"text": "x" * 20})]
-    limits = Limits(component_bytes=sum(map(size_of, parts)) - extra)
+    limits = A2uiLimits(component_bytes=sum(map(size_of, parts)) - extra)
     push = [CREATE, update(text("a", "old")), update(text("a", "new"), text("b", "x" * 20))]
     if fits:
         assert one(push, limits).component_bytes == sum(map(size_of, parts))
@@ -232,7 +234,7 @@ def test_the_components_of_a_surface_have_only_so_many_bytes(extra: int, fits: b
 
 @pytest.mark.parametrize(("steps", "fits"), [(4, True), (5, True), (6, False)])
 def test_a_data_model_is_nested_only_so_deep_however_it_is_built(steps: int, fits: bool) -> None:
-    limits = Limits(json_depth=6)
+    limits = A2uiLimits(json_depth=6)
     push = [CREATE, data([], "/" + "/".join("a" * steps))]
     if fits:
         assert one(push, limits).id == "s"

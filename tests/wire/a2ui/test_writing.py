@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dragoman.wire.a2ui import (
+from dragoman.protocols.a2ui import (
     DELETE,
     Component,
     CreateSurface,
     DeleteSurface,
     FunctionMessage,
-    Node,
+    RenderNode,
     Surface,
     UpdateComponents,
     UpdateDataModel,
@@ -24,7 +24,7 @@ from dragoman.wire.a2ui import (
     to_v08,
     to_v09,
 )
-from dragoman.wire.a2ui.messages import AgentMessage
+from dragoman.protocols.a2ui.messages import AgentMessage
 from tests.wire.a2ui.strategies import messages, v08_messages
 from tests.wire.a2ui.vectors import WRITTEN, after, expected_surface, one, played, same, surface_of, text, v09, vector
 
@@ -65,7 +65,7 @@ def test_surfaces_survive_0_9(all_messages: list[AgentMessage]) -> None:
         assert same(one(to_v09(snapshot(surface))), surface)
 
 
-def _shape(node: Node | None) -> object:
+def _shape(node: RenderNode | None) -> object:
     return node and (node.component_id, node.state, [_shape(child) for child in node.children])
 
 

@@ -8,12 +8,12 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from dragoman.wire.a2ui import (
+from dragoman.protocols.a2ui import (
     A2uiError,
+    A2uiLimits,
     AgentMessage,
     Component,
     Incoming,
-    Limits,
     Surface,
     Surfaces,
     apply,
@@ -70,8 +70,8 @@ def _seen(surface: Surface) -> tuple[object, ...]:
     )
 
 
-def played(document: object, surfaces: Surfaces | None = None, limits: Limits | None = None) -> Surfaces:
-    limits = limits or Limits()
+def played(document: object, surfaces: Surfaces | None = None, limits: A2uiLimits | None = None) -> Surfaces:
+    limits = limits or A2uiLimits()
     return apply_all(surfaces or {}, read(document, limits), limits)
 
 
@@ -84,7 +84,7 @@ def after(messages: Iterable[AgentMessage]) -> Surfaces:
     return surfaces
 
 
-def one(document: object, limits: Limits | None = None) -> Surface:
+def one(document: object, limits: A2uiLimits | None = None) -> Surface:
     """The only surface after these messages."""
     (surface,) = played(document, limits=limits).values()
     return surface
@@ -107,7 +107,7 @@ def text(name: str, value: object = "x") -> dict[str, Any]:
     return {"id": name, "component": "Text", "text": value}
 
 
-def surface_of(*components: dict[str, Any], data: object = None, limits: Limits | None = None) -> Surface:
+def surface_of(*components: dict[str, Any], data: object = None, limits: A2uiLimits | None = None) -> Surface:
     """A 0.9 surface with these flat components."""
     messages = [
         v09("createSurface", surfaceId="s"),

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dragoman.wire.ansi import MOST_BODY, Csi, Escape, Sequences, Text, Token, Viewing
+from dragoman.protocols.ansi import MOST_BODY, Csi, DisplayFilter, Escape, SequenceParser, Text, Token
 
 PARTS = [
     b"plain",
@@ -48,7 +48,7 @@ ANSWERED_OR_OBEYED = re.compile(
 
 def tokens(*chunks: bytes) -> list[Token]:
     """Text that was split by a chunk is one text."""
-    sequences, joined = Sequences(), list[Token]()
+    sequences, joined = SequenceParser(), list[Token]()
     for token in (token for chunk in chunks for token in sequences.feed(chunk)):
         last = joined[-1] if joined else None
         if isinstance(token, Text) and isinstance(last, Text) and not token.is_control and not last.is_control:
@@ -82,7 +82,7 @@ def test_a_string_to_the_terminal_is_left_out_whole(begin: bytes, end: bytes) ->
 
 
 def test_a_string_without_end_holds_nothing() -> None:
-    sequences = Sequences()
+    sequences = SequenceParser()
     for _ in range(100):
         assert list(sequences.feed(b"\x1b]52;c;" + b"A" * 100_000)) == []
     assert len(sequences._held) <= MOST_BODY
@@ -103,7 +103,7 @@ def test_a_sequence_beyond_the_cap_is_none_and_costs_no_memory(length: int) -> N
 @given(STREAMS, st.lists(st.integers(0, 60), max_size=4))
 def test_nothing_that_a_terminal_answers_or_obeys_is_passed_on(stream: bytes, cuts: list[int]) -> None:
     edges = [0, *sorted(min(cut, len(stream)) for cut in cuts), len(stream)]
-    viewing = Viewing()
+    viewing = DisplayFilter()
     sent = b"".join(viewing.feed(stream[start:end]) for start, end in itertools.pairwise(edges))
     assert not ANSWERED_OR_OBEYED.search(sent)
     sent.decode()
@@ -157,7 +157,7 @@ def test_nothing_that_a_terminal_answers_or_obeys_is_passed_on(stream: bytes, cu
     ],
 )
 def test_what_asks_or_sets_is_left_out_and_the_text_around_it_stays(stream: bytes) -> None:
-    shown = Viewing().feed(b"left " + stream + b" right").decode()
+    shown = DisplayFilter().feed(b"left " + stream + b" right").decode()
     assert "\x1b" not in shown
     assert shown.startswith("left ")
     assert shown.endswith(" right")
@@ -180,11 +180,11 @@ def test_what_asks_or_sets_is_left_out_and_the_text_around_it_stays(stream: byte
     ],
 )
 def test_what_draws_is_passed_on_as_it_is(stream: bytes) -> None:
-    assert Viewing().feed(stream) == stream
+    assert DisplayFilter().feed(stream) == stream
 
 
 def test_of_several_modes_only_those_that_draw_are_set() -> None:
-    assert Viewing().feed(b"\x1b[?1049;1000;2004;25h") == b"\x1b[?1049;25h"
+    assert DisplayFilter().feed(b"\x1b[?1049;1000;2004;25h") == b"\x1b[?1049;25h"
 
 
 @pytest.mark.parametrize(
@@ -200,8 +200,8 @@ def test_of_several_modes_only_those_that_draw_are_set() -> None:
 def test_a_terminal_is_made_as_it_was_and_nothing_is_undone_that_was_not_done(
     stream: bytes, undone: bytes, left: bytes
 ) -> None:
-    viewing = Viewing()
+    viewing = DisplayFilter()
     viewing.feed(stream)
     assert undone in viewing.restored()
     assert left not in viewing.restored()
-    assert Viewing().feed(viewing.restored()) == viewing.restored()
+    assert DisplayFilter().feed(viewing.restored()) == viewing.restored()

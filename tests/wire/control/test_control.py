@@ -14,17 +14,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dragoman.errors import LocalProtocolError, RemoteProtocolError
-from dragoman.wire.control import (
+from dragoman.core.errors import LocalProtocolError, RemoteProtocolError
+from dragoman.protocols.control import (
     LINE_CAP,
-    Answer,
-    Call,
     ClientConnection,
+    ControlAnswer,
+    ControlCall,
+    ControlFailure,
+    ControlItem,
+    ControlLines,
     DaemonState,
-    Failure,
     Hello,
-    Item,
-    Lines,
     ServerConnection,
     Welcome,
     encode_line,
@@ -48,7 +48,7 @@ def conversation() -> bytes:
 
 
 def test_a_hello_is_followed_by_calls_with_growing_ids() -> None:
-    assert served(conversation()) == [HELLO, *(Call(n + 1, f"m{n}", {"n": n}) for n in range(3))]
+    assert served(conversation()) == [HELLO, *(ControlCall(n + 1, f"m{n}", {"n": n}) for n in range(3))]
 
 
 @given(cuts=st.lists(st.integers(0, len(conversation())), max_size=20))
@@ -63,7 +63,11 @@ def test_any_chunking_gives_the_same_messages(cuts: list[int]) -> None:
 def test_items_answers_and_failures_come_back_as_they_were_sent(value: Any) -> None:
     client, server = ClientConnection(), ServerConnection()
     call_id, _ = client.send_call("m", {})
-    replies: list[Item | Failure | Answer] = [Item(call_id, value), Failure(0, "c", "m", "h"), Answer(call_id, value)]
+    replies: list[ControlItem | ControlFailure | ControlAnswer] = [
+        ControlItem(call_id, value),
+        ControlFailure(0, "c", "m", "h"),
+        ControlAnswer(call_id, value),
+    ]
     data = server.send_welcome(Welcome("1", 7)) + b"".join(server.send(reply) for reply in replies)
     assert list(client.receive_data(data)) == [Welcome("1", 7), *replies]
 
@@ -79,7 +83,7 @@ def test_what_follows_the_hello_of_another_role_is_handed_over_whole() -> None:
 @pytest.mark.parametrize("extra", [-1, 0])
 def test_a_line_up_to_the_cap_is_read(extra: int) -> None:
     line = encode_line({"a": "x" * (1000 + extra)})
-    lines = Lines(cap=len(encode_line({"a": "x" * 1000})) - 1)
+    lines = ControlLines(cap=len(encode_line({"a": "x" * 1000})) - 1)
     assert [len(value["a"]) for value in lines.feed(line)] == [1000 + extra]
 
 
@@ -87,7 +91,7 @@ def test_a_line_up_to_the_cap_is_read(extra: int) -> None:
 @pytest.mark.parametrize("ended", [b"\n", b""])
 def test_a_line_past_the_cap_is_refused_whole_or_not(extra: int, ended: bytes) -> None:
     line = encode_line({"a": "x" * (1000 + extra)})[:-1] + ended
-    lines = Lines(cap=len(encode_line({"a": "x" * 1000})) - 1)
+    lines = ControlLines(cap=len(encode_line({"a": "x" * 1000})) - 1)
     with pytest.raises(RemoteProtocolError, match="more than") as caught:
         list(lines.feed(line))
     assert caught.value.code == "line_too_long"
@@ -186,6 +190,6 @@ def test_a_damaged_state_file_is_told_as_such(data: bytes) -> None:
 
 
 def test_it_imports_the_standard_library_alone() -> None:
-    code = "import dragoman.wire.control, sys; print(*{n.split('.')[0] for n in sys.modules})"
+    code = "import dragoman.protocols.control, sys; print(*{n.split('.')[0] for n in sys.modules})"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     assert not {"msgspec", "anyio", "pydantic", "asyncio"} & set(loaded)

@@ -9,8 +9,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from dragoman.errors import RemoteProtocolError
-from dragoman.wire.dap import (
+from dragoman.core.errors import RemoteProtocolError
+from dragoman.protocols.dap import (
     Capabilities,
     Connection,
     Event,
@@ -21,7 +21,7 @@ from dragoman.wire.dap import (
     read_body,
     typed_body,
 )
-from dragoman.wire.dap import bodies as b
+from dragoman.protocols.dap import bodies as b
 
 ADAPTERS = sorted((Path(__file__).parents[2] / "vectors" / "dap-capabilities").glob("*.json"))
 
@@ -76,12 +76,12 @@ def test_a_capabilities_event_changes_what_it_names_and_nothing_else() -> None:
         (
             "output",
             {"output": "x", "category": "stderr", "source": {"path": "/a.py"}, "line": 4},
-            b.OutputBody(output="x", category="stderr", source=b.Source(path="/a.py"), line=4),
+            b.OutputBody(output="x", category="stderr", source=b.DapSource(path="/a.py"), line=4),
         ),
         (
             "breakpoint",
             {"reason": "changed", "breakpoint": {"id": 1, "verified": True, "line": 7}},
-            b.BreakpointBody(reason="changed", breakpoint=b.Breakpoint(id=1, verified=True, line=7)),
+            b.BreakpointBody(reason="changed", breakpoint=b.ChangedBreakpoint(id=1, verified=True, line=7)),
         ),
         ("process", {"name": "a.out", "systemProcessId": 42}, b.ProcessBody(name="a.out", system_process_id=42)),
         ("invalidated", {"areas": ["stacks"]}, b.InvalidatedBody(areas=("stacks",))),

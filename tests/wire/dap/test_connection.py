@@ -12,13 +12,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dragoman.errors import LocalProtocolError, RemoteProtocolError
-from dragoman.wire.dap import (
+from dragoman.core.errors import LocalProtocolError, RemoteProtocolError
+from dragoman.protocols.dap import (
     Closed,
     Connection,
     ConnectionEvent,
     EventReceived,
-    Pending,
+    PendingRequest,
     Request,
     RequestReceived,
     RequestRepeated,
@@ -27,7 +27,7 @@ from dragoman.wire.dap import (
     UnknownReceived,
     frame,
 )
-from dragoman.wire.dap.connection import MAX_OPEN_REQUESTS
+from dragoman.protocols.dap.connection import MAX_OPEN_REQUESTS
 
 
 def framed(**message: Any) -> bytes:
@@ -112,7 +112,7 @@ def test_messages_are_numbered_from_one_whatever_their_kind() -> None:
 def test_a_response_settles_its_request_and_brings_back_its_context() -> None:
     connection, waiter = Connection(), object()
     connection.send_request("next", {"threadId": 1}, context=waiter)
-    assert connection.pending == {1: Pending(1, "next", waiter)}
+    assert connection.pending == {1: PendingRequest(1, "next", waiter)}
     (settled,) = received(connection, response(1, body={"x": 1}))
     assert isinstance(settled, ResponseReceived)
     assert settled.request.context is waiter
@@ -292,7 +292,7 @@ def test_the_end_lists_what_will_never_be_answered() -> None:
     connection.send_request("threads", context="b")
     received(connection, response(1))
     connection.receive_eof()
-    assert list(connection.events()) == [Closed((Pending(2, "threads", "b"),), None)]
+    assert list(connection.events()) == [Closed((PendingRequest(2, "threads", "b"),), None)]
     assert not connection.pending
 
 
@@ -324,7 +324,7 @@ def test_a_fault_comes_after_everything_before_it_and_ends_the_connection() -> N
     connection.receive_eof()
     (closed,) = connection.events()
     assert isinstance(closed, Closed)
-    assert closed.abandoned == (Pending(1, "next"),)
+    assert closed.abandoned == (PendingRequest(1, "next"),)
     assert closed.error is not None
     assert closed.error.code == "bad_header"
 

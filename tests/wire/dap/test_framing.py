@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dragoman.errors import RemoteProtocolError
-from dragoman.wire.dap.framing import MAX_HEADER, FrameReader, content_length, frame
+from dragoman.core.errors import RemoteProtocolError
+from dragoman.protocols.dap.framing import MAX_HEADER, FrameReader, content_length, frame
 
 CAP = 1_000
 

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import UNSET
 
-from dragoman.errors import LocalProtocolError, RemoteProtocolError
-from dragoman.wire.dap import Event, Request, Response, Unknown, decode_message, read_body, renumbered
+from dragoman.core.errors import LocalProtocolError, RemoteProtocolError
+from dragoman.protocols.dap import Event, Request, Response, Unknown, decode_message, read_body, renumbered
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),

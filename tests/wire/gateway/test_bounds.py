@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from msgspec import Raw
 
-from dragoman.wire.gateway import EventFrame, Reducer, ToolResult, ToolStart
-from dragoman.wire.gateway.reducer import MAX_KEPT_BYTES
-from dragoman.wire.gateway.run_tools import MAX_CALLS
+from dragoman.protocols.gateway import EventFrame, Reducer, ToolResult, ToolStart
+from dragoman.protocols.gateway.reducer import MAX_KEPT_BYTES
+from dragoman.protocols.gateway.run_tools import MAX_CALLS
 from tests.wire.gateway.transcripts import of_type, reduced, text_of
 
 

@@ -12,10 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import UNSET, Raw
 
-from dragoman.errors import LocalProtocolError
-from dragoman.wire.gateway import (
+from dragoman.core.errors import LocalProtocolError
+from dragoman.protocols.gateway import (
     MAX_HANDSHAKE_BYTES,
-    Abandoned,
     Challenge,
     Challenged,
     ClientConnection,
@@ -24,18 +23,19 @@ from dragoman.wire.gateway import (
     Closed,
     Connected,
     ConnectParams,
+    ConnectRefused,
     EventFrame,
-    Expired,
-    Failed,
     GatewayProtocolError,
     Grant,
     HelloOk,
     Policy,
-    Refused,
+    RequestAbandoned,
+    RequestExpired,
+    RequestFailed,
+    RequestSucceeded,
     ResponseFrame,
     SequenceGap,
-    Succeeded,
-    Unmatched,
+    UnmatchedResponse,
     encode_frame,
 )
 from tests.wire.gateway.transcripts import Socket, handshakes, params, sockets
@@ -117,9 +117,9 @@ def test_every_recorded_connection_is_followed_to_its_end(socket: Socket) -> Non
     connect = next(line.frame for line in socket.of("out"))
     answered = socket.answer_to(connect)
     assert answered is not None
-    assert kinds[1] is (Connected if answered["ok"] else Refused)
+    assert kinds[1] is (Connected if answered["ok"] else ConnectRefused)
     requests = socket.of("out")[1:]
-    settled = [one.id for one in happened if isinstance(one, Succeeded | Failed | Abandoned)]
+    settled = [one.id for one in happened if isinstance(one, RequestSucceeded | RequestFailed | RequestAbandoned)]
     assert sorted(settled) == sorted(line.frame["id"] for line in requests)
 
 
@@ -228,7 +228,7 @@ def test_after_a_fault_nothing_more_is_read_and_what_came_before_is_still_told()
     with pytest.raises(GatewayProtocolError):
         next(told)
     connection.receive_eof(1007)
-    assert list(connection.events()) == [Abandoned("1", "health"), Closed(1007, "")]
+    assert list(connection.events()) == [RequestAbandoned("1", "health"), Closed(1007, "")]
 
 
 def test_text_with_lone_surrogates_is_a_fault_too() -> None:
@@ -268,7 +268,7 @@ def test_chat_send_is_answered_with_its_run() -> None:
     sent = connection.send_request("cmd_1", "chat.send", asked, deadline_s=30.0)
     assert json.loads(sent) == {"type": "req", "id": "cmd_1", "method": "chat.send", "params": asked}
     [done] = fed(connection, answer("cmd_1", {"runId": "k", "status": "started"}))
-    assert isinstance(done, Succeeded)
+    assert isinstance(done, RequestSucceeded)
     assert json.loads(bytes(done.payload))["runId"] == "k"  # type: ignore[arg-type]
 
 
@@ -277,7 +277,7 @@ def test_an_abort_and_a_look_at_the_past_are_asked_and_answered_as_recorded() ->
     _, happened = replay(socket)
     asked = {line.frame["id"]: line.frame for line in socket.of("out")}
     answered = {
-        one.id: json.loads(bytes(one.payload)) for one in happened if isinstance(one, Succeeded) and one.payload
+        one.id: json.loads(bytes(one.payload)) for one in happened if isinstance(one, RequestSucceeded) and one.payload
     }
     [abort] = [name for name in answered if asked[name]["method"] == "chat.abort"]
     assert asked[abort]["params"] == {"sessionKey": "acp:abort", "runId": "idem-abort-1"}
@@ -305,15 +305,15 @@ def test_answers_find_their_requests_in_any_order(order: list[str]) -> None:
     for name in sorted(order):
         connection.send_request(name, f"method of {name}", deadline_s=30.0)
     settled = fed(connection, *(answer(name, name) for name in order))
-    assert settled == [Succeeded(name, f"method of {name}", Raw(b'"%s"' % name.encode())) for name in order]
+    assert settled == [RequestSucceeded(name, f"method of {name}", Raw(b'"%s"' % name.encode())) for name in order]
 
 
 def test_answers_to_nothing_are_told_and_do_no_harm() -> None:
     connection = opened()
     connection.send_request("1", "a", deadline_s=30.0)
     settled = fed(connection, answer("7"), answer("1"), answer("1"), b'{"type":"res","id":5,"ok":false,"error":"e"}')
-    assert [type(one) for one in settled] == [Unmatched, Succeeded, Unmatched, Unmatched]
-    assert settled[-1] == Unmatched(ResponseFrame(5, ok=False, error="e"))
+    assert [type(one) for one in settled] == [UnmatchedResponse, RequestSucceeded, UnmatchedResponse, UnmatchedResponse]
+    assert settled[-1] == UnmatchedResponse(ResponseFrame(5, ok=False, error="e"))
 
 
 def test_a_failure_carries_its_error_in_either_form() -> None:
@@ -325,8 +325,8 @@ def test_a_failure_carries_its_error_in_either_form() -> None:
         b'{"type":"res","id":"2","ok":false,"error":{"code":"FORBIDDEN","message":"m","details":{"code":"MISSING_SCOPE"}}}',
     )
     plain, structured = fed(connection, *frames)
-    assert isinstance(plain, Failed)
-    assert isinstance(structured, Failed)
+    assert isinstance(plain, RequestFailed)
+    assert isinstance(structured, RequestFailed)
     assert plain.error.message == "error message"
     assert (structured.error.code, structured.error.detail.code) == ("FORBIDDEN", "MISSING_SCOPE")
 
@@ -340,17 +340,19 @@ def test_what_is_overdue_is_given_up_and_its_late_answer_disturbs_nothing() -> N
     connection.expire(129.9)
     assert list(connection.events()) == []
     connection.expire(130.0)
-    assert list(connection.events()) == [Expired("slow", "a")]
+    assert list(connection.events()) == [RequestExpired("slow", "a")]
     assert connection.next_deadline_s == 160.0
-    assert fed(connection, answer("slow")) == [Unmatched(ResponseFrame("slow", ok=True, payload=Raw(b"null")))]
+    assert fed(connection, answer("slow")) == [UnmatchedResponse(ResponseFrame("slow", ok=True, payload=Raw(b"null")))]
 
 
 def test_a_hello_after_its_deadline_opens_nothing() -> None:
     connection = challenged()
     connection.send_connect(params(), deadline_s=15.0)
     connection.expire(15.0)
-    assert list(connection.events()) == [Expired("connect", "connect")]
-    assert [type(one) for one in fed(connection, answer("connect", {"type": "hello-ok", "protocol": 3}))] == [Unmatched]
+    assert list(connection.events()) == [RequestExpired("connect", "connect")]
+    assert [type(one) for one in fed(connection, answer("connect", {"type": "hello-ok", "protocol": 3}))] == [
+        UnmatchedResponse
+    ]
     assert connection.state is ClientState.CONNECTING
 
 
@@ -360,7 +362,11 @@ def test_the_end_tells_everything_that_waited_and_comes_once() -> None:
     connection.send_request("2", "b", deadline_s=30.0)
     connection.receive_eof(1012, "service restart")
     connection.receive_eof()
-    assert list(connection.events()) == [Abandoned("1", "a"), Abandoned("2", "b"), Closed(1012, "service restart")]
+    assert list(connection.events()) == [
+        RequestAbandoned("1", "a"),
+        RequestAbandoned("2", "b"),
+        Closed(1012, "service restart"),
+    ]
     with pytest.raises(LocalProtocolError):
         connection.receive_data(event())
 

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dragoman.errors import LocalProtocolError
-from dragoman.wire.gateway import (
+from dragoman.core.errors import LocalProtocolError
+from dragoman.protocols.gateway import (
     Challenge,
     ClientInfo,
     ConnectParams,
@@ -23,7 +23,7 @@ from dragoman.wire.gateway import (
     signature_holds,
     signed_text,
 )
-from dragoman.wire.gateway.device import claimed_id, decode_base64url, encode_base64url
+from dragoman.protocols.gateway.device import claimed_id, decode_base64url, encode_base64url
 from tests.wire.gateway.transcripts import VECTORS, handshakes, params
 
 CASES = json.loads((VECTORS / "device-signature.json").read_text(encoding="utf-8"))
@@ -130,5 +130,5 @@ def test_base64url_is_unpadded_and_read_strictly(data: bytes) -> None:
 
 
 def test_cryptography_is_loaded_only_when_a_device_is_signed_or_verified() -> None:
-    code = "import sys, dragoman.wire.gateway; sys.exit('cryptography' in sys.modules)"
+    code = "import sys, dragoman.protocols.gateway; sys.exit('cryptography' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import UNSET, Raw
 
-from dragoman.errors import LocalProtocolError, RemoteProtocolError
-from dragoman.wire.gateway import (
+from dragoman.core.errors import LocalProtocolError, RemoteProtocolError
+from dragoman.protocols.gateway import (
     MAX_DEPTH,
     MAX_HANDSHAKE_BYTES,
     MAX_PAYLOAD_BYTES,
@@ -31,7 +31,7 @@ from dragoman.wire.gateway import (
     decode_payload,
     encode_frame,
 )
-from dragoman.wire.gateway.framing import raw
+from dragoman.protocols.gateway.framing import raw
 from tests.wire.gateway.transcripts import NAMES, handshakes, sockets
 
 EVENT = b'{"type":"event","event":"x","payload":%s}'

@@ -9,20 +9,20 @@ import msgspec
 import pytest
 from msgspec import Raw
 
-from dragoman.wire.gateway import (
+from dragoman.protocols.gateway import (
     A2ui,
+    ChatDiff,
     ChatEvent,
-    Diff,
+    ChatStatus,
+    ChatTextDelta,
+    ChatUsage,
     Done,
     EventFrame,
     Reducer,
     SessionDefaults,
-    Status,
-    TextDelta,
     ToolResult,
     ToolStart,
     ToolUpdate,
-    Usage,
     canonical_session_key,
 )
 from tests.wire.gateway.transcripts import of_type, reduced, text_of
@@ -113,7 +113,7 @@ def test_the_canvas_gets_its_message_as_it_came() -> None:
 
 def test_after_its_done_a_nameless_run_is_followed_by_the_next() -> None:
     events = told(*(SPECIFIED[:1] + SPECIFIED[-1:]) * 3)
-    assert [type(event) for event in events] == [TextDelta, Done] * 3
+    assert [type(event) for event in events] == [ChatTextDelta, Done] * 3
 
 
 @pytest.mark.parametrize(
@@ -135,7 +135,7 @@ def test_our_own_additions_to_the_form_are_read_too() -> None:
     )
     assert isinstance(start, ToolStart)
     assert isinstance(update, ToolUpdate)
-    assert (update.output, status, usage) == ("so far", Status(phase="thinking"), Usage(output_tokens=5))
+    assert (update.output, status, usage) == ("so far", ChatStatus(phase="thinking"), ChatUsage(output_tokens=5))
 
 
 def test_a_failed_tool_of_the_form_carries_its_error_and_its_output() -> None:
@@ -182,7 +182,7 @@ def test_a_payload_of_another_shape_is_silent_and_does_no_harm(payload: Any) -> 
     reducer = Reducer()
     assert reducer.feed(frame(payload)) == []
     assert reducer.feed(frame({"state": "unheard-of", "runId": "r"}, "chat")) == []
-    assert [type(event) for event in reducer.feed(frame(SPECIFIED[0]))] == [TextDelta]
+    assert [type(event) for event in reducer.feed(frame(SPECIFIED[0]))] == [ChatTextDelta]
 
 
 def test_what_could_not_be_read_is_counted() -> None:
@@ -197,16 +197,16 @@ def test_what_could_not_be_read_is_counted() -> None:
 @pytest.mark.parametrize(
     ("tool", "args", "expected"),
     [
-        ("write", {"path": "a.py", "content": "x"}, [Diff(path="a.py", original=None, modified="x")]),
+        ("write", {"path": "a.py", "content": "x"}, [ChatDiff(path="a.py", original=None, modified="x")]),
         (
             "edit",
             {"path": "a.py", "oldText": "x", "newText": "y"},
-            [Diff(path="a.py", original="x", modified="y", partial=True)],
+            [ChatDiff(path="a.py", original="x", modified="y", partial=True)],
         ),
         (
             "Edit",
             {"file_path": "a.py", "old_string": "x", "new_string": ""},
-            [Diff(path="a.py", original="x", modified="", partial=True)],
+            [ChatDiff(path="a.py", original="x", modified="", partial=True)],
         ),
         (
             "edit",
@@ -215,8 +215,8 @@ def test_what_could_not_be_read_is_counted() -> None:
                 "edits": [{"oldText": "1", "newText": "2"}, {"oldText": "3", "newText": "4"}, {"oldText": "5"}],
             },
             [
-                Diff(path="a.py", original="1", modified="2", partial=True),
-                Diff(path="a.py", original="3", modified="4", partial=True),
+                ChatDiff(path="a.py", original="1", modified="2", partial=True),
+                ChatDiff(path="a.py", original="3", modified="4", partial=True),
             ],
         ),
         ("exec", {"path": "a.py", "content": "x"}, []),
@@ -225,12 +225,12 @@ def test_what_could_not_be_read_is_counted() -> None:
         ("edit", ["a.py"], []),
     ],
 )
-def test_diffs_are_derived_from_what_file_tools_were_told(tool: str, args: Any, expected: list[Diff]) -> None:
+def test_diffs_are_derived_from_what_file_tools_were_told(tool: str, args: Any, expected: list[ChatDiff]) -> None:
     frames = [
         tool_frame("tool", 1, phase="start", name=tool, args=args),
         tool_frame("tool", 2, phase="result", name=tool),
     ]
-    diffs = of_type(reduced(frames), Diff)
+    diffs = of_type(reduced(frames), ChatDiff)
     assert [msgspec.structs.replace(diff, run_id="", session_key="", tool_id="") for diff in diffs] == expected
     assert all((diff.run_id, diff.tool_id) == ("r", "c1") for diff in diffs)
 
@@ -248,13 +248,13 @@ def test_a_tool_that_failed_changed_nothing() -> None:
         ),
     ]
     events = reduced(frames)
-    assert of_type(events, Diff) == []
+    assert of_type(events, ChatDiff) == []
     assert of_type(events, ToolResult)[0].error == "EACCES"
 
 
 def test_a_gateway_of_the_form_sends_its_diffs_itself() -> None:
     start = {"kind": "tool_start", "id": "t", "tool": "write", "input": {"path": "a", "content": "x"}}
-    assert of_type(told(start, {"kind": "tool_result", "id": "t", "output": ""}), Diff) == []
+    assert of_type(told(start, {"kind": "tool_result", "id": "t", "output": ""}), ChatDiff) == []
 
 
 @pytest.mark.parametrize(
@@ -284,7 +284,7 @@ def test_an_end_whose_result_never_comes_is_told_before_the_next_text() -> None:
         tool_frame("item", 2, phase="end", kind="tool", name="read", status="completed"),
         said("Next", "Next", 3),
     ]
-    assert [type(event) for event in reduced(frames)] == [ToolStart, ToolResult, TextDelta]
+    assert [type(event) for event in reduced(frames)] == [ToolStart, ToolResult, ChatTextDelta]
 
 
 def test_an_older_output_does_not_replace_a_newer_one() -> None:
@@ -336,7 +336,7 @@ def test_a_final_that_differs_corrects_from_the_first_segment_that_does() -> Non
         chat("final", 5, "One. 2."),
     ]
     events = reduced(frames)
-    correction = of_type(events, TextDelta)[-1]
+    correction = of_type(events, ChatTextDelta)[-1]
     assert (correction.segment, correction.content, correction.replace) == (1, "2.", True)
     assert text_of(events, "r") == "One. 2."
 
@@ -348,7 +348,7 @@ def test_a_final_that_differs_from_the_start_replaces_everything() -> None:
         said("b", "b", 3),
         chat("final", 4, "other"),
     ]
-    correction = of_type(reduced(frames), TextDelta)[-1]
+    correction = of_type(reduced(frames), ChatTextDelta)[-1]
     assert (correction.segment, correction.content, correction.replace) == (0, "other", True)
 
 

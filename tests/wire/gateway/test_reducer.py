@@ -11,19 +11,19 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from msgspec import Raw
 
-from dragoman.wire.gateway import (
+from dragoman.protocols.gateway import (
     ChatEvent,
+    ChatGap,
+    ChatStatus,
+    ChatTextDelta,
+    ChatUsage,
     Done,
     EventFrame,
-    Gap,
     Reducer,
     SequenceGap,
-    Status,
-    TextDelta,
     ToolResult,
     ToolStart,
     ToolUpdate,
-    Usage,
 )
 from tests.wire.gateway.transcripts import (
     NAMES,
@@ -165,7 +165,7 @@ def test_a_failed_tool_says_why() -> None:
 
 def test_text_after_a_tool_is_a_segment_of_its_own() -> None:
     for name, glue in (("v3-11a", ""), ("v4-21", "\n\n")):
-        texts = of_type(reduced(FRAMES[name]), TextDelta)
+        texts = of_type(reduced(FRAMES[name]), ChatTextDelta)
         run_id = texts[-1].run_id
         segments = {text.segment: "" for text in texts if text.run_id == run_id}
         for text in texts:
@@ -176,22 +176,22 @@ def test_text_after_a_tool_is_a_segment_of_its_own() -> None:
 
 def test_protocol_4_tells_phases_and_usage_once_though_two_streams_carry_the_phases() -> None:
     events = reduced(FRAMES["v4-21"])
-    assert [event.phase for event in of_type(events, Status)] == [
+    assert [event.phase for event in of_type(events, ChatStatus)] == [
         "preparing_workspace",
         "preparing_context",
         "starting_model",
     ]
-    assert [event.output_tokens for event in of_type(events, Usage)] == [9, 18]
+    assert [event.output_tokens for event in of_type(events, ChatUsage)] == [9, 18]
 
 
 def test_a_run_goes_on_over_a_reconnect_with_or_without_the_memory_of_it() -> None:
     kept = Reducer()
     before = reduced(event_frames("v3-15a"), kept)
     after = reduced(FRAMES["v3-15b"], kept)
-    assert not any(text.replace for text in of_type(after, TextDelta))
+    assert not any(text.replace for text in of_type(after, ChatTextDelta))
     assert text_of([*before, *after], "idem-reconn-1") == "Slow Slow Slow Slow Slow Slow Slow Slow"
     fresh = reduced(FRAMES["v3-15b"])
-    assert of_type(fresh, TextDelta)[0].replace
+    assert of_type(fresh, ChatTextDelta)[0].replace
     assert text_of([*before, *fresh], "idem-reconn-1") == "Slow Slow Slow Slow Slow Slow Slow Slow"
 
 
@@ -204,7 +204,7 @@ def test_a_run_that_nobody_announced_is_placed_by_its_session() -> None:
 
 
 def test_a_gap_is_told_to_the_chat() -> None:
-    assert Reducer().feed(SequenceGap(4, 9)) == [Gap(expected=4, received=9)]
+    assert Reducer().feed(SequenceGap(4, 9)) == [ChatGap(expected=4, received=9)]
 
 
 @EVERY_CHAT

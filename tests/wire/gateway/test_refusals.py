@@ -7,8 +7,8 @@ import json
 import pytest
 from msgspec import Raw
 
-from dragoman.wire.gateway import GatewayError, Verdict, classify
-from dragoman.wire.gateway.refusals import Refusal, pairing_required, still_starting
+from dragoman.protocols.gateway import GatewayError, RetryAdvice, classify
+from dragoman.protocols.gateway.refusals import HandshakeRefusal, pairing_required, still_starting
 from tests.wire.gateway.transcripts import handshakes, sockets
 
 
@@ -35,19 +35,19 @@ def error(detail: str = "", code: str = "INVALID_REQUEST", **more: object) -> Ga
 )
 @pytest.mark.parametrize("code", ["INVALID_REQUEST", "NOT_PAIRED", "UNAVAILABLE"])
 def test_what_only_a_person_can_mend_pauses(detail: str, code: str) -> None:
-    assert classify(error(detail, code)) == Verdict("pause", detail)
+    assert classify(error(detail, code)) == RetryAdvice("pause", detail)
 
 
 @pytest.mark.parametrize(
     "detail", ["DEVICE_AUTH_NONCE_MISMATCH", "DEVICE_AUTH_NONCE_REQUIRED", "DEVICE_AUTH_SIGNATURE_EXPIRED"]
 )
 def test_what_a_fresh_challenge_may_cure_is_tried_again(detail: str) -> None:
-    assert classify(error(detail)) == Verdict("retry", detail)
+    assert classify(error(detail)) == RetryAdvice("retry", detail)
 
 
 def test_a_wrong_shared_token_is_replaced_by_the_stored_device_token_once() -> None:
     mismatch = error("AUTH_TOKEN_MISMATCH")
-    assert classify(mismatch, device_token_untried=True) == Verdict(
+    assert classify(mismatch, device_token_untried=True) == RetryAdvice(
         "retry_with_device_token", "AUTH_TOKEN_MISMATCH", 250
     )
     assert classify(mismatch, device_token_untried=False).action == "pause"
@@ -58,11 +58,11 @@ def test_a_wrong_shared_token_is_replaced_by_the_stored_device_token_once() -> N
 @pytest.mark.parametrize(("told", "waited"), [(1, 100), (500, 500), (60_000, 2_000), (250.7, 250)])
 def test_a_starting_gateway_is_asked_again_when_it_says_within_reason(told: float, waited: int) -> None:
     starting = GatewayError(code="UNAVAILABLE", details=Raw(b'{"reason":"startup-sidecars"}'), retry_after_ms=told)
-    assert classify(starting) == Verdict("retry", "startup-sidecars", waited)
+    assert classify(starting) == RetryAdvice("retry", "startup-sidecars", waited)
 
 
 def test_an_error_that_nobody_knows_yet_is_retried_at_the_callers_own_pace() -> None:
-    assert classify(GatewayError(code="SOMETHING_NEW")) == Verdict("retry", "SOMETHING_NEW")
+    assert classify(GatewayError(code="SOMETHING_NEW")) == RetryAdvice("retry", "SOMETHING_NEW")
     assert classify(GatewayError(message="plain text of the specification")).action == "retry"
 
 
@@ -98,12 +98,12 @@ def test_a_starting_gateway_of_ours_says_when_to_come_back() -> None:
     assert (told.code, told.retryable, classify(told)) == (
         "UNAVAILABLE",
         True,
-        Verdict("retry", "startup-sidecars", 300),
+        RetryAdvice("retry", "startup-sidecars", 300),
     )
 
 
 @pytest.mark.parametrize("message", ["m" * 200, "中" * 60, "é" * 62])
 def test_a_close_reason_is_cut_to_what_a_close_frame_holds_and_stays_text(message: str) -> None:
-    reason = Refusal("X", message).close_reason
+    reason = HandshakeRefusal("X", message).close_reason
     assert 120 < len(reason.encode()) <= 123
     assert message.startswith(reason)

@@ -9,23 +9,23 @@ import msgspec
 import pytest
 from msgspec import Raw
 
-from dragoman.errors import LocalProtocolError
-from dragoman.wire.gateway import (
+from dragoman.core.errors import LocalProtocolError
+from dragoman.protocols.gateway import (
     MAX_HANDSHAKE_BYTES,
     Challenge,
     ClientConnection,
     Closed,
     Connected,
+    ConnectRefused,
     ConnectRequested,
     Device,
     EventFrame,
     GatewayError,
     GatewayProtocolError,
     Grant,
+    HandshakeRejected,
     HelloOk,
-    Malformed,
-    Refused,
-    Rejected,
+    MalformedFrame,
     RequestFrame,
     SequenceGap,
     ServerConnection,
@@ -34,7 +34,7 @@ from dragoman.wire.gateway import (
     StateVersion,
     sign_connect,
 )
-from dragoman.wire.gateway.refusals import DEVICE_IDENTITY_REQUIRED, TOKEN_MISMATCH, Refusal
+from dragoman.protocols.gateway.refusals import DEVICE_IDENTITY_REQUIRED, TOKEN_MISMATCH, HandshakeRefusal
 from tests.wire.gateway.transcripts import Socket, handshakes, params, sockets
 
 NOW_MS = 1_737_264_000_000
@@ -68,9 +68,9 @@ def opened() -> ServerConnection:
     return connection
 
 
-def rejection(connection: ServerConnection, frame: bytes | dict[str, Any]) -> Refusal:
+def rejection(connection: ServerConnection, frame: bytes | dict[str, Any]) -> HandshakeRefusal:
     [rejected] = fed(connection, frame)
-    assert isinstance(rejected, Rejected)
+    assert isinstance(rejected, HandshakeRejected)
     assert connection.state is ServerState.REFUSED
     if rejected.reply is not None:
         assert json.loads(rejected.reply)["error"] == json.loads(msgspec.json.encode(rejected.refusal.error))
@@ -156,7 +156,7 @@ def test_a_bad_device_block_is_refused_as_by_the_real_gateway(fault: str) -> Non
     assert (refusal.close_code, refusal.close_reason) == tuple(socket.of("close")[0].frame.values())
 
 
-def judged(now_ms: int, **device: Any) -> Refusal | None:
+def judged(now_ms: int, **device: Any) -> HandshakeRefusal | None:
     signed = sign_connect(params(), bytes(range(32)), Challenge("n-1", NOW_MS))
     assert signed.device is not None
     connection = challenged()
@@ -189,7 +189,7 @@ def test_nobody_is_accepted_who_was_not_judged() -> None:
 
 
 @pytest.mark.parametrize("refusal", [TOKEN_MISMATCH, DEVICE_IDENTITY_REQUIRED])
-def test_a_refusal_by_policy_is_sent_and_nothing_is_read_afterwards(refusal: Refusal) -> None:
+def test_a_refusal_by_policy_is_sent_and_nothing_is_read_afterwards(refusal: HandshakeRefusal) -> None:
     connection = challenged()
     fed(connection, connect_frame())
     sent = json.loads(connection.refuse(refusal))
@@ -272,7 +272,7 @@ def test_after_the_handshake_a_malformed_frame_is_answered_and_the_socket_stays(
     """The first four, word for word, as recorded."""
     connection = opened()
     [told] = fed(connection, frame)
-    assert isinstance(told, Malformed)
+    assert isinstance(told, MalformedFrame)
     answer = json.loads(told.reply)
     assert (answer["id"], answer["ok"]) == (id, False)
     assert answer["error"] == {"code": "INVALID_REQUEST", "message": f"invalid request frame: {words}"}
@@ -283,13 +283,13 @@ def test_the_complaints_are_those_of_the_recorded_gateway() -> None:
     socket = next(one for one in sockets("v3-05") if "malformed" in one.case)
     recorded = [line.frame for line in socket.of("in") if line.frame.get("ok") is False]
     frames = (b'{"type":"req","id":"m1"}', b'{"hello":1}', b'{"type":"req","id":5,"method":"health"}', b"[1,2]")
-    told = [event for event in fed(opened(), *frames) if isinstance(event, Malformed)]
+    told = [event for event in fed(opened(), *frames) if isinstance(event, MalformedFrame)]
     assert [json.loads(event.reply) for event in told] == recorded
 
 
 def test_a_giant_id_is_not_echoed() -> None:
     [told] = fed(opened(), {"type": "req", "id": "x" * 100_000})
-    assert isinstance(told, Malformed)
+    assert isinstance(told, MalformedFrame)
     assert len(told.reply) < 200
 
 
@@ -330,7 +330,7 @@ def test_a_refused_client_learns_why() -> None:
     fed(server, client.send_connect(params(), deadline_s=15.0))
     client.receive_data(server.refuse(TOKEN_MISMATCH))
     [refused] = client.events()
-    assert isinstance(refused, Refused)
+    assert isinstance(refused, ConnectRefused)
     assert refused.error.detail.code == "AUTH_TOKEN_MISMATCH"
 
 

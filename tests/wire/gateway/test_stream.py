@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dragoman.wire.gateway import GatewayProtocolError, decode_stream
+from dragoman.protocols.gateway import GatewayProtocolError, decode_stream
 from tests.wire.gateway.transcripts import NAMES, sockets
 
 FRAMES: list[dict[str, Any]] = [

@@ -8,15 +8,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
-from dragoman.wire.gateway import (
+from dragoman.protocols.gateway import (
     ChatEvent,
+    ChatTextDelta,
     ClientInfo,
     ConnectParams,
     Credentials,
     Done,
     EventFrame,
     Reducer,
-    TextDelta,
     decode_frame,
 )
 
@@ -81,7 +81,7 @@ def text_of(events: Iterable[ChatEvent], run_id: str) -> str:
     """What a chat shows in the end, by the rule of the vocabulary."""
     segments: list[str] = []
     for event in events:
-        if isinstance(event, TextDelta) and event.run_id == run_id:
+        if isinstance(event, ChatTextDelta) and event.run_id == run_id:
             segments += [""] * (event.segment + 1 - len(segments))
             if event.replace:
                 segments[event.segment :] = [event.content]

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dragoman.wire.jsonrpc import CappedLines, Overlong, lost_id
-from dragoman.wire.jsonrpc.framing import ENDS_KEPT
+from dragoman.protocols.jsonrpc import CappedLines, OverlongLine, lost_id
+from dragoman.protocols.jsonrpc.framing import ENDS_KEPT
 
 CAP = 3 * ENDS_KEPT
 short = st.binary(max_size=40).map(lambda data: data.replace(b"\n", b"."))
@@ -21,7 +21,7 @@ def cut(data: bytes, places: list[int]) -> list[bytes]:
     return [data[begin:end] for begin, end in pairwise(marks)]
 
 
-def fed(pieces: list[bytes], cap: int = CAP) -> list[bytes | Overlong]:
+def fed(pieces: list[bytes], cap: int = CAP) -> list[bytes | OverlongLine]:
     lines = CappedLines(cap)
     return [line for piece in pieces for line in lines.feed(piece)]
 
@@ -30,7 +30,7 @@ def fed(pieces: list[bytes], cap: int = CAP) -> list[bytes | Overlong]:
 def test_any_split_of_the_bytes_gives_the_same_lines(lines: list[bytes], places: list[int]) -> None:
     data = b"".join(line + b"\n" for line in lines)
     expected = [
-        line if len(line) <= CAP else Overlong(line[:ENDS_KEPT], line[-ENDS_KEPT:])
+        line if len(line) <= CAP else OverlongLine(line[:ENDS_KEPT], line[-ENDS_KEPT:])
         for line in lines
     ]  # fmt: skip
     assert fed(cut(data, places)) == expected
@@ -48,7 +48,7 @@ def test_a_line_that_never_ends_costs_no_more_than_the_cap() -> None:
     for _ in range(100):
         assert list(lines.feed(b"x" * ENDS_KEPT)) == []
         assert lines.held <= CAP
-    assert list(lines.feed(b"\nnext\n")) == [Overlong(b"x" * ENDS_KEPT, b"x" * ENDS_KEPT), b"next"]
+    assert list(lines.feed(b"\nnext\n")) == [OverlongLine(b"x" * ENDS_KEPT, b"x" * ENDS_KEPT), b"next"]
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_a_line_that_never_ends_costs_no_more_than_the_cap() -> None:
 )
 def test_the_id_of_an_overlong_message_is_found_at_either_end(begins: str, ends: str, id: int | str) -> None:
     (line,) = fed([f"{begins}{'x' * CAP}{ends}\n".encode()])
-    assert isinstance(line, Overlong)
+    assert isinstance(line, OverlongLine)
     assert lost_id(line) == id
 
 
@@ -83,5 +83,5 @@ def test_the_id_of_an_overlong_message_is_found_at_either_end(begins: str, ends:
 )
 def test_an_id_that_is_not_the_messages_own_is_not_taken_for_it(begins: str, ends: str) -> None:
     (line,) = fed([f"{begins}{'x' * CAP}{ends}\n".encode()])
-    assert isinstance(line, Overlong)
+    assert isinstance(line, OverlongLine)
     assert lost_id(line) is None

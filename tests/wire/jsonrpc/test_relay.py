@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dragoman.wire.jsonrpc import Relay
-from dragoman.wire.jsonrpc.relay import FULL
+from dragoman.protocols.jsonrpc import Relay
+from dragoman.protocols.jsonrpc.relay import FULL
 
 INITIALIZE = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {"clientInfo": {"name": "c"}}}
 INITIALIZED = {"jsonrpc": "2.0", "method": "notifications/initialized"}

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from dragoman.errors import LocalProtocolError
-from dragoman.wire.luapanda import IdeConnection, IdeEvent, State
+from dragoman.core.errors import LocalProtocolError
+from dragoman.protocols.luapanda import IdeConnection, IdeEvent, LuaPandaState
 
 INIT = {"stopOnEntry": True, "luaFileExtension": "", "cwd": "/w", "TempFilePath": "/tmp"}
 FRAME = {"file": "/w/a.lua", "oPath": "a.lua", "line": "4", "index": "2", "name": "文件名"}
@@ -66,11 +66,13 @@ def stopped(**options: int) -> IdeConnection:
     return connection
 
 
-def in_state(state: State) -> IdeConnection:
-    connection = {State.IDLE: fresh, State.RUNNING: running, State.STOPPED: stopped}.get(state, fresh)()
-    if state in (State.INIT, State.CLOSED):
+def in_state(state: LuaPandaState) -> IdeConnection:
+    connection = {LuaPandaState.IDLE: fresh, LuaPandaState.RUNNING: running, LuaPandaState.STOPPED: stopped}.get(
+        state, fresh
+    )()
+    if state in (LuaPandaState.INIT, LuaPandaState.CLOSED):
         connection.send_command("initSuccess", INIT, now=0)
-    if state is State.CLOSED:
+    if state is LuaPandaState.CLOSED:
         connection.send_command("stopRun", now=0)
     assert connection.state is state
     return connection

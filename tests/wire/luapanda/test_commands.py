@@ -10,9 +10,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dragoman.errors import LocalProtocolError
-from dragoman.wire.luapanda import COMMANDS, SILENT, CommandReceived, IdeConnection, RuntimeConnection, State
-from dragoman.wire.luapanda.commands import encoded_info
+from dragoman.core.errors import LocalProtocolError
+from dragoman.protocols.luapanda import (
+    COMMANDS,
+    SILENT,
+    CommandReceived,
+    IdeConnection,
+    LuaPandaState,
+    RuntimeConnection,
+)
+from dragoman.protocols.luapanda.commands import encoded_info
 
 INIT = {"stopOnEntry": True, "luaFileExtension": "lua", "cwd": "/w", "TempFilePath": "/tmp"}
 STOP = b'{"callbackId":0,"cmd":"stopOnEntry","stack":[{"index":"2","line":"4"}],"info":[]}|*|\n'
@@ -194,4 +201,4 @@ def test_the_commands_have_the_names_of_the_protocol_document() -> None:
 def test_run_control_always_carries_an_object(cmd: str) -> None:
     connection = stopped_ide()
     assert check_line(connection.send_command(cmd, now=0))["info"] == {}
-    assert connection.state is State.RUNNING
+    assert connection.state is LuaPandaState.RUNNING

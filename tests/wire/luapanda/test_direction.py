@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from dragoman.errors import ProtocolError
-from dragoman.wire.luapanda.direction import written_by
-from dragoman.wire.luapanda.encoding import read_message
-from dragoman.wire.luapanda.framing import message_text
+from dragoman.core.errors import ProtocolError
+from dragoman.protocols.luapanda.framing import message_text, read_message
+from dragoman.protocols.luapanda.messages import written_by
 
 VECTORS = Path(__file__).parents[2] / "vectors" / "luapanda"
 ENDS = {"ide->lua": "ide", "lua->ide": "runtime"}

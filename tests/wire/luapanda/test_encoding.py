@@ -9,17 +9,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dragoman.errors import LocalProtocolError, RemoteProtocolError
-from dragoman.wire.luapanda.encoding import (
+from dragoman.core.errors import LocalProtocolError, RemoteProtocolError
+from dragoman.protocols.luapanda.framing import (
     command_line,
     from_base64,
     map_base64,
     message_line,
+    message_text,
     read_command,
     read_message,
     to_base64,
 )
-from dragoman.wire.luapanda.framing import message_text
 
 LUA_STRINGS = st.binary().map(lambda data: data.decode("utf-8", "surrogateescape"))
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from dragoman.wire.luapanda import COMMANDS, EXTENDED, IdeConnection, State
+from dragoman.protocols.luapanda import COMMANDS, EXTENDED, IdeConnection, LuaPandaState
 from tests.wire.luapanda.ide_side import INIT, INIT_REPLY, code_of, fresh, heard, line, said, stop, stopped
 
 EXAMPLES: dict[str, dict[str, Any]] = {
@@ -44,10 +44,10 @@ def test_a_runtime_that_did_not_say_so_is_never_sent_one(cmd: str) -> None:
 
 
 @pytest.mark.parametrize("cmd", sorted(EXTENDED))
-@pytest.mark.parametrize("state", [State.RUNNING, State.STOPPED])
-def test_our_own_is_sent_them_in_every_state_and_stays_in_it(cmd: str, state: State) -> None:
+@pytest.mark.parametrize("state", [LuaPandaState.RUNNING, LuaPandaState.STOPPED])
+def test_our_own_is_sent_them_in_every_state_and_stays_in_it(cmd: str, state: LuaPandaState) -> None:
     connection = extended()
-    if state is State.STOPPED:
+    if state is LuaPandaState.STOPPED:
         heard(connection, stop())
     message = said(connection.send_command(cmd, EXAMPLES[cmd], now=0))
     assert (message["cmd"], message["callbackId"], connection.state) == (cmd, "11", state)

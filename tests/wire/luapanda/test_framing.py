@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dragoman.errors import RemoteProtocolError
-from dragoman.wire.luapanda.framing import LineReader, command_text, message_text
+from dragoman.core.errors import RemoteProtocolError
+from dragoman.protocols.luapanda.framing import LineReader, command_text, message_text
 
 CAP = 100
 

@@ -6,17 +6,17 @@ from typing import Any
 
 import pytest
 
-from dragoman.wire.luapanda import (
+from dragoman.protocols.luapanda import (
     MAX_ID,
     MIN_ID,
-    Answered,
-    AnsweredUnasked,
+    CommandAnswered,
     IdeConnection,
-    Noticed,
-    Pending,
-    Runtime,
-    State,
-    Stopped,
+    LuaPandaState,
+    NoticeReceived,
+    PendingCommand,
+    RuntimeInfo,
+    StopReceived,
+    UnexpectedAnswer,
     classify,
 )
 from tests.wire.luapanda.ide_side import (
@@ -63,7 +63,7 @@ def test_ids_go_from_ten_to_nine_nines(candidate: int, taken: bool) -> None:
         assert said(connection.send_command("initSuccess", INIT, now=0))["callbackId"] == str(candidate)
     else:
         assert code_of(lambda: connection.send_command("initSuccess", INIT, now=0)) == "bad_callback_id"
-        assert (connection.state, connection.pending) == (State.IDLE, ())
+        assert (connection.state, connection.pending) == (LuaPandaState.IDLE, ())
     assert (MIN_ID, MAX_ID) == (10, 999_999_999)
 
 
@@ -108,7 +108,7 @@ def test_a_command_that_is_answered_always_carries_a_real_id(cmd: str) -> None:
     connection = stopped()
     sent = said(connection.send_command(cmd, INFOS.get(cmd, {}), now=0))
     assert sent["callbackId"] == "11"
-    assert connection.pending == (Pending(11, cmd),)
+    assert connection.pending == (PendingCommand(11, cmd),)
 
 
 @pytest.mark.requirement(
@@ -122,9 +122,9 @@ def test_a_waiter_is_kept_before_the_line_leaves_and_comes_back_with_its_answer(
     connection.send_command("getWatchedVariable", WATCH, now=0, context=other)
     assert [command.context for command in connection.pending] == [waiter, other]
     (answer,) = heard(connection, line("getWatchedVariable", "12", [{"name": "x", "value": "1"}]))
-    assert isinstance(answer, Answered)
+    assert isinstance(answer, CommandAnswered)
     assert answer.command.context is other
-    assert connection.pending == (Pending(11, "getVariable", None, waiter),)
+    assert connection.pending == (PendingCommand(11, "getVariable", None, waiter),)
 
 
 @pytest.mark.requirement("luapanda:callback-id:nobodys-ack")
@@ -134,7 +134,7 @@ def test_an_answer_under_nobodys_id_disturbs_no_waiter(callback_id: Any) -> None
     connection.send_command("stopOnStep", now=0)
     pending = connection.pending
     (event,) = heard(connection, line("stopOnStep", callback_id, []))
-    assert isinstance(event, AnsweredUnasked)
+    assert isinstance(event, UnexpectedAnswer)
     assert connection.pending == pending
 
 
@@ -142,7 +142,7 @@ def test_an_answer_without_any_id_disturbs_no_waiter() -> None:
     connection = stopped()
     connection.send_command("stopOnStep", now=0)
     (event,) = heard(connection, b'{"cmd":"stopOnStep","info":[]}|*|\n')
-    assert isinstance(event, AnsweredUnasked)
+    assert isinstance(event, UnexpectedAnswer)
     assert len(connection.pending) == 1
 
 
@@ -150,7 +150,7 @@ def test_a_stale_id_under_another_cmd_settles_nothing() -> None:
     connection = stopped()
     connection.send_command("getVariable", LOCALS, now=0)
     (event,) = heard(connection, line("setBreakPoint", "11"))
-    assert isinstance(event, AnsweredUnasked)
+    assert isinstance(event, UnexpectedAnswer)
     assert [command.callback_id for command in connection.pending] == [11]
 
 
@@ -178,8 +178,8 @@ def test_a_reply_settles_the_command_whose_id_it_returns(cmd: str, info: Any) ->
     connection = stopped()
     connection.send_command(cmd, INFOS.get(cmd, {}), now=0)
     (event,) = heard(connection, line(cmd, "11", info))
-    assert isinstance(event, Answered)
-    assert event.command == Pending(11, cmd)
+    assert isinstance(event, CommandAnswered)
+    assert event.command == PendingCommand(11, cmd)
     acknowledged = cmd in ("continue", "setBreakPoint", "stopRun") or cmd.startswith("stopOnStep")
     assert classify(event.message) == ("ack" if acknowledged else "reply")
 
@@ -189,11 +189,11 @@ def test_the_reply_to_initsuccess_says_what_the_runtime_is() -> None:
     connection = fresh()
     connection.send_command("initSuccess", INIT, now=0)
     (event,) = heard(connection, line("initSuccess", "10", INIT_REPLY | {"isNeedB64EncodeStr": "true"}))
-    assert isinstance(event, Answered)
-    assert connection.runtime == Runtime(
+    assert isinstance(event, CommandAnswered)
+    assert connection.runtime == RuntimeInfo(
         version="3.3.1", has_hook_library=False, has_loadstring=True, encodes_strings=True
     )
-    assert connection.state is State.RUNNING
+    assert connection.state is LuaPandaState.RUNNING
 
 
 @pytest.mark.requirement("luapanda:runtime:initial-id")
@@ -202,17 +202,17 @@ def test_an_initsuccess_under_the_id_that_a_runtime_begins_with_answers_ours(cal
     connection, waiter = fresh(), object()
     connection.send_command("initSuccess", INIT, now=0, context=waiter)
     first, again = heard(connection, *2 * [line("initSuccess", callback_id, [])])
-    assert isinstance(first, Answered)
+    assert isinstance(first, CommandAnswered)
     assert first.command.context is waiter
-    assert isinstance(again, AnsweredUnasked)
-    assert (connection.state, connection.runtime, connection.pending) == (State.RUNNING, Runtime(), ())
+    assert isinstance(again, UnexpectedAnswer)
+    assert (connection.state, connection.runtime, connection.pending) == (LuaPandaState.RUNNING, RuntimeInfo(), ())
 
 
 def test_an_initsuccess_under_an_id_of_somebody_else_answers_nobody() -> None:
     connection = fresh()
     connection.send_command("initSuccess", INIT, now=0)
     (answer,) = heard(connection, line("initSuccess", "4711", []))
-    assert isinstance(answer, AnsweredUnasked)
+    assert isinstance(answer, UnexpectedAnswer)
     assert len(connection.pending) == 1
 
 
@@ -224,8 +224,8 @@ def test_a_stop_is_told_from_an_acknowledgement_by_its_stack_and_not_by_its_id()
     connection = stopped()
     connection.send_command("stopOnStep", now=0)
     ack, stopped_again = heard(connection, line("stopOnStep", "11"), stop("stopOnStep", "11"))
-    assert isinstance(ack, Answered)
-    assert isinstance(stopped_again, Stopped)
+    assert isinstance(ack, CommandAnswered)
+    assert isinstance(stopped_again, StopReceived)
     assert (classify(ack.message), classify(stopped_again.message)) == ("ack", "stop")
 
 
@@ -245,14 +245,14 @@ def test_a_stop_is_told_from_an_acknowledgement_by_its_stack_and_not_by_its_id()
 def test_whatever_has_a_stack_is_a_stop(cmd: str, callback_id: Any) -> None:
     connection = running()
     (event,) = heard(connection, stop(cmd, callback_id))
-    assert isinstance(event, Stopped)
+    assert isinstance(event, StopReceived)
     assert event.message.stack is not None
     assert (event.message.stack[0].file, event.message.stack[0].line, event.message.stack[0].index) == (
         "/w/a.lua",
         4,
         2,
     )
-    assert connection.state is State.STOPPED
+    assert connection.state is LuaPandaState.STOPPED
 
 
 @pytest.mark.parametrize(
@@ -271,15 +271,15 @@ def test_a_notice_answers_nothing_whatever_its_id(cmd: str, field: str, callback
     connection = stopped()
     connection.send_command("stopOnStep", now=0)
     (event,) = heard(connection, line(cmd, callback_id, {field: "12.5"}))
-    assert isinstance(event, Noticed)
+    assert isinstance(event, NoticeReceived)
     assert event.message.text == "12.5"
     assert len(connection.pending) == 1
 
 
 def test_a_message_that_nobody_knows_is_a_notice_without_an_id_and_a_reply_with_one() -> None:
     notice, reply = heard(running(), line("novelty", "0", {"a": 1}), line("novelty", "55"))
-    assert isinstance(notice, Noticed)
-    assert isinstance(reply, AnsweredUnasked)
+    assert isinstance(notice, NoticeReceived)
+    assert isinstance(reply, UnexpectedAnswer)
     assert (classify(notice.message), notice.message.text) == ("notice", "")
     assert (classify(reply.message), reply.message.fields["callbackId"]) == ("reply", "55")
 

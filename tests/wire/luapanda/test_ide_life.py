@@ -8,22 +8,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dragoman.errors import LocalProtocolError, RemoteProtocolError
-from dragoman.wire.luapanda import (
+from dragoman.core.errors import LocalProtocolError, RemoteProtocolError
+from dragoman.protocols.luapanda import (
     COMMANDS,
     TRANSITIONS,
-    Answered,
-    AnsweredLate,
-    AnsweredUnasked,
     Closed,
+    CommandAnswered,
+    CommandAnsweredLate,
     IdeConnection,
-    Noticed,
-    Pending,
-    State,
-    Stopped,
+    LuaPandaState,
+    NoticeReceived,
+    PendingCommand,
+    StopReceived,
+    UnexpectedAnswer,
 )
-from dragoman.wire.luapanda.states import INITIALISED
-from dragoman.wire.luapanda.states import STOP as STOP_HEARD
+from dragoman.protocols.luapanda.commands import INITIALISED
+from dragoman.protocols.luapanda.commands import STOP as STOP_HEARD
 from tests.wire.luapanda.ide_side import (
     INFOS,
     INIT,
@@ -80,7 +80,7 @@ def test_the_id_of_a_command_that_timed_out_is_free_again_where_no_other_can_be_
     connection.expire(1)
     assert said(connection.send_command("setBreakPoint", INFOS["setBreakPoint"], now=1))["callbackId"] == "50"
     (answer,) = heard(connection, line("setBreakPoint", "50"))
-    assert isinstance(answer, Answered)
+    assert isinstance(answer, CommandAnswered)
 
 
 def test_an_answer_that_comes_late_is_told_apart_and_its_id_was_not_used_again() -> None:
@@ -92,10 +92,10 @@ def test_an_answer_that_comes_late_is_told_apart_and_its_id_was_not_used_again()
     connection.expire(3)
     assert said(connection.send_command("getVariable", LOCALS, now=3))["callbackId"] == "12"
     (late,) = heard(connection, line("getVariable", "11", []))
-    assert isinstance(late, AnsweredLate)
+    assert isinstance(late, CommandAnsweredLate)
     assert late.command.context == "late"
     (again,) = heard(connection, line("getVariable", "11", []))
-    assert isinstance(again, AnsweredUnasked)
+    assert isinstance(again, UnexpectedAnswer)
 
 
 def test_what_is_remembered_of_time_outs_is_bounded() -> None:
@@ -104,16 +104,16 @@ def test_what_is_remembered_of_time_outs_is_bounded() -> None:
         connection.send_command("getVariable", LOCALS, now=0, timeout_s=1)
     assert len(connection.expire(1)) == 1_100
     oldest, newest = heard(connection, line("getVariable", "11", []), line("getVariable", "1110", []))
-    assert isinstance(oldest, AnsweredUnasked)
-    assert isinstance(newest, AnsweredLate)
+    assert isinstance(oldest, UnexpectedAnswer)
+    assert isinstance(newest, CommandAnsweredLate)
 
 
 # States
 
 
-@pytest.mark.parametrize("state", State)
+@pytest.mark.parametrize("state", LuaPandaState)
 @pytest.mark.parametrize("cmd", sorted(INFOS.keys() | {"continue", "stopOnStep", "LuaGarbageCollect", "stopRun"}))
-def test_a_command_is_sent_where_the_table_allows_it_and_refused_elsewhere(state: State, cmd: str) -> None:
+def test_a_command_is_sent_where_the_table_allows_it_and_refused_elsewhere(state: LuaPandaState, cmd: str) -> None:
     connection = in_state(state)
     before = connection.pending
     if cmd in TRANSITIONS[state]:
@@ -142,18 +142,18 @@ def test_breakpoints_may_follow_initsuccess_at_once() -> None:
     connection.send_command("initSuccess", INIT | {"stopOnEntry": False}, now=0)
     connection.send_command("setBreakPoint", INFOS["setBreakPoint"], now=0)
     heard(connection, line("initSuccess", "10", INIT_REPLY), line("setBreakPoint", "11"), stop("stopOnBreakpoint"))
-    assert (connection.state, connection.pending) == (State.STOPPED, ())
+    assert (connection.state, connection.pending) == (LuaPandaState.STOPPED, ())
 
 
 def test_a_stop_that_crosses_our_stoprun_is_told_and_changes_nothing() -> None:
-    connection = in_state(State.CLOSED)
+    connection = in_state(LuaPandaState.CLOSED)
     (event,) = heard(connection, stop())
-    assert isinstance(event, Stopped)
-    assert connection.state is State.CLOSED
+    assert isinstance(event, StopReceived)
+    assert connection.state is LuaPandaState.CLOSED
 
 
 def test_the_table_names_only_states_commands_and_the_two_things_heard() -> None:
-    assert set(TRANSITIONS) == set(State)
+    assert set(TRANSITIONS) == set(LuaPandaState)
     assert {what for row in TRANSITIONS.values() for what in row} == {*COMMANDS, INITIALISED, STOP_HEARD}
 
 
@@ -192,8 +192,8 @@ def test_the_end_lists_the_commands_that_will_never_be_answered() -> None:
     connection.send_command("stopOnStep", now=0, context="waiter")
     connection.receive_eof()
     connection.receive_eof()
-    assert list(connection.events()) == [Closed((Pending(11, "stopOnStep", None, "waiter"),))]
-    assert (connection.state, connection.pending) == (State.CLOSED, ())
+    assert list(connection.events()) == [Closed((PendingCommand(11, "stopOnStep", None, "waiter"),))]
+    assert (connection.state, connection.pending) == (LuaPandaState.CLOSED, ())
     assert code_of(lambda: connection.receive_data(b"x")) == "closed"
 
 
@@ -202,7 +202,7 @@ def test_half_a_message_and_then_the_end_is_an_error_in_the_last_event() -> None
     connection.receive_data(stop() + b'{"cmd":')
     connection.receive_eof()
     first, last = connection.events()
-    assert isinstance(first, Stopped)
+    assert isinstance(first, StopReceived)
     assert isinstance(last, Closed)
     assert last.error is not None
     assert last.error.code == "truncated"
@@ -227,14 +227,14 @@ def test_a_fault_comes_after_everything_before_it_and_ends_the_connection(bad: b
     connection.send_command("stopOnStep", now=0)
     connection.receive_data(line("output", "0", {"logInfo": "x"}) + bad + stop())
     events = connection.events()
-    assert isinstance(next(events), Noticed)
+    assert isinstance(next(events), NoticeReceived)
     with pytest.raises(RemoteProtocolError) as caught:
         next(events)
     assert caught.value.code == code
     assert heard(connection, stop()) == []
     assert code_of(lambda: connection.send_command("stopRun", now=0)) == "wrong_state"
     connection.receive_eof()
-    assert list(connection.events()) == [Closed((Pending(11, "stopOnStep"),), caught.value)]
+    assert list(connection.events()) == [Closed((PendingCommand(11, "stopOnStep"),), caught.value)]
 
 
 MESSAGES = st.sampled_from(

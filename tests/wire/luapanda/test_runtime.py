@@ -10,18 +10,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dragoman.errors import LocalProtocolError, RemoteProtocolError
-from dragoman.wire.luapanda import (
-    Answered,
+from dragoman.core.errors import LocalProtocolError, RemoteProtocolError
+from dragoman.protocols.luapanda import (
     Closed,
-    Command,
+    CommandAnswered,
     CommandLost,
     CommandReceived,
     IdeConnection,
+    LuaPandaCommand,
+    LuaPandaState,
     RuntimeConnection,
     StackEntry,
-    State,
-    Stopped,
+    StopReceived,
     read_variables,
 )
 
@@ -162,7 +162,7 @@ def test_only_the_text_true_sets_a_flag(value: Any, counts: bool) -> None:
 
 def test_usechook_takes_a_json_true_as_well() -> None:
     assert taken(RuntimeConnection(), line("initSuccess", INIT | {"useCHook": True})).command.flag("useCHook")
-    assert not Command(cmd="stopRun", callback_id=None, info=None, fields={}).flag("useCHook")
+    assert not LuaPandaCommand(cmd="stopRun", callback_id=None, info=None, fields={}).flag("useCHook")
 
 
 @pytest.mark.parametrize(
@@ -185,7 +185,7 @@ def test_a_stopped_program_answers_and_an_unknown_command_resumes_it() -> None:
     assert taken(runtime, line("getVariable")).fate == "answered"
     states = [runtime.state]
     taken(runtime, line("noSuchCommand"))
-    assert [*states, runtime.state] == [State.STOPPED, State.RUNNING]
+    assert [*states, runtime.state] == [LuaPandaState.STOPPED, LuaPandaState.RUNNING]
 
 
 def test_the_states_follow_the_conversation() -> None:
@@ -201,7 +201,14 @@ def test_the_states_follow_the_conversation() -> None:
     states.append(runtime.state)
     taken(runtime, line("stopRun"))
     states.append(runtime.state)
-    assert states == [State.IDLE, State.INIT, State.RUNNING, State.STOPPED, State.RUNNING, State.CLOSED]
+    assert states == [
+        LuaPandaState.IDLE,
+        LuaPandaState.INIT,
+        LuaPandaState.RUNNING,
+        LuaPandaState.STOPPED,
+        LuaPandaState.RUNNING,
+        LuaPandaState.CLOSED,
+    ]
 
 
 @pytest.mark.requirement(
@@ -214,7 +221,7 @@ def test_a_step_with_a_fixed_id_and_null_info_is_carried_out(cmd: str, callback_
     runtime = stopped()
     step = json.dumps({"cmd": cmd, "info": None, "callbackId": callback_id}).encode() + b" |*|\n"
     assert taken(runtime, step).fate == "answered"
-    assert runtime.state is State.RUNNING
+    assert runtime.state is LuaPandaState.RUNNING
     assert said(runtime.send_reply(cmd)) == {"callbackId": callback_id, "cmd": cmd, "info": []}
 
 
@@ -253,7 +260,7 @@ def test_what_would_kill_the_program_ends_the_connection_after_what_came_before(
     assert isinstance(next(events), CommandReceived)
     with pytest.raises(RemoteProtocolError) as caught:
         next(events)
-    assert (caught.value.code, runtime.state) == (code, State.CLOSED)
+    assert (caught.value.code, runtime.state) == (code, LuaPandaState.CLOSED)
     runtime.receive_data(line("stopRun"))
     runtime.receive_eof()
     assert list(runtime.events()) == [Closed((), caught.value)]
@@ -267,7 +274,7 @@ def test_half_a_command_and_then_the_end_is_an_error_in_the_last_event() -> None
     (closed,) = runtime.events()
     assert isinstance(closed, Closed)
     assert closed.error is not None
-    assert (closed.error.code, runtime.state) == ("truncated", State.CLOSED)
+    assert (closed.error.code, runtime.state) == ("truncated", LuaPandaState.CLOSED)
     with pytest.raises(LocalProtocolError):
         runtime.receive_data(b"x")
 
@@ -317,13 +324,13 @@ def test_both_sides_of_this_package_hold_a_conversation() -> None:
     taken(runtime, ide.send_command("initSuccess", INIT | {"isNeedB64EncodeStr": True}, now=0))
     ide.receive_data(runtime.send_reply("initSuccess", {"isNeedB64EncodeStr": "true"}))
     ide.receive_data(runtime.send_stop("stopOnEntry", [StackEntry(file="a.lua", line=1, index=2)]))
-    assert [type(event) for event in ide.events()] == [Answered, Stopped]
+    assert [type(event) for event in ide.events()] == [CommandAnswered, StopReceived]
     asked = taken(runtime, ide.send_command("getWatchedVariable", {"varName": "a|*|b", "stackId": 2}, now=0))
     assert asked.command.info["varName"] == "a|*|b"
     variable = {"name": "a|*|b", "type": "string", "value": '"|*|\udcff\n"', "variablesReference": "0"}
     ide.receive_data(runtime.send_reply("getWatchedVariable", [variable]))
     (answer,) = ide.events()
-    assert isinstance(answer, Answered)
+    assert isinstance(answer, CommandAnswered)
     assert read_variables(answer.message)[0].value == '"|*|\udcff\n"'
 
 

@@ -9,30 +9,29 @@ from typing import Any
 
 import pytest
 
-from dragoman.errors import LocalProtocolError, RemoteProtocolError
-from dragoman.wire.luapanda import (
-    Answered,
-    AnsweredUnasked,
+from dragoman.core.errors import LocalProtocolError, RemoteProtocolError
+from dragoman.protocols.luapanda import (
     Closed,
-    Command,
+    CommandAnswered,
     CommandLost,
     CommandReceived,
     IdeConnection,
     IdeEvent,
+    LuaPandaCommand,
     Message,
-    Noticed,
+    NoticeReceived,
     RuntimeConnection,
-    Stopped,
+    StopReceived,
+    UnexpectedAnswer,
     classify,
     read_assignment,
     read_variables,
 )
-from dragoman.wire.luapanda.encoding import read_command, read_message
-from dragoman.wire.luapanda.framing import message_text
-from dragoman.wire.luapanda.messages import ACKNOWLEDGED, NOTICES
+from dragoman.protocols.luapanda.framing import message_text, read_command, read_message
+from dragoman.protocols.luapanda.messages import ACKNOWLEDGED, NOTICES
 from tests.wire.luapanda.transcripts import FAULTS, GOOD, INDEX, NAMES, Record, to_ide, to_runtime, transcript
 
-KINDS = {"stop": Stopped, "notice": Noticed}
+KINDS = {"stop": StopReceived, "notice": NoticeReceived}
 VARIABLES = {"getVariable", "getWatchedVariable", "runREPLExpression"}
 # What the real runtime died of, or hung on, and the code under which ours reports it.
 FATAL = {
@@ -90,7 +89,7 @@ def test_every_line_of_the_runtime_is_read_as_its_kind(name: str) -> None:
         assert not isinstance(event, Closed)
         kind = expected_kind(plain(line))
         assert classify(event.message) == kind
-        assert isinstance(event, KINDS.get(kind, AnsweredUnasked))
+        assert isinstance(event, KINDS.get(kind, UnexpectedAnswer))
         check_payload(event.message)
 
 
@@ -126,7 +125,7 @@ def test_every_command_is_read_by_the_runtime_and_said_again_by_the_ide(name: st
             assert said_again(event.command) == {"cmd": event.command.cmd, "info": event.command.info}
 
 
-def said_again(command: Command) -> dict[str, Any]:
+def said_again(command: LuaPandaCommand) -> dict[str, Any]:
     """What the runtime hears when our IDE says the same, apart from the id."""
     connection = ide_that_may(command.cmd)
     line = connection.send_command(command.cmd, command.info, now=0)
@@ -169,7 +168,7 @@ def replay(runtime: RuntimeConnection, decoder: IdeConnection, record: Record) -
     line = said_by(runtime, event.message)
     assert line.endswith(b"|*|\n")
     assert plain(line) == fields
-    return isinstance(event, AnsweredUnasked)
+    return isinstance(event, UnexpectedAnswer)
 
 
 def said_by(runtime: RuntimeConnection, message: Message) -> bytes:
@@ -271,7 +270,7 @@ def test_base64_values_are_read_only_after_the_runtime_said_that_it_encodes() ->
     values = [
         (variable.name, variable.value)
         for event in events_of("values_b64_true")
-        if isinstance(event, AnsweredUnasked) and event.message.cmd == "getVariable"
+        if isinstance(event, UnexpectedAnswer) and event.message.cmd == "getVariable"
         for variable in read_variables(event.message)
         if variable.type == "string"
     ]
@@ -284,7 +283,7 @@ def test_setvariable_replies_are_not_base64() -> None:
     first = next(
         read_assignment(event.message)
         for event in events_of("values_b64_true")
-        if isinstance(event, AnsweredUnasked) and event.message.cmd == "setVariable"
+        if isinstance(event, UnexpectedAnswer) and event.message.cmd == "setVariable"
     )
     assert (first.success, first.name, first.value) == (True, "first", '"v1"')
 
@@ -293,7 +292,7 @@ def test_bytes_that_are_not_utf8_come_through() -> None:
     values = [
         variable.name
         for event in events_of("framing")
-        if isinstance(event, AnsweredUnasked) and event.message.cmd == "getWatchedVariable"
+        if isinstance(event, UnexpectedAnswer) and event.message.cmd == "getWatchedVariable"
         for variable in read_variables(event.message)
     ]
     panda_as_two_halves = b"#'\xed\xa0\xbd\xed\xb0\xbc'"
@@ -312,7 +311,7 @@ def test_a_whole_session_settles_every_command_it_sends() -> None:
             assert plain(line).get("callbackId") == fields.get("callbackId")
         elif record.to_ide:
             connection.receive_data(record.data)
-            answered += sum(isinstance(event, Answered) for event in connection.events())
+            answered += sum(isinstance(event, CommandAnswered) for event in connection.events())
     connection.receive_eof()
     assert list(connection.events()) == [Closed(())]
     assert answered == 35

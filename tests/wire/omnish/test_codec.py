@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dragoman.errors import LocalProtocolError, RemoteProtocolError
-from dragoman.wire.omnish import (
+from dragoman.core.errors import LocalProtocolError, RemoteProtocolError
+from dragoman.protocols.omnish import (
     SEED,
-    Frame,
+    OmnishFrame,
     Schema,
     decode_frame,
     decode_message,
@@ -23,9 +23,9 @@ from dragoman.wire.omnish import (
     encode_message,
     schema_named,
 )
-from dragoman.wire.omnish.bincode import bits_of_f32, f32_from_bits
-from dragoman.wire.omnish.layout import Record
-from dragoman.wire.omnish.messages import (
+from dragoman.protocols.omnish.bincode import bits_of_f32, f32_from_bits
+from dragoman.protocols.omnish.layout import RecordLayout
+from dragoman.protocols.omnish.messages import (
     Ack,
     CompletionRequest,
     CompletionResponse,
@@ -36,7 +36,7 @@ from dragoman.wire.omnish.messages import (
     SessionEnd,
     SessionStart,
 )
-from dragoman.wire.omnish.messages_v25 import ConfigQuery
+from dragoman.protocols.omnish.messages_v25 import ConfigQuery
 from tests.wire.omnish.vectors import SCHEMAS, VALID, messages_of, values_of
 
 V25 = schema_named("v25")
@@ -49,7 +49,7 @@ def test_there_are_ten_and_thirty_seven_variants() -> None:
 
 @pytest.mark.parametrize(("schema", "variant"), EVERY_VARIANT, ids=lambda each: getattr(each, "name", None))
 @given(data=st.data())
-def test_every_variant_comes_back_equal(schema: Schema, variant: Record, data: st.DataObject) -> None:
+def test_every_variant_comes_back_equal(schema: Schema, variant: RecordLayout, data: st.DataObject) -> None:
     message = data.draw(values_of(variant))
     assert decode_message(encode_message(message, schema), schema) == message
 
@@ -57,7 +57,7 @@ def test_every_variant_comes_back_equal(schema: Schema, variant: Record, data: s
 @pytest.mark.parametrize("schema", SCHEMAS, ids=repr)
 @given(data=st.data())
 def test_a_frame_comes_back_with_its_id(schema: Schema, data: st.DataObject) -> None:
-    frame = Frame(data.draw(st.integers(0, 2**64 - 1)), data.draw(messages_of(schema)))
+    frame = OmnishFrame(data.draw(st.integers(0, 2**64 - 1)), data.draw(messages_of(schema)))
     assert decode_frame(encode_frame(frame, schema), schema) == frame
 
 
@@ -131,7 +131,7 @@ def test_a_message_of_another_revision_is_not_sent() -> None:
 @pytest.mark.parametrize("request_id", [-1, 2**64])
 def test_a_request_id_has_64_bits(request_id: int) -> None:
     with pytest.raises(LocalProtocolError) as caught:
-        encode_frame(Frame(request_id, Ack()), SEED)
+        encode_frame(OmnishFrame(request_id, Ack()), SEED)
     assert caught.value.code == "bad_request_id"
 
 
@@ -160,10 +160,10 @@ def test_a_nan_made_here_stays_one() -> None:
 
 PROBE = """
 import sys
-from dragoman.wire.omnish import *
-from dragoman.wire.omnish.json_form import message_to_json
+from dragoman.protocols.omnish import *
+from dragoman.protocols.omnish.json_form import message_to_json
 print(*sorted({name.split('.')[0] for name in sys.modules}))
-print('dragoman.wire.omnish.messages_v25' in sys.modules)
+print('dragoman.protocols.omnish.messages_v25' in sys.modules)
 schema_named('v25')
 print('msgspec' in sys.modules)
 """

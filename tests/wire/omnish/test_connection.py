@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dragoman.errors import LocalProtocolError, RemoteProtocolError
-from dragoman.wire.omnish import (
+from dragoman.core.errors import LocalProtocolError, RemoteProtocolError
+from dragoman.protocols.omnish import (
     MAX_FRAME,
     SEED,
     ClientConnection,
@@ -23,8 +23,8 @@ from dragoman.wire.omnish import (
     Schema,
     schema_named,
 )
-from dragoman.wire.omnish.connection import MAX_SHORT_FRAMES, Connection
-from dragoman.wire.omnish.messages import (
+from dragoman.protocols.omnish.connection import MAX_SHORT_FRAMES, Connection
+from dragoman.protocols.omnish.messages import (
     Ack,
     AllSessions,
     IoData,
@@ -34,7 +34,7 @@ from dragoman.wire.omnish.messages import (
     SessionEnd,
     SessionStart,
 )
-from dragoman.wire.omnish.messages_v25 import Auth, AuthResult, ChatMessage, ChatResponse, ConfigClient
+from dragoman.protocols.omnish.messages_v25 import Auth, AuthResult, ChatMessage, ChatResponse, ConfigClient
 from tests.wire.omnish.vectors import ODD, SCHEMAS, TRANSCRIPT, messages_of
 
 V25 = schema_named("v25")

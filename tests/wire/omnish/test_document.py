@@ -9,18 +9,18 @@ import struct
 
 import pytest
 
-from dragoman.errors import LocalProtocolError, RemoteProtocolError
-from dragoman.wire.omnish import (
+from dragoman.core.errors import LocalProtocolError, RemoteProtocolError
+from dragoman.protocols.omnish import (
     SEED,
     DaemonConnection,
-    Frame,
+    OmnishFrame,
     RequestReceived,
     decode_frame,
     decode_message,
     encode_frame,
     encode_message,
 )
-from dragoman.wire.omnish import messages as m
+from dragoman.protocols.omnish import messages as m
 
 
 def text(value: str) -> bytes:
@@ -79,7 +79,7 @@ def test_a_message_is_read_whole_or_not_at_all() -> None:
 @pytest.mark.requirement("omnish:frame:layout", "omnish:frame:to-bytes", "omnish:frame:from-bytes")
 def test_a_frame_is_eight_bytes_of_id_and_a_message() -> None:
     data = bytes.fromhex("0102030405060708") + MESSAGE
-    frame = Frame(0x0102030405060708, ENDED)
+    frame = OmnishFrame(0x0102030405060708, ENDED)
     assert encode_frame(frame, SEED) == data
     assert decode_frame(data, SEED) == frame
     with pytest.raises(RemoteProtocolError, match="frame too short"):
@@ -89,7 +89,7 @@ def test_a_frame_is_eight_bytes_of_id_and_a_message() -> None:
 @pytest.mark.requirement("omnish:frame:request-id")
 @pytest.mark.parametrize("request_id", [0, 1, 2**63, 2**64 - 1])
 def test_every_id_of_64_bits_comes_back(request_id: int) -> None:
-    assert decode_frame(encode_frame(Frame(request_id, m.Ack()), SEED), SEED).request_id == request_id
+    assert decode_frame(encode_frame(OmnishFrame(request_id, m.Ack()), SEED), SEED).request_id == request_id
 
 
 @pytest.mark.requirement("omnish:frame:payload", "omnish:frame:simple")
@@ -248,6 +248,6 @@ def test_ack() -> None:
 def test_the_worked_example_goes_both_ways() -> None:
     message = m.SessionStart("session-123", None, 1000, {})
     assert decode_message(encode_message(message, SEED), SEED) == message
-    frame = Frame(42, message)
+    frame = OmnishFrame(42, message)
     assert decode_frame(encode_frame(frame, SEED), SEED) == frame
     assert encode_frame(frame, SEED)[:10] == (42).to_bytes(8, "big") + b"\x4f\x53"

@@ -8,18 +8,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dragoman.errors import LocalProtocolError
-from dragoman.wire.omnish import SEED, Frame, Schema, encode_message, schema_named
-from dragoman.wire.omnish.bincode import f32_from_bits
-from dragoman.wire.omnish.json_form import (
+from dragoman.core.errors import LocalProtocolError
+from dragoman.protocols.omnish import SEED, OmnishFrame, Schema, encode_message, schema_named
+from dragoman.protocols.omnish.bincode import f32_from_bits
+from dragoman.protocols.omnish.json_form import (
     decimal_of_f32,
     frame_from_json,
     frame_to_json,
     message_from_json,
     message_to_json,
 )
-from dragoman.wire.omnish.messages import Ack, CompletionResponse, CompletionSuggestion, IoData, IoDirection
-from dragoman.wire.omnish.messages_v25 import ConfigQuery
+from dragoman.protocols.omnish.messages import Ack, CompletionResponse, CompletionSuggestion, IoData, IoDirection
+from dragoman.protocols.omnish.messages_v25 import ConfigQuery
 from tests.wire.omnish.vectors import SCHEMAS, messages_of
 
 V25 = schema_named("v25")
@@ -77,9 +77,9 @@ def test_a_float_is_named_by_its_fewest_digits(bits: int, text: str) -> None:
 
 
 def test_a_frame_shows_its_id_in_digits_and_takes_a_number_too() -> None:
-    frame = Frame(2**64 - 1, Ack())
+    frame = OmnishFrame(2**64 - 1, Ack())
     assert frame_to_json(frame, SEED) == {"request_id": "18446744073709551615", "message": "Ack"}
-    assert frame_from_json({"request_id": 7, "message": "Ack"}, SEED) == Frame(7, Ack())
+    assert frame_from_json({"request_id": 7, "message": "Ack"}, SEED) == OmnishFrame(7, Ack())
 
 
 @pytest.mark.parametrize(

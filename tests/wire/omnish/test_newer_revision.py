@@ -6,9 +6,9 @@ import struct
 
 import pytest
 
-from dragoman.wire.omnish import decode_message, encode_message, schema_named
-from dragoman.wire.omnish import messages as m
-from dragoman.wire.omnish import messages_v25 as n
+from dragoman.protocols.omnish import decode_message, encode_message, schema_named
+from dragoman.protocols.omnish import messages as m
+from dragoman.protocols.omnish import messages_v25 as n
 from tests.wire.omnish.vectors import V25_FILE
 
 V25 = schema_named("v25")

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from dragoman.errors import RemoteProtocolError
-from dragoman.wire.omnish import (
+from dragoman.core.errors import RemoteProtocolError
+from dragoman.protocols.omnish import (
     SEED,
     Schema,
     decode_frame,
@@ -16,7 +16,7 @@ from dragoman.wire.omnish import (
     encode_message,
     schema_named,
 )
-from dragoman.wire.omnish.json_form import frame_from_json, frame_to_json, message_from_json, message_to_json
+from dragoman.protocols.omnish.json_form import frame_from_json, frame_to_json, message_from_json, message_to_json
 from tests.wire.omnish.vectors import ODD, SEED_FILE, VALID, VALID_IDS
 
 ACCEPTED = [each for each in ODD if each["reference"] == "accept"]

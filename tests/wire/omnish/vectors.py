@@ -8,17 +8,17 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from dragoman.wire.omnish import Schema, schema_named
-from dragoman.wire.omnish.layout import (
-    Choice,
+from dragoman.protocols.omnish import Schema, schema_named
+from dragoman.protocols.omnish.layout import (
+    ChoiceLayout,
+    EnumLayout,
     Layout,
-    Mapping,
-    Option,
-    Pair,
-    Record,
+    MappingLayout,
+    OptionLayout,
+    PairLayout,
+    RecordLayout,
     Scalar,
-    Sequence,
-    Symbol,
+    SequenceLayout,
 )
 
 FOLDER = Path(__file__).parents[2] / "vectors" / "omnish"
@@ -49,19 +49,19 @@ def values_of(layout: Layout) -> st.SearchStrategy[Any]:
     match layout:
         case Scalar():
             return SCALARS[layout]
-        case Option():
+        case OptionLayout():
             return st.none() | values_of(layout.of)
-        case Sequence():
+        case SequenceLayout():
             return st.lists(values_of(layout.of), max_size=4)
-        case Mapping():
+        case MappingLayout():
             return st.dictionaries(values_of(layout.key), values_of(layout.value), max_size=4)
-        case Pair():
+        case PairLayout():
             return st.tuples(values_of(layout.first), values_of(layout.second))
-        case Symbol():
+        case EnumLayout():
             return st.sampled_from(list(layout.of))
-        case Record():
+        case RecordLayout():
             return st.builds(layout.of, *map(values_of, layout.fields.values()))
-        case Choice():
+        case ChoiceLayout():
             return st.one_of(*map(values_of, layout.variants))
 
 

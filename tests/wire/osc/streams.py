@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from hypothesis import strategies as st
 
-from dragoman.wire.osc import (
+from dragoman.protocols.osc import (
     CommandFinished,
     CommandLineReported,
     InputStarted,

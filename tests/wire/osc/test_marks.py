@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dragoman.errors import LocalProtocolError
-from dragoman.wire.osc import (
+from dragoman.core.errors import LocalProtocolError
+from dragoman.protocols.osc import (
     MAX_BODY,
     CommandFinished,
     CommandLineReported,
@@ -22,7 +22,7 @@ from dragoman.wire.osc import (
     UnknownMark,
     encode_mark,
 )
-from dragoman.wire.osc.quoting import deserialize, percent_decode, percent_encode, serialize, shell_unquote
+from dragoman.protocols.osc.marks import deserialize, percent_decode, percent_encode, serialize, shell_unquote
 from tests.wire.osc.streams import MARKS, scan
 
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dragoman.wire.osc import MAX_BODY, CommandFinished, CommandLineReported, MarkScanner, UnknownMark
+from dragoman.protocols.osc import MAX_BODY, CommandFinished, CommandLineReported, MarkScanner, UnknownMark
 from tests.wire.osc.streams import CORPUS, NOISE, marks_of, placed_marks, scan, whole
 
 POSSIBLE_MARK = re.compile(
@@ -190,7 +190,7 @@ def test_an_unknown_letter_keeps_its_body() -> None:
 
 
 def test_the_package_needs_the_standard_library_alone() -> None:
-    code = "import sys; import dragoman.wire.osc; print(*{name.split('.')[0] for name in sys.modules})"
+    code = "import sys; import dragoman.protocols.osc; print(*{name.split('.')[0] for name in sys.modules})"
     loaded = set(
         subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     )

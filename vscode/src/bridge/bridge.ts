@@ -1,16 +1,16 @@
 /** This window, connected to the daemon for as long as both are there. */
 import * as vscode from "vscode";
 
-import type { Watch } from "../daemon/watch";
-import { folderPaths } from "../manage/program";
+import type { DaemonWatcher } from "../daemon/daemonWatcher";
+import { folderPaths } from "../server/programFinder";
 import { Consent, type Answer } from "./consent";
 import { handlers } from "./handlers";
-import { Link, type Handler, type Json } from "./link";
+import { RpcConnection, type Handler, type Json } from "./rpcConnection";
 import { Proposals } from "./proposals";
-import { Terminals } from "./terminals";
-import { debugTypes } from "../sharing/starting";
-import { variable } from "./variables";
-import { Wire } from "./wire";
+import { AgentTerminals } from "./terminals";
+import { debugTypes } from "../sharing/agentLaunches";
+import { resolveVariable } from "./launchVariables";
+import { ChannelSocket } from "./channelSocket";
 
 const t = vscode.l10n.t;
 const AGAIN_MS = 1000;
@@ -19,80 +19,99 @@ const SAID_MS = 5000;
 export class Bridge implements vscode.Disposable {
   readonly consent: Consent;
   /** Others' share of what this window serves; before it connects. */
-  readonly serves: Record<string, Handler>;
-  private link: Link | undefined;
+  readonly handlers: Record<string, Handler>;
+  private connection: RpcConnection | undefined;
   isOpen = false;
   private isEnded = false;
-  private readonly opened = new vscode.EventEmitter<void>();
-  readonly onDidConnect = this.opened.event;
+  private readonly didConnect = new vscode.EventEmitter<void>();
+  readonly onDidConnect = this.didConnect.event;
   private readonly subscriptions: vscode.Disposable[];
 
   constructor(
-    private readonly watch: Watch,
+    private readonly watch: DaemonWatcher,
     memory: vscode.Memento,
   ) {
-    const [proposals, terminals] = [new Proposals(), new Terminals()];
-    this.consent = new Consent(memory, ask, () => vscode.workspace.isTrusted);
-    this.consent.whenLate = () => void vscode.window.showInformationMessage(t("The agent no longer waits for this; nothing was done."));
-    this.serves = { ...handlers(this.consent, proposals, terminals), variable: (params, signal) => variable(this.consent, params, signal) };
+    const [proposals, terminals] = [new Proposals(), new AgentTerminals()];
+    this.consent = new Consent(memory, askPerson, () => vscode.workspace.isTrusted);
+    this.consent.whenLate = () =>
+      void vscode.window.showInformationMessage(t("The agent is no longer waiting for this. Nothing was done."));
+    this.handlers = {
+      ...handlers(this.consent, proposals, terminals),
+      variable: (params, signal) => resolveVariable(this.consent, params, signal),
+    };
     this.subscriptions = [
       proposals,
       terminals,
-      this.opened,
-      watch.listen({ known: () => void this.connect() }),
-      vscode.window.onDidChangeWindowState(({ focused }) => focused && this.tell("focused", {})),
-      vscode.workspace.onDidChangeWorkspaceFolders(() => this.tell("moved", this.about())),
-      vscode.extensions.onDidChange(() => this.tell("moved", this.about())),
-      vscode.commands.registerCommand("dragoman.forgetPermissions", () => this.forget()),
+      this.didConnect,
+      watch.listen({ state: () => void this.connect() }),
+      vscode.window.onDidChangeWindowState(({ focused }) => focused && this.notify("focused", {})),
+      vscode.workspace.onDidChangeWorkspaceFolders(() => this.notify("moved", this.windowInfo())),
+      vscode.extensions.onDidChange(() => this.notify("moved", this.windowInfo())),
+      vscode.commands.registerCommand("dragoman.forgetPermissions", () => this.forgetPermissions()),
     ];
   }
 
   dispose(): void {
     this.isEnded = true;
-    this.link?.close();
+    this.connection?.close();
     for (const subscription of this.subscriptions) subscription.dispose();
   }
 
-  tell(method: string, params: Json): void {
-    if (this.isOpen) this.link?.tell(method, params);
+  notify(method: string, params: Json): void {
+    if (this.isOpen) this.connection?.notify(method, params);
   }
 
-  async ask<T>(method: string, params: Json): Promise<T | undefined> {
-    return this.isOpen ? this.link?.ask<T>(method, params) : undefined;
+  async request<T>(method: string, params: Json): Promise<T | undefined> {
+    return this.isOpen ? this.connection?.request<T>(method, params) : undefined;
   }
 
-  private async forget(): Promise<void> {
+  private async forgetPermissions(): Promise<void> {
     await this.consent.forget();
-    vscode.window.setStatusBarMessage(t("Forgotten: agents ask again before they do anything in this editor."), SAID_MS);
+    vscode.window.setStatusBarMessage(
+      t("Permissions cleared: agents ask again before they do anything in this editor."),
+      SAID_MS,
+    );
   }
 
   private async connect(): Promise<void> {
-    const { api, known } = this.watch;
-    if (this.isEnded || this.link || known.state !== "running" || !api) return;
-    const wire = new Wire();
-    this.link = new Link(wire, () => this.about(), this.serves, { opened: () => this.begun(), closed: () => this.lost() });
-    await api.dial("/link/editor", wire).catch(() => wire.closed());
+    const { api, state: known } = this.watch;
+    if (this.isEnded || this.connection || known.state !== "running" || !api) return;
+    const wire = new ChannelSocket();
+    this.connection = new RpcConnection(wire, () => this.windowInfo(), this.handlers, {
+      opened: () => this.connected(),
+      closed: () => this.disconnected(),
+    });
+    await api.openChannel("/link/editor", wire).catch(() => wire.closed());
   }
 
-  private begun(): void {
+  private connected(): void {
     this.isOpen = true;
-    if (vscode.window.state.focused) this.tell("focused", {}); // who connects last is not who is looked at
-    this.opened.fire();
+    if (vscode.window.state.focused) this.notify("focused", {}); // who connects last is not who is looked at
+    this.didConnect.fire();
   }
 
-  private lost(): void {
-    this.link = undefined;
+  private disconnected(): void {
+    this.connection = undefined;
     this.isOpen = false;
     if (!this.isEnded) setTimeout(() => void this.connect(), AGAIN_MS);
   }
 
-  private about(): Json {
-    return { name: vscode.env.appName, folders: folderPaths(), features: Object.keys(this.serves), debug_types: debugTypes() };
+  private windowInfo(): Json {
+    return {
+      name: vscode.env.appName,
+      folders: folderPaths(),
+      features: Object.keys(this.handlers),
+      debug_types: debugTypes(),
+    };
   }
 }
 
-async function ask(words: string): Promise<Answer> {
-  const answers = new Map<string, Answer>([[t("Allow once"), "once"], [t("Always allow"), "always"], [t("Never allow"), "never"]]);
+async function askPerson(words: string): Promise<Answer> {
+  const answers = new Map<string, Answer>([
+    [t("Allow once"), "once"],
+    [t("Always allow"), "always"],
+    [t("Never allow"), "never"],
+  ]);
   const chosen = await vscode.window.showInformationMessage(words, ...answers.keys());
   return chosen === undefined ? undefined : answers.get(chosen);
 }

@@ -1,6 +1,6 @@
 /** What a person lets agents do: once, always or never. A "never" is kept, and nobody is asked again. */
-import { Refusal } from "./link";
-import { plain, SHOWN_WHOLE } from "./plain";
+import { RpcError } from "./rpcConnection";
+import { notificationText, MAX_NOTIFICATION } from "./notificationText";
 
 export type Answer = "once" | "always" | "never" | undefined;
 
@@ -9,10 +9,10 @@ export interface Memory {
   update(key: string, value: unknown): PromiseLike<void>;
 }
 
-const PLACE = "dragoman.allowed";
+const STORAGE_KEY = "dragoman.allowed";
 const MOST_EXACT = 100;
 
-function place(kind: string, exactly: string): string {
+function permissionKey(kind: string, exactly: string): string {
   return exactly ? `${kind} ${exactly}` : kind;
 }
 
@@ -25,25 +25,26 @@ export class Consent {
 
   /** In a workspace that is not trusted nobody is asked anything: what is asked comes from what lies in there. */
   requireTrust(): void {
-    if (!this.isTrusted()) throw new Refusal("not_trusted", "the workspace is not trusted there");
+    if (!this.isTrusted()) throw new RpcError("not_trusted", "the workspace is not trusted there");
   }
 
   /** Passes where it is allowed; who closes the question says no, this time. One that was withdrawn does nothing late.
    * `exactly` is what "always" is about, where that is less than the kind: whatever differs from it asks anew. */
   async require(kind: string, words: string, signal?: AbortSignal, exactly = ""): Promise<void> {
     this.requireTrust();
-    const answer = this.answered(kind, exactly) ?? (await this.asked(plain(words)));
-    if (answer === "always") await this.keep(place(kind, exactly), answer);
-    if (answer === "never") await this.keep(kind, answer);
+    const answer = this.storedAnswer(kind, exactly) ?? (await this.askQuestion(notificationText(words)));
+    if (answer === "always") await this.store(permissionKey(kind, exactly), answer);
+    if (answer === "never") await this.store(kind, answer);
     if (signal?.aborted) {
       if (answer === "once") this.whenLate();
-      throw new Refusal("withdrawn", "nobody waits for it any more");
+      throw new RpcError("withdrawn", "nobody waits for it any more");
     }
-    if (answer !== "once" && answer !== "always") throw new Refusal("not_allowed", kind);
+    if (answer !== "once" && answer !== "always") throw new RpcError("not_allowed", kind);
   }
 
-  private async asked(question: string): Promise<Answer> {
-    if (question.length > SHOWN_WHOLE) throw new Refusal("too_long", "the person could not see all of what is asked");
+  private async askQuestion(question: string): Promise<Answer> {
+    if (question.length > MAX_NOTIFICATION)
+      throw new RpcError("too_long", "the person could not see all of what is asked");
     return this.ask(question);
   }
 
@@ -54,32 +55,32 @@ export class Consent {
   whenLate: () => void = () => undefined;
 
   isAlways(kind: string, exactly: string): boolean {
-    return this.answered(kind, exactly) === "always";
+    return this.storedAnswer(kind, exactly) === "always";
   }
 
   isNever(kind: string): boolean {
-    return this.kept()[kind] === "never";
+    return this.stored()[kind] === "never";
   }
 
   async forget(): Promise<void> {
-    await this.memory.update(PLACE, undefined);
+    await this.memory.update(STORAGE_KEY, undefined);
     this.whenForgotten();
   }
 
-  private answered(kind: string, exactly: string): Answer {
-    const kept = this.kept();
-    return kept[kind] === "never" ? "never" : kept[place(kind, exactly)];
+  private storedAnswer(kind: string, exactly: string): Answer {
+    const kept = this.stored();
+    return kept[kind] === "never" ? "never" : kept[permissionKey(kind, exactly)];
   }
 
   /** Of what was allowed exactly as it was, the oldest is forgotten in the end. */
-  private async keep(kind: string, answer: Answer): Promise<void> {
-    const { [kind]: _, ...others } = this.kept();
+  private async store(kind: string, answer: Answer): Promise<void> {
+    const { [kind]: _, ...others } = this.stored();
     const exact = Object.keys(others).filter((it) => it.includes(" "));
     for (const old of exact.slice(0, Math.max(0, exact.length - MOST_EXACT))) delete others[old];
-    await this.memory.update(PLACE, { ...others, [kind]: answer });
+    await this.memory.update(STORAGE_KEY, { ...others, [kind]: answer });
   }
 
-  private kept(): Record<string, Answer> {
-    return this.memory.get<Record<string, Answer>>(PLACE) ?? {};
+  private stored(): Record<string, Answer> {
+    return this.memory.get<Record<string, Answer>>(STORAGE_KEY) ?? {};
   }
 }

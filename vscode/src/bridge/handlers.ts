@@ -1,61 +1,93 @@
 /** What agents may ask of this window. Each begins with the person's leave. */
 import * as vscode from "vscode";
 
-import { columnOf, textEditor } from "./columns";
+import { viewColumnOf, lastTextEditor } from "./viewColumn";
 import type { Consent } from "./consent";
-import type { Handler, Json } from "./link";
-import { plain } from "./plain";
+import type { Handler, Json } from "./rpcConnection";
+import { notificationText } from "./notificationText";
 import type { Proposals } from "./proposals";
-import type { Terminals } from "./terminals";
+import type { AgentTerminals } from "./terminals";
 
 const t = vscode.l10n.t;
 const SEVERITIES = ["error", "warning", "information", "hint"] as const;
 
-export function handlers(consent: Consent, proposals: Proposals, terminals: Terminals): Record<string, Handler> {
-  const allowed = (kind: string, words: (params: Json) => string, act: Handler): Handler =>
+export function handlers(consent: Consent, proposals: Proposals, terminals: AgentTerminals): Record<string, Handler> {
+  const allowed =
+    (kind: string, words: (params: Json) => string, act: Handler): Handler =>
     async (params, signal) => {
       await consent.require(kind, words(params), signal);
       return act(params, signal);
     };
   return {
-    open: allowed("open", (it) => t("{0} wants to open {1}.", who(it), name(it)), open),
-    diff: allowed("diff", (it) => t("{0} wants to propose a change of {1}.", who(it), name(it)), ({ path, text, title, by }, signal) =>
-      proposals.show({ path: String(path), text: String(text), title: String(title ?? ""), by: who({ by }) }, signal)),
-    diagnostics: allowed("diagnostics", (it) => t("{0} wants to read the list of problems.", who(it)), diagnostics),
-    selection: allowed("selection", (it) => t("{0} wants to read what you have selected.", who(it)), selection),
-    open_files: allowed("open_files", (it) => t("{0} wants to know which files are open.", who(it)), openFiles),
-    notify: allowed("notify", (it) => t("{0} wants to show you notices.", who(it)), notify),
-    run_in_terminal: allowed("run_in_terminal", (it) => t("{0} wants to run this in the terminal {1} (always: any command of any agent): {2}", who(it), called(it), String(it.command)), async (it) =>
-      terminals.run(called(it), String(it.command), String(it.folder))),
+    open: allowed("open", (it) => t("{0} wants to open {1}.", agentName(it), relativePath(it)), open),
+    diff: allowed(
+      "diff",
+      (it) => t("{0} wants to propose a change to {1}.", agentName(it), relativePath(it)),
+      ({ path, text, title, by }, signal) =>
+        proposals.show(
+          { path: String(path), text: String(text), title: String(title ?? ""), by: agentName({ by }) },
+          signal,
+        ),
+    ),
+    diagnostics: allowed(
+      "diagnostics",
+      (it) => t("{0} wants to read the list of problems.", agentName(it)),
+      diagnostics,
+    ),
+    selection: allowed("selection", (it) => t("{0} wants to read what you have selected.", agentName(it)), selection),
+    open_files: allowed("open_files", (it) => t("{0} wants to know which files are open.", agentName(it)), openFiles),
+    notify: allowed("notify", (it) => t("{0} wants to show you notifications.", agentName(it)), notify),
+    run_in_terminal: allowed(
+      "run_in_terminal",
+      (it) =>
+        t(
+          "{0} wants to run this in the terminal {1} (always: any command of any agent): {2}",
+          agentName(it),
+          terminalName(it),
+          String(it.command),
+        ),
+      async (it) => terminals.run(terminalName(it), String(it.command), String(it.folder)),
+    ),
   };
 }
 
-function who({ by }: Json): string {
+function agentName({ by }: Json): string {
   return String(by || "") || t("An agent");
 }
 
-function called({ name: wanted }: Json): string {
+function terminalName({ name: wanted }: Json): string {
   return String(wanted || "") || "Dragoman";
 }
 
-function name({ path }: Json): string {
+function relativePath({ path }: Json): string {
   return vscode.workspace.asRelativePath(String(path));
 }
 
 async function open({ path, line, end_line }: Json): Promise<void> {
   const document = await vscode.workspace.openTextDocument(vscode.Uri.file(String(path)));
-  const [first, last] = [Number(line) - 1, Number(end_line) - 1].map((it) => Math.min(it, document.lineCount - 1)) as [number, number];
+  const [first, last] = [Number(line) - 1, Number(end_line) - 1].map((it) => Math.min(it, document.lineCount - 1)) as [
+    number,
+    number,
+  ];
   const end = last > first ? document.lineAt(last).range.end : new vscode.Position(first, 0);
-  const viewColumn = columnOf(document.uri);
-  const editor = await vscode.window.showTextDocument(document, { preview: false, viewColumn, selection: new vscode.Range(first, 0, end.line, end.character) });
+  const viewColumn = viewColumnOf(document.uri);
+  const editor = await vscode.window.showTextDocument(document, {
+    preview: false,
+    viewColumn,
+    selection: new vscode.Range(first, 0, end.line, end.character),
+  });
   editor.revealRange(new vscode.Range(first, 0, last, 0), vscode.TextEditorRevealType.InCenterIfOutsideViewport);
 }
 
 async function diagnostics({ path, least, most }: Json): Promise<Json> {
-  const worst = SEVERITIES.indexOf(least as (typeof SEVERITIES)[number]);
+  const worst: vscode.DiagnosticSeverity = SEVERITIES.indexOf(least as (typeof SEVERITIES)[number]);
   const below = String(path);
-  const found = vscode.languages.getDiagnostics().filter(([{ scheme, fsPath }]) => scheme === "file" && (fsPath === below || fsPath.startsWith(`${below}/`)));
-  const all = found.flatMap(([uri, problems]) => problems.filter(({ severity }) => severity <= worst).map((it) => problem(uri, it)));
+  const found = vscode.languages
+    .getDiagnostics()
+    .filter(([{ scheme, fsPath }]) => scheme === "file" && (fsPath === below || fsPath.startsWith(`${below}/`)));
+  const all = found.flatMap(([uri, problems]) =>
+    problems.filter(({ severity }) => severity <= worst).map((it) => problem(uri, it)),
+  );
   return { problems: all.slice(0, Number(most)), more: Math.max(0, all.length - Number(most)) };
 }
 
@@ -73,7 +105,7 @@ function problem(uri: vscode.Uri, { range, severity, message, source, code }: vs
 }
 
 async function selection({ most }: Json): Promise<Json> {
-  const editor = textEditor();
+  const editor = lastTextEditor();
   if (!editor || editor.document.uri.scheme !== "file") return {};
   const { document, selection: chosen } = editor;
   const text = document.getText(chosen);
@@ -94,13 +126,17 @@ async function openFiles(): Promise<Json> {
   const files = new Map<string, Json>();
   for (const { input, isDirty } of tabs) {
     if (!(input instanceof vscode.TabInputText) || input.uri.scheme !== "file") continue;
-    files.set(input.uri.fsPath, { path: input.uri.fsPath, is_active: input.uri.toString() === active, is_changed: isDirty });
+    files.set(input.uri.fsPath, {
+      path: input.uri.fsPath,
+      is_active: input.uri.toString() === active,
+      is_changed: isDirty,
+    });
   }
   return { files: [...files.values()].slice(0, 1000) };
 }
 
 async function notify({ message, level, by }: Json): Promise<void> {
-  const words = plain(`${who({ by })}: ${String(message)}`);
+  const words = notificationText(`${agentName({ by })}: ${String(message)}`);
   if (level === "error") void vscode.window.showErrorMessage(words);
   else if (level === "warning") void vscode.window.showWarningMessage(words);
   else void vscode.window.showInformationMessage(words);

@@ -1,9 +1,9 @@
 /** Changes that agents propose, each in the editor's own comparison until the person accepts, rejects or closes it. */
 import * as vscode from "vscode";
 
-import { columnOf } from "./columns";
-import { Refusal, type Json } from "./link";
-import { plain } from "./plain";
+import { viewColumnOf } from "./viewColumn";
+import { RpcError, type Json } from "./rpcConnection";
+import { notificationText } from "./notificationText";
 
 const t = vscode.l10n.t;
 const SCHEME = "dragoman-proposal";
@@ -13,7 +13,7 @@ const KEPT_FOR_MS = 300_000;
 type Decision = "accepted" | "rejected" | "closed";
 
 /** What an agent wants to be in a file. */
-export interface Wanted {
+export interface ProposedText {
   path: string;
   text: string;
   title: string;
@@ -54,62 +54,78 @@ export class Proposals implements vscode.TextDocumentContentProvider, vscode.Dis
   }
 
   /** The same proposal again waits for the same decision, also for one that was made while nobody waited. */
-  async show(wanted: Wanted, signal: AbortSignal): Promise<Json> {
-    const key = `${wanted.path}\0${wanted.text}`;
-    const proposal = this.open.get(key) ?? this.begin(key, wanted);
+  async show(proposed: ProposedText, signal: AbortSignal): Promise<Json> {
+    const key = `${proposed.path}\0${proposed.text}`;
+    const proposal = this.open.get(key) ?? this.create(key, proposed);
     try {
       return { decision: await proposal.decided, is_new: proposal.isNew };
     } finally {
       if (!signal.aborted) this.open.delete(key);
-      this.tellEditor();
+      this.updateContext();
     }
   }
 
   /** At once, so that the same proposal a moment later is this one. */
-  private begin(key: string, wanted: Wanted): Proposal {
-    const { path, text } = wanted;
+  private create(key: string, proposed: ProposedText): Proposal {
+    const { path, text } = proposed;
     const { promise: chosen, resolve: decide } = Promise.withResolvers<Decision>();
     const file = vscode.Uri.file(path);
-    const after = this.keep(path, `${++this.count}-after`, text);
-    const proposal: Proposal = { file, text, after, decide, isNew: false, isDecided: false, decided: Promise.resolve("closed") };
-    proposal.decided = this.seenThrough(proposal, chosen, wanted).finally(() => this.keepForAWhile(key, proposal));
+    const after = this.storeText(path, `${++this.count}-after`, text);
+    const proposal: Proposal = {
+      file,
+      text,
+      after,
+      decide,
+      isNew: false,
+      isDecided: false,
+      decided: Promise.resolve("closed"),
+    };
+    proposal.decided = this.decide(proposal, chosen, proposed).finally(() => this.expireLater(key, proposal));
     this.open.set(key, proposal);
     for (const oldest of this.open.keys()) if (this.open.size > KEPT_AT_MOST) this.open.delete(oldest);
-    this.tellEditor();
+    this.updateContext();
     return proposal;
   }
 
   /** Whoever asks again is told; long after, the same text is another proposal. */
-  private keepForAWhile(key: string, proposal: Proposal): void {
+  private expireLater(key: string, proposal: Proposal): void {
     proposal.isDecided = true;
     setTimeout(() => this.open.get(key) === proposal && this.open.delete(key), KEPT_FOR_MS).unref();
   }
 
-  private async seenThrough(proposal: Proposal, chosen: Promise<Decision>, wanted: Wanted): Promise<Decision> {
-    await this.compare(proposal, wanted);
+  private async decide(proposal: Proposal, chosen: Promise<Decision>, proposed: ProposedText): Promise<Decision> {
+    await this.compare(proposal, proposed);
     const decision = await chosen;
     try {
       if (decision === "accepted") await write(proposal.file, proposal.text);
     } finally {
-      const tabs = vscode.window.tabGroups.all.flatMap((group) => group.tabs).filter((tab) => shows(tab, proposal.after));
+      const tabs = vscode.window.tabGroups.all
+        .flatMap((group) => group.tabs)
+        .filter((tab) => shows(tab, proposal.after));
       await vscode.window.tabGroups.close(tabs, true);
     }
     return decision;
   }
 
-  private async compare(proposal: Proposal, { title, by }: Wanted): Promise<void> {
+  private async compare(proposal: Proposal, { title, by }: ProposedText): Promise<void> {
     const { file, after } = proposal;
-    proposal.isNew = await vscode.workspace.openTextDocument(file).then(() => false, () => true);
-    const before = proposal.isNew ? this.keep(file.path, `${this.count}-before`, "") : file;
+    proposal.isNew = await vscode.workspace.openTextDocument(file).then(
+      () => false,
+      () => true,
+    );
+    const before = proposal.isNew ? this.storeText(file.path, `${this.count}-before`, "") : file;
     const name = vscode.workspace.asRelativePath(file);
     const shown = proposal.isNew ? t("{0} (proposed, new)", name) : t("{0} (proposed)", name);
-    await vscode.commands.executeCommand("vscode.diff", before, after, shown, { preview: false, viewColumn: columnOf(file) });
+    await vscode.commands.executeCommand("vscode.diff", before, after, shown, {
+      preview: false,
+      viewColumn: viewColumnOf(file),
+    });
     void this.ask(proposal, t("{0} proposes a change: {1}", by, title || name));
   }
 
   private async ask(proposal: Proposal, words: string): Promise<void> {
     const [accept, reject] = [t("Accept"), t("Reject")];
-    const chosen = await vscode.window.showInformationMessage(plain(words), accept, reject);
+    const chosen = await vscode.window.showInformationMessage(notificationText(words), accept, reject);
     if (chosen) proposal.decide(chosen === accept ? "accepted" : "rejected");
   }
 
@@ -122,15 +138,19 @@ export class Proposals implements vscode.TextDocumentContentProvider, vscode.Dis
   }
 
   /** A key of ours: what the editor itself knows of the active one may come after the list of commands was made. */
-  private tellEditor(): void {
-    void vscode.commands.executeCommand("setContext", "dragoman.hasProposal", [...this.open.values()].some(({ isDecided }) => !isDecided));
+  private updateContext(): void {
+    void vscode.commands.executeCommand(
+      "setContext",
+      "dragoman.hasProposal",
+      [...this.open.values()].some(({ isDecided }) => !isDecided),
+    );
   }
 
   private closed(tab: vscode.Tab): void {
     [...this.open.values()].find(({ after }) => shows(tab, after))?.decide("closed");
   }
 
-  private keep(path: string, side: string, text: string): vscode.Uri {
+  private storeText(path: string, side: string, text: string): vscode.Uri {
     const uri = vscode.Uri.from({ scheme: SCHEME, path, query: side });
     this.texts.set(uri.toString(), text);
     for (const key of this.texts.keys()) if (this.texts.size > 2 * KEPT_AT_MOST) this.texts.delete(key);
@@ -154,6 +174,9 @@ async function write(file: vscode.Uri, text: string): Promise<void> {
   if (!(await vscode.workspace.applyEdit(change)) || !(await document.save())) throw notWritten(file);
 }
 
-function notWritten(file: vscode.Uri): Refusal {
-  return new Refusal("not_written", `the person accepted it, and ${vscode.workspace.asRelativePath(file)} could not be written`);
+function notWritten(file: vscode.Uri): RpcError {
+  return new RpcError(
+    "not_written",
+    `the person accepted it, and ${vscode.workspace.asRelativePath(file)} could not be written`,
+  );
 }

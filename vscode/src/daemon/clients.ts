@@ -17,16 +17,16 @@ export interface Client {
   http: Template | null;
 }
 
-export interface Offer {
+export interface ClientConfig {
   client: Client;
   transport: Transport;
 }
 
 /** What stands for the secret in a template. */
-const PLACE_OF_TOKEN = "PASTE-THE-TOKEN-HERE";
+const TOKEN_PLACEHOLDER = "PASTE-THE-TOKEN-HERE";
 
 /** Two for each client that takes both; those that are installed here come first. */
-export async function offers(dragoman: Dragoman): Promise<Offer[]> {
+export async function clientConfigs(dragoman: Dragoman): Promise<ClientConfig[]> {
   const clients = await dragoman.json<Client[]>(["client-config"]);
   const both = clients.flatMap((client) =>
     (["stdio", "http"] as const).filter((transport) => client[transport]).map((transport) => ({ client, transport })),
@@ -35,18 +35,18 @@ export async function offers(dragoman: Dragoman): Promise<Offer[]> {
 }
 
 /** In an order that holds when a list is searched, and so sorted by name: the one without a secret comes first. */
-export function labelOf({ client, transport }: Offer): string {
+export function configLabel({ client, transport }: ClientConfig): string {
   return `${client.title} (${transport === "stdio" ? "stdio" : "streamable HTTP"})`;
 }
 
-export function holdsSecret({ client, transport }: Offer): boolean {
-  return client[transport]?.text.includes(PLACE_OF_TOKEN) ?? false;
+export function holdsSecret({ client, transport }: ClientConfig): boolean {
+  return client[transport]?.text.includes(TOKEN_PLACEHOLDER) ?? false;
 }
 
 /** What is pasted works as it is: the secret is put in for who asked for it at this machine. */
-export async function textOf(dragoman: Dragoman, offer: Offer): Promise<string> {
+export async function configText(dragoman: Dragoman, offer: ClientConfig): Promise<string> {
   const text = offer.client[offer.transport]?.text ?? "";
-  return holdsSecret(offer) ? text.replaceAll(PLACE_OF_TOKEN, await tokenOf(dragoman, offer.client)) : text;
+  return holdsSecret(offer) ? text.replaceAll(TOKEN_PLACEHOLDER, await tokenOf(dragoman, offer.client)) : text;
 }
 
 /** Of this client alone, so that it can be revoked without the others: made when its configuration is asked for. */
@@ -55,7 +55,7 @@ async function tokenOf(dragoman: Dragoman, { id }: Client): Promise<string> {
   return (await dragoman.run(["token", "show", "mcp", id])).out.trim();
 }
 
-export async function write(dragoman: Dragoman, { client, transport }: Offer): Promise<string> {
+export async function writeConfig(dragoman: Dragoman, { client, transport }: ClientConfig): Promise<string> {
   const { out, err } = await dragoman.run(["client-config", client.id, `--${transport}`, "--write"]);
   return `${out}${err}`.trim().replace(/\s*\n\s*/g, " ");
 }

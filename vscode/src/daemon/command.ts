@@ -10,7 +10,7 @@ export interface Program {
   origin: string;
 }
 
-export interface Ran {
+export interface CommandResult {
   code: number;
   out: string;
   err: string;
@@ -20,7 +20,7 @@ export interface Ran {
 export const DECLINED = 4;
 
 /** A command that failed, in its own words. */
-export class Failed extends Error {
+export class CommandError extends Error {
   constructor(
     readonly code: string,
     message: string,
@@ -37,19 +37,30 @@ const LINGERS_MS = 500;
 export function run(
   path: string,
   args: readonly string[],
-  options: { cwd?: string; env?: NodeJS.ProcessEnv; withinMs?: number; heard?: (text: string) => void; signal?: AbortSignal } = {},
-): Promise<Ran> {
+  options: {
+    cwd?: string;
+    env?: NodeJS.ProcessEnv;
+    withinMs?: number;
+    heard?: (text: string) => void;
+    signal?: AbortSignal;
+  } = {},
+): Promise<CommandResult> {
   return new Promise((settle, fail) => {
-    const child = spawn(path, args, { cwd: options.cwd, env: options.env ?? process.env, stdio: ["ignore", "pipe", "pipe"] });
+    const child = spawn(path, args, {
+      cwd: options.cwd,
+      env: options.env ?? process.env,
+      stdio: ["ignore", "pipe", "pipe"],
+    });
     const ran = { code: -1, out: "", err: "" };
     const timer = setTimeout(() => child.kill("SIGKILL"), options.withinMs ?? WITHIN_MS);
-    options.signal?.addEventListener("abort", () => child.kill("SIGINT"), { once: true }); // as from a keyboard: it tidies up
-    const hear = (name: "out" | "err") => (piece: string) => {
+    // As from a keyboard: it tidies up.
+    options.signal?.addEventListener("abort", () => child.kill("SIGINT"), { once: true });
+    const collect = (name: "out" | "err") => (piece: string) => {
       ran[name] = (ran[name] + piece).slice(-MOST_TEXT);
       options.heard?.(piece);
     };
-    child.stdout.setEncoding("utf8").on("data", hear("out"));
-    child.stderr.setEncoding("utf8").on("data", hear("err"));
+    child.stdout.setEncoding("utf8").on("data", collect("out"));
+    child.stderr.setEncoding("utf8").on("data", collect("err"));
     child.on("error", (error) => {
       clearTimeout(timer);
       fail(error);
@@ -75,10 +86,10 @@ export class Dragoman {
   }
 
   /** Runs it whole; what went wrong is an error with the command's words. `DECLINED` is an answer. */
-  async run(args: readonly string[], cwd?: string): Promise<Ran> {
+  async run(args: readonly string[], cwd?: string): Promise<CommandResult> {
     const options = { env: this.environment, ...(cwd === undefined ? {} : { cwd }) };
     const ran = await run(this.program.path, [...this.program.args, ...args], options);
-    if (ran.code !== 0 && ran.code !== DECLINED) throw failureOf(ran);
+    if (ran.code !== 0 && ran.code !== DECLINED) throw commandError(ran);
     return ran;
   }
 
@@ -87,13 +98,13 @@ export class Dragoman {
   }
 }
 
-export function failureOf({ code, out, err }: Ran): Failed {
+export function commandError({ code, out, err }: CommandResult): CommandError {
   try {
     const { error } = JSON.parse(out) as { error: { code: string; message: string; hint: string } };
-    return new Failed(error.code, error.message, error.hint);
+    return new CommandError(error.code, error.message, error.hint);
   } catch {
     const words = (err || out).trim().replace(/^dragoman: /, "");
     const [message = "", ...hint] = words.split("\n").map((line) => line.trim());
-    return new Failed("command_failed", message || `exit code ${code}`, hint.join(" "));
+    return new CommandError("command_failed", message || `exit code ${code}`, hint.join(" "));
   }
 }

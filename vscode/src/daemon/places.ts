@@ -1,4 +1,4 @@
-/** Where the daemon keeps its files: the same rules as `dragoman.places`, by which all windows and clients find it. */
+/** Where the daemon keeps its files: the same rules as `dragoman.core.paths`, so that every client finds it. */
 import { createHash } from "node:crypto";
 import { homedir, userInfo } from "node:os";
 import { isAbsolute, join, resolve } from "node:path";
@@ -31,7 +31,8 @@ function folders(environment: Environment, platform: string): { state: string; r
     const home = resolve(own.replace(/^~(?=\/|$)/, homedir()));
     return { state: join(home, "state"), runtime: join(home, "run") };
   }
-  const state = platform === "darwin" ? join(homedir(), "Library/Application Support/dragoman/state") : xdgState(environment);
+  const state =
+    platform === "darwin" ? join(homedir(), "Library/Application Support/dragoman/state") : xdgState(environment);
   return { state, runtime: platform === "darwin" ? join(state, "..", "run") : join(state, "run") };
 }
 

@@ -1,6 +1,6 @@
 /** What the daemon says about itself, and what a window knows of it. */
 
-export interface Life {
+export interface LiveSession {
   id: string;
   kind: string;
   title: string;
@@ -16,13 +16,13 @@ export interface Status {
   wanted_port: number;
   workspace: string;
   started_at: string;
-  sessions: Life[];
+  sessions: LiveSession[];
 }
 
 /** `silent`: a process holds the port and does not answer. */
-export type Known = { state: "unknown" | "stopped" | "silent" } | { state: "running"; status: Status };
+export type ServerState = { state: "unknown" | "stopped" | "silent" } | { state: "running"; status: Status };
 
-export interface Row {
+export interface FeedRow {
   sequence: number;
   event: { kind: string; session?: string; cause?: string; text?: string; body?: Record<string, unknown> };
 }

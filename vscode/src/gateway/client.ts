@@ -1,7 +1,10 @@
-/** The chat's connection: the gateway protocol, version 4, on a proved socket, so that it needs no token. One for the window. */
-import type { Line } from "../../../web/src/link/proof";
+/**
+ * The chat's connection: the gateway protocol, version 4, on a proved socket, so that it needs no token. One for the
+ * window.
+ */
+import type { Channel } from "../../../web/src/link/proof";
 import type { Api } from "../daemon/api";
-import type { Words } from "../daemon/words";
+import type { Translate } from "../daemon/sessionLabel";
 
 export interface GatewayEvent {
   event: string;
@@ -36,13 +39,13 @@ const FIRST_MS = 1000;
 const MOST_ATTEMPTS = 10;
 const SCOPES = ["read", "write", "approvals", "admin"].map((name) => `operator.${name}`);
 
-export class Gateway {
+export class GatewayClient {
   state: State = "disconnected";
   /** Somebody asked for it once: it comes back when the daemon does. */
   isWanted = false;
   /** Counts the connections: what an earlier one still says is nobody's. */
-  private turn = 0;
-  private line: Line | undefined;
+  private connectionCount = 0;
+  private channel: Channel | undefined;
   private readonly pending = new Map<string, Pending>();
   private readonly listeners = new Set<Listener>();
   private nextId = 1;
@@ -53,7 +56,7 @@ export class Gateway {
   /** `api`: the daemon that runs now, or nothing. */
   constructor(
     private readonly api: () => Api | undefined,
-    private readonly t: Words,
+    private readonly t: Translate,
   ) {}
 
   listen(listener: Listener): { dispose(): void } {
@@ -71,41 +74,41 @@ export class Gateway {
 
   disconnect(): void {
     clearTimeout(this.timer);
-    this.leave();
-    this.fail();
-    this.become("disconnected");
+    this.closeChannel();
+    this.rejectPending();
+    this.setState("disconnected");
   }
 
   request<T = Record<string, unknown>>(method: string, params: Record<string, unknown> = {}): Promise<T> {
-    if (this.state !== "connected") return Promise.reject(new Error(this.t("Not connected to the server right now.")));
+    if (this.state !== "connected") return Promise.reject(new Error(this.t("Not connected to the server.")));
     return this.send<T>(method, params);
   }
 
   private async open(): Promise<void> {
     clearTimeout(this.timer);
     const api = this.api();
-    if (!api) return this.become("disconnected");
-    this.become("connecting");
-    this.leave();
-    const turn = this.turn;
-    const isOurs = () => turn === this.turn;
+    if (!api) return this.setState("disconnected");
+    this.setState("connecting");
+    this.closeChannel();
+    const turn = this.connectionCount;
+    const isOurs = () => turn === this.connectionCount;
     try {
-      const line = await api.dial("/link/chat", {
+      const line = await api.openChannel("/link/chat", {
         proved: () => undefined,
-        message: (data) => isOurs() && this.heard(JSON.parse(String(data)) as Frame, api),
+        message: (data) => isOurs() && this.handleFrame(JSON.parse(String(data)) as Frame, api),
         closed: () => isOurs() && this.closed(),
       });
-      if (isOurs()) this.line = line;
+      if (isOurs()) this.channel = line;
       else line.close();
     } catch {
       if (isOurs()) this.closed();
     }
   }
 
-  private leave(): void {
-    this.turn += 1;
-    this.line?.close();
-    this.line = undefined;
+  private closeChannel(): void {
+    this.connectionCount += 1;
+    this.channel?.close();
+    this.channel = undefined;
   }
 
   private send<T>(method: string, params: Record<string, unknown>): Promise<T> {
@@ -113,16 +116,16 @@ export class Gateway {
     return new Promise<T>((resolve, reject) => {
       const timer = setTimeout(() => {
         this.pending.delete(id);
-        reject(new Error(this.t("The server has not answered within {0} s ({1}).", WITHIN_MS / 1000, method)));
+        reject(new Error(this.t("The server did not respond within {0} s ({1}).", WITHIN_MS / 1000, method)));
       }, WITHIN_MS);
       this.pending.set(id, { resolve: resolve as Pending["resolve"], reject, timer });
-      this.line?.send(JSON.stringify({ type: "req", id, method, params }));
+      this.channel?.send(JSON.stringify({ type: "req", id, method, params }));
     });
   }
 
-  private heard(frame: Frame, api: Api): void {
-    if (frame.type === "res") this.answered(frame);
-    else if (frame.event === "connect.challenge") void this.greet(api);
+  private handleFrame(frame: Frame, api: Api): void {
+    if (frame.type === "res") this.handleResponse(frame);
+    else if (frame.event === "connect.challenge") void this.sendConnect(api);
     else if (this.isNew(frame)) for (const { event } of this.listeners) event?.(frame);
   }
 
@@ -134,7 +137,7 @@ export class Gateway {
     return true;
   }
 
-  private answered({ id = "", ok, payload = {}, error }: Frame): void {
+  private handleResponse({ id = "", ok, payload = {}, error }: Frame): void {
     const waiting = this.pending.get(id);
     this.pending.delete(id);
     clearTimeout(waiting?.timer);
@@ -142,11 +145,16 @@ export class Gateway {
     else waiting?.reject(new Error(error?.message ?? "?"));
   }
 
-  private async greet(api: Api): Promise<void> {
+  private async sendConnect(api: Api): Promise<void> {
     const client = { id: "gateway-client", version: "1", platform: process.platform, mode: "ui" };
     try {
       await this.send("connect", {
-        minProtocol: 4, maxProtocol: 4, client, role: "operator", scopes: SCOPES, caps: ["tool-events"],
+        minProtocol: 4,
+        maxProtocol: 4,
+        client,
+        role: "operator",
+        scopes: SCOPES,
+        caps: ["tool-events"],
         locale: api.language,
       });
     } catch {
@@ -154,26 +162,26 @@ export class Gateway {
     }
     this.attempt = 0;
     this.lastSeq = 0;
-    this.become("connected");
+    this.setState("connected");
   }
 
   private closed(): void {
-    this.leave();
-    this.fail();
-    if (++this.attempt > MOST_ATTEMPTS) return this.become("error");
-    this.become("connecting");
+    this.closeChannel();
+    this.rejectPending();
+    if (++this.attempt > MOST_ATTEMPTS) return this.setState("error");
+    this.setState("connecting");
     this.timer = setTimeout(() => void this.open(), Math.min(FIRST_MS * 2 ** (this.attempt - 1), LONGEST_MS));
   }
 
-  private fail(): void {
+  private rejectPending(): void {
     for (const { reject, timer } of this.pending.values()) {
       clearTimeout(timer);
-      reject(new Error(this.t("The connection was lost before the answer came.")));
+      reject(new Error(this.t("The connection was lost before a response arrived.")));
     }
     this.pending.clear();
   }
 
-  private become(state: State): void {
+  private setState(state: State): void {
     if (state === this.state) return;
     this.state = state;
     for (const listener of this.listeners) listener.state?.(state);

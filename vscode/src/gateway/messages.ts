@@ -15,7 +15,7 @@ export type ToChat =
   | { type: "history"; messages: unknown[] }
   | { type: "history_loading" }
   | { type: "event"; event: string; payload: Record<string, unknown> }
-  | Answered;
+  | ResponseMessage;
 
 export type FromChat =
   | { type: "ready" }
@@ -28,16 +28,16 @@ export type FromChat =
 export type ToCanvas =
   | { type: "a2ui"; payload: Record<string, unknown>; drawn?: unknown }
   | { type: "connection_state"; state: string }
-  | Answered;
+  | ResponseMessage;
 
 export type FromCanvas =
   | { type: "ready" }
-  | { type: "userAction"; action: string; context: Record<string, unknown>; of: Acted; id?: number }
+  | { type: "userAction"; action: string; context: Record<string, unknown>; of: ComponentAction; id?: number }
   | { type: "removeSurface"; drawer: string; surface_id: string; id: number }
   | { type: "names"; id: number };
 
 /** Which component, and what was entered beside it. */
-export interface Acted {
+export interface ComponentAction {
   drawer: string;
   surface_id: string;
   component_id: string;
@@ -46,4 +46,4 @@ export interface Acted {
 }
 
 /** How a question with a number was answered. */
-export type Answered = { type: "answer"; id: number; ok: boolean; payload?: unknown; message?: string };
+export type ResponseMessage = { type: "answer"; id: number; ok: boolean; payload?: unknown; message?: string };

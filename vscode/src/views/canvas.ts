@@ -1,12 +1,12 @@
 /** The canvas as a panel beside the editors: the page's own part, relayed. */
 import * as vscode from "vscode";
 
-import type { Row } from "../daemon/status";
-import type { Watch } from "../daemon/watch";
+import type { FeedRow } from "../daemon/status";
+import type { DaemonWatcher } from "../daemon/daemonWatcher";
 import type { FromCanvas, ToCanvas } from "../gateway/messages";
-import { Drawing } from "./drawing";
+import { CanvasSession } from "./canvasSession";
 import { html } from "./html";
-import { Port } from "./port";
+import { ViewPort } from "./viewPort";
 import { Questions } from "./questions";
 
 const t = vscode.l10n.t;
@@ -14,30 +14,36 @@ const KIND = "dragoman.canvas";
 
 export class CanvasPanel implements vscode.WebviewPanelSerializer, vscode.Disposable {
   private panel: vscode.WebviewPanel | undefined;
-  private readonly port = new Port<ToCanvas>();
-  private readonly drawing: Drawing;
+  private readonly port = new ViewPort<ToCanvas>();
+  private readonly session: CanvasSession;
   private readonly questions: Questions;
   private readonly subscriptions: vscode.Disposable[];
   private isOffered = false;
 
   constructor(
     private readonly extension: vscode.Uri,
-    watch: Watch,
+    watch: DaemonWatcher,
   ) {
-    this.drawing = new Drawing(() => watch.api, this.port, t);
+    this.session = new CanvasSession(() => watch.api, this.port, t);
     const confirm = (words: string) => void vscode.window.showInformationMessage(words);
-    this.questions = new Questions(() => watch.api, t, (words) => this.announce(words), confirm);
+    this.questions = new Questions(
+      () => watch.api,
+      t,
+      (words) => this.announce(words),
+      confirm,
+    );
     let wasRunning = false;
     this.subscriptions = [
       vscode.window.registerWebviewPanelSerializer(KIND, this),
       watch.listen({
-        known: ({ state }) => {
+        state: ({ state }) => {
           const isRunning = state === "running";
-          if (isRunning !== wasRunning && this.panel) void this.drawing.begin();
-          if (isRunning && !wasRunning) void this.questions.look();
+          if (isRunning !== wasRunning && this.panel) void this.session.start();
+          if (isRunning && !wasRunning) void this.questions.readNew();
           wasRunning = isRunning;
         },
-        events: (rows) => this.happened(rows.map(({ event }) => event).filter(({ kind }) => kind.startsWith("canvas."))),
+        events: (rows) =>
+          this.handleEvents(rows.map(({ event }) => event).filter(({ kind }) => kind.startsWith("canvas."))),
       }),
     ];
   }
@@ -47,10 +53,10 @@ export class CanvasPanel implements vscode.WebviewPanelSerializer, vscode.Dispos
     for (const subscription of this.subscriptions) subscription.dispose();
   }
 
-  private happened(events: Row["event"][]): void {
+  private handleEvents(events: FeedRow["event"][]): void {
     if (!events.length) return;
-    if (this.panel) void this.drawing.read();
-    void this.questions.heard(events).then((isQuestion) => {
+    if (this.panel) void this.session.read();
+    void this.questions.handleEvents(events).then((isQuestion) => {
       if (!isQuestion && !this.panel && events.some(isNew)) void this.offer();
     });
   }
@@ -65,15 +71,15 @@ export class CanvasPanel implements vscode.WebviewPanelSerializer, vscode.Dispos
     if (this.isOffered) return;
     this.isOffered = true;
     const open = t("Open the canvas");
-    const chosen = await vscode.window.showInformationMessage(t("An agent drew something for you to look at."), open);
+    const chosen = await vscode.window.showInformationMessage(t("An agent drew something for you."), open);
     this.isOffered = false;
     if (chosen === open) this.show();
   }
 
   show(): void {
     if (this.panel) return this.panel.reveal(undefined, true);
-    const place = { viewColumn: vscode.ViewColumn.Beside, preserveFocus: true };
-    this.fill(vscode.window.createWebviewPanel(KIND, t("Canvas"), place, { retainContextWhenHidden: true }));
+    const showOptions = { viewColumn: vscode.ViewColumn.Beside, preserveFocus: true };
+    this.fill(vscode.window.createWebviewPanel(KIND, t("Canvas"), showOptions, { retainContextWhenHidden: true }));
   }
 
   /** A window that is opened again brings its panel back. */
@@ -88,24 +94,31 @@ export class CanvasPanel implements vscode.WebviewPanelSerializer, vscode.Dispos
     this.panel = panel;
     panel.iconPath = vscode.Uri.joinPath(this.extension, "media", "icon.png");
     webview.options = { enableScripts: true, localResourceRoots: [built] };
-    webview.onDidReceiveMessage((message: FromCanvas) => this.heard(webview, message));
+    webview.onDidReceiveMessage((message: FromCanvas) => this.handleMessage(webview, message));
     panel.onDidDispose(() => {
       if (this.panel !== panel) return;
       this.panel = undefined;
       this.port.close();
     });
     const language = vscode.env.language;
-    webview.html = html({ title: "Dragoman", language, tag: "dragoman-canvas", script: at("canvas.js"), style: at("view.css"), source: webview.cspSource });
+    webview.html = html({
+      title: "Dragoman",
+      language,
+      tag: "dragoman-canvas",
+      script: at("canvas.js"),
+      style: at("view.css"),
+      source: webview.cspSource,
+    });
   }
 
-  private heard(webview: vscode.Webview, message: FromCanvas): void {
-    if (message.type !== "ready") return void this.drawing.take(message);
+  private handleMessage(webview: vscode.Webview, message: FromCanvas): void {
+    if (message.type !== "ready") return void this.session.handle(message);
     this.port.open(webview);
-    void this.drawing.begin();
+    void this.session.start();
   }
 }
 
 /** A surface that was not there before; what changes on one is for who looks at it. */
-function isNew({ kind, body }: Row["event"]): boolean {
-  return kind === "canvas.surface_updated" && Object.values((body?.versions ?? {}) as object).includes(1);
+function isNew({ kind, body }: FeedRow["event"]): boolean {
+  return kind === "canvas.surface_updated" && Object.values(body?.versions ?? {}).includes(1);
 }

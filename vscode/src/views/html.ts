@@ -1,7 +1,7 @@
 /** The page of a view: one script and one sheet of our own, and nothing else may be loaded, run or reached. */
 import { randomBytes } from "node:crypto";
 
-export interface Shell {
+export interface WebviewPage {
   title: string;
   language: string;
   tag: string;
@@ -13,7 +13,7 @@ export interface Shell {
   source: string;
 }
 
-export function html({ title, language, tag, conversation = "", script, style, source }: Shell): string {
+export function html({ title, language, tag, conversation = "", script, style, source }: WebviewPage): string {
   const nonce = randomBytes(16).toString("base64url");
   const policy = `default-src 'none'; script-src 'nonce-${nonce}'; style-src ${source}; img-src ${source}; base-uri 'none'; form-action 'none'`;
   return `<!doctype html>

@@ -1,17 +1,20 @@
-/** What agents ask a person on the canvas: told with who asks and what, and told once more when it was answered. No editor in here. */
+/**
+ * What agents ask a person on the canvas: told with who asks and what, and told once more when it was answered. No
+ * editor in here.
+ */
 import type { Api } from "../daemon/api";
-import type { Row } from "../daemon/status";
-import type { Words } from "../daemon/words";
-import { plain } from "../bridge/plain";
+import type { FeedRow } from "../daemon/status";
+import type { Translate } from "../daemon/sessionLabel";
+import { notificationText } from "../bridge/notificationText";
 
-interface Listed {
+interface SurfaceSummary {
   drawer: string;
   surface_id: string;
   title: string;
   asking: "no" | "open" | "closed";
 }
 
-interface Taken {
+interface ActionBody {
   drawer?: string;
   surface?: string;
   context?: { values?: unknown };
@@ -24,59 +27,71 @@ export class Questions {
 
   constructor(
     private readonly api: () => Api | undefined,
-    private readonly t: Words,
+    private readonly t: Translate,
     /** Whoever is told decides whether to go there now. */
     private readonly ask: (words: string) => Promise<void>,
     private readonly confirm: (words: string) => void,
   ) {}
 
   /** Whether something new is a question: drawings are told of otherwise. */
-  async heard(events: readonly Row["event"][]): Promise<boolean> {
-    for (const { kind, body } of events) if (kind === "canvas.action_taken") this.answered((body ?? {}) as Taken);
-    return events.some(({ kind }) => kind === "canvas.surface_updated") && (await this.look());
+  async handleEvents(events: readonly FeedRow["event"][]): Promise<boolean> {
+    for (const { kind, body } of events) if (kind === "canvas.action_taken") this.answered(body ?? {});
+    return events.some(({ kind }) => kind === "canvas.surface_updated") && (await this.readNew());
   }
 
   /** Whether there is one that was not told yet; also what was asked before anybody watched. */
-  async look(): Promise<boolean> {
+  async readNew(): Promise<boolean> {
     const open = (await this.read()).filter(({ asking }) => asking === "open");
     const added = open.filter((it) => !this.known.has(key(it.drawer, it.surface_id)));
     const names = added.length ? await this.names() : {};
     for (const it of added) {
-      const words = `${called(names[it.drawer] || this.ours(it.drawer))}: ${called(it.title || it.surface_id)}`;
+      const words = `${shortText(names[it.drawer] || this.ownName(it.drawer))}: ${shortText(it.title || it.surface_id)}`;
       this.known.set(key(it.drawer, it.surface_id), words);
       void this.ask(this.t("A question for you. {0}", words));
     }
     return added.length > 0;
   }
 
-  private answered({ drawer = "", surface = "", context }: Taken): void {
+  private answered({ drawer = "", surface = "", context }: ActionBody): void {
     const words = this.known.get(key(drawer, surface));
     if (words === undefined) return;
     this.known.delete(key(drawer, surface));
-    this.confirm(context?.values === undefined ? this.t("You closed the question. {0}", words) : this.t("You answered. {0}", words));
+    this.confirm(
+      context?.values === undefined
+        ? this.t("You closed the question. {0}", words)
+        : this.t("You answered. {0}", words),
+    );
   }
 
-  private async read(): Promise<Listed[]> {
-    const answer = await this.api()?.get<{ surfaces: Listed[] }>("/api/canvas/list").catch(() => undefined);
+  private async read(): Promise<SurfaceSummary[]> {
+    const answer = await this.api()
+      ?.get<{ surfaces: SurfaceSummary[] }>("/api/canvas/list")
+      .catch(() => undefined);
     const listed = answer?.surfaces ?? [];
-    const there = new Set(listed.map((it) => key(it.drawer, it.surface_id)));
-    for (const gone of [...this.known.keys()].filter((it) => answer && !there.has(it))) this.known.delete(gone);
+    const current = new Set(listed.map((it) => key(it.drawer, it.surface_id)));
+    for (const gone of [...this.known.keys()].filter((it) => answer && !current.has(it))) this.known.delete(gone);
     return listed;
   }
 
   /** Who has no name of its own: a part of ours, or an agent that does not say. */
-  private ours(drawer: string): string {
+  private ownName(drawer: string): string {
     if (drawer === "shell") return this.t("the command line");
     return drawer === "chat" ? this.t("the chat") : this.t("an agent");
   }
 
   private async names(): Promise<Record<string, string>> {
-    return (await this.api()?.get<{ names: Record<string, string> }>("/api/names").catch(() => undefined))?.names ?? {};
+    return (
+      (
+        await this.api()
+          ?.get<{ names: Record<string, string> }>("/api/names")
+          .catch(() => undefined)
+      )?.names ?? {}
+    );
   }
 }
 
-function called(text: string): string {
-  return plain(text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text);
+function shortText(text: string): string {
+  return notificationText(text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text);
 }
 
 function key(drawer: string, surface: string): string {

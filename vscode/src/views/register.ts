@@ -1,23 +1,23 @@
 /** The views and their commands. */
 import * as vscode from "vscode";
 
-import { Gateway } from "../gateway/client";
-import type { Server } from "../manage/server";
+import { GatewayClient } from "../gateway/client";
+import type { Server } from "../server/server";
 import { CanvasPanel } from "./canvas";
-import { Changes } from "./changes";
+import { FileChanges } from "./fileChanges";
 import { ChatView, VIEW } from "./chat";
 
 export function registerViews(server: Server, context: vscode.ExtensionContext): vscode.Disposable {
-  const gateway = new Gateway(() => server.watch.api, vscode.l10n.t);
-  const changes = new Changes();
+  const gateway = new GatewayClient(() => server.watcher.api, vscode.l10n.t);
+  const changes = new FileChanges();
   const chat = new ChatView(context.extensionUri, gateway, context.workspaceState, changes);
-  const canvas = new CanvasPanel(context.extensionUri, server.watch);
+  const canvas = new CanvasPanel(context.extensionUri, server.watcher);
   return vscode.Disposable.from(
     changes,
     chat,
     canvas,
     { dispose: () => gateway.disconnect() },
-    server.watch.listen({ known: ({ state }) => (state === "running" ? reconnect(gateway) : gateway.disconnect()) }),
+    server.watcher.listen({ state: ({ state }) => (state === "running" ? reconnect(gateway) : gateway.disconnect()) }),
     vscode.commands.registerCommand("dragoman.openChat", () => vscode.commands.executeCommand(`${VIEW}.focus`)),
     vscode.commands.registerCommand("dragoman.openCanvas", () => canvas.show()),
     vscode.commands.registerCommand("dragoman.sendSelection", () => sendSelection(chat)),
@@ -25,7 +25,7 @@ export function registerViews(server: Server, context: vscode.ExtensionContext):
 }
 
 /** Only a chat that was opened needs a connection; once it was, it is kept. */
-function reconnect(gateway: Gateway): void {
+function reconnect(gateway: GatewayClient): void {
   if (gateway.isWanted) gateway.connect();
 }
 

@@ -3,4 +3,4 @@ import "./language";
 import "../../../web/src/canvas/canvas";
 import { feed } from "./surfaces";
 
-feed.begin();
+feed.start();

@@ -8,4 +8,4 @@ window.addEventListener("inject-prompt", (event) => {
   const chat = document.querySelector("dragoman-chat")?.shadowRoot;
   chat?.querySelector<DragomanPrompt>("dragoman-prompt")?.put((event as CustomEvent<string>).detail);
 });
-gateway.begin();
+gateway.start();

@@ -2,12 +2,12 @@
 import type { GatewayEvent } from "../../../web/src/link/gateway";
 import { t } from "../../../web/src/i18n/t";
 import type { ToChat } from "../gateway/messages";
-import { ask, listen, tell } from "./relay";
+import { request, listen, notify } from "./extensionPort";
 
 type Json = Record<string, unknown>;
-type Told = Exclude<ToChat, { type: "answer" }>;
+type ChatMessage = Exclude<ToChat, { type: "answer" }>;
 
-class Gateway extends EventTarget {
+class ExtensionGateway extends EventTarget {
   connected = false;
   /** Nothing while it is being connected: only what has failed needs a reason. */
   reason = "";
@@ -16,9 +16,9 @@ class Gateway extends EventTarget {
   private sessions: unknown[] = [];
   private messages: unknown[] = [];
 
-  begin(): void {
-    listen<Told>((message) => this.heard(message));
-    tell({ type: "ready" });
+  start(): void {
+    listen<ChatMessage>((message) => this.handleMessage(message));
+    notify({ type: "ready" });
   }
 
   subscribe(listener: (event: GatewayEvent) => void): () => void {
@@ -28,37 +28,39 @@ class Gateway extends EventTarget {
 
   async request<T = Json>(method: string, params: Json = {}): Promise<T> {
     const known = METHODS[method];
-    if (!known) return ask<T>({ type: "request", method, params });
+    if (!known) return request<T>({ type: "request", method, params });
     if (method === "chat.history") this.key = String(params.sessionKey);
-    const answer = await ask<Json | undefined>({ ...known(params) });
+    const answer = await request<Json | undefined>({ ...known(params) });
     return { ...answer, sessions: this.sessions, messages: this.messages } as T;
   }
 
-  private heard(message: Told): void {
+  private handleMessage(message: ChatMessage): void {
     if ("kind" in message) this.emit(EVENTS[message.kind](message as never));
     else if (message.type === "event") this.emit(message);
-    else if (message.type === "connection_state") this.become(message.state);
+    else if (message.type === "connection_state") this.setState(message.state);
     else if (message.type === "sessions") this.sessions = message.sessions;
     else if (message.type === "history") this.messages = message.messages;
     else if (message.type === "history_loading") this.messages = [];
-    else if (message.type === "error") this.dispatchEvent(new CustomEvent("trouble", { detail: message.message }));
-    else if (message.type === "inject_prompt") window.dispatchEvent(new CustomEvent("inject-prompt", { detail: message.text }));
+    else if (message.type === "error")
+      this.dispatchEvent(new CustomEvent("gateway-error", { detail: message.message }));
+    else if (message.type === "inject_prompt")
+      window.dispatchEvent(new CustomEvent("inject-prompt", { detail: message.text }));
   }
 
   private emit({ event, payload }: GatewayEvent): void {
     for (const listener of this.listeners) listener({ event, payload: { sessionKey: this.key, ...payload } });
   }
 
-  private become(state: string): void {
+  private setState(state: string): void {
     this.connected = state === "connected";
-    this.reason = this.connected || state === "connecting" ? "" : t(REASONS[state] ?? "The daemon does not answer.");
+    this.reason = this.connected || state === "connecting" ? "" : t(REASONS[state] ?? "The daemon does not respond.");
     this.dispatchEvent(new Event("state"));
   }
 }
 
 const REASONS: Record<string, string> = {
-  disconnected: "The daemon does not answer; it is tried again.",
-  error: "Gave up after ten attempts to reach the daemon. It is tried again when the daemon starts.",
+  disconnected: "The daemon does not respond. Retrying.",
+  error: "Could not reach the daemon after ten attempts. Retrying when the daemon starts.",
 };
 
 const METHODS: Record<string, (params: Json) => object> = {
@@ -68,16 +70,23 @@ const METHODS: Record<string, (params: Json) => object> = {
   "sessions.list": () => ({ type: "request_sessions" }),
 };
 
-type Kinds = Extract<Told, { kind: string }>;
+type Kinds = Extract<ChatMessage, { kind: string }>;
 
 const EVENTS: { [K in Kinds["kind"]]: (message: Extract<Kinds, { kind: K }>) => GatewayEvent } = {
   text_delta: ({ runId, content, itemId }) => stream(runId, "assistant", { delta: content, itemId }),
   tool_start: ({ runId, id, tool, title, input }) =>
     stream(runId, "tool", { phase: "start", toolCallId: id, name: tool, title, args: input }),
-  tool_update: ({ runId, id, tool, title }) => stream(runId, "item", { phase: "update", toolCallId: id, name: tool, title }),
+  tool_update: ({ runId, id, tool, title }) =>
+    stream(runId, "item", { phase: "update", toolCallId: id, name: tool, title }),
   tool_result: ({ runId, id, output, error }) =>
-    stream(runId, "tool", { phase: "result", toolCallId: id, result: { content: resultText(output, error) }, isError: error !== null }),
-  diff: ({ runId, path, original, modified, toolCallId }) => stream(runId, "diff", { path, original, modified, toolCallId }),
+    stream(runId, "tool", {
+      phase: "result",
+      toolCallId: id,
+      result: { content: resultText(output, error) },
+      isError: error !== null,
+    }),
+  diff: ({ runId, path, original, modified, toolCallId }) =>
+    stream(runId, "diff", { path, original, modified, toolCallId }),
   done: ({ runId, stopReason, text }) => {
     const state = STATES[stopReason] ?? "error";
     const reason = state === "error" ? { errorMessage: stopReason } : {};
@@ -91,10 +100,16 @@ function resultText(output: string, error: string | null): string {
 }
 
 /** What is none of these is the words of what went wrong. */
-const STATES: Record<string, string> = { end_turn: "final", stop: "final", stop_sequence: "final", max_tokens: "final", aborted: "aborted" };
+const STATES: Record<string, string> = {
+  end_turn: "final",
+  stop: "final",
+  stop_sequence: "final",
+  max_tokens: "final",
+  aborted: "aborted",
+};
 
 function stream(runId: string, name: string, data: Json): GatewayEvent {
   return { event: "agent", payload: { runId, stream: name, data } };
 }
 
-export const gateway = new Gateway();
+export const gateway = new ExtensionGateway();

@@ -1,21 +1,21 @@
 /** What the page's canvas takes for the daemon: surfaces as they were told, and actions on their way back. */
 import type { FeedListener, Snapshot } from "../../../web/src/link/feed";
 import type { Surface } from "../../../web/src/canvas/model";
-import type { Acted, ToCanvas } from "../gateway/messages";
-import * as relay from "./relay";
+import type { ComponentAction, ToCanvas } from "../gateway/messages";
+import * as relay from "./extensionPort";
 
-type Told = Exclude<ToCanvas, { type: "answer" }>;
+type CanvasMessage = Exclude<ToCanvas, { type: "answer" }>;
 type Body = Record<string, unknown>;
 
 const PRESENT: Snapshot = { sequence: 0, state: {} };
 
-class Surfaces extends EventTarget {
-  private readonly known = new Map<string, Surface>();
+class SurfaceFeed extends EventTarget {
+  private readonly surfaces = new Map<string, Surface>();
   private readonly listeners = new Set<FeedListener>();
 
-  begin(): void {
-    relay.listen<Told>((message) => this.heard(message));
-    relay.tell({ type: "ready" });
+  start(): void {
+    relay.listen<CanvasMessage>((message) => this.handleMessage(message));
+    relay.notify({ type: "ready" });
   }
 
   subscribe(_: string | string[], listener: FeedListener): () => void {
@@ -24,24 +24,24 @@ class Surfaces extends EventTarget {
   }
 
   /** What acting on a component is called. */
-  actionOf({ drawer, surface_id, component_id }: Acted): string {
-    return this.known.get(keyOf({ drawer, surface_id }))?.actions?.[component_id] ?? "";
+  actionOf({ drawer, surface_id, component_id }: ComponentAction): string {
+    return this.surfaces.get(keyOf({ drawer, surface_id }))?.actions?.[component_id] ?? "";
   }
 
   list(): { surfaces: Surface[] } {
-    return { surfaces: [...this.known.values()] };
+    return { surfaces: [...this.surfaces.values()] };
   }
 
-  private heard(message: Told): void {
-    if (message.type === "connection_state") this.known.clear();
-    else this.take(message);
+  private handleMessage(message: CanvasMessage): void {
+    if (message.type === "connection_state") this.surfaces.clear();
+    else this.apply(message);
     for (const listener of this.listeners) listener.reset?.(PRESENT);
   }
 
-  private take({ payload, drawn }: Extract<Told, { type: "a2ui" }>): void {
+  private apply({ payload, drawn }: Extract<CanvasMessage, { type: "a2ui" }>): void {
     const gone = payload.deleteSurface as { surfaceId: string } | undefined;
-    if (gone) this.known.delete(`${String(payload.drawer)}/${gone.surfaceId}`);
-    if (drawn) this.known.set(keyOf(drawn as Surface), drawn as Surface);
+    if (gone) this.surfaces.delete(`${String(payload.drawer)}/${gone.surfaceId}`);
+    if (drawn) this.surfaces.set(keyOf(drawn as Surface), drawn as Surface);
   }
 }
 
@@ -49,18 +49,18 @@ function keyOf({ drawer, surface_id }: Pick<Surface, "drawer" | "surface_id">): 
   return `${drawer}/${surface_id}`;
 }
 
-export const feed = new Surfaces();
+export const feed = new SurfaceFeed();
 
 /** What the page's parts ask of the daemon, by where it is asked there. */
-export async function ask<T>(path: string): Promise<T> {
+export async function request<T>(path: string): Promise<T> {
   if (path === "/api/canvas") return feed.list() as T;
-  if (path === "/api/names") return relay.ask<T>({ type: "names" });
+  if (path === "/api/names") return relay.request<T>({ type: "names" });
   throw new Error(`${path}: not for a view`);
 }
 
 export function post<T>(path: string, body: unknown): Promise<T> {
-  if (path.endsWith("/remove")) return relay.ask<T>({ type: "removeSurface", ...(body as Body) });
-  const { details, ...of } = body as Acted & { details: Body };
+  if (path.endsWith("/remove")) return relay.request<T>({ type: "removeSurface", ...(body as Body) });
+  const { details, ...of } = body as ComponentAction & { details: Body };
   const context = Object.keys(details).length ? details : { componentId: of.component_id };
-  return relay.ask<T>({ type: "userAction", action: feed.actionOf(of), context, of });
+  return relay.request<T>({ type: "userAction", action: feed.actionOf(of), context, of });
 }

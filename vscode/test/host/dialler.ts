@@ -5,7 +5,7 @@
  */
 import { Api } from "../../src/daemon/api";
 import { findPlaces } from "../../src/daemon/places";
-import { Watch } from "../../src/daemon/watch";
+import { DaemonWatcher } from "../../src/daemon/daemonWatcher";
 
 const say = (it: unknown) => console.log(JSON.stringify(it));
 const [mode = "", first = "", second = ""] = process.argv.slice(2);
@@ -14,10 +14,11 @@ if (mode === "watch") void watch(Number(first));
 else void dial(first, second);
 
 async function watch(withinMs: number): Promise<void> {
-  const watch = new Watch(findPlaces(), "en");
-  watch.listen({ known: ({ state }) => say({ state }) });
-  watch.begin();
-  if (await watch.until(({ state }) => state === "running", withinMs)) say({ status: await watch.api?.get("/api/status") });
+  const watch = new DaemonWatcher(findPlaces(), "en");
+  watch.listen({ state: ({ state }) => say({ state }) });
+  watch.start();
+  if (await watch.until(({ state }) => state === "running", withinMs))
+    say({ status: await watch.api?.get("/api/status") });
   watch.dispose();
   process.exit();
 }
@@ -28,5 +29,9 @@ async function dial(authority: string, instance: string): Promise<void> {
     process.exit();
   };
   const api = new Api({ authority, instance }, findPlaces(), "en");
-  await api.dial("/link/feed", { proved: () => undefined, message: (data) => end({ said: String(data).slice(0, 200) }), closed: (why) => end({ why }) });
+  await api.openChannel("/link/feed", {
+    proved: () => undefined,
+    message: (data) => end({ said: String(data).slice(0, 200) }),
+    closed: (why) => end({ why }),
+  });
 }

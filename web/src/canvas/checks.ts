@@ -9,7 +9,14 @@ type Get = (path: string) => unknown;
  * value in any case.
  */
 const TESTS: Record<string, (args: Json) => boolean> = {
-  required: ({ value }) => !(value === null || value === undefined || value === "" || value === false || (Array.isArray(value) && !value.length)),
+  required: ({ value }) =>
+    !(
+      value === null ||
+      value === undefined ||
+      value === "" ||
+      value === false ||
+      (Array.isArray(value) && !value.length)
+    ),
   length: ({ value, min, max }) => within(text(value).length, min, max),
   numeric: ({ value, min, max }) => Number.isFinite(number(value, NaN)) && within(number(value), min, max),
   email: ({ value }) => /^[^\s@]{1,64}@[^\s@.]{1,63}(?:\.[^\s@.]{1,63}){1,8}$/.test(text(value)),
@@ -19,7 +26,7 @@ const TESTS: Record<string, (args: Json) => boolean> = {
 };
 
 /** The messages of the checks that do not hold. */
-export function failing(checks: unknown, get: Get): string[] {
+export function failedChecks(checks: unknown, get: Get): string[] {
   return records(checks)
     .filter((check) => valueOf(check.condition ?? { call: check.call, args: check.args }, get, 0) === false)
     .map((check) => text(check.message));
@@ -31,7 +38,9 @@ function valueOf(value: unknown, get: Get, depth: number): unknown {
   const { path, call, args } = value as Json;
   if (typeof path === "string") return get(path);
   if (typeof call !== "string") return value;
-  const given = Object.fromEntries(Object.entries(record(args)).map(([name, arg]) => [name, valueOf(arg, get, depth + 1)]));
+  const given = Object.fromEntries(
+    Object.entries(record(args)).map(([name, arg]) => [name, valueOf(arg, get, depth + 1)]),
+  );
   return TESTS[call]?.(given) ?? true;
 }
 
@@ -40,13 +49,16 @@ function within(value: number, min: unknown, max: unknown): boolean {
 }
 
 /** A place in the data, by JSON Pointer; relative to an item of a list where it does not begin with a slash. */
-export function absolute(path: string, scope: string): string {
+export function absolutePointer(path: string, scope: string): string {
   return path.startsWith("/") || !path ? path : `${scope}/${path}`;
 }
 
-export function lookUp(data: unknown, pointer: string): unknown {
-  return pointer.split("/").slice(1).reduce<unknown>((at, token) => {
-    const key = token.replaceAll("~1", "/").replaceAll("~0", "~");
-    return typeof at === "object" && at !== null && Object.hasOwn(at, key) ? (at as Json)[key] : undefined;
-  }, data);
+export function resolvePointer(data: unknown, pointer: string): unknown {
+  return pointer
+    .split("/")
+    .slice(1)
+    .reduce<unknown>((at, token) => {
+      const key = token.replaceAll("~1", "/").replaceAll("~0", "~");
+      return typeof at === "object" && at !== null && Object.hasOwn(at, key) ? (at as Json)[key] : undefined;
+    }, data);
 }

@@ -53,27 +53,31 @@ export interface Painter {
   redraw(): void;
 }
 
-export type Draw = (node: Node, painter: Painter) => unknown;
+export type RenderComponent = (node: Node, painter: Painter) => unknown;
 
 interface Component {
-  draw: Draw;
+  draw: RenderComponent;
   /** Whether it takes all the width that it can get. */
   fills: boolean;
 }
 
 const COMPONENTS = new Map<string, Component>();
-const LOOKS: CSSResult[] = [];
+const STYLES: CSSResult[] = [];
 
 /** `looks` are for classes of its own; the surface has one style sheet for all. */
-export function define(type: string, draw: Draw, { fills = false, looks }: { fills?: boolean; looks?: CSSResult } = {}): void {
+export function define(
+  type: string,
+  draw: RenderComponent,
+  { fills = false, looks }: { fills?: boolean; looks?: CSSResult } = {},
+): void {
   COMPONENTS.set(type, { draw, fills });
-  if (looks) LOOKS.push(looks);
+  if (looks) STYLES.push(looks);
 }
 
 export function componentOf(type: string): Component | undefined {
   return COMPONENTS.get(type);
 }
 
-export function looksOfComponents(): CSSResult[] {
-  return LOOKS;
+export function componentStyles(): CSSResult[] {
+  return STYLES;
 }

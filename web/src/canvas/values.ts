@@ -41,7 +41,7 @@ export function record(value: unknown): Json {
   return records([value])[0] ?? {};
 }
 
-export function said(painter: Painter, node: Node, name: string): string {
+export function textProperty(painter: Painter, node: Node, name: string): string {
   return text(painter.value(node, name));
 }
 

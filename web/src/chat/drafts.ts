@@ -1,13 +1,13 @@
 /** What is being written, by conversation: it outlives a reload. */
-const place = (key: string) => `draft ${key}`;
+const storageKey = (key: string) => `draft ${key}`;
 
 export const drafts = {
   of(key: string): string {
-    return sessionStorage.getItem(place(key)) ?? "";
+    return sessionStorage.getItem(storageKey(key)) ?? "";
   },
   put(key: string, text: string): void {
-    if (text) sessionStorage.setItem(place(key), text);
-    else sessionStorage.removeItem(place(key));
+    if (text) sessionStorage.setItem(storageKey(key), text);
+    else sessionStorage.removeItem(storageKey(key));
   },
   /** Before what was written meanwhile, which stays. */
   putBefore(key: string, text: string): void {

@@ -1,5 +1,5 @@
 /** What was sent and is not known to have come: kept with its key, so that to send it again cannot run it twice. */
-const place = (key: string) => `sending ${key}`;
+const storageKey = (key: string) => `sending ${key}`;
 
 export interface Unsent {
   text: string;
@@ -11,13 +11,13 @@ export interface Unsent {
 
 export const outbox = {
   put(key: string, unsent: Unsent): void {
-    sessionStorage.setItem(place(key), JSON.stringify(unsent));
+    sessionStorage.setItem(storageKey(key), JSON.stringify(unsent));
   },
   clear(key: string): void {
-    sessionStorage.removeItem(place(key));
+    sessionStorage.removeItem(storageKey(key));
   },
   kept(key: string): Unsent | null {
-    const kept = sessionStorage.getItem(place(key));
+    const kept = sessionStorage.getItem(storageKey(key));
     try {
       return kept ? (JSON.parse(kept) as Unsent) : null;
     } catch {

@@ -1,7 +1,7 @@
 /** Where a person writes: a draft that outlives a reload, and what may stand after a slash. */
 import { LitElement, css, html, nothing } from "lit";
 import { customElement, property, state } from "lit/decorators.js";
-import { shared } from "../app/shared";
+import { sharedStyles } from "../app/styles";
 import { gateway, t } from "../link";
 import { drafts } from "./drafts";
 
@@ -10,7 +10,7 @@ const OFFERED = 12;
 /** Of a command, with nothing after it yet. */
 const BEGINNING = /^\/\S*$/;
 
-interface Offer {
+interface Completion {
   text: string;
   description: string;
 }
@@ -22,8 +22,8 @@ export class DragomanPrompt extends LitElement {
   /** What the person said here, the newest last. */
   @property({ attribute: false }) earlier: string[] = [];
   @state() private text = "";
-  @state() private offers: Offer[] = [];
-  @state() private chosen = -1;
+  @state() private completions: Completion[] = [];
+  @state() private selected = -1;
   /** What is written is a command already: others only begin like it. */
   private isWhole = false;
   private timer = 0;
@@ -63,13 +63,13 @@ export class DragomanPrompt extends LitElement {
   /** Puts a text where the person can go on with it; what they wrote meanwhile stays, after it. */
   put(text: string): void {
     drafts.putBefore(this.key, text);
-    this.become(drafts.of(this.key));
+    this.setText(drafts.of(this.key));
     this.focus();
   }
 
   /** Takes away what came after all, unless it was changed. */
   drop(text: string): void {
-    if (this.text.trim() === text) this.become("");
+    if (this.text.trim() === text) this.setText("");
   }
 
   override focus(): void {
@@ -81,55 +81,67 @@ export class DragomanPrompt extends LitElement {
     });
   }
 
-  private become(text: string): void {
+  private setText(text: string): void {
     this.back = 0;
     this.text = text;
     drafts.put(this.key, text);
     clearTimeout(this.timer);
-    this.offers = [];
-    this.chosen = -1;
+    this.completions = [];
+    this.selected = -1;
     if (text.startsWith("/")) this.timer = window.setTimeout(() => void this.complete(text), ASKED_AFTER_MS);
   }
 
   private async complete(text: string): Promise<void> {
     try {
-      const { offers } = await gateway.request<{ offers: Offer[] }>("dragoman.complete", { text: text.slice(0, 2000), sessionKey: this.key });
+      const { offers } = await gateway.request<{ offers: Completion[] }>("dragoman.complete", {
+        text: text.slice(0, 2000),
+        sessionKey: this.key,
+      });
       if (this.text !== text) return;
       this.isWhole = offers.some((offer) => offer.text === text);
-      this.offers = offers.filter((offer) => offer.text !== text).slice(0, OFFERED);
+      this.completions = offers.filter((offer) => offer.text !== text).slice(0, OFFERED);
     } catch {
-      this.offers = []; // what is lost here is shown by the connection's own sign
+      this.completions = []; // what is lost here is shown by the connection's own sign
     }
   }
 
   /** The offer that Enter takes; none where Enter sends. Of the beginning of a command that is the first one. */
-  private get taken(): number {
-    if (this.chosen >= 0) return this.chosen;
-    return this.offers.length && BEGINNING.test(this.text) && !this.isWhole ? 0 : -1;
+  private get accepted(): number {
+    if (this.selected >= 0) return this.selected;
+    return this.completions.length && BEGINNING.test(this.text) && !this.isWhole ? 0 : -1;
   }
 
-  private keyed(event: KeyboardEvent): void {
+  private handleKey(event: KeyboardEvent): void {
     if (event.isComposing) return; // Enter ends a word of an input method
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-    if (this.offers.length && step) {
+    if (this.completions.length && step) {
       event.preventDefault();
-      this.chosen = this.taken < 0 && step < 0 ? this.offers.length - 1 : (this.taken + step + this.offers.length) % this.offers.length;
-    } else if (this.offers.length && (event.key === "Tab" || (event.key === "Enter" && !event.shiftKey && this.taken >= 0))) {
+      this.selected =
+        this.accepted < 0 && step < 0
+          ? this.completions.length - 1
+          : (this.accepted + step + this.completions.length) % this.completions.length;
+    } else if (
+      this.completions.length &&
+      (event.key === "Tab" || (event.key === "Enter" && !event.shiftKey && this.accepted >= 0))
+    ) {
       event.preventDefault();
-      this.take(this.offers[Math.max(0, this.chosen)]!);
+      this.accept(this.completions[Math.max(0, this.selected)]!);
     } else if (step && this.recall(-step)) event.preventDefault();
-    else if (event.key === "Escape") this.offers = [];
+    else if (event.key === "Escape") this.completions = [];
     else if (event.key === "Enter" && !event.shiftKey) {
       event.preventDefault();
       this.send();
     }
   }
 
-  /** As in a shell, from an empty box on: what was said before, and back to nothing. Whatever was typed is no place to begin. */
+  /**
+   * As in a shell, from an empty box on: what was said before, and back to nothing. Whatever was typed is no place to
+   * begin.
+   */
   private recall(step: number): boolean {
     const back = this.back + step;
     if ((this.text && !this.back) || back < 0 || back > this.earlier.length) return false;
-    this.become(back ? this.earlier.at(-back)! : "");
+    this.setText(back ? this.earlier.at(-back)! : "");
     clearTimeout(this.timer); // what is complete needs no offers, which would take the next key
     this.back = back;
     this.focus();
@@ -137,8 +149,8 @@ export class DragomanPrompt extends LitElement {
   }
 
   /** What ends so is not finished. */
-  private take(offer: Offer): void {
-    this.become(/[/:=]$/.test(offer.text) ? offer.text : `${offer.text} `);
+  private accept(offer: Completion): void {
+    this.setText(/[/:=]$/.test(offer.text) ? offer.text : `${offer.text} `);
     this.focus();
   }
 
@@ -146,22 +158,39 @@ export class DragomanPrompt extends LitElement {
     const text = this.text.trim();
     if (!text) return;
     this.dispatchEvent(new CustomEvent("said", { detail: text }));
-    this.become("");
+    this.setText("");
   }
 
   override render() {
     return html`
-      ${this.offers.length ? this.list() : nothing}
-      <form @submit=${(event: Event) => { event.preventDefault(); this.send(); }}>
+      ${this.completions.length ? this.list() : nothing}
+      <form
+        @submit=${(event: Event) => {
+          event.preventDefault();
+          this.send();
+        }}
+      >
         <textarea
-          rows="2" aria-label=${t("Message")} placeholder=${t("Ask, or / for commands")} .value=${this.text} spellcheck="false"
-          role="combobox" aria-expanded=${this.offers.length > 0} aria-controls="offers" aria-autocomplete="list"
-          aria-activedescendant=${this.taken >= 0 ? `offer-${this.taken}` : nothing}
-          @input=${(event: InputEvent) => this.become((event.target as HTMLTextAreaElement).value)} @keydown=${this.keyed}
+          rows="2"
+          aria-label=${t("Message")}
+          placeholder=${t("Ask, or / for commands")}
+          .value=${this.text}
+          spellcheck="false"
+          role="combobox"
+          aria-expanded=${this.completions.length > 0}
+          aria-controls="offers"
+          aria-autocomplete="list"
+          aria-activedescendant=${this.accepted >= 0 ? `offer-${this.accepted}` : nothing}
+          @input=${(event: InputEvent) => this.setText((event.target as HTMLTextAreaElement).value)}
+          @keydown=${this.handleKey}
         ></textarea>
-        ${this.running
-          ? html`<button type="button" class="stop" @click=${() => this.dispatchEvent(new Event("stopped"))}>${t("Stop")}</button>`
-          : nothing}
+        ${
+          this.running
+            ? html`<button type="button" class="stop" @click=${() => this.dispatchEvent(new Event("stopped"))}
+                >${t("Stop")}</button
+              >`
+            : nothing
+        }
         <button class="primary" ?disabled=${!this.text.trim()}>${t("Send")}</button>
       </form>
     `;
@@ -169,27 +198,78 @@ export class DragomanPrompt extends LitElement {
 
   private list() {
     return html`<ul id="offers" role="listbox" aria-label=${t("Completions")}>
-      ${this.offers.map((offer, index) => html`<li
-        id="offer-${index}" role="option" aria-selected=${index === this.taken} @mousedown=${(event: Event) => { event.preventDefault(); this.take(offer); }}
-      ><b>${offer.text}</b> <span class="quiet">${offer.description}</span></li>`)}
+      ${this.completions.map(
+        (offer, index) =>
+          html`<li
+            id="offer-${index}"
+            role="option"
+            aria-selected=${index === this.accepted}
+            @mousedown=${(event: Event) => {
+              event.preventDefault();
+              this.accept(offer);
+            }}
+            ><b>${offer.text}</b> <span class="quiet">${offer.description}</span></li
+          >`,
+      )}
     </ul>`;
   }
 
   static override styles = [
-    shared,
+    sharedStyles,
     css`
-      :host { display: block; position: relative; }
-      form { display: flex; gap: .6rem; align-items: flex-end; }
-      textarea { flex: 1; resize: none; min-height: 3.2rem; max-height: 40dvh; }
-      .stop { color: var(--bad); border-color: var(--bad); }
-      #offers {
-        position: absolute; bottom: 100%; left: 0; margin: 0 0 .3rem; padding: .3rem 0; list-style: none; max-width: 100%;
-        max-height: 16rem; overflow: auto; background: var(--card); border: 1px solid var(--line); border-radius: .5rem;
-        box-shadow: 0 4px 16px #0003; font-size: .9rem; z-index: 2;
+      :host {
+        display: block;
+        position: relative;
       }
-      li b { font: .9rem var(--mono); }
-      li { padding: .2rem .9rem; cursor: pointer; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
-      li:hover, li[aria-selected="true"] { background: var(--raised); } li[aria-selected="true"] b { color: var(--accent); }
+      form {
+        display: flex;
+        gap: 0.6rem;
+        align-items: flex-end;
+      }
+      textarea {
+        flex: 1;
+        resize: none;
+        min-height: 3.2rem;
+        max-height: 40dvh;
+      }
+      .stop {
+        color: var(--bad);
+        border-color: var(--bad);
+      }
+      #offers {
+        position: absolute;
+        bottom: 100%;
+        left: 0;
+        margin: 0 0 0.3rem;
+        padding: 0.3rem 0;
+        list-style: none;
+        max-width: 100%;
+        max-height: 16rem;
+        overflow: auto;
+        background: var(--card);
+        border: 1px solid var(--line);
+        border-radius: 0.5rem;
+        box-shadow: 0 4px 16px #0003;
+        font-size: 0.9rem;
+        z-index: 2;
+      }
+      li b {
+        font: 0.9rem var(--mono);
+      }
+      li {
+        padding: 0.2rem 0.9rem;
+        cursor: pointer;
+        overflow: hidden;
+        text-overflow: ellipsis;
+        white-space: nowrap;
+      }
+      li:hover,
+      li[aria-selected="true"] {
+        background: var(--raised);
+      }
+      li[aria-selected="true"] b {
+        color: var(--accent);
+      }
     `,
   ];
 }

@@ -1,6 +1,6 @@
 /** The debug tools, in the folder that a session belongs to: paths and configurations mean something only there. */
-import { ask, post, type Answer } from "../link";
-import type { Session } from "./answers";
+import { RequestError, request, post, type ToolResult } from "../link";
+import type { ErrorNotice, Session } from "./toolResults";
 
 export interface Folders {
   /** Where the daemon was started. */
@@ -10,15 +10,28 @@ export interface Folders {
 }
 
 export function folders(): Promise<Folders> {
-  return ask<Folders>("/api/debug/folders");
+  return request<Folders>("/api/debug/folders");
 }
 
 /** No folder is the daemon's own. */
-export function callIn(workspace: string, tool: string, args: Record<string, unknown> = {}): Promise<Answer> {
-  return post<Answer>("/api/call", { tool, arguments: args, workspace });
+export function callToolIn(workspace: string, tool: string, args: Record<string, unknown> = {}): Promise<ToolResult> {
+  return post<ToolResult>("/api/call", { tool, arguments: args, workspace });
 }
 
 export async function sessionsIn(workspace: string): Promise<Session[]> {
-  const { data } = await callIn(workspace, "list_sessions");
+  const { data } = await callToolIn(workspace, "list_sessions");
   return ((data["sessions"] ?? []) as Session[]).map((it) => ({ ...it, workspace }));
+}
+
+/** What a tool would not do, in the daemon's words. */
+export function toolErrorNotice(data: Record<string, unknown>, text: string): ErrorNotice {
+  const { shown: wouldRun = "", folder = "" } = (data["details"] ?? {}) as { shown?: string; folder?: string };
+  const untrusted = data["code"] === "needs_trust" ? folder : "";
+  return { message: String(data["message"] ?? text), hint: String(data["hint"] ?? ""), wouldRun, untrusted };
+}
+
+export function errorNotice(error: unknown): ErrorNotice {
+  return error instanceof RequestError
+    ? { message: error.message, hint: error.hint }
+    : { message: (error as Error).message, hint: "" };
 }

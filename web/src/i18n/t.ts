@@ -1,14 +1,15 @@
 import { CHINESE } from "./chinese";
 
-export type Chosen = "" | "en" | "zh";
+export type LanguageChoice = "" | "en" | "zh";
 
 /** What a person chose, as the daemon keeps it and says it with the page; else the browser's. */
-export function chosenLanguage(): Chosen {
+export function chosenLanguage(): LanguageChoice {
   const kept = document.documentElement.dataset["language"];
   return kept === "en" || kept === "zh" ? kept : "";
 }
 
-export const language: "en" | "zh" = chosenLanguage() || (navigator.language.toLowerCase().startsWith("zh") ? "zh" : "en");
+export const language: "en" | "zh" =
+  chosenLanguage() || (navigator.language.toLowerCase().startsWith("zh") ? "zh" : "en");
 export const chinese = language === "zh";
 
 /** Of dates and times: the browser's own way of writing them, unless it is that of another language than was chosen. */

@@ -1,19 +1,21 @@
 /** The live feed: a snapshot, then everything after it. One for the whole page, and it comes back by itself. */
-import { answers, ask } from "./calls";
-import type { Line, Why } from "./proof";
-import { dialHome, forgetSession } from "./session";
+import { isResponsive, request } from "./requests";
+import type { Channel, CloseReason } from "./proof";
+import { openDaemonChannel, forgetSession } from "./session";
 
-export interface Row {
+export interface FeedRow {
   sequence: number;
   at_ns: number;
   event: { kind: string; session?: string; cause?: string; text?: string; body?: Record<string, unknown> };
 }
 
 /** What happened after one event, up to another, oldest first. An answer of the daemon holds as many as fit into it. */
-export async function recorded(after: number, upto: number, kinds: readonly string[] = []): Promise<Row[]> {
-  const rows: Row[] = [];
-  for (let [at, more] = [after, true]; more && at < upto; ) {
-    const answer = await ask<{ events: Row[]; more: boolean }>(`/api/events?after=${at}&limit=${AT_ONCE}&kinds=${kinds.join()}`);
+export async function fetchEvents(after: number, upto: number, kinds: readonly string[] = []): Promise<FeedRow[]> {
+  const rows: FeedRow[] = [];
+  for (let [at, more] = [after, true]; more && at < upto;) {
+    const answer = await request<{ events: FeedRow[]; more: boolean }>(
+      `/api/events?after=${at}&limit=${AT_ONCE}&kinds=${kinds.join()}`,
+    );
     rows.push(...answer.events);
     at = answer.events.at(-1)?.sequence ?? upto;
     ({ more } = answer);
@@ -28,21 +30,23 @@ export interface Snapshot {
 
 export interface FeedListener {
   /** Events of the kinds asked for, in order. */
-  events?(rows: Row[]): void;
+  events?(rows: FeedRow[]): void;
   /** At the beginning, after a lost connection and after a gap: read anew what you show. */
   reset?(snapshot: Snapshot): void;
   /** Something of the record is no more: let go of what you show of it. A reset follows. */
   erased?(): void;
 }
 
-/** `outside`: there is no session; `silent`: the connection stands, and nobody answers; `lost`: the daemon is not there,
- *  and is being tried again; `stranger`: whoever answers now is not the daemon of this tab, so nothing is said to it. */
+/**
+ * `outside`: there is no session; `silent`: the connection stands, and nobody answers; `lost`: the daemon is not there,
+ * and is being tried again; `stranger`: whoever answers now is not the daemon of this tab, so nothing is said to it.
+ */
 export type FeedState = "outside" | "connecting" | "connected" | "silent" | "lost" | "stranger";
 
 type Message =
   | ({ type: "snapshot" | "erased" } & Snapshot)
   | { type: "gap"; after: number; resumed_at: number; state: Record<string, unknown> }
-  | { type: "events"; events: Row[] };
+  | { type: "events"; events: FeedRow[] };
 
 /** Events in one answer. */
 const AT_ONCE = 200;
@@ -58,7 +62,7 @@ class Feed extends EventTarget {
   isNew = true;
   private readonly listeners = new Set<{ kinds: string[]; listener: FeedListener }>();
   private attempt = 0;
-  private line: Line | null = null;
+  private channel: Channel | null = null;
 
   /** Kinds are whole (`canvas.action_taken`) or a beginning (`canvas.`); none is all. Returns how to stop. */
   subscribe(kinds: string | string[], listener: FeedListener): () => void {
@@ -68,35 +72,35 @@ class Feed extends EventTarget {
     return () => this.listeners.delete(entry);
   }
 
-  begin(): void {
+  start(): void {
     this.isNew = false;
-    const line = dialHome("/link/feed", {
-      proved: (proved) => this.askNowAndThen((this.line = proved)),
-      message: (data) => this.heard(JSON.parse(String(data)) as Message),
+    const line = openDaemonChannel("/link/feed", {
+      proved: (proved) => this.checkHealth((this.channel = proved)),
+      message: (data) => this.handleMessage(JSON.parse(String(data)) as Message),
       closed: (why, code) => void this.closed(why, code),
     });
-    if (!line) this.become("outside");
+    if (!line) this.setState("outside");
   }
 
-  private askNowAndThen(line: Line): void {
+  private checkHealth(line: Channel): void {
     setTimeout(async () => {
-      if (line !== this.line) return;
-      const now = (await answers()) ? "connected" : "silent";
-      if (line !== this.line) return;
-      if (this.snapshot && now !== this.state) this.become(now);
-      this.askNowAndThen(line);
+      if (line !== this.channel) return;
+      const now = (await isResponsive()) ? "connected" : "silent";
+      if (line !== this.channel) return;
+      if (this.snapshot && now !== this.state) this.setState(now);
+      this.checkHealth(line);
     }, ASK_EVERY_MS);
   }
 
-  private heard(message: Message): void {
+  private handleMessage(message: Message): void {
     if (message.type === "events") {
-      this.tell(message.events);
+      this.deliver(message.events);
       return;
     }
     const sequence = message.type === "gap" ? message.resumed_at : message.sequence;
     this.attempt = 0;
     this.snapshot = { sequence, state: message.state };
-    this.become("connected");
+    this.setState("connected");
     for (const { listener } of this.listeners) {
       if (message.type === "erased") listener.erased?.();
       listener.reset?.(this.snapshot);
@@ -104,7 +108,7 @@ class Feed extends EventTarget {
   }
 
   /** Who subscribes later begins where this is by then. */
-  private tell(rows: Row[]): void {
+  private deliver(rows: FeedRow[]): void {
     const last = rows.at(-1);
     if (this.snapshot && last) this.snapshot = { ...this.snapshot, sequence: last.sequence };
     for (const { kinds, listener } of this.listeners) {
@@ -115,19 +119,19 @@ class Feed extends EventTarget {
 
   /** A stranger is not tried again: while our daemon lives nobody else has its port, so it is gone, and the session
    *  with it. */
-  private async closed(why: Why, code: number): Promise<void> {
-    this.snapshot = this.line = null;
-    const isStranger = why === "stranger" || (why === "unreachable" && (await isAnotherOnes()));
+  private async closed(why: CloseReason, code: number): Promise<void> {
+    this.snapshot = this.channel = null;
+    const isStranger = why === "stranger" || (why === "unreachable" && (await isForeignServer()));
     if (code === ROTATED || isStranger) {
       forgetSession();
-      this.become(isStranger ? "stranger" : "outside");
+      this.setState(isStranger ? "stranger" : "outside");
       return;
     }
-    this.become("lost");
-    setTimeout(() => this.begin(), Math.min(300 * 2 ** this.attempt++, LONGEST_MS));
+    this.setState("lost");
+    setTimeout(() => this.start(), Math.min(300 * 2 ** this.attempt++, LONGEST_MS));
   }
 
-  private become(state: FeedState): void {
+  private setState(state: FeedState): void {
     this.state = state;
     this.dispatchEvent(new Event("state"));
   }
@@ -135,7 +139,7 @@ class Feed extends EventTarget {
 
 /** A refused upgrade tells a page nothing but that it failed. A plain request, which carries nothing, tells more: our
  *  daemon has its own icon, and is at most too busy; another instance of it does not know the name of this page. */
-async function isAnotherOnes(): Promise<boolean> {
+async function isForeignServer(): Promise<boolean> {
   try {
     const { ok, status } = await fetch("/icon.svg", { cache: "no-store", signal: AbortSignal.timeout(ASK_EVERY_MS) });
     return !ok && status !== TOO_BUSY;

@@ -1,8 +1,8 @@
 /** The chat's connection: the gateway protocol, version 4, on a proved socket, so that it needs no token. */
 import { language, t } from "../i18n/t";
-import { Away } from "./away";
-import type { Line, Why } from "./proof";
-import { dialHome } from "./session";
+import { Unreachable } from "./unreachable";
+import type { Channel, CloseReason } from "./proof";
+import { openDaemonChannel } from "./session";
 
 export interface GatewayEvent {
   event: string;
@@ -29,7 +29,7 @@ const WITHIN_MS = 30_000;
 const LONGEST_MS = 5000;
 const WHY: Record<number, string> = {
   1012: "The daemon is restarting.",
-  1013: "The daemon has too many connections, or this page was too slow.",
+  1013: "The daemon has too many connections, or this page reads too slowly.",
 };
 /** No code of the protocol: we left. */
 const SILENT = 0;
@@ -39,21 +39,21 @@ class Gateway extends EventTarget {
   connected = false;
   /** Why it is not, where somebody said so. */
   reason = "";
-  private line: Line | null = null;
+  private channel: Channel | null = null;
   private pending = new Map<string, Pending>();
   private readonly listeners = new Set<(event: GatewayEvent) => void>();
   private nextId = 1;
   private lastSeq = 0;
   private attempt = 0;
-  private begun = false;
+  private isStarted = false;
   /** How long the daemon may say nothing, not even that it is there: two of its ticks. */
-  private silentMs = WITHIN_MS;
+  private maxSilenceMs = WITHIN_MS;
   private watchdog = 0;
 
   /** Connects when first wanted, and again whenever it is lost. */
-  begin(): void {
-    if (this.begun) return;
-    this.begun = true;
+  start(): void {
+    if (this.isStarted) return;
+    this.isStarted = true;
     this.open();
   }
 
@@ -63,19 +63,19 @@ class Gateway extends EventTarget {
   }
 
   request<T = Record<string, unknown>>(method: string, params: Record<string, unknown> = {}): Promise<T> {
-    if (!this.connected) return Promise.reject(new Away(t("The chat is not connected right now.")));
+    if (!this.connected) return Promise.reject(new Unreachable(t("The chat is not connected.")));
     return this.send<T>(method, params);
   }
 
   private open(): void {
     this.lastSeq = 0;
-    this.silentMs = WITHIN_MS;
-    this.line = dialHome("/link/chat", {
-      proved: () => this.watch(),
-      message: (data) => this.heard(JSON.parse(String(data)) as Frame),
+    this.maxSilenceMs = WITHIN_MS;
+    this.channel = openDaemonChannel("/link/chat", {
+      proved: () => this.restartWatchdog(),
+      message: (data) => this.handleFrame(JSON.parse(String(data)) as Frame),
       closed: (why, code) => this.closed(code, why),
     });
-    this.begun = this.line !== null;
+    this.isStarted = this.channel !== null;
   }
 
   private send<T>(method: string, params: Record<string, unknown>): Promise<T> {
@@ -83,32 +83,32 @@ class Gateway extends EventTarget {
     return new Promise<T>((resolve, reject) => {
       const timer = window.setTimeout(() => {
         this.pending.delete(id);
-        reject(new Away(t("The daemon did not answer in time.")));
+        reject(new Unreachable(t("The daemon did not respond in time.")));
       }, WITHIN_MS);
       this.pending.set(id, { resolve: resolve as Pending["resolve"], reject, timer });
-      this.line?.send(JSON.stringify({ type: "req", id, method, params }));
+      this.channel?.send(JSON.stringify({ type: "req", id, method, params }));
     });
   }
 
-  private heard(frame: Frame): void {
-    this.watch();
-    if (frame.type === "res") this.answered(frame);
-    else if (frame.event === "connect.challenge") void this.greet();
-    else if (frame.type === "event" && frame.event) this.told(frame);
+  private handleFrame(frame: Frame): void {
+    this.restartWatchdog();
+    if (frame.type === "res") this.handleResponse(frame);
+    else if (frame.event === "connect.challenge") void this.sendConnect();
+    else if (frame.type === "event" && frame.event) this.handleEvent(frame);
   }
 
-  private watch(): void {
+  private restartWatchdog(): void {
     clearTimeout(this.watchdog);
-    if (this.silentMs < Infinity) this.watchdog = window.setTimeout(() => this.abandon(), this.silentMs);
+    if (this.maxSilenceMs < Infinity) this.watchdog = window.setTimeout(() => this.disconnect(), this.maxSilenceMs);
   }
 
   /** Whoever says nothing would not say goodbye either. */
-  private abandon(): void {
-    this.line?.close();
+  private disconnect(): void {
+    this.channel?.close();
     this.closed(SILENT);
   }
 
-  private answered({ id = "", ok, payload = {}, error }: Frame): void {
+  private handleResponse({ id = "", ok, payload = {}, error }: Frame): void {
     const waiting = this.pending.get(id);
     if (!waiting) return;
     this.pending.delete(id);
@@ -117,26 +117,32 @@ class Gateway extends EventTarget {
     else waiting.reject(new Error(error?.message ?? "?"));
   }
 
-  private async greet(): Promise<void> {
+  private async sendConnect(): Promise<void> {
     const client = { id: "openclaw-control-ui", version: "1", platform: "web", mode: "ui" };
     try {
       const { policy } = await this.send<{ policy?: { tickIntervalMs?: number } }>("connect", {
-        minProtocol: 4, maxProtocol: 4, client, role: "operator", scopes: SCOPES, caps: ["tool-events"], locale: language,
+        minProtocol: 4,
+        maxProtocol: 4,
+        client,
+        role: "operator",
+        scopes: SCOPES,
+        caps: ["tool-events"],
+        locale: language,
       });
-      this.silentMs = 2 * (policy?.tickIntervalMs ?? Infinity);
-      this.watch();
+      this.maxSilenceMs = 2 * (policy?.tickIntervalMs ?? Infinity);
+      this.restartWatchdog();
     } catch (error) {
       this.reason = (error as Error).message; // it closes; the feed says whether the session still holds
       return;
     }
     this.reason = "";
     this.attempt = 0;
-    this.become(true);
+    this.setConnected(true);
   }
 
   /** Numbers begin at 1 with each connection. One that is missing means that something was not told: whoever shows it
    *  reads it anew. One that was there is told twice. */
-  private told({ event = "", payload = {}, seq }: Frame): void {
+  private handleEvent({ event = "", payload = {}, seq }: Frame): void {
     if (seq !== undefined) {
       if (seq <= this.lastSeq) return;
       const isGap = seq > this.lastSeq + 1;
@@ -146,20 +152,20 @@ class Gateway extends EventTarget {
     for (const listener of this.listeners) listener({ event, payload });
   }
 
-  private closed(code: number, why: Why = "ended"): void {
+  private closed(code: number, why: CloseReason = "ended"): void {
     clearTimeout(this.watchdog);
-    if (this.connected || !this.reason) this.reason = t(WHY[code] ?? "The daemon does not answer; it is tried again.");
+    if (this.connected || !this.reason) this.reason = t(WHY[code] ?? "The daemon does not respond. Retrying.");
     for (const { reject, timer } of this.pending.values()) {
       clearTimeout(timer);
-      reject(new Away(t("The connection was lost before the answer came.")));
+      reject(new Unreachable(t("The connection was lost before a response arrived.")));
     }
     this.pending.clear();
-    this.begun = why !== "stranger";
-    this.become(false);
-    if (this.begun) setTimeout(() => this.open(), Math.min(300 * 2 ** this.attempt++, LONGEST_MS));
+    this.isStarted = why !== "stranger";
+    this.setConnected(false);
+    if (this.isStarted) setTimeout(() => this.open(), Math.min(300 * 2 ** this.attempt++, LONGEST_MS));
   }
 
-  private become(connected: boolean): void {
+  private setConnected(connected: boolean): void {
     this.connected = connected;
     this.dispatchEvent(new Event("state"));
   }

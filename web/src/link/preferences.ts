@@ -1,20 +1,20 @@
 /** What a person chose and keeps. The page's origin is new at each start of the daemon, so the daemon keeps it. */
-import type { Chosen } from "../i18n/t";
-import { ask, post } from "./calls";
+import type { LanguageChoice } from "../i18n/t";
+import { request, post } from "./requests";
 
 interface Preferences {
-  language: Chosen;
+  language: LanguageChoice;
   watches: string[];
 }
 
 /** Counts for every tab, from its next load on. */
-export async function keepLanguage(language: Chosen): Promise<void> {
+export async function saveLanguage(language: LanguageChoice): Promise<void> {
   await post<Preferences>("/api/preferences/change", { language });
   location.reload();
 }
 
-export async function keptWatches(): Promise<string[]> {
-  return (await ask<Preferences>("/api/preferences")).watches;
+export async function savedWatches(): Promise<string[]> {
+  return (await request<Preferences>("/api/preferences")).watches;
 }
 
 /** What is watched then. One by one: two tabs that change it take nothing from each other. */

@@ -26,16 +26,16 @@ export interface Transcript {
 
 /** `unreachable`: nobody answered, or not in time; `stranger`: whoever answered is not our daemon, or does not know us;
  *  `ended`: it was proved, and is over. */
-export type Why = "unreachable" | "stranger" | "ended";
+export type CloseReason = "unreachable" | "stranger" | "ended";
 
-export interface Listener {
+export interface ChannelListener {
   /** From here on the socket speaks its own protocol. */
-  proved(line: Line, transcript: Transcript): void;
+  proved(line: Channel, transcript: Transcript): void;
   message(data: string | ArrayBuffer): void;
-  closed(why: Why, code: number): void;
+  closed(why: CloseReason, code: number): void;
 }
 
-export interface Line {
+export interface Channel {
   send(text: string): void;
   close(): void;
 }
@@ -59,11 +59,11 @@ export async function sessionOf(secret: string, transcript: Transcript): Promise
 }
 
 /** Opens a WebSocket to `HOST:PORT` and speaks of nothing before both sides are proved. */
-export function dial(address: string, path: string, key: Key, listener: Listener): Line {
-  return new Dialling(address, path, key, listener);
+export function openChannel(address: string, path: string, key: Key, listener: ChannelListener): Channel {
+  return new Handshake(address, path, key, listener);
 }
 
-class Dialling implements Line {
+class Handshake implements Channel {
   private readonly socket: WebSocket;
   private readonly deadline: ReturnType<typeof setTimeout>;
   private readonly clientNonce = nonce();
@@ -74,15 +74,15 @@ class Dialling implements Line {
     private readonly address: string,
     private readonly path: string,
     private readonly key: Key,
-    private readonly listener: Listener,
+    private readonly listener: ChannelListener,
   ) {
     this.socket = new WebSocket(`ws://${address}${path}`);
     this.socket.binaryType = "arraybuffer";
     this.deadline = setTimeout(() => this.end("unreachable"), PROVED_WITHIN_MS);
-    this.socket.onopen = () => this.say({ key: key.id, nonce: this.clientNonce, dialled: address });
-    this.socket.onmessage = ({ data }) => this.heard(data as string | ArrayBuffer);
-    this.socket.onerror = () => this.gone(FAILED); // in Node 22 no close follows where nobody listens
-    this.socket.onclose = ({ code }) => this.gone(code);
+    this.socket.onopen = () => this.sendFrame({ key: key.id, nonce: this.clientNonce, dialled: address });
+    this.socket.onmessage = ({ data }) => this.handleMessage(data as string | ArrayBuffer);
+    this.socket.onerror = () => this.handleClose(FAILED); // in Node 22 no close follows where nobody listens
+    this.socket.onclose = ({ code }) => this.handleClose(code);
   }
 
   send(text: string): void {
@@ -95,44 +95,55 @@ class Dialling implements Line {
     this.socket.close();
   }
 
-  private say(message: Record<string, string>): void {
+  private sendFrame(message: Record<string, string>): void {
     if (this.stage !== "over") this.socket.send(JSON.stringify(message));
   }
 
-  private heard(data: string | ArrayBuffer): void {
+  private handleMessage(data: string | ArrayBuffer): void {
     if (this.stage === "proved") this.listener.message(data);
     else if (this.stage === "opening") void this.check(data);
-    else if (this.stage === "waiting" && this.transcript && isProved(data)) this.begin(this.transcript);
+    else if (this.stage === "waiting" && this.transcript && isProved(data)) this.complete(this.transcript);
     else if (this.stage !== "over") this.end("stranger");
   }
 
   /** The listener's proof, computed from what *we* dialled and chose; one that fits nothing of ours ends it here. */
   private async check(data: string | ArrayBuffer): Promise<void> {
     this.stage = "checking";
-    const said = proofIn(data);
-    if (!said) return this.end("stranger");
+    const frame = proofIn(data);
+    if (!frame) return this.end("stranger");
     const { key, path, address: dialled, clientNonce } = this;
-    const transcript = { keyId: key.id, path, clientNonce, daemonNonce: said.nonce, instance: said.instance, dialled };
-    const [expected, ours] = await Promise.all([mac(key.secret, "daemon", transcript), mac(key.secret, "client", transcript)]);
+    const transcript = {
+      keyId: key.id,
+      path,
+      clientNonce,
+      daemonNonce: frame.nonce,
+      instance: frame.instance,
+      dialled,
+    };
+    const [expected, ours] = await Promise.all([
+      mac(key.secret, "daemon", transcript),
+      mac(key.secret, "client", transcript),
+    ]);
     if (this.stage !== "checking") return;
-    if (said.mac !== expected || (key.instance !== undefined && key.instance !== said.instance)) return this.end("stranger");
+    if (frame.mac !== expected || (key.instance !== undefined && key.instance !== frame.instance))
+      return this.end("stranger");
     this.transcript = transcript;
     this.stage = "waiting";
-    this.say({ mac: ours });
+    this.sendFrame({ mac: ours });
   }
 
-  private begin(transcript: Transcript): void {
+  private complete(transcript: Transcript): void {
     clearTimeout(this.deadline);
     this.stage = "proved";
     this.listener.proved(this, transcript);
   }
 
-  private gone(code: number): void {
+  private handleClose(code: number): void {
     if (this.stage === "proved") this.end("ended", code);
     else if (this.stage !== "over") this.end(code === UNPROVED ? "stranger" : "unreachable", code);
   }
 
-  private end(why: Why, code = 0): void {
+  private end(why: CloseReason, code = 0): void {
     if (this.stage === "over") return;
     this.close();
     this.listener.closed(why, code);
@@ -140,9 +151,11 @@ class Dialling implements Line {
 }
 
 function proofIn(data: string | ArrayBuffer): { nonce: string; instance: string; mac: string } | null {
-  const said = parsed(data);
-  const { nonce, instance, mac } = said;
-  return typeof nonce === "string" && typeof instance === "string" && typeof mac === "string" ? { nonce, instance, mac } : null;
+  const frame = parsed(data);
+  const { nonce, instance, mac } = frame;
+  return typeof nonce === "string" && typeof instance === "string" && typeof mac === "string"
+    ? { nonce, instance, mac }
+    : null;
 }
 
 function isProved(data: string | ArrayBuffer): boolean {
@@ -152,8 +165,8 @@ function isProved(data: string | ArrayBuffer): boolean {
 function parsed(data: string | ArrayBuffer): Record<string, unknown> {
   if (typeof data !== "string" || data.length > ROOM_FOR_A_PROOF) return {};
   try {
-    const said: unknown = JSON.parse(data);
-    return typeof said === "object" && said !== null ? (said as Record<string, unknown>) : {};
+    const frame: unknown = JSON.parse(data);
+    return typeof frame === "object" && frame !== null ? (frame as Record<string, unknown>) : {};
   } catch {
     return {};
   }

@@ -1,5 +1,5 @@
 /** What this tab may prove with: the session that its login link became. It lives in this tab, and in one daemon. */
-import { dial, sessionOf, type Key, type Line, type Listener, type Transcript } from "./proof";
+import { openChannel, sessionOf, type Key, type Channel, type ChannelListener, type Transcript } from "./proof";
 
 const KEY = "session";
 
@@ -16,13 +16,15 @@ export function forgetSession(): void {
 }
 
 /** To the daemon that served this page; nothing where there is no session. */
-export function dialHome(path: string, listener: Listener): Line | null {
+export function openDaemonChannel(path: string, listener: ChannelListener): Channel | null {
   const key = session();
-  return key && dial(location.host.toLowerCase(), path, key, listener);
+  return key && openChannel(location.host.toLowerCase(), path, key, listener);
 }
 
-/** The code of the login link stands in the fragment, which no server sees. It is proved like any key, and never sent. */
-export function codeOfLink(): Key | null {
+/**
+ * The code of the login link stands in the fragment, which no server sees. It is proved like any key, and never sent.
+ */
+export function loginCode(): Key | null {
   const code = new URLSearchParams(location.hash.slice(1)).get("code");
   if (!code) return null;
   history.replaceState(null, "", location.pathname);
@@ -31,14 +33,14 @@ export function codeOfLink(): Key | null {
 }
 
 /** Whether the code was taken; from then on there is a session. */
-export function spend(code: Key): Promise<"in" | "refused" | "unreachable"> {
+export function redeem(code: Key): Promise<"in" | "refused" | "unreachable"> {
   return new Promise((settle) => {
-    const proved = async (line: Line, transcript: Transcript) => {
+    const proved = async (line: Channel, transcript: Transcript) => {
       sessionStorage.setItem(KEY, JSON.stringify(await sessionOf(code.secret, transcript)));
       line.close();
       settle("in");
     };
-    dial(location.host.toLowerCase(), "/link/calls", code, {
+    openChannel(location.host.toLowerCase(), "/link/calls", code, {
       proved: (line, transcript) => void proved(line, transcript),
       message: () => undefined,
       closed: (why) => settle(why === "unreachable" ? "unreachable" : "refused"),

@@ -1,5 +1,7 @@
-/** HMAC-SHA256 by the browser. A page that another machine serves under a plain address has no `crypto.subtle` (it is no
- *  secure context): there it is computed here, by FIPS 180-4. */
+/**
+ * HMAC-SHA256 by the browser. A page that another machine serves under a plain address has no `crypto.subtle` (it is no
+ * secure context): there it is computed here, by FIPS 180-4.
+ */
 
 export async function hmacSha256(secret: string, pieces: Uint8Array[]): Promise<string> {
   const key = new TextEncoder().encode(secret);

@@ -1,14 +1,15 @@
 /** What a terminal showed, with its colours; every other sequence is left out. */
-export interface Piece {
+export interface AnsiRun {
   text: string;
   look: string;
 }
 
-const SEQUENCE = /\x1b\[([0-9;]*)m|\x1b\[[0-?]*[ -/]*[@-~]|\x1b[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b[ -/]*[0-~]?|[\x00-\x08\x0b-\x1a\x1c-\x1f\x7f]/g;
+const SEQUENCE =
+  /\x1b\[([0-9;]*)m|\x1b\[[0-?]*[ -/]*[@-~]|\x1b[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b[ -/]*[0-~]?|[\x00-\x08\x0b-\x1a\x1c-\x1f\x7f]/g;
 const COLOURS = ["black", "red", "green", "yellow", "blue", "magenta", "cyan", "white"];
 
-export function coloured(line: string, look: Set<string>): Piece[] {
-  const pieces: Piece[] = [];
+export function ansiRuns(line: string, look: Set<string>): AnsiRun[] {
+  const pieces: AnsiRun[] = [];
   let from = 0;
   const put = (text: string) => {
     if (text) pieces.push({ text, look: [...look].join(" ") });
@@ -23,16 +24,20 @@ export function coloured(line: string, look: Set<string>): Piece[] {
 }
 
 /** The lines, with what a colour set in one means for the next; a line that was written over shows its last state. */
-export function terminal(text: string, most: number): Piece[][] {
+export function terminal(text: string, most: number): AnsiRun[][] {
   const look = new Set<string>();
-  return text.split(/\r?\n/).slice(-most).map((line) => coloured(line.slice(line.replace(/\r$/, "").lastIndexOf("\r") + 1), look));
+  return text
+    .split(/\r?\n/)
+    .slice(-most)
+    .map((line) => ansiRuns(line.slice(line.replace(/\r$/, "").lastIndexOf("\r") + 1), look));
 }
 
 function restyle(look: Set<string>, codes: string): void {
   const numbers = codes.split(";").map(Number);
   for (let i = 0; i < numbers.length; i++) {
     const code = numbers[i]!;
-    if (code === 38 || code === 48) i += numbers[i + 1] === 5 ? 2 : 4; // the many colours are shown as none
+    if (code === 38 || code === 48)
+      i += numbers[i + 1] === 5 ? 2 : 4; // the many colours are shown as none
     else if (code === 0) look.clear();
     else if (code === 1) look.add("bold");
     else if (code === 22) look.delete("bold");

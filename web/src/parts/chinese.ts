@@ -8,6 +8,6 @@ Object.assign(CHINESE, {
   "an agent behind the gateway": "网关另一端的智能体",
   "a person at the terminal": "终端前的用户",
   "a person in {program}": "{program} 中的用户",
-  "one that is called {name}": "自称 {name} 的客户端",
+  "a client named {name}": "自称 {name} 的客户端",
   "Dragoman": "Dragoman",
 });

@@ -17,8 +17,31 @@ for (const rule of ["th_open", "td_open"]) {
 }
 const ALLOWED = {
   ALLOWED_TAGS: [
-    "p", "br", "hr", "h1", "h2", "h3", "h4", "h5", "h6", "ul", "ol", "li", "blockquote", "pre", "code", "em", "strong",
-    "s", "a", "table", "thead", "tbody", "tr", "th", "td",
+    "p",
+    "br",
+    "hr",
+    "h1",
+    "h2",
+    "h3",
+    "h4",
+    "h5",
+    "h6",
+    "ul",
+    "ol",
+    "li",
+    "blockquote",
+    "pre",
+    "code",
+    "em",
+    "strong",
+    "s",
+    "a",
+    "table",
+    "thead",
+    "tbody",
+    "tr",
+    "th",
+    "td",
   ],
   ALLOWED_ATTR: ["href", "start", "class"],
   ALLOWED_URI_REGEXP: /^(?:https?|mailto):/i,
@@ -29,7 +52,11 @@ const ALLOWED = {
 
 export function markdown(source: string): DocumentFragment {
   const cut = source.length > LONGEST ? `${source.slice(0, LONGEST)}…` : source;
-  const made = DOMPurify.sanitize(reader.render(cut), { ...ALLOWED, ALLOWED_TAGS: [...ALLOWED.ALLOWED_TAGS], ALLOWED_ATTR: [...ALLOWED.ALLOWED_ATTR] });
+  const made = DOMPurify.sanitize(reader.render(cut), {
+    ...ALLOWED,
+    ALLOWED_TAGS: [...ALLOWED.ALLOWED_TAGS],
+    ALLOWED_ATTR: [...ALLOWED.ALLOWED_ATTR],
+  });
   for (const it of made.querySelectorAll("[class]")) if (!ALIGNED.test(it.className)) it.removeAttribute("class");
   for (const link of made.querySelectorAll("a")) {
     link.target = "_blank";

@@ -1,4 +1,7 @@
-/** A picture that came with the data. Drawn from its bytes: no address is asked for it, so the content policy needs no hole. */
+/**
+ * A picture that came with the data. Drawn from its bytes: no address is asked for it, so the content policy needs no
+ * hole.
+ */
 import { LitElement, css, html } from "lit";
 import { customElement, property, state } from "lit/decorators.js";
 import { t } from "../link";
@@ -11,7 +14,7 @@ export class DragomanPicture extends LitElement {
   @property() url = "";
   @property() label = "";
   @property() fit = "";
-  @state() private trouble = "";
+  @state() private error = "";
 
   protected override updated(changed: Map<string, unknown>): void {
     if (changed.has("url")) void this.draw(this.url);
@@ -19,32 +22,62 @@ export class DragomanPicture extends LitElement {
 
   private async draw(url: string): Promise<void> {
     try {
-      const bitmap = await unpacked(url);
+      const bitmap = await decodeImage(url);
       if (url !== this.url) return;
       const canvas = this.renderRoot.querySelector("canvas")!;
       [canvas.width, canvas.height] = [bitmap.width, bitmap.height];
       canvas.getContext("bitmaprenderer")?.transferFromImageBitmap(bitmap);
-      this.trouble = "";
+      this.error = "";
     } catch {
-      if (url === this.url) this.trouble = t("[this picture cannot be shown: PNG and JPEG can, up to 16 million points]");
+      if (url === this.url) this.error = t("[this picture cannot be shown: PNG and JPEG can, up to 16 million points]");
     }
   }
 
   override render() {
-    return html`<canvas role="img" aria-label=${this.label || t("picture")} class=${this.fit} ?hidden=${this.trouble !== ""}></canvas>
-      <span role="alert">${this.trouble}</span>`;
+    return html`<canvas
+        role="img"
+        aria-label=${this.label || t("picture")}
+        class=${this.fit}
+        ?hidden=${this.error !== ""}
+      ></canvas>
+      <span role="alert">${this.error}</span>`;
   }
 
   static override styles = css`
-    :host { display: block; min-width: 0; }
-    [hidden] { display: none; }
-    canvas { display: block; max-width: 100%; max-height: inherit; width: inherit; height: inherit; object-fit: contain; }
-    .cover { object-fit: cover; } .fill { object-fit: fill; } .none { object-fit: none; } .scaleDown { object-fit: scale-down; }
-    span { color: var(--bad); }
+    :host {
+      display: block;
+      min-width: 0;
+    }
+    [hidden] {
+      display: none;
+    }
+    canvas {
+      display: block;
+      max-width: 100%;
+      max-height: inherit;
+      width: inherit;
+      height: inherit;
+      object-fit: contain;
+    }
+    .cover {
+      object-fit: cover;
+    }
+    .fill {
+      object-fit: fill;
+    }
+    .none {
+      object-fit: none;
+    }
+    .scaleDown {
+      object-fit: scale-down;
+    }
+    span {
+      color: var(--bad);
+    }
   `;
 }
 
-async function unpacked(url: string): Promise<ImageBitmap> {
+async function decodeImage(url: string): Promise<ImageBitmap> {
   const [, kind = "", written = ""] = WRITTEN.exec(url) ?? [];
   const bytes = Uint8Array.from(atob(written), (letter) => letter.charCodeAt(0));
   const [width, height] = (kind === "png" ? sizeOfPng : sizeOfJpeg)(new DataView(bytes.buffer));

@@ -9,17 +9,20 @@ const SPARE = 10;
 export class DragomanRows extends LitElement {
   @property({ attribute: false }) rows: readonly unknown[] = [];
   @property({ type: Number }) height = 24;
-  @property({ attribute: false }) render_row: (row: never, index: number) => unknown = () => "";
-  /** What a row is known by, where rows come in front of others: it then keeps its place in the tree, and whoever presses one does not let go over another. */
-  @property({ attribute: false }) key_of: (row: never, index: number) => unknown = (_, index) => index;
+  @property({ attribute: false }) renderRow: (row: never, index: number) => unknown = () => "";
+  /**
+   * What a row is known by, where rows come in front of others: it then keeps its place in the tree, and whoever
+   * presses one does not let go over another.
+   */
+  @property({ attribute: false }) keyOf: (row: never, index: number) => unknown = (_, index) => index;
   /** `end`: the newest row stays in sight for whoever has not scrolled away from it. */
-  @property() stays: "" | "end" = "";
+  @property() anchor: "" | "end" = "";
   @state() private top = 0;
-  @state() private seen = 800;
+  @state() private viewportHeight = 800;
   private isAtEnd = true;
   /** Where it was brought to last, to stay at the end. */
-  private keptAt = 0;
-  private readonly watcher = new ResizeObserver(() => this.resized());
+  private anchoredAt = 0;
+  private readonly resizeObserver = new ResizeObserver(() => this.resized());
 
   protected override createRenderRoot() {
     return this;
@@ -31,49 +34,55 @@ export class DragomanRows extends LitElement {
     if (!this.hasAttribute("tabindex")) this.tabIndex = -1;
     if (!this.hasAttribute("role")) this.setAttribute("role", "group"); // a name is told of what has a role
     this.addEventListener("scroll", this.scrolled, { passive: true });
-    this.watcher.observe(this);
+    this.resizeObserver.observe(this);
   }
 
   override disconnectedCallback(): void {
     super.disconnectedCallback();
     this.removeEventListener("scroll", this.scrolled);
-    this.watcher.disconnect();
+    this.resizeObserver.disconnect();
   }
 
   private readonly scrolled = (): void => {
     this.top = this.scrollTop;
-    const isKept = this.isAtEnd && this.scrollTop >= this.keptAt - 1; // more may have come since it was brought there
+    // More may have come since it was brought there.
+    const isKept = this.isAtEnd && this.scrollTop >= this.anchoredAt - 1;
     this.isAtEnd = isKept || this.scrollTop + this.clientHeight > this.scrollHeight - 1.5 * this.height;
   };
 
   private resized(): void {
-    this.seen = this.clientHeight;
-    this.keepToEnd();
+    this.viewportHeight = this.clientHeight;
+    this.scrollToEnd();
   }
 
   protected override updated(): void {
-    this.keepToEnd();
+    this.scrollToEnd();
   }
 
-  private keepToEnd(): void {
-    if (this.stays !== "end" || !this.isAtEnd) return;
+  private scrollToEnd(): void {
+    if (this.anchor !== "end" || !this.isAtEnd) return;
     this.scrollTop = this.scrollHeight;
-    this.keptAt = this.scrollTop;
+    this.anchoredAt = this.scrollTop;
   }
 
   override render() {
     const first = Math.max(0, Math.floor(this.top / this.height) - SPARE);
-    const shown = this.rows.slice(first, first + Math.ceil(this.seen / this.height) + 2 * SPARE);
-    const place = `position:absolute;left:0;right:0;top:${first * this.height}px`;
+    const shown = this.rows.slice(first, first + Math.ceil(this.viewportHeight / this.height) + 2 * SPARE);
+    const listStyle = `position:absolute;left:0;right:0;top:${first * this.height}px`;
     return html`
       <div .style=${`height:${this.rows.length * this.height}px`} aria-hidden="true"></div>
-      <div .style=${place} role="list">
+      <div .style=${listStyle} role="list">
         ${repeat(
           shown.map((row, index) => [row, first + index] as const),
-          ([row, index]) => this.key_of(row as never, index),
-          ([row, index]) => html`<div
-            role="listitem" aria-setsize=${this.rows.length} aria-posinset=${index + 1} .style=${`height:${this.height}px`}
-          >${this.render_row(row as never, index)}</div>`,
+          ([row, index]) => this.keyOf(row as never, index),
+          ([row, index]) =>
+            html`<div
+              role="listitem"
+              aria-setsize=${this.rows.length}
+              aria-posinset=${index + 1}
+              .style=${`height:${this.height}px`}
+              >${this.renderRow(row as never, index)}</div
+            >`,
         )}
       </div>
     `;

@@ -1,18 +1,18 @@
 /** One setting: what it is for, what it is, and what was wrong with what was written into it. */
 import { LitElement, css, html, nothing } from "lit";
 import { customElement, property, state } from "lit/decorators.js";
-import { shared } from "../app/shared";
-import { spoken } from "../app/spoken";
+import { sharedStyles } from "../app/styles";
+import { withInlineCode } from "../app/inlineCode";
 import { t } from "../link";
 import "./chinese";
-import type { Setting } from "./desk";
+import type { Setting } from "./settingsController";
 
 @customElement("dragoman-setting")
 export class DragomanSetting extends LitElement {
   @property({ attribute: false }) setting!: Setting;
   @property({ attribute: false }) change!: (key: string, value: string) => Promise<string>;
-  @state() private written: string | null = null;
-  @state() private wrong = "";
+  @state() private draft: string | null = null;
+  @state() private error = "";
   @state() private isSaving = false;
   @state() private isSaved = false;
 
@@ -23,11 +23,11 @@ export class DragomanSetting extends LitElement {
 
   private async save(value: string): Promise<void> {
     this.isSaving = true;
-    this.wrong = await this.change(this.setting.key, value);
+    this.error = await this.change(this.setting.key, value);
     this.isSaving = false;
-    this.isSaved = !this.wrong;
-    if (!this.wrong && this.written === value) this.written = null; // unless it was changed meanwhile
-    if (this.wrong) this.syncControl();
+    this.isSaved = !this.error;
+    if (!this.error && this.draft === value) this.draft = null; // unless it was changed meanwhile
+    if (this.error) this.syncControl();
   }
 
   /** A switch or a choice that was not taken shows again what holds. */
@@ -37,61 +37,138 @@ export class DragomanSetting extends LitElement {
     else if (control) control.value = String(this.setting.value);
   }
 
-  private readonly typed = (event: InputEvent): void => {
+  private readonly handleInput = (event: InputEvent): void => {
     const { value } = event.target as HTMLInputElement;
-    this.written = value === this.text ? null : value;
-    this.wrong = "";
+    this.draft = value === this.text ? null : value;
+    this.error = "";
     this.isSaved = false;
   };
 
   override render() {
     const { key, about, may_change, variable, waits_for_restart, needs_restart, from_page } = this.setting;
-    return html`<form @submit=${(event: Event) => { event.preventDefault(); if (this.written !== null) void this.save(this.written); }}>
-      <label for="value">${spoken(about)} <code class="key">${key}</code></label>
+    return html`<form
+      @submit=${(event: Event) => {
+        event.preventDefault();
+        if (this.draft !== null) void this.save(this.draft);
+      }}
+    >
+      <label for="value">${withInlineCode(about)} <code class="key">${key}</code></label>
       <div class="line">
         ${may_change ? this.editor() : html`<output id="value" class="mono">${this.text || t("not set")}</output>`}
-        ${this.written === null ? nothing : html`<button class="primary" ?disabled=${this.isSaving}>${t("Save")}</button>`}
+        ${this.draft === null ? nothing : html`<button class="primary" ?disabled=${this.isSaving}>${t("Save")}</button>`}
         ${this.isSaved ? html`<span class="good" role="status">${t("Saved.")}</span>` : nothing}
       </div>
       <div id="notes" class="notes">
-        ${this.wrong ? html`<p class="bad" role="alert">${spoken(this.wrong)}</p>` : nothing}
-        ${may_change ? nothing : html`<p class="quiet">${spoken(t("Changed by `{command}`.", { command: `dragoman config set ${key} …` }))}</p>`}
-        ${from_page ? html`<p class="quiet">${spoken(`${from_page} ${t("Anything else by `{command}`.", { command: `dragoman config set ${key} …` })}`)}</p>` : nothing}
-        ${waits_for_restart ? html`<p class="waits">${t("Takes effect after a restart.")} ${key === "port" ? spoken(t("The page is elsewhere then: `dragoman page` gives a link.")) : nothing}</p>` : nothing}
-        ${variable ? html`<p class="waits">${t("The variable {name} is set, and it wins over the file.", { name: variable })}</p>` : nothing}
-        ${this.written !== null && needs_restart && !this.wrong ? html`<p class="quiet">${t("It will take effect after a restart.")}</p>` : nothing}
+        ${this.error ? html`<p class="bad" role="alert">${withInlineCode(this.error)}</p>` : nothing}
+        ${may_change ? nothing : html`<p class="quiet">${withInlineCode(t("Change it with `{command}`.", { command: `dragoman config set ${key} …` }))}</p>`}
+        ${from_page ? html`<p class="quiet">${withInlineCode(`${from_page} ${t("Set other values with `{command}`.", { command: `dragoman config set ${key} …` })}`)}</p>` : nothing}
+        ${waits_for_restart ? html`<p class="waits">${t("Takes effect after a restart.")} ${key === "port" ? withInlineCode(t("The page's address changes then: run `dragoman page` for a link.")) : nothing}</p>` : nothing}
+        ${variable ? html`<p class="waits">${t("The environment variable {name} is set and overrides the file.", { name: variable })}</p>` : nothing}
+        ${this.draft !== null && needs_restart && !this.error ? html`<p class="quiet">${t("This will take effect after a restart.")}</p>` : nothing}
       </div>
     </form>`;
   }
 
   private editor() {
     const { kind, choices, value, allowed } = this.setting;
-    const described = this.wrong ? "notes" : nothing;
+    const described = this.error ? "notes" : nothing;
     if (kind === "boolean")
-      return html`<input id="value" type="checkbox" .checked=${value === true} ?disabled=${this.isSaving} aria-describedby=${described}
-        @change=${(event: Event) => this.save(String((event.target as HTMLInputElement).checked))} />`;
+      return html`<input
+        id="value"
+        type="checkbox"
+        .checked=${value === true}
+        ?disabled=${this.isSaving}
+        aria-describedby=${described}
+        @change=${(event: Event) => this.save(String((event.target as HTMLInputElement).checked))}
+      />`;
     if (kind === "choice")
-      return html`<select id="value" ?disabled=${this.isSaving} aria-describedby=${described} @change=${(event: Event) => this.save((event.target as HTMLSelectElement).value)}>
-        ${choices.map((it) => html`<option value=${it} .selected=${it === value}>${it}</option>`)}</select>`;
-    return html`<input id="value" class="mono ${kind}" spellcheck="false" autocomplete="off" inputmode=${kind === "integer" ? "numeric" : nothing}
-      title=${allowed} .value=${this.written ?? this.text} ?disabled=${this.isSaving}
-      aria-invalid=${this.wrong ? "true" : "false"} aria-describedby=${described} @input=${this.typed} />`;
+      return html`<select
+        id="value"
+        ?disabled=${this.isSaving}
+        aria-describedby=${described}
+        @change=${(event: Event) => this.save((event.target as HTMLSelectElement).value)}
+      >
+        ${choices.map((it) => html`<option value=${it} .selected=${it === value}>${it}</option>`)}</select
+      >`;
+    return html`<input
+      id="value"
+      class="mono ${kind}"
+      spellcheck="false"
+      autocomplete="off"
+      inputmode=${kind === "integer" ? "numeric" : nothing}
+      title=${allowed}
+      .value=${this.draft ?? this.text}
+      ?disabled=${this.isSaving}
+      aria-invalid=${this.error ? "true" : "false"}
+      aria-describedby=${described}
+      @input=${this.handleInput}
+    />`;
   }
 
   static override styles = [
-    shared,
+    sharedStyles,
     css`
-      :host { display: block; padding: .55rem 0; border-top: 1px solid var(--line); }
-      form { display: grid; grid-template-columns: minmax(0, 1fr) minmax(12rem, 22rem); gap: .2rem 1.2rem; align-items: center; }
-      code { font: .92em var(--mono); } label code.key { font: .8rem var(--mono); color: var(--quiet); overflow-wrap: anywhere; }
-      .line { display: flex; gap: .5rem; align-items: center; min-width: 0; }
-      input:not([type]) { flex: 1; min-width: 0; } .integer { max-width: 9rem; }
-      input[type="checkbox"] { accent-color: var(--accent); width: 1.1rem; height: 1.1rem; }
-      output { overflow-wrap: anywhere; }
-      [aria-invalid="true"] { border-color: var(--bad); }
-      .notes { grid-column: 1 / -1; } .notes p { margin: .15rem 0 0; font-size: .9rem; }
-      .good { color: var(--good); } .waits { color: var(--warn); }
-      @media (max-width: 40rem) { form { grid-template-columns: minmax(0, 1fr); } }
+      :host {
+        display: block;
+        padding: 0.55rem 0;
+        border-top: 1px solid var(--line);
+      }
+      form {
+        display: grid;
+        grid-template-columns: minmax(0, 1fr) minmax(12rem, 22rem);
+        gap: 0.2rem 1.2rem;
+        align-items: center;
+      }
+      code {
+        font: 0.92em var(--mono);
+      }
+      label code.key {
+        font: 0.8rem var(--mono);
+        color: var(--quiet);
+        overflow-wrap: anywhere;
+      }
+      .line {
+        display: flex;
+        gap: 0.5rem;
+        align-items: center;
+        min-width: 0;
+      }
+      input:not([type]) {
+        flex: 1;
+        min-width: 0;
+      }
+      .integer {
+        max-width: 9rem;
+      }
+      input[type="checkbox"] {
+        accent-color: var(--accent);
+        width: 1.1rem;
+        height: 1.1rem;
+      }
+      output {
+        overflow-wrap: anywhere;
+      }
+      [aria-invalid="true"] {
+        border-color: var(--bad);
+      }
+      .notes {
+        grid-column: 1 / -1;
+      }
+      .notes p {
+        margin: 0.15rem 0 0;
+        font-size: 0.9rem;
+      }
+      .good {
+        color: var(--good);
+      }
+      .waits {
+        color: var(--warn);
+      }
+      @media (max-width: 40rem) {
+        form {
+          grid-template-columns: minmax(0, 1fr);
+        }
+      }
     `,
   ];
 }

@@ -16,9 +16,13 @@ const SCROLLBACK = 5000;
 const MOST_COLUMNS = 1000;
 const MOST_ROWS = 500;
 /** What a program sets beside the screen: titles, colours, links, the clipboard, notes. All of it is left out. */
-const UNHEARD = [0, 1, 2, 4, 5, 7, 8, 9, 10, 11, 12, 22, 50, 52, 99, 104, 110, 111, 112, 133, 633, 777, 1337];
+const IGNORED_OSC = [0, 1, 2, 4, 5, 7, 8, 9, 10, 11, 12, 22, 50, 52, 99, 104, 110, 111, 112, 133, 633, 777, 1337];
 const OPTIONS = {
-  cols: 80, rows: 24, scrollback: SCROLLBACK, allowProposedApi: true, logLevel: "off",
+  cols: 80,
+  rows: 24,
+  scrollback: SCROLLBACK,
+  allowProposedApi: true,
+  logLevel: "off",
   windowOptions: { setWinSizeChars: true }, // whether our own handler is asked
 } as const;
 const STEPS = [0, 95, 135, 175, 215, 255];
@@ -29,8 +33,8 @@ export class Emulator {
   /** `changed` is called after something was taken in; whatever the screen would answer goes nowhere. */
   constructor(private readonly changed: () => void) {
     const { parser } = this.xterm;
-    parser.registerCsiHandler({ final: "t" }, (params) => this.manipulated(params));
-    for (const number of UNHEARD) parser.registerOscHandler(number, () => true);
+    parser.registerCsiHandler({ final: "t" }, (params) => this.handleWindowOp(params));
+    for (const number of IGNORED_OSC) parser.registerOscHandler(number, () => true);
   }
 
   begin(columns: number, rows: number): void {
@@ -57,7 +61,9 @@ export class Emulator {
     return this.xterm.rows;
   }
 
-  /** With what scrolled out of the screen, and without the empty lines below the cursor: the end is where something is. */
+  /**
+   * With what scrolled out of the screen, and without the empty lines below the cursor: the end is where something is.
+   */
   get length(): number {
     const buffer = this.xterm.buffer.active;
     let end = buffer.length;
@@ -69,7 +75,8 @@ export class Emulator {
     const buffer = this.xterm.buffer.active;
     const line = buffer.getLine(index);
     if (!line) return [];
-    const cursor = showsCursor && index === buffer.baseY + buffer.cursorY ? Math.min(buffer.cursorX, this.columns - 1) : -1;
+    const cursor =
+      showsCursor && index === buffer.baseY + buffer.cursorY ? Math.min(buffer.cursorX, this.columns - 1) : -1;
     const runs: Run[] = [];
     let cell: IBufferCell | undefined;
     for (let x = 0; x < line.length; x++) {
@@ -80,7 +87,7 @@ export class Emulator {
   }
 
   /** A window's new size stands in the record as the sequence that sets one; every other of its kind does nothing. */
-  private manipulated(params: (number | number[])[]): boolean {
+  private handleWindowOp(params: (number | number[])[]): boolean {
     const [kind, rows, columns] = params.map(Number);
     if (kind === 8 && rows && columns) this.resize(columns, rows);
     return true;
@@ -95,7 +102,7 @@ function put(runs: Run[], cell: IBufferCell, isCursor: boolean): void {
   const text = cell.isInvisible() ? " ".repeat(cell.getWidth()) : cell.getChars() || " ";
   const isPlain = text.length === 1 && text <= "\u024f";
   const classes = classesOf(cell, isCursor, isPlain);
-  const style = coloured(cell) + (isPlain ? "" : `width:${cell.getWidth()}ch`);
+  const style = colourStyle(cell) + (isPlain ? "" : `width:${cell.getWidth()}ch`);
   const last = runs.at(-1);
   if (isPlain && last && last.classes === classes && last.style === style) last.text += text;
   else runs.push({ text, classes, style });
@@ -114,7 +121,7 @@ function classesOf(cell: IBufferCell, isCursor: boolean, isPlain: boolean): stri
   return names.join(" ");
 }
 
-function coloured(cell: IBufferCell): string {
+function colourStyle(cell: IBufferCell): string {
   const isOnColour = !cell.isBgDefault();
   let ink = cell.isFgDefault() ? "" : colour(cell.isFgRGB(), cell.getFgColor(), isOnColour ? "k" : "c");
   let ground = isOnColour ? colour(cell.isBgRGB(), cell.getBgColor(), "g") : "";
@@ -122,7 +129,9 @@ function coloured(cell: IBufferCell): string {
   return (ink ? `color:${ink};` : "") + (ground ? `background:${ground};` : "");
 }
 
-/** Of the sixteen, some differ where they are a ground (`g`), and where they stand on one that a program chose (`k`). */
+/**
+ * Of the sixteen, some differ where they are a ground (`g`), and where they stand on one that a program chose (`k`).
+ */
 function colour(isRgb: boolean, value: number, named: "c" | "g" | "k"): string {
   if (isRgb) return `#${value.toString(16).padStart(6, "0")}`;
   if (value < 16) return named === "c" ? `var(--c${value})` : `var(--${named}${value},var(--c${value}))`;

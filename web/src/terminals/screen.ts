@@ -1,19 +1,19 @@
 /** The live screen of one terminal: what it shows as it shows it, in its own size. Nothing can be typed into it. */
 import { LitElement, css, html, nothing } from "lit";
 import { customElement, property, query, state } from "lit/decorators.js";
-import { shared } from "../app/shared";
+import { sharedStyles } from "../app/styles";
 import { t } from "../link";
-import { Watching, type WatchState } from "../link/watching";
+import { TerminalStream, type StreamState } from "../link/terminalStream";
 import type { DragomanRows } from "../parts/rows";
 import "../parts/rows";
 import "./chinese";
 import { Emulator, type Run } from "./emulator";
 import { palette } from "./palette";
 
-const WORDS: Record<WatchState, string> = {
+const WORDS: Record<StreamState, string> = {
   connecting: "connecting…",
   live: "live",
-  lost: "The connection was lost. Trying again…",
+  lost: "Connection lost. Retrying…",
   ended: "This terminal has ended.",
 };
 const SMALLEST_PX = 10;
@@ -24,12 +24,12 @@ const MARGIN_PX = 16;
 @customElement("dragoman-screen")
 export class DragomanScreen extends LitElement {
   @property() terminal = "";
-  @state() private watch: WatchState = "connecting";
+  @state() private streamState: StreamState = "connecting";
   @state() private missed = 0;
   @state() private size = LARGEST_PX;
   @query(".measure") private measure!: HTMLElement;
-  private emulator = new Emulator(() => this.later());
-  private watching: Watching | null = null;
+  private emulator = new Emulator(() => this.scheduleRedraw());
+  private stream: TerminalStream | null = null;
   private frame = 0;
   /** How far the cursor was followed to the side. */
   private sideways = 0;
@@ -43,35 +43,35 @@ export class DragomanScreen extends LitElement {
   override disconnectedCallback(): void {
     super.disconnectedCallback();
     this.observer.disconnect();
-    this.watching?.stop();
-    this.watching = null;
+    this.stream?.stop();
+    this.stream = null;
     cancelAnimationFrame(this.frame);
     this.frame = 0;
   }
 
   override willUpdate(changed: Map<string, unknown>): void {
-    if (changed.has("terminal") || !this.watching) this.begin();
+    if (changed.has("terminal") || !this.stream) this.openStream();
   }
 
-  private begin(): void {
-    this.watching?.stop();
+  private openStream(): void {
+    this.stream?.stop();
     this.emulator.end();
-    const emulator = new Emulator(() => this.later());
+    const emulator = new Emulator(() => this.scheduleRedraw());
     this.emulator = emulator;
     this.missed = 0;
-    this.watching = new Watching(this.terminal, {
+    this.stream = new TerminalStream(this.terminal, {
       begin: (columns, rows, missed) => {
         this.missed = missed;
         emulator.begin(columns, rows);
-        this.later();
+        this.scheduleRedraw();
       },
       data: (bytes, drawn) => emulator.write(bytes, drawn),
-      state: (state) => (this.watch = state),
+      state: (state) => (this.streamState = state),
     });
   }
 
   /** However much comes, it is drawn once a frame. */
-  private later(): void {
+  private scheduleRedraw(): void {
     if (this.frame) return;
     this.frame = requestAnimationFrame(() => {
       this.frame = 0;
@@ -106,41 +106,109 @@ export class DragomanScreen extends LitElement {
 
   override render() {
     const { columns, rows, length } = this.emulator;
-    const isLive = this.watch === "live";
+    const isLive = this.streamState === "live";
     const tall = Math.round(this.size * 1.35);
     return html`
       <p class="quiet status" role="status">
-        <span class="state ${this.watch}">${t(WORDS[this.watch])}</span> · ${columns}×${rows} · ${t("read only")}
-        ${this.missed ? html`· <span class="bad">${t("{count} bytes came too fast and were left out.", { count: this.missed })}</span>` : nothing}
+        <span class="state ${this.streamState}">${t(WORDS[this.streamState])}</span> · ${columns}×${rows} ·
+        ${t("read only")}
+        ${this.missed ? html`· <span class="bad">${t("{count} bytes arrived too fast and were skipped.", { count: this.missed })}</span>` : nothing}
       </p>
-      <div class="glass" .style=${`font-size:${this.size}px;--columns:${columns};--tall:${tall}px`}><dragoman-rows
-        id="screen" tabindex="0" aria-label=${t("Screen")} stays="end" data-about=${t("the screen of a terminal")}
-        .height=${tall} .rows=${Array.from({ length }, (_, index) => index)}
-        .render_row=${(index: number) => html`<div class="line">${this.emulator.line(index, isLive).map(drawn)}</div>`}
-      ></dragoman-rows></div>
+      <div class="glass" .style=${`font-size:${this.size}px;--columns:${columns};--tall:${tall}px`}
+        ><dragoman-rows
+          id="screen"
+          tabindex="0"
+          aria-label=${t("Screen")}
+          anchor="end"
+          data-about=${t("the screen of a terminal")}
+          .height=${tall}
+          .rows=${Array.from({ length }, (_, index) => index)}
+          .renderRow=${(index: number) => html`<div class="line">${this.emulator.line(index, isLive).map(renderRun)}</div>`}
+        ></dragoman-rows
+      ></div>
       <span class="measure" aria-hidden="true" .style=${`font-size:${this.size}px`}>${"M".repeat(LETTERS)}</span>
     `;
   }
 
   static override styles = [
-    shared,
+    sharedStyles,
     palette,
     css`
-      :host { display: flex; flex-direction: column; min-height: 0; min-width: 0; position: relative; }
-      .status { margin: 0; padding: .25rem .8rem; font-size: .8rem; border-bottom: 1px solid var(--line); }
-      .state.live { color: var(--good); } .state.lost { color: var(--bad); }
-      .glass { flex: 1; min-height: 0; display: flex; font-family: var(--mono); line-height: var(--tall); background: var(--ground); color: var(--glyph); }
-      #screen { flex: 1; min-width: 0; overflow-x: auto; }
-      .line { white-space: pre; height: var(--tall); padding: 0 8px; width: calc(var(--columns) * 1ch + 16px); }
-      .cell { display: inline-block; overflow: hidden; vertical-align: top; height: var(--tall); }
-      .bold { font-weight: 700; } .italic { font-style: italic; } .dim { opacity: .65; }
-      .under { text-decoration: underline; } .struck { text-decoration: line-through; }
-      .cursor { outline: 1px solid var(--accent); background: color-mix(in srgb, var(--accent) 45%, transparent); }
-      .measure { position: absolute; visibility: hidden; font-family: var(--mono); white-space: pre; pointer-events: none; }
+      :host {
+        display: flex;
+        flex-direction: column;
+        min-height: 0;
+        min-width: 0;
+        position: relative;
+      }
+      .status {
+        margin: 0;
+        padding: 0.25rem 0.8rem;
+        font-size: 0.8rem;
+        border-bottom: 1px solid var(--line);
+      }
+      .state.live {
+        color: var(--good);
+      }
+      .state.lost {
+        color: var(--bad);
+      }
+      .glass {
+        flex: 1;
+        min-height: 0;
+        display: flex;
+        font-family: var(--mono);
+        line-height: var(--tall);
+        background: var(--ground);
+        color: var(--glyph);
+      }
+      #screen {
+        flex: 1;
+        min-width: 0;
+        overflow-x: auto;
+      }
+      .line {
+        white-space: pre;
+        height: var(--tall);
+        padding: 0 8px;
+        width: calc(var(--columns) * 1ch + 16px);
+      }
+      .cell {
+        display: inline-block;
+        overflow: hidden;
+        vertical-align: top;
+        height: var(--tall);
+      }
+      .bold {
+        font-weight: 700;
+      }
+      .italic {
+        font-style: italic;
+      }
+      .dim {
+        opacity: 0.65;
+      }
+      .under {
+        text-decoration: underline;
+      }
+      .struck {
+        text-decoration: line-through;
+      }
+      .cursor {
+        outline: 1px solid var(--accent);
+        background: color-mix(in srgb, var(--accent) 45%, transparent);
+      }
+      .measure {
+        position: absolute;
+        visibility: hidden;
+        font-family: var(--mono);
+        white-space: pre;
+        pointer-events: none;
+      }
     `,
   ];
 }
 
-function drawn({ text, classes, style }: Run) {
+function renderRun({ text, classes, style }: Run) {
   return classes || style ? html`<span class=${classes} .style=${style}>${text}</span>` : text;
 }

@@ -1,4 +1,4 @@
-"""The options that several of the commands share."""
+"""Options that several `dragoman debug` commands share."""
 
 from __future__ import annotations
 
@@ -6,58 +6,52 @@ from pathlib import Path
 from typing import Annotated, TypeAlias
 
 from cyclopts import Parameter
-from cyclopts.validators import Number
 
-from dragoman.cli import completers
-from dragoman.cli.output import shown
-from dragoman.phrases import say
+from dragoman.cli.output import render
+from dragoman.cli.parser import fast_commands
+from dragoman.cli.parser.parameters import option_parameter
+from dragoman.core.localization import localize
 
-Json: TypeAlias = Annotated[
-    bool, Parameter(negative="", help=shown(say("Print the tool's structured answer instead of lines.")))
-]
-Session: TypeAlias = Annotated[
-    str | None,
-    Parameter(
-        help=shown(say("Which session; the workspace's active one if left out.")), completer=completers.debug_sessions
-    ),
-]
-Workspace: TypeAlias = Annotated[
-    Path | None, Parameter(help=shown(say("The project's folder; found upwards by .git or .vscode if left out.")))
-]
-Timeout: TypeAlias = Annotated[
-    float | None,
-    Parameter(validator=Number(gte=0, lte=3600), help=shown(say("Seconds to wait for a stop or the end (45)."))),
-]
-Thread: TypeAlias = Annotated[int | None, Parameter(help=shown(say("Which thread; the stopped one if left out.")))]
+Json: TypeAlias = Annotated[bool, option_parameter(fast_commands.DEBUG_JSON)]
+Session: TypeAlias = Annotated[str | None, option_parameter(fast_commands.DEBUG_SESSION)]
+Workspace: TypeAlias = Annotated[Path | None, option_parameter(fast_commands.DEBUG_WORKSPACE)]
+Timeout: TypeAlias = Annotated[float | None, option_parameter(fast_commands.DEBUG_TIMEOUT)]
+Thread: TypeAlias = Annotated[int | None, option_parameter(fast_commands.DEBUG_THREAD)]
 Frame: TypeAlias = Annotated[
-    int | None, Parameter(help=shown(say("Which frame of the stack, counted from 0; the top one if left out.")))
+    int | None, Parameter(help=render(localize("Stack frame, counted from 0; the top frame if omitted.")))
 ]
 If: TypeAlias = Annotated[
-    str, Parameter(name="--if", help=shown(say("Stop only if this expression is true.")), allow_leading_hyphen=True)
+    str,
+    Parameter(name="--if", help=render(localize("Stop only if this expression is true.")), allow_leading_hyphen=True),
 ]
-Hit: TypeAlias = Annotated[str, Parameter(name="--hit", help=shown(say("Which hits stop: 3, > 5, % 2 == 0.")))]
+Hit: TypeAlias = Annotated[str, Parameter(name="--hit", help=render(localize("Stop on these hits: 3, > 5, % 2 == 0.")))]
 Log: TypeAlias = Annotated[
     str,
     Parameter(
         name="--log",
-        help=shown(say("Print this instead of stopping; {expression} in braces is filled in.", expression="{x}")),
+        help=render(
+            localize(
+                "Print this message instead of stopping. Expressions in braces, such as {expression}, are evaluated.",
+                expression="{x}",
+            )
+        ),
         allow_leading_hyphen=True,
     ),
 ]
 
 # Of the start.
 
-Program: TypeAlias = Annotated[str, Parameter(help=shown(say("The file to debug.")))]
+Program: TypeAlias = Annotated[str, Parameter(help=render(localize("File to debug.")))]
 Args: TypeAlias = Annotated[
-    str, Parameter(help=shown(say("What the program gets; after `--` also what begins with a dash.")))
+    str, Parameter(help=render(localize("Arguments for the program. Put arguments that start with a dash after `--`.")))
 ]
 Breaks: TypeAlias = Annotated[
     tuple[str, ...],
     Parameter(
         name=["--break", "-b"],
         negative="",
-        help=shown(
-            say("Stop at FILE:LINE; again for more places. --if, --hit and --log go behind the one they are for.")
+        help=render(
+            localize("Stop at FILE:LINE. Repeatable. Put --if, --hit and --log after the --break they apply to.")
         ),
     ),
 ]
@@ -66,50 +60,57 @@ Traces: TypeAlias = Annotated[
     Parameter(
         name="--trace",
         negative="",
-        help=shown(say("Run it whole: FILE:LINE EXPR… as a table of what changed at each hit; again for more places.")),
+        help=render(
+            localize("Run to the end and print a table of how EXPR… changed at each hit of FILE:LINE. Repeatable.")
+        ),
     ),
 ]
 UntilCrash: TypeAlias = Annotated[
     bool,
     Parameter(
         negative="",
-        help=shown(say("Run it whole: to what nothing catches, with frames, locals and the failing values.")),
+        help=render(
+            localize("Run until an uncaught exception or crash, then print frames, locals and the failing values.")
+        ),
     ),
 ]
 Keep: TypeAlias = Annotated[
-    bool, Parameter(negative="", help=shown(say("Leave the breakpoints in the workspace when the session has ended.")))
+    bool,
+    Parameter(negative="", help=render(localize("Keep the breakpoints in the workspace after the session ends."))),
 ]
 Config: TypeAlias = Annotated[
-    str | None, Parameter(help=shown(say("A configuration of .vscode/launch.json instead of a program.")))
+    str | None, Parameter(help=render(localize("Use a configuration from .vscode/launch.json instead of a program.")))
 ]
-NoDebug: TypeAlias = Annotated[bool, Parameter(negative="", help=shown(say("Just run it, without stopping.")))]
-Cwd: TypeAlias = Annotated[Path | None, Parameter(help=shown(say("The program's working folder.")))]
+NoDebug: TypeAlias = Annotated[bool, Parameter(negative="", help=render(localize("Run without stopping.")))]
+Cwd: TypeAlias = Annotated[Path | None, Parameter(help=render(localize("Working directory of the program.")))]
 Env: TypeAlias = Annotated[
-    tuple[str, ...], Parameter(negative="", help=shown(say("NAME=VALUE for the program; again for more.")))
+    tuple[str, ...],
+    Parameter(negative="", help=render(localize("Environment variable for the program, as NAME=VALUE. Repeatable."))),
 ]
 Pid: TypeAlias = Annotated[
     int | None,
-    Parameter(
-        help=shown(say("Attach to this process; with --config, the one that an attaching configuration asks for."))
-    ),
+    Parameter(help=render(localize("Attach to this process. With --config, the process for an attach configuration."))),
 ]
 Type: TypeAlias = Annotated[
     str | None,
-    Parameter(help=shown(say("The debugger for --pid, as `type` in launch.json; told by the process if left out."))),
+    Parameter(
+        help=render(localize("Debugger for --pid, as `type` in launch.json; detected from the process if omitted."))
+    ),
 ]
 Module: TypeAlias = Annotated[
-    str | None, Parameter(help=shown(say("A module of Python instead of a program, as with python -m.")))
+    str | None, Parameter(help=render(localize("Run a Python module instead of a program, like python -m.")))
 ]
 Input: TypeAlias = Annotated[
     tuple[str, ...],
-    Parameter(negative="", help=shown(say("NAME=VALUE for an input of the configuration; again for more."))),
+    Parameter(negative="", help=render(localize("Input of the configuration, as NAME=VALUE. Repeatable."))),
 ]
 File: TypeAlias = Annotated[
-    str | None, Parameter(help=shown(say("The file that ${{file}} of the configuration stands for.")))
+    str | None, Parameter(help=render(localize("File to use for ${{file}} in the configuration.")))
 ]
 Stdin: TypeAlias = Annotated[
     str | None,
     Parameter(
-        help=shown(say("What the program reads: text, @FILE, or - for our own input.")), allow_leading_hyphen=True
+        help=render(localize("Standard input of the program: text, @FILE, or - for this command's input.")),
+        allow_leading_hyphen=True,
     ),
 ]

@@ -1,1 +1,1 @@
-"""Evidence: questions about a whole run, answered in one go by what is asked at each pass over a place."""
+"""Evidence: questions about a whole run, such as a trace, a check or a crash, answered in one go."""

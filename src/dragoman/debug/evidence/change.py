@@ -1,162 +1,205 @@
-"""Where does a value change, or an invariant break? By a data breakpoint where there is one, else by steps.
+"""Finds where a value changes or an invariant breaks, by a data breakpoint if the debugger has them, else by steps.
 
-Steps stay in the function in which they began; the debugger passes over what it calls. When it returns, the next pass
-over the place begins again, as long as the budget lasts.
+Steps stay in the function in which they began; the debugger steps over calls. When the function returns, the next
+pass over the place starts again, as long as the budget lasts.
 """
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from dragoman.debug.evidence.just_done import line_just_done
-from dragoman.debug.evidence.languages import is_true, language_of
-from dragoman.debug.evidence.points import Point, id_of
-from dragoman.debug.evidence.probing import EVALUATED_WITHIN_S, Probing, said
-from dragoman.debug.evidence.run import End, Evidence, Run, Subject
-from dragoman.debug.evidence.sheet import CELL_CHARACTERS, Cell, Limits, Sheet
-from dragoman.debug.model import Binding, Ended, Frame, Stop
-from dragoman.debug.service import Client
-from dragoman.errors import DragomanError
-from dragoman.workspace.breakpoints import Breakpoint
+import msgspec
 
-Verdict = Literal["changed", "unchanged", "never reached"]
-By = Literal["data breakpoint", "steps"]
+from dragoman.core.errors import DragomanError
+from dragoman.debug.evidence.evaluation import is_true, language_of
+from dragoman.debug.evidence.evidence_probe import EVALUATION_TIMEOUT_S, EvidenceProbe, error_line
+from dragoman.debug.evidence.run import EvidenceRun, EvidenceService, RunOutcome, RunSubject
+from dragoman.debug.evidence.tracepoints import (
+    CELL_CHARACTERS,
+    Cell,
+    TraceLimits,
+    Tracepoint,
+    TraceTable,
+    breakpoint_id,
+)
+from dragoman.debug.model import Binding, FrameInfo, ProgramEnd, Stop
+from dragoman.debug.session.session import DebugSession
+from dragoman.workspace.breakpoints import Breakpoint
+from dragoman.workspace.caller import Caller
+
+_LOOKUP_TIMEOUT_S = 2.0
 _UNBOUNDED = 1_000_000
+
+# The consoles of those debuggers that watch data: the place of the instruction before.
+_LOOKUP_COMMANDS: Mapping[str, str] = {
+    "lldb-dap": "`image lookup --address $pc-1",
+    "codelldb": "image lookup --address $pc-1",
+}
+_SOURCE_LOCATION = re.compile(r" at (?P<file>[^\s:]+):(?P<line>\d+)")
+
+
+async def last_executed_line(session: DebugSession) -> FrameInfo | None:
+    """The top frame, at that line; as it is, where the debugger does not say."""
+    stop = session.stop
+    top = stop.frames[0] if stop and stop.frames else None
+    asked = _LOOKUP_COMMANDS.get(session.launch.adapter_id)
+    if top is None or asked is None:
+        return top
+    try:
+        told = await session.inspection.evaluate(asked, top.id, "console", timeout_s=_LOOKUP_TIMEOUT_S, thread_id=None)
+    except DragomanError:
+        return top
+    found = _SOURCE_LOCATION.search(told.result)
+    if found is None or not top.path.endswith(found["file"].rsplit("/", 1)[-1]):
+        return top
+    return msgspec.structs.replace(top, line=int(found["line"]))
+
+
+ChangeVerdict = Literal["changed", "unchanged", "never reached"]
+DetectionMethod = Literal["data breakpoint", "steps"]
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class DetectedChange:
     """`at` is the line that did it, in the frame that did it; the stack is that of where it stood then."""
 
     old: Cell
     new: Cell
-    at: Frame | None
-    frames: tuple[Frame, ...]
+    at: FrameInfo | None
+    frames: tuple[FrameInfo, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Looked:
-    verdict: Verdict
-    by: By
+class ChangeResult:
+    verdict: ChangeVerdict
+    by: DetectionMethod
     steps: int
-    end: End
-    change: Change | None = None
+    end: RunOutcome
+    change: DetectedChange | None = None
     binding: Binding | None = None
     session_id: str = ""
     state: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class ChangeQuery:
     expression: str
     invariant: str = ""
 
 
-async def changed(
-    evidence: Evidence,
-    client: Client,
-    subject: Subject,
-    point: Point | None,
-    question: Question,
+async def find_change(
+    evidence: EvidenceService,
+    client: Caller,
+    subject: RunSubject,
+    point: Tracepoint | None,
+    question: ChangeQuery,
     *,
     steps: int,
     seconds: float,
-) -> Looked:
+) -> ChangeResult:
     """Without a point it begins where the session stands."""
-    sheet = Sheet(Limits(_UNBOUNDED, _UNBOUNDED, seconds, rows=1))
-    probing = Probing([point] if point else [], sheet, goes_on=lambda _: False, by_stops=True)
-    async with evidence.run(client, subject, probing) as run:
-        looked = await _Search(run, question, steps, has_point=point is not None).result()
-        is_left = not run.is_own and run.session.ended is None
+    table = TraceTable(TraceLimits(_UNBOUNDED, _UNBOUNDED, seconds, rows=1))
+    probe = EvidenceProbe([point] if point else [], table, should_continue=lambda _: False, by_stops=True)
+    async with evidence.run(client, subject, probe) as run:
+        looked = await _ChangeSearch(run, question, steps, has_point=point is not None).result()
+        is_left = not run.owns_session and run.session.ended is None
     session_id, state = (run.session.id, run.session.state.value) if is_left else ("", "")
-    return Looked(looked.verdict, looked.by, looked.steps, looked.end, looked.change, looked.binding, session_id, state)
+    return ChangeResult(
+        looked.verdict, looked.by, looked.steps, looked.end, looked.change, looked.binding, session_id, state
+    )
 
 
-class _Search:
-    def __init__(self, run: Run, question: Question, steps: int, *, has_point: bool) -> None:
+class _ChangeSearch:
+    def __init__(self, run: EvidenceRun, question: ChangeQuery, steps: int, *, has_point: bool) -> None:
         self._run = run
         self._question = question
         self._budget = steps
         self._has_point = has_point
         self._steps = 0
-        self._by: By = "steps"
+        self._by: DetectionMethod = "steps"
         self._truth = language_of(run.session.launch.adapter_id).truth
 
-    async def result(self) -> Looked:
-        end = await self._run.finished() if self._has_point else None
+    async def result(self) -> ChangeResult:
+        end = await self._run.run_to_end() if self._has_point else None
         if end is not None and end.how != "stopped":
-            hits = self._run.probing.sheet.hits
-            return self._told("unchanged" if hits else "never reached", end)
+            hits = self._run.probe.table.hits
+            return self._result("unchanged" if hits else "never reached", end)
         old = await self._value()
-        if await self._is_watched():
+        if await self._set_data_breakpoint():
             self._by = "data breakpoint"
             return await self._watch(old)
-        await self._rest(resting=True)  # a call of the same function would end a step over it
+        await self._suspend(resting=True)  # a call of the same function would end a step over it
         return await self._step(old)
 
-    def _told(self, verdict: Verdict, end: End, change: Change | None = None) -> Looked:
-        binding = self._run.session.bindings.of(id_of(0)) if self._has_point else None
-        return Looked(verdict, self._by, self._steps, end, change, binding)
+    def _result(self, verdict: ChangeVerdict, end: RunOutcome, change: DetectedChange | None = None) -> ChangeResult:
+        binding = self._run.session.breakpoint_sync.of(breakpoint_id(0)) if self._has_point else None
+        return ChangeResult(verdict, self._by, self._steps, end, change, binding)
 
-    async def _watch(self, old: Cell) -> Looked:
-        while self._steps < self._budget and self._run.left_s:
+    async def _watch(self, old: Cell) -> ChangeResult:
+        while self._steps < self._budget and self._run.remaining_s:
             self._steps += 1
-            end = await self._on()
+            end = await self._resume()
             if end.how != "stopped" or end.stop is None:
-                return self._told("unchanged", end)
+                return self._result("unchanged", end)
             new = await self._value()
-            if await self._is_found(old, new):
-                at = await line_just_done(self._run.session)
-                return self._told("changed", End("stopped"), Change(old, new, at, _with_top(at, end.stop.frames)))
+            if await self._has_changed(old, new):
+                at = await last_executed_line(self._run.session)
+                return self._result(
+                    "changed", RunOutcome("stopped"), DetectedChange(old, new, at, _with_top(at, end.stop.frames))
+                )
             old = new
-        return self._told("unchanged", await self._limited())
+        return self._result("unchanged", await self._end_at_limit())
 
-    async def _step(self, old: Cell) -> Looked:
+    async def _step(self, old: Cell) -> ChangeResult:
         home = self._stop().total_frames
-        while self._steps < self._budget and self._run.left_s:
+        while self._steps < self._budget and self._run.remaining_s:
             stood = self._stop()
             self._steps += 1
             outcome = await self._stepped()
             if not isinstance(outcome, Stop) or outcome.reason == "exception":
-                return self._told("unchanged", await self._ended(outcome))
+                return self._result("unchanged", await self._ended(outcome))
             is_home = outcome.total_frames >= home
             new = await self._value() if is_home else old
-            if is_home and await self._is_found(old, new):
-                return self._told("changed", End("stopped"), Change(old, new, stood.frame, stood.frames))
+            if is_home and await self._has_changed(old, new):
+                return self._result(
+                    "changed", RunOutcome("stopped"), DetectedChange(old, new, stood.frame, stood.frames)
+                )
             old = new
             if not is_home:
-                end = await self._again(outcome)
+                end = await self._next_pass(outcome)
                 if end is not None:
-                    return self._told("unchanged", end)
+                    return self._result("unchanged", end)
                 home, old = self._stop().total_frames, await self._value()
-        return self._told("unchanged", await self._limited())
+        return self._result("unchanged", await self._end_at_limit())
 
-    async def _again(self, left: Stop) -> End | None:
+    async def _next_pass(self, left: Stop) -> RunOutcome | None:
         """The function was left: on to the next pass over the place, or what came instead."""
         if not self._has_point:
-            return End("stopped", stop=left)
-        await self._rest(resting=False)
-        end = await self._on()
+            return RunOutcome("stopped", stop=left)
+        await self._suspend(resting=False)
+        end = await self._resume()
         if end.how != "stopped":
             return end
-        await self._rest(resting=True)
+        await self._suspend(resting=True)
         return None
 
-    async def _rest(self, *, resting: bool) -> None:
-        self._run.probing.is_resting = resting
-        await self._run.session.probe(self._run.probing)
+    async def _suspend(self, *, resting: bool) -> None:
+        self._run.probe.is_suspended = resting
+        await self._run.session.probe(self._run.probe)
 
-    async def _on(self) -> End:
-        self._run.probing.sheet.again()
-        return await self._run.went_on()
+    async def _resume(self) -> RunOutcome:
+        self._run.probe.table.reopen()
+        return await self._run.run_on()
 
-    async def _stepped(self) -> Stop | Ended | None:
+    async def _stepped(self) -> Stop | ProgramEnd | None:
         run = self._run
-        stepped = await run.service.step(run.client, run.session.id, "over", thread_id=None, within_s=run.left_s)
+        stepped = await run.service.step(run.client, run.session.id, "over", thread_id=None, within_s=run.remaining_s)
         return stepped.outcome
 
-    async def _is_found(self, old: Cell, new: Cell) -> bool:
+    async def _has_changed(self, old: Cell, new: Cell) -> bool:
         if not self._question.invariant:
             return new != old
         holds = await self._evaluated(self._truth.format(claim=self._question.invariant))
@@ -166,40 +209,40 @@ class _Search:
         return await self._evaluated(self._question.expression)
 
     async def _evaluated(self, expression: str) -> Cell:
-        looks = self._run.session.looks
+        inspection = self._run.session.inspection
         try:
-            found = await looks.evaluate(expression, None, "watch", timeout_s=EVALUATED_WITHIN_S, thread_id=None)
+            found = await inspection.evaluate(expression, None, "watch", timeout_s=EVALUATION_TIMEOUT_S, thread_id=None)
         except DragomanError as error:
-            return Cell(said(error)[:CELL_CHARACTERS], failed=True)
+            return Cell(error_line(error)[:CELL_CHARACTERS], failed=True)
         return Cell(found.result)
 
-    async def _is_watched(self) -> bool:
+    async def _set_data_breakpoint(self) -> bool:
         """A debugger that cannot watch this data, or none, steps."""
         session = self._run.session
-        wanted = Breakpoint(id=id_of(1), kind="data", variable=self._question.expression, session=session.id)
+        wanted = Breakpoint(id=breakpoint_id(1), kind="data", variable=self._question.expression, session=session.id)
         try:
-            self._run.probing.watched = await session.looks.data_of(wanted)
-            await session.probe(self._run.probing)
+            self._run.probe.watched = await session.inspection.resolve_data_breakpoint(wanted)
+            await session.probe(self._run.probe)
         except DragomanError:
-            self._run.probing.watched = None
+            self._run.probe.watched = None
             return False
-        if session.bindings.of(id_of(1)).verified:
+        if session.breakpoint_sync.of(breakpoint_id(1)).verified:
             return True
-        self._run.probing.watched = None
+        self._run.probe.watched = None
         return False
 
     def _stop(self) -> Stop:
         return self._run.session.require_stopped()
 
-    async def _limited(self) -> End:
-        limit: Literal["steps", "seconds"] = "seconds" if not self._run.left_s else "steps"
-        return await self._run.limited(limit, self._run.session.stop if self._run.session.stands else None)
+    async def _end_at_limit(self) -> RunOutcome:
+        limit: Literal["steps", "seconds"] = "seconds" if not self._run.remaining_s else "steps"
+        return await self._run.end_at_limit(limit, self._run.session.stop if self._run.session.is_at_stop else None)
 
-    async def _ended(self, outcome: Stop | Ended | None) -> End:
-        if isinstance(outcome, Ended):
-            return End("exited", ended=outcome)
-        return End("exception", stop=outcome) if outcome else await self._run.limited("seconds")
+    async def _ended(self, outcome: Stop | ProgramEnd | None) -> RunOutcome:
+        if isinstance(outcome, ProgramEnd):
+            return RunOutcome("exited", ended=outcome)
+        return RunOutcome("exception", stop=outcome) if outcome else await self._run.end_at_limit("seconds")
 
 
-def _with_top(top: Frame | None, frames: tuple[Frame, ...]) -> tuple[Frame, ...]:
+def _with_top(top: FrameInfo | None, frames: tuple[FrameInfo, ...]) -> tuple[FrameInfo, ...]:
     return (top, *frames[1:]) if top else frames

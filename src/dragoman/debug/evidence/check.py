@@ -1,4 +1,4 @@
-"""A claim at a place, over a whole run: it holds, it is broken at a hit, or the place was never reached."""
+"""Checks a claim at a place over a whole run: it holds, it is broken at a hit, or the place is never reached."""
 
 from __future__ import annotations
 
@@ -8,28 +8,27 @@ from typing import Literal
 
 import msgspec
 
-from dragoman.debug.evidence.languages import is_true
-from dragoman.debug.evidence.names import names_in
-from dragoman.debug.evidence.points import Point
-from dragoman.debug.evidence.run import Evidence, Subject
-from dragoman.debug.evidence.sheet import Cell, Limits, Row
-from dragoman.debug.evidence.trace import Trace, traced
-from dragoman.debug.service import Client
+from dragoman.debug.evidence.evaluation import is_true
+from dragoman.debug.evidence.expressions import names_in
+from dragoman.debug.evidence.run import EvidenceService, RunSubject
+from dragoman.debug.evidence.trace import RecordedTrace, run_trace
+from dragoman.debug.evidence.tracepoints import Cell, TraceLimits, Tracepoint, TraceRow
+from dragoman.workspace.caller import Caller
 
-Verdict = Literal["holds", "broken", "never reached"]
+CheckVerdict = Literal["holds", "broken", "never reached"]
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
-    verdict: Verdict
+class ClaimCheck:
+    verdict: CheckVerdict
     hits: int
-    trace: Trace
+    trace: RecordedTrace
     asked: tuple[str, ...] = ()
-    before: Row | None = None
+    before: TraceRow | None = None
     """The last row that held, where one did."""
-    broken: Row | None = None
+    broken: TraceRow | None = None
 
-    def values(self, row: Row) -> list[tuple[str, Cell]]:
+    def values(self, row: TraceRow) -> list[tuple[str, Cell]]:
         return list(zip(self.asked, row.cells[1:], strict=False))
 
     @property
@@ -38,27 +37,27 @@ class Checked:
         return self.broken.cells[0].text if self.broken and self.broken.cells and self.broken.cells[0].failed else ""
 
 
-async def checked(
-    evidence: Evidence,
-    client: Client,
-    subject: Subject,
-    point: Point,
+async def run_check(
+    evidence: EvidenceService,
+    client: Caller,
+    subject: RunSubject,
+    point: Tracepoint,
     claim: str,
-    limits: Limits,
+    limits: TraceLimits,
     *,
     besides: Sequence[str] = (),
     stops: bool = False,
-) -> Checked:
+) -> ClaimCheck:
     asked = tuple(dict.fromkeys((*names_in(claim), *besides)))
     point = msgspec.structs.replace(point, claim=claim, expressions=asked)
     limits = replace(limits, rows=2)
-    trace = await traced(evidence, client, subject, [point], limits, goes_on=_holds, is_kept=stops)
-    rows, hits = trace.sheet.rows, trace.sheet.hits
-    if trace.broke_off is not None:
+    trace = await run_trace(evidence, client, subject, [point], limits, should_continue=_holds, keeps_session=stops)
+    rows, hits = trace.table.rows, trace.table.hits
+    if trace.breaking_row is not None:
         before = rows[-2] if len(rows) > 1 else None
-        return Checked("broken", hits, trace, asked, before, trace.broke_off)
-    return Checked("holds" if hits else "never reached", hits, trace, asked)
+        return ClaimCheck("broken", hits, trace, asked, before, trace.breaking_row)
+    return ClaimCheck("holds" if hits else "never reached", hits, trace, asked)
 
 
-def _holds(row: Row) -> bool:
+def _holds(row: TraceRow) -> bool:
     return bool(row.cells) and is_true(row.cells[0])

@@ -1,4 +1,4 @@
-"""Where a program broke down: its own frames from there up, what they hold, and the values in the line that failed."""
+"""Explains a crash: the program's own frames, their variables, and the values in the line that failed."""
 
 from __future__ import annotations
 
@@ -8,110 +8,142 @@ from dataclasses import dataclass, replace
 
 import msgspec
 
-from dragoman.debug.evidence import python_rows
-from dragoman.debug.evidence.failing_line import parts_of
-from dragoman.debug.evidence.javascript_rows import thrown_below_own_code
-from dragoman.debug.evidence.languages import language_of
-from dragoman.debug.evidence.own_locals import is_own
-from dragoman.debug.evidence.printed_chain import chain_printed
-from dragoman.debug.evidence.printed_crash import Cause, printed_crash, python_crash
-from dragoman.debug.evidence.probing import EVALUATED_WITHIN_S, Probing, said
-from dragoman.debug.evidence.run import OUTPUT_CHARACTERS, End, Evidence, Run, Subject
-from dragoman.debug.evidence.sheet import Cell, Limits, Sheet
-from dragoman.debug.model import Frame, Raised, Stop, Variable
-from dragoman.debug.service import Client
-from dragoman.debug.states import State
-from dragoman.errors import DragomanError
-from dragoman.visible import without_colours
+from dragoman.core.errors import DragomanError
+from dragoman.core.safe_text import strip_colors
+from dragoman.debug.evidence import python_evaluation
+from dragoman.debug.evidence.evaluation import language_of
+from dragoman.debug.evidence.evidence_probe import EVALUATION_TIMEOUT_S, EvidenceProbe, error_line
+from dragoman.debug.evidence.expressions import line_parts
+from dragoman.debug.evidence.javascript_evaluation import own_code_throw_condition
+from dragoman.debug.evidence.printed_crash import (
+    CrashCause,
+    read_printed_chain,
+    read_printed_crash,
+    read_python_traceback,
+)
+from dragoman.debug.evidence.run import OUTPUT_CHARACTERS, EvidenceRun, EvidenceService, RunOutcome, RunSubject
+from dragoman.debug.evidence.tracepoints import Cell, TraceLimits, TraceTable
+from dragoman.debug.model import FrameInfo, RaisedException, Stop, VariableInfo
+from dragoman.debug.session.states import SessionState
+from dragoman.workspace.caller import Caller
 
-FRAMES = 8
-_CAUSES = 8
-_OPENED = 5
-_MEMBERS = 20
-_LEVELS = 3
+# Made by the language or by a runner of tests.
+_GENERATED_PREFIXES = ("__", "special variables", "function variables", "class variables", "~r", "@py_")
+_GENERATED_VALUES = {
+    ("this", "global"),
+    ("this", "Object"),
+    ("this", "undefined"),
+    ("exports", "{}"),
+    ("%self", "main"),
+}
+_NODE_MODULE_PREFIX = "Module {id: "
+_GENERATED_TYPES = {"function", "type", "module", "builtin_function_or_method", "Function", "*testing.T", "*testing.B"}
+MAX_FRAMES = 8
+_MOST_CAUSES = 8
+_MOST_EXPANDED = 5
+_MOST_MEMBERS = 20
+_MOST_LEVELS = 3
+_MOST_PAGES = 12
+_OWN_EXIT_TIMEOUT_S = 2.0
+_PRINTED_CHARACTERS = 20_000
+_REPORT_CHARACTERS = 100_000
+_MOST_CAUGHT = 40
+# A value that is code was not computed by the line; each adapter shows it in such words.
+_IS_CODE = ("<function", "<built-in", "<module", "<class", "<bound method", "ƒ ", "class ")
+
+
+def is_user_variable(variable: VariableInfo) -> bool:
+    is_module = variable.name == "module" and variable.value.startswith(_NODE_MODULE_PREFIX)
+    is_made = (
+        is_module
+        or variable.name.startswith(_GENERATED_PREFIXES)
+        or (variable.name, variable.value) in _GENERATED_VALUES
+    )
+    return not is_made and (variable.type or "") not in _GENERATED_TYPES
+
+
 _NULL = re.compile(r"0x0+")
-_PAGES = 12
 _IS_MEMBER = re.compile(r"[^\W\d]\w*|\[\d+\]")
 _INNER = re.compile(r"\bArray\(\d+\)|\{…\}|: (?:Map|Set)\(\d+\)")  # as js-debug shows what is within
 _ADDRESS = re.compile(r"^<[\w.<>]+ object at 0x[0-9a-f]+>$|^0x[0-9a-f]+$|^\w[\w:<>, *&]* ?@ ?0x[0-9a-f]+$|^\{\.\.\.\}$")
-_ENDS_BY_ITSELF_WITHIN_S = 2.0
-_PRINTED = 20_000
-_REPORT = 100_000
-_CAUGHT = 40
-# A value that is code was not computed by the line; each adapter shows it in such words.
-_IS_CODE = ("<function", "<built-in", "<module", "<class", "<bound method", "ƒ ", "class ")
 # Such a name is bound by the line itself, inside a comprehension; or it is the failure, and told as that.
 _NO_SUCH_NAME = re.compile(r"(?:Uncaught )?(?:NameError|ReferenceError)\b")
 
-Lines = Callable[[str], Awaitable[Sequence[str] | None]]
+
+ReadLines = Callable[[str], Awaitable[Sequence[str] | None]]
+
 
 # What is caught and ends the program all the same.
-_CAUGHT_BY_ADAPTER = {"pwa-node": thrown_below_own_code(modules_alone=True)}
+_CAUGHT_BY_ADAPTER = {"pwa-node": own_code_throw_condition(modules_alone=True)}
 # The text of a worker's traceback, which its exception carries from one process to another.
-_REMOTE = frozenset({"_RemoteTraceback", "RemoteTraceback"})
+_REMOTE_TRACEBACKS = frozenset({"_RemoteTraceback", "RemoteTraceback"})
 
 
 @dataclass(frozen=True, slots=True)
-class SeenFrame:
-    frame: Frame
+class ExplainedFrame:
+    frame: FrameInfo
     source: str = ""
-    variables: tuple[Variable, ...] = ()
+    variables: tuple[VariableInfo, ...] = ()
     values: tuple[tuple[str, Cell], ...] = ()
     """Of the parts of the line that failed."""
 
 
 @dataclass(frozen=True, slots=True)
-class Crash:
-    end: End
-    frames: tuple[SeenFrame, ...] = ()
-    causes: tuple[Cause, ...] = ()
-    printed: Raised | None = None
+class CrashReport:
+    """What a crash explanation found. It may also describe a run that did not crash."""
+
+    end: RunOutcome
+    frames: tuple[ExplainedFrame, ...] = ()
+    causes: tuple[CrashCause, ...] = ()
+    printed: RaisedException | None = None
     """What it was, where the debugger did not stop and the program has said it."""
     session_id: str = ""
     """Of a session that is left to go on with."""
     state: str = ""
 
     @property
-    def is_one(self) -> bool:
+    def has_crashed(self) -> bool:
         """Whether it broke down at all."""
         ended = self.end.ended
         return self.end.how == "exception" or bool(ended and (ended.signal or ended.exit_code))
 
 
-async def crashed(evidence: Evidence, client: Client, subject: Subject, lines: Lines, seconds: float) -> Crash:
+async def explain_crash(
+    evidence: EvidenceService, client: Caller, subject: RunSubject, lines: ReadLines, seconds: float
+) -> CrashReport:
     """A session that stands at an exception is explained as it stands; any other goes on to its end."""
-    probing = Probing((), Sheet(Limits(seconds=seconds)), by_stops=True, caught=_CAUGHT_BY_ADAPTER)
-    async with evidence.run(client, subject, probing) as run:
-        crash = await _broken_down(run, lines)
-        if crash.end.how == "exception" and run.is_own and crash.end.ended is None:
-            crash = await _with_its_end(run, crash)
-        if not crash.frames and crash.is_one:
-            crash = await _as_printed(run, crash, lines)
-        is_left = run.session.ended is None and not run.is_own
+    probe = EvidenceProbe((), TraceTable(TraceLimits(seconds=seconds)), by_stops=True, caught=_CAUGHT_BY_ADAPTER)
+    async with evidence.run(client, subject, probe) as run:
+        crash = await _run_to_crash(run, lines)
+        if crash.end.how == "exception" and run.owns_session and crash.end.ended is None:
+            crash = await _with_exit(run, crash)
+        if not crash.frames and crash.has_crashed:
+            crash = await _from_output(run, crash, lines)
+        is_left = run.session.ended is None and not run.owns_session
     return replace(crash, session_id=run.session.id, state=run.session.state.value) if is_left else crash
 
 
-async def _broken_down(run: Run, lines: Lines) -> Crash:
+async def _run_to_crash(run: EvidenceRun, lines: ReadLines) -> CrashReport:
     """Of what is caught on the way, the last that the program speaks of when it ends."""
-    end, caught = await _end_of(run), list[tuple[int, Crash]]()
-    while run.is_own and end.raised is not None and not end.raised.uncaught and run.left_s:
-        if len(caught) < _CAUGHT:
-            caught.append((run.session.output.end, await explained(run, end, lines)))
-        elif run.probing.watched is not None:
-            run.probing.watched = None
-            await run.session.probe(run.probing)
-        end = await run.went_on()
+    end, caught = await _end_of(run), list[tuple[int, CrashReport]]()
+    while run.owns_session and end.raised is not None and not end.raised.uncaught and run.remaining_s:
+        if len(caught) < _MOST_CAUGHT:
+            caught.append((run.session.output.end, await describe_end(run, end, lines)))
+        elif run.probe.watched is not None:
+            run.probe.watched = None
+            await run.session.probe(run.probe)
+        end = await run.run_on()
     if end.ended is None or not end.ended.exit_code:
-        return await explained(run, end, lines)
+        return await describe_end(run, end, lines)
     for position, crash in reversed(caught):
-        printed = run.session.output.since(position, most=_PRINTED)[0]
+        printed = run.session.output.since(position, most=_PRINTED_CHARACTERS)[0]
         if crash.end.raised is not None and _first_line(crash.end.raised) in printed:
             ended = replace(crash.end, ended=end.ended, output=_before(end.output, printed))
             return _with_chain(run, replace(crash, end=ended), printed)
-    return Crash(end)
+    return CrashReport(end)
 
 
-def _first_line(raised: Raised) -> str:
+def _first_line(raised: RaisedException) -> str:
     return next(iter(raised.message.strip().splitlines()), raised.type)
 
 
@@ -120,97 +152,101 @@ def _before(output: str, printed: str) -> str:
     return output.removesuffix(printed)
 
 
-async def _with_its_end(run: Run, crash: Crash) -> Crash:
+async def _with_exit(run: EvidenceRun, crash: CrashReport) -> CrashReport:
     """What a language prints of it then is read, and not shown: it is what is told here."""
     printed = run.session.output.end
-    crash = replace(crash, end=replace(crash.end, ended=await run.let_end(_ENDS_BY_ITSELF_WITHIN_S)))
-    return _with_chain(run, crash, run.session.output.since(printed, most=_PRINTED)[0])
+    crash = replace(crash, end=replace(crash.end, ended=await run.wait_for_exit(_OWN_EXIT_TIMEOUT_S)))
+    return _with_chain(run, crash, run.session.output.since(printed, most=_PRINTED_CHARACTERS)[0])
 
 
-def _with_chain(run: Run, crash: Crash, printed: str) -> Crash:
+def _with_chain(run: EvidenceRun, crash: CrashReport, printed: str) -> CrashReport:
     end, adapter_id = crash.end, run.session.launch.adapter_id
     if end.stop is None or end.raised is None or crash.causes:
         return crash
-    raised, *causes = chain_printed(adapter_id, end.raised, printed)
+    raised, *causes = read_printed_chain(adapter_id, end.raised, printed)
     stop = msgspec.structs.replace(end.stop, raised=raised)
     # A sanitizer has reported by the time it stops.
-    text = run.session.output.since(0, most=_REPORT)[0] if "Sanitizer" in raised.type else printed
-    found = printed_crash(adapter_id, without_colours(text))
-    told = tuple(Cause(it.type, it.message) for it in causes) or (found.causes if found else ())
+    text = run.session.output.since(0, most=_REPORT_CHARACTERS)[0] if "Sanitizer" in raised.type else printed
+    found = read_printed_crash(adapter_id, strip_colors(text))
+    told = tuple(CrashCause(it.type, it.message) for it in causes) or (found.causes if found else ())
     return replace(crash, end=replace(end, stop=stop), causes=told)
 
 
-async def _as_printed(run: Run, crash: Crash, lines: Lines) -> Crash:
+async def _from_output(run: EvidenceRun, crash: CrashReport, lines: ReadLines) -> CrashReport:
     """Where no debugger stopped: what the program said when it ended."""
-    text = without_colours(run.session.output.since(0, most=_REPORT)[0])
-    found = printed_crash(run.session.launch.adapter_id, text)
+    text = strip_colors(run.session.output.since(0, most=_REPORT_CHARACTERS)[0])
+    found = read_printed_crash(run.session.launch.adapter_id, text)
     if found is None:
         return crash
-    frames = [SeenFrame(it, await _source(it, lines)) for it in found.frames]
+    frames = [ExplainedFrame(it, await _source(it, lines)) for it in found.frames]
     end = replace(crash.end, output=text[: found.start][-OUTPUT_CHARACTERS:])
     return replace(crash, end=end, frames=tuple(frames), causes=found.causes, printed=found.raised)
 
 
-async def _source(frame: Frame, lines: Lines) -> str:
+async def _source(frame: FrameInfo, lines: ReadLines) -> str:
     text = await lines(frame.path) if frame.path else None
     return text[frame.line - 1].strip() if text and 0 < frame.line <= len(text) else ""
 
 
-async def _end_of(run: Run) -> End:
+async def _end_of(run: EvidenceRun) -> RunOutcome:
     stop = run.session.stop
-    if not run.is_own and stop is not None and stop.reason == "exception":
-        return End("exception", stop=stop)
-    return await run.finished()
+    if not run.owns_session and stop is not None and stop.reason == "exception":
+        return RunOutcome("exception", stop=stop)
+    return await run.run_to_end()
 
 
-async def explained(run: Run, end: End, lines: Lines) -> Crash:
+async def describe_end(run: EvidenceRun, end: RunOutcome, lines: ReadLines) -> CrashReport:
     stop = end.stop
-    if stop is None or run.session.state is not State.STOPPED:
-        return Crash(end)
-    own = [it for it in stop.frames if not it.is_library][:FRAMES] or list(stop.frames[:1])
-    seen = [await _seen(run, frame, lines) for frame in own]
+    if stop is None or run.session.state is not SessionState.STOPPED:
+        return CrashReport(end)
+    own = [it for it in stop.frames if not it.is_library][:MAX_FRAMES] or list(stop.frames[:1])
+    seen = [await _describe_frame(run, frame, lines) for frame in own]
     if seen and end.how == "exception":
         seen[0] = await _with_values(run, seen[0], lines)
-    return Crash(end, tuple(seen), await _causes(run, stop))
+    return CrashReport(end, tuple(seen), await _causes(run, stop))
 
 
-async def _seen(run: Run, frame: Frame, lines: Lines) -> SeenFrame:
+async def _describe_frame(run: EvidenceRun, frame: FrameInfo, lines: ReadLines) -> ExplainedFrame:
     source = await _source(frame, lines)
     try:
-        found = await run.session.looks.locals(frame.id)
+        found = await run.session.inspection.locals(frame.id)
     except DragomanError:
         found = None
-    raised = run.session.launch.dialect.raised_local
-    own = [it for it in (found.variables if found else ()) if it.name != raised and is_own(it)]
-    return SeenFrame(frame, source, await _opened(run, frame, own))
+    raised = run.session.launch.quirks.raised_local
+    own = [it for it in (found.variables if found else ()) if it.name != raised and is_user_variable(it)]
+    return ExplainedFrame(frame, source, await _expand_variables(run, frame, own))
 
 
-async def _opened(run: Run, frame: Frame, variables: Sequence[Variable]) -> tuple[Variable, ...]:
+async def _expand_variables(
+    run: EvidenceRun, frame: FrameInfo, variables: Sequence[VariableInfo]
+) -> tuple[VariableInfo, ...]:
     """Where a debugger shows an address alone, or containers in a container by their length, what stands there."""
     chosen = [it for it in variables if it.reference and (_ADDRESS.search(it.value) or _INNER.search(it.value))]
-    shown = await _shown_whole(run, frame, chosen[:_OPENED])
+    shown = await _expanded_values(run, frame, chosen[:_MOST_EXPANDED])
     return tuple(shown.get(it.name, it) for it in variables)
 
 
-async def _shown_whole(run: Run, frame: Frame, chosen: Sequence[Variable]) -> dict[str, Variable]:
+async def _expanded_values(
+    run: EvidenceRun, frame: FrameInfo, chosen: Sequence[VariableInfo]
+) -> dict[str, VariableInfo]:
     """By one question where the language has one that changes nothing; else by opening them, level by level."""
     cells: list[Cell] = []
     if run.session.launch.adapter_id == "pwa-node":
-        cells = await _evaluated(run, [it.evaluate_name or it.name for it in chosen], frame)
-    left = [_PAGES]
-    found: dict[str, Variable] = {}
+        cells = await _evaluate_all(run, [it.evaluate_name or it.name for it in chosen], frame)
+    left = [_MOST_PAGES]
+    found: dict[str, VariableInfo] = {}
     for at, variable in enumerate(chosen):
         cell = cells[at] if at < len(cells) else Cell("", failed=True)
-        value = await _members(run, variable, _LEVELS, left) if cell.failed else cell.text
+        value = await _members(run, variable, _MOST_LEVELS, left) if cell.failed else cell.text
         found[variable.name] = msgspec.structs.replace(variable, value=value)
     return found
 
 
-async def _members(run: Run, variable: Variable, levels: int, left: list[int]) -> str:
+async def _members(run: EvidenceRun, variable: VariableInfo, levels: int, left: list[int]) -> str:
     """`left`: how many may still be opened."""
     left[0] -= 1
     try:
-        page = await run.session.looks.page(variable.reference, start=0, count=_MEMBERS)
+        page = await run.session.inspection.page(variable.reference, start=0, count=_MOST_MEMBERS)
     except DragomanError:
         return variable.value
     shown = []
@@ -223,65 +259,65 @@ async def _members(run: Run, variable: Variable, levels: int, left: list[int]) -
     return f"{variable.type or ''}({', '.join(shown)})" if shown else variable.value
 
 
-async def _with_values(run: Run, seen: SeenFrame, lines: Lines) -> SeenFrame:
+async def _with_values(run: EvidenceRun, seen: ExplainedFrame, lines: ReadLines) -> ExplainedFrame:
     frame = seen.frame
     text = await lines(frame.path) if frame.path else None
-    parts = parts_of(text or (), frame.line, frame.path)
-    cells = await _evaluated(run, parts, frame)
-    told = [(part, cell) for part, cell in zip(parts, cells, strict=False) if _is_telling(cell)]
+    parts = line_parts(text or (), frame.line, frame.path)
+    cells = await _evaluate_all(run, parts, frame)
+    told = [(part, cell) for part, cell in zip(parts, cells, strict=False) if _is_informative(cell)]
     failed = [part for part, cell in told if cell.failed]
-    shown = [(part, cell) for part, cell in told if not (cell.failed and _holds_another(part, failed))]
+    shown = [(part, cell) for part, cell in told if not (cell.failed and _contains_failed_part(part, failed))]
     return replace(seen, values=tuple(shown))
 
 
-def _is_telling(cell: Cell) -> bool:
+def _is_informative(cell: Cell) -> bool:
     return not (_NO_SUCH_NAME.match(cell.text) if cell.failed else cell.text.startswith(_IS_CODE))
 
 
-def _holds_another(part: str, failed: Sequence[str]) -> bool:
+def _contains_failed_part(part: str, failed: Sequence[str]) -> bool:
     """Of a chain that fails, the first link that does."""
     return any(part != it and part.startswith(it) and not part[len(it)].isalnum() for it in failed)
 
 
-async def _causes(run: Run, stop: Stop) -> tuple[Cause, ...]:
+async def _causes(run: EvidenceRun, stop: Stop) -> tuple[CrashCause, ...]:
     if run.session.launch.adapter_id != "debugpy" or stop.raised is None:
         return ()
-    cell = await _cell(run, python_rows.asked_causes(_CAUSES), stop.frames[0], "watch")
+    cell = await _evaluate_cell(run, python_evaluation.build_causes_query(_MOST_CAUSES), stop.frames[0], "watch")
     try:
-        found = python_rows.answered_causes(cell.text) if not cell.failed else []
+        found = python_evaluation.parse_causes(cell.text) if not cell.failed else []
     except (ValueError, SyntaxError, TypeError):
         return ()
     return tuple(_cause(*it) for it in found)
 
 
-def _cause(type: str, text: str, place: tuple[str, int, str] | None, values: Mapping[str, str]) -> Cause:
+def _cause(type: str, text: str, place: tuple[str, int, str] | None, values: Mapping[str, str]) -> CrashCause:
     """Of a worker in another process the text of its traceback says all."""
-    remote = python_crash(text.strip().strip('"').lstrip()) if type in _REMOTE else None
+    remote = read_python_traceback(text.strip().strip('"').lstrip()) if type in _REMOTE_TRACEBACKS else None
     if remote is not None:
-        return Cause(remote.raised.type, remote.raised.message, next(iter(remote.frames), None))
-    frame = Frame(id=0, path=place[0], line=place[1], name=place[2]) if place else None
-    variables = tuple(Variable(name=name, value=value) for name, value in values.items())
-    return Cause(type, text, frame, tuple(it for it in variables if is_own(it)))
+        return CrashCause(remote.raised.type, remote.raised.message, next(iter(remote.frames), None))
+    frame = FrameInfo(id=0, path=place[0], line=place[1], name=place[2]) if place else None
+    variables = tuple(VariableInfo(name=name, value=value) for name, value in values.items())
+    return CrashCause(type, text, frame, tuple(it for it in variables if is_user_variable(it)))
 
 
-async def _evaluated(run: Run, expressions: Sequence[str], frame: Frame) -> list[Cell]:
+async def _evaluate_all(run: EvidenceRun, expressions: Sequence[str], frame: FrameInfo) -> list[Cell]:
     """Together where the language can say that; one by one where not, and none after one that did not end."""
     combination = language_of(run.session.launch.adapter_id).combination
     if not expressions:
         return []
     if combination is None:
-        return [await _cell(run, it, frame, "watch") for it in expressions]
-    together = await _cell(run, combination.asked(expressions), frame, combination.context)
+        return [await _evaluate_cell(run, it, frame, "watch") for it in expressions]
+    together = await _evaluate_cell(run, combination.build_query(expressions), frame, combination.context)
     try:
-        return [] if together.failed else combination.answered(together.text)
+        return [] if together.failed else combination.parse_result(together.text)
     except (ValueError, SyntaxError):
         return []
 
 
-async def _cell(run: Run, expression: str, frame: Frame, context: str) -> Cell:
-    looks = run.session.looks
+async def _evaluate_cell(run: EvidenceRun, expression: str, frame: FrameInfo, context: str) -> Cell:
+    inspection = run.session.inspection
     try:
-        found = await looks.evaluate(expression, frame.id, context, timeout_s=EVALUATED_WITHIN_S, thread_id=None)
+        found = await inspection.evaluate(expression, frame.id, context, timeout_s=EVALUATION_TIMEOUT_S, thread_id=None)
     except DragomanError as error:
-        return Cell(said(error), failed=True)
+        return Cell(error_line(error), failed=True)
     return Cell(found.result)

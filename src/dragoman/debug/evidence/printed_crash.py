@@ -1,7 +1,7 @@
-"""What a program prints when it breaks down, read where its debugger did not stop: what it was, where, and from what.
+"""Reads what a program prints when it crashes: the exception, its frames and its causes.
 
-Python at its recursion limit has no room left for a debugger; a sanitizer ends the program by itself; what a worker
-process raised comes back as the text of its traceback.
+This is needed where the debugger does not stop. Python at its recursion limit has no room left for a debugger, a
+sanitizer ends the program itself, and the exception of a worker process arrives as the text of its traceback.
 """
 
 from __future__ import annotations
@@ -11,88 +11,90 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from dragoman.debug.model import Frame, Raised, Variable
-from dragoman.debug.own_code import is_library
+from dragoman.debug.model import FrameInfo, RaisedException, VariableInfo
+from dragoman.debug.source_files import is_library
 
 _MOST_FRAMES = 8
 _MOST_CAUSES = 8
-_OURSELVES = f"{Path(__file__).parents[2]}/"
+_MOST_LINKS = 8
+
+_DRAGOMAN_FOLDER = f"{Path(__file__).parents[2]}/"
 
 
 @dataclass(frozen=True, slots=True)
-class Cause:
+class CrashCause:
     """What led to a breakdown, with the innermost place of the user's own in it."""
 
     type: str
     message: str
-    frame: Frame | None = None
-    variables: tuple[Variable, ...] = ()
+    frame: FrameInfo | None = None
+    variables: tuple[VariableInfo, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class PrintedCrash:
-    raised: Raised
-    frames: tuple[Frame, ...] = ()
+    raised: RaisedException
+    frames: tuple[FrameInfo, ...] = ()
     """From the place that failed up."""
-    causes: tuple[Cause, ...] = ()
+    causes: tuple[CrashCause, ...] = ()
     start: int = 0
     """Where in the text it begins."""
 
 
-def printed_crash(adapter_id: str, text: str) -> PrintedCrash | None:
+def read_printed_crash(adapter_id: str, text: str) -> PrintedCrash | None:
     """The last that a text tells of."""
     reads = _BY_ADAPTER.get(adapter_id)
     return reads(text) if reads else None
 
 
-def _own(frames: Sequence[Frame]) -> tuple[Frame, ...]:
+def _user_frames(frames: Sequence[FrameInfo]) -> tuple[FrameInfo, ...]:
     """Of those that a recursion has many times in a row, one; without who started the program under the debugger."""
-    found = [it for it in frames if not it.is_library and not it.path.startswith(_OURSELVES)]
+    found = [it for it in frames if not it.is_library and not it.path.startswith(_DRAGOMAN_FOLDER)]
     once = [it for at, it in enumerate(found) if at == 0 or it != found[at - 1]]
     return tuple(once[:_MOST_FRAMES])
 
 
-def _frame(name: str, path: str, line: str) -> Frame:
-    return Frame(id=0, name=name, path=path, line=int(line), is_library=is_library(path))
+def _frame(name: str, path: str, line: str) -> FrameInfo:
+    return FrameInfo(id=0, name=name, path=path, line=int(line), is_library=is_library(path))
 
 
 # Python.
 
 _TRACEBACK = re.compile(r"^Traceback \(most recent call last\):\n(?P<frames>(?:[ \t].*\n|\n)*)", re.MULTILINE)
 _PYTHON_FRAME = re.compile(r'^ +File "(?P<path>[^"\n]+)", line (?P<line>\d+), in (?P<name>.+)$', re.MULTILINE)
-_LED_TO = re.compile(r"^(?:The above exception was|During handling of the above exception)", re.MULTILINE)
+_CHAIN_SEPARATOR = re.compile(r"^(?:The above exception was|During handling of the above exception)", re.MULTILINE)
 _PYTHON_RAISED = re.compile(r"(?P<type>[A-Za-z_][\w.]*)(?:: (?P<message>.*))?\n?")
 
 
-def python_crash(text: str) -> PrintedCrash | None:
+def read_python_traceback(text: str) -> PrintedCrash | None:
     """A traceback for each link of the chain: the last is what ended the program, those before led to it."""
     links = [found for found in _TRACEBACK.finditer(text) if _PYTHON_RAISED.match(text, found.end())]
     chain = links[-1:]
     while len(chain) <= _MOST_CAUSES and len(chain) < len(links):
         before = links[-len(chain) - 1]
-        if not _LED_TO.search(text, before.end(), chain[0].start()):
+        if not _CHAIN_SEPARATOR.search(text, before.end(), chain[0].start()):
             break
         chain.insert(0, before)
     told = [(_raised(it, text), _python_frames(it)) for it in chain]
     if not told:
         return None
     *earlier, (raised, frames) = told
-    causes = [Cause(it.type, it.message, next(iter(at), None)) for it, at in reversed(earlier)]
+    causes = [CrashCause(it.type, it.message, next(iter(at), None)) for it, at in reversed(earlier)]
     return PrintedCrash(raised, frames, tuple(causes), chain[0].start())
 
 
-def _raised(found: re.Match[str], text: str) -> Raised:
+def _raised(found: re.Match[str], text: str) -> RaisedException:
     said = _PYTHON_RAISED.match(text, found.end())
     return (
-        Raised(type=said["type"].rpartition(".")[2], message=said["message"] or "")
+        RaisedException(type=said["type"].rpartition(".")[2], message=said["message"] or "")
         if said
-        else Raised(type="", message="")
+        else RaisedException(type="", message="")
     )
 
 
-def _python_frames(found: re.Match[str]) -> tuple[Frame, ...]:
+def _python_frames(found: re.Match[str]) -> tuple[FrameInfo, ...]:
     frames = [_frame(it["name"], it["path"], it["line"]) for it in _PYTHON_FRAME.finditer(found["frames"])]
-    return _own(frames[::-1])
+    return _user_frames(frames[::-1])
 
 
 # JavaScript.
@@ -106,7 +108,7 @@ _NODE_FRAME = re.compile(
 )
 
 
-def _node_crash(text: str) -> PrintedCrash | None:
+def _read_node_crash(text: str) -> PrintedCrash | None:
     found = list(_NODE_RAISED.finditer(text))
     if not found:
         return None
@@ -114,7 +116,9 @@ def _node_crash(text: str) -> PrintedCrash | None:
     frames = [
         _frame(it["name"] or "<anonymous>", it["path"], it["line"]) for it in _NODE_FRAME.finditer(last["frames"])
     ]
-    return PrintedCrash(Raised(type=last["type"], message=last["message"] or ""), _own(frames), start=last.start())
+    return PrintedCrash(
+        RaisedException(type=last["type"], message=last["message"] or ""), _user_frames(frames), start=last.start()
+    )
 
 
 # Sanitizers.
@@ -124,13 +128,13 @@ _RUNTIME_ERROR = re.compile(
     r"^(?P<path>[^\s:][^\n:]*):(?P<line>\d+):\d+: runtime error: (?P<message>.*)$", re.MULTILINE
 )
 _ACCESS = re.compile(r"^(?P<access>(?:READ|WRITE) of size \d+)", re.MULTILINE)
-_WHOSE = re.compile(r"^(?P<whose>(?:freed|previously allocated|allocated) by thread \S+)", re.MULTILINE)
+_OWNER_LINE = re.compile(r"^(?P<whose>(?:freed|previously allocated|allocated) by thread \S+)", re.MULTILINE)
 _NATIVE_FRAME = re.compile(r"^ +#\d+ 0x[0-9a-f]+ in (?P<name>.+?) (?P<path>/[^\s:]+):(?P<line>\d+)", re.MULTILINE)
 _STACK = re.compile(r"(?:^ +#\d+ .*\n?)+", re.MULTILINE)
 _ADDRESSES = re.compile(r" on (?:unknown )?address 0x[0-9a-f]+.*| at pc 0x.*")
 
 
-def _sanitizer_crash(text: str) -> PrintedCrash | None:
+def _read_sanitizer_report(text: str) -> PrintedCrash | None:
     found = list(_SANITIZER.finditer(text))
     if not found:
         return _undefined_behaviour(text)
@@ -138,8 +142,8 @@ def _sanitizer_crash(text: str) -> PrintedCrash | None:
     access = _ACCESS.search(report)
     said = _ADDRESSES.sub("", found[-1]["message"])
     message = f"{said}, {access['access']}" if access else said
-    raised = Raised(type=found[-1]["type"], message=message)
-    return PrintedCrash(raised, _first_stack(report), tuple(_owners(report)), found[-1].start())
+    raised = RaisedException(type=found[-1]["type"], message=message)
+    return PrintedCrash(raised, _first_stack(report), tuple(_memory_owners(report)), found[-1].start())
 
 
 def _undefined_behaviour(text: str) -> PrintedCrash | None:
@@ -147,27 +151,71 @@ def _undefined_behaviour(text: str) -> PrintedCrash | None:
     if not found:
         return None
     at = found[-1]
-    frames = _first_stack(text[at.end() :]) or (Frame(id=0, name="?", path=at["path"], line=int(at["line"])),)
-    return PrintedCrash(Raised(type="UndefinedBehaviorSanitizer", message=at["message"]), frames, start=at.start())
+    frames = _first_stack(text[at.end() :]) or (FrameInfo(id=0, name="?", path=at["path"], line=int(at["line"])),)
+    return PrintedCrash(
+        RaisedException(type="UndefinedBehaviorSanitizer", message=at["message"]), frames, start=at.start()
+    )
 
 
-def _owners(report: str) -> Iterator[Cause]:
+def _memory_owners(report: str) -> Iterator[CrashCause]:
     """Of memory that was not to be touched: who freed it, who allocated it."""
-    for whose in list(_WHOSE.finditer(report))[:_MOST_CAUSES]:
+    for whose in list(_OWNER_LINE.finditer(report))[:_MOST_CAUSES]:
         stack = _first_stack(report[whose.end() :])
-        yield Cause(whose["whose"], "", next(iter(stack), None))
+        yield CrashCause(whose["whose"], "", next(iter(stack), None))
 
 
-def _first_stack(text: str) -> tuple[Frame, ...]:
+def _first_stack(text: str) -> tuple[FrameInfo, ...]:
     stack = _STACK.search(text)
     return (
-        _own([_frame(it["name"], it["path"], it["line"]) for it in _NATIVE_FRAME.finditer(stack[0])]) if stack else ()
+        _user_frames([_frame(it["name"], it["path"], it["line"]) for it in _NATIVE_FRAME.finditer(stack[0])])
+        if stack
+        else ()
     )
 
 
 _BY_ADAPTER: Mapping[str, Callable[[str], PrintedCrash | None]] = {
-    "debugpy": python_crash,
-    "pwa-node": _node_crash,
-    "lldb-dap": _sanitizer_crash,
-    "codelldb": _sanitizer_crash,
+    "debugpy": read_python_traceback,
+    "pwa-node": _read_node_crash,
+    "lldb-dap": _read_sanitizer_report,
+    "codelldb": _read_sanitizer_report,
 }
+
+
+@dataclass(frozen=True, slots=True)
+class _ChainFormat:
+    link: re.Pattern[str]
+    has_last: bool = True
+    """Whether what ended the program is a link as well, and not only what led to it."""
+    oldest_first: bool = False
+
+
+_CHAIN_FORMATS: Mapping[str, _ChainFormat] = {
+    "pwa-node": _ChainFormat(
+        re.compile(r"^ +\[cause\]: (?:(?P<type>[A-Z][\w.$]*)(?: \[\w+\])?: )?(?P<message>.*?)(?: \{)?$", re.MULTILINE),
+        has_last=False,
+    ),
+    "rdbg": _ChainFormat(
+        re.compile(r"^\S.*?:\d+:in [`'].*?': (?P<message>.*) \((?P<type>[A-Z][\w:]*)\)$", re.MULTILINE)
+    ),
+    "go": _ChainFormat(
+        re.compile(r"^\t*(?P<type>panic): (?P<message>.*?)(?: \[recovered\])?$", re.MULTILINE), oldest_first=True
+    ),
+}
+
+
+def read_printed_chain(adapter_id: str, raised: RaisedException, printed: str) -> tuple[RaisedException, ...]:
+    """What ended the program, then what led to it, the nearest first. `printed`: since it was raised."""
+    way = _CHAIN_FORMATS.get(adapter_id)
+    found = list(way.link.finditer(printed)) if way is not None else []
+    links = [RaisedException(type=it["type"] or "", message=it["message"]) for it in found[: _MOST_LINKS + 1]]
+    if way is None or not links:
+        return (raised,)
+    links = links[::-1] if way.oldest_first else links
+    return tuple(_with_known_first(raised, links) if way.has_last else [raised, *links])
+
+
+def _with_known_first(raised: RaisedException, links: list[RaisedException]) -> list[RaisedException]:
+    """A debugger knows more of the one that it stopped at than the line that is printed of it."""
+    first, *rest = links
+    is_same = first.type == raised.type and first.message in raised.message
+    return [raised if is_same else first, *rest]

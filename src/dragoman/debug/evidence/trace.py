@@ -1,30 +1,34 @@
-"""A run whose points say what they see at each hit, to its end or to a limit."""
+"""Traces a run: its tracepoints record a row at each hit, until the end or a limit. Two traces can be compared."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import zip_longest
 
 import msgspec
 
-from dragoman.debug.evidence.points import Point, id_of
-from dragoman.debug.evidence.probing import GoesOn, Probing
-from dragoman.debug.evidence.run import End, Evidence, Subject
-from dragoman.debug.evidence.sheet import Limits, Row, Sheet
+from dragoman.debug.evidence.evidence_probe import ContinuePredicate, EvidenceProbe
+from dragoman.debug.evidence.run import EvidenceService, RunOutcome, RunSubject
+from dragoman.debug.evidence.tracepoints import Cell, TraceLimits, Tracepoint, TraceRow, TraceTable, breakpoint_id
 from dragoman.debug.model import Binding
-from dragoman.debug.service import Client
+from dragoman.workspace.caller import Caller
 
-_ENDS_BY_ITSELF_WITHIN_S = 2.0
+_OWN_EXIT_TIMEOUT_S = 2.0
+_CONTEXT_ROWS = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Trace:
-    points: tuple[Point, ...]
+class RecordedTrace:
+    """What a trace recorded, and how its run ended."""
+
+    points: tuple[Tracepoint, ...]
     bindings: tuple[Binding, ...]
-    sheet: Sheet
-    end: End
-    never_ended: str = ""
-    broke_off: Row | None = None
+    table: TraceTable
+    end: RunOutcome
+    timed_out_expression: str = ""
+    breaking_row: TraceRow | None = None
     faults: Mapping[int, str] = field(default_factory=dict)
     session_id: str = ""
     """Of a session that is left to go on with."""
@@ -33,9 +37,9 @@ class Trace:
     """The session that ran, whether it is left or not."""
 
 
-def together(points: Sequence[Point]) -> tuple[Point, ...]:
+def merge_tracepoints(points: Sequence[Tracepoint]) -> tuple[Tracepoint, ...]:
     """Those of one place and condition as one: a debugger stops there once."""
-    found: dict[tuple[object, ...], Point] = {}
+    found: dict[tuple[object, ...], Tracepoint] = {}
     for point in points:
         key = (*point.place, point.condition)
         before = found[key].expressions if key in found else ()
@@ -44,37 +48,84 @@ def together(points: Sequence[Point]) -> tuple[Point, ...]:
     return tuple(found.values())
 
 
-async def traced(
-    evidence: Evidence,
-    client: Client,
-    subject: Subject,
-    points: Sequence[Point],
-    limits: Limits,
+async def run_trace(
+    evidence: EvidenceService,
+    client: Caller,
+    subject: RunSubject,
+    points: Sequence[Tracepoint],
+    limits: TraceLimits,
     *,
-    goes_on: GoesOn = lambda _: True,
+    should_continue: ContinuePredicate = lambda _: True,
     by_stops: bool = False,
-    is_kept: bool = False,
-) -> Trace:
+    keeps_session: bool = False,
+) -> RecordedTrace:
     """By stops also where the program could write its rows down: to be measured, and compared with the other way."""
-    sheet = Sheet(limits)
-    probing = Probing(points, sheet, goes_on=goes_on, by_stops=by_stops)
-    async with evidence.run(client, subject, probing) as run:
-        end = await run.finished()
-        bindings = tuple(run.session.bindings.of(id_of(at)) for at in range(len(probing.points)))
-        run.is_kept = is_kept and end.how == "stopped"
-        if end.how == "exception" and run.is_own and not run.is_kept:
-            end = replace(end, ended=await run.let_end(_ENDS_BY_ITSELF_WITHIN_S))
-        is_left = run.session.ended is None and (run.is_kept or not run.is_own)
+    table = TraceTable(limits)
+    probe = EvidenceProbe(points, table, should_continue=should_continue, by_stops=by_stops)
+    async with evidence.run(client, subject, probe) as run:
+        end = await run.run_to_end()
+        bindings = tuple(run.session.breakpoint_sync.of(breakpoint_id(at)) for at in range(len(probe.points)))
+        run.keeps_session = keeps_session and end.how == "stopped"
+        if end.how == "exception" and run.owns_session and not run.keeps_session:
+            end = replace(end, ended=await run.wait_for_exit(_OWN_EXIT_TIMEOUT_S))
+        is_left = run.session.ended is None and (run.keeps_session or not run.owns_session)
     session = run.session
-    return Trace(
-        probing.points,
+    return RecordedTrace(
+        probe.points,
         bindings,
-        sheet,
+        table,
         end,
-        probing.never_ended,
-        probing.broke_off,
-        probing.faults,
+        probe.timed_out_expression,
+        probe.breaking_row,
+        probe.faults,
         session.id if is_left else "",
         session.state.value if is_left else "",
         session.id,
+    )
+
+
+# Where something lies in memory is never the same twice.
+_ADDRESS = re.compile(r"0x[0-9a-fA-F]{5,}")
+
+
+@dataclass(frozen=True, slots=True)
+class TraceDifference:
+    """The first difference of two traces. A row is missing where a run had no more; both are where only the ends
+    differ.
+    """
+
+    before: tuple[TraceRow, ...]
+    one: TraceRow | None = None
+    other: TraceRow | None = None
+
+    @property
+    def cells(self) -> list[int]:
+        """The numbers of the expressions that differ."""
+        if self.one is None or self.other is None or self.one.point != self.other.point:
+            return []
+        pairs = zip_longest(self.one.cells, self.other.cells, fillvalue=Cell(""))
+        return [at for at, (one, other) in enumerate(pairs) if not _is_same(one, other)]
+
+
+def first_difference(one: RecordedTrace, other: RecordedTrace) -> TraceDifference | None:
+    rows = one.table.rows
+    for at, (left, right) in enumerate(zip_longest(rows, other.table.rows)):
+        found = TraceDifference(tuple(rows[max(0, at - _CONTEXT_ROWS) : at]), left, right)
+        if left is None or right is None or left.point != right.point or found.cells:
+            return found
+    return None if _end_summary(one.end) == _end_summary(other.end) else TraceDifference(tuple(rows[-_CONTEXT_ROWS:]))
+
+
+def _is_same(one: Cell, other: Cell) -> bool:
+    return one.failed == other.failed and _ADDRESS.sub("0x", one.text) == _ADDRESS.sub("0x", other.text)
+
+
+def _end_summary(end: RunOutcome) -> tuple[object, ...]:
+    ended, raised = end.ended, end.raised
+    return (
+        end.how,
+        end.limit,
+        ended and (ended.exit_code, ended.signal),
+        raised and (raised.type, _ADDRESS.sub("0x", raised.message)),
+        _ADDRESS.sub("0x", end.output),
     )

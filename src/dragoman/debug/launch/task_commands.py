@@ -1,4 +1,10 @@
-"""What a task of tasks.json runs: its words, its shell, its folder, its environment."""
+"""What a task of tasks.json runs: its arguments, shell, folder and environment, and the output that shows that it is
+ready.
+
+Shell tasks are quoted as VS Code quotes them on Linux and macOS. A background task never ends, so the
+`background.endsPattern` of its problem matcher must say when it is ready. Without one the task is refused: continuing
+at once would debug what is not built yet, and waiting would never end.
+"""
 
 from __future__ import annotations
 
@@ -7,14 +13,138 @@ import re
 import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from pathlib import PurePath
 
+from dragoman.core.localization import localize
+from dragoman.debug.launch.config_node import ConfigNode, for_platform
 from dragoman.debug.launch.environment import Additions, read_environment
-from dragoman.debug.launch.faults import listed
-from dragoman.debug.launch.nodes import Node, for_platform
-from dragoman.debug.launch.quoting import Word, read_word, shell_argv, shell_line
-from dragoman.debug.launch.readiness import read_readiness
-from dragoman.debug.launch.variables import Expander, Scope
-from dragoman.phrases import say
+from dragoman.debug.launch.errors import listed
+from dragoman.debug.launch.variables import Expander, VariableScope
+
+_MOST_PATTERN = 1000
+_EXPANDED_KEYS = ("command", "args", "script", "path")
+
+_QUOTED_PARTS = re.compile(r"""\\.|'[^']*'|"(?:\\.|[^"\\])*\"""", re.DOTALL)
+
+
+# What `-c` and this quoting work with; a user of another shell gets `sh`.
+POSIX_SHELLS = frozenset({"sh", "bash", "zsh", "dash", "ksh"})
+
+
+@dataclass(frozen=True, slots=True)
+class QuotedWord:
+    value: str
+    quoting: str | None = None
+
+
+def _strong_quoted(value: str) -> str:
+    return "'" + value.replace("'", "'\\''") + "'"
+
+
+def _weak_quoted(value: str) -> str:
+    """The shell still expands `$` in it: that is what weak means."""
+    return '"' + value.replace('"', '\\"') + '"'
+
+
+def _escaped(value: str) -> str:
+    return re.sub(r"([\s\"'])", r"\\\1", value)
+
+
+QUOTINGS: Mapping[str, Callable[[str], str]] = {"strong": _strong_quoted, "weak": _weak_quoted, "escape": _escaped}
+
+
+def read_word(node: ConfigNode) -> QuotedWord:
+    if not isinstance(node.value, dict):
+        return QuotedWord(node.string())
+    quoting = node.text("quoting", "strong")
+    if quoting not in QUOTINGS:
+        raise node.child("quoting", quoting).wrong_type(localize("one of {choices}", choices=listed(QUOTINGS)))
+    return QuotedWord(_joined(node), quoting)
+
+
+def _joined(node: ConfigNode) -> str:
+    """A value may be written as a list, to break a long one over lines."""
+    value = node.get("value")
+    if value is None:
+        raise node.wrong_type(localize("an object with a value"))
+    return " ".join(part.string() for part in value.one_or_more())
+
+
+def shell_line(command: QuotedWord, args: list[QuotedWord]) -> str:
+    if not args and command.quoting is None:
+        return command.value
+    return " ".join(_quoted(word) for word in [command, *args])
+
+
+def shell_argv(named: ConfigNode | None, client_shell: str) -> tuple[str, ...]:
+    """What a line is handed to: the shell the task names, else the client's own if it is of these, else `sh`."""
+    executable = "" if named is None else named.text("executable")
+    args = None if named is None else named.get("args")
+    flags = ("-c",) if args is None else tuple(arg.string() for arg in args.items())
+    own = client_shell if PurePath(client_shell).name in POSIX_SHELLS else "/bin/sh"
+    return (executable or own, *flags)
+
+
+def _quoted(word: QuotedWord) -> str:
+    if word.quoting is not None:
+        return QUOTINGS[word.quoting](word.value)
+    return _strong_quoted(word.value) if not word.value or _has_bare_space(word.value) else word.value
+
+
+def _has_bare_space(value: str) -> bool:
+    return re.search(r"\s", _QUOTED_PARTS.sub("", value)) is not None
+
+
+KNOWN_MATCHERS: Mapping[str, str] = {
+    "$tsc-watch": r"(?:Compilation complete|Found \d+ errors?)\. Watching for file changes\.",
+    "$ts-webpack-watch": r"(?:webpack|Compiled).*(?:compiled|successfully|warning|error)",
+    "$ts-checker-webpack-watch": r"No (?:type )?errors? found|\d+ errors? (?:found|in)",
+    "$esbuild-watch": r"\[watch\] build finished",
+    "$lessc-watch": r"Successfully compiled|Error",
+    "$gulp-tsc-watch": r"Finished '",
+}
+
+
+def read_ready_pattern(task: ConfigNode) -> re.Pattern[str] | None:
+    """None for a task that ends by itself."""
+    if not task.flag("isBackground"):
+        return None
+    matchers = task.get("problemMatcher")
+    for matcher in [] if matchers is None else matchers.one_or_more():
+        pattern = _ready_pattern(matcher)
+        if pattern is not None:
+            return pattern
+    raise task.fault(
+        localize("this background task does not say when it is ready"),
+        code="background_task",
+        hint=localize(
+            "Set background.endsPattern in its problemMatcher, or remove isBackground if the task ends by itself."
+        ),
+    )
+
+
+def _ready_pattern(matcher: ConfigNode) -> re.Pattern[str] | None:
+    if isinstance(matcher.value, str):
+        known = KNOWN_MATCHERS.get(matcher.value)
+        return None if known is None else re.compile(known)
+    background = matcher.get("background")
+    ends = None if background is None else background.get("endsPattern")
+    if ends is not None and isinstance(ends.value, dict):
+        ends = ends.get("regexp")
+    if ends is not None:
+        return _compile_pattern(ends)
+    base = matcher.get("base")
+    return None if base is None else _ready_pattern(base)
+
+
+def _compile_pattern(node: ConfigNode) -> re.Pattern[str]:
+    """JavaScript's named groups are written differently; the rest of what people use is the same."""
+    if len(node.string()) > _MOST_PATTERN:
+        raise node.fault(localize("this pattern is longer than {limit} characters", limit=_MOST_PATTERN))
+    try:
+        return re.compile(re.sub(r"\(\?<(?![=!])", "(?P<", node.string()))
+    except (re.error, RecursionError, OverflowError) as error:
+        raise node.fault(localize("invalid pattern: {reason}", reason=error)) from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,52 +161,55 @@ class TaskCommand:
     """By its own word: what fails then is the compiling."""
 
 
-def _command_and_args(task: Node) -> list[Word]:
+def _command_and_args(task: ConfigNode) -> list[QuotedWord]:
     command = task.get("command")
     if command is None:
-        raise task.fault(say("{key} is missing", key='"command"'))
+        raise task.fault(localize("{key} is missing", key='"command"'))
     args = task.get("args")
     return [read_word(command), *(read_word(arg) for arg in ([] if args is None else args.items()))]
 
 
-def _npm_script(task: Node) -> list[Word]:
-    return [Word("npm"), Word("run"), Word(task.required_text("script"))]
+def _npm_script(task: ConfigNode) -> list[QuotedWord]:
+    return [QuotedWord("npm"), QuotedWord("run"), QuotedWord(task.required_text("script"))]
 
 
 # `cppbuild` is how the C and C++ extension writes a compiler's call; other extensions' types need the extension.
-KINDS: Mapping[str, Callable[[Node], list[Word]]] = {
+KINDS: Mapping[str, Callable[[ConfigNode], list[QuotedWord]]] = {
     "shell": _command_and_args,
     "process": _command_and_args,
     "cppbuild": _command_and_args,
     "npm": _npm_script,
 }
-_EXPANDED = ("command", "args", "script", "path")
 
 
-def read_command(task: Node, file: Node, scope: Scope, expander: Expander) -> TaskCommand | None:
+def read_task_command(
+    task: ConfigNode, file: ConfigNode, scope: VariableScope, expander: Expander
+) -> TaskCommand | None:
     """None for a task that only gathers others."""
     written = for_platform(task, scope.platform)
     kind = written.text("type", "process")
     if kind not in KINDS:
-        raise written.child("type", kind).wrong(say("one of {choices}", choices=listed(KINDS)))
+        raise written.child("type", kind).wrong_type(localize("one of {choices}", choices=listed(KINDS)))
     if kind != "npm" and written.get("command") is None and written.get("dependsOn") is not None:
         return None
-    told = {key: value for key, value in written.object().items() if key in _EXPANDED}
+    told = {key: value for key, value in written.object().items() if key in _EXPANDED_KEYS}
     expanded = expander.expand(written.with_value(told))
-    options = _Options.of(task, file, scope, expander)
+    options = _TaskOptions.of(task, file, scope, expander)
     argv, line = _argv(kind, KINDS[kind](expanded), options)
     folder = options.cwd or (expanded.text("path") if kind == "npm" else "")
     cwd = os.path.normpath(scope.files.folder / folder)
-    return TaskCommand(argv, line, cwd, options.env, read_readiness(written), kind == "cppbuild" or _builds(written))
+    return TaskCommand(
+        argv, line, cwd, options.env, read_ready_pattern(written), kind == "cppbuild" or _is_build_task(written)
+    )
 
 
-def _builds(task: Node) -> bool:
+def _is_build_task(task: ConfigNode) -> bool:
     group = task.get("group")
     value = None if group is None else group.value
     return (value.get("kind") if isinstance(value, dict) else value) == "build"
 
 
-def _argv(kind: str, words: list[Word], options: _Options) -> tuple[tuple[str, ...], str]:
+def _argv(kind: str, words: list[QuotedWord], options: _TaskOptions) -> tuple[tuple[str, ...], str]:
     if kind == "shell":
         line = shell_line(words[0], words[1:])
         return (*options.shell, line), line
@@ -85,13 +218,13 @@ def _argv(kind: str, words: list[Word], options: _Options) -> tuple[tuple[str, .
 
 
 @dataclass(frozen=True, slots=True)
-class _Options:
+class _TaskOptions:
     cwd: str
     env: Additions
     shell: tuple[str, ...]
 
     @classmethod
-    def of(cls, task: Node, file: Node, scope: Scope, expander: Expander) -> _Options:
+    def of(cls, task: ConfigNode, file: ConfigNode, scope: VariableScope, expander: Expander) -> _TaskOptions:
         """The file's own options are every task's defaults, and an operating system's block goes before both."""
         holders = [task.get(scope.platform), task, file.get(scope.platform), file]
         written = [holder.get("options") for holder in holders if holder is not None]

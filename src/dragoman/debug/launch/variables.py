@@ -1,34 +1,144 @@
-"""`${…}`: what each variable stands for, and how a text that holds some is expanded.
+"""`${…}` variables, `${input:ID}` and `${config:KEY}`: what each stands for, and how a text is expanded.
 
-One pass. Text that the workspace's own files hold (a setting, the default of an input) may name variables in turn, once
-and without settings or inputs in it; what comes from outside (the environment, the caller) is never looked into.
-A name that is not ours stays as written, as in VS Code: `${HOME}` in a shell task is the shell's, `${webRoot}` the
-adapter's.
+Expansion is one pass. Text from the workspace's own files (a setting, the default of an input) may contain variables
+in turn, once and without settings or inputs. Text from outside (the environment, the caller) is never expanded. An
+unknown name stays as written, as in VS Code: `${HOME}` in a shell task belongs to the shell, `${webRoot}` to the
+adapter.
 """
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Any, Literal
 
-from dragoman.debug.launch.faults import UnresolvableError, choice, listed, nearest, quoted, quoted_path
-from dragoman.debug.launch.files import WorkspaceFiles
-from dragoman.debug.launch.inputs import input_value
-from dragoman.debug.launch.nodes import Node, require_usable
-from dragoman.debug.launch.settings import setting_text
-from dragoman.phrases import say
+from dragoman.core.localization import LocalizedText, localize
+from dragoman.debug.launch.config_node import ConfigNode, require_usable
+from dragoman.debug.launch.errors import UnresolvableError, listed, nearest, quoted, quoted_path, suggestion
+from dragoman.debug.launch.workspace_files import WorkspaceFiles
+
+_INPUT_TYPES = ("promptString", "pickString", "command")
+_MOST_KNOWN = 200
+# A file of a megabyte that names a long variable everywhere would otherwise become gigabytes.
+MAX_EXPANDED = 16 << 20
+
+
+def input_value(name: str, declared: list[ConfigNode], given: Mapping[str, str]) -> tuple[str, bool]:
+    """The value, and whether it is text of the file, which may name variables itself."""
+    node = next((node for node in declared if node.text("id") == name), None)
+    if name in given:
+        return _allowed_input(given[name], name, node), False
+    if node is None:
+        raise _undeclared_input(name, declared)
+    if node.required_text("type") not in _INPUT_TYPES:
+        raise node.child("type", node.text("type")).wrong_type(
+            localize("one of {choices}", choices=listed(_INPUT_TYPES))
+        )
+    default = node.get("default")
+    if default is None or node.text("type") == "command":
+        raise _missing_input(name, node)
+    return default.string(), True
+
+
+def _allowed_input(value: str, name: str, node: ConfigNode | None) -> str:
+    options = _input_options(node) if node is not None else []
+    if options and value not in options:
+        raise UnresolvableError(
+            "bad_input",
+            localize("{value} is not an option of the input {name}", value=quoted(value), name=quoted(name)),
+            suggestion(value, options),
+            id=name,
+            known=options,
+        )
+    return value
+
+
+def _input_options(node: ConfigNode) -> list[str]:
+    """Options are strings, or objects with a label for people and the value that counts."""
+    options = node.get("options") if node.text("type") == "pickString" else None
+    if options is None:
+        return []
+    return [o.string() if isinstance(o.value, str) else o.required_text("value") for o in options.items()]
+
+
+def _undeclared_input(name: str, declared: list[ConfigNode]) -> UnresolvableError:
+    known = [node.text("id") for node in declared]
+    return UnresolvableError(
+        "missing_input",
+        localize("the input {name} is neither declared in this file nor given", name=quoted(name)),
+        suggestion(name, known),
+        id=name,
+        known=known,
+    )
+
+
+def _missing_input(name: str, node: ConfigNode) -> UnresolvableError:
+    details: dict[str, Any] = {"id": name, "description": node.text("description"), "options": _input_options(node)}
+    details["variable"] = f"input:{name}"
+    return UnresolvableError("missing_input", _why_missing(name, node), _how_to_give(name), **details)
+
+
+def _why_missing(name: str, node: ConfigNode) -> LocalizedText:
+    if node.text("type") == "command":
+        command = quoted(node.text("command"))
+        return localize("the input {name} runs the VS Code command {command}", name=quoted(name), command=command)
+    return localize("the input {name} was not given and has no default", name=quoted(name))
+
+
+def _how_to_give(name: str) -> LocalizedText:
+    example = f'{{"inputs": {{{quoted(name)}: …}}}}'
+    return localize("Pass {example}; see `description` and `options`.", example=example)
+
+
+def setting_text(settings: ConfigNode | None, key: str) -> str:
+    values = {} if settings is None else settings.object()
+    found = next(_setting_values(values, key), None)
+    if found is None:
+        raise UnresolvableError(
+            "unresolved_variable",
+            localize("the workspace's settings.json has no {key}; other settings are not read", key=quoted(key)),
+            suggestion(key, _setting_keys(values)),
+            key=key,
+            known=[*islice(_setting_keys(values), _MOST_KNOWN)],
+        )
+    if isinstance(found, dict | list):
+        raise UnresolvableError(
+            "unresolved_variable",
+            localize("the setting {key} is not a single value", key=quoted(key)),
+            suggestion(key, (name for name in _setting_keys(values) if name != key)),
+            key=key,
+            known=[*islice((name for name in _setting_keys(values) if name != key), _MOST_KNOWN)],
+        )
+    return found if isinstance(found, str) else json.dumps(found)
+
+
+def _setting_values(values: dict[str, Any], key: str) -> Iterator[Any]:
+    """Every way to read the key: `a.b.c` may be one name, or `a` that holds `b.c`, and so on."""
+    if values.get(key) is not None:
+        yield values[key]
+    for end in (index for index, char in enumerate(key) if char == "."):
+        inner = values.get(key[:end])
+        if isinstance(inner, dict):
+            yield from _setting_values(inner, key[end + 1 :])
+
+
+def _setting_keys(values: dict[str, Any], prefix: str = "") -> Iterator[str]:
+    for name, value in values.items():
+        yield f"{prefix}{name}"
+        if isinstance(value, dict):
+            yield from _setting_keys(value, f"{prefix}{name}.")
+
 
 Platform = Literal["linux", "osx", "windows"]
-# A file of a megabyte that names a long variable everywhere would otherwise become gigabytes.
-MOST_EXPANDED = 16 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class Caller:
-    """What only the caller knows. In an editor these come from the open file and from questions to the user."""
+class CallerContext:
+    """What only the caller knows. In an editor these values come from the open file and from questions to the user."""
 
     file: str | None = None
     line: int | None = None
@@ -40,32 +150,32 @@ class Caller:
 
 
 @dataclass(frozen=True, slots=True)
-class Scope:
-    """Everything a variable can be looked up in. The environment is the client's, and stays out of every repr."""
+class VariableScope:
+    """Everything that a variable can be looked up in. The environment is the client's and never appears in a repr."""
 
     files: WorkspaceFiles
     platform: Platform
     home: str
     environment: Mapping[str, str] = field(repr=False)
     folders: Mapping[str, Path]
-    caller: Caller
+    caller: CallerContext
     default_build_task: Callable[[], str]
 
 
 class Expander:
-    """Expands values of one file, whose `inputs` section the variables named `input` are looked up in."""
+    """Expands the values of one file, whose `inputs` section resolves `${input:…}`."""
 
-    def __init__(self, scope: Scope, declared_inputs: list[Node]) -> None:
+    def __init__(self, scope: VariableScope, declared_inputs: list[ConfigNode]) -> None:
         self._scope = scope
         self._inputs = declared_inputs
-        self._room = MOST_EXPANDED
-        self.left_as_written: list[str] = []
+        self._remaining = MAX_EXPANDED
+        self.unknown_variables: list[str] = []
 
-    def expand(self, node: Node) -> Node:
+    def expand(self, node: ConfigNode) -> ConfigNode:
         """What comes out may hold what only a file was kept from holding: a NUL out of an input, say."""
         return require_usable(node.with_value(self._value(node)))
 
-    def _value(self, node: Node) -> Any:
+    def _value(self, node: ConfigNode) -> Any:
         if isinstance(node.value, str):
             return self._text(node)
         if isinstance(node.value, list):
@@ -77,14 +187,14 @@ class Expander:
             }
         return node.value
 
-    def _text(self, node: Node) -> str:
+    def _text(self, node: ConfigNode) -> str:
         try:
-            text = "".join(self._part(*part) for part in split(node.value))
+            text = "".join(self._part(*part) for part in split_variables(node.value))
         except UnresolvableError as error:
             raise node.fault(error.problem, code=error.code, hint=error.hint, **error.details) from error
-        self._room -= len(text)
-        if self._room < 0:
-            raise node.fault(say("its variables expand to more than {limit} characters", limit=MOST_EXPANDED))
+        self._remaining -= len(text)
+        if self._remaining < 0:
+            raise node.fault(localize("its variables expand to more than {limit} characters", limit=MAX_EXPANDED))
         return text
 
     def _part(self, literal: str, variable: str | None) -> str:
@@ -105,15 +215,15 @@ class Expander:
         name, _, argument = variable.partition(":")
         meaning = VARIABLES.get(name)
         if meaning is None:
-            self.left_as_written.append(variable)
+            self.unknown_variables.append(variable)
             return f"${{{variable}}}"
         return meaning(self._scope, argument)
 
     def _own_text(self, text: str) -> str:
-        return "".join(literal if name is None else self._simple(name) for literal, name in split(text))
+        return "".join(literal if name is None else self._simple(name) for literal, name in split_variables(text))
 
 
-def split(text: str) -> Iterator[tuple[str, str | None]]:
+def split_variables(text: str) -> Iterator[tuple[str, str | None]]:
     """Pieces of plain text and of variables, in order; one that encloses another stays plain, as in VS Code."""
     position = 0
     while (start := text.find("${", position)) >= 0 and (end := text.find("}", start)) >= 0:
@@ -128,61 +238,61 @@ def likely_variable(variable: str) -> str | None:
     return nearest(variable.partition(":")[0], [*VARIABLES, "config", "input"])
 
 
-def _folder(scope: Scope, name: str) -> Path:
+def _folder(scope: VariableScope, name: str) -> Path:
     if not name:
         return scope.files.folder
     if name not in scope.folders:
         raise UnresolvableError(
             "unresolved_variable",
-            say("this workspace has no folder {name}", name=quoted(name)),
-            choice(name, scope.folders),
+            localize("this workspace has no folder {name}", name=quoted(name)),
+            suggestion(name, scope.folders),
             known=list(scope.folders),
         )
     return scope.folders[name]
 
 
-def _file(scope: Scope) -> Path:
+def _file(scope: VariableScope) -> Path:
     if scope.caller.file is None:
         raise UnresolvableError(
             "unresolved_variable",
-            say("this needs a current file, and none was given"),
-            say("Give `file`, the path that stands for the file open in an editor."),
+            localize("this needs a current file, which was not given"),
+            localize("Pass `file`, the path to use as the editor's current file."),
             needs="file",
         )
     return Path(os.path.normpath(scope.files.folder / scope.caller.file))
 
 
-def _file_folder(scope: Scope) -> Path:
+def _file_folder(scope: VariableScope) -> Path:
     """The workspace folder that holds the file; of nested ones, the innermost."""
     file = _file(scope)
     holding = [folder for folder in scope.folders.values() if file.is_relative_to(folder)]
     if not holding:
         raise UnresolvableError(
             "unresolved_variable",
-            say("{file} lies in no folder of this workspace", file=quoted_path(file)),
-            say("There is: {known}.", known=listed(map(str, scope.folders.values()))),
+            localize("{file} is not in a folder of this workspace", file=quoted_path(file)),
+            localize("Available: {known}.", known=listed(map(str, scope.folders.values()))),
         )
     return max(holding, key=lambda folder: len(folder.parts))
 
 
-def _environment(scope: Scope, name: str) -> str:
+def _environment(scope: VariableScope, name: str) -> str:
     if not name:
-        raise _nameless("env")
+        raise _name_missing("env")
     return scope.environment.get(name, "")
 
 
-def _nameless(kind: str) -> UnresolvableError:
+def _name_missing(kind: str) -> UnresolvableError:
     return UnresolvableError(
         "unresolved_variable",
-        say("no name is given after {kind}", kind=quoted(f"{kind}:")),
-        say("Write it as {example}.", example=f"${{{kind}:NAME}}"),
+        localize("the name after {kind} is missing", kind=quoted(f"{kind}:")),
+        localize("Write it as {example}.", example=f"${{{kind}:NAME}}"),
     )
 
 
-def _given(attribute: str) -> Callable[[Scope, str], str]:
+def _caller_value(attribute: str) -> Callable[[VariableScope, str], str]:
     """A fact of the editor that only the caller can know."""
 
-    def meaning(scope: Scope, _: str) -> str:
+    def meaning(scope: VariableScope, _: str) -> str:
         value = getattr(scope.caller, attribute)
         if value is None:
             raise _not_given(attribute)
@@ -194,8 +304,8 @@ def _given(attribute: str) -> Callable[[Scope, str], str]:
 def _not_given(attribute: str, **details: str) -> UnresolvableError:
     return UnresolvableError(
         "unresolved_variable",
-        say("this needs `{argument}`, which was not given", argument=attribute),
-        say("Give `{argument}`, or write the value into an inline `configuration`.", argument=attribute),
+        localize("this needs `{argument}`, which was not given", argument=attribute),
+        localize("Pass `{argument}`, or put the value in an inline `configuration`.", argument=attribute),
         needs=attribute,
         **details,
     )
@@ -219,7 +329,7 @@ PROCESS_PICKERS = frozenset(
 )
 
 
-def _command(scope: Scope, name: str) -> str:
+def _command(scope: VariableScope, name: str) -> str:
     if (told := scope.caller.from_editor.get(f"command:{name}")) is not None:
         return told
     if name in PROCESS_PICKERS and scope.caller.process_id is not None:
@@ -228,22 +338,22 @@ def _command(scope: Scope, name: str) -> str:
         raise _not_given("process_id", variable=f"command:{name}")
     raise UnresolvableError(
         "unresolved_variable",
-        say("{command} is a command of VS Code, which is not here to run it", command=quoted(name)),
-        say("Start an inline `configuration` with the value itself in its place."),
+        localize("{command} is a VS Code command and cannot run here", command=quoted(name)),
+        localize("Use an inline `configuration` with the value itself."),
         command=name,
         variable=f"command:{name}",
     )
 
 
-def _of_vscode(scope: Scope, _: str) -> str:  # noqa: ARG001
+def _vscode_path(scope: VariableScope, _: str) -> str:  # noqa: ARG001
     raise UnresolvableError(
         "unresolved_variable",
-        say("this is a path of VS Code itself, which is not running here"),
-        say("Start an inline `configuration` with the value itself in its place."),
+        localize("this is a path of VS Code, which is not running here"),
+        localize("Use an inline `configuration` with the value itself."),
     )
 
 
-VARIABLES: Mapping[str, Callable[[Scope, str], str]] = {
+VARIABLES: Mapping[str, Callable[[VariableScope, str], str]] = {
     "workspaceFolder": lambda scope, name: str(_folder(scope, name)),
     "workspaceRoot": lambda scope, name: str(_folder(scope, name)),
     "cwd": lambda scope, name: str(_folder(scope, name)),
@@ -259,16 +369,16 @@ VARIABLES: Mapping[str, Callable[[Scope, str], str]] = {
     "fileWorkspaceFolderBasename": lambda scope, _: _file_folder(scope).name,
     "relativeFile": lambda scope, name: os.path.relpath(_file(scope), _folder(scope, name)),
     "relativeFileDirname": lambda scope, name: os.path.relpath(_file(scope).parent, _folder(scope, name)),
-    "lineNumber": _given("line"),
-    "columnNumber": _given("column"),
-    "selectedText": _given("selected_text"),
+    "lineNumber": _caller_value("line"),
+    "columnNumber": _caller_value("column"),
+    "selectedText": _caller_value("selected_text"),
     "env": _environment,
     "userHome": lambda scope, _: scope.home,
     "pathSeparator": lambda scope, _: "\\" if scope.platform == "windows" else "/",
     "/": lambda scope, _: "\\" if scope.platform == "windows" else "/",
     "command": _command,
     "defaultBuildTask": lambda scope, _: scope.default_build_task(),
-    "execPath": _of_vscode,
-    "execInstallFolder": _of_vscode,
-    "extensionInstallFolder": _of_vscode,
+    "execPath": _vscode_path,
+    "execInstallFolder": _vscode_path,
+    "extensionInstallFolder": _vscode_path,
 }

@@ -1,6 +1,6 @@
-"""Where every thread of a program is and what it waits for: the answer to "where does it hang?"."""
+"""Thread dumps: where every thread of a program is and what it waits for."""
 
 from dragoman.debug.thread_dump.dumper import ThreadDumper
-from dragoman.debug.thread_dump.model import DumpedThread, Held, ThreadDump
+from dragoman.debug.thread_dump.model import DumpedThread, LockHolder, ThreadDump
 
-__all__ = ["DumpedThread", "Held", "ThreadDump", "ThreadDumper"]
+__all__ = ["DumpedThread", "LockHolder", "ThreadDump", "ThreadDumper"]

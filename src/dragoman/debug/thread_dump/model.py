@@ -1,4 +1,4 @@
-"""A thread dump as data: places, waits and deadlocks. Names and texts in it are the program's."""
+"""A thread dump as data: places, waits and deadlocks. Names and texts in it come from the program."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import Any
 
 import msgspec
 
-_NAMED = 160
+_NAME_CHARACTERS = 160
 
 
-class Held(msgspec.Struct, frozen=True, kw_only=True):
+class LockHolder(msgspec.Struct, frozen=True, kw_only=True):
     """Who has what a thread waits for, and where."""
 
     name: str
@@ -32,7 +32,7 @@ class DumpedThread(msgspec.Struct, frozen=True, kw_only=True):
     """What it waits for: a key of the table of waits. Neither this nor `runs`: it is not known."""
     target: str = ""
     """The call that it waits in, as written in the source, or the name of what it waits for."""
-    held: Held | None = None
+    held: LockHolder | None = None
     process: int = 0
     is_task: bool = False
 
@@ -63,7 +63,7 @@ class _Place(msgspec.Struct):
     line: int = 0
 
 
-class _Seen(msgspec.Struct):
+class _ThreadBody(msgspec.Struct):
     name: str
     id: int | None = None
     ident: int | None = None
@@ -78,47 +78,47 @@ class _Seen(msgspec.Struct):
     held_at: _Place | None = None
 
 
-class _Process(msgspec.Struct):
+class _ProcessBody(msgspec.Struct):
     pid: int
-    threads: list[_Seen]
-    tasks: list[_Seen] = msgspec.field(default_factory=list)
+    threads: list[_ThreadBody]
+    tasks: list[_ThreadBody] = msgspec.field(default_factory=list)
     total_threads: int = 0
     total_tasks: int = 0
 
 
-def of_process(text: str, numbers: Mapping[int, int]) -> ThreadDump:
+def dump_of_process(text: str, numbers: Mapping[int, int]) -> ThreadDump:
     """From what the code inside a program says; `numbers` are our numbers for its debugger's. Raises `ValueError`."""
     try:
-        seen = msgspec.json.decode(text, type=_Process)
+        seen = msgspec.json.decode(text, type=_ProcessBody)
     except msgspec.MsgspecError as error:
         raise ValueError(str(error)) from error
     threads = [_dumped(it, seen.pid, numbers) for it in seen.threads]
     tasks = [msgspec.structs.replace(_dumped(it, seen.pid, {}), is_task=True) for it in seen.tasks]
     total = max(seen.total_threads, len(threads)) + max(seen.total_tasks, len(tasks))
     waits = {it.ident: (it.name, it.holder) for it in seen.threads if it.ident is not None}
-    return ThreadDump(threads=(*threads, *tasks), total=total, deadlocks=tuple(_circles(waits)))
+    return ThreadDump(threads=(*threads, *tasks), total=total, deadlocks=tuple(_cycles(waits)))
 
 
 def with_holders(threads: Sequence[DumpedThread], holders: Mapping[int, int]) -> list[DumpedThread]:
     """`holders` are the numbers of threads, by that of who waits for them."""
     by_id = {it.id: it for it in threads}
 
-    def told(thread: DumpedThread) -> DumpedThread:
+    def with_holder(thread: DumpedThread) -> DumpedThread:
         holder = by_id.get(holders.get(thread.id or 0, 0))
         if holder is None:
             return thread
-        held = Held(name=holder.name, is_itself=holder is thread, path=holder.path, line=holder.line)
+        held = LockHolder(name=holder.name, is_itself=holder is thread, path=holder.path, line=holder.line)
         return msgspec.structs.replace(thread, held=held)
 
-    return [told(it) for it in threads]
+    return [with_holder(it) for it in threads]
 
 
 def deadlocks(threads: Iterable[DumpedThread], holders: Mapping[int, int]) -> tuple[tuple[str, ...], ...]:
-    return tuple(_circles({it.id: (it.name, holders.get(it.id)) for it in threads if it.id is not None}))
+    return tuple(_cycles({it.id: (it.name, holders.get(it.id)) for it in threads if it.id is not None}))
 
 
-def together(dumps: Iterable[ThreadDump]) -> ThreadDump:
-    """Of all processes of a session. A process id is told where there are several."""
+def merge_dumps(dumps: Iterable[ThreadDump]) -> ThreadDump:
+    """Of all processes of a session. A process id is reported where there are several."""
     found = list(dumps)
     threads = [it for dump in found for it in dump.threads]
     if len({it.process for it in threads}) < 2:
@@ -131,39 +131,39 @@ def together(dumps: Iterable[ThreadDump]) -> ThreadDump:
     )
 
 
-def _dumped(seen: _Seen, process: int, numbers: Mapping[int, int]) -> DumpedThread:
+def _dumped(seen: _ThreadBody, process: int, numbers: Mapping[int, int]) -> DumpedThread:
     return DumpedThread(
-        name=seen.name[:_NAMED],
+        name=seen.name[:_NAME_CHARACTERS],
         id=numbers.get(seen.id, seen.id) if seen.id is not None else None,
         path=seen.file,
         line=seen.line,
-        function=seen.function[:_NAMED],
+        function=seen.function[:_NAME_CHARACTERS],
         runs=seen.runs,
         kind=seen.kind,
-        target=seen.target[:_NAMED],
+        target=seen.target[:_NAME_CHARACTERS],
         held=_held(seen),
         process=process,
     )
 
 
-def _held(seen: _Seen) -> Held | None:
+def _held(seen: _ThreadBody) -> LockHolder | None:
     if not seen.holder_name:
         return None
     place: dict[str, Any] = {"path": seen.held_at.file, "line": seen.held_at.line} if seen.held_at else {}
     is_itself = seen.holder is not None and seen.holder == seen.ident
-    return Held(name=seen.holder_name[:_NAMED], is_itself=is_itself, **place)
+    return LockHolder(name=seen.holder_name[:_NAME_CHARACTERS], is_itself=is_itself, **place)
 
 
-def _circles(waits: Mapping[int, tuple[str, int | None]]) -> Iterable[tuple[str, ...]]:
+def _cycles(waits: Mapping[int, tuple[str, int | None]]) -> Iterable[tuple[str, ...]]:
     """Each once, of names and who holds what each waits for. A thread waits for one other at most, so following them
     finds every circle."""
-    told: set[int] = set()
+    visited: set[int] = set()
     for start in waits:
         path: list[int] = []
         at: int | None = start
-        while at is not None and at in waits and at not in path and at not in told:
+        while at is not None and at in waits and at not in path and at not in visited:
             path.append(at)
             at = waits[at][1]
         if at in path:
-            yield tuple(waits[it][0][:_NAMED] for it in path[path.index(at) :])
-        told.update(path)
+            yield tuple(waits[it][0][:_NAME_CHARACTERS] for it in path[path.index(at) :])
+        visited.update(path)

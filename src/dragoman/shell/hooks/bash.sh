@@ -41,8 +41,8 @@ __dragoman_quote() {
   __dragoman_quoted=${text:0:60000}
 }
 
-# The line that begins to run, before bash 4.4. The history's number tells whether the shell has listed it: what it hides
-# is not told. Later versions leave the reading of it to the wrapper, which costs one process less.
+# The line that begins to run, before bash 4.4. The history's number shows whether the shell has listed it: what it hides
+# is not reported. In later versions the wrapper reads it, which costs one process less.
 __dragoman_begin() {
   local line= listed=0
   if [[ -o history ]]; then
@@ -74,7 +74,7 @@ __dragoman_arm() {
 }
 
 # From here on: what a person's own hooks see must be the same with us and without. A command of ours in PROMPT_COMMAND
-# would run a DEBUG trap (a timer's, bash-preexec's) once more, so everything is told by expansions: those of PS1 and PS0,
+# would run a DEBUG trap (a timer's, bash-preexec's) once more, so expansions print everything: those of PS1 and PS0,
 # and those of a redirection around the definition of a function, before which bash runs no trap. `__dragoman_yes[-TEXT]`
 # is set where TEXT is empty: so an expansion decides.
 __dragoman_wrap() {
@@ -122,11 +122,11 @@ __dragoman_prepare() {
   __dragoman_old=/dev/null/
   builtin declare -gA __dragoman_yes
   __dragoman_yes[-]=
-  # A folder is told as it is; one with a character that must be quoted costs a process.
+  # A folder is reported as it is; quoting one with special characters costs a process.
   __dragoman_plain='[!;\\[:cntrl:]]'
   __dragoman_before=${__dragoman_before/FOLDER/'${__dragoman_yes[-${PWD//$__dragoman_plain}]+$PWD}${__dragoman_yes[-${PWD//$__dragoman_plain}]-'"$quoted"'}'}
   # The wrapper takes what stands between these marks as the line, with its number. Where subshells are traced ($- has a T)
-  # a DEBUG trap would run in this one: then no line is told.
+  # a DEBUG trap would run in this one: then no line is reported.
   __dragoman_ps0='${__dragoman_nonce+${__dragoman_none:$((__dragoman_ran = 1)):0}\e]633;P;Line=$__dragoman_number;nonce=${__dragoman_nonce-}\a${__dragoman_yes[-${SHELLOPTS##*history*}${-//[!T]}]+$(HISTTIMEFORMAT= builtin history 1 2>/dev/null)}\e]133;C'$__dragoman_tail'\a}'
   # The file can be opened where the prompt is not wrapped and no trap would see the command that wraps it.
   __dragoman_hook='{ if { __dragoman_nothing() { :; }; } <"/dev/null${__dragoman_yes[-${PS1##*__dragoman_nonce*}]+/}${__dragoman_yes[-${PS1##*__dragoman_nonce*}]-${__dragoman_yes[-${-//[!T]}]-/}${__dragoman_yes[-${-//[!T]}]+$(__dragoman_unwrapped "${__dragoman_codes[__dragoman_ran]+$?}")}${__dragoman_none:$((__dragoman_kept = __dragoman_ran, __dragoman_ran = 0, __dragoman_number = HISTCMD)):0}}"; then __dragoman_prompt; fi; } 2>/dev/null'

@@ -1,7 +1,6 @@
-"""Recordings that go out and come in: asciicast 2 and 3, the session folders of the original, and JSON lines."""
+"""Export and import of recordings: asciicast 2 and 3, omnish session folders, and JSON lines."""
 
-from dragoman.terminal.exchange.exporting import FORMATS, export
-from dragoman.terminal.exchange.importing import bring_in
-from dragoman.terminal.exchange.reading import open_recording
+from dragoman.terminal.exchange.exporter import FORMATS, export_recording
+from dragoman.terminal.exchange.importer import import_recording, open_recording
 
-__all__ = ["FORMATS", "bring_in", "export", "open_recording"]
+__all__ = ["FORMATS", "export_recording", "import_recording", "open_recording"]

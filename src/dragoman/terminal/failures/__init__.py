@@ -1,6 +1,5 @@
-"""What went wrong, read from what a command printed: the lines that say it, and what its exit code means."""
+"""Reads from a command's output and exit code why it failed."""
 
-from dragoman.terminal.failures.finding import Found, find_errors
-from dragoman.terminal.failures.meaning import exit_meaning
+from dragoman.terminal.failures.diagnosis import ErrorLines, exit_meaning, find_errors
 
-__all__ = ["Found", "exit_meaning", "find_errors"]
+__all__ = ["ErrorLines", "exit_meaning", "find_errors"]

@@ -1,5 +1,6 @@
-"""How tools say that something is wrong, as a table: from shapes that only one tool prints to words that any may."""
-# ruff: noqa: E501  a shape stands on one line
+"""How tools print errors, as a table of rules: from patterns that only one tool prints to words that any tool may
+print."""
+# ruff: noqa: E501  a pattern stays on one line
 
 from __future__ import annotations
 
@@ -7,7 +8,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from dragoman.terminal.failures.around import (
+from dragoman.terminal.failures.line_context import (
     Names,
     Shows,
     arrow,
@@ -23,16 +24,17 @@ from dragoman.terminal.failures.around import (
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
-    """A line that has one of the words of `needs` and matches is worth `score`, 8 more if a tool of it was run."""
+class ErrorRule:
+    """A line that contains a word of `needs` and matches scores `score`, and 8 more if the rule's tool was run."""
 
     score: int
     needs: tuple[str, ...]
-    """Looked for first: a search for a word costs a fraction of a match, and most lines have none."""
+    """Checked first: searching for a word costs a fraction of a match, and most lines contain none."""
     pattern: re.Pattern[str]
     tools: frozenset[str]
     counts: Literal["first", "last"]
-    """Of several: compilers stumble over what the first one broke, programs end by the last."""
+    """Which of several counts: the first for compilers, because it causes the others; the last for programs, because
+    it ends them."""
     names: Names
     shows: Shows
 
@@ -45,9 +47,9 @@ def _rule(
     counts: Literal["first", "last"] = "first",
     names: Names = itself,
     shows: Shows = nothing,
-) -> Rule:
-    """`needs` is a list of words parted by bars; quantifiers of the patterns are bounded by the length of a line."""
-    return Rule(
+) -> ErrorRule:
+    """`needs` lists words separated by bars. Quantifiers in patterns are bounded by the length of a line."""
+    return ErrorRule(
         score, tuple(needs.split("|")), re.compile(pattern), frozenset(tools.split()), counts, names, shows
     )  # fmt: skip
 

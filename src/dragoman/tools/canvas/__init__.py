@@ -1,5 +1,5 @@
-"""The canvas as tools: show, change, hear what the person did, ask."""
+"""The canvas tools: draw a surface, change it, read what the person did on it, and ask the person."""
 
-from dragoman.tools.canvas.table import canvas_operations
+from dragoman.tools.canvas.table import canvas_tools
 
-__all__ = ["canvas_operations"]
+__all__ = ["canvas_tools"]

@@ -1,8 +1,15 @@
-"""Debugging as operations: the eleven of the specification, and what their users ask for besides."""
+"""The debug tools: the eleven of the specification, and the further ones their users ask for."""
 
-from dragoman.tools.debug.sessions import Configurations, Listing
-from dragoman.tools.debug.sources import FileSources, SourceReader
-from dragoman.tools.debug.table import debug_operations
-from dragoman.tools.debug.waits import Waits
+from dragoman.tools.debug.sessions import ConfigurationListing, ConfigurationReader
+from dragoman.tools.debug.source_locations import SourceFiles, SourceReader
+from dragoman.tools.debug.table import debug_tools
+from dragoman.tools.waits import OpenWaits
 
-__all__ = ["Configurations", "FileSources", "Listing", "SourceReader", "Waits", "debug_operations"]
+__all__ = [
+    "ConfigurationListing",
+    "ConfigurationReader",
+    "OpenWaits",
+    "SourceFiles",
+    "SourceReader",
+    "debug_tools",
+]

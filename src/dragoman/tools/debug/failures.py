@@ -1,6 +1,7 @@
-"""Errors as answers, in one place: the specification's sentence, the reason, the state, and what to do.
+"""Errors of the debug tools as results: the specification's sentence, the reason, the session's state, and what to
+do.
 
-What a debugger or a program said about it is kept apart, as data; it never becomes part of a sentence of ours.
+Text from a debugger or a program is kept apart, as data. It never becomes part of a sentence of Dragoman's.
 """
 
 from __future__ import annotations
@@ -11,24 +12,45 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
+from dragoman.core.errors import DragomanError
+from dragoman.core.labels import comma_list, label_of, with_label
+from dragoman.core.localization import Language, LocalizedStr, LocalizedText, join_sentences, localize, text_in_language
 from dragoman.debug.service import DebugService
-from dragoman.errors import DragomanError
-from dragoman.phrases import Language, Phrase, Spoken, say, sentences, text_in
-from dragoman.tools.debug.answers import Failure
-from dragoman.tools.debug.client import client_of
-from dragoman.tools.debug.restarts import explained
-from dragoman.tools.debug.values import Values
-from dragoman.tools.operation import Caller, Outcome
-from dragoman.tools.showing import one_line, through
-from dragoman.words import labelled, listed, word_of
+from dragoman.tools.agent_text import map_strings, one_line
+from dragoman.tools.debug.results import DebugFailure
+from dragoman.tools.debug.values import ValueFormatter
+from dragoman.tools.tool import ToolOutcome
+from dragoman.workspace.caller import Caller
 
-_SAID_CHARACTERS = 1000
+_DEBUGGER_CHARACTERS = 1000
 _VALUE_CHARACTERS = 400
 _LISTED_FROM = 2
 _ITEMS = 20
 _ITEM_CHARACTERS = 200
+
+
+def explain_lost_session(service: DebugService, caller: Caller, error: DragomanError) -> DragomanError:
+    if not (caller.reconnected and _may_be_from_earlier_daemon(service, caller, error)):
+        return error
+    return DragomanError(
+        error.code,
+        error.message,
+        hint=localize(
+            "The daemon restarted after you connected, and its debug sessions ended. Breakpoints are kept: "
+            "start again with start_debugging."
+        ),
+    )
+
+
+def _may_be_from_earlier_daemon(service: DebugService, caller: Caller, error: DragomanError) -> bool:
+    """Without an id it can only be meant while this daemon has had no session in the workspace."""
+    if error.code == "no_session":
+        return not service.sessions(caller)
+    return error.code == "unknown_session"
+
+
 # Which value of an error's sentence is in the words of a debugger.
-_WORDS_OF_OTHERS = {
+_DEBUGGER_TEXT = {
     "adapter_refused": "reason",
     "adapter_broken": "reason",
     "adapter_gone": "words",
@@ -37,27 +59,29 @@ _WORDS_OF_OTHERS = {
 
 
 class ToolError(DragomanError):
-    """`details` is what the sentence is about, in data: names, lines, what there is."""
+    """An error with data: `details` holds what the sentence is about, such as names, lines or suggestions."""
 
-    def __init__(self, code: str, message: Phrase, *, hint: Phrase | None = None, **details: Any) -> None:
+    def __init__(self, code: str, message: LocalizedText, *, hint: LocalizedText | None = None, **details: Any) -> None:
         super().__init__(code, message, hint=hint)
         self.details: Mapping[str, Any] = details
 
 
 @dataclass(frozen=True, slots=True)
-class Failures:
+class DebugFailures:
     service: DebugService
-    values: Values
+    values: ValueFormatter
 
-    def tell(self, caller: Caller, tool: str, arguments: Mapping[str, Any], error: DragomanError) -> Outcome:
-        error = explained(self.service, caller, error)
-        said = self._others(error, caller)
+    def format_error(
+        self, caller: Caller, tool: str, arguments: Mapping[str, Any], error: DragomanError
+    ) -> ToolOutcome:
+        error = explain_lost_session(self.service, caller, error)
+        said = self._debugger_text(error, caller)
         message = _sentence(tool, arguments, error, said)
-        details: dict[str, Any] = through(getattr(error, "details", {}), partial(self._detail, caller))
+        details: dict[str, Any] = map_strings(getattr(error, "details", {}), partial(self._detail, caller))
         session_id, state = (None, None)
         if error.code != "which_session":
             session_id, state = self._state(caller, tool, details.pop("session_id", arguments.get("session_id")))
-        failure = Failure(
+        failure = DebugFailure(
             status="error",
             message=message.in_language(caller.language),
             code=error.code,
@@ -67,23 +91,23 @@ class Failures:
             debugger_says=said or None,
             details=details or None,
         )
-        return Outcome(_lines(failure, caller.language), failure, is_error=True)
+        return ToolOutcome(_lines(failure, caller.language), failure, is_error=True)
 
-    def _others(self, error: DragomanError, caller: Caller) -> str:
-        words = error.message.values.get(_WORDS_OF_OTHERS.get(error.code, ""), "")
-        said = text_in(words, caller.language) if isinstance(words, str) else str(words)
-        return self.values.tail(said.strip(), _SAID_CHARACTERS) if words not in {"?", "-"} else ""
+    def _debugger_text(self, error: DragomanError, caller: Caller) -> str:
+        words = error.message.values.get(_DEBUGGER_TEXT.get(error.code, ""), "")
+        said = text_in_language(words, caller.language) if isinstance(words, str) else str(words)
+        return self.values.tail(said.strip(), _DEBUGGER_CHARACTERS) if words not in {"?", "-"} else ""
 
     def _detail(self, caller: Caller, _: str, text: str) -> str:
         """What an error is about came from a file, a program or a caller: shown like all else of theirs."""
-        return self.values.text(text_in(text, caller.language), _SAID_CHARACTERS)
+        return self.values.text(text_in_language(text, caller.language), _DEBUGGER_CHARACTERS)
 
     def _state(self, caller: Caller, tool: str, session_id: object) -> tuple[str | None, str]:
         """A start that failed says nothing of the session that happens to be active."""
         if tool == "start_debugging" and not session_id:
             return None, "Idle"
         try:
-            session = self.service.find(client_of(caller), session_id if isinstance(session_id, str) else "")
+            session = self.service.find(caller, session_id if isinstance(session_id, str) else "")
         except DragomanError:
             return None, "Idle"
         return session.id, session.state.value
@@ -92,130 +116,131 @@ class Failures:
         hint = _HINTS.get((tool, error.code), error.hint)
         if hint is _STILL_STOPPED and self._is_interrupted(caller, session_id):
             hint = _INTERRUPTED
-        return _clean(hint).in_language(caller.language) if hint else None
+        return _with_clean_values(hint).in_language(caller.language) if hint else None
 
     def _is_interrupted(self, caller: Caller, session_id: str | None) -> bool:
         """Whether what such a program is kept busy with is ended in time."""
-        found = [it for it in self.service.sessions(client_of(caller)) if it.id == session_id]
-        return any(session.launch.dialect.is_interrupted for session in found)
+        found = [it for it in self.service.sessions(caller) if it.id == session_id]
+        return any(session.launch.quirks.is_interruptible for session in found)
 
 
-_STILL_STOPPED = say(
-    "The program is still stopped. It may be busy with the expression; restart_debugging begins afresh."
+_STILL_STOPPED = localize(
+    "The program is still stopped. It may be busy with the expression; restart_debugging restarts it."
 )
-_INTERRUPTED = say(
-    "The program is still stopped. A Python expression is interrupted 20 seconds after its start: ask again then. "
-    "restart_debugging begins afresh."
+_INTERRUPTED = localize(
+    "The program is still stopped. A Python expression is interrupted after 20 seconds: retry then, or use "
+    "restart_debugging."
 )
 
 
 # Where a tool knows better what to do than whoever raised the error.
-_HINTS: Mapping[tuple[str, str], Phrase] = {
+_HINTS: Mapping[tuple[str, str], LocalizedText] = {
     ("evaluate_expression", "adapter_silent"): _STILL_STOPPED,
 }
 
 
-def _lines(failure: Failure, language: Language) -> list[Phrase]:
-    which = say("({session}, {state})", session=failure.session_id, state=word_of(failure.state or ""))
-    said = sentences((failure.message, which if failure.session_id else None, failure.hint), language)
-    data = {"debugger says": _gist(failure.debugger_says or ""), **(failure.details or {})}
+def _lines(failure: DebugFailure, language: Language) -> list[LocalizedText]:
+    which = localize("({session}, {state})", session=failure.session_id, state=label_of(failure.state or ""))
+    said = join_sentences((failure.message, which if failure.session_id else None, failure.hint), language)
+    data = {"debugger says": _main_line(failure.debugger_says or ""), **(failure.details or {})}
     shown = [line for key, value in data.items() if value for line in _detail(key, value, language)]
-    return [say("{text}", text=f"{failure.code}: {said}"), *shown]
+    return [localize("{text}", text=f"{failure.code}: {said}"), *shown]
 
 
-def _detail(key: str, value: object, language: Language) -> list[Phrase]:
+def _detail(key: str, value: object, language: Language) -> list[LocalizedText]:
     """Of a list its end: the last lines of a build are those that say what was wrong."""
-    label = word_of(key)
+    label = label_of(key)
     if not isinstance(value, list):
-        return [labelled(label, one_line(_plain(value, language), _VALUE_CHARACTERS))]
+        return [with_label(label, one_line(_plain(value, language), _VALUE_CHARACTERS))]
     shown = [_plain(item, language) for item in value]
     if len(value) < _LISTED_FROM:
-        return [labelled(label, one_line(it, _VALUE_CHARACTERS)) for it in shown]
-    items = [say("{text}", text=f"  {one_line(it, _ITEM_CHARACTERS)}") for it in shown[-_ITEMS:]]
-    return [say("{label}:", label=label), *items]
+        return [with_label(label, one_line(it, _VALUE_CHARACTERS)) for it in shown]
+    items = [localize("{text}", text=f"  {one_line(it, _ITEM_CHARACTERS)}") for it in shown[-_ITEMS:]]
+    return [localize("{label}:", label=label), *items]
 
 
 def _plain(value: object, language: Language) -> str:
     """Lists and objects as a person would write them down."""
     if isinstance(value, Mapping):
         given = [(str(key), inner) for key, inner in value.items() if inner not in (None, "", [], {})]
-        shown = [labelled(word_of(key), _member(key, inner, language)) for key, inner in given]
-        return listed(shown).in_language(language) if shown else ""
+        shown = [with_label(label_of(key), _member(key, inner, language)) for key, inner in given]
+        return comma_list(shown).in_language(language) if shown else ""
     if isinstance(value, list | tuple):
         return " ".join(_plain(inner, language) for inner in value)
     return str(value)
 
 
 def _member(key: str, value: object, language: Language) -> object:
-    return word_of(value) if key in _OF_OURS and isinstance(value, str) else _plain(value, language)
+    return label_of(value) if key in _LABELLED_MEMBERS and isinstance(value, str) else _plain(value, language)
 
 
-_OF_OURS = frozenset({"state", "reason"})
+_LABELLED_MEMBERS = frozenset({"state", "reason"})
 """Members whose values are words of ours, where they are in our list."""
 
 
-def _gist(said: str) -> str:
+def _main_line(said: str) -> str:
     """The line that says what it was: a compiler's first, a traceback's last."""
     lines = [line for line in said.splitlines() if line.strip()]
     return next((line for line in lines if line.startswith("error: ")), lines[-1] if lines else "")
 
 
-_Tell = Callable[[Phrase, Mapping[str, Any]], Phrase]
-
-_STEPS = {"into": say("into"), "over": say("over"), "out": say("out")}
+_SentenceBuilder = Callable[[LocalizedText, Mapping[str, Any]], LocalizedText]
 
 
-def _frame(reason: Phrase, _: Mapping[str, Any]) -> Phrase:
-    return say("The stack frame id is not valid: {reason}", reason=reason)
+_STEPS = {"into": localize("into"), "over": localize("over"), "out": localize("out")}
 
 
-def _reference(reason: Phrase, _: Mapping[str, Any]) -> Phrase:
-    return say("The variables_reference is not valid: {reason}", reason=reason)
+def _frame(reason: LocalizedText, _: Mapping[str, Any]) -> LocalizedText:
+    return localize("Invalid stack frame ID: {reason}", reason=reason)
 
 
-def _unread(_: Phrase, __: Mapping[str, Any]) -> Phrase:
-    return say("The value of the variable cannot be read.")
+def _reference(reason: LocalizedText, _: Mapping[str, Any]) -> LocalizedText:
+    return localize("Invalid variables_reference: {reason}", reason=reason)
 
 
-def _not_paused(reason: Phrase, _: Mapping[str, Any]) -> Phrase:
-    return say("The debugger is not paused: {reason}", reason=reason)
+def _value_unreadable(_: LocalizedText, __: Mapping[str, Any]) -> LocalizedText:
+    return localize("Cannot read the value of the variable.")
 
 
-def _session_or_thread(reason: Phrase, _: Mapping[str, Any]) -> Phrase:
-    return say("The session id or the thread id is not valid: {reason}", reason=reason)
+def _not_paused(reason: LocalizedText, _: Mapping[str, Any]) -> LocalizedText:
+    return localize("The debugger is not paused: {reason}", reason=reason)
 
 
-def _thread(reason: Phrase, _: Mapping[str, Any]) -> Phrase:
-    return say("The thread id is not valid: {reason}", reason=reason)
+def _session_or_thread(reason: LocalizedText, _: Mapping[str, Any]) -> LocalizedText:
+    return localize("Invalid session ID or thread ID: {reason}", reason=reason)
 
 
-def _not_resumed(reason: Phrase, _: Mapping[str, Any]) -> Phrase:
-    return say("The program cannot be resumed: {reason}", reason=reason)
+def _thread(reason: LocalizedText, _: Mapping[str, Any]) -> LocalizedText:
+    return localize("Invalid thread ID: {reason}", reason=reason)
 
 
-def _not_stepped(reason: Phrase, arguments: Mapping[str, Any]) -> Phrase:
+def _not_resumed(reason: LocalizedText, _: Mapping[str, Any]) -> LocalizedText:
+    return localize("Cannot resume the program: {reason}", reason=reason)
+
+
+def _not_stepped(reason: LocalizedText, arguments: Mapping[str, Any]) -> LocalizedText:
     step = _STEPS.get(str(arguments.get("step_type")), _STEPS["over"])
-    return say("The present state does not allow to step {step}: {reason}", step=step, reason=reason)
+    return localize("Cannot step {step} in the current state: {reason}", step=step, reason=reason)
 
 
-def _nothing_to_stop(reason: Phrase, _: Mapping[str, Any]) -> Phrase:
-    return say("There is no active debug session to stop: {reason}", reason=reason)
+def _nothing_to_stop(reason: LocalizedText, _: Mapping[str, Any]) -> LocalizedText:
+    return localize("No active debug session to stop: {reason}", reason=reason)
 
 
-def _not_in_time(_: Phrase, __: Mapping[str, Any]) -> Phrase:
-    return say("The expression was not evaluated in time; it may still be running in the program.")
+def _not_in_time(_: LocalizedText, __: Mapping[str, Any]) -> LocalizedText:
+    return localize("The expression timed out; it may still be running in the program.")
 
 
-def _not_set(_: Phrase, __: Mapping[str, Any]) -> Phrase:
-    return say("The variable cannot be set to this value.")
+def _not_set(_: LocalizedText, __: Mapping[str, Any]) -> LocalizedText:
+    return localize("Cannot set the variable to this value.")
 
 
-def _not_started(_: Phrase, __: Mapping[str, Any]) -> Phrase:
-    return say("The debugger could not be started.")
+def _not_started(_: LocalizedText, __: Mapping[str, Any]) -> LocalizedText:
+    return localize("The debugger could not be started.")
 
 
 # The sentences that the specification gives for a tool, by the code of the error.
-_SENTENCES: Mapping[str, Mapping[str, _Tell]] = {
+_SENTENCES: Mapping[str, Mapping[str, _SentenceBuilder]] = {
     "get_scopes": {
         "stale_reference": _frame,
         "unknown_reference": _frame,
@@ -226,7 +251,7 @@ _SENTENCES: Mapping[str, Mapping[str, _Tell]] = {
         "stale_reference": _reference,
         "unknown_reference": _reference,
         "not_stopped": _not_paused,
-        "adapter_refused": _unread,
+        "adapter_refused": _value_unreadable,
     },
     "evaluate_expression": {
         "stale_reference": _frame,
@@ -264,28 +289,28 @@ _SENTENCES: Mapping[str, Mapping[str, _Tell]] = {
 }
 
 
-def _sentence(tool: str, arguments: Mapping[str, Any], error: DragomanError, said: str) -> Phrase:
+def _sentence(tool: str, arguments: Mapping[str, Any], error: DragomanError, said: str) -> LocalizedText:
     if tool == "evaluate_expression" and error.code == "adapter_refused":
         return _not_evaluated(said, str(arguments.get("expression", "")))
-    reason = _own_words(error)
-    tell = _SENTENCES.get(tool, {}).get(error.code)
-    return tell(reason, arguments) if tell else reason
+    reason = _own_sentence(error)
+    format_error = _SENTENCES.get(tool, {}).get(error.code)
+    return format_error(reason, arguments) if format_error else reason
 
 
-def _own_words(error: DragomanError) -> Phrase:
-    if error.code in _WORDS_OF_OTHERS:
-        return say("The debugger refused or failed; its own words are in `debugger_says`.")
-    return _clean(error.message)
+def _own_sentence(error: DragomanError) -> LocalizedText:
+    if error.code in _DEBUGGER_TEXT:
+        return localize("The debugger failed or rejected the request; see `debugger_says`.")
+    return _with_clean_values(error.message)
 
 
-def _clean(phrase: Phrase) -> Phrase:
+def _with_clean_values(phrase: LocalizedText) -> LocalizedText:
     """Names that came from a file or a caller stand in some sentences: visible, and short."""
     return replace(phrase, values={key: _clean_value(value) for key, value in phrase.values.items()})
 
 
 def _clean_value(value: object) -> object:
-    if isinstance(value, Phrase | Spoken):
-        return _clean(value.phrase if isinstance(value, Spoken) else value)
+    if isinstance(value, LocalizedText | LocalizedStr):
+        return _with_clean_values(value.phrase if isinstance(value, LocalizedStr) else value)
     return value if isinstance(value, int | float) else one_line(str(value), _VALUE_CHARACTERS)
 
 
@@ -299,13 +324,13 @@ _SYNTAX = re.compile(r"(?i)syntax\s?error|invalid syntax|parse error|unexpected 
 _SIDE_EFFECT = re.compile(r"(?i)side.?effect")
 
 
-def _not_evaluated(said: str, expression: str) -> Phrase:
+def _not_evaluated(said: str, expression: str) -> LocalizedText:
     if _SYNTAX.search(said):
-        return say("The expression has a syntax error.")
+        return localize("The expression has a syntax error.")
     if _SIDE_EFFECT.search(said):
-        return say("The expression has side effects, which are not allowed in this context.")
+        return localize("The expression has side effects, which are not allowed in this context.")
     found = _UNDEFINED.search(said)
     name = (found[1] or found[2]) if found else ""
     if name and re.search(rf"\b{re.escape(name)}\b", expression):  # the caller's own word, not one of the program
-        return say("The variable '{name}' is not defined.", name=name)
-    return say("The expression cannot be evaluated in this context.")
+        return localize("The variable '{name}' is not defined.", name=name)
+    return localize("The expression cannot be evaluated in this context.")

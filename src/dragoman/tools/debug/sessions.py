@@ -1,32 +1,36 @@
-"""The tools about sessions as a whole: what there is to start, what runs, and what it printed."""
+"""The tools about sessions as a whole: `get_debugger_configurations`, `list_sessions` and `get_output`."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Annotated, Any, Literal, Protocol
 
 import anyio
 import anyio.to_thread
+from pydantic import ConfigDict, Field
 
-from dragoman.clock import Clock
-from dragoman.debug.model import ThreadSeen
-from dragoman.debug.output import Output, Reading
-from dragoman.debug.service import Client, DebugService
-from dragoman.debug.session import Session
-from dragoman.debug.states import LIVE, State
-from dragoman.errors import DragomanError
-from dragoman.phrases import Phrase, joined, say
-from dragoman.tools.debug import answers
-from dragoman.tools.debug import parameters as take
-from dragoman.tools.debug.client import client_of, meant_without_id, who
-from dragoman.tools.debug.ends import runs_with
-from dragoman.tools.debug.threads import ThreadList, thread_answers
-from dragoman.tools.debug.values import Values, name, timestamp
-from dragoman.tools.operation import Caller, Outcome
-from dragoman.tools.showing import one_line
-from dragoman.words import labelled, word_of
+from dragoman.core.clock import Clock
+from dragoman.core.errors import DragomanError
+from dragoman.core.labels import label_of, with_label
+from dragoman.core.localization import LocalizedText, join_texts, localize
+from dragoman.debug.model import ThreadInfo
+from dragoman.debug.service import DebugService
+from dragoman.debug.session.output import ProgramOutputPage, SessionOutput
+from dragoman.debug.session.session import DebugSession
+from dragoman.debug.session.states import LIVE_STATES, SessionState
+from dragoman.tools.agent_text import one_line
+from dragoman.tools.debug import parameters as params
+from dragoman.tools.debug import results
+from dragoman.tools.debug.parameters import MAX_VALUE_CHARACTERS, OUTPUT_CHARACTERS, Number, SessionParameters
+from dragoman.tools.debug.results import OmitNone, SuccessResult, ThreadAnswer, only_required
+from dragoman.tools.debug.session_lookup import ThreadReader, default_session_id, describe_actor, thread_answers
+from dragoman.tools.debug.values import ValueFormatter, name, timestamp
+from dragoman.tools.debug.wait_results import runs_with
+from dragoman.tools.json_schema import Maybe, OrEmpty
+from dragoman.tools.tool import Result, ToolOutcome, tool
+from dragoman.workspace.caller import Caller
 
 _ENDED = 10
 _NAME_IN_TEXT = 100
@@ -34,7 +38,56 @@ _PROBLEM = 400
 _IN_MEGABYTES = 10_000_000
 
 
-class Listing(Protocol):
+class OutputParameters(SessionParameters):
+    cursor: Annotated[Maybe[Number], Field(description="Read from here; 0: the start. Default: the newest.")] = None
+    category: Annotated[OrEmpty[Literal["stdout", "stderr", "console"]], Field(description="Default: all.")] = ""
+    max_chars: Annotated[int, Field(ge=1, le=MAX_VALUE_CHARACTERS)] = OUTPUT_CHARACTERS
+
+
+class ConfigurationsResult(SuccessResult):
+    configurations: list[dict[str, Any]]
+    compounds: OmitNone[list[dict[str, Any]]] = None
+    problems: OmitNone[list[dict[str, Any]]] = None
+
+
+class SessionAnswer(Result):
+    model_config = ConfigDict(json_schema_extra=only_required)
+
+    session_id: str
+    name: str
+    state: str
+    since: str
+    active: bool
+    runs_with: OmitNone[dict[str, str]] = None
+    memory_bytes: OmitNone[int] = None
+    threads: OmitNone[list[ThreadAnswer]] = None
+    total_threads: OmitNone[int] = None
+    stop_number: OmitNone[int] = None
+    thread_id: OmitNone[int] = None
+    exit_code: OmitNone[int] = None
+    signal: OmitNone[str] = None
+    ended_by: OmitNone[str] = None
+
+
+class SessionsResult(SuccessResult):
+    timestamp: str
+    sessions: list[SessionAnswer]
+    ended_left_out: OmitNone[int] = None
+    not_lent: OmitNone[list[str]] = None
+
+
+class OutputResult(SuccessResult):
+    """`cursor` is what to ask with next; `missed` characters before the text were cut or have gone, `left` follow."""
+
+    session_id: str
+    state: str
+    output: str
+    cursor: int
+    missed: int
+    left: int
+
+
+class ConfigurationListing(Protocol):
     """What a launch.json offers, as written."""
 
     @property
@@ -47,70 +100,92 @@ class Listing(Protocol):
     def problems(self) -> Sequence[DragomanError]: ...
 
 
-Configurations = Callable[[Path], Listing]
-NotLent = Callable[[Path], Sequence[str]]
+ConfigurationReader = Callable[[Path], ConfigurationListing]
+NotLentSessions = Callable[[Path], Sequence[str]]
 """What a person debugs in an editor in that folder, and has not lent to agents."""
 
 
 @dataclass(frozen=True, slots=True)
 class SessionTools:
     service: DebugService
-    configurations: Configurations
-    threads: ThreadList
-    values: Values
+    configurations: ConfigurationReader
+    threads: ThreadReader
+    values: ValueFormatter
     clock: Clock
-    not_lent: NotLent = lambda _: ()
+    not_lent: NotLentSessions = lambda _: ()
 
-    async def offered(self, caller: Caller, _: take.Nothing) -> Outcome:
+    @tool(
+        "get_debugger_configurations",
+        "Debug configurations",
+        "List the launch.json configurations, as written. Call it before start_debugging.",
+        params.NoParameters,
+        ConfigurationsResult,
+    )
+    async def list_configurations(self, caller: Caller, _: params.NoParameters) -> ToolOutcome:
         listing = await anyio.to_thread.run_sync(self.configurations, caller.workspace)
         problems = [_problem(error, caller) for error in listing.problems]
-        answer = answers.Configurations(
+        answer = ConfigurationsResult(
             configurations=self.values.written(list(listing.configurations)),
             compounds=self.values.written(list(listing.compounds)) or None,
             problems=problems or None,
         )
         lines = [_configuration_line(it) for it in (*listing.configurations, *listing.compounds)]
-        shown = lines or [say("launch.json has no configurations.")]
-        return Outcome([*shown, *(labelled(say("problem"), it["message"]) for it in problems)], answer)
+        shown = lines or [localize("launch.json has no configurations.")]
+        return ToolOutcome([*shown, *(with_label(localize("problem"), it["message"]) for it in problems)], answer)
 
-    async def sessions(self, caller: Caller, _: take.Nothing) -> Outcome:
-        client = client_of(caller)
-        active = meant_without_id(self.service, client)
-        sessions, left_out = _listed(self.service.sessions(client))
-        seen = await self._seen(client, sessions)
+    @tool(
+        "list_sessions",
+        "Debug sessions",
+        ("List this workspace's debug sessions: state, threads, locations, memory. Ended ones stay for ten minutes."),
+        params.NoParameters,
+        SessionsResult,
+    )
+    async def sessions(self, caller: Caller, _: params.NoParameters) -> ToolOutcome:
+        active = default_session_id(self.service, caller)
+        sessions, left_out = _listed(self.service.sessions(caller))
+        seen = await self._seen(caller, sessions)
         found = [_session(session, active, seen[session.id], caller) for session in sessions]
         lines = [line for session in found for line in _session_lines(session)]
-        lines += [say("{count} older ones that have ended are not listed.", count=left_out)] if left_out else []
+        lines += [localize("{count} older ended sessions are not listed.", count=left_out)] if left_out else []
         held = [name(it) for it in self.not_lent(caller.workspace)]
-        answer = answers.Sessions(
+        answer = SessionsResult(
             timestamp=timestamp(self.clock.wall_ns()),
             sessions=found,
             ended_left_out=left_out or None,
             not_lent=held or None,
         )
-        return Outcome([*(lines or [say("No debug sessions in this workspace.")]), *_not_lent_lines(held)], answer)
+        return ToolOutcome(
+            [*(lines or [localize("No debug sessions in this workspace.")]), *_not_lent_lines(held)], answer
+        )
 
-    async def _seen(self, client: Client, sessions: Sequence[Session]) -> dict[str, _Seen]:
+    async def _seen(self, client: Caller, sessions: Sequence[DebugSession]) -> dict[str, _SessionDetails]:
         """All at once: one whose debugger is stuck must not keep the others waiting."""
-        seen = {session.id: _Seen() for session in sessions}
+        seen = {session.id: _SessionDetails() for session in sessions}
 
-        async def look(session: Session) -> None:
+        async def look(session: DebugSession) -> None:
             threads = await self.threads.of(client, session, placed=True)
-            alive = session.state in LIVE
+            alive = session.state in LIVE_STATES
             memory = await anyio.to_thread.run_sync(session.memory_bytes) if alive else None
-            seen[session.id] = _Seen(threads, memory)
+            seen[session.id] = _SessionDetails(threads, memory)
 
         async with anyio.create_task_group() as group:
             for session in sessions:
                 group.start_soon(look, session)
         return seen
 
-    async def output(self, caller: Caller, wanted: take.GetOutput) -> Outcome:
-        session = self.service.find_or_last(client_of(caller), wanted.session_id)
+    @tool(
+        "get_output",
+        "Program output",
+        "Read program output since `cursor`.",
+        OutputParameters,
+        OutputResult,
+    )
+    async def output(self, caller: Caller, wanted: OutputParameters) -> ToolOutcome:
+        session = self.service.find_or_last(caller, wanted.session_id)
         categories = frozenset({wanted.category}) if wanted.category else frozenset[str]()
         read = self._onward if wanted.cursor is not None else self._newest
         shown, seen = read(session.output, wanted, categories)
-        answer = answers.ProgramOutput(
+        answer = OutputResult(
             session_id=session.id,
             state=session.state.value,
             output=shown,
@@ -118,13 +193,17 @@ class SessionTools:
             missed=seen.missed,
             left=session.output.end - seen.next,
         )
-        return Outcome(_output_lines(answer), answer)
+        return ToolOutcome(_output_lines(answer), answer)
 
-    def _newest(self, output: Output, wanted: take.GetOutput, categories: frozenset[str]) -> tuple[str, Reading]:
-        seen = Reading(*output.since(0, most=wanted.max_chars, categories=categories), output.end)
+    def _newest(
+        self, output: SessionOutput, wanted: OutputParameters, categories: frozenset[str]
+    ) -> tuple[str, ProgramOutputPage]:
+        seen = ProgramOutputPage(*output.since(0, most=wanted.max_chars, categories=categories), output.end)
         return self.values.tail(seen.text, wanted.max_chars), seen
 
-    def _onward(self, output: Output, wanted: take.GetOutput, categories: frozenset[str]) -> tuple[str, Reading]:
+    def _onward(
+        self, output: SessionOutput, wanted: OutputParameters, categories: frozenset[str]
+    ) -> tuple[str, ProgramOutputPage]:
         """Nothing of a page is cut: where escapes make it too long, it is a shorter page."""
         most = wanted.max_chars
         while True:
@@ -135,19 +214,19 @@ class SessionTools:
             most = max(1, most // 2)
 
 
-def _not_lent_lines(names: Sequence[str]) -> list[Phrase]:
+def _not_lent_lines(names: Sequence[str]) -> list[LocalizedText]:
     if not names:
         return []
-    head = say(
-        "A person debugs these in an editor and has not lent them. Ask them to: *Dragoman: Lend this debug session to "
-        "agents…*"
+    head = localize(
+        "The user is debugging these in an editor and has not lent them. Ask them to run *Dragoman: Lend this "
+        "debug session to agents…*"
     )
-    return [head, *(say("{text}", text=f"  | {one_line(it, _NAME_IN_TEXT)}") for it in names)]
+    return [head, *(localize("{text}", text=f"  | {one_line(it, _NAME_IN_TEXT)}") for it in names)]
 
 
-def _listed(sessions: Sequence[Session]) -> tuple[list[Session], int]:
+def _listed(sessions: Sequence[DebugSession]) -> tuple[list[DebugSession], int]:
     """All that live, and of those that have ended the newest."""
-    ended = sorted((it for it in sessions if it.state not in LIVE), key=lambda it: it.changed_at_ns)
+    ended = sorted((it for it in sessions if it.state not in LIVE_STATES), key=lambda it: it.changed_at_ns)
     old = ended[: max(0, len(ended) - _ENDED)]
     return [it for it in sessions if it not in old], len(old)
 
@@ -156,22 +235,22 @@ def _problem(error: DragomanError, caller: Caller) -> dict[str, Any]:
     return {"code": error.code, "message": one_line(error.message.in_language(caller.language), _PROBLEM)}
 
 
-def _configuration_line(configuration: dict[str, Any]) -> Phrase:
+def _configuration_line(configuration: dict[str, Any]) -> LocalizedText:
     kind = " ".join(str(configuration[key]) for key in ("type", "request") if key in configuration)
-    shown = one_line(kind, _NAME_IN_TEXT) if kind else say("compound")
-    return say("  {name} ({kind})", name=one_line(str(configuration.get("name", "")), _NAME_IN_TEXT), kind=shown)
+    shown = one_line(kind, _NAME_IN_TEXT) if kind else localize("compound")
+    return localize("  {name} ({kind})", name=one_line(str(configuration.get("name", "")), _NAME_IN_TEXT), kind=shown)
 
 
 @dataclass(frozen=True, slots=True)
-class _Seen:
-    threads: Sequence[ThreadSeen] = ()
+class _SessionDetails:
+    threads: Sequence[ThreadInfo] = ()
     memory_bytes: int | None = None
 
 
-def _session(session: Session, active: str, seen: _Seen, caller: Caller) -> answers.SessionAnswer:
-    stop = session.stop if session.state is State.STOPPED else None
+def _session(session: DebugSession, active: str, seen: _SessionDetails, caller: Caller) -> SessionAnswer:
+    stop = session.stop if session.state is SessionState.STOPPED else None
     ended = session.ended
-    return answers.SessionAnswer(
+    return SessionAnswer(
         session_id=session.id,
         name=name(session.title),
         state=session.state.value,
@@ -185,37 +264,37 @@ def _session(session: Session, active: str, seen: _Seen, caller: Caller) -> answ
         thread_id=stop.thread_id if stop else None,
         exit_code=ended.exit_code if ended else None,
         signal=(ended.signal or None) if ended else None,
-        ended_by=who(ended.by, caller).in_language(caller.language) if ended and ended.by else None,
+        ended_by=describe_actor(ended.by, caller).in_language(caller.language) if ended and ended.by else None,
     )
 
 
-def _session_lines(session: answers.SessionAnswer) -> list[Phrase]:
-    head = labelled(joined("", _heading(session)), session.name)
+def _session_lines(session: SessionAnswer) -> list[LocalizedText]:
+    head = with_label(join_texts("", _heading(session)), session.name)
     threads = [
-        say(
+        localize(
             "    thread {id} {state} {place}: {name}",
             id=it.thread_id,
-            state=word_of(it.state),
+            state=label_of(it.state),
             place=_at(it),
             name=it.name,
         )
         for it in session.threads or ()
     ]
     left = (session.total_threads or 0) - len(threads)
-    return [head, *threads, *([say("    [{count} more threads]", count=left)] if left > 0 else [])]
+    return [head, *threads, *([localize("    [{count} more threads]", count=left)] if left > 0 else [])]
 
 
-def _heading(session: answers.SessionAnswer) -> Iterator[object]:
+def _heading(session: SessionAnswer) -> Iterator[object]:
     yield f"{'* ' if session.active else '  '}{session.session_id} "
-    yield word_of(session.state)
+    yield label_of(session.state)
     if session.exit_code is not None:
-        yield say(" exit {code}", code=session.exit_code)
+        yield localize(" exit {code}", code=session.exit_code)
     yield f" {session.signal}" if session.signal else ""
     if session.ended_by:
-        yield say(" (ended by {who})", who=session.ended_by)
-    yield say(" since {time}", time=session.since)
+        yield localize(" (ended by {who})", who=session.ended_by)
+    yield localize(" since {time}", time=session.since)
     if session.memory_bytes:
-        yield say(", {size}", size=_size(session.memory_bytes))
+        yield localize(", {size}", size=_size(session.memory_bytes))
 
 
 def _size(bytes: int) -> str:
@@ -223,18 +302,18 @@ def _size(bytes: int) -> str:
     return f"{bytes / 1e6:.0f} MB" if bytes >= _IN_MEGABYTES else f"{bytes / 1e3:.0f} kB"
 
 
-def _at(thread: answers.ThreadAnswer) -> str:
+def _at(thread: results.ThreadAnswer) -> str:
     return one_line(f"{Path(thread.file_path).name}:{thread.line_number}") if thread.file_path else "-"
 
 
-def _output_lines(answer: answers.ProgramOutput) -> list[Phrase]:
-    head = say(
+def _output_lines(answer: OutputResult) -> list[LocalizedText]:
+    head = localize(
         "State: {state}; cursor {cursor} ({session}).",
-        state=word_of(answer.state),
+        state=label_of(answer.state),
         cursor=answer.cursor,
         session=answer.session_id,
     )
-    missed = [say("{count} characters before are not shown.", count=answer.missed)] if answer.missed else []
-    lines = [say("{text}", text=f"  | {one_line(line)}") for line in answer.output.splitlines()]
-    left = [say("{count} characters are left: read on with the cursor.", count=answer.left)] if answer.left else []
+    missed = [localize("{count} earlier characters are not shown.", count=answer.missed)] if answer.missed else []
+    lines = [localize("{text}", text=f"  | {one_line(line)}") for line in answer.output.splitlines()]
+    left = [localize("{count} more characters: read on with the cursor.", count=answer.left)] if answer.left else []
     return [head, *missed, *lines, *left]

@@ -1,4 +1,6 @@
-"""Values of a program as answers carry them: without secrets, visible, and cut where they are long."""
+"""Values of a program as results carry them: without secrets, with invisible characters escaped, and cut where they
+are long.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +9,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from dragoman.debug.model import Variable
-from dragoman.phrases import Phrase, joined, say
-from dragoman.redaction import Redactor
-from dragoman.tools.debug.answers import VariableAnswer
-from dragoman.tools.showing import Cut, escaped, one_line, through
+from dragoman.core.localization import LocalizedText, join_texts, localize
+from dragoman.core.redaction import Redactor
+from dragoman.debug.model import VariableInfo
+from dragoman.tools.agent_text import TruncatedText, escaped, map_strings, one_line
+from dragoman.tools.debug.results import VariableAnswer
 
 NAME_CHARACTERS = 200
 TEXT_CHARACTERS = 120
@@ -32,13 +34,15 @@ def name(text: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Values:
+class ValueFormatter:
+    """Redacts, escapes and shortens the values and texts of a program."""
+
     redactor: Redactor
 
-    def value(self, name: str, text: str, most: int) -> Cut:
+    def value(self, name: str, text: str, most: int) -> TruncatedText:
         near = most + _LOOK_AHEAD
         shown = escaped(self.redactor.value(name, text[:near]))
-        return Cut(shown[:most], len(shown) + max(0, len(text) - near))
+        return TruncatedText(shown[:most], len(shown) + max(0, len(text) - near))
 
     def text(self, text: str, most: int) -> str:
         """The beginning of a text."""
@@ -55,9 +59,9 @@ class Values:
 
     def written(self, value: Any) -> Any:
         """What a file of the workspace holds, as written but for secrets and what cannot be seen."""
-        return through(value, lambda name, text: escaped(self.redactor.setting(name, text)))
+        return map_strings(value, lambda name, text: escaped(self.redactor.setting(name, text)))
 
-    def variable(self, variable: Variable, most: int) -> VariableAnswer:
+    def variable(self, variable: VariableInfo, most: int) -> VariableAnswer:
         shown = self.value(variable.name, variable.value, most)
         return VariableAnswer(
             name=name(variable.name),
@@ -71,7 +75,7 @@ class Values:
         )
 
 
-def within(variables: Sequence[VariableAnswer], characters: int) -> tuple[list[VariableAnswer], int | None]:
+def share_characters(variables: Sequence[VariableAnswer], characters: int) -> tuple[list[VariableAnswer], int | None]:
     """Values that share this room, short ones whole, and what the long ones were cut to for it."""
     share = fair_share([len(it.value) for it in variables], characters)
     return [it if share is None else _cut_to(share, it) for it in variables], share
@@ -98,20 +102,20 @@ def _expression(text: str | None) -> str | None:
     return None if text is None else one_line(text, _EXPRESSION)
 
 
-def variable_lines(variables: Iterable[VariableAnswer], most: int = TEXT_CHARACTERS) -> list[Phrase]:
+def variable_lines(variables: Iterable[VariableAnswer], most: int = TEXT_CHARACTERS) -> list[LocalizedText]:
     """`name = value`, each in one line. Groups that an adapter makes up have no value and are left out."""
     return [
-        joined("", (f"  {variable.name} = ", _shown(variable, most), _opened_with(variable)))
+        join_texts("", (f"  {variable.name} = ", _shown(variable, most), _reference_text(variable)))
         for variable in variables
         if variable.value or variable.type
     ]
 
 
-def _shown(variable: VariableAnswer, most: int) -> str | Phrase:
+def _shown(variable: VariableAnswer, most: int) -> str | LocalizedText:
     whole = variable.length or len(variable.value)
     shown = one_line(variable.value[:most])
-    return shown if whole <= most else say("{text}… ({count} chars)", text=shown, count=whole)
+    return shown if whole <= most else localize("{text}… ({count} chars)", text=shown, count=whole)
 
 
-def _opened_with(variable: VariableAnswer) -> str:
+def _reference_text(variable: VariableAnswer) -> str:
     return f"  [{variable.variables_reference}]" if variable.variables_reference else ""

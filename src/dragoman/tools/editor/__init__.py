@@ -1,5 +1,7 @@
-"""The person's editor as tools: open, compare, look at what is open, selected and wrong; each as the person allows."""
+"""The editor tools: open a file, propose a change, and read what is open, selected and wrong; each as far as the
+person allows.
+"""
 
-from dragoman.tools.editor.table import editor_operations
+from dragoman.tools.editor.table import editor_tools
 
-__all__ = ["editor_operations"]
+__all__ = ["editor_tools"]

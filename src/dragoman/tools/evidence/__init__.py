@@ -1,6 +1,6 @@
-"""The tools for evidence: questions about a whole run, each answered in one call."""
+"""The evidence tools: questions about a whole run, each answered in one call."""
 
-from dragoman.tools.evidence.last_failure import FailedCommands
-from dragoman.tools.evidence.table import evidence_operations
+from dragoman.tools.evidence.failures import FailedCommands
+from dragoman.tools.evidence.table import evidence_tools
 
-__all__ = ["FailedCommands", "evidence_operations"]
+__all__ = ["FailedCommands", "evidence_tools"]

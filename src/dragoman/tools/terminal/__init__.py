@@ -1,5 +1,5 @@
-"""Terminals as operations: what ran, what it printed, what stands on a screen, and a terminal of the agent's own."""
+"""The terminal tools: which commands ran, what they printed, what a screen shows, and a terminal of the agent's own."""
 
-from dragoman.tools.terminal.table import terminal_operations
+from dragoman.tools.terminal.table import terminal_tools
 
-__all__ = ["terminal_operations"]
+__all__ = ["terminal_tools"]

@@ -8,16 +8,15 @@ from typing import Any
 
 import pytest
 
-from dragoman.debug.adapters import CODELLDB, Situation
-from dragoman.debug.launch.checks import require_program
-from dragoman.debug.launch.cores import opening_core, require_debugging
-from dragoman.debug.launch.faults import LaunchError
-from dragoman.debug.launch.resolving import Resolved
+from dragoman.debug.backends.adapters import CODELLDB, LaunchContext
+from dragoman.debug.launch.errors import LaunchError
+from dragoman.debug.launch.preconditions import require_debugging, require_program, with_core_dump
+from dragoman.debug.launch.resolution import ResolvedConfiguration
 
 
-def session(folder: Path, type: str, request: str = "launch", **arguments: Any) -> Resolved:
+def session(folder: Path, type: str, request: str = "launch", **arguments: Any) -> ResolvedConfiguration:
     given = {"type": type, "request": request, "program": str(folder / "app"), **arguments}
-    return Resolved("x", type, request, given, {}, folder)
+    return ResolvedConfiguration("x", type, request, given, {}, folder)
 
 
 @pytest.mark.parametrize("request_", ["launch", "attach"])
@@ -25,14 +24,14 @@ def session(folder: Path, type: str, request: str = "launch", **arguments: Any) 
     ("type", "key"), [("cppdbg", "coreDumpPath"), ("lldb", "coreFile"), ("native", "coreFile"), ("rust", "coreFile")]
 )
 def test_a_native_core_is_attached_to_whatever_was_asked(tmp_path: Path, type: str, key: str, request_: str) -> None:
-    opened = opening_core(session(tmp_path, type, request_, **{key: "sub/core.1", "cwd": str(tmp_path)}))
+    opened = with_core_dump(session(tmp_path, type, request_, **{key: "sub/core.1", "cwd": str(tmp_path)}))
     assert (opened.request, opened.arguments["request"]) == ("attach", "attach")
     assert opened.arguments["coreFile"] == str(tmp_path / "sub/core.1")
     assert "coreDumpPath" not in opened.arguments
 
 
 def test_a_core_of_go_is_opened_by_delves_own_mode(tmp_path: Path) -> None:
-    opened = opening_core(session(tmp_path, "go", "attach", mode="auto", coreFilePath="core"))
+    opened = with_core_dump(session(tmp_path, "go", "attach", mode="auto", coreFilePath="core"))
     told = (opened.request, opened.arguments["mode"], opened.arguments["coreFilePath"])
     assert told == ("launch", "core", str(tmp_path / "core"))
 
@@ -41,18 +40,18 @@ def test_without_a_core_nothing_changes(tmp_path: Path) -> None:
     """The other side of those above: a launch stays a launch."""
     for given in ({}, {"coreFile": ""}, {"coreDumpPath": None}):
         plain = session(tmp_path, "cppdbg", **given)
-        assert opening_core(plain) is plain
+        assert with_core_dump(plain) is plain
 
 
 @pytest.mark.parametrize("type", ["python", "debugpy", "node", "ruby", "lua"])
 def test_a_debugger_without_cores_refuses_instead_of_running_the_program(tmp_path: Path, type: str) -> None:
     with pytest.raises(LaunchError) as refused:
-        opening_core(session(tmp_path, type, coreFile="core"))
+        with_core_dump(session(tmp_path, type, coreFile="core"))
     assert refused.value.code == "core_not_supported"
 
 
 def test_a_core_that_is_not_there_is_refused(tmp_path: Path) -> None:
-    opened = opening_core(session(tmp_path, "cppdbg", coreDumpPath="core"))
+    opened = with_core_dump(session(tmp_path, "cppdbg", coreDumpPath="core"))
     with pytest.raises(LaunchError) as refused:
         require_program(opened)
     assert refused.value.code == "no_such_core"
@@ -69,7 +68,7 @@ def test_a_core_is_not_run_without_debugging(tmp_path: Path) -> None:
 
 
 def test_codelldb_makes_a_target_of_the_core_and_no_process(tmp_path: Path) -> None:
-    opened = opening_core(session(tmp_path, "codelldb", coreFile="my core"))
-    given = CODELLDB.arguments(Situation(opened.request, opened.arguments, {}, tmp_path))
+    opened = with_core_dump(session(tmp_path, "codelldb", coreFile="my core"))
+    given = CODELLDB.arguments(LaunchContext(opened.request, opened.arguments, {}, tmp_path))
     assert given["targetCreateCommands"] == [f"target create --core '{tmp_path}/my core' {tmp_path}/app"]
     assert (given["processCreateCommands"], "program" in given) == ([], False)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dragoman.debug.launch.envfile import parse_env_file
+from dragoman.debug.launch.environment import parse_env_file
 
 CLIENT = {"HOME": "/home/me", "LOOP": "${HOME}"}
 

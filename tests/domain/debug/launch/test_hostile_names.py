@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from dragoman.debug.launch.faults import LaunchError
+from dragoman.debug.launch.errors import LaunchError
 from tests.domain.debug.launch.workspaces import Workspace, a_configuration, fault_of
 
 MOST = 60

@@ -10,19 +10,20 @@ from typing import Any
 
 import pytest
 
-from dragoman.debug.launch.faults import LaunchError
-from dragoman.debug.launch.launchers import is_launcher
-from dragoman.debug.launch.resolving import Client, Resolved, Wish, resolve
-from dragoman.debug.service import Client as Asker
-from dragoman.debug.starting import _unwrapped
+from dragoman.debug.backends.starter import _unwrap_command
+from dragoman.debug.launch.errors import LaunchError
+from dragoman.debug.launch.programs import is_launcher
+from dragoman.debug.launch.resolution import LaunchClient, ResolvedConfiguration, resolve
+from dragoman.debug.model import LaunchRequest
+from dragoman.workspace.caller import Caller as Asker
 from tests.domain.debug.launch.workspaces import Workspace
 
 
-def resolved(workspace: Workspace, **wish: Any) -> Resolved:
+def resolved(workspace: Workspace, **wish: Any) -> ResolvedConfiguration:
     folder = workspace.folder
     asker = Asker(id="a", workspace=folder, cwd=folder, environment={"PATH": str(folder / "bin")})
-    client = Client(workspace=folder, environment=asker.environment)
-    return resolve(Wish(**wish), client, unwrap=partial(_unwrapped, asker)).sessions[0]
+    client = LaunchClient(workspace=folder, environment=asker.environment)
+    return resolve(LaunchRequest(**wish), client, unwrap=partial(_unwrap_command, asker)).sessions[0]
 
 
 WAYS: list[tuple[Sequence[str], str, dict[str, Any]]] = [

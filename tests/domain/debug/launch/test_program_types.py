@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from dragoman.debug.launch import type_for
+from dragoman.debug.launch import debugger_type_for
 from tests.domain.debug.launch.workspaces import Workspace, fault_of
 
 
@@ -28,7 +28,7 @@ from tests.domain.debug.launch.workspaces import Workspace, fault_of
     ],
 )
 def test_an_extension_tells_the_debugger(workspace: Workspace, name: str, kind: str) -> None:
-    assert type_for(workspace.write(name, "")) == kind
+    assert debugger_type_for(workspace.write(name, "")) == kind
 
 
 @pytest.mark.parametrize(
@@ -47,16 +47,16 @@ def test_an_extension_tells_the_debugger(workspace: Workspace, name: str, kind: 
 def test_a_file_without_extension_is_told_by_how_it_begins(workspace: Workspace, first_line: str, kind: str) -> None:
     small = workspace.write("program", first_line.encode("latin-1") + b"\n")
     large = workspace.write("larger", first_line.encode("latin-1") + b"\n" + b"x" * (2 << 20))
-    assert [type_for(small), type_for(large)] == [kind, kind]
+    assert [debugger_type_for(small), debugger_type_for(large)] == [kind, kind]
 
 
 def test_a_real_executable_is_native() -> None:
-    assert type_for(Path(os.path.realpath(sys.executable))) == "native"
+    assert debugger_type_for(Path(os.path.realpath(sys.executable))) == "native"
 
 
 @pytest.mark.parametrize("magic", [0xFEEDFACE, 0xFEEDFACF, 0xCAFEBABE])
 def test_the_executables_of_macos_are_native(workspace: Workspace, magic: int) -> None:
-    assert type_for(workspace.write("program", magic.to_bytes(4, "big"))) == "native"
+    assert debugger_type_for(workspace.write("program", magic.to_bytes(4, "big"))) == "native"
 
 
 @pytest.mark.parametrize(
@@ -64,19 +64,19 @@ def test_the_executables_of_macos_are_native(workspace: Workspace, magic: int) -
 )
 def test_a_folder_is_told_by_the_file_that_makes_it_a_program(workspace: Workspace, file: str, kind: str) -> None:
     workspace.write(f"app/{file}", "")
-    assert type_for(workspace.folder / "app") == kind
+    assert debugger_type_for(workspace.folder / "app") == kind
 
 
 @pytest.mark.parametrize("name", ["a.c", "a.cpp", "a.rs"])
 def test_source_that_must_be_built_is_left_to_the_debugger_of_what_it_is_built_into(
     workspace: Workspace, name: str
 ) -> None:
-    assert type_for(workspace.write(name, "")) == "native"
+    assert debugger_type_for(workspace.write(name, "")) == "native"
 
 
 @pytest.mark.parametrize("content", ["", "hello", "#!/bin/sh", "#!/usr/bin/env", "#!", "#!/usr/bin/env -S"])
 def test_what_cannot_be_told_asks_for_the_type(workspace: Workspace, content: str) -> None:
-    fault = fault_of(lambda: type_for(workspace.write("program", content)))
+    fault = fault_of(lambda: debugger_type_for(workspace.write("program", content)))
     assert fault.code == "unknown_program_type"
     assert '"go", "lua", "native", "node", "python", "ruby"' in str(fault.hint)
 
@@ -84,4 +84,4 @@ def test_what_cannot_be_told_asks_for_the_type(workspace: Workspace, content: st
 def test_a_pipe_a_device_and_a_missing_file_are_no_programs(workspace: Workspace) -> None:
     os.mkfifo(workspace.folder / "pipe")
     for path in (workspace.folder / "pipe", Path("/dev/zero"), workspace.folder / "none", workspace.folder):
-        assert fault_of(functools.partial(type_for, path)).code == "unknown_program_type"
+        assert fault_of(functools.partial(debugger_type_for, path)).code == "unknown_program_type"

@@ -9,22 +9,22 @@ import pytest
 
 from dragoman.debug.launch import (
     LaunchError,
-    Wish,
-    configurations,
     environment_with,
+    list_configurations,
+    planned_commands,
     require_program,
     resolve,
-    what_would_run,
 )
-from dragoman.debug.launch.resolving import MOST_SESSIONS
+from dragoman.debug.launch.resolution import MAX_SESSIONS
 from dragoman.debug.launch.variables import Platform
+from dragoman.debug.model import LaunchRequest
 from tests import requirements
 from tests.domain.debug.launch.workspaces import Workspace, a_configuration, fault_of
 
 
 def test_the_listed_name_is_the_one_that_starts(workspace: Workspace) -> None:
     workspace.launch_json(a_configuration(name="one"), a_configuration(name="二 / two", program="${workspaceFolder}/x"))
-    for written in configurations(workspace.folder).configurations:
+    for written in list_configurations(workspace.folder).configurations:
         launch = workspace.start(written["name"])
         assert [session.name for session in launch.sessions] == [launch.name] == [written["name"]]
     assert workspace.start("二 / two").sessions[0].arguments["program"] == f"{workspace.folder}/x"
@@ -41,7 +41,7 @@ def test_an_unknown_name_is_told_with_the_nearest_and_all_known_ones(workspace: 
     workspace.launch_json(a_configuration(name="Run tests"), "broken", {"type": "x"}, compounds=[compound])
     fault = fault_of(lambda: workspace.start("run test"))
     assert (fault.code, fault.details["known"]) == ("unknown_configuration", ["Run tests", "all"])
-    assert str(fault.hint) == 'Did you mean "Run tests"? All there are: `known`.'
+    assert str(fault.hint) == 'Did you mean "Run tests"? See `known` for all.'
     assert fault.details["known"] == ["Run tests", "all"]
     words = requirements.sentence("debug:start:error-unknown-name").replace("XYZ", "run test")
     assert fault.message.in_language("zh").startswith(words)
@@ -226,9 +226,9 @@ def test_a_member_that_is_not_there_is_told_in_its_place(workspace: Workspace) -
 
 
 def test_a_compound_of_more_sessions_than_a_machine_bears_is_refused(workspace: Workspace) -> None:
-    members = ["main"] * (MOST_SESSIONS + 1)
+    members = ["main"] * (MAX_SESSIONS + 1)
     workspace.launch_json(a_configuration(), compounds=[{"name": "all", "configurations": members}])
-    assert f"more than {MOST_SESSIONS}" in str(fault_of(lambda: workspace.start("all")))
+    assert f"more than {MAX_SESSIONS}" in str(fault_of(lambda: workspace.start("all")))
 
 
 # Without a launch.json
@@ -247,8 +247,8 @@ def test_an_inline_configuration_takes_its_type_from_its_program(workspace: Work
 def test_what_a_caller_says_besides_goes_over_what_is_written(workspace: Workspace) -> None:
     written = a_configuration(args=["written"], cwd="${workspaceFolder}", env={"A": "written", "B": "written"})
     workspace.launch_json(written)
-    for way in ({"name": written["name"]}, {"configuration": written}):
-        wish = Wish(**way, args=("said",), cwd="sub", env={"A": "said"})
+    for way in ({"configuration_name": written["name"]}, {"configuration": written}):
+        wish = LaunchRequest(**way, args=("said",), cwd="sub", env={"A": "said"})
         (session,) = resolve(wish, workspace.client()).sessions
         assert (session.arguments["args"], session.arguments["cwd"]) == (["said"], str(workspace.folder / "sub"))
         assert session.env == session.arguments["env"] == {"A": "said", "B": "written"}
@@ -278,7 +278,7 @@ def test_a_fault_of_an_inline_configuration_has_a_path_and_no_place(
 
 def test_just_a_program_is_started_with_its_words_untouched(workspace: Workspace) -> None:
     path = workspace.write("src/main.py", "")
-    wish = Wish(program="src/main.py", args=["${file}", "a b"], cwd="src", env={"A": "${env:B}"})
+    wish = LaunchRequest(program="src/main.py", args=("${file}", "a b"), cwd="src", env={"A": "${env:B}"})
     (session,) = resolve(wish, workspace.client()).sessions
     assert session.arguments == {
         "name": "main.py",
@@ -293,7 +293,7 @@ def test_just_a_program_is_started_with_its_words_untouched(workspace: Workspace
 
 def test_a_program_may_be_named_from_the_folder_it_runs_in(workspace: Workspace) -> None:
     path = workspace.write("src/main.py", "")
-    (session,) = resolve(Wish(program="main.py", cwd="src"), workspace.client()).sessions
+    (session,) = resolve(LaunchRequest(program="main.py", cwd="src"), workspace.client()).sessions
     assert session.arguments["program"] == str(path)
 
 
@@ -306,35 +306,50 @@ def test_a_bare_name_is_what_was_installed_for_the_workspace(
 ) -> None:
     path = workspace.write(script, f"{first_line}\n")
     workspace.write(".venv/bin/python", "").chmod(0o755)
-    (session,) = resolve(Wish(program=path.name), workspace.client()).sessions
+    (session,) = resolve(LaunchRequest(program=path.name), workspace.client()).sessions
     assert (session.arguments["program"], session.type) == (str(path), kind)
-    fault = fault_of(lambda: resolve(Wish(program=f"./missing/{path.name}"), workspace.client()))
+    fault = fault_of(lambda: resolve(LaunchRequest(program=f"./missing/{path.name}"), workspace.client()))
     assert fault.code == "no_such_program"
 
 
 def test_the_table_of_types_is_the_callers_to_replace(workspace: Workspace) -> None:
     workspace.write("x.weird", "")
-    (session,) = resolve(Wish(program="x.weird"), workspace.client(), type_for=lambda path: path.suffix).sessions
+    (session,) = resolve(
+        LaunchRequest(program="x.weird"), workspace.client(), type_for=lambda path: path.suffix
+    ).sessions
     assert session.type == ".weird"
 
 
 @pytest.mark.parametrize(
-    "wish", [Wish(), Wish(name="a", program="b"), Wish(configuration={}, program="b"), Wish(name="a", configuration={})]
+    "wish",
+    [
+        LaunchRequest(),
+        LaunchRequest(configuration_name="a", program="b"),
+        LaunchRequest(configuration={"type": "x"}, program="b"),
+        LaunchRequest(configuration_name="a", configuration={"type": "x"}),
+    ],
 )
-def test_exactly_one_way_to_say_what_to_start_is_taken(workspace: Workspace, wish: Wish) -> None:
+def test_exactly_one_way_to_say_what_to_start_is_taken(workspace: Workspace, wish: LaunchRequest) -> None:
     fault = fault_of(lambda: resolve(wish, workspace.client()))
     assert (fault.code, "`configuration_name`" in str(fault.hint)) == ("bad_start", True)
 
 
-@pytest.mark.parametrize("wish", [Wish(name="main"), Wish(configuration={"type": "x"}), Wish(program="x.py")])
-def test_no_way_starts_anything_in_a_workspace_that_is_not_there(workspace: Workspace, wish: Wish) -> None:
+@pytest.mark.parametrize(
+    "wish",
+    [
+        LaunchRequest(configuration_name="main"),
+        LaunchRequest(configuration={"type": "x"}),
+        LaunchRequest(program="x.py"),
+    ],
+)
+def test_no_way_starts_anything_in_a_workspace_that_is_not_there(workspace: Workspace, wish: LaunchRequest) -> None:
     workspace.folder = Path("/nowhere/at/all")
     assert fault_of(lambda: resolve(wish, workspace.client())).code == "bad_workspace"
 
 
 def test_a_nul_in_the_callers_words_is_refused_before_the_system_sees_it(workspace: Workspace) -> None:
     assert fault_of(lambda: workspace.inline({"type": "x", "program": "a\0b"})).code == "bad_configuration"
-    assert fault_of(lambda: resolve(Wish(program="a\0b"), workspace.client())).code == "bad_configuration"
+    assert fault_of(lambda: resolve(LaunchRequest(program="a\0b"), workspace.client())).code == "bad_configuration"
 
 
 # What must exist
@@ -345,7 +360,7 @@ def test_a_missing_program_is_told_with_the_file_that_was_meant(workspace: Works
     session = workspace.one(program="${workspaceFolder}/src/sever.py")
     fault = fault_of(lambda: require_program(session))
     assert (fault.code, fault.details["nearest"]) == ("no_such_program", str(path))
-    plain = fault_of(lambda: resolve(Wish(program="src/sever.py"), workspace.client()))
+    plain = fault_of(lambda: resolve(LaunchRequest(program="src/sever.py"), workspace.client()))
     assert (plain.code, plain.details["nearest"]) == ("no_such_program", str(path))
 
 
@@ -363,7 +378,7 @@ def test_a_missing_folder_to_run_in_is_told(workspace: Workspace) -> None:
 
 @pytest.mark.parametrize(
     ("program", "hint"),
-    [("${workspaceFoldr}/x.py", 'is "workspaceFolder" meant?'), ("${qqq}/x.py", '"${qqq}" is not a variable.')],
+    [("${workspaceFoldr}/x.py", 'Did you mean "workspaceFolder"?'), ("${qqq}/x.py", '"${qqq}" is not a variable.')],
 )
 def test_a_program_named_by_no_variable_says_so(workspace: Workspace, program: str, hint: str) -> None:
     assert hint in str(fault_of(lambda: require_program(workspace.one(program=program))).hint)
@@ -387,7 +402,7 @@ def test_nothing_near_gets_the_general_advice(workspace: Workspace) -> None:
 def test_a_path_that_the_system_would_not_take_is_a_plain_fault(workspace: Workspace, program: str) -> None:
     workspace.write("x.py", "")
     with pytest.raises(LaunchError):
-        resolve(Wish(program=program), workspace.client())
+        resolve(LaunchRequest(program=program), workspace.client())
     with pytest.raises(LaunchError):
         require_program(workspace.inline({"type": "x", "program": program, "cwd": program}))
 
@@ -397,7 +412,7 @@ def test_null_is_nothing_wherever_it_stands(workspace: Workspace) -> None:
     members: dict[str, Any] = dict.fromkeys(nulls)
     session = workspace.one(**members)
     require_program(session)
-    (told,) = what_would_run(workspace.start("main"))
+    (told,) = planned_commands(workspace.start("main"))
     assert (told.line, told.cwd) == ("", str(workspace.folder))
 
 

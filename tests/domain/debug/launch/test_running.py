@@ -9,27 +9,27 @@ from typing import Any
 import anyio
 import pytest
 
+from dragoman.core.errors import DragomanError
+from dragoman.core.localization import localize
 from dragoman.debug.launch import (
-    Resolved,
+    ResolvedConfiguration,
+    TaskExecution,
     TaskFailedError,
-    TaskRun,
-    Wish,
     needs_trust,
+    planned_commands,
     prepare,
     resolve,
     run_plan,
-    what_would_run,
 )
-from dragoman.debug.launch.running import LAST_LINES
-from dragoman.errors import DragomanError
-from dragoman.phrases import say
+from dragoman.debug.launch.task_execution import LAST_LINES
+from dragoman.debug.model import LaunchRequest
 from tests import requirements
 from tests.domain.debug.launch.workspaces import FakeRunner, Workspace, a_configuration
 
 pytestmark = pytest.mark.anyio
 
 
-def session_with(workspace: Workspace, *tasks: Any, **members: Any) -> Resolved:
+def session_with(workspace: Workspace, *tasks: Any, **members: Any) -> ResolvedConfiguration:
     return workspace.one(tasks=tasks, **{"preLaunchTask": "main", **members})
 
 
@@ -44,7 +44,7 @@ async def run(workspace: Workspace, runner: FakeRunner, *tasks: Any) -> None:
 
 
 async def prepared(workspace: Workspace, name: str, runner: FakeRunner) -> None:
-    launch, run = workspace.start(name), TaskRun(workspace.environment)
+    launch, run = workspace.start(name), TaskExecution(workspace.environment)
     for session in launch.sessions:
         await prepare(launch, session, run, runner)
 
@@ -127,9 +127,9 @@ async def test_a_failing_task_that_builds_is_a_program_that_does_not_compile(
 
 async def test_a_program_that_cannot_be_started_is_a_failed_task(workspace: Workspace) -> None:
     runner = FakeRunner(
-        {"main": DragomanError("command_not_found", say("There is no command {program}.", program="m"))}
+        {"main": DragomanError("command_not_found", localize("Command not found: {program}.", program="m"))}
     )
-    with pytest.raises(TaskFailedError, match=r'"main" could not be started. There is no command m') as caught:
+    with pytest.raises(TaskFailedError, match=r'Cannot start the task "main". Command not found: m') as caught:
         await run(workspace, runner, {"label": "main", "command": "main"})
     assert (caught.value.code, caught.value.exit_code) == ("task_failed", None)
 
@@ -180,27 +180,27 @@ async def test_what_follows_a_session_runs_when_it_is_asked_for(workspace: Works
 
 async def test_whoever_waits_for_a_task_of_another_that_fails_is_told_of_the_failure(workspace: Workspace) -> None:
     """Else the second session of a compound would wait for ever."""
-    plan, run = session_with(workspace, {"label": "main", "command": "main"}).before, TaskRun({})
+    plan, run = session_with(workspace, {"label": "main", "command": "main"}).before, TaskExecution({})
     runner = FakeRunner({"main": 3})
     for _ in range(2):
         with pytest.raises(TaskFailedError):
-            await run.once(plan, runner)
+            await run.run_once(plan, runner)
     assert runner.begun == ["main"]
 
 
 async def test_a_task_given_up_by_one_is_run_anew_by_whoever_still_waits(workspace: Workspace) -> None:
-    plan, run = session_with(workspace, {"label": "main", "command": "main"}).before, TaskRun({})
+    plan, run = session_with(workspace, {"label": "main", "command": "main"}).before, TaskExecution({})
     runner, scope = FakeRunner(), anyio.CancelScope()
     runner.gates["main"] = anyio.Event()
 
     async def first() -> None:
         with scope:
-            await run.once(plan, runner)
+            await run.run_once(plan, runner)
 
     async with anyio.create_task_group() as group:
         group.start_soon(first)
         await begun(runner, 1)
-        group.start_soon(run.once, plan, runner)
+        group.start_soon(run.run_once, plan, runner)
         await anyio.wait_all_tasks_blocked()
         scope.cancel()
         await begun(runner, 2)
@@ -215,8 +215,8 @@ def test_an_env_file_of_a_workspace_that_is_not_trusted_is_named_and_not_read(wo
     workspace.write("secrets.env", "TOKEN=1\n")
     workspace.launch_json(a_configuration(program="x.py", envFile=["${workspaceFolder}/secrets.env", ""]))
     asking = replace(workspace.client(), is_trusted=False)
-    launch = resolve(Wish(name="main"), asking)
-    (told,) = what_would_run(launch)
+    launch = resolve(LaunchRequest(configuration_name="main"), asking)
+    (told,) = planned_commands(launch)
     assert told.env_files == (str(workspace.folder / "secrets.env"),)
     assert told.variables == ()
     assert workspace.start("main").sessions[0].env == {"TOKEN": "1"}
@@ -255,7 +255,7 @@ def test_nothing_runs_until_it_is_asked_for(workspace: Workspace, tmp_path: Path
         python=f"touch {canary}",
         envFile=str(canary),
     )
-    what_would_run(workspace.start("main"))
+    planned_commands(workspace.start("main"))
     assert not canary.exists()
 
 
@@ -272,7 +272,7 @@ async def test_what_would_run_is_told_in_order_with_what_decides_it(workspace: W
     compound = {"name": "all", "configurations": ["one", "two", "three"], "preLaunchTask": "clean"}
     workspace.launch_json(one, two, three, compounds=[compound])
     folder = str(workspace.folder)
-    told = what_would_run(workspace.start("all"))
+    told = planned_commands(workspace.start("all"))
     assert [(item.what, item.name, item.line, item.cwd.removeprefix(folder)) for item in told] == [
         ("task", "clean", "rm -rf build", "/sub"),
         ("task", "build", "make 'a b'", ""),
@@ -294,4 +294,4 @@ def test_a_key_that_nobody_knows_is_told_before_it_runs_something(workspace: Wor
     runs = {"debugLauncherPath": "/tmp/evil.py", "sudo": True, "customDescriptionGenerator": "run()",
             "stdio": ["/dev/null", "/home/me/.bashrc"], "beforeAll": "touch x"}  # fmt: skip
     workspace.launch_json(a_configuration(name="one", **plain, **runs))
-    assert what_would_run(workspace.start("one"))[0].settings == runs
+    assert planned_commands(workspace.start("one"))[0].settings == runs

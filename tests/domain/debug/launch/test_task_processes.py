@@ -12,9 +12,9 @@ from typing import Any
 import anyio
 import pytest
 
-from dragoman.debug.launch import LaunchError, TaskFailedError, TaskRun, prepare, run_plan
-from dragoman.debug.task_running import TaskTrees
-from dragoman.transport.supervisors import Supervisors
+from dragoman.debug.backends.prelaunch_tasks import TaskProcesses
+from dragoman.debug.launch import LaunchError, TaskExecution, TaskFailedError, prepare, run_plan
+from dragoman.io.processes.supervisor_pool import SupervisorPool
 from tests.domain.debug.launch.workspaces import Workspace, a_configuration
 
 pytestmark = [pytest.mark.anyio, pytest.mark.timeout(60)]
@@ -25,7 +25,7 @@ class Around:
     """Where tasks run, what was heard of them, and whether what they started still lives."""
 
     workspace: Workspace
-    trees: TaskTrees
+    trees: TaskProcesses
     heard: list[str] = field(default_factory=list)
 
     async def hear(self, text: str) -> None:
@@ -58,8 +58,8 @@ async def until(condition: Any) -> None:
 @asynccontextmanager
 async def around(workspace: Workspace, sessions: int = 1) -> AsyncIterator[Around]:
     workspace.environment |= {"PATH": os.environ["PATH"]}
-    async with Supervisors() as supervisors, anyio.create_task_group() as group:
-        yield Around(workspace, TaskTrees(supervisors, group, sessions=sessions))
+    async with SupervisorPool() as supervisors, anyio.create_task_group() as group:
+        yield Around(workspace, TaskProcesses(supervisors, group, sessions=sessions))
         group.cancel_scope.cancel()
 
 
@@ -112,8 +112,8 @@ async def test_a_death_by_signal_is_told_apart_from_a_code(workspace: Workspace,
 @pytest.mark.parametrize(
     ("members", "reason"),
     [
-        ({"type": "process", "command": "no-such-program-anywhere"}, "There is no command no-such-program-anywhere"),
-        ({"options": {"cwd": "nowhere"}}, "cannot be entered"),
+        ({"type": "process", "command": "no-such-program-anywhere"}, "Command not found: no-such-program-anywhere"),
+        ({"options": {"cwd": "nowhere"}}, "Cannot enter the folder"),
     ],
 )
 async def test_what_cannot_be_started_is_a_failed_task(
@@ -193,7 +193,9 @@ async def test_preparing_builds_the_program_before_it_is_looked_for(workspace: W
         for name, problem in (("built.py", None), ("biult.py", "See `nearest`")):
             workspace.launch_json(a_configuration(program=f"${{workspaceFolder}}/{name}", preLaunchTask="main"))
             launch = workspace.start("main")
-            prepared = prepare(launch, launch.sessions[0], TaskRun(workspace.environment), it.trees.runner(it.hear))
+            prepared = prepare(
+                launch, launch.sessions[0], TaskExecution(workspace.environment), it.trees.runner(it.hear)
+            )
             if problem is None:
                 await prepared
             else:

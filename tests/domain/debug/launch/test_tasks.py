@@ -12,11 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dragoman.debug.launch.files import MOST_ENTRIES
-from dragoman.debug.launch.quoting import QUOTINGS, Word, shell_line
-from dragoman.debug.launch.task_commands import TaskCommand
-from dragoman.debug.launch.tasks import MOST_LINKS, TaskPlan
+from dragoman.debug.launch.task_commands import QUOTINGS, QuotedWord, TaskCommand, shell_line
+from dragoman.debug.launch.tasks import MAX_CHAIN, TaskPlan
 from dragoman.debug.launch.variables import Platform
+from dragoman.debug.launch.workspace_files import MAX_ENTRIES
 from tests.domain.debug.launch.workspaces import Workspace, a_configuration, fault_of
 
 
@@ -79,14 +78,14 @@ WORDS = st.text(alphabet=st.characters(exclude_categories=["Cs"], exclude_charac
 
 @given(st.lists(WORDS, min_size=1, max_size=4))
 def test_strongly_quoted_words_reach_the_program_unchanged(words: list[str]) -> None:
-    line = shell_line(Word("printf"), [Word("%s\\0"), *(Word(word, "strong") for word in words)])
+    line = shell_line(QuotedWord("printf"), [QuotedWord("%s\\0"), *(QuotedWord(word, "strong") for word in words)])
     shown = subprocess.run(["/bin/sh", "-c", line.replace("%s\\0", "'%s\\0'", 1)], capture_output=True, check=True)
     assert shown.stdout.decode().split("\0")[:-1] == words
 
 
 @pytest.mark.parametrize("kind", sorted(QUOTINGS))
 def test_spaces_and_quotes_survive_every_kind_of_quoting(kind: str) -> None:
-    line = shell_line(Word("printf"), [Word("%s", "strong"), Word('it\'s "a" b', kind)])
+    line = shell_line(QuotedWord("printf"), [QuotedWord("%s", "strong"), QuotedWord('it\'s "a" b', kind)])
     assert subprocess.run(["/bin/sh", "-c", line], capture_output=True, check=True).stdout == b'it\'s "a" b'
 
 
@@ -195,7 +194,7 @@ def test_a_script_of_a_package_is_a_task_that_no_file_needs_to_name(workspace: W
 def test_without_a_tasks_file_there_is_no_task(workspace: Workspace) -> None:
     workspace.launch_json(a_configuration(preLaunchTask="build"))
     fault = fault_of(lambda: workspace.start("main"))
-    assert (fault.code, str(fault.hint)) == ("unknown_task", "There is none.")
+    assert (fault.code, str(fault.hint)) == ("unknown_task", "None is defined.")
     workspace.launch_json(a_configuration(preLaunchTask="${defaultBuildTask}"))
     assert fault_of(lambda: workspace.start("main")).code == "unknown_task"
 
@@ -227,7 +226,7 @@ def test_tasks_that_wait_for_each_other_are_told_as_a_round(workspace: Workspace
 
 
 def test_a_chain_longer_than_any_person_writes_is_refused(workspace: Workspace) -> None:
-    labels = ["main", *(f"t{number}" for number in range(MOST_LINKS))]
+    labels = ["main", *(f"t{number}" for number in range(MAX_CHAIN))]
     tasks = [{"label": a, "dependsOn": b} for a, b in itertools.pairwise(labels)]
     tasks.append({"label": labels[-1], "command": "x"})
     assert fault_of(lambda: planned(workspace, *tasks)).code == "task_cycle"
@@ -242,7 +241,7 @@ def test_many_dependencies_of_many_tasks_are_planned_in_no_time(workspace: Works
 
 
 def test_more_tasks_than_any_person_writes_are_refused(workspace: Workspace) -> None:
-    fault = fault_of(lambda: planned(workspace, *[{"label": "main"}] * (MOST_ENTRIES + 1)))
+    fault = fault_of(lambda: planned(workspace, *[{"label": "main"}] * (MAX_ENTRIES + 1)))
     assert (fault.code, fault.details["path"]) == ("bad_tasks_json", "tasks")
 
 

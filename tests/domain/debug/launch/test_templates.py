@@ -12,17 +12,17 @@ from hypothesis import strategies as st
 
 import dragoman
 from dragoman.debug.launch import (
-    Caller,
-    Client,
+    CallerContext,
+    LaunchClient,
     LaunchError,
-    Wish,
-    WouldRun,
-    configurations,
+    PlannedCommand,
+    list_configurations,
+    planned_commands,
     require_program,
     resolve,
-    what_would_run,
 )
-from dragoman.debug.launch.nodes import PLATFORMS
+from dragoman.debug.launch.config_node import PLATFORMS
+from dragoman.debug.model import LaunchRequest
 from tests.domain.debug.launch.workspaces import Workspace, a_configuration
 
 PYTHON = """{
@@ -66,7 +66,7 @@ def test_the_python_template(workspace: Workspace) -> None:
     require_program(current)
     assert (current.arguments["program"], [str(note) for note in current.notes]) == (
         str(program),
-        [f"This envFile does not exist and was left out: {workspace.folder}/.env"],
+        [f"This envFile does not exist and was ignored: {workspace.folder}/.env"],
     )
     (flask,) = workspace.start("Flask").sessions
     require_program(flask)
@@ -104,7 +104,7 @@ def test_the_c_template_with_its_build(workspace: Workspace) -> None:
     )
     source = workspace.write("my code/hello.c", "")
     launch = workspace.start("gcc", file=str(source))
-    build, program = what_would_run(launch)
+    build, program = planned_commands(launch)
     assert build.line == f"/usr/bin/gcc -g '{source}' -o '{source.parent}/hello'"
     assert (build.cwd, program.line) == (str(source.parent), f"'{source.parent}/hello'")
     assert program.settings == {"setupCommands": [{"text": "-enable-pretty-printing"}]}
@@ -142,17 +142,19 @@ def test_the_go_and_rust_templates(workspace: Workspace) -> None:
     cargo = {"name": "rust", "type": "lldb", "request": "launch", "cargo": {"args": ["build", "--bin=x"]}}
     workspace.launch_json(package, {**cargo, "program": "${workspaceFolder}/target/debug/x"})
     require_program(workspace.start("go", file="cmd/main.go").sessions[0])
-    (told,) = what_would_run(workspace.start("rust"))
+    (told,) = planned_commands(workspace.start("rust"))
     assert told.settings == {"cargo": {"args": ["build", "--bin=x"]}}
 
 
 def test_the_repository_s_own_examples_start() -> None:
     folder = Path(dragoman.__file__).parents[2] / "examples"
-    offered = configurations(folder)
+    offered = list_configurations(folder)
     assert len(offered.configurations) > 10
     assert offered.problems == []
     for written in (*offered.configurations, *offered.compounds):
-        for session in resolve(Wish(name=written["name"]), Client(folder), Caller(process_id=1)).sessions:
+        for session in resolve(
+            LaunchRequest(configuration_name=written["name"]), LaunchClient(folder), CallerContext(process_id=1)
+        ).sessions:
             if "preLaunchTask" not in written:  # which builds the program
                 require_program(session)
 
@@ -203,12 +205,12 @@ CODES = {
 }
 
 
-def told_of(workspace: Workspace, configuration: dict[str, Any]) -> list[WouldRun] | LaunchError:
+def told_of(workspace: Workspace, configuration: dict[str, Any]) -> list[PlannedCommand] | LaunchError:
     try:
-        launch = resolve(Wish(configuration=configuration), workspace.client())
+        launch = resolve(LaunchRequest(configuration=configuration), workspace.client())
         json.dumps(launch.sessions[0].arguments, allow_nan=False)
         require_program(launch.sessions[0])
-        return what_would_run(launch)
+        return planned_commands(launch)
     except LaunchError as fault:
         return fault
 

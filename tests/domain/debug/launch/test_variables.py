@@ -10,9 +10,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dragoman.debug.launch.files import WorkspaceFiles
-from dragoman.debug.launch.nodes import Node, Origin
-from dragoman.debug.launch.variables import PROCESS_PICKERS, VARIABLES, Caller, Expander, Scope, split
+from dragoman.debug.launch.config_node import ConfigNode, ConfigOrigin
+from dragoman.debug.launch.variables import (
+    PROCESS_PICKERS,
+    VARIABLES,
+    CallerContext,
+    Expander,
+    VariableScope,
+    split_variables,
+)
+from dragoman.debug.launch.workspace_files import WorkspaceFiles
 from tests.domain.debug.launch.workspaces import Workspace, fault_of
 
 FULL: dict[str, Any] = {
@@ -25,25 +32,25 @@ FULL: dict[str, Any] = {
 }
 
 
-def scope_at(folder: Path, **changes: Any) -> Scope:
+def scope_at(folder: Path, **changes: Any) -> VariableScope:
     facts = {
         "files": WorkspaceFiles(folder),
         "platform": "linux",
         "home": "/home/me",
         "environment": {"A": "value of a", "LOOP": "${env:A}${input:who}"},
         "folders": {"project": folder, "lib": Path("/home/me/lib")},
-        "caller": Caller(**FULL),
+        "caller": CallerContext(**FULL),
         "default_build_task": lambda: "build it",
         **changes,
     }
-    return Scope(**facts)
+    return VariableScope(**facts)
 
 
 PROJECT = Path("/home/me/project")
 
 
-def expanded(value: Any, scope: Scope | None = None) -> Any:
-    node = Node(value, (), Origin("configuration", "bad_configuration"))
+def expanded(value: Any, scope: VariableScope | None = None) -> Any:
+    node = ConfigNode(value, (), ConfigOrigin("configuration", "bad_configuration"))
     return Expander(scope or scope_at(PROJECT), []).expand(node).value
 
 
@@ -82,14 +89,14 @@ TABLE = {
     "defaultBuildTask": "build it",
 }
 REFUSED = {
-    "execPath": "path of VS Code itself",
-    "execInstallFolder": "path of VS Code itself",
-    "extensionInstallFolder:x.y": "path of VS Code itself",
-    "command:cmake.launchTargetPath": '"cmake.launchTargetPath" is a command of VS Code',
+    "execPath": "path of VS Code",
+    "execInstallFolder": "path of VS Code",
+    "extensionInstallFolder:x.y": "path of VS Code",
+    "command:cmake.launchTargetPath": '"cmake.launchTargetPath" is a VS Code command',
     "workspaceFolder:none": 'no folder "none"',
-    "env:": 'no name is given after "env:"',
-    "env": "no name is given",
-    "input:nobody": 'no input "nobody" is declared',
+    "env:": 'the name after "env:" is missing',
+    "env": "is missing",
+    "input:nobody": 'the input "nobody" is neither declared',
 }
 
 
@@ -130,21 +137,21 @@ def test_every_way_to_ask_for_a_process_takes_the_callers(picker: str) -> None:
     ],
 )
 def test_what_the_caller_did_not_say_is_asked_for_by_name(variable: str, argument: str) -> None:
-    fault = fault_of(lambda: expanded(f"${{{variable}}}", scope_at(PROJECT, caller=Caller())))
+    fault = fault_of(lambda: expanded(f"${{{variable}}}", scope_at(PROJECT, caller=CallerContext())))
     assert (fault.code, fault.details["needs"]) == ("unresolved_variable", argument)
     assert f"`{argument}`" in str(fault.hint)
 
 
 def test_a_relative_file_is_the_workspaces(workspace: Workspace) -> None:
-    scope = scope_at(PROJECT, caller=Caller(file="src/../a.py"))
+    scope = scope_at(PROJECT, caller=CallerContext(file="src/../a.py"))
     assert expanded("${file} ${relativeFileDirname}", scope) == "/home/me/project/a.py ."
 
 
 def test_a_file_belongs_to_the_innermost_folder_that_holds_it() -> None:
     folders = {"project": PROJECT, "src": PROJECT / "src"}
     assert expanded("${fileWorkspaceFolder}", scope_at(PROJECT, folders=folders)) == "/home/me/project/src"
-    outside = scope_at(PROJECT, caller=Caller(file="/etc/hosts"))
-    assert "lies in no folder" in str(fault_of(lambda: expanded("${fileWorkspaceFolder}", outside)))
+    outside = scope_at(PROJECT, caller=CallerContext(file="/etc/hosts"))
+    assert "is not in a folder" in str(fault_of(lambda: expanded("${fileWorkspaceFolder}", outside)))
 
 
 def test_windows_has_its_own_separator() -> None:
@@ -277,7 +284,7 @@ def test_a_missing_input_is_told_with_its_description_and_options(workspace: Wor
     ("name", "given", "code", "reason"),
     [
         ("bare", {}, "missing_input", "has no default"),
-        ("task", {}, "missing_input", '"ext.pick", a command of VS Code'),
+        ("task", {}, "missing_input", 'the VS Code command "ext.pick"'),
         ("prot", {}, "missing_input", 'Did you mean "port"?'),
         ("mode", {"mode": "fats"}, "bad_input", 'Did you mean "fast"?'),
         ("odd", {}, "bad_launch_json", 'one of "promptString", "pickString", "command"'),
@@ -307,13 +314,13 @@ def test_text_without_variables_is_expanded_to_itself(text: str) -> None:
 
 @given(st.text(alphabet="${}a:env/"))
 def test_splitting_and_joining_a_text_changes_nothing(text: str) -> None:
-    assert "".join(literal if name is None else f"${{{name}}}" for literal, name in split(text)) == text
+    assert "".join(literal if name is None else f"${{{name}}}" for literal, name in split_variables(text)) == text
 
 
 @given(USABLE, st.text(alphabet="${}:aenvA"), st.text(alphabet="xyz "))
 def test_a_value_from_outside_is_put_in_once_and_never_looked_into(before: str, value: str, after: str) -> None:
     plain = before.replace("${", "$(").removesuffix("$")
-    scope = scope_at(EMPTY, environment={"A": value}, caller=Caller(inputs={"i": value}, selected_text=value))
+    scope = scope_at(EMPTY, environment={"A": value}, caller=CallerContext(inputs={"i": value}, selected_text=value))
     text = "${env:A}|${input:i}|${selectedText}"
     assert expanded(plain + text + after, scope) == f"{plain}{value}|{value}|{value}{after}"
 

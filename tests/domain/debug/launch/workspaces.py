@@ -12,9 +12,10 @@ from typing import Any
 import anyio
 import pytest
 
-from dragoman.debug.launch import Caller, Client, Launch, LaunchError, Resolved, Wish, resolve
+from dragoman.core.errors import DragomanError
+from dragoman.debug.launch import CallerContext, LaunchClient, LaunchError, LaunchPlan, ResolvedConfiguration, resolve
 from dragoman.debug.launch.variables import Platform
-from dragoman.errors import DragomanError
+from dragoman.debug.model import LaunchRequest
 
 
 @dataclass
@@ -36,17 +37,21 @@ class Workspace:
     def tasks_json(self, *tasks: Any, **more: Any) -> None:
         self.write(".vscode/tasks.json", json.dumps({"version": "2.0.0", "tasks": tasks, **more}))
 
-    def client(self) -> Client:
-        return Client(self.folder, self.environment, self.folders, self.platform)
+    def client(self) -> LaunchClient:
+        return LaunchClient(self.folder, self.environment, self.folders, self.platform)
 
-    def start(self, name: str, **caller: Any) -> Launch:
-        return resolve(Wish(name=name), self.client(), Caller(**caller))
+    def start(self, name: str, **caller: Any) -> LaunchPlan:
+        return resolve(LaunchRequest(configuration_name=name), self.client(), CallerContext(**caller))
 
-    def inline(self, configuration: Mapping[str, Any], **caller: Any) -> Resolved:
-        (session,) = resolve(Wish(configuration=configuration), self.client(), Caller(**caller)).sessions
+    def inline(self, configuration: Mapping[str, Any], **caller: Any) -> ResolvedConfiguration:
+        (session,) = resolve(
+            LaunchRequest(configuration=configuration), self.client(), CallerContext(**caller)
+        ).sessions
         return session
 
-    def one(self, *, tasks: Sequence[Any] = (), caller: Mapping[str, Any] | None = None, **members: Any) -> Resolved:
+    def one(
+        self, *, tasks: Sequence[Any] = (), caller: Mapping[str, Any] | None = None, **members: Any
+    ) -> ResolvedConfiguration:
         """A launch.json with one configuration, resolved."""
         self.launch_json(a_configuration(**members))
         if tasks:

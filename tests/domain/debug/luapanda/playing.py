@@ -5,19 +5,21 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import anyio
+import msgspec
 from anyio.abc import ByteStream, TaskGroup
 
-from dragoman.debug.adapters.run_in_terminal import Tell
-from dragoman.debug.luapanda.backend import LuaBackend
-from dragoman.debug.luapanda.bridge import Bridge
-from dragoman.debug.luapanda.paths import PathMap
-from dragoman.debug.luapanda.settings import LuaSettings, read_settings
-from dragoman.debug.messages import fields, made
-from dragoman.testing.fake_lua import FakeLua
-from dragoman.wire.dap import Event, Response
+from dragoman.debug.backends.adapters.program_io import PublishEvent
+from dragoman.debug.backends.luapanda.backend import LuaBackend
+from dragoman.debug.backends.luapanda.bridge import LuaPandaBridge
+from dragoman.debug.backends.luapanda.path_map import PathMap
+from dragoman.debug.backends.luapanda.settings import LuaSettings, read_settings
+from dragoman.debug.backends.port import make_event
+from dragoman.protocols.dap import Response
+from dragoman.protocols.dap.bodies import EventBody
+from tests.support.fake_lua import FakeLua
 
 WITHIN_S = 5.0
 
@@ -25,23 +27,27 @@ WITHIN_S = 5.0
 class AtHand:
     """A place where the program is already."""
 
-    greeted_within_s = 1.0
-    others_may_come = False
+    handshake_timeout_s = 1.0
+    accepts_other_peers = False
 
     def __init__(self, stream: ByteStream) -> None:
         self._stream = stream
 
-    async def run(self, group: TaskGroup, tell: Tell) -> None:
+    async def run(self, group: TaskGroup, publish: PublishEvent) -> None:
         raise NotImplementedError
 
-    async def connect(self, _: TaskGroup, __: Tell) -> ByteStream:
+    async def connect(self, _: TaskGroup, __: PublishEvent) -> ByteStream:
         return self._stream
 
-    async def ended(self) -> list[Event]:
-        return [made("terminated")]
+    async def wait_for_exit_events(self) -> list[EventBody]:
+        return [make_event("terminated")]
 
-    async def terminated(self) -> bool:
+    async def terminate_program(self) -> bool:
         return False
+
+
+class Gone(EventBody, frozen=True):
+    event: ClassVar[str] = "gone"
 
 
 class Played:
@@ -50,14 +56,18 @@ class Played:
     def __init__(self, backend: LuaBackend, fake: FakeLua) -> None:
         self.backend = backend
         self.fake = fake
-        self.events: list[Event] = []
+        self.events: list[EventBody] = []
         self._changed = anyio.Event()
 
     async def listen(self) -> None:
-        async for event in self.backend.events():
-            self.events.append(event)
+        def take(body: EventBody) -> bool:
+            self.events.append(body)
             self._wake()
-        self.events.append(made("gone"))
+            return True
+
+        self.backend.events.attach(take)
+        await self.backend.events.closed.wait()
+        self.events.append(Gone())
         self._wake()
 
     def _wake(self) -> None:
@@ -72,9 +82,10 @@ class Played:
         with anyio.fail_after(WITHIN_S):
             while len(self.named(name)) < count:
                 await self._changed.wait()
-        return fields(self.named(name)[count - 1]) if name != "gone" else {}
+        fields: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(self.named(name)[count - 1]))
+        return fields
 
-    def named(self, name: str) -> list[Event]:
+    def named(self, name: str) -> list[EventBody]:
         return [event for event in self.events if event.event == name]
 
 
@@ -85,7 +96,7 @@ def settings_of(**given: Any) -> LuaSettings:
 @asynccontextmanager
 async def playing(fake: FakeLua, **given: Any) -> AsyncIterator[Played]:
     settings = settings_of(**given)
-    bridge = Bridge(settings, PathMap(settings, Path("/proj")))
+    bridge = LuaPandaBridge(settings, PathMap(settings, Path("/proj")))
     backend = LuaBackend(AsyncExitStack(), AtHand(fake.near), bridge, settings)
     async with anyio.create_task_group() as group:
         played = Played(backend, fake)

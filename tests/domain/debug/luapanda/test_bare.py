@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import msgspec
 import pytest
 
-from dragoman.debug.backend import AdapterRefusedError
-from dragoman.errors import DragomanError
-from dragoman.testing.fake_lua import FakeLua
-from dragoman.wire.dap import answers, read_body
+from dragoman.core.errors import DragomanError
+from dragoman.debug.backends.port import AdapterRefusedError
+from dragoman.protocols.dap import bodies, read_body
 from tests.domain.debug.luapanda.playing import Played, playing
+from tests.support.fake_lua import FakeLua
 
 pytestmark = [pytest.mark.anyio, pytest.mark.timeout(30)]
 
@@ -108,14 +109,14 @@ async def test_a_field_is_not_set_since_the_runtime_would_make_a_global_of_it() 
     async with playing(fake, cwd="/proj", stopOnEntry=True) as played:
         await stopped_at_entry(played)
         await played.until("stopped")
-        trace = read_body(await played.ask("stackTrace", threadId=1), answers.StackTraceAnswer)
-        scopes = read_body(await played.ask("scopes", frameId=trace.stack_frames[0].id), answers.ScopesAnswer)
+        trace = read_body(await played.ask("stackTrace", threadId=1), bodies.StackTraceResponse)
+        scopes = read_body(await played.ask("scopes", frameId=trace.stack_frames[0].id), bodies.ScopesResponse)
         (table,) = read_body(
             await played.ask("variables", variablesReference=scopes.scopes[0].variables_reference),
-            answers.VariablesAnswer,
+            bodies.VariablesResponse,
         ).variables
         (field,) = read_body(
-            await played.ask("variables", variablesReference=table.variables_reference), answers.VariablesAnswer
+            await played.ask("variables", variablesReference=table.variables_reference), bodies.VariablesResponse
         ).variables
         assert (field.name, field.value) == ("x", '"old"')
         with pytest.raises(AdapterRefusedError):
@@ -135,7 +136,7 @@ async def test_output_notices_and_memory_find_their_places() -> None:
     async with playing(fake, cwd="/proj", stopOnEntry=True) as played:
         await stopped_at_entry(played)
         await played.until("stopped")
-        told = [(body["category"], body["output"]) for body in map(_body, played.named("output"))]
+        told = [(body.category, body.output) for body in played.named("output") if isinstance(body, bodies.OutputBody)]
         assert told == [
             ("stdout", "hello\n"),
             ("important", "look here\n"),
@@ -196,5 +197,5 @@ async def test_what_is_not_served_is_refused_by_name() -> None:
 
 
 def _body(event: Any) -> dict[str, Any]:
-    body: dict[str, Any] = json.loads(bytes(event.body))
+    body: dict[str, Any] = msgspec.to_builtins(event)
     return body

@@ -10,12 +10,12 @@ from itertools import count
 import anyio
 import pytest
 
-from dragoman.errors import DragomanError, LocalProtocolError
-from dragoman.testing.fake_lua import FakeLua
-from dragoman.transport.luapanda_driver import LuaPandaDriver, _random_id
-from dragoman.transport.streams import TcpStream
-from dragoman.wire.luapanda import MAX_ID, MIN_ID, Message, State
+from dragoman.core.errors import DragomanError, LocalProtocolError
+from dragoman.io.drivers.luapanda_driver import LuaPandaDriver, _random_id
+from dragoman.io.net.streams import TcpStream
+from dragoman.protocols.luapanda import MAX_ID, MIN_ID, LuaPandaState, Message
 from tests.domain.debug.luapanda.playing import playing
+from tests.support.fake_lua import FakeLua
 from tests.wire.luapanda.ide_side import INIT, INIT_REPLY, line, stop
 from tests.wire.luapanda.transcripts import to_ide
 
@@ -40,7 +40,7 @@ class Wired:
             group.start_soon(lambda: self.driver.ask("initSuccess", INIT, timeout_s=5))
             await self.far.receive()
             await self.far.send(line("initSuccess", "10", INIT_REPLY) + stop())
-        while self.driver.connection.state is not State.STOPPED:
+        while self.driver.connection.state is not LuaPandaState.STOPPED:
             await anyio.lowlevel.checkpoint()
 
 
@@ -93,7 +93,7 @@ async def test_what_the_runtime_would_drop_or_die_of_is_refused_and_nothing_is_s
             assert caught.value.code == "not_sent"
         with pytest.raises(LocalProtocolError):
             await it.driver.ask("LuaGarbageCollect", {}, timeout_s=1)
-        await it.driver.tell("LuaGarbageCollect")
+        await it.driver.notify("LuaGarbageCollect")
         assert b"callbackId" not in await it.far.receive()
 
 
@@ -169,7 +169,7 @@ async def test_with_the_hook_library_messages_ids_and_states_are_the_same(name: 
         for number in range(1, stops):
             while len([it for it in heard if it.stack is not None]) < number:
                 await anyio.lowlevel.checkpoint()
-            assert driver.connection.state is State.STOPPED
+            assert driver.connection.state is LuaPandaState.STOPPED
             assert (await driver.ask("continue", {}, timeout_s=5)).callback_id == str(10 + number)
         await driver.close()
     assert {it.callback_id for it in heard} == {"0"}

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from dragoman.debug.luapanda.breakpoints import Place, one_a_line
-from dragoman.debug.luapanda.functions import definitions
+from dragoman.debug.backends.luapanda.breakpoints import LuaBreakpoint, merge_by_line
+from dragoman.debug.backends.luapanda.lua_source import find_definitions
 
 CODE = """local M = {}
 local function plain(n)
@@ -60,20 +60,20 @@ def source(tmp_path: Path) -> str:
 def test_a_function_is_found_with_the_first_line_that_runs_in_it(
     source: str, name: str, places: list[tuple[int, int]]
 ) -> None:
-    assert [(it.defined, it.line) for it in definitions(name, [source, source])] == places
+    assert [(it.defined, it.line) for it in find_definitions(name, [source, source])] == places
 
 
 def test_files_that_cannot_be_read_define_nothing(tmp_path: Path) -> None:
-    assert definitions("f", [str(tmp_path / "none.lua"), "\0", str(tmp_path)]) == []
+    assert find_definitions("f", [str(tmp_path / "none.lua"), "\0", str(tmp_path)]) == []
 
 
-def place(id: int, line: int = 4, **fields: str) -> Place:
-    return Place(id, "/a.lua", line, **fields)  # type: ignore[arg-type]
+def place(id: int, line: int = 4, **fields: str) -> LuaBreakpoint:
+    return LuaBreakpoint(id, "/a.lua", line, **fields)  # type: ignore[arg-type]
 
 
 def test_of_several_at_a_line_one_is_sent_that_stops_for_each() -> None:
-    both = one_a_line([place(1, condition="a"), place(2, condition="b"), place(3, line=5)])
+    both = merge_by_line([place(1, condition="a"), place(2, condition="b"), place(3, line=5)])
     assert [(it.line, it.condition) for it in both] == [(4, "(a) or (b)"), (5, "")]
-    assert one_a_line([place(1, condition="a"), place(2)])[0].is_plain
-    assert one_a_line([place(1, log_message="x"), place(2, condition="b")])[0].condition == "b"
-    assert one_a_line([place(1, log_message="x"), place(2, hit_condition="3")])[0].hit_condition == "3"
+    assert merge_by_line([place(1, condition="a"), place(2)])[0].is_plain
+    assert merge_by_line([place(1, log_message="x"), place(2, condition="b")])[0].condition == "b"
+    assert merge_by_line([place(1, log_message="x"), place(2, hit_condition="3")])[0].hit_condition == "3"

@@ -12,12 +12,11 @@ from contextlib import asynccontextmanager, contextmanager
 import anyio
 import pytest
 
-from dragoman.debug.luapanda import harbour
-from dragoman.debug.luapanda.harbour import Berth, Harbour
-from dragoman.transport import peers
-from dragoman.transport.peers import Peer, is_admitted, known_uids, peer_of
-from dragoman.transport.sock_diag import NoSockDiagError
-from dragoman.transport.streams import free_port
+from dragoman.debug.backends.luapanda import shared_ports
+from dragoman.debug.backends.luapanda.shared_ports import PortLease, SharedPorts
+from dragoman.io.net import peers
+from dragoman.io.net.peers import NoSockDiagError, TcpPeer, is_admitted, known_uids, peer_of
+from dragoman.io.net.streams import free_port
 from tests.daemons import PATIENCE
 
 NOBODY = 65534
@@ -67,53 +66,53 @@ async def becomes_of(process: subprocess.Popen[str]) -> str:
 
 
 @asynccontextmanager
-async def waiting(host: str = "127.0.0.1", users: frozenset[int] = frozenset()) -> AsyncIterator[tuple[Berth, int]]:
+async def waiting(host: str = "127.0.0.1", users: frozenset[int] = frozenset()) -> AsyncIterator[tuple[PortLease, int]]:
     port = free_port()
     async with anyio.create_task_group() as group:
-        berth = Harbour().berth(group, host, port, users=users)
-        yield berth, port
-        await berth.leave()
+        lease = SharedPorts().lease(group, host, port, users=users)
+        yield lease, port
+        await lease.release()
 
 
 @only_root
 @pytest.mark.parametrize("host", ["127.0.0.1", "::1", "0.0.0.0"])
 async def test_a_program_of_another_user_is_cut_off_and_our_own_is_let_in(host: str) -> None:
     to = "::1" if host == "::1" else "127.0.0.1"
-    async with waiting(host) as (berth, port):
+    async with waiting(host) as (lease, port):
         with caller(port, host=to) as stranger:
             assert await becomes_of(stranger) == "closed"
-        assert berth.is_free
+        assert lease.is_free
         with socket.create_connection((to, port)) as own:
             own.sendall(b"mine")
             with anyio.fail_after(10):
-                stream = await berth.taken()
+                stream = await lease.wait_for_connection()
                 assert await stream.receive() == b"mine"
             await stream.aclose()
 
 
 @only_root
 async def test_without_the_check_the_same_caller_would_have_the_session(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(harbour, "is_admitted", lambda *_: True)
-    async with waiting() as (berth, port):
+    monkeypatch.setattr(shared_ports, "is_admitted", lambda *_: True)
+    async with waiting() as (lease, port):
         with caller(port) as stranger:
             assert stranger.stdin is not None
             stranger.stdin.write("stay\n")
             stranger.stdin.flush()
             with anyio.fail_after(10):
-                stream = await berth.taken()
+                stream = await lease.wait_for_connection()
                 assert await stream.receive() == b"hello"
             await stream.aclose()
 
 
 @only_root
 async def test_a_forwarder_that_the_settings_name_is_let_in() -> None:
-    async with waiting(users=known_uids(["nobody", "no-such-user-here"])) as (berth, port):
+    async with waiting(users=known_uids(["nobody", "no-such-user-here"])) as (lease, port):
         with caller(port) as forwarder:
             assert forwarder.stdin is not None
             forwarder.stdin.write("stay\n")
             forwarder.stdin.flush()
             with anyio.fail_after(10):
-                stream = await berth.taken()
+                stream = await lease.wait_for_connection()
             await stream.aclose()
 
 
@@ -135,13 +134,13 @@ async def test_one_that_hangs_up_before_it_is_looked_at_is_not_taken_for_roots()
 
 @only_root
 async def test_a_flood_of_another_user_is_told_once(caplog: pytest.LogCaptureFixture) -> None:
-    async with waiting() as (berth, port):
+    async with waiting() as (lease, port):
         with caller(port) as stranger:
             for _ in range(50):
                 assert await becomes_of(stranger) == "closed"
-        assert berth.refused.receive_nowait() == "nobody"
+        assert lease.refused.receive_nowait() == "nobody"
         with pytest.raises(anyio.WouldBlock):
-            berth.refused.receive_nowait()
+            lease.refused.receive_nowait()
     assert len([it for it in caplog.records if "refused at the Lua port" in it.message]) == 1
 
 
@@ -159,16 +158,16 @@ async def test_where_lookups_are_not_served_the_printed_table_says_the_same(
             found = [(peer_of(link), peer_of(accepted))]
             monkeypatch.setattr(peers, "find_socket", _not_served)
             found.append((peer_of(link), peer_of(accepted)))
-    own = Peer(os.getuid())
+    own = TcpPeer(os.getuid())
     assert found == [(own, own), (own, own)]
 
 
 async def test_a_caller_that_no_table_knows_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(peers, "find_socket", lambda *_, **__: None)
-    async with waiting() as (berth, port):
+    async with waiting() as (lease, port):
         with socket.create_connection(("127.0.0.1", port), timeout=10) as own:
             assert await anyio.to_thread.run_sync(own.recv, 1) == b""
-        assert berth.is_free
+        assert lease.is_free
 
 
 async def test_a_look_is_quick_among_many_connections() -> None:

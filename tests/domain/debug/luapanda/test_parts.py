@@ -11,19 +11,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dragoman.debug.adapters import lua as adapter
-from dragoman.debug.adapters.spec import Situation
-from dragoman.debug.backend import AdapterRefusedError
-from dragoman.debug.luapanda.advice import how_bound, read_path_line, why_not_bound
-from dragoman.debug.luapanda.breakpoints import message_parts
-from dragoman.debug.luapanda.code_lines import next_code_line
-from dragoman.debug.luapanda.literals import lua_string, lua_value
-from dragoman.debug.luapanda.looking import function_name, shown
-from dragoman.debug.luapanda.paths import Chunk, PathMap
-from dragoman.debug.luapanda.runtime import interpreter_of
-from dragoman.debug.luapanda.settings import read_settings
-from dragoman.errors import DragomanError
-from dragoman.wire.luapanda.commands import encoded_info
+from dragoman.core.errors import DragomanError
+from dragoman.debug.backends.adapters import lua as adapter
+from dragoman.debug.backends.adapters.spec import LaunchContext
+from dragoman.debug.backends.luapanda.binding_advice import explain_binding, explain_unbound, parse_path_command
+from dragoman.debug.backends.luapanda.breakpoints import message_parts
+from dragoman.debug.backends.luapanda.inspection import format_value, function_name
+from dragoman.debug.backends.luapanda.lua_source import next_code_line
+from dragoman.debug.backends.luapanda.path_map import LuaChunk, PathMap
+from dragoman.debug.backends.luapanda.runtime import choose_interpreter
+from dragoman.debug.backends.luapanda.runtime_client import lua_string, lua_value
+from dragoman.debug.backends.luapanda.settings import read_settings
+from dragoman.debug.backends.port import AdapterRefusedError
+from dragoman.protocols.luapanda.commands import encoded_info
 
 LUA = next((name for name in ("lua5.4", "lua5.3", "lua5.1", "luajit") if shutil.which(name)), None)
 
@@ -33,7 +33,7 @@ def paths_in(folder: Path, **given: Any) -> PathMap:
 
 
 @pytest.mark.parametrize(
-    ("request_", "given", "way"),
+    ("request_", "given", "mode"),
     [
         ("launch", {"program": "main.lua"}, "started"),
         ("launch", {"program": "main", "luaPath": "/usr/bin/lua"}, "started"),
@@ -45,9 +45,9 @@ def paths_in(folder: Path, **given: Any) -> PathMap:
     ],
 )
 def test_who_starts_and_who_listens_follows_from_the_configuration(
-    request_: str, given: dict[str, Any], way: str
+    request_: str, given: dict[str, Any], mode: str
 ) -> None:
-    assert read_settings(request_, given, Path("/w")).way == way
+    assert read_settings(request_, given, Path("/w")).mode == mode
 
 
 def test_luapandas_defaults_are_taken_where_nothing_is_said() -> None:
@@ -91,8 +91,8 @@ def test_what_is_no_port_is_refused(port: object) -> None:
 def test_a_port_that_others_can_reach_is_warned_of_in_the_first_answer(
     given: dict[str, Any], is_warned_of: bool
 ) -> None:
-    told = adapter.LUA.facts(Situation("attach", given, {}, Path("/w")))
-    assert ("other machines can reach it" in told.get("warning", "")) is is_warned_of
+    told = adapter.LUA.facts(LaunchContext("attach", given, {}, Path("/w")))
+    assert ("other machines can connect" in told.get("warning", "")) is is_warned_of
     assert 'start("0.0.0.0"' not in told["waits for"]
 
 
@@ -103,7 +103,7 @@ def test_an_interpreter_is_a_name_or_a_path_from_where_the_program_runs(tmp_path
     named = {"lua": {"PATH": str(lua.parent)}, "./bin/lua": {}, "bin/lua": {}, str(lua): {}}
     for name, environment in named.items():
         settings = read_settings("launch", {"program": "a.lua", "luaPath": name}, tmp_path)
-        assert Path(interpreter_of(settings, environment)).samefile(lua)
+        assert Path(choose_interpreter(settings, environment)).samefile(lua)
 
 
 # Names.
@@ -111,9 +111,9 @@ def test_an_interpreter_is_a_name_or_a_path_from_where_the_program_runs(tmp_path
 
 def test_dots_in_a_path_are_folders_to_the_runtime() -> None:
     paths = paths_in(Path("/w"), autoPathMode=False)
-    assert paths.names_of("/w/my.game/a.b.lua") == ["/w/my/game/a/b.lua"]
-    assert paths.names_of("/w.x/a.lua") == ["/w/x/a.lua"]
-    assert PathMap(read_settings("attach", {"autoPathMode": False}, Path("/w.x")), Path("/w.x")).names_of(
+    assert paths.runtime_names("/w/my.game/a.b.lua") == ["/w/my/game/a/b.lua"]
+    assert paths.runtime_names("/w.x/a.lua") == ["/w/x/a.lua"]
+    assert PathMap(read_settings("attach", {"autoPathMode": False}, Path("/w.x")), Path("/w.x")).runtime_names(
         "/w.x/a.lua"
     ) == ["/w/x/a.lua", "/w.x/a.lua"]
 
@@ -123,17 +123,17 @@ def test_a_loaded_chunk_says_for_certain_what_its_file_is_called(tmp_path: Path)
     file = tmp_path / "src" / "mod.lua"
     file.write_text("")
     paths = paths_in(tmp_path, autoPathMode=False)
-    chunk = Chunk(source="@../elsewhere/src/mod.lua", file="/elsewhere/src/mod.lua")
-    assert paths.place_of(chunk) == str(file)
-    assert paths.names_of(str(file), [chunk])[0] == "/elsewhere/src/mod.lua"
+    chunk = LuaChunk(source="@../elsewhere/src/mod.lua", file="/elsewhere/src/mod.lua")
+    assert paths.file_of(chunk) == str(file)
+    assert paths.runtime_names(str(file), [chunk])[0] == "/elsewhere/src/mod.lua"
 
 
 def test_a_wrong_folder_is_learned_from_what_is_loaded_and_applied_to_the_rest(tmp_path: Path) -> None:
     for name in ("start.lua", "other.lua"):
         (tmp_path / name).write_text("")
     paths = PathMap(read_settings("attach", {"cwd": "/wrong", "autoPathMode": False}, tmp_path), tmp_path)
-    loaded = [Chunk(source="@start.lua", file="/wrong/start.lua")]
-    assert "/wrong/other.lua" in paths.names_of(str(tmp_path / "other.lua"), loaded)
+    loaded = [LuaChunk(source="@start.lua", file="/wrong/start.lua")]
+    assert "/wrong/other.lua" in paths.runtime_names(str(tmp_path / "other.lua"), loaded)
 
 
 def test_of_equal_names_the_folders_decide_and_a_draw_decides_nothing(tmp_path: Path) -> None:
@@ -141,34 +141,34 @@ def test_of_equal_names_the_folders_decide_and_a_draw_decides_nothing(tmp_path: 
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "mod.lua").write_text("")
     paths = paths_in(tmp_path)
-    assert paths.place_of(Chunk(file="mod.lua", opath="x/b/mod.lua")) == str(tmp_path / "b" / "mod.lua")
-    assert paths.place_of(Chunk(file="mod.lua", opath="mod.lua")) == "mod.lua"
+    assert paths.file_of(LuaChunk(file="mod.lua", opath="x/b/mod.lua")) == str(tmp_path / "b" / "mod.lua")
+    assert paths.file_of(LuaChunk(file="mod.lua", opath="mod.lua")) == "mod.lua"
 
 
 def test_a_path_of_another_machine_is_replaced(tmp_path: Path) -> None:
     (tmp_path / "m.lua").write_text("")
     paths = paths_in(tmp_path, docPathReplace=["/phone/scripts", str(tmp_path)])
-    assert paths.place_of(Chunk(source="@/phone/scripts/m.lua")) == str(tmp_path / "m.lua")
-    assert paths.place_of(Chunk(source="@/phone/scriptsX/n.lua")) == "/phone/scriptsX/n.lua"
+    assert paths.file_of(LuaChunk(source="@/phone/scripts/m.lua")) == str(tmp_path / "m.lua")
+    assert paths.file_of(LuaChunk(source="@/phone/scriptsX/n.lua")) == "/phone/scriptsX/n.lua"
 
 
 @given(st.text(max_size=300))
 def test_whatever_a_program_calls_its_chunks_is_survived(name: str) -> None:
-    assert isinstance(paths_in(Path("/nowhere")).place_of(Chunk(source="@" + name)), str)
+    assert isinstance(paths_in(Path("/nowhere")).file_of(LuaChunk(source="@" + name)), str)
 
 
 @pytest.mark.parametrize(
     ("given", "chunk", "expected"),
     [
-        ({"cwd": "/w/sub"}, Chunk(source="@src/mod.lua"), "`cwd` /w in"),
-        ({}, Chunk(source="@src/Mod.lua", file="Mod.lua"), "`pathCaseSensitivity` false"),
-        ({}, Chunk(source="@src/mod", file="mod"), "`luaFileExtension` lua in"),
-        ({}, Chunk(source="@main.lua"), "Loaded: main.lua"),
+        ({"cwd": "/w/sub"}, LuaChunk(source="@src/mod.lua"), "`cwd` to /w in"),
+        ({}, LuaChunk(source="@src/Mod.lua", file="Mod.lua"), "`pathCaseSensitivity` to false"),
+        ({}, LuaChunk(source="@src/mod", file="mod"), "`luaFileExtension` to lua in"),
+        ({}, LuaChunk(source="@main.lua"), "Loaded: main.lua"),
     ],
 )
-def test_the_advice_names_the_setting_that_would_fit(given: dict[str, Any], chunk: Chunk, expected: str) -> None:
+def test_the_advice_names_the_setting_that_would_fit(given: dict[str, Any], chunk: LuaChunk, expected: str) -> None:
     settings = read_settings("attach", given, Path("/w"))
-    told = why_not_bound("/w/src/mod.lua", [chunk], PathMap(settings, Path("/w")), settings)
+    told = explain_unbound("/w/src/mod.lua", [chunk], PathMap(settings, Path("/w")), settings)
     assert expected in told
     assert "mod.lua" in told
 
@@ -176,38 +176,40 @@ def test_the_advice_names_the_setting_that_would_fit(given: dict[str, Any], chun
 @pytest.mark.parametrize(
     ("chunks", "line"),
     [
-        ([Chunk(source="@packed/MOD.lua.txt")], "dragoman path packed/MOD.lua.txt src/mod.lua"),
-        ([Chunk(source="@it's one"), Chunk(source="@here.lua")], "dragoman path 'it'\"'\"'s one' src/mod.lua"),
-        ([Chunk(source="@mod.bytes"), Chunk(source="@stranger")], "dragoman path mod.bytes src/mod.lua"),
-        ([Chunk(source="@one"), Chunk(source="@two")], ""),
-        ([Chunk(source="@here.lua")], ""),
-        ([Chunk(source="@two\nlines")], ""),
-        ([Chunk(source="@" + "x" * 300)], ""),
+        ([LuaChunk(source="@packed/MOD.lua.txt")], "dragoman path packed/MOD.lua.txt src/mod.lua"),
+        ([LuaChunk(source="@it's one"), LuaChunk(source="@here.lua")], "dragoman path 'it'\"'\"'s one' src/mod.lua"),
+        ([LuaChunk(source="@mod.bytes"), LuaChunk(source="@stranger")], "dragoman path mod.bytes src/mod.lua"),
+        ([LuaChunk(source="@one"), LuaChunk(source="@two")], ""),
+        ([LuaChunk(source="@here.lua")], ""),
+        ([LuaChunk(source="@two\nlines")], ""),
+        ([LuaChunk(source="@" + "x" * 300)], ""),
     ],
 )
-def test_what_may_be_the_file_is_offered_as_a_line_to_evaluate(tmp_path: Path, chunks: list[Chunk], line: str) -> None:
+def test_what_may_be_the_file_is_offered_as_a_line_to_evaluate(
+    tmp_path: Path, chunks: list[LuaChunk], line: str
+) -> None:
     (tmp_path / "src").mkdir()
     for name in ("src/mod.lua", "here.lua"):
         (tmp_path / name).write_text("")
     settings = read_settings("attach", {"autoPathMode": False}, tmp_path)
-    told = why_not_bound(str(tmp_path / "src/mod.lua"), chunks, PathMap(settings, tmp_path), settings)
+    told = explain_unbound(str(tmp_path / "src/mod.lua"), chunks, PathMap(settings, tmp_path), settings)
     assert told.partition("evaluate `")[2].partition("`. Loaded:")[0] == line
     if line:
-        assert read_path_line(line) == (chunks[0].plain, "src/mod.lua")
+        assert parse_path_command(line) == (chunks[0].plain, "src/mod.lua")
 
 
 @pytest.mark.parametrize("text", ["dragoman", "dragoman path x", "dragoman path 'x y", "dragoman.path('a', 'b')", ""])
 def test_what_is_no_such_line_is_lua(text: str) -> None:
-    assert read_path_line(text) is None
+    assert parse_path_command(text) is None
 
 
 def test_a_declared_chunk_is_its_file_and_a_file_must_be_there(tmp_path: Path) -> None:
     (tmp_path / "mod.lua").write_text("")
     paths = paths_in(tmp_path)
-    chunk = Chunk(source="@blob", file="blob")
+    chunk = LuaChunk(source="@blob", file="blob")
     assert not paths.is_known(chunk)
     assert paths.declare(chunk, "mod.lua") == str(tmp_path / "mod.lua")
-    assert (paths.place_of(chunk), paths.is_guess(chunk, str(tmp_path / "mod.lua"))) == (
+    assert (paths.file_of(chunk), paths.is_guess(chunk, str(tmp_path / "mod.lua"))) == (
         str(tmp_path / "mod.lua"),
         False,
     )
@@ -221,7 +223,9 @@ def test_a_declared_chunk_is_its_file_and_a_file_must_be_there(tmp_path: Path) -
 )
 def test_a_name_that_agrees_without_its_folder_is_told(tmp_path: Path, source: str, is_told: bool) -> None:
     settings = read_settings("attach", {}, tmp_path)
-    told = how_bound(str(tmp_path / "src/mod.lua"), Chunk(source="@" + source), PathMap(settings, tmp_path), settings)
+    told = explain_binding(
+        str(tmp_path / "src/mod.lua"), LuaChunk(source="@" + source), PathMap(settings, tmp_path), settings
+    )
     assert (source in told) == is_told
 
 
@@ -274,8 +278,8 @@ def test_a_message_is_cut_at_its_expressions_and_doubled_braces_are_braces() -> 
 
 
 def test_strings_are_shown_in_quotes_and_cut_ones_say_so() -> None:
-    assert shown({"type": "string", "value": 'a"b\n', "length": 5000}) == '"a\\"b\\n"… (5000 bytes)'
-    assert shown({"type": "table", "value": "table", "failed": "boo"}) == "table <boo>"
+    assert format_value({"type": "string", "value": 'a"b\n', "length": 5000}) == '"a\\"b\\n"… (5000 bytes)'
+    assert format_value({"type": "table", "value": "table", "failed": "boo"}) == "table <boo>"
 
 
 def test_a_function_without_a_name_is_told_by_its_line() -> None:

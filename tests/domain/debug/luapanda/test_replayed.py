@@ -8,12 +8,12 @@ from itertools import count
 import anyio
 import pytest
 
-from dragoman.errors import DragomanError
-from dragoman.testing.fake_lua import RUNS, FakeLua
-from dragoman.transport.luapanda_driver import LuaPandaDriver
-from dragoman.wire.dap import answers, read_body
-from dragoman.wire.luapanda import Message
+from dragoman.core.errors import DragomanError
+from dragoman.io.drivers.luapanda_driver import LuaPandaDriver
+from dragoman.protocols.dap import bodies, read_body
+from dragoman.protocols.luapanda import Message
 from tests.domain.debug.luapanda.playing import Played, playing
+from tests.support.fake_lua import RUNS, FakeLua
 from tests.wire.luapanda.transcripts import FAULTS, GOOD, NAMES, to_ide, to_runtime
 
 pytestmark = [pytest.mark.anyio, pytest.mark.timeout(60)]
@@ -42,7 +42,7 @@ async def test_every_recorded_stop_is_told_with_its_place(name: str) -> None:
         for number, (cmd, stack) in enumerate(expected, 1):
             stopped = await played.until("stopped", number)
             assert stopped["reason"] == reason_of(cmd, number)
-            trace = read_body(await played.ask("stackTrace", threadId=stopped["threadId"]), answers.StackTraceAnswer)
+            trace = read_body(await played.ask("stackTrace", threadId=stopped["threadId"]), bodies.StackTraceResponse)
             assert [frame.line for frame in trace.stack_frames] == [line for line, _ in stack]
             await played.ask(STEPS.get(cmd, "continue"))
         await played.until("terminated")
@@ -79,7 +79,7 @@ async def test_what_was_asked_is_answered_as_it_was_recorded(name: str) -> None:
         for line in to_runtime(name):
             asked = json.loads(line.decode().removesuffix(" |*|\n"))
             if asked["cmd"] == "LuaGarbageCollect":
-                await driver.tell(asked["cmd"])
+                await driver.notify(asked["cmd"])
                 continue
             heard.append(await driver.ask(asked["cmd"], asked["info"], timeout_s=5))
         await driver.close()
@@ -127,8 +127,8 @@ async def _session(played: Played) -> None:
     await ask("configurationDone")
     for number in range(1, 40):
         stopped = await played.until("stopped", number)
-        trace = read_body(await ask("stackTrace", threadId=stopped["threadId"]), answers.StackTraceAnswer)
-        scopes = read_body(await ask("scopes", frameId=trace.stack_frames[0].id), answers.ScopesAnswer)
+        trace = read_body(await ask("stackTrace", threadId=stopped["threadId"]), bodies.StackTraceResponse)
+        scopes = read_body(await ask("scopes", frameId=trace.stack_frames[0].id), bodies.ScopesResponse)
         for scope in scopes.scopes:
             await ask("variables", variablesReference=scope.variables_reference)
         await ask("evaluate", expression="config", frameId=trace.stack_frames[0].id)

@@ -11,14 +11,14 @@ from typing import Any
 import anyio
 import pytest
 
-from dragoman.canvas.catalogue import NAMES
+from dragoman.canvas.catalogue import COMPONENT_NAMES
 from dragoman.canvas.service import CanvasService
-from dragoman.errors import DragomanError
-from dragoman.phrases import say
-from dragoman.tools.canvas import canvas_operations
-from dragoman.tools.canvas.parameters import AskUser
-from dragoman.tools.operation import Caller
-from dragoman.tools.toolbox import Toolbox
+from dragoman.core.errors import DragomanError
+from dragoman.core.localization import localize
+from dragoman.tools.canvas import canvas_tools
+from dragoman.tools.canvas.user_input import AskUserParameters
+from dragoman.tools.registry import ToolRegistry
+from dragoman.workspace.caller import Caller
 from tests.domain.canvas.studio import studio
 
 pytestmark = pytest.mark.anyio
@@ -29,7 +29,7 @@ Call = Callable[..., Awaitable[dict[str, Any]]]
 @asynccontextmanager
 async def agent(folder: Path, *, watchers: int = 1, id: str = "mcp-1") -> AsyncIterator[tuple[Call, CanvasService]]:
     async with studio(folder / "journal") as (service, _):
-        toolbox = Toolbox(canvas_operations(service, lambda: watchers, SUBJECTS))
+        toolbox = ToolRegistry(canvas_tools(service, lambda: watchers, SUBJECTS))
         caller = Caller(id=id, workspace=folder, cwd=folder)
 
         async def call(name: str, **arguments: Any) -> dict[str, Any]:
@@ -59,7 +59,9 @@ FAILURE = {
 
 async def stop(_: Caller, session_id: str) -> dict[str, Any]:
     if session_id == "running":
-        raise DragomanError("not_stopped", say("The program is not stopped: the session is {state}.", state="Running"))
+        raise DragomanError(
+            "not_stopped", localize("The program is not stopped: the session is {state}.", state="Running")
+        )
     return STOP
 
 
@@ -177,7 +179,7 @@ async def test_actions_are_told_once_and_a_time_without_any_is_no_error(tmp_path
 async def test_no_other_client_of_the_folder_takes_what_was_done_for_one_that_is_there(tmp_path: Path) -> None:
     form = {"id": "form", "component": "Form", "title": "Log in", "fields": [{"name": "pin", "kind": "secret"}]}
     async with agent(tmp_path) as (call, service):
-        other = Toolbox(canvas_operations(service, lambda: 1, SUBJECTS))
+        other = ToolRegistry(canvas_tools(service, lambda: 1, SUBJECTS))
         stranger = Caller(id="mcp-2", workspace=tmp_path, cwd=tmp_path)
         wanted = {"surface_id": "main", "timeout_s": 0}
         await call("show_canvas", components=[form])
@@ -232,7 +234,7 @@ async def test_questions_that_the_person_takes_away_are_closed_and_an_answer_bef
 
 
 def test_a_person_has_three_quarters_of_a_minute_unless_the_agent_says_otherwise() -> None:
-    assert AskUser.model_fields["timeout_s"].default == 45
+    assert AskUserParameters.model_fields["timeout_s"].default == 45
 
 
 async def test_a_question_nobody_answers_is_closed_and_a_late_answer_is_refused_plainly(tmp_path: Path) -> None:
@@ -284,7 +286,7 @@ async def test_a_closed_surface_that_is_drawn_again_is_open(tmp_path: Path) -> N
 async def test_components_are_listed_briefly_and_by_name_in_full(tmp_path: Path) -> None:
     async with agent(tmp_path) as (call, _):
         brief = await call("list_components")
-        assert [it["name"] for it in brief["components"]] == list(NAMES)
+        assert [it["name"] for it in brief["components"]] == list(COMPONENT_NAMES)
         assert len(brief["text"]) < 3000
         (chart,) = (await call("list_components", names=["Chart"]))["components"]
         assert chart["example"]["kind"] == "line"
@@ -292,7 +294,7 @@ async def test_components_are_listed_briefly_and_by_name_in_full(tmp_path: Path)
         assert (await call("list_components", names=["Grid"]))["code"] == "unknown_component"
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", COMPONENT_NAMES)
 async def test_every_example_that_is_listed_can_be_shown(tmp_path: Path, name: str) -> None:
     async with agent(tmp_path) as (call, _):
         (told,) = (await call("list_components", names=[name]))["components"]

@@ -12,18 +12,18 @@ from typing import Any, cast
 import anyio
 import jsonschema
 
-from dragoman.clock import SystemClock
+from dragoman.core.clock import SystemClock
+from dragoman.core.redaction import Redactor
 from dragoman.journal import Journal
-from dragoman.redaction import Redactor
-from dragoman.terminal.agent_terminal import Client
-from dragoman.terminal.agent_terminals import AgentTerminals
-from dragoman.terminal.commands import CommandStore
-from dragoman.terminal.model import AGENT, VERIFIES, Command
+from dragoman.terminal.agent_terminals.pool import AgentTerminalPool
+from dragoman.terminal.agent_terminals.terminal import AgentClient
+from dragoman.terminal.consent import ConsentBroker, RunRequest
+from dragoman.terminal.model import AGENT, VERIFIES, CommandReport, RecordedCommand
+from dragoman.terminal.record.command_store import CommandStore
 from dragoman.terminal.service import TerminalService
-from dragoman.terminal.told import CommandTold
-from dragoman.terminal.wrappers import Wish, Wrappers
-from dragoman.tools import Caller, Toolbox
-from dragoman.tools.terminal import terminal_operations
+from dragoman.tools import ToolRegistry
+from dragoman.tools.terminal import terminal_tools
+from dragoman.workspace.caller import Caller
 from tests.chinese_text import english_in
 
 START_MS = 1_700_000_000_000
@@ -33,18 +33,18 @@ START_MS = 1_700_000_000_000
 class Person:
     """Who sits in front of a wrapper, and what they press."""
 
-    wrappers: Wrappers
+    wrappers: ConsentBroker
     says: str = "accepted"
-    asked: list[Wish] = field(default_factory=list)
-    withdrawn: list[Wish] = field(default_factory=list)
+    asked: list[RunRequest] = field(default_factory=list)
+    withdrawn: list[RunRequest] = field(default_factory=list)
 
-    def put(self, wish: Wish) -> None:
-        self.asked.append(wish)
+    def put(self, launch_request: RunRequest) -> None:
+        self.asked.append(launch_request)
         if self.says:
-            self.wrappers.answered(self, wish.id, self.says)
+            self.wrappers.answered(self, launch_request.id, self.says)
 
-    def withdraw(self, wish: Wish) -> None:
-        self.withdrawn.append(wish)
+    def withdraw(self, launch_request: RunRequest) -> None:
+        self.withdrawn.append(launch_request)
 
 
 @dataclass
@@ -78,10 +78,10 @@ class HeldTerminal:
     def runs(self, command_id: str) -> bool:
         return command_id == self.command_id and self.bench.service.terminal(self.id).running is not None
 
-    async def wait_begun(self, _: float) -> bool:
+    async def wait_for_start(self, _: float) -> bool:
         return True
 
-    async def wait_ended(self, command_id: str, within_s: float) -> bool:
+    async def wait_for_finish(self, command_id: str, within_s: float) -> bool:
         with anyio.move_on_after(within_s):
             while self.runs(command_id):  # noqa: ASYNC110  of things that tell nobody
                 await anyio.sleep(0.01)
@@ -90,7 +90,7 @@ class HeldTerminal:
     async def wait_ready(self, _: float) -> bool:
         return self.is_at_prompt
 
-    async def until(self, condition: Callable[[], bool], _: float) -> bool:
+    async def wait_until(self, condition: Callable[[], bool], _: float) -> bool:
         return condition()
 
     async def type(self, data: bytes) -> None:
@@ -110,14 +110,14 @@ class Held:
     trusted: bool = True
     opened: list[HeldTerminal] = field(default_factory=list)
 
-    def find(self, client: Client, terminal_id: str) -> HeldTerminal | None:
+    def find(self, client: AgentClient, terminal_id: str) -> HeldTerminal | None:
         return next((it for it in self.of(client) if it.id == terminal_id), None)
 
-    def of(self, client: Client) -> list[HeldTerminal]:
+    def of(self, client: AgentClient) -> list[HeldTerminal]:
         own = (client.link, client.workspace)
         return [it for it in reversed(self.opened) if (it.link, it.workspace) == own]
 
-    def use(self, _: HeldTerminal) -> None:
+    def mark_used(self, _: HeldTerminal) -> None:
         pass
 
     def reserve(self, own: HeldTerminal) -> bool:
@@ -126,11 +126,11 @@ class Held:
         own.reserved = True
         return True
 
-    async def require_trust(self, client: Client) -> None:
+    async def require_trust(self, client: AgentClient) -> None:
         trusts = self.bench.trust_of(self.trusted)
-        await AgentTerminals.require_trust(cast("AgentTerminals", trusts), client)
+        await AgentTerminalPool.require_trust(cast("AgentTerminalPool", trusts), client)
 
-    async def take(self, client: Client, cwd: Path | None, _: float) -> HeldTerminal:
+    async def take(self, client: AgentClient, cwd: Path | None, _: float) -> HeldTerminal:
         if cwd is None and (free := next(filter(self.reserve, self.of(client)), None)):
             return free
         own = HeldTerminal(self.bench, f"own{len(self.opened) + 1}", client.link, client.workspace)
@@ -160,7 +160,7 @@ class Answer:
 class Bench:
     def __init__(self, service: TerminalService, workspace: Path, redactor: Redactor) -> None:
         self.service = service
-        self.wrappers = Wrappers()
+        self.wrappers = ConsentBroker()
         self.own = Held(self)
         # Commands here run in folders that are made up; who may see which is tested in test_scope.py.
         self.caller = Caller(
@@ -172,8 +172,8 @@ class Bench:
         self._running: dict[str, tuple[int, str]] = {}
 
     def show_through(self, redactor: Redactor) -> None:
-        held = cast("AgentTerminals", self.own)
-        self.toolbox = Toolbox(terminal_operations(self.service, self.wrappers, held, redactor, SystemClock()))
+        held = cast("AgentTerminalPool", self.own)
+        self.toolbox = ToolRegistry(terminal_tools(self.service, self.wrappers, held, redactor, SystemClock()))
 
     def next_ms(self) -> int:
         return next(self._ms)
@@ -188,9 +188,9 @@ class Bench:
     async def call(self, tool: str, **arguments: Any) -> Answer:
         with anyio.fail_after(10):
             outcome = await self.toolbox.call(tool, arguments, self.caller)
-        operation = next(it for it in self.toolbox.operations if it.name == tool)
+        called = next(it for it in self.toolbox.tools if it.name == tool)
         data = outcome.data.model_dump(mode="json")
-        jsonschema.validate(data, operation.output_schema)
+        jsonschema.validate(data, called.output_schema)
         assert [left for line in outcome.lines for left in english_in(line)] == []
         return Answer(data, "\n".join(line.in_language("en") for line in outcome.lines))
 
@@ -202,12 +202,12 @@ class Bench:
     async def person(self, id: str, says: str = "accepted") -> Person:
         await self.terminal(id)
         person = Person(self.wrappers, says)
-        self.wrappers.arrived(id, person)
+        self.wrappers.register_link(id, person)
         return person
 
     async def ran(
         self, terminal: str, line: str, output: bytes, exit_code: int, cwd: str = "/home/x", suffix: str = ""
-    ) -> Command:
+    ) -> RecordedCommand:
         await self.service.command_began(terminal, self.next_ms(), line)
         await self.service.take(terminal, "output", self.next_ms(), output)
         return await self._ended(terminal, line, exit_code, cwd, suffix)
@@ -215,14 +215,14 @@ class Bench:
     async def printed(self, terminal: str, output: bytes) -> None:
         await self.service.take(terminal, "output", self.next_ms(), output)
 
-    async def finish(self, terminal: str, exit_code: int) -> Command:
+    async def finish(self, terminal: str, exit_code: int) -> RecordedCommand:
         running = self.service.terminal(terminal).running
         assert running is not None
         return await self._ended(terminal, running.line, exit_code, "/home/x", "")
 
-    async def _ended(self, terminal: str, line: str, exit_code: int, cwd: str, suffix: str) -> Command:
+    async def _ended(self, terminal: str, line: str, exit_code: int, cwd: str, suffix: str) -> RecordedCommand:
         at_ms = self.next_ms()
-        told = CommandTold(
+        told = CommandReport(
             id=self.next_id(terminal, suffix), terminal=terminal, line=line, cwd=cwd,
             started_ms=at_ms - 5, ended_ms=at_ms, exit_code=exit_code,
         )  # fmt: skip

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from dragoman.redaction import Redactor
+from dragoman.core.redaction import Redactor
 from dragoman.terminal.model import AGENT, UNVERIFIED
 from dragoman.tools.terminal.table import TOOLS
 from tests.domain.tools.terminal.bench import Answer, Bench, opened

@@ -8,12 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from dragoman.clock import SystemClock
-from dragoman.errors import DragomanError
-from dragoman.terminal.days import midnight_ns
-from dragoman.terminal.model import AGENT, UNVERIFIED
+from dragoman.core.clock import SystemClock
+from dragoman.core.errors import DragomanError
+from dragoman.terminal.answers.question import midnight_ns
+from dragoman.terminal.model import AGENT, UNVERIFIED, CommandReport
 from dragoman.terminal.screen import SIZE
-from dragoman.terminal.told import CommandTold
 from tests.domain.tools.terminal.bench import opened
 
 pytestmark = pytest.mark.anyio
@@ -21,7 +20,7 @@ pytestmark = pytest.mark.anyio
 
 async def test_the_list_of_the_tools_is_short_enough_for_an_agent_to_pay_for(tmp_path: Path) -> None:
     async with opened(tmp_path) as bench:
-        tools = bench.toolbox.operations
+        tools = bench.toolbox.tools
     told = [json.dumps([it.name, it.title, it.description, it.input_schema], separators=(",", ":")) for it in tools]
     declared = [json.dumps(it.output_schema, separators=(",", ":")) for it in tools]
     assert [it.set for it in tools] == ["terminal"] * 7
@@ -83,8 +82,8 @@ async def test_where_none_is_open_the_list_says_how_many_there_were(tmp_path: Pa
         await bench.service.end("t", bench.next_ms(), 0)
         bench.service.disconnected("t")
         ended = await bench.call("list_terminals")
-    assert "`dragoman shell` opens one" in nothing.text
-    assert ended.text == "No terminal is open now.\n1 more are not listed."
+    assert "Open one with `dragoman shell`" in nothing.text
+    assert ended.text == "No terminal is open.\n1 more are not listed."
 
 
 async def test_commands_are_found_by_words_folder_failure_and_age(tmp_path: Path) -> None:
@@ -238,7 +237,7 @@ async def test_since_today_means_since_midnight_here(tmp_path: Path) -> None:
         now_ms = SystemClock().wall_ns() // 1_000_000
         midnight_ms = midnight_ns(now_ms * 1_000_000) // 1_000_000
         for name, at_ms in (("before", midnight_ms - 1_000), ("after", midnight_ms + 1)):
-            told = CommandTold(id=f"t:{name}", terminal="t", line=name, started_ms=at_ms, ended_ms=at_ms, exit_code=1)
+            told = CommandReport(id=f"t:{name}", terminal="t", line=name, started_ms=at_ms, ended_ms=at_ms, exit_code=1)
             await bench.service.command_ended(told)
         today = await bench.call("search_commands", failed=True, since="today")
         both = await bench.call("search_commands", failed=True, since="yesterday")

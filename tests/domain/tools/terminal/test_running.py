@@ -10,9 +10,9 @@ import anyio
 import anyio.lowlevel
 import pytest
 
-from dragoman.errors import DragomanError
-from dragoman.phrases import Phrase
-from dragoman.tools.terminal import patience
+from dragoman.core.errors import DragomanError
+from dragoman.core.localization import LocalizedText
+from dragoman.tools import waits
 from tests.domain.tools.terminal.bench import Answer, Bench, opened
 
 pytestmark = pytest.mark.anyio
@@ -277,10 +277,10 @@ async def test_the_next_command_of_a_person_can_be_waited_for(tmp_path: Path) ->
 async def test_a_client_that_asks_for_it_hears_that_the_wait_goes_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(patience, "PROGRESS_EVERY_S", 0.01)
+    monkeypatch.setattr(waits, "PROGRESS_EVERY_S", 0.01)
     told: list[str] = []
 
-    async def hear(waited: float, most: float, what: Phrase) -> None:
+    async def hear(waited: float, most: float, what: LocalizedText) -> None:
         assert waited <= most
         told.append(str(what))
 

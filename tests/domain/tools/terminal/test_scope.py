@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from dragoman.errors import DragomanError
+from dragoman.core.errors import DragomanError
 from dragoman.terminal.model import AGENT
 from tests.domain.tools.terminal.bench import Bench, opened
 

@@ -1,8 +1,8 @@
 /** What opens: files, and the values of variables. Only what is in sight is drawn. */
 import { html, nothing } from "lit";
-import { scrolled } from "../../parts/scroll";
+import { scrollBox } from "../../parts/scrollBox";
 import { define, type Node, type Painter } from "../model";
-import { list, records, said, text } from "../values";
+import { list, records, textProperty, text } from "../values";
 
 interface Branch {
   name: string;
@@ -11,26 +11,34 @@ interface Branch {
   children(): Branch[];
   isBranch: boolean;
   /** What choosing it says; nothing where it is only there to be opened. */
-  told: string | undefined;
+  actionPath: string | undefined;
 }
 
 const HEIGHT = 26;
 const MOST_ROWS = 50_000;
 const DEEPEST = 40;
 
-define("FileTree", (node, painter) => {
-  const memory = painter.memory(node, { closed: new Set<string>() });
-  const top = folders(list(painter.value(node, "items")).map(text));
-  return tree(node, painter, top, memory.closed, true);
-}, { fills: true });
+define(
+  "FileTree",
+  (node, painter) => {
+    const memory = painter.memory(node, { closed: new Set<string>() });
+    const top = folders(list(painter.value(node, "items")).map(text));
+    return tree(node, painter, top, memory.closed, true);
+  },
+  { fills: true },
+);
 
-define("VariableTree", (node, painter) => {
-  const memory = painter.memory(node, { opened: new Set<string>() });
-  const top = records(painter.value(node, "variables")).map((one) => variable(one, ""));
-  const title = said(painter, node, "title");
-  return html`${title ? html`<div class="title">${title}</div>` : nothing}
+define(
+  "VariableTree",
+  (node, painter) => {
+    const memory = painter.memory(node, { opened: new Set<string>() });
+    const top = records(painter.value(node, "variables")).map((one) => variable(one, ""));
+    const title = textProperty(painter, node, "title");
+    return html`${title ? html`<div class="title">${title}</div>` : nothing}
     ${tree(node, painter, top, memory.opened, false)}`;
-}, { fills: true });
+  },
+  { fills: true },
+);
 
 function tree(node: Node, painter: Painter, top: Branch[], turned: Set<string>, startsOpen: boolean) {
   const isOpen = ({ path }: Branch) => turned.has(path) !== startsOpen;
@@ -47,15 +55,26 @@ function tree(node: Node, painter: Painter, top: Branch[], turned: Set<string>, 
     }
   };
   walk(top, 0);
-  return html`<div class="tree">${scrolled(rows, HEIGHT, 420, ([branch, depth]) => {
-    const choose = () => (branch.told === undefined ? turn(branch) : painter.act(node, { path: branch.told }));
-    return html`<div class="leaf" .style=${`padding-left:${depth * 1.1}rem`}>
-      ${branch.isBranch
-        ? html`<button class="plain turn" aria-label=${branch.name} aria-expanded=${isOpen(branch)} @click=${() => turn(branch)}>${isOpen(branch) ? "▾" : "▸"}</button>`
-        : html`<span class="turn"></span>`}
-      <button class="plain name" aria-disabled=${painter.isBusy} @click=${choose}>${branch.label}</button>
-    </div>`;
-  })}</div>`;
+  return html`<div class="tree"
+    >${scrollBox(rows, HEIGHT, 420, ([branch, depth]) => {
+      const choose = () =>
+        branch.actionPath === undefined ? turn(branch) : painter.act(node, { path: branch.actionPath });
+      return html`<div class="leaf" .style=${`padding-left:${depth * 1.1}rem`}>
+        ${
+          branch.isBranch
+            ? html`<button
+                class="plain turn"
+                aria-label=${branch.name}
+                aria-expanded=${isOpen(branch)}
+                @click=${() => turn(branch)}
+                >${isOpen(branch) ? "▾" : "▸"}</button
+              >`
+            : html`<span class="turn"></span>`
+        }
+        <button class="plain name" aria-disabled=${painter.isBusy} @click=${choose}>${branch.label}</button>
+      </div>`;
+    })}</div
+  >`;
 }
 
 interface Folder {
@@ -75,15 +94,15 @@ function folders(entries: string[]): Branch[] {
     }
     at.entry = entry;
   }
-  return branches(root, "");
+  return childBranches(root, "");
 }
 
-function branches(folder: Folder, above: string): Branch[] {
+function childBranches(folder: Folder, above: string): Branch[] {
   return [...folder.inner].map(([name, inner]) => {
     const path = above ? `${above}/${name}` : name;
     const isBranch = inner.inner.size > 0;
     const label = isBranch || inner.entry?.endsWith("/") ? `${name}/` : name;
-    return { name, path, label, isBranch, told: inner.entry, children: () => branches(inner, path) };
+    return { name, path, label, isBranch, actionPath: inner.entry, children: () => childBranches(inner, path) };
   });
 }
 
@@ -98,6 +117,14 @@ function variable(one: Record<string, unknown>, above: string): Branch {
   const name = text(one.name);
   const path = above ? `${above}.${name}` : name;
   const children = records(one.children);
-  const label = html`<b>${name}</b>${one.type ? html` <i class="quiet">${text(one.type)}</i>` : nothing} <span>${text(one.value)}</span>`;
-  return { name, path, label, isBranch: children.length > 0, told: path, children: () => children.map((child) => variable(child, path)) };
+  const label = html`<b>${name}</b>${one.type ? html` <i class="quiet">${text(one.type)}</i>` : nothing}
+    <span>${text(one.value)}</span>`;
+  return {
+    name,
+    path,
+    label,
+    isBranch: children.length > 0,
+    actionPath: path,
+    children: () => children.map((child) => variable(child, path)),
+  };
 }

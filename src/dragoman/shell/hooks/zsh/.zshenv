@@ -43,11 +43,11 @@ __dragoman_preexec() {
 }
 
 # Last of the functions before a prompt, so that it has the prompt as it will be shown; zsh gives each the same status.
-# What zsh prints where a line was not ended is no output of the command: its end is told in front of that.
+# The mark zsh prints after an unfinished line is not output of the command, so the command ends before it.
 __dragoman_precmd() {
-  builtin local code=$? told=0 && builtin setopt local_options local_traps && builtin trap - DEBUG
+  builtin local code=$? reported=0 && builtin setopt local_options local_traps && builtin trap - DEBUG
   if [[ ${PROMPT_EOL_MARK-} == *"nonce=$__dragoman_nonce"* ]]; then
-    if [[ -o prompt_sp && -o prompt_cr ]]; then told=1; fi
+    if [[ -o prompt_sp && -o prompt_cr ]]; then reported=1; fi
     if (( __dragoman_had_eol )); then PROMPT_EOL_MARK=$__dragoman_eol; else builtin unset PROMPT_EOL_MARK; fi
   fi
   builtin emulate -L zsh
@@ -61,7 +61,7 @@ __dragoman_precmd() {
     if [[ $PS1 == *[16]33\;* ]]; then __dragoman_tail+=';doubled=1'; fi
     builtin typeset -g +x PS1=$'%{\e]133;A'$__dragoman_tail$'\a%}'$PS1$'%{\e]133;B'$__dragoman_tail$'\a%}'
   fi
-  if (( ! told )); then builtin print -rn -- $'\e]133;D;'$code$__dragoman_tail$'\a'; fi
+  if (( ! reported )); then builtin print -rn -- $'\e]133;D;'$code$__dragoman_tail$'\a'; fi
   __dragoman_quote "$PWD"
   builtin print -rn -- $'\e]633;P;Cwd='$__dragoman_quoted';nonce='$__dragoman_nonce$'\a'
 }

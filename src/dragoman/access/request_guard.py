@@ -1,0 +1,95 @@
+"""The request guard: checks Host, then Origin, then token. Pure, so that every combination can be tested.
+
+It compares exact strings only. A list "to be nice" is how rebinding guards were passed elsewhere: `localhost6`, any
+port, any loopback Origin.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from dragoman.access.tokens import Purpose, Tokens
+
+HOLDER = "dragoman.holder"
+"""The scope key under which an authorised request carries its token's holder."""
+
+
+@dataclass(frozen=True, slots=True)
+class GuardRefusal:
+    status: int
+    code: str
+
+
+@dataclass(frozen=True, slots=True)
+class PresentedHeaders:
+    """The headers by which a request identifies itself, as they arrived: repeated headers stay repeated."""
+
+    hosts: Sequence[str]
+    origins: Sequence[str]
+    authorizations: Sequence[str]
+
+
+Audience = Literal["page", "link", "programs", "lobby"]
+"""Who a route is for. `page`: a browser, at the page's own origin. `link`: who proves itself, the page or a program.
+`programs`: clients with a token. `lobby`: the root, which is the page at its own origin and a notice elsewhere."""
+
+
+@dataclass(frozen=True, slots=True)
+class AllowedNames:
+    """The names under which this port may be called: by browsers that show the page, and by programs."""
+
+    page: str
+    hosts: frozenset[str]
+    origins: frozenset[str]
+
+    @classmethod
+    def of(cls, bind: str, port: int, *, page: str = "") -> AllowedNames:
+        """`page`: `HOST:PORT` of the page, where it has an origin of its own."""
+        literal = f"[{bind}]" if ":" in bind else bind
+        names = {"127.0.0.1", "[::1]", "localhost"} if bind in {"127.0.0.1", "::1"} else {literal}
+        hosts = frozenset(f"{name}:{port}" for name in names)
+        return cls(page or f"{literal}:{port}", hosts, frozenset(f"http://{host}" for host in hosts))
+
+    @property
+    def dialled(self) -> frozenset[str]:
+        """The addresses that a client may claim to have dialled."""
+        return self.hosts | {self.page}
+
+    def allows_host(self, host: str, audience: Audience) -> bool:
+        return (audience != "programs" and host == self.page) or (audience != "page" and host in self.hosts)
+
+    def allows_origin(self, origin: str, host: str, audience: Audience) -> bool:
+        """A link is for the page and for programs, which have no Origin. No other script may use it."""
+        if host == self.page and origin == f"http://{self.page}":
+            return True
+        return audience in {"programs", "lobby"} and host in self.hosts and origin in self.origins
+
+
+def judge(
+    presented: PresentedHeaders,
+    names: AllowedNames,
+    tokens: Tokens,
+    purpose: Purpose | None,
+    audience: Audience = "programs",
+) -> GuardRefusal | None:
+    """None admits the request. With `purpose` None no token is needed, but Host and Origin are still checked."""
+    host = presented.hosts[0].lower() if len(presented.hosts) == 1 else ""
+    if not names.allows_host(host, audience):
+        return GuardRefusal(421, "wrong_host")
+    if len(presented.origins) > 1 or any(not names.allows_origin(it, host, audience) for it in presented.origins):
+        return GuardRefusal(403, "wrong_origin")
+    if purpose is not None and not _bears_token(presented, tokens, purpose):
+        return GuardRefusal(401, "token_needed")
+    return None
+
+
+def _bears_token(presented: PresentedHeaders, tokens: Tokens, purpose: Purpose) -> bool:
+    bearer = bearer_token(presented)
+    return bearer is not None and tokens.accepts(purpose, bearer)
+
+
+def bearer_token(presented: PresentedHeaders) -> str | None:
+    bearers = [text[7:] for text in presented.authorizations if text[:7].lower() == "bearer "]
+    return bearers[0] if len(bearers) == 1 else None

@@ -1,0 +1,1 @@
+"""The client of an OpenClaw gateway: connection, identity, status, and the runs behind it."""

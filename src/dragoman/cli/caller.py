@@ -1,0 +1,71 @@
+"""What the daemon learns about the caller of a command: workspace, working folder and environment."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from dragoman.cli.output import warn
+from dragoman.core.localization import localize
+from dragoman.protocols.control import LINE_CAP, encode_line
+
+_HELLO_OVERHEAD = 1 << 16  # of the daemon's cap on the hello, for what is not the environment
+_PROJECT_MARKERS = (".git", ".vscode")
+
+
+def caller_info(workspace: Path) -> Mapping[str, Any]:
+    return {
+        "workspace": str(workspace),
+        "cwd": working_folder(),
+        "environment": _fit_environment(dict(os.environ)),
+        "client_pid": os.getppid(),
+    }
+
+
+def working_folder() -> str:
+    try:
+        return os.getcwd()  # noqa: PTH109
+    except OSError:  # removed under us: still no reason not to serve
+        return os.sep
+
+
+def _fit_environment(environment: dict[str, str]) -> dict[str, str]:
+    """The daemon takes a hello up to a cap; what makes it too long is left out, largest first, and named."""
+    while len(encode_line(environment)) > LINE_CAP - _HELLO_OVERHEAD:
+        name = max(environment, key=lambda key: len(environment[key]) + len(key))
+        del environment[name]
+        warn(localize("The environment variable {name} is too long to pass to programs.", name=ascii(name[:80])))
+    return environment
+
+
+def find_workspace(named: Path | None) -> Path:
+    """Upwards to a folder with .git or .vscode, else the working folder itself.
+
+    Not beyond what is ours: a launch.json that another user put into a folder above is not the project's. And not the
+    home folder, where editors keep a `.vscode` of their own.
+    """
+    if named is not None:
+        from dragoman.cli.daemon import launcher
+
+        return launcher.require_folder(named)
+    here = Path(working_folder())
+    for folder in (here, *here.parents):
+        if folder == Path.home() or not _is_ours(folder):
+            break
+        if any((folder / mark).exists() for mark in _PROJECT_MARKERS):
+            return folder
+    return here
+
+
+def record_scope(*, all_workspaces: bool) -> dict[str, str]:
+    """What of the record is asked for: that of the workspace one stands in, unless a person wants all of it."""
+    return {} if all_workspaces else {"workspace": str(find_workspace(None).resolve())}
+
+
+def _is_ours(folder: Path) -> bool:
+    try:
+        return folder.stat().st_uid == os.getuid()
+    except OSError:
+        return False

@@ -1,0 +1,102 @@
+"""Shell completion: the script that `dragoman completions` prints, and the candidates for each argument.
+
+A Tab never waits for long and never shows an error: without an answer from the daemon there are no candidates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Literal
+
+from dragoman.cli.output import ExitCode, show_text
+from dragoman.core.errors import DragomanError
+from dragoman.core.localization import preferred_language
+
+if TYPE_CHECKING:
+    from cyclopts.completion import CompletionContext
+
+_TIMEOUT_S = 1.0
+
+Candidates = Mapping[str, str]
+"""Each with what it is."""
+
+
+def settings(_: CompletionContext) -> Candidates:
+    from dragoman.core.settings.loader import describe_settings
+
+    return {it.key: it.about.in_language(preferred_language()) for it in describe_settings()}
+
+
+def setting_values(context: CompletionContext) -> Candidates:
+    """Of the setting that stands before."""
+    from dragoman.core.settings.loader import setting_choices
+
+    return dict.fromkeys(setting_choices(str(context["key"].value)), "")
+
+
+def clients(_: CompletionContext) -> Candidates:
+    from dragoman.clients.catalog import CLIENTS
+
+    return {it.id: it.title for it in CLIENTS}
+
+
+def adapters(_: CompletionContext) -> Candidates:
+    from dragoman.cli.installation.adapters import adapter_names
+
+    return dict.fromkeys(adapter_names(), "")
+
+
+def terminals(_: CompletionContext) -> Candidates:
+    return {it["terminal"]: it["cwd"] for it in _call_tool("list_terminals", ended=True).get("terminals", ())}
+
+
+def debug_sessions(_: CompletionContext) -> Candidates:
+    return {it["session_id"]: it["state"] for it in _call_tool("list_sessions").get("sessions", ())}
+
+
+def client_tokens(_: CompletionContext) -> Candidates:
+    from dragoman.core.paths import find_paths
+    from dragoman.io.drivers.control_client import ControlClient
+
+    try:
+        with ControlClient.open(find_paths(), within_s=_TIMEOUT_S) as link:
+            tokens = link.call("token_list", within_s=_TIMEOUT_S)["tokens"]
+    except DragomanError:
+        return {}
+    return {it["name"]: it["purpose"] for it in tokens if it["name"] != "default"}
+
+
+def _call_tool(tool: str, **arguments: Any) -> dict[str, Any]:
+    from dragoman.cli.tool_client import open_tool_client
+
+    try:
+        with open_tool_client(None, all_workspaces=True, within_s=_TIMEOUT_S) as client:
+            return dict(client.call(tool, **arguments).data)
+    except DragomanError:
+        return {}
+
+
+# Where nothing of ours fits, a word is a file's name, as it is without us. zsh: the generated file only defines its
+# function. As `_dragoman` in a folder of fpath it must also call it, or the first Tab of every session does nothing;
+# read with `source` it must be registered instead.
+_ENDINGS = {
+    "bash": "complete -o bashdefault -o default -F _dragoman dragoman\n",
+    "zsh": """
+_dragoman_or_files() {
+  _cyclopts_dragoman "$@"
+  (( compstate[nmatches] )) || _files
+}
+if [[ "$funcstack[1]" == "_dragoman" ]]; then
+  _dragoman_or_files "$@"
+else
+  compdef _dragoman_or_files dragoman
+fi
+""",
+}
+
+
+def completions(shell: Literal["bash", "zsh", "fish"], /) -> int:
+    from dragoman.cli.commands import build_app
+
+    show_text(build_app(lists_all=True).generate_completion(shell=shell) + _ENDINGS.get(shell, ""))
+    return ExitCode.OK

@@ -1,0 +1,50 @@
+"""`dragoman page`: open the page in the browser with a fresh one-time login link.
+
+The code is in the fragment, which no server, log or Referer sees. The browser's command line shows the link to other
+processes; it works once, and the daemon accepts it from this user alone.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from dragoman.cli.output import ExitCode, render, show_json, show_message, show_text, warn
+from dragoman.core.localization import localize
+from dragoman.core.paths import find_paths
+from dragoman.io.drivers.control_client import ControlClient
+
+_DISPLAYS = ("BROWSER", "DISPLAY", "WAYLAND_DISPLAY")
+
+
+def page(
+    *,
+    print_: Annotated[
+        bool, Parameter(name="--print", negative="", help=render(localize("Print the link instead of opening it.")))
+    ] = False,
+    json: Annotated[bool, Parameter(negative="", help=render(localize("Print JSON.")))] = False,
+) -> int:
+    with ControlClient.open(find_paths()) as link:
+        answer = link.call("login_link")
+    if json:
+        show_json(answer)
+    elif not print_ and sys.stdout.isatty() and _open_browser(answer["link"]):
+        show_message(
+            localize("Opening the page in your browser. If nothing happens, run `dragoman page --print` for the link.")
+        )
+    else:
+        show_text(answer["link"])
+        warn(localize("The link works once and expires in two minutes."))
+    return ExitCode.OK
+
+
+def _open_browser(link: str) -> bool:
+    """Not where the only browser would be one that takes this terminal."""
+    if sys.platform != "darwin" and not any(map(os.environ.get, _DISPLAYS)):
+        return False
+    import webbrowser
+
+    return webbrowser.open(link)

@@ -1,0 +1,1 @@
+"""Commands that set Dragoman up on this machine, check it and remove it."""

@@ -1,0 +1,253 @@
+"""`dragoman setup` and `client-config`: write, print or copy the configuration of MCP clients."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Set
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated
+
+from cyclopts import Group, Parameter
+from cyclopts.validators import mutually_exclusive
+
+from dragoman.cli import completion
+from dragoman.cli.installation.written_files import WrittenFile, record_written_file
+from dragoman.cli.output import ExitCode, confirm, render, report_error, show_json, show_message, show_text, warn
+from dragoman.clients.catalog import CLIENTS
+from dragoman.clients.config_file import mentions_dragoman
+from dragoman.clients.descriptions import describe, describe_all, outcome_messages, snippet_messages, token_notes
+from dragoman.clients.edits import diff, snippet
+from dragoman.clients.entries import (
+    HTTP_PLACEHOLDER,
+    TOKEN_PLACEHOLDER,
+    DesiredEntry,
+    HttpEndpoint,
+    desired_http_entry,
+    desired_stdio_entry,
+    find_client,
+    installed_client_entries,
+    require_no_token,
+)
+from dragoman.clients.machine import Machine, copy_text, this_machine
+from dragoman.clients.server_command import ServerCommand, find_command
+from dragoman.clients.writer import ConfigWriter
+from dragoman.core.errors import DragomanError
+from dragoman.core.localization import LocalizedText, localize, preferred_language
+from dragoman.core.paths import find_paths
+from dragoman.io.drivers.control_client import ControlClient
+
+
+@dataclass(frozen=True, slots=True)
+class ClientChanges:
+    """The clients that one run of `dragoman setup` connects or disconnects."""
+
+    desired_entries: list[DesiredEntry]
+    removing: bool
+    question: Callable[[DesiredEntry], LocalizedText]
+    nothing_message: LocalizedText
+
+
+def setup(
+    *,
+    yes: Annotated[bool, Parameter(negative="", help=render(localize("Apply all changes without asking.")))] = False,
+    undo: Annotated[bool, Parameter(negative="", help=render(localize("Remove Dragoman from every client.")))] = False,
+) -> int:
+    machine = this_machine()
+    writer = ConfigWriter(machine=machine, now=datetime.now)
+    changes = _clients_to_disconnect(machine) if undo else _clients_to_connect(machine)
+    results = set(_apply_changes(changes, writer, yes=yes))
+    if not results:
+        show_message(changes.nothing_message)
+    if results & {"added", "updated"}:
+        show_message(localize("Restart the changed clients."))
+    if results & {"added", "updated", "unchanged"}:
+        show_message(
+            localize("Then ask your agent something like:"),
+            localize("  “Use dragoman to run the failing test in the debugger and tell me why it fails.”"),
+        )
+    return _exit_code(results)
+
+
+def _exit_code(results: Set[str]) -> int:
+    """A no to some of them is what the questions are for; a no to everything, or nobody to ask, is told to scripts."""
+    if "failed" in results:
+        return ExitCode.FAILED
+    declined = "declined" in results and not results & {"added", "updated", "removed"}
+    return ExitCode.DECLINED if declined else ExitCode.OK
+
+
+def _clients_to_connect(machine: Machine) -> ClientChanges:
+    command = find_command(machine)
+    if command.note:
+        show_message(command.note)
+    return ClientChanges(
+        installed_client_entries(machine, command),
+        removing=False,
+        question=lambda desired: localize("Connect {client}?", client=desired.client.title),
+        nothing_message=localize("No MCP client found. `dragoman client-config` lists the supported clients."),
+    )
+
+
+def _clients_to_disconnect(machine: Machine) -> ClientChanges:
+    """Every file that names us, whether its client is still here or not."""
+    desired_entries = (desired_stdio_entry(client, machine, find_command(machine)) for client in CLIENTS)
+    return ClientChanges(
+        [desired for desired in desired_entries if desired.path and mentions_dragoman(desired.path)],
+        removing=True,
+        question=lambda desired: localize("Disconnect {client}?", client=desired.client.title),
+        nothing_message=localize("Dragoman is not configured in any client."),
+    )
+
+
+def _apply_changes(changes: ClientChanges, writer: ConfigWriter, *, yes: bool) -> Iterator[str]:
+    """What came of each client; a failure of one does not stop the others."""
+    may_ask = sys.stdin.isatty() and sys.stderr.isatty()
+    waits = False
+    for desired in changes.desired_entries:
+        try:
+            result = _change_client(changes, desired, writer, yes=yes, may_ask=may_ask)
+        except DragomanError as error:
+            report_error(error)
+            result = "failed"
+        waits = waits or result == "declined"
+        yield result
+    if waits and not may_ask:
+        show_message(localize("Nothing changed: this is not a terminal. Pass `--yes` to apply these changes."))
+
+
+def _change_client(
+    changes: ClientChanges, desired: DesiredEntry, writer: ConfigWriter, *, yes: bool, may_ask: bool
+) -> str:
+    plan = writer.plan(desired, removing=changes.removing)
+    if plan.edited.text != plan.file.text:
+        show_message(localize("{client}, {path}:", client=desired.client.title, path=desired.file))
+        show_text("\n".join(diff(plan.file.text, plan.edited.text, public=desired.public_strings(plan.edited.before))))
+        if not yes and not (may_ask and confirm(changes.question(desired))):
+            return "declined"
+    done = writer.remove(desired) if changes.removing else writer.write(desired)
+    show_message(*outcome_messages(done))
+    return done.change
+
+
+EndpointSource = Callable[[str], HttpEndpoint]
+"""By the client's id, whose own token it has; without one, the address alone."""
+
+
+_TRANSPORT = Group(render(localize("Transport")), validator=mutually_exclusive)
+_ACTION = Group(render(localize("Action")), validator=mutually_exclusive)
+
+
+def _flag(about: LocalizedText, *, name: str | None = None, group: Group | None = None) -> Parameter:
+    plain = Parameter(name=name, negative="", show_default=False, help=render(about))
+    # A group of None would mean "in no group", and help would leave it out.
+    return Parameter.combine(plain, Parameter(group=group)) if group else plain
+
+
+def daemon_endpoint(client: str) -> HttpEndpoint:
+    """Asked of the running daemon: port and address may be others than the settings say.
+
+    Each client has a token of its own, named after it: one can be revoked without the others.
+    """
+    with ControlClient.open(find_paths()) as link:
+        address = link.call("status")["address"]
+        token = TOKEN_PLACEHOLDER
+        if client:
+            token = link.call("token_create", {"purpose": "mcp", "name": client, "or_show": True})["token"]
+    return HttpEndpoint(f"{address}/mcp", token)
+
+
+def client_config(
+    client: Annotated[
+        str,
+        Parameter(help=render(localize("Client id. Omit it to list all clients.")), completer=completion.clients),
+    ] = "",
+    /,
+    *,
+    stdio: Annotated[bool, _flag(localize("Let the client start Dragoman (default)."), group=_TRANSPORT)] = False,  # noqa: ARG001
+    http: Annotated[bool, _flag(localize("Connect the client to the running daemon."), group=_TRANSPORT)] = False,
+    print_: Annotated[  # noqa: ARG001
+        bool, _flag(localize("Print the configuration (default)."), name="--print", group=_ACTION)
+    ] = False,
+    copy: Annotated[bool, _flag(localize("Copy the configuration to the clipboard."), group=_ACTION)] = False,
+    write: Annotated[
+        bool, _flag(localize("Merge the entry into the client's configuration file."), group=_ACTION)
+    ] = False,
+    project: Annotated[bool, _flag(localize("Configure this project only, in a file you can share."))] = False,
+    json: Annotated[bool, _flag(localize("Print JSON."), group=_ACTION)] = False,
+    endpoint: Annotated[EndpointSource, Parameter(parse=False)] = daemon_endpoint,
+) -> int:
+    machine = this_machine()
+    command = find_command(machine)
+    if json or not (client or copy or write):
+        return _list(client, machine, command, endpoint, as_json=json)
+    known = find_client(client)
+    if command.note and not http and not project:
+        warn(command.note)
+    if not http:
+        desired = desired_stdio_entry(known, machine, command, project=project)
+    else:
+        found = endpoint(known.id) if write else _without_token(endpoint, known.id)
+        desired = desired_http_entry(known, machine, found, project=project)
+    if write:
+        return _write(desired, machine, project=project)
+    return _copy(desired, machine) if copy else _print(desired, machine)
+
+
+def _list(id: str, machine: Machine, command: ServerCommand, endpoint: EndpointSource, *, as_json: bool) -> int:
+    if not as_json:
+        for client in CLIENTS:
+            mark = "✓" if client.is_installed(machine) else " "
+            show_text(f"{mark} {client.id:<15} {client.title:<30} {client.file(machine) or ''}")
+        return ExitCode.OK
+    shown_endpoint = _without_token(endpoint)
+    rows = (
+        [describe(find_client(id), machine, command, shown_endpoint)]
+        if id
+        else describe_all(machine, command, shown_endpoint)
+    )
+    language = preferred_language()
+    show_json([{**row, "note": row["note"].in_language(language) if row["note"] else None} for row in rows])
+    return ExitCode.OK
+
+
+def _print(desired: DesiredEntry, machine: Machine) -> int:
+    """Sentences go to the error stream, so that the snippet alone can be piped into a file."""
+    warn(*snippet_messages(desired, machine))
+    show_text(snippet(desired.client, desired.redacted))
+    return ExitCode.OK
+
+
+def _copy(desired: DesiredEntry, machine: Machine) -> int:
+    by = copy_text(snippet(desired.client, desired.redacted), machine, sys.stderr)
+    if by is None:
+        raise DragomanError(
+            "no_clipboard",
+            localize("No clipboard found."),
+            hint=localize("`dragoman client-config {id} --print` prints the same text.", id=desired.client.id),
+        )
+    show_message(localize("Copied ({by}).", by=by), *snippet_messages(desired, machine))
+    return ExitCode.OK
+
+
+def _write(desired: DesiredEntry, machine: Machine, *, project: bool) -> int:
+    writer = ConfigWriter(machine=machine, now=datetime.now)
+    if project:
+        require_no_token(desired)
+        if writer.plan(desired).edited.change != "unchanged":
+            record_written_file(find_paths(), WrittenFile(str(desired.file.absolute()), desired.client.id))
+    done = writer.write(desired)
+    show_message(*outcome_messages(done), *(token_notes(desired) if desired.entry == desired.redacted else []))
+    if done.change in {"added", "updated"}:
+        show_message(
+            localize("Restart {client} or reload its MCP servers to apply the change.", client=desired.client.title)
+        )
+    return ExitCode.OK
+
+
+def _without_token(endpoint: EndpointSource, client: str = "") -> HttpEndpoint:
+    """What may be shown: the address where it is known, and never the token. A client that is named gets one made."""
+    try:
+        return HttpEndpoint(endpoint(client).url, TOKEN_PLACEHOLDER)
+    except DragomanError:
+        return HTTP_PLACEHOLDER

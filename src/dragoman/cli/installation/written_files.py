@@ -1,0 +1,35 @@
+"""Files that Dragoman wrote into projects, recorded so that `dragoman uninstall` finds them again."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from dragoman.core.errors import DragomanError
+from dragoman.core.paths import Paths
+from dragoman.io.files.private_files import ensure_private_folder, read_private, replace_private
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenFile:
+    path: str
+    client: str = ""
+    """The id of the MCP client whose entry was written into it; empty for a copy of the Lua runtime."""
+
+
+def record_written_file(paths: Paths, written: WrittenFile) -> None:
+    """Before it is written: of what cannot be remembered there shall be nothing to forget."""
+    known = written_files(paths)
+    if written not in known:
+        ensure_private_folder(paths.state)
+        replace_private(paths.written_file, json.dumps([*map(asdict, known), asdict(written)]).encode())
+
+
+def written_files(paths: Paths) -> list[WrittenFile]:
+    """Those that are still there; none where nothing was remembered, or what was cannot be read."""
+    with contextlib.suppress(OSError, ValueError, TypeError, DragomanError):
+        known = [WrittenFile(**it) for it in json.loads(read_private(paths.written_file))]
+        return [it for it in known if Path(it.path).is_file()]
+    return []

@@ -1,0 +1,138 @@
+"""How `dragoman mcp` gets a daemon: it connects to one, waits for one that is starting, or starts one.
+
+It runs in a thread of its own, because a start takes a second and the client may speak or leave meanwhile.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import threading
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from dragoman import __version__
+from dragoman.core.errors import DragomanError, dragoman_failed, system_refused
+from dragoman.core.localization import localize
+from dragoman.core.paths import Paths
+from dragoman.io.drivers.control_client import ControlClient
+from dragoman.io.files.lock import is_held
+
+SEARCH_TIMEOUT_S = 30.0
+UNREQUESTED_TIMEOUT_S = 10.0
+# One that ended in order was most often ended by `dragoman restart`, which starts the next: let it.
+RESTART_GRACE_S = 4.0
+_FIRST_PAUSE_S = 0.01
+_MAX_PAUSE_S = 0.25
+_ABSENT = {"not_running", "daemon_gone"}
+
+
+@dataclass(frozen=True, slots=True)
+class DaemonConnector:
+    """Connects to the daemon or starts it, with what the daemon should know about this client."""
+
+    paths: Paths
+    workspace: Path
+    about: Mapping[str, Any]
+
+    def open(self, *, is_first: bool) -> ControlClient:
+        """Whoever comes again had another daemon before: what it knew of that one's sessions is out of date."""
+        return ControlClient.open(self.paths, role="mcp", about={**self.about, "reconnected": not is_first})
+
+    def start(self) -> None:
+        from dragoman.cli.daemon import launcher
+
+        if not self.may_start():
+            raise DragomanError(
+                "not_running",
+                localize("No daemon is running, and the setting mcp_starts_daemon is false."),
+                hint=localize("Run `dragoman up`, then try again."),
+            )
+        launcher.start(self.paths, launcher.DaemonStartOptions(self.workspace))
+
+    def may_start(self) -> bool:
+        """Asked only when no daemon of ours runs: what reads the settings is slow to import."""
+        from dragoman.core.settings.loader import load_settings
+
+        return load_settings(self.paths).mcp_starts_daemon
+
+
+class DaemonSearch:
+    """A search for a daemon, in a thread of its own.
+
+    `done_fd` becomes readable when it is over. Then `outcome` is the socket, the error, or None if the client had
+    nothing to say.
+    """
+
+    def __init__(self, connector: DaemonConnector, *, is_first: bool, pause_s: float) -> None:
+        self._connector = connector
+        self._is_first = is_first
+        self._pause_s = pause_s
+        self._began = time.monotonic()
+        self._requested = threading.Event()
+        self.done_fd, self._done_writer = os.pipe()
+        self.outcome: socket.socket | DragomanError | None = None
+        threading.Thread(target=self._run, daemon=True).start()
+
+    def request_daemon(self) -> None:
+        """The client has something to say. Before that no daemon is started: somebody may have ended it on purpose."""
+        self._requested.set()
+
+    def close(self) -> None:
+        os.close(self.done_fd)
+
+    def _run(self) -> None:
+        try:
+            time.sleep(self._pause_s)
+            link = self._search()
+            self.outcome = link.detach_socket() if link else None
+        except DragomanError as error:
+            self.outcome = error
+        except OSError as error:
+            self.outcome = system_refused(error)
+        except Exception as error:  # noqa: BLE001  the client must hear of it: nobody sees a thread that died
+            self.outcome = dragoman_failed(reason=error)
+        finally:
+            os.close(self._done_writer)
+
+    def _search(self) -> ControlClient | None:
+        pause = _FIRST_PAUSE_S
+        while True:
+            try:
+                return self._with_same_version(self._connector.open(is_first=self._is_first))
+            except DragomanError as error:
+                if error.code not in _ABSENT or self._has_taken(SEARCH_TIMEOUT_S):
+                    raise
+            if self._has_taken(UNREQUESTED_TIMEOUT_S) and not self._requested.is_set():
+                return None
+            if self._should_start():
+                self._connector.start()
+            else:
+                time.sleep(pause)
+                pause = min(2 * pause, _MAX_PAUSE_S)
+
+    def _should_start(self) -> bool:
+        if not self._requested.is_set() or is_held(self._connector.paths.lock_file):
+            return False
+        crashed = self._connector.paths.socket.exists()  # an orderly end removes it
+        return self._is_first or crashed or self._has_taken(RESTART_GRACE_S)
+
+    def _with_same_version(self, link: ControlClient) -> ControlClient:
+        """Another version's daemon is replaced when idle; only by who just came, or two versions would take turns."""
+        if not self._is_first or link.welcome.version == __version__:
+            return link
+        from dragoman.cli.daemon import launcher
+
+        status = launcher.probe(self._connector.paths).status
+        if status is None or not launcher.is_replaceable(status) or not self._connector.may_start():
+            return link
+        link.close()
+        launcher.end(self._connector.paths)
+        self._connector.start()
+        return self._connector.open(is_first=True)
+
+    def _has_taken(self, seconds: float) -> bool:
+        return time.monotonic() - self._began > seconds

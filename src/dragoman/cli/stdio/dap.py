@@ -1,0 +1,178 @@
+"""`dragoman dap --stdio`: the process that an editor starts as its debug adapter. It copies bytes to and from the
+daemon.
+
+Standard library alone, so that it starts within milliseconds. It reads nothing of what it carries, except when no
+daemon can be reached: then it answers the editor's first request with the reason.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import select
+import signal
+import socket
+import time
+from pathlib import Path
+from typing import NoReturn
+
+from dragoman.cli.caller import caller_info, working_folder
+from dragoman.cli.output import ExitCode, render, report_error
+from dragoman.core.errors import DragomanError
+from dragoman.core.localization import localize
+from dragoman.core.paths import Paths, find_paths
+from dragoman.io.drivers.control_client import ControlClient
+
+_CHUNK_SIZE = 1 << 16
+_FIRST_REQUEST_TIMEOUT_S = 10.0
+_MAX_FIRST_REQUEST = 1 << 20
+_LENGTH = re.compile(rb"content-length:\s*(\d{1,9})", re.IGNORECASE)
+_ABSENT = frozenset({"not_running", "daemon_gone"})
+
+
+class _EditorGoneError(Exception):
+    """Nobody is left to serve."""
+
+
+def dap(*, stdio: bool = False, attach: str = "", read_only: bool = False, workspace: Path = Path()) -> int:
+    if not stdio:
+        raise DragomanError(
+            "stdio_needed",
+            localize("Pass --stdio: editors connect over standard input and output."),
+            hint=localize("To connect to a socket, use the path in `dap_socket` in {path}.", path=_state_file()),
+        )
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, _end)
+    with contextlib.suppress(_EditorGoneError):
+        try:
+            daemon = _open_daemon(find_paths(), attach, workspace, read_only=read_only)
+        except DragomanError as error:
+            return _answer_with_error(error)
+        with daemon:
+            return _pump(daemon)
+    return ExitCode.OK
+
+
+def _state_file() -> Path:
+    return find_paths().state_file
+
+
+def _open_daemon(paths: Paths, session: str, workspace: Path, *, read_only: bool) -> socket.socket:
+    folder = Path(working_folder()) if workspace == Path() else workspace.expanduser().absolute()
+    told = {**caller_info(folder), "session": session, "read_only": read_only}
+    try:
+        return ControlClient.open(paths, role="dap", about=told).detach_socket()
+    except DragomanError as error:
+        if error.code not in _ABSENT or session:  # a daemon that we start has no sessions to join
+            raise
+    from dragoman.cli.daemon import launcher
+
+    launcher.start(paths, launcher.DaemonStartOptions(folder))
+    return ControlClient.open(paths, role="dap", about=told).detach_socket()
+
+
+def _pump(daemon: socket.socket) -> int:
+    """Neither side is read faster than the other takes. The end of one is passed on to the other."""
+    daemon.settimeout(None)
+    reads = {0, daemon.fileno()}
+    while True:
+        ready, _, _ = select.select(reads, (), ())
+        if 0 in ready and not _forward(0, daemon):
+            reads.discard(0)
+            with contextlib.suppress(OSError):
+                daemon.shutdown(socket.SHUT_WR)
+        if daemon.fileno() in ready and not _forward_back(daemon):
+            return ExitCode.OK
+
+
+def _forward(source: int, daemon: socket.socket) -> bool:
+    """Both ways at once: a daemon that waits for us to read must not keep us from it."""
+    data = whole = _read(source)
+    while data:
+        readable, writable, _ = select.select([daemon], [daemon], ())
+        if readable and not _forward_back(daemon):
+            raise _EditorGoneError
+        if writable:
+            data = data[_send(daemon, data) :]
+    return bool(whole)
+
+
+def _send(daemon: socket.socket, data: bytes) -> int:
+    try:
+        return daemon.send(data, socket.MSG_DONTWAIT)
+    except BlockingIOError:
+        return 0
+    except OSError:  # it has gone, and what it said last is still to be read
+        return len(data)
+
+
+def _forward_back(daemon: socket.socket) -> bool:
+    try:
+        data = daemon.recv(_CHUNK_SIZE)
+    except OSError:
+        return False
+    _write(data)
+    return bool(data)
+
+
+def _read(source: int) -> bytes:
+    try:
+        return os.read(source, _CHUNK_SIZE)
+    except OSError:
+        return b""
+
+
+def _write(data: bytes) -> None:
+    try:
+        while data:
+            data = data[os.write(1, data) :]
+    except OSError as error:
+        raise _EditorGoneError from error
+
+
+# When there is nobody to carry it to.
+
+
+def _answer_with_error(error: DragomanError) -> int:
+    """Said to a person, and to the editor in its own language: an adapter that only dies is told as a riddle."""
+    status = report_error(error)
+    text = f"{render(error.message)} {render(error.hint) if error.hint else ''}".strip()
+    request = _first_request()
+    if request:
+        told = {"id": 1, "format": "{text}", "variables": {"text": text, "code": error.code}, "showUser": True}
+        answer = {
+            "seq": 1,
+            "type": "response",
+            "request_seq": request.get("seq", 0),
+            "success": False,
+            "command": request.get("command", ""),
+            "message": text,
+            "body": {"error": told},
+        }
+        body = json.dumps(answer).encode()
+        _write(b"Content-Length: %d\r\n\r\n%b" % (len(body), body))
+    return status
+
+
+def _first_request() -> dict[str, object]:
+    data, deadline = b"", time.monotonic() + _FIRST_REQUEST_TIMEOUT_S
+    while len(data) < _MAX_FIRST_REQUEST:
+        header, gap, body = data.partition(b"\r\n\r\n")
+        length = _LENGTH.search(header) if gap else None
+        if length is not None and len(body) >= int(length[1]):
+            with contextlib.suppress(ValueError):
+                value = json.loads(body[: int(length[1])])
+                return value if isinstance(value, dict) else {}
+            return {}
+        ready, _, _ = select.select([0], (), (), max(0.0, deadline - time.monotonic()))
+        piece = _read(0) if ready else b""
+        if not piece:
+            return {}
+        data += piece
+    return {}
+
+
+def _end(*_: object) -> NoReturn:
+    raise _EditorGoneError

@@ -1,0 +1,1 @@
+"""Commands about recorded terminals and the commands that ran in them."""

@@ -1,0 +1,197 @@
+"""Call the daemon's tools from a command, show the answer, and let Ctrl-C end the wait.
+
+Standard library alone: `dragoman debug next` and its siblings are served through it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from dragoman.cli.caller import caller_info, find_workspace
+from dragoman.cli.output import ExitCode, show_json, show_status_line
+from dragoman.core.errors import DragomanError
+from dragoman.core.localization import LocalizedText, localize
+from dragoman.core.paths import Paths, find_paths
+from dragoman.core.safe_text import printable
+from dragoman.io.drivers.control_client import WELCOME_WITHIN_S, ControlClient
+from dragoman.protocols.control import LINE_CAP, ControlAnswer, ControlItem, encode_line
+
+# The daemon says something every five seconds while a call is open.
+_IDLE_TIMEOUT_S = 30.0
+_CALL_OVERHEAD = 1 << 10
+_ABSENT = {"not_running", "daemon_gone"}
+
+
+@dataclass(frozen=True, slots=True)
+class ToolReply:
+    """A tool's answer: its structured content unchanged, and the lines for a person."""
+
+    data: Mapping[str, Any]
+    lines: list[str]
+    is_error: bool
+
+    @property
+    def status(self) -> str:
+        return str(self.data.get("status", ""))
+
+
+@dataclass(slots=True)
+class ToolClient:
+    """A connection to the daemon that calls tools for one command.
+
+    It shows on a terminal how long the call has taken. The first Ctrl-C ends the wait in the daemon and the answer
+    says so; the second leaves. It never retries a call.
+    """
+
+    link: ControlClient
+    workspace: Path
+    all_workspaces: bool = False
+    """Whether what is found in the record may be of any folder."""
+    idle_timeout_s: float = _IDLE_TIMEOUT_S
+    _interrupts: int = 0
+
+    def call(self, tool: str, **arguments: Any) -> ToolReply:
+        """What was not given (None) is left to the tool's own default."""
+        given = {name: value for name, value in arguments.items() if value is not None}
+        return self.request("call", {"tool": tool, "arguments": given, "all_workspaces": self.all_workspaces})
+
+    def request(self, method: str, params: Mapping[str, Any]) -> ToolReply:
+        if len(encode_line(params)) > LINE_CAP - _CALL_OVERHEAD:
+            raise _call_too_large()
+        with _status_line() as show, self._interruptible(show):
+            for reply in self.link.stream(method, params, idle_s=self.idle_timeout_s):
+                if isinstance(reply, ControlItem):
+                    show(_waiting(reply.value.get("waited_s", 0)))
+                elif isinstance(reply, ControlAnswer):
+                    result = reply.result
+                    return ToolReply(result["data"], result["lines"], result["is_error"])
+        raise AssertionError("a stream without an answer")
+
+    @contextmanager
+    def _interruptible(self, show: Callable[[LocalizedText], None]) -> Iterator[None]:
+        """The first Ctrl-C ends the wait, and the answer says so; the second leaves. A start under way ends with us."""
+
+        def interrupt(*_: object) -> None:
+            self._interrupts += 1
+            if self._interrupts > 1:
+                raise KeyboardInterrupt
+            self.link.post("stop_waiting", {"own": True})
+            show(localize("The wait ends once the program has started. Press Ctrl-C again to exit."))
+
+        before = signal.signal(signal.SIGINT, interrupt)
+        try:
+            yield
+        finally:
+            signal.signal(signal.SIGINT, before)
+
+
+@contextmanager
+def open_tool_client(
+    workspace: Path | None,
+    *,
+    starts_daemon: bool = False,
+    all_workspaces: bool = False,
+    within_s: float | None = None,
+) -> Iterator[ToolClient]:
+    """`within_s` bounds each silence of the daemon, where nobody would wait as long as for an answer."""
+    folder, paths = find_workspace(workspace), find_paths()
+    with _open(paths, folder, starts_daemon=starts_daemon, within_s=within_s or WELCOME_WITHIN_S) as link:
+        yield ToolClient(link, folder, all_workspaces, within_s or _IDLE_TIMEOUT_S)
+
+
+def _open(paths: Paths, workspace: Path, *, starts_daemon: bool, within_s: float) -> ControlClient:
+    hello = caller_info(workspace)
+    try:
+        return ControlClient.open(paths, within_s=within_s, role="tools", about=hello)
+    except DragomanError as error:
+        if error.code == "unknown_role":
+            raise _older_daemon() from error
+        if error.code not in _ABSENT or not starts_daemon:
+            raise
+    _start_daemon(paths, workspace)
+    return ControlClient.open(paths, role="tools", about=hello)
+
+
+def _start_daemon(paths: Paths, workspace: Path) -> None:
+    """One that is just ending or starting is waited for."""
+    from dragoman.cli.daemon import launcher
+    from dragoman.cli.output import progress
+
+    found = launcher.probe(paths)
+    found.require_answering()
+    if found.status is None:
+        with progress(localize("Starting the daemon")):
+            launcher.start(paths, launcher.DaemonStartOptions(workspace))
+
+
+@contextmanager
+def _status_line() -> Iterator[Callable[[LocalizedText], None]]:
+    """A line that says how long it has been; only a terminal is shown it, and it is gone with the answer."""
+    if not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    is_shown = False
+
+    def show(localized: LocalizedText) -> None:
+        nonlocal is_shown
+        is_shown = True
+        with contextlib.suppress(RuntimeError):  # out of a signal handler, in the middle of a line
+            show_status_line(localized)
+
+    try:
+        yield show
+    finally:
+        if is_shown:
+            show_status_line()
+
+
+def _waiting(seconds: int) -> LocalizedText:
+    return localize("Waiting, {seconds} s so far. Ctrl-C stops the wait; the program keeps running.", seconds=seconds)
+
+
+# What it came to.
+
+_EXIT_CODES = {"timeout": ExitCode.TIMEOUT, "interrupted": ExitCode.INTERRUPTED, "error": ExitCode.FAILED}
+
+
+def show_reply(reply: ToolReply, *, as_json: bool) -> int:
+    """The structured content, or the lines; and the exit code that a script may rely on."""
+    if as_json:
+        show_json(reply.data)
+    else:
+        show_lines(reply.lines, to_stderr=reply.is_error)
+    if reply.is_error:
+        return ExitCode.FAILED
+    ended = reply.data.get("ended", reply.data if reply.status == "completed" else {})
+    if ended.get("exit_code") or ended.get("signal") or ended.get("exception"):
+        return ExitCode.PROGRAM_FAILED
+    return _EXIT_CODES.get(reply.status, ExitCode.OK)
+
+
+def show_lines(lines: list[str], *, to_stderr: bool = False) -> None:
+    """The daemon has escaped what programs say; here nothing is trusted to have been."""
+    stream = sys.stderr if to_stderr else sys.stdout
+    stream.writelines(f"{printable(line)}\n" for line in lines)
+
+
+def _call_too_large() -> DragomanError:
+    return DragomanError(
+        "too_much",
+        localize("The request exceeds the daemon's limit of 1 MB per call."),
+        hint=localize("For large input, let the program read a file."),
+    )
+
+
+def _older_daemon() -> DragomanError:
+    return DragomanError(
+        "unknown_role",
+        localize("The running daemon is an older version that cannot debug from the command line."),
+        hint=localize("Run `dragoman restart` to update the daemon."),
+    )

@@ -1,0 +1,138 @@
+"""Where Dragoman keeps its files: configuration, state and runtime folders, and every file inside them.
+
+Standard library alone: the stdio pump and `dragoman status` need them within milliseconds. `DRAGOMAN_HOME` moves
+everything under one folder, so that tests and `make run` never touch a user's own daemon.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+# sockaddr_un holds 104 bytes on macOS and 108 on Linux, with a closing NUL.
+SOCKET_PATH_LIMIT = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Paths:
+    """The folders and files of one Dragoman home. It only computes paths and never touches the disk."""
+
+    config: Path
+    state: Path
+    runtime: Path
+
+    @property
+    def settings_file(self) -> Path:
+        return self.config / "settings.toml"
+
+    @property
+    def tokens_folder(self) -> Path:
+        return self.state / "tokens"
+
+    def token_file(self, purpose: str) -> Path:
+        """One per purpose: each can be given away, watched and revoked by itself."""
+        return self.tokens_folder / purpose
+
+    @property
+    def journal_folder(self) -> Path:
+        return self.state / "journal"
+
+    @property
+    def adapters_folder(self) -> Path:
+        """Debug adapters that Dragoman installed."""
+        return self.state / "adapters"
+
+    @property
+    def port_file(self) -> Path:
+        """The port that was served last."""
+        return self.state / "port"
+
+    @property
+    def preferences_file(self) -> Path:
+        """What a person chose at the page."""
+        return self.state / "page.json"
+
+    @property
+    def written_file(self) -> Path:
+        """The list of files in a person's projects that Dragoman wrote to."""
+        return self.state / "written.json"
+
+    @property
+    def log_file(self) -> Path:
+        return self.state / "logs" / "dragoman.log"
+
+    @property
+    def lock_file(self) -> Path:
+        return self.runtime / "daemon.lock"
+
+    @property
+    def state_file(self) -> Path:
+        return self.runtime / "daemon.json"
+
+    @property
+    def socket(self) -> Path:
+        return self.runtime / "dragoman.sock"
+
+    @property
+    def omnish_socket(self) -> Path:
+        """For shell wrappers, Dragoman's own and others that speak the protocol."""
+        return self.runtime / "omnish.sock"
+
+    @property
+    def dap_socket(self) -> Path:
+        """For editors that speak the Debug Adapter Protocol, from its first byte."""
+        return self.runtime / "dap.sock"
+
+    @property
+    def terminal_folder(self) -> Path:
+        """What is derived from the record of terminals and can be rebuilt: the index of their output."""
+        return self.state / "terminal"
+
+
+def find_paths(environment: Mapping[str, str] = os.environ) -> Paths:
+    home = environment.get("DRAGOMAN_HOME")
+    if home:
+        return _under(Path(home).expanduser().absolute())
+    return _macos() if sys.platform == "darwin" else _xdg(environment)
+
+
+def _under(home: Path) -> Paths:
+    return Paths(config=home / "config", state=home / "state", runtime=_short(home / "run"))
+
+
+def _macos() -> Paths:
+    support = Path.home() / "Library" / "Application Support" / "dragoman"
+    return Paths(config=support, state=support / "state", runtime=_short(support / "run"))
+
+
+def _xdg(environment: Mapping[str, str]) -> Paths:
+    """Not XDG_RUNTIME_DIR:
+
+    MCP clients start Dragoman with a handful of variables, cron and ssh with others, and a client that looked for the
+    socket in another folder would start a second daemon.
+    """
+    config = _absolute(environment, "XDG_CONFIG_HOME", ".config") / "dragoman"
+    state = _absolute(environment, "XDG_STATE_HOME", ".local/state") / "dragoman"
+    return Paths(config=config, state=state, runtime=_short(state / "run"))
+
+
+def _absolute(environment: Mapping[str, str], variable: str, default: str) -> Path:
+    """A relative path would mean a different folder in every working folder: the XDG rules say to ignore it."""
+    named = Path(environment.get(variable, ""))
+    return named if named.is_absolute() else Path.home() / default
+
+
+def _short(runtime: Path) -> Path:
+    """A socket's path must fit the kernel's field: a folder too deep is replaced by one with a hashed name.
+
+    Not in TMPDIR, which differs between a desktop's programs, shells and services.
+    """
+    if len(os.fsencode(runtime / "dragoman.sock")) <= SOCKET_PATH_LIMIT:
+        return runtime
+    import hashlib  # noqa: PLC0415  hardly any home is so deep, and every wrapped shell would carry OpenSSL for it
+
+    digest = hashlib.sha256(os.fsencode(runtime)).hexdigest()[:16]
+    return Path("/tmp") / f"dragoman-{os.getuid()}-{digest}"  # noqa: S108  its owner is proven before it is used

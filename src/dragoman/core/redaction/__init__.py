@@ -1,0 +1,7 @@
+"""Redaction: secrets are neither shown nor recorded. One engine serves every path that shows or records."""
+
+from dragoman.core.redaction.redactor import ENGINE_VERSION, Redactor
+from dragoman.core.redaction.scanner import LONGEST_BYTES
+from dragoman.core.redaction.stream import SecretStream
+
+__all__ = ["ENGINE_VERSION", "LONGEST_BYTES", "Redactor", "SecretStream"]

@@ -1,0 +1,182 @@
+"""Wires up debugging: supervised processes, adapters, sessions and the tools over them.
+
+`evaluators_for` says which debuggers an agent's text can reach, and so by which rule it is judged before a person is
+asked. A breakpoint outlives sessions: its condition reaches any debugger that takes its file, even one that starts
+later in another language. Other text reaches the session it names, or one that runs. If neither a session nor a file
+of a known language decides, it may reach a debugger of an editor that Dragoman knows nothing of.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import anyio
+
+from dragoman.chat.approval_policy import UNKNOWN_EVALUATORS, Evaluators
+from dragoman.chat.approvals import require_approved
+from dragoman.core.clock import SystemClock
+from dragoman.core.redaction import Redactor
+from dragoman.daemon.editor_wiring import EditorLaunches, LentSessions, editor_variable
+from dragoman.debug.backends.adapters import AdapterSpec
+from dragoman.debug.backends.quirks import AdapterQuirks
+from dragoman.debug.backends.starter import AdapterStarter
+from dragoman.debug.launch import list_configurations
+from dragoman.debug.service import DebugService
+from dragoman.debug.session.session import DebugSession
+from dragoman.debug.source_files import is_other_language, is_source_file
+from dragoman.debug.stops.history.session_report import SessionReports
+from dragoman.debug.stops.history.stop_history import StopHistory
+from dragoman.debug.stops.history.store import stop_recorder
+from dragoman.editors import EditorRegistry
+from dragoman.io.processes.supervisor_pool import SupervisorPool
+from dragoman.journal import Journal
+from dragoman.servers.control.debug_runs import DebugRuns, remove_stale_breakpoints
+from dragoman.servers.control.status import LiveSession, LiveSessions
+from dragoman.tools import Tool
+from dragoman.tools.debug import OpenWaits, SourceFiles, debug_tools
+from dragoman.tools.debug.values import ValueFormatter
+from dragoman.tools.evidence import FailedCommands, evidence_tools
+from dragoman.tools.resources import ResourceProvider, SessionResources
+from dragoman.workspace.breakpoints import BreakpointRegistry
+from dragoman.workspace.file_access import FileAccessPolicy
+from dragoman.workspace.trust import TrustedFolders
+
+_IDLE_CHECK_INTERVAL_S = 15.0
+_REPORT_OUTPUT_CHARACTERS = 20_000
+
+_OUTLIVES_SESSIONS = frozenset({"set_breakpoint"})
+_OF_THE_ACTIVE_SESSION = frozenset({"evaluate_expression", "set_variable"})
+
+
+def evaluators_for(
+    tool: str, arguments: Mapping[str, Any], adapters: Sequence[AdapterSpec], live: Sequence[DebugSession]
+) -> Evaluators:
+    reached = list(_dialects_reached(tool, arguments, adapters, live))
+    if not reached:
+        return UNKNOWN_EVALUATORS
+    return Evaluators(any(it.calls_bare for it in reached), any(it.has_console for it in reached))
+
+
+def _dialects_reached(
+    tool: str, arguments: Mapping[str, Any], adapters: Sequence[AdapterSpec], live: Sequence[DebugSession]
+) -> Iterator[AdapterQuirks]:
+    """Nothing where it is not known."""
+    session_id = arguments.get("session_id")
+    if tool not in _OUTLIVES_SESSIONS and session_id:
+        yield from (it.launch.quirks for it in live if it.id == session_id)
+        return
+    if tool in _OF_THE_ACTIVE_SESSION:
+        yield from (it.launch.quirks for it in live)
+        return
+    files = [_file(place) for place in _places(arguments)]
+    if not all(map(is_source_file, files)):
+        return  # a debugger that only an editor has may take it: nobody here knows what that makes of a text
+    dialects = [*(it.quirks for it in adapters), *(it.launch.quirks for it in live)]
+    yield from (it for it in dialects if any(not is_other_language(file, it.suffixes) for file in files))
+
+
+def _places(arguments: Mapping[str, Any]) -> Sequence[Any]:
+    points = arguments.get("points")
+    return points if isinstance(points, list) and points else [arguments]
+
+
+def _file(place: Any) -> str:
+    """Empty where a function or nothing is named: that comes to any debugger."""
+    file = place.get("file_path") if isinstance(place, Mapping) else None
+    return file if isinstance(file, str) else ""
+
+
+@dataclass(frozen=True, slots=True)
+class DebugWiring:
+    service: DebugService
+    tools: Sequence[Tool]
+    evidence: Callable[[FailedCommands], Sequence[Tool]]
+    """The operations that need the record of the terminals as well."""
+    waits: OpenWaits
+    runs: DebugRuns
+    resources: ResourceProvider
+    trust: TrustedFolders
+    supervisors: SupervisorPool
+    reports: SessionReports
+    editors: EditorRegistry
+    adapters: Sequence[AdapterSpec]
+
+    def evaluators(self, tool: str, arguments: Mapping[str, Any]) -> Evaluators:
+        return evaluators_for(tool, arguments, self.adapters, self.service.live(lent=True))
+
+
+@asynccontextmanager
+async def wire_debugging(
+    journal: Journal,
+    live_sessions: LiveSessions,
+    *,
+    linger_s: float,
+    redactor: Redactor,
+    rule: FileAccessPolicy,
+    adapters: Sequence[AdapterSpec],
+    port_users: frozenset[int],
+) -> AsyncIterator[DebugWiring]:
+    """At the end of the block no session and no process of one lives."""
+    clock = SystemClock()
+    waits = OpenWaits(clock)
+
+    async with SupervisorPool() as supervisors, anyio.create_task_group() as group:
+        book = BreakpointRegistry(journal, clock)
+        await book.load()
+        await remove_stale_breakpoints(book)
+        trust = TrustedFolders(journal, clock)
+        editors = EditorRegistry()
+        launches = EditorLaunches(editors, adapters)
+        starter = AdapterStarter(
+            supervisors,
+            group,
+            adapters,
+            trust=trust,
+            rule=rule,
+            variable=partial(editor_variable, editors),
+            approve=require_approved,
+            port_users=port_users,
+            editor_debuggers=launches.debuggers,
+        )
+        runs = DebugRuns(book, starter)
+
+        @contextmanager
+        def track(session: DebugSession) -> Iterator[None]:
+            live_session = LiveSession(session.id, "debug", session.title, ends=not session.is_owned_by_person)
+            with live_sessions.track(live_session), runs.track(session):
+                yield
+
+        kept = stop_recorder(redactor.value)
+        service = DebugService(group, book, runs, journal, clock, track, redactor.value, kept, redactor.program_output)
+        lending = LentSessions(editors, service, group, adapters, launches)
+        group.start_soon(_end_unused, service, runs, linger_s)
+        group.start_soon(runs.remove_finished, service)
+        sources = SourceFiles(rule)
+        tools = debug_tools(
+            service,
+            partial(list_configurations, rule=rule),
+            waits,
+            clock,
+            sources=sources,
+            redactor=redactor,
+            not_lent=lending.not_lent,
+        )
+        history = StopHistory(journal, clock)
+        reports = SessionReports(journal, history, partial(service.output_of, most=_REPORT_OUTPUT_CHARACTERS))
+        evidence = partial(evidence_tools, service, waits, clock, sources, redactor, history)
+        resources = SessionResources(service, journal, ValueFormatter(redactor))
+        yield DebugWiring(
+            service, tools, evidence, waits, runs, resources, trust, supervisors, reports, editors, adapters
+        )
+        group.cancel_scope.cancel("the daemon ends")
+
+
+async def _end_unused(service: DebugService, runs: DebugRuns, linger_s: float) -> None:
+    while True:
+        await anyio.sleep(min(_IDLE_CHECK_INTERVAL_S, linger_s / 2))
+        await service.end_idle_sessions(linger_s)
+        runs.signal_change()

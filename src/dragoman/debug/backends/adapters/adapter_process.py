@@ -1,0 +1,204 @@
+"""The processes of an adapter: their output, and further connections to them."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AsyncExitStack
+from typing import Any
+
+import anyio
+from anyio.abc import ByteReceiveStream, ByteStream
+
+from dragoman.core.errors import RemoteProtocolError
+from dragoman.debug.backends.adapters.connection import (
+    AdapterEndpoint,
+    ReverseTcpEndpoint,
+    StdioEndpoint,
+    TcpEndpoint,
+    UnixSocketEndpoint,
+    connect_to_adapter,
+)
+from dragoman.debug.backends.adapters.program_io import (
+    PipedTerminal,
+    PublishEvent,
+    decode_stream,
+    feed_stdin,
+    strip_noise,
+)
+from dragoman.debug.backends.adapters.spec import AdapterSpec, Address, LaunchContext
+from dragoman.debug.backends.port import make_output_event
+from dragoman.debug.errors import adapter_gone
+from dragoman.io.net.peers import processes_at
+from dragoman.io.processes.process_tree import ChildProcess, ProcessExit, ProcessTree
+
+_LAST_OUTPUT_CHARACTERS = 4000
+_LONGEST_PORT = 5  # digits
+_LAST_OUTPUT_TIMEOUT_S = 0.5  # a child of the adapter may hold its outputs open
+
+
+class ExternalAdapter:
+    """An adapter that somebody else started. We hold connections to it and never end its processes."""
+
+    terminal: PipedTerminal | None = None
+    last_output = ""
+
+    def __init__(self, address: Address, users: frozenset[int]) -> None:
+        self._address = address
+        self._users = users
+        self._pids: list[int] | None = None
+
+    def pids(self) -> list[int]:
+        """Those that may be cured where the system lets us: looked for once, the program is connected already."""
+        if self._pids is None:
+            self._pids = processes_at(self._address.port) if sys.platform == "linux" else []
+        return self._pids
+
+    def quick_pids(self) -> list[int]:
+        return self.pids()
+
+    async def connect(self, configuration: Mapping[str, Any] | None = None) -> ByteStream:
+        """A child's port is on the adapter's host, whatever it calls that: its loopback need not be ours, and an
+        adapter elsewhere must not choose who of this machine is spoken to."""
+        child = _child_address(configuration)
+        address = self._address if child is None else Address(self._address.host, child.port)
+        return await connect_to_adapter(address, users=self._users)
+
+    async def read_output(self, publish: PublishEvent) -> None:
+        """Its outputs are somebody else's."""
+
+    async def wait_for_output_end(self) -> None:
+        """See `read_output`."""
+
+    async def wait_for_program_exit(self, _: float) -> ProcessExit | None:
+        """We are not its parent."""
+        return None
+
+
+class AdapterProcess:
+    """An adapter that we started, in a supervised process tree."""
+
+    def __init__(
+        self,
+        tree: ProcessTree,
+        child: ChildProcess,
+        endpoint: AdapterEndpoint,
+        spec: AdapterSpec,
+        context: LaunchContext,
+    ) -> None:
+        self.last_output = ""
+        self._recent_output = ""
+        self._tree = tree
+        self._child = child
+        self._endpoint = endpoint
+        self._spec = spec
+        self._context = context
+        self._output_ended = anyio.Event()
+        self.terminal: PipedTerminal | None = None
+
+    @classmethod
+    async def start(
+        cls, tree: ProcessTree, spec: AdapterSpec, context: LaunchContext, stack: AsyncExitStack
+    ) -> AdapterProcess:
+        endpoint = _ENDPOINTS[spec.transport](stack, tree, spec)
+        command = spec.command(dataclasses.replace(context, at=endpoint.at))
+        child = await tree.start(command)
+        process = cls(tree, child, endpoint, spec, context)
+        process.terminal = PipedTerminal(tree, command.environment, context.workspace, context.stdin)
+        return process
+
+    @property
+    def pid(self) -> int:
+        return self._child.pid
+
+    def pids(self) -> list[int]:
+        return [*self._tree.pids(), *_attached_pid(self._context)]
+
+    def quick_pids(self) -> list[int]:
+        """See `Tree`."""
+        return [*self._tree.quick_pids(), *_attached_pid(self._context)]
+
+    async def connect(self, configuration: Mapping[str, Any] | None = None) -> ByteStream:
+        """For a child session where its configuration says, otherwise as for the first."""
+        address = _child_address(configuration)
+        if address is not None:
+            return await connect_to_adapter(address, of=self._likely_pids)
+        async with anyio.create_task_group() as group:
+            group.start_soon(self._raise_when_gone)
+            stream = await self._endpoint.connect(self._child)
+            group.cancel_scope.cancel("connected")
+        return stream
+
+    def _likely_pids(self) -> Iterator[int]:
+        """The adapter first: as a rule it is the one, and the others need not be looked for."""
+        yield self._child.pid
+        yield from self._tree.pids()
+
+    async def read_output(self, publish: PublishEvent) -> None:
+        """An adapter's outputs must be read, or it waits; their end is the reason when it dies at once."""
+        outputs = {"stdout": self._child.stdout, "stderr": self._child.stderr}
+        if self._spec.transport == "stdio":
+            del outputs["stdout"]
+        async with anyio.create_task_group() as group:
+            if self._spec.program_output_is_adapters:
+                group.start_soon(feed_stdin, self._child.stdin, self._context.stdin)
+            for category, stream in outputs.items():
+                if stream is not None:
+                    group.start_soon(self._publish_output, stream, category, publish)
+        self._output_ended.set()
+
+    async def wait_for_program_exit(self, within_s: float) -> ProcessExit | None:
+        """How the program ended, where we started it ourselves: at the adapter's wish, or as the adapter."""
+        if not self._spec.program_output_is_adapters:
+            return await self.terminal.wait_for_exit(within_s) if self.terminal else None
+        with anyio.move_on_after(within_s):
+            exit = await self._child.wait()
+            await self.wait_for_output_end()
+            return exit
+        return None
+
+    async def wait_for_output_end(self) -> None:
+        with anyio.move_on_after(_LAST_OUTPUT_TIMEOUT_S):
+            await self._output_ended.wait()
+
+    async def _publish_output(self, stream: ByteReceiveStream, category: str, publish: PublishEvent) -> None:
+        with contextlib.suppress(anyio.ClosedResourceError, anyio.BrokenResourceError):
+            async for text in decode_stream(stream):
+                rest = strip_noise(self._endpoint.consume_output(text), self._spec.noise)
+                self._recent_output = (self._recent_output + rest)[-_LAST_OUTPUT_CHARACTERS:]
+                if not self._spec.program_output_is_adapters:
+                    self.last_output = (self.last_output + rest)[-_LAST_OUTPUT_CHARACTERS:]
+                elif rest:
+                    await publish(make_output_event(rest, category))
+
+    async def _raise_when_gone(self) -> None:
+        """Else a connection to one that died at once would be waited for until the deadline."""
+        await self._child.wait()
+        await self.wait_for_output_end()
+        raise adapter_gone(words=self._recent_output)
+
+
+_ENDPOINTS: dict[str, Callable[[AsyncExitStack, ProcessTree, AdapterSpec], AdapterEndpoint]] = {
+    "stdio": lambda *_: StdioEndpoint(),
+    "unix": lambda stack, _, spec: UnixSocketEndpoint(stack, spec.listening),
+    "calls": lambda stack, tree, _: ReverseTcpEndpoint(stack, tree.pids),
+    "tcp": lambda _, tree, spec: TcpEndpoint(tree.pids, spec.listening),
+}
+
+
+def _child_address(configuration: Mapping[str, Any] | None) -> Address | None:
+    """Where debugpy wants a child's session opened."""
+    where = (configuration or {}).get("connect")
+    if not isinstance(where, dict):
+        return None
+    port = str(where.get("port"))
+    if not (port.isdecimal() and len(port) <= _LONGEST_PORT and 0 < int(port) < 1 << 16):
+        raise RemoteProtocolError("bad_port", f"A child session is asked for at port {port[:40]!a}.")
+    return Address(str(where.get("host") or "127.0.0.1"), int(port))
+
+
+def _attached_pid(context: LaunchContext) -> list[int]:
+    named = context.arguments.get("processId") if context.request == "attach" else None
+    return [int(named)] if isinstance(named, int | str) and str(named).isdigit() else []

@@ -1,0 +1,299 @@
+"""The backend for DAP adapters: starts an adapter in a supervised process tree, or connects to a running one."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import math
+from collections.abc import Mapping
+from contextlib import AsyncExitStack
+from typing import Any
+
+import anyio
+import msgspec
+import psutil
+from anyio.abc import TaskGroup, TaskStatus
+
+from dragoman.core.errors import DragomanError
+from dragoman.debug import session_errors
+from dragoman.debug.backends.adapters.adapter_process import AdapterProcess, ExternalAdapter
+from dragoman.debug.backends.adapters.connection import AdapterConnection
+from dragoman.debug.backends.adapters.program_io import PipedTerminal, exited_events, strip_noise, with_signal_exit_code
+from dragoman.debug.backends.adapters.spec import AdapterSpec, LaunchContext
+from dragoman.debug.backends.event_queue import AdapterEventQueue
+from dragoman.debug.backends.port import BackendOwnership, make_output_event
+from dragoman.debug.backends.process_group.group import RUN_COMMANDS, ProcessGroup, ProcessGroupTraits
+from dragoman.debug.errors import attach_timed_out, not_served
+from dragoman.io.processes.nodelay_scheduler import NoDelayScheduler
+from dragoman.io.processes.supervisor_pool import SupervisorPool
+from dragoman.protocols.dap import Request, Response, read_arguments
+from dragoman.protocols.dap.bodies import (
+    EventBody,
+    ExitedBody,
+    OutputBody,
+    ProcessBody,
+    StartDebuggingArguments,
+    StoppedBody,
+)
+
+log = logging.getLogger(__name__)
+
+_TERMINATION_GRACE_S = 2.0
+_EXIT_TIMEOUT_S = 2.0
+_LAUNCHER_EXIT_GRACE_S = 0.5
+_PORT_ATTEMPTS = 3
+_PORT_TAKEN_CODES = frozenset({"foreign_peer", "adapter_gone"})
+_LONGEST_CODE = 19  # digits; int() refuses thousands of them
+_ATTACH_TIMEOUT_S = 15.0
+
+
+class _PortTakenError(Exception):
+    """A port that was free a moment ago may not be: another is tried."""
+
+
+class DapBackend:
+    """A backend that talks to one adapter and to all debug sessions that this adapter opens.
+
+    Owns the process tree: ending the backend ends the adapter, the program and everything that the program started.
+    It never ends an adapter that somebody else started. It forwards DAP and corrects what the adapter omits, such as
+    exit codes; what a stop means is decided by the session.
+    """
+
+    ownership = BackendOwnership()
+
+    def __init__(
+        self,
+        stack: AsyncExitStack,
+        process: AdapterProcess | ExternalAdapter,
+        nodelay_scheduler: NoDelayScheduler,
+        spec: AdapterSpec,
+        context: LaunchContext,
+    ) -> None:
+        self._stack = stack
+        self._process = process
+        # Adapters write a message in two pieces and wait 44 ms for the first one's acknowledgement.
+        self._watched_tree = nodelay_scheduler.watch(process.quick_pids)
+        stack.callback(self._watched_tree.unwatch)
+        self._spec = spec
+        # An adapter that somebody else started may be on another machine: it gets nothing run here, in no terminal.
+        self._terminal = context.terminal if context.is_in_terminal and isinstance(process, AdapterProcess) else None
+        self.events = AdapterEventQueue()
+        self._scope = anyio.CancelScope()
+        self._connections = anyio.create_task_group()
+        self._family: ProcessGroup
+        self._exit_reported = False
+        self._in_exit_report = False
+        self._signal: int | None = None
+        # Whoever attaches waits for a program that is there; only with `listen` it has yet to come.
+        attaches = context.request == "attach" and "listen" not in context.arguments
+        self._attach_commands = frozenset({"initialize", "attach"} if attaches else ())
+
+    @classmethod
+    async def open(
+        cls,
+        supervisors: SupervisorPool,
+        nodelay_scheduler: NoDelayScheduler,
+        group: TaskGroup,
+        spec: AdapterSpec,
+        context: LaunchContext,
+    ) -> DapBackend:
+        """In the daemon's own group. Returns once the adapter can be spoken to."""
+        for _ in range(_PORT_ATTEMPTS - 1 if spec.transport == "tcp" and spec.listening is None else 0):
+            with contextlib.suppress(_PortTakenError):
+                return await cls._open_once(supervisors, nodelay_scheduler, group, spec, context, is_last=False)
+        return await cls._open_once(supervisors, nodelay_scheduler, group, spec, context, is_last=True)
+
+    @classmethod
+    async def _open_once(
+        cls,
+        supervisors: SupervisorPool,
+        nodelay_scheduler: NoDelayScheduler,
+        group: TaskGroup,
+        spec: AdapterSpec,
+        context: LaunchContext,
+        *,
+        is_last: bool,
+    ) -> DapBackend:
+        async with AsyncExitStack() as stack:
+            address = spec.running_adapter(context)
+            if address is not None:
+                adapter = cls(stack, ExternalAdapter(address, context.port_users), nodelay_scheduler, spec, context)
+            else:
+                tree = await stack.enter_async_context(supervisors.tree(grace_s=_TERMINATION_GRACE_S))
+                adapter = cls(
+                    stack, await AdapterProcess.start(tree, spec, context, stack), nodelay_scheduler, spec, context
+                )
+            try:
+                await group.start(adapter._run)
+            except DragomanError as error:
+                if not is_last and error.code in _PORT_TAKEN_CODES:
+                    raise _PortTakenError from error
+                raise
+            adapter._stack = stack.pop_all()
+            return adapter
+        raise AssertionError("unreachable")
+
+    async def request(self, command: str, arguments: dict[str, Any] | None = None, *, timeout_s: float) -> Response:
+        if command in RUN_COMMANDS:
+            self._watched_tree.program_resumed()
+        if command == "disconnect" and (arguments or {}).get("terminateDebuggee"):
+            await self._kill_program()
+        within_s = min(timeout_s, _ATTACH_TIMEOUT_S) if command in self._attach_commands else timeout_s
+        try:
+            return await self._family.request(command, arguments, timeout_s=within_s)
+        except DragomanError as error:
+            if command in self._attach_commands and error.code == "adapter_silent":
+                raise attach_timed_out(seconds=within_s) from error
+            raise
+
+    def _take(self, body: EventBody) -> bool:
+        """What the adapter says, corrected, on its way to the session."""
+        if isinstance(body, StoppedBody):
+            self._watched_tree.program_stopped()
+        for told in self._filter_output(body) if isinstance(body, OutputBody) else (body,):
+            self.events.put(self._with_signal(told) if isinstance(told, ExitedBody) else told)
+        return True
+
+    async def _kill_program(self) -> None:
+        """js-debug lets one that is stopped go on instead, and does not answer before it has ended."""
+        if self._spec.exit_code_from_process and self._process.terminal is not None:
+            await self._process.terminal.kill()
+
+    def memory_bytes(self) -> int | None:
+        """Resident, of the whole tree; not for the event loop."""
+        sizes = [size for pid in self._process.pids() if (size := _resident_bytes(pid)) is not None]
+        return sum(sizes) if sizes else None
+
+    async def end(self) -> None:
+        self._scope.cancel("the session has ended")
+        self.events.close()
+        await self._family.end()
+        await self._stack.aclose()
+
+    async def _run(self, *, task_status: TaskStatus[None]) -> None:
+        """A fault of ours ends this session, never the others. One before there is a session is the opener's."""
+        opened = False
+        try:
+            with self._scope:
+                async with self._connections as group:
+                    await self._open(group)
+                    opened = True
+                    task_status.started()
+                    await self._family.run()
+                    group.cancel_scope.cancel("the adapter has gone")
+        except* Exception as errors:
+            if not opened:
+                raise session_errors.first_cause(errors) from errors
+            log.error("the pump of an adapter failed", exc_info=errors)
+        finally:
+            self.events.close()
+
+    async def _open(self, group: TaskGroup) -> None:
+        group.start_soon(self._process.read_output, self._publish)
+        root = await self._connect()
+        spec = self._spec
+        traits = ProcessGroupTraits(
+            spec.ends_with_its_children, spec.shows_stale_values, spec.continues_only_on_request
+        )
+        self._family = ProcessGroup(root, self._join, self._final_events, traits)
+        self._family.events.attach(self._take, into=self.events)
+        if self._spec.program_output_is_adapters and isinstance(self._process, AdapterProcess):
+            await self._publish(_process_event(self._process.pid))
+
+    async def _connect(self, configuration: Mapping[str, Any] | None = None) -> AdapterConnection:
+        connection = AdapterConnection(await self._process.connect(configuration), self._serve)
+        self._connections.start_soon(connection.run)
+        return connection
+
+    async def _join(self, configuration: Mapping[str, Any]) -> AdapterConnection:
+        self._watched_tree.connections_expected()
+        return await self._connect(configuration)
+
+    async def _serve(self, request: Request) -> Any:
+        if request.command == "startDebugging":
+            asked = read_arguments(request, StartDebuggingArguments)
+            self._family.add_child(asked.request, asked.configuration)
+            return {}
+        if request.command == "runInTerminal":
+            return await self._serve_program(self._with_our_variables(read_arguments(request, dict[str, Any])))
+        raise not_served(command=request.command)
+
+    async def _serve_program(self, asked: dict[str, Any]) -> Any:
+        if self._terminal is not None:
+            return await self._terminal(asked)
+        if self._process.terminal is not None:
+            started = await self._process.terminal.run(asked, self._connections, self._publish, self._spec.noise)
+            if self._spec.exit_code_from_process:
+                await self._publish(_process_event(started["processId"]))
+            else:  # it is the adapter's launcher, which tells of the program, unless it ends at once
+                self._connections.start_soon(self._watch_launcher, self._process.terminal)
+            return started
+        raise not_served(command="runInTerminal")
+
+    async def _watch_launcher(self, launcher: PipedTerminal) -> None:
+        """debugpy waits a minute for a program that has ended before it was reached."""
+        exit = await launcher.wait_for_exit(math.inf)
+        await anyio.sleep(_LAUNCHER_EXIT_GRACE_S)
+        if exit is not None and not self._family.is_configurable:
+            for body in exited_events(exit):
+                await self._publish(body)
+
+    def _with_our_variables(self, asked: dict[str, Any]) -> dict[str, Any]:
+        variables = asked.get("env")
+        return {**asked, "env": self._spec.program_variables(variables)} if isinstance(variables, dict) else asked
+
+    def _with_signal(self, body: ExitedBody) -> ExitedBody:
+        if self._signal is not None:
+            return ExitedBody(exit_code=-self._signal)
+        return with_signal_exit_code(body) if self._spec.reports_signals_in_eight_bits else body
+
+    def _filter_output(self, body: OutputBody) -> list[EventBody]:
+        """Of an adapter's own remarks: the exit code where only they hold it, and what is worth telling."""
+        if self._spec.noise is None and self._spec.exit_code_in_output is None:
+            return [body]
+        if body.category != "console":
+            return [body]
+        text = self._strip_exit_report(body.output)
+        code = self._spec.exit_code_in_output.search(text) if self._spec.exit_code_in_output else None
+        told: list[EventBody] = [ExitedBody(exit_code=int(code["code"][:_LONGEST_CODE]))] if code else []
+        rest = strip_noise(text, self._spec.noise)
+        return told + ([msgspec.structs.replace(body, output=rest)] if rest else [])
+
+    def _strip_exit_report(self, text: str) -> str:
+        begin, signal = self._spec.exit_report, self._spec.signal_in_exit_report
+        if begin is None or signal is None:
+            return text
+        found = begin.search(text)
+        kept = 0 if self._in_exit_report else found.start() if found else len(text)
+        self._in_exit_report |= found is not None
+        for named in signal.finditer(text, kept):
+            self._signal = int(named["signal"], 16)
+        return text[:kept]
+
+    async def _publish(self, body: EventBody) -> None:
+        """Of our own. Whoever reads a pipe for it waits while nobody takes what is there."""
+        self._take(body)
+        await self.events.wait_for_room()
+
+    async def _final_events(self, *, gone: bool) -> list[EventBody]:
+        """What only we know: how the program ended that we started, and what an adapter said before it went."""
+        told: list[EventBody] = []
+        if self._spec.exit_code_from_process and not self._exit_reported:
+            exit = await self._process.wait_for_program_exit(_EXIT_TIMEOUT_S)
+            self._exit_reported = exit is not None
+            told += exited_events(exit) if exit is not None else []
+        if gone:
+            await self._process.wait_for_output_end()
+            told += [make_output_event(self._process.last_output, "stderr")] if self._process.last_output else []
+        return told
+
+
+def _process_event(pid: int) -> EventBody:
+    return ProcessBody(name="", system_process_id=pid)
+
+
+def _resident_bytes(pid: int) -> int | None:
+    try:
+        return int(psutil.Process(pid).memory_info().rss)
+    except psutil.Error:
+        return None  # it has gone meanwhile

@@ -1,0 +1,257 @@
+"""Python, debugged by debugpy, which is a dependency of Dragoman and works without an installation.
+
+The adapter runs in Dragoman's interpreter, which has debugpy. The program runs in the client's interpreter, which
+needs nothing of ours.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+import warnings
+from collections.abc import Mapping
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from dragoman.core.errors import DragomanError
+from dragoman.core.localization import localize
+from dragoman.debug import source_files
+from dragoman.debug.backends.adapters.discovery import command_output
+from dragoman.debug.backends.adapters.spec import AdapterSpec, Address, LaunchContext
+from dragoman.debug.backends.quirks import AdapterQuirks
+from dragoman.debug.errors import bad_port
+from dragoman.debug.source_files import is_library
+from dragoman.io.processes.command import ProcessCommand
+from dragoman.workspace.python_interpreter import find_interpreter
+
+# What would change how our own adapter's interpreter starts; the program still gets the client's.
+_PROGRAM_ONLY_VARIABLES = frozenset({"PYTHONHOME", "PYTHONPATH", "PYTHONSTARTUP", "PYTHONINSPECT", "PYTHONOPTIMIZE"})
+
+# After so many seconds an evaluation is interrupted, which would else keep its thread, and so the session, for ever.
+_INTERRUPT_TIMEOUT_VARIABLE = "PYDEVD_INTERRUPT_THREAD_TIMEOUT"
+_RESTORED_VARIABLES = _PROGRAM_ONLY_VARIABLES | {_INTERRUPT_TIMEOUT_VARIABLE}
+_DEBUGGER_VARIABLES = {
+    _INTERRUPT_TIMEOUT_VARIABLE: "20",
+    # Else each child process says on its standard error that its frozen modules cannot be stepped into.
+    "PYDEVD_DISABLE_FILE_VALIDATION": "1",
+    # Else what takes long to show or to evaluate is told as a warning among the program's own output.
+    "PYDEVD_WARN_SLOW_RESOLVE_TIMEOUT": "86400",
+    "PYDEVD_WARN_EVALUATION_TIMEOUT": "86400",
+    # As debugpy does where it reads the program's output: nothing would be seen before the buffer is full.
+    "PYTHONUNBUFFERED": "1",
+    "PYTHONIOENCODING": "utf-8",
+}
+# By `runInTerminal`: so it can be given something to read, what its children write is told once, and its end is the
+# end. debugpy's own way waits for whoever still holds the output open, and tells a child's output twice.
+_RUN_IN_TERMINAL = {"console": "integratedTerminal"}
+
+# `python` says the same, and debugpy refuses to be told twice.
+_ALIASED_KEYS = frozenset({"pythonPath"})
+# These catch what a test raises, so nothing of it is uncaught; it leaves the user's own code all the same.
+_TEST_RUNNERS = frozenset({"pytest", "py.test", "unittest", "nose2"})
+# Of debugpy.
+_OLDEST_PYTHON = (3, 8)
+_VERSION = re.compile(r"Python (\d+)\.(\d+)")
+_ENTRY = Path(__file__).with_name("debugpy_entry.py")
+# By our interpreter, where debugpy is; it starts the program with the program's. Not in a client's terminal, whose
+# environment is made for that alone: debugpy's own is run there.
+_LAUNCHER = {
+    "debugLauncherPython": sys.executable,
+    "debugLauncherPath": str(Path(__file__).with_name("debugpy_launcher.py")),
+}
+
+# One expression: debugpy evaluates it in a thread of its own, whatever the program's threads wait for.
+_THREAD_DUMP = (
+    "(lambda names: (exec({source!r}, names), names['survey']())[1])({{'__name__': 'dragoman_thread_dump'}})".format(
+        source=Path(__file__).with_name("python_threads.py").read_text(encoding="utf-8")
+    )
+)
+
+_LIBRARY_CALL = (
+    "(lambda names: (exec({source!r}, names), names[{name!r}]({of!r}))[1])({{'__name__': 'dragoman_libraries'}})"
+)
+_LIBRARY_SOURCE = Path(__file__).with_name("python_libraries.py").read_text(encoding="utf-8")
+
+_CONDITION_FAILED = (
+    r"Error while evaluating expression in conditional breakpoint: (?P<condition>[^\n]*)\n.*?(?P<error>[^\n]+)\s*$"
+)
+# In the frame that stops, found below the debugger's own. Before 3.11 code does not know its class: the object does.
+_QUALIFIED_NAME_CONDITION = (
+    "(lambda n, f: (lambda q, o: any(('.' + w).endswith('.' + n) for w in (q,"
+    " f.f_globals.get('__name__', '') + '.' + q,"
+    " f.f_code.co_filename.rpartition('/')[2].rpartition('.')[0] + '.' + q,"
+    " type(o).__name__ + '.' + f.f_code.co_name, getattr(o, '__name__', '') + '.' + f.f_code.co_name)))"
+    "(getattr(f.f_code, 'co_qualname', f.f_code.co_name).replace('.<locals>', ''),"
+    " f.f_locals.get('self', f.f_locals.get('cls'))))({name!r},"
+    " next(f for f, _ in __import__('traceback').walk_stack(__import__('sys')._getframe())"
+    " if 'pydevd' not in f.f_code.co_filename and not f.f_code.co_filename.startswith('<')))"
+)
+_SEQUENCE = "({name})[{start}:{stop}]"
+_ITEMS = "list(__import__('itertools').islice({name}, {start}, {stop}))"
+_SLICES = {
+    "list": _SEQUENCE,
+    "tuple": _SEQUENCE,
+    "deque": _ITEMS,
+    "set": _ITEMS,
+    "frozenset": _ITEMS,
+    "dict": "dict(__import__('itertools').islice(({name}).items(), {start}, {stop}))",
+}
+
+
+def _command(context: LaunchContext) -> ProcessCommand:
+    """The launcher inherits the adapter's environment, so this is also where the program's comes from."""
+    environment = {name: value for name, value in context.environment.items() if name not in _PROGRAM_ONLY_VARIABLES}
+    return ProcessCommand([sys.executable, "-P", str(_ENTRY)], environment, context.workspace)
+
+
+def _arguments(context: LaunchContext) -> dict[str, Any]:
+    given = {name: value for name, value in context.arguments.items() if name not in _ALIASED_KEYS}
+    if context.request != "launch":
+        # Of a process that was injected into, debugpy does not follow the children: they would wait for ever.
+        return {"redirectOutput": True, "subProcess": True, **given} | _without_children(given)
+    held_back = {name: value for name, value in context.environment.items() if name in _RESTORED_VARIABLES}
+    return {
+        "showReturnValue": True,
+        "subProcess": True,
+        **given,
+        **_RUN_IN_TERMINAL,
+        **({} if context.is_in_terminal else _LAUNCHER),
+        "redirectOutput": context.is_in_terminal,  # else its output would be in the client's terminal alone
+        "python": _python(context),
+        "env": {**_DEBUGGER_VARIABLES, **held_back, **given.get("env", {})},
+    }
+
+
+def _without_children(given: Mapping[str, Any]) -> dict[str, bool]:
+    return {"subProcess": False} if "processId" in given else {}
+
+
+def _running_adapter(context: LaunchContext) -> Address | None:
+    """`connect`, or in older files `port`: what listens in the program is an adapter already."""
+    given = context.arguments
+    where = given.get("connect") or given
+    if context.request != "attach" or "listen" in given or not isinstance(where, Mapping) or "port" not in where:
+        return None
+    if not str(where["port"]).isdecimal():
+        raise bad_port(port=where["port"])
+    return Address(str(where.get("host") or "127.0.0.1"), int(where["port"]))
+
+
+def _python(context: LaunchContext) -> list[str]:
+    named = context.arguments.get("python") or context.arguments.get("pythonPath")
+    if isinstance(named, str):
+        return [str(context.workspace / Path(named).expanduser()) if "/" in named else named]
+    if isinstance(named, list):
+        return [str(word) for word in named]
+    return [str(find_interpreter(context.workspace, context.environment).path)]
+
+
+def _facts(context: LaunchContext) -> Mapping[str, str]:
+    adapter = {"adapter": f"debugpy {version('debugpy')}"}
+    return adapter if context.request != "launch" else {"interpreter": " ".join(_python(context)), **adapter}
+
+
+def _filters_for_tests(context: LaunchContext) -> tuple[str, ...]:
+    given = context.arguments
+    runs = {str(given.get("module") or "").partition(".")[0], Path(str(given.get("program") or "")).name}
+    return ("userUnhandled",) if runs & _TEST_RUNNERS else ()
+
+
+def _require_runnable(context: LaunchContext) -> None:
+    """Of one that debugpy cannot run in, it would wait in vain until the deadline."""
+    python = _python(context)
+    if context.request != "launch" or len(python) != 1:  # more words are a wrapper, which may not know `-V`
+        return
+    found = _VERSION.search(command_output([python[0], "-V"], environment=context.environment))
+    version = (int(found[1]), int(found[2])) if found else _OLDEST_PYTHON
+    if version < _OLDEST_PYTHON:
+        raise DragomanError(
+            "python_not_supported",
+            localize(
+                "Python {version} is not supported: the debugger needs {oldest} or newer.",
+                version=f"{version[0]}.{version[1]}",
+                oldest=".".join(map(str, _OLDEST_PYTHON)),
+            ),
+            hint=localize("{python} was selected. Set `python` in the configuration to a newer one.", python=python[0]),
+        )
+
+
+def _condition_error(condition: str) -> str:
+    """By our grammar, which may be older than the program's: such a condition is sent all the same."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            ast.parse(condition.strip(), "condition", "eval")
+    except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
+        return f"{type(error).__name__}: {error}"
+    return ""
+
+
+def _library_expression(path: str, function: str) -> str:
+    """Of a function only where its module is named: of all functions of one name those of the user's own code stop."""
+    if path and is_library(path):
+        return _LIBRARY_CALL.format(source=_LIBRARY_SOURCE, name="admit", of=path)
+    if "." in function:
+        return _LIBRARY_CALL.format(source=_LIBRARY_SOURCE, name="admit_function", of=function)
+    return ""
+
+
+def _unquoted(shown: str) -> str:
+    """Of a string that is shown in quotes; what is none says why there is no text."""
+    try:
+        found = ast.literal_eval(shown)
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        return shown
+    return found if isinstance(found, str) else shown
+
+
+PYTHON = AdapterSpec(
+    name="python",
+    types=frozenset({"python", "debugpy"}),
+    adapter_id="debugpy",
+    transport="stdio",
+    command=_command,
+    arguments=_arguments,
+    quirks=AdapterQuirks(
+        suffixes=source_files.PYTHON,
+        qualified_expression=_QUALIFIED_NAME_CONDITION,
+        inner_frames=frozenset({"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>"}),
+        admit_expression=_library_expression,
+        keeps_last_on_line=True,
+        resets_hit_counts=True,
+        stops_in_each_frame=True,
+        hit_spelling={"%": "% {number} - {remainder}"},  # it writes `== 0` behind it
+        ways_to_end=frozenset({"SystemExit", "Skipped", "SkipTest", "unittest.case.SkipTest"}),
+        name_notes_pattern=r"\s+\((?:note: full exception trace is shown|Current frame\)).*",
+        or_word="or",
+        truth="bool({condition})",
+        # Its own would come by another way than what the program prints, and after it.
+        takes_log_messages=False,
+        text_expression="str({expression})",
+        parse_text=_unquoted,
+        fault_of=_condition_error,
+        properties={"skipPrintBreakpointException": []},  # else a condition with a wrong name is silently never true
+        condition_error_pattern=_CONDITION_FAILED,
+        ignores_bad_values=True,
+        exception_category="Python Exceptions",
+        truncation_marks=frozenset({"more", "Unable to handle:"}),
+        synthetic_children=frozenset({"special variables", "function variables", "class variables", "len()"}),
+        slice_expressions=_SLICES,
+        keyed_types=frozenset({"dict"}),
+        length="len({name})",
+        # For a clipboard a value is sent whole, and of an answer over 16 MB the adapter dies without a word.
+        evaluate_contexts={"clipboard": "watch"},
+        is_interruptible=True,
+        thread_dump=_THREAD_DUMP,
+        dumps_at_any_time=True,
+    ),
+    exception_filters=("uncaught",),
+    extra_exception_filters=_filters_for_tests,
+    running_adapter=_running_adapter,
+    reports_signals_in_eight_bits=True,
+    continues_only_on_request=True,
+    facts=_facts,
+    require_runnable=_require_runnable,
+)

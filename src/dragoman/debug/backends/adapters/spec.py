@@ -1,0 +1,129 @@
+"""AdapterSpec describes one debug adapter as data: how to start it, what to send it, and how it differs from others."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from anyio.abc import TaskGroup
+
+from dragoman.debug.backends.port import Backend
+from dragoman.debug.backends.quirks import AdapterQuirks
+from dragoman.io.processes.command import ProcessCommand
+from dragoman.io.processes.supervisor_pool import SupervisorPool
+
+_TERMINAL_CONSOLES = frozenset({"integratedTerminal", "externalTerminal"})
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchContext:
+    """What an adapter is started for: one resolved configuration, on behalf of one client."""
+
+    request: str
+    arguments: Mapping[str, Any] = field(repr=False)
+    environment: Mapping[str, str] = field(repr=False)
+    """The client's, with the configuration's on top: what the program gets."""
+    workspace: Path
+    stdin: str | None = None
+    """What the program reads, then the end of input. None: nothing to read."""
+    at: str = ""
+    """Where adapter and daemon meet, for the command line: see `Transport`."""
+    client_environment: Mapping[str, str] | None = field(default=None, repr=False)
+    """Without the configuration's: adapters are looked for in it, or a workspace's PATH would name what we start."""
+
+    terminal: Callable[[Mapping[str, Any]], Awaitable[Mapping[str, Any]]] | None = field(default=None, repr=False)
+    """The client's own, which serves `runInTerminal` where the configuration wants one."""
+
+    port_users: frozenset[int] = frozenset()
+    """Who besides this user may be at the other end of a debug port that has no token: forwarders, by their uid."""
+
+    @property
+    def is_in_terminal(self) -> bool:
+        return self.terminal is not None and self.arguments.get("console") in _TERMINAL_CONSOLES
+
+    @property
+    def adapter_environment(self) -> Mapping[str, str]:
+        return self.environment if self.client_environment is None else self.client_environment
+
+
+Transport = Literal["stdio", "unix", "tcp", "calls"]
+"""How we come together with an adapter, the safest first: other users of the machine can reach a port.
+
+`stdio`: its standard streams. `unix`: it listens on the socket whose path is `Situation.at`, in a folder of ours.
+`calls`: it connects to the port `Situation.at` of 127.0.0.1, where we listen. `tcp`: it listens on the port
+`Situation.at` of 127.0.0.1; that is 0 where `AdapterSpec.listening` says how it tells the port that it got.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """The address of an adapter that somebody else started."""
+
+    host: str
+    port: int
+
+
+BackendOpener = Callable[[SupervisorPool, TaskGroup, LaunchContext], Awaitable[Backend]]
+
+
+@dataclass(frozen=True, slots=True)
+class AdapterSpec:
+    """One debug adapter, as data and a few hooks.
+
+    A language's module builds one of these; `DapBackend` interprets it. It holds no state of a session.
+    """
+
+    name: str
+    types: frozenset[str]
+    """The `type` names that people have in launch.json."""
+    adapter_id: str
+    transport: Transport
+    command: Callable[[LaunchContext], ProcessCommand]
+    """Called once `Situation.at` is known."""
+    arguments: Callable[[LaunchContext], dict[str, Any]]
+    """Of the launch or attach request. Raises DragomanError for what cannot be done, before anything is started."""
+    require_runnable: Callable[[LaunchContext], None] = lambda _: None
+    """Raises DragomanError for a program that cannot run as it is. Not asked where tasks may yet make it so."""
+    quirks: AdapterQuirks = field(default_factory=AdapterQuirks)
+    exception_filters: tuple[str, ...] = ()
+    """Switched on unless a client says otherwise: what stops at an uncaught exception."""
+    extra_exception_filters: Callable[[LaunchContext], tuple[str, ...]] = lambda _: ()
+    """Switched on as well for some programs, such as those that run tests and catch what these raise."""
+    listening: re.Pattern[str] | None = None
+    """What it writes, to either output, once it listens: for `tcp` with a group `port`, for `unix` as the sign that it
+    can be spoken to."""
+    running_adapter: Callable[[LaunchContext], Address | None] = lambda _: None
+    """Where the configuration names an adapter that runs already: nothing is started, it is only connected to."""
+    program_output_is_adapters: bool = False
+    """The program has the adapter's own standard streams: what they say is told as output, `Situation.stdin` is fed."""
+    exit_code_from_process: bool = False
+    """It never tells the exit code; a program that it has us start (`runInTerminal`) gives it, or the adapter itself
+    where the program has its streams: then it is the program."""
+    reports_signals_in_eight_bits: bool = False
+    """Of a program that a signal ended it tells 256 less the signal's number."""
+    ends_with_its_children: bool = False
+    """Its own session has no program: when the last child session has gone, all has ended."""
+    shows_stale_values: bool = False
+    """It lists what a variable was when the program stopped, also after it was set."""
+    continues_only_on_request: bool = False
+    """Neither a command line of its own nor another client sends the program on past us: when it says so of one that
+    stands, it is late (`latecomers`)."""
+    program_variables: Callable[[dict[str, Any]], dict[str, Any]] = lambda variables: variables
+    """What it wants in the environment of a program that it has us start, with our changes."""
+    noise: re.Pattern[str] | None = None
+    """Lines of output, matched from their start, that are the adapter's and not the program's: not told."""
+    exit_code_in_output: re.Pattern[str] | None = None
+    """How a line of its output says the exit code that no event tells: a group `code`."""
+    exit_report: re.Pattern[str] | None = None
+    """The line of its output after which it tells of the end, for us alone."""
+    signal_in_exit_report: re.Pattern[str] | None = None
+    """How they say which signal ended the program, which its event tells as a code: a group `signal`, hexadecimal."""
+    fallback: Callable[[Mapping[str, str]], AdapterSpec | None] = lambda _: None
+    """Another that is taken instead, where this one is not found in the client's environment."""
+    open_backend: BackendOpener | None = None
+    """Where there is no adapter to start: what makes the backend instead."""
+    facts: Callable[[LaunchContext], Mapping[str, str]] = lambda _: {}
+    """Told in the first answer: `interpreter`, `adapter` and its version."""

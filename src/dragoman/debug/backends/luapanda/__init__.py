@@ -1,0 +1,1 @@
+"""Lua programs over the LuaPanda protocol, as a backend like any other."""

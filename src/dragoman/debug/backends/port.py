@@ -1,0 +1,92 @@
+"""The backend port: it takes DAP requests and emits DAP events.
+
+A spawned adapter, the Lua bridge and a session of an editor are all backends, so every tool works with each. Helpers
+build the DAP messages that a backend makes itself.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import Any, Protocol
+
+import msgspec
+
+from dragoman.core.errors import DragomanError, RemoteProtocolError
+from dragoman.core.localization import localize
+from dragoman.debug.backends.event_queue import AdapterEventQueue
+from dragoman.protocols.dap import Event, Response, bodies, typed_body
+from dragoman.protocols.dap.bodies import EventBody
+
+log = logging.getLogger(__name__)
+
+
+class BackendOwnership(msgspec.Struct, frozen=True, kw_only=True):
+    """What belongs to the backend rather than to us. Services ask, and never assume."""
+
+    breakpoints: bool = True
+    process: bool = True
+    output: bool = True
+    restart: bool = False
+    person: str = ""
+    """Who else sends the program on, past us: a person whose session it is. Nobody: empty."""
+
+
+class RequestPort(Protocol):
+    async def request(self, command: str, arguments: dict[str, Any] | None = None, *, timeout_s: float) -> Response:
+        """A response that succeeded. Raises `AdapterRefusedError`, or another when the backend is gone or silent."""
+        ...
+
+
+class Backend(RequestPort, Protocol):
+    ownership: BackendOwnership
+    events: AdapterEventQueue
+    """Closed when the backend has gone."""
+
+    async def end(self) -> None:
+        """Let go of everything, at once; safe to call twice."""
+        ...
+
+
+class AdapterRefusedError(DragomanError):
+    """The adapter answered a request with a failure; `reason` is in its own words."""
+
+    def __init__(self, command: str, reason: str) -> None:
+        super().__init__(
+            "adapter_refused",
+            localize("The debugger rejected `{command}`: {reason}", command=command, reason=reason or "?"),
+        )
+        self.reason = reason
+
+
+class DebuggeeConnection(Protocol):
+    """A DAP connection to one debuggee of a process group."""
+
+    events: AdapterEventQueue
+
+    async def request(self, command: str, arguments: dict[str, Any] | None = None, *, timeout_s: float) -> Response: ...
+
+    async def end(self) -> None: ...
+
+
+def make_event(event: str, **body: Any) -> EventBody:
+    """By the names on the wire: `make_event("thread", reason="exited", threadId=1)`."""
+    if event == bodies.CapabilitiesBody.event:  # the one body that keeps its value as bytes
+        body = {**body, "capabilities": msgspec.Raw(msgspec.json.encode(body.get("capabilities", {})))}
+    return bodies.read_value(body, bodies.EVENT_BODIES[event], event)
+
+
+def make_output_event(text: str, category: str) -> EventBody:
+    return bodies.OutputBody(output=text, category=category)
+
+
+def decode_event(event: Event) -> EventBody | None:
+    """Once, as it arrives. What cannot be read is passed over: the next message may be sound."""
+    try:
+        return typed_body(event)
+    except RemoteProtocolError as error:
+        log.warning("an event was skipped: %s", error)
+        return None
+
+
+def make_response(command: str, body: Any) -> Response:
+    return Response(request_seq=0, success=True, command=command, body=msgspec.Raw(msgspec.json.encode(body)))

@@ -1,0 +1,185 @@
+"""The debuggees of a process group: the root, and children that connect and leave at any time."""
+
+from __future__ import annotations
+
+import itertools
+import logging
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from typing import Any, Protocol
+
+import anyio
+from anyio.abc import TaskGroup
+
+from dragoman.core.errors import DragomanError, RemoteProtocolError
+from dragoman.debug.backends.port import DebuggeeConnection, make_event, make_output_event
+from dragoman.debug.backends.process_group.breakpoint_lists import BreakpointLists
+from dragoman.debug.errors import not_served
+from dragoman.protocols.dap.bodies import EventBody
+
+log = logging.getLogger(__name__)
+
+ROOT = 0
+MAX_DEBUGGEES = 32  # children; each is a connection, and threads to ask for at every stop
+_MAX_JOINING = 1_000
+_JOINING_CONCURRENCY = 4  # the adapter is one process, and others want to be heard too
+_JOIN_TIMEOUT_S = 20.0
+_LEAVE_TIMEOUT_S = 1.0
+_TITLE_CHARACTERS = 200  # characters: it stands behind the name of every thread
+
+_KEEP_RUNNING = {"terminateDebuggee": False}
+
+ConnectChild = Callable[[Mapping[str, Any]], Awaitable[DebuggeeConnection]]
+
+
+class Debuggee:
+    """One debuggee of a group. One beyond the limit is resumed at once, and nothing of it is reported."""
+
+    def __init__(self, slot: int, link: DebuggeeConnection, title: str) -> None:
+        self.slot = slot
+        self.link = link
+        self.title = title
+        self.initialized = anyio.Event()
+        self.left = False
+        self.is_debugged = slot <= MAX_DEBUGGEES
+
+
+class DebuggeeHost(Protocol):
+    """What debuggees need of the group that they are in."""
+
+    def emit(self, body: EventBody) -> None: ...
+
+    async def read_events(self, debuggee: Debuggee) -> None:
+        """To its end."""
+        ...
+
+    def remove(self, debuggee: Debuggee) -> None: ...
+
+
+class Debuggees:
+    """The debuggees of a group; `connected` are those that can be asked."""
+
+    def __init__(
+        self, root: DebuggeeConnection, connect: ConnectChild, lists: BreakpointLists, host: DebuggeeHost
+    ) -> None:
+        self.root = Debuggee(ROOT, root, "")
+        self.connected: dict[int, Debuggee] = {ROOT: self.root}
+        self.initialize_arguments: dict[str, Any] = {}
+        self.configured = anyio.Event()
+        self._connect = connect
+        self._breakpoint_lists = lists
+        self._host = host
+        self._links = [root]
+        self._slots = {ROOT}
+        self._joining = 0
+        self._turn = anyio.CapacityLimiter(_JOINING_CONCURRENCY)
+        self._surplus_reported = False
+        self._group: TaskGroup | None = None
+
+    @property
+    def is_root_alone(self) -> bool:
+        return self._slots == {ROOT} and not self._joining
+
+    def links(self) -> dict[int, DebuggeeConnection]:
+        return {slot: debuggee.link for slot, debuggee in self.connected.items()}
+
+    def start_in(self, group: TaskGroup) -> None:
+        self._group = group
+
+    def spawn(self, work: Callable[..., Coroutine[Any, Any, None]], *arguments: Any) -> None:
+        if self._group is not None and not self._group.cancel_scope.cancel_called:
+            self._group.start_soon(work, *arguments)
+
+    def add_child(self, request: str, configuration: Mapping[str, Any]) -> None:
+        """A child session is asked for. It joins in its own time: who asked waits for our answer first."""
+        if self._group is None or self._joining >= _MAX_JOINING:
+            raise not_served(command="startDebugging")
+        self._joining += 1
+        self._group.start_soon(self._connect_child, request, dict(configuration))
+
+    def leave(self, debuggee: Debuggee) -> None:
+        """Whoever is asked for its place from now on is another."""
+        debuggee.left = True
+        self.connected.pop(debuggee.slot, None)
+        self._breakpoint_lists.breakpoints.left(debuggee.slot)
+        self._slots.discard(debuggee.slot)
+
+    async def disconnect(self, debuggee: Debuggee) -> None:
+        """What it was asked last it may yet answer."""
+        await self._dismiss(debuggee, None if debuggee.is_debugged else _KEEP_RUNNING)
+        await debuggee.link.end()
+        self._links.remove(debuggee.link)
+
+    async def dismiss_children(self, arguments: dict[str, Any] | None) -> None:
+        with anyio.move_on_after(_LEAVE_TIMEOUT_S):
+            async with anyio.create_task_group() as group:
+                for debuggee in list(self.connected.values())[1:]:
+                    group.start_soon(self._dismiss, debuggee, arguments)
+
+    async def end(self) -> None:
+        for link in self._links:
+            await link.end()
+
+    async def _connect_child(self, request: str, configuration: dict[str, Any]) -> None:
+        """One that has gone before it joined is no loss: its program ended, or was ended."""
+        try:
+            async with self._turn:
+                link = await self._connect(configuration)
+                self._links.append(link)
+                debuggee = Debuggee(self._free_slot(), link, str(configuration.get("name", ""))[:_TITLE_CHARACTERS])
+                self.spawn(self._host.read_events, debuggee)
+                await self._initialize_or_remove(debuggee, request, configuration)
+        except* (DragomanError, RemoteProtocolError) as errors:
+            log.info("a child session was not reached: %s", errors.exceptions[0])
+        finally:
+            self._joining -= 1
+
+    def _free_slot(self) -> int:
+        """The first that is free. Those beyond the bound share one, which nobody is looked for at."""
+        slot = next(slot for slot in itertools.count(1) if slot not in self._slots)
+        if slot <= MAX_DEBUGGEES:
+            self._slots.add(slot)
+        return slot
+
+    async def _initialize_or_remove(self, debuggee: Debuggee, request: str, configuration: dict[str, Any]) -> None:
+        try:
+            with anyio.fail_after(_JOIN_TIMEOUT_S):
+                await self._initialize(debuggee, request, configuration)
+        except* (DragomanError, RemoteProtocolError, TimeoutError) as errors:
+            log.info("a child session did not join: %s", errors.exceptions[0])
+            self._host.remove(debuggee)
+        if not debuggee.is_debugged:
+            self._report_surplus()
+            self._host.remove(debuggee)
+
+    async def _initialize(self, debuggee: Debuggee, request: str, configuration: dict[str, Any]) -> None:
+        """As a session does with its root; what was set so far it gets before its program runs."""
+        await debuggee.link.request("initialize", self.initialize_arguments, timeout_s=_JOIN_TIMEOUT_S)
+        async with anyio.create_task_group() as group:
+            group.start_soon(self._request_start, debuggee, request, configuration)
+            await debuggee.initialized.wait()
+            await self.configured.wait()
+            if debuggee.is_debugged:
+                await self._send_breakpoints(debuggee)
+            await debuggee.link.request("configurationDone", timeout_s=_JOIN_TIMEOUT_S)
+
+    async def _send_breakpoints(self, debuggee: Debuggee) -> None:
+        """What it makes of the breakpoints is news where nobody had bound them before."""
+        async with self._breakpoint_lists.send_all(debuggee.slot, debuggee.link, within_s=_JOIN_TIMEOUT_S) as news:
+            self.connected[debuggee.slot] = debuggee
+        for reported in news:
+            self._host.emit(make_event("breakpoint", reason="changed", breakpoint=reported))
+
+    def _report_surplus(self) -> None:
+        if not self._surplus_reported:
+            self._surplus_reported = True
+            words = f"[{MAX_DEBUGGEES} child processes are debugged at a time; the others run without a debugger]"
+            self._host.emit(make_output_event(f"{words}\n", "console"))
+
+    async def _request_start(self, debuggee: Debuggee, request: str, configuration: dict[str, Any]) -> None:
+        await debuggee.link.request(request, configuration, timeout_s=_JOIN_TIMEOUT_S)
+
+    async def _dismiss(self, debuggee: Debuggee, arguments: dict[str, Any] | None) -> None:
+        try:
+            await debuggee.link.request("disconnect", arguments, timeout_s=_LEAVE_TIMEOUT_S)
+        except DragomanError:
+            log.debug("a child session left before it was dismissed")

@@ -1,0 +1,125 @@
+"""Function breakpoints and data breakpoints. DAP replaces the whole list of a kind in each request, and answers in
+its order.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from dragoman.core.localization import LocalizedText, localize
+from dragoman.debug.backends.port import AdapterRefusedError, Backend
+from dragoman.debug.backends.process_group.breakpoint_lists import ADMIT_ARGUMENT
+from dragoman.debug.backends.quirks import AdapterQuirks
+from dragoman.debug.breakpoints.status import (
+    SHARED_PLACE_MESSAGE,
+    BreakpointStatus,
+    MergedBreakpoint,
+    any_condition,
+    merge_breakpoints,
+)
+from dragoman.protocols.dap import Capabilities, bodies, read_body
+from dragoman.workspace.breakpoints import Breakpoint
+
+_RESPONSE_TIMEOUT_S = 10.0
+EncodeBreakpoint = Callable[[Breakpoint], dict[str, Any]]
+
+
+class NamedBreakpoints:
+    """One kind of them at one adapter."""
+
+    def __init__(
+        self,
+        backend: Backend,
+        bound: BreakpointStatus,
+        *,
+        command: str,
+        capability: str,
+        missing: LocalizedText,
+        encode: EncodeBreakpoint,
+        quirks: AdapterQuirks | None = None,
+    ) -> None:
+        self._quirks = quirks or AdapterQuirks()
+        self._backend = backend
+        self._bound = bound
+        self._command = command
+        self._capability = capability
+        self._missing = str(missing)
+        self._encode = encode
+        self.sent: tuple[Breakpoint, ...] = ()
+
+    async def send(self, breakpoints: Iterable[Breakpoint], capabilities: Capabilities) -> None:
+        wanted = tuple(it for it in breakpoints if it.enabled)
+        if wanted == self.sent:
+            return
+        self.sent = wanted
+        can = capabilities.has(self._capability)
+        for breakpoint in wanted:
+            self._bound.note(breakpoint.id, "" if can else self._missing)
+        if can:
+            await self._ask(wanted)
+
+    async def _ask(self, wanted: tuple[Breakpoint, ...]) -> None:
+        places = [self._encode_group(group) for group in self._group_by_name(wanted)]
+        asked: dict[str, Any] = {"breakpoints": [spelled for _, spelled in places]}
+        asked |= admit_arguments(self._quirks, wanted)
+        try:
+            response = await self._backend.request(self._command, asked, timeout_s=_RESPONSE_TIMEOUT_S)
+        except AdapterRefusedError as error:
+            for breakpoint in wanted:
+                self._bound.note(breakpoint.id, error.reason or self._missing)
+            return
+        told = read_body(response, bodies.SetBreakpointsResponse).breakpoints
+        for (place, _), answer in zip(places, told, strict=False):
+            self._bound.bind(place, answer)
+            for it in place.left_out:
+                self._bound.note(it.id, SHARED_PLACE_MESSAGE)
+
+    def _group_by_name(self, wanted: Iterable[Breakpoint]) -> list[list[Breakpoint]]:
+        """Those that have one name for the adapter."""
+        groups: defaultdict[object, list[Breakpoint]] = defaultdict(list)
+        for breakpoint in wanted:
+            groups[self._encode(breakpoint).get("name") or breakpoint.id].append(breakpoint)
+        return list(groups.values())
+
+    def _encode_group(self, group: list[Breakpoint]) -> tuple[MergedBreakpoint, dict[str, Any]]:
+        """Several are sent as one, which stops where one of them would: some adapters keep the last of a name alone."""
+        place = merge_breakpoints(group, 0, self._quirks.or_word, lambda _: True)
+        spelled = [self._encode(it) for it in place.stands_for]
+        condition = any_condition([it.get("condition", "") for it in spelled], self._quirks.or_word)
+        first = {name: value for name, value in spelled[0].items() if name != "condition"}
+        return place, {**first, **({"condition": condition} if condition else {})}
+
+
+def admit_arguments(quirks: AdapterQuirks, breakpoints: Iterable[Breakpoint]) -> dict[str, list[str]]:
+    """What is to be evaluated before these are set, as a field of their list."""
+    expressions = list(
+        dict.fromkeys(found for it in breakpoints if (found := quirks.admit_expression(it.path, it.function)))
+    )
+    return {ADMIT_ARGUMENT: expressions} if expressions else {}
+
+
+def function_breakpoints(
+    backend: Backend, bound: BreakpointStatus, encode: EncodeBreakpoint, quirks: AdapterQuirks
+) -> NamedBreakpoints:
+    return NamedBreakpoints(
+        backend,
+        bound,
+        command="setFunctionBreakpoints",
+        capability="supportsFunctionBreakpoints",
+        missing=localize("The adapter does not support function breakpoints: set a breakpoint at the first line."),
+        encode=encode,
+        quirks=quirks,
+    )
+
+
+def data_breakpoints(backend: Backend, bound: BreakpointStatus, encode: EncodeBreakpoint) -> NamedBreakpoints:
+    return NamedBreakpoints(
+        backend,
+        bound,
+        command="setDataBreakpoints",
+        capability="supportsDataBreakpoints",
+        missing=localize("The adapter does not support data breakpoints."),
+        encode=lambda it: {"dataId": it.data_id, "accessType": it.access, **encode(it)},
+    )

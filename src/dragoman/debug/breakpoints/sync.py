@@ -1,0 +1,325 @@
+"""Sends the breakpoints of all clients to the adapter, and says which of them were hit.
+
+DAP's `setBreakpoints` replaces the whole list of a file, so a file is always sent whole.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from dragoman.core.errors import DragomanError
+from dragoman.core.localization import localize, localized_str
+from dragoman.debug.backends.port import AdapterRefusedError, Backend
+from dragoman.debug.backends.quirks import AdapterQuirks
+from dragoman.debug.breakpoints import functions_and_data
+from dragoman.debug.breakpoints.exceptions import ExceptionBreakpoints
+from dragoman.debug.breakpoints.functions_and_data import admit_arguments
+from dragoman.debug.breakpoints.hit_counter import HitCounter
+from dragoman.debug.breakpoints.status import (
+    SHARED_PLACE_MESSAGE,
+    BreakpointStatus,
+    MergedBreakpoint,
+    merge_by_location,
+)
+from dragoman.debug.client_ids import is_person
+from dragoman.debug.model import Binding, FrameInfo, RaisedException
+from dragoman.debug.source_files import is_other_language
+from dragoman.debug.stops.snapshot import Probe
+from dragoman.protocols.dap import Capabilities, bodies, read_body
+from dragoman.workspace.breakpoints import Breakpoint
+
+log = logging.getLogger(__name__)
+
+_RESPONSE_TIMEOUT_S = 10.0
+_NO_CAPABILITIES = Capabilities(msgspec.Raw(b"{}"))
+_TEMPORARY_ID = 0
+"""The id of the breakpoint of one run: told to nobody, nor are those below it."""
+
+
+def temporary_breakpoint(path: str, line: int) -> Breakpoint:
+    return Breakpoint(id=_TEMPORARY_ID, path=path, line=line)
+
+
+class BreakpointSync:
+    """Owns what the adapter knows of our breakpoints: lines, functions, data and exceptions."""
+
+    def __init__(
+        self, backend: Backend, quirks: AdapterQuirks, exception_filters: Iterable[str] = (), session: str = ""
+    ) -> None:
+        self._backend = backend
+        self._quirks = quirks
+        self._session = session
+        self.probe: Probe | None = None
+        self.is_unreachable = False
+        """Whether the adapter did not answer when it was last told: what is bound is then not known."""
+        self._bound = BreakpointStatus()
+        self._hits = HitCounter(quirks)
+        self._lines: tuple[Breakpoint, ...] = ()
+        self._sent: dict[str, tuple[Breakpoint, ...]] = {}
+        self._lines_ever_sent: defaultdict[str, set[int]] = defaultdict(set)
+        self._logged_here: dict[int, str] = {}
+        self._failed: dict[tuple[int, str], str] = {}
+        self._functions = functions_and_data.function_breakpoints(backend, self._bound, self._function, quirks)
+        self._data = functions_and_data.data_breakpoints(backend, self._bound, self._conditions)
+        self._exceptions = ExceptionBreakpoints(backend, quirks, exception_filters, self._bound)
+
+    def of(self, id: int) -> Binding:
+        return self._bound.of(id)
+
+    def unbound(self) -> list[tuple[Breakpoint, Binding]]:
+        """What is set and did not bind, with the adapter's reason: told at the moment it matters. Boxes that an editor
+        ticks by itself are nothing that an agent should hear of at each stop."""
+        lines = [breakpoint for group in self._sent.values() for breakpoint in group]
+        exceptions = [it for it in self._exceptions.wanted if not is_person(it.owner)]
+        sent = [*lines, *self._functions.sent, *self._data.sent, *exceptions]
+        pairs = [(breakpoint, self.of(breakpoint.id)) for breakpoint in sent if breakpoint.id > _TEMPORARY_ID]
+        return [(breakpoint, binding) for breakpoint, binding in pairs if not binding.verified]
+
+    def of_other_languages(self) -> list[tuple[Breakpoint, Binding]]:
+        """Those in files that this debugger cannot stop in: they are not sent to it."""
+        why = localized_str(localize("This session's debugger does not support this file type."))
+        return [
+            (it, Binding(message=why))
+            for it in self._lines
+            if it.id > _TEMPORARY_ID and it.enabled and is_other_language(it.path, self._quirks.suffixes)
+        ]
+
+    async def send(self, breakpoints: Iterable[Breakpoint], capabilities: Capabilities = _NO_CAPABILITIES) -> None:
+        """Everything that changed since the last time, one list after another."""
+        try:
+            await self._send_all(breakpoints, capabilities)
+        except DragomanError as error:
+            self.is_unreachable = not isinstance(error, AdapterRefusedError)
+            raise
+        self.is_unreachable = False
+
+    async def _send_all(self, breakpoints: Iterable[Breakpoint], capabilities: Capabilities) -> None:
+        by_kind: defaultdict[str, list[Breakpoint]] = defaultdict(list)
+        for breakpoint in breakpoints:
+            if breakpoint.session in {"", self._session}:
+                by_kind[breakpoint.kind].append(breakpoint)
+        await self._send_lines(by_kind["line"])
+        await self._functions.send(by_kind["function"], capabilities)
+        await self._data.send(by_kind["data"], capabilities)
+        await self._exceptions.send(by_kind["exception"], capabilities)
+
+    def learn(self, body: bodies.BreakpointBody) -> None:
+        self._bound.learn(body)
+
+    def add_foreign(self, breakpoint: Breakpoint, *, is_bound: bool) -> None:
+        """Of one that others set past us."""
+        answer = bodies.DapBreakpoint(verified=is_bound, line=breakpoint.line)
+        self._bound.bind(MergedBreakpoint(breakpoint, (breakpoint,), ()), answer)
+
+    def note_output(self, output: str) -> bool:
+        """Some adapters tell of a condition that failed in what they print alone. Whether this was such a print."""
+        found = (
+            re.search(self._quirks.condition_error_pattern, output, re.DOTALL)
+            if self._quirks.condition_error_pattern
+            else None
+        )
+        if found is None:
+            return False
+        for breakpoint in self._with_condition(found["condition"].strip()):
+            self.note_failed_condition(breakpoint.id, breakpoint.condition, found["error"].strip())
+        return True
+
+    def hit(
+        self,
+        reason: str,
+        adapters_ids: Iterable[int] | None,
+        top: FrameInfo | None,
+        raised: RaisedException | None = None,
+    ) -> tuple[int, ...] | None:
+        """Ours that were hit: by the adapter's ids where it sends them, else by place, name or kind.
+
+        None where the stop has nothing to do with breakpoints."""
+        if reason == "exception":
+            return self._exceptions.hit(raised) or None
+        if "breakpoint" not in reason:
+            return None
+        found = self._bound.ours(adapters_ids or ()) or tuple(it.id for it in self._by_reason(reason, top))
+        self._bound.stopped_at(found)
+        return found
+
+    def with_uncaught(self, raised: RaisedException | None) -> RaisedException | None:
+        return raised and self._exceptions.with_uncaught(raised)
+
+    def condition_of(self, id: int) -> str:
+        """Of those on lines and functions: to be checked here, where the adapter does not."""
+        lines = (it.condition for group in self._sent.values() for it in group if it.id == id)
+        functions = (self._function_condition(it) for it in self._functions.sent if it.id == id)
+        return next(chain(lines, functions), "")
+
+    def note_failed_condition(self, id: int, condition: str, error: str) -> None:
+        reason = localized_str(localize("The condition failed: {reason}", reason=error))
+        self._failed[id, condition] = reason
+        self._bound.note(id, reason)
+
+    def without_temporary(self, hit: tuple[int, ...] | None) -> tuple[int, ...] | None:
+        return hit if hit is None else tuple(id for id in hit if id > _TEMPORARY_ID)
+
+    async def counts(self, hit: Iterable[int]) -> bool:
+        """Whether a hit is one to stop at. What never will be again is taken from the adapter."""
+        is_counted = self._hits.counts(hit)
+        if any(self._hits.is_spent(it.id) for group in self._sent.values() for it in group):
+            try:
+                await self._send_lines(self._lines)
+            except DragomanError as error:
+                log.warning("a breakpoint that will not stop again could not be taken away: %s", error)
+        return is_counted
+
+    def messages_to_log(self, hit: Sequence[int]) -> list[str]:
+        """Of logpoints that the adapter only stops at. As many as were hit: none of these is there to stop."""
+        return [message for id in hit if (message := self._logged_here.get(id, ""))]
+
+    def _by_reason(self, reason: str, top: FrameInfo | None) -> list[Breakpoint]:
+        if reason.startswith("data"):
+            return list(self._data.sent)
+        name = top.name if top else ""
+        by_name = [it for it in self._functions.sent if it.function and _unqualified(name) == _unqualified(it.function)]
+        return by_name if reason.startswith("function") else self._at(top) or by_name
+
+    def _at(self, top: FrameInfo | None) -> list[Breakpoint]:
+        if top is None:
+            return []
+        group = self._sent.get(top.path, ())
+        if self._quirks.condition_expression:  # it moves one to the next line with code, and tells nobody
+            asked = max((line for line in self._lines_ever_sent[top.path] if line <= top.line), default=0)
+            return [breakpoint for breakpoint in group if breakpoint.line == asked]
+        return [breakpoint for breakpoint in group if (self.of(breakpoint.id).line or breakpoint.line) == top.line]
+
+    def _with_condition(self, condition: str) -> list[Breakpoint]:
+        lines = [breakpoint for group in self._sent.values() for breakpoint in group]
+        return [it for it in (*lines, *self._functions.sent) if it.condition and it.condition.strip() in condition]
+
+    async def _send_lines(self, breakpoints: Iterable[Breakpoint]) -> None:
+        self._lines = tuple(breakpoints)
+        wanted: defaultdict[str, list[Breakpoint]] = defaultdict(list)
+        for breakpoint in self._lines:
+            if is_other_language(breakpoint.path, self._quirks.suffixes) or self._is_set_by_others(breakpoint):
+                continue
+            if breakpoint.enabled and not self._hits.is_spent(breakpoint.id):
+                wanted[breakpoint.path].append(breakpoint)
+        for path in sorted({*wanted, *self._sent}):
+            group = tuple(wanted.get(path, ()))
+            if group != self._sent.get(path, ()):
+                await self._send_file(path, group)
+
+    def _is_set_by_others(self, breakpoint: Breakpoint) -> bool:
+        """Of the person whose session it is: their debugger has it, and counts its hits."""
+        return bool(breakpoint.owner) and breakpoint.owner == self._backend.ownership.person
+
+    async def _send_file(self, path: str, group: tuple[Breakpoint, ...]) -> None:
+        self._sent[path] = group
+        self._lines_ever_sent[path] |= {breakpoint.line for breakpoint in group}
+        places = self._places(group)
+        try:
+            told = await self._asked(path, places)
+            if self._quirks.keeps_last_on_line and _have_common_line(told):
+                moved = {it.id: answer.line for place, answer in told for it in place.stands_for if answer.line}
+                places = self._places(group, moved)
+                told = await self._asked(path, places)
+        except AdapterRefusedError as error:
+            self._note_all(group, error.reason)
+            return
+        for place in places:
+            self._note_faults(place)
+        for place, answer in told:
+            self._bound.bind(place, self._with_count(place, answer))
+
+    def _places(
+        self, group: Iterable[Breakpoint], lines: Mapping[int, int] | None = None
+    ) -> tuple[MergedBreakpoint, ...]:
+        def can_join(breakpoint: Breakpoint) -> bool:
+            is_told_by_adapter = bool(breakpoint.log_message) and self._quirks.takes_log_messages
+            return not is_told_by_adapter and not self._condition_fault(breakpoint)
+
+        return merge_by_location(group, or_word=self._quirks.or_word, can_join=can_join, lines=lines)
+
+    async def _asked(
+        self, path: str, places: Sequence[MergedBreakpoint]
+    ) -> list[tuple[MergedBreakpoint, bodies.DapBreakpoint]]:
+        source = {"path": path, "name": Path(path).name}
+        asked = {"source": source, "breakpoints": [self._translated(place) for place in places]}
+        asked |= admit_arguments(self._quirks, [place.sent for place in places])
+        response = await self._backend.request("setBreakpoints", asked, timeout_s=_RESPONSE_TIMEOUT_S)
+        return list(zip(places, read_body(response, bodies.SetBreakpointsResponse).breakpoints, strict=False))
+
+    def _with_count(self, place: MergedBreakpoint, answer: bodies.DapBreakpoint) -> bodies.DapBreakpoint:
+        if answer.message or not self._hits.restarts_count(place.sent.id):
+            return answer
+        anew = localize("This file's breakpoints changed, so the debugger restarted its hit count.")
+        return msgspec.structs.replace(answer, message=localized_str(anew))
+
+    def _note_all(self, group: Iterable[Breakpoint], reason: str) -> None:
+        for breakpoint in group:
+            self._bound.note(breakpoint.id, reason or localized_str(localize("The adapter rejected the breakpoint.")))
+
+    def _note_faults(self, place: MergedBreakpoint) -> None:
+        for it in place.stands_for:
+            self._bound.note(it.id, self._condition_fault(it) or self._failed.get((it.id, it.condition), ""))
+        for it in place.left_out:
+            self._bound.note(it.id, self._condition_fault(it) or SHARED_PLACE_MESSAGE)
+
+    def _condition_fault(self, breakpoint: Breakpoint) -> str:
+        if not breakpoint.condition:
+            return ""
+        return self._quirks.fault_of(breakpoint.condition)
+
+    def _translated(self, place: MergedBreakpoint) -> dict[str, Any]:
+        breakpoint = place.sent
+        asked: dict[str, Any] = {"line": breakpoint.line, **self._conditions(breakpoint)}
+        asked |= {"column": breakpoint.column} if breakpoint.column else {}
+        return asked | self._log_message(place, is_counted_here=self._hits.counts_here(breakpoint.id))
+
+    def _log_message(self, place: MergedBreakpoint, *, is_counted_here: bool) -> dict[str, str]:
+        """An adapter that logs would log each hit: where we count them, we log as well."""
+        breakpoint = place.sent
+        for it in (*place.stands_for, *place.left_out):
+            self._logged_here.pop(it.id, None)
+        is_heeded = self._quirks.takes_log_messages and not (
+            self._quirks.takes_one_option_only and breakpoint.condition
+        )
+        if is_heeded and not is_counted_here:
+            return {"logMessage": breakpoint.log_message} if breakpoint.log_message else {}
+        self._logged_here |= {it.id: it.log_message for it in place.stands_for}
+        return {}
+
+    def _function(self, breakpoint: Breakpoint) -> dict[str, Any]:
+        """By its last name alone for an adapter that knows no other, and then only where it is the one."""
+        asked, condition = self._conditions(breakpoint), self._function_condition(breakpoint)
+        if condition == breakpoint.condition:
+            return {"name": breakpoint.function, **asked}
+        return {**asked, "name": _unqualified(breakpoint.function), "condition": condition}
+
+    def _function_condition(self, breakpoint: Breakpoint) -> str:
+        condition, qualified_expression = breakpoint.condition, self._quirks.qualified_expression
+        if "." not in breakpoint.function or not qualified_expression:
+            return condition
+        is_it = qualified_expression.format(name=breakpoint.function)
+        return f"({is_it}) and ({condition})" if condition else is_it
+
+    def _conditions(self, breakpoint: Breakpoint) -> dict[str, Any]:
+        is_sent = bool(breakpoint.condition) and not self._quirks.condition_expression
+        asked: dict[str, Any] = {"condition": breakpoint.condition} if is_sent else {}
+        return asked | self._hits.translated(breakpoint)
+
+
+def _have_common_line(told: Iterable[tuple[MergedBreakpoint, bodies.DapBreakpoint]]) -> bool:
+    """Whether some were moved to a line at which there is another."""
+    lines = [(answer.line, place.sent.column) for place, answer in told if answer.line]
+    return len(set(lines)) < len(lines)
+
+
+def _unqualified(function: str) -> str:
+    """Without the class, module or namespace that it is of."""
+    return re.split(r"\.|::", function)[-1]

@@ -1,0 +1,53 @@
+"""Whether a run of pytest measures coverage, which would replace the debugger's trace function. Nothing here runs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+# Where a project says how pytest is called, and the one setting that says it.
+_FILES = ("pytest.ini", ".pytest.ini", "pyproject.toml", "tox.ini", "setup.cfg")
+_ADDOPTS = re.compile(r"(?ms)^\s*addopts\s*=\s*(.*?)(?=^\s*\w[\w.-]*\s*=|^\s*\[\w|\Z)")
+_COV = re.compile(r"(?<![\w-])--cov(?![\w])")
+_NOT_LOADED = re.compile(r"-p[ =]?no:(?:pytest_)?cov\b")
+_SITES = ("lib/python3*/site-packages", "lib64/python3*/site-packages", "lib/python3*/dist-packages")
+_SYSTEM_SITES = ("local/lib/python3*/dist-packages", "lib/python3/dist-packages")
+_PLUGIN = "pytest_cov"
+
+
+def measures_coverage(cwd: Path, words: Sequence[str], environment: Mapping[str, str]) -> bool:
+    """By the command, by `PYTEST_ADDOPTS`, or by `addopts` of the project."""
+    files = [file for folder in (cwd, *cwd.parents) for name in _FILES if (file := folder / name).is_file()]
+    told = files[0].read_text("utf-8", "replace") if files else ""
+    said = " ".join([*_ADDOPTS.findall(told), environment.get("PYTEST_ADDOPTS", ""), *words])
+    return bool(_COV.search(said)) and not _NOT_LOADED.search(said)
+
+
+def has_plugin(python: Path, environment: Mapping[str, str], cwd: Path) -> bool:
+    """Whether pytest-cov is installed for that interpreter."""
+    if environment.get("PYTEST_DISABLE_PLUGIN_AUTOLOAD"):
+        return False
+    return any((folder / _PLUGIN).is_dir() for folder in _sites(python, environment, cwd))
+
+
+def _sites(python: Path, environment: Mapping[str, str], cwd: Path) -> Iterator[Path]:
+    yield from (cwd / it for it in environment.get("PYTHONPATH", "").split(":") if it)
+    prefix = python.parent.parent
+    settings = prefix / "pyvenv.cfg"
+    yield from _below(prefix, _SITES)
+    if settings.is_file():
+        told = dict(re.findall(r"(?m)^\s*([\w-]+)\s*=\s*(.*?)\s*$", settings.read_text("utf-8", "replace")))
+        if told.get("include-system-site-packages", "").lower() != "true" or "home" not in told:
+            return
+        prefix = Path(told["home"]).parent
+    else:
+        prefix = python.resolve().parent.parent
+    yield from _below(prefix, (*_SITES, *_SYSTEM_SITES))
+    if not environment.get("PYTHONNOUSERSITE") and environment.get("HOME"):
+        yield from _below(Path(environment["HOME"]) / ".local", _SITES)
+
+
+def _below(prefix: Path, patterns: Sequence[str]) -> Iterator[Path]:
+    for pattern in patterns:
+        yield from prefix.glob(pattern)

@@ -1,1 +1,0 @@
-"""Lua programs by the LuaPanda protocol: a backend like any other."""

@@ -1,0 +1,247 @@
+"""The registry of debug sessions: who owns each, which one a call without an id means, and how long an unused one
+lives.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import count
+from pathlib import Path
+
+import anyio
+
+from dragoman.core.clock import Clock
+from dragoman.core.errors import DragomanError
+from dragoman.debug import session_errors
+from dragoman.debug.errors import too_many_sessions
+from dragoman.debug.session.launch_request import PreparedSession
+from dragoman.debug.session.lifecycle import ChangeSignal
+from dragoman.debug.session.session import DebugSession
+from dragoman.debug.session.states import LIVE_STATES, SessionState
+from dragoman.workspace.caller import Caller
+
+log = logging.getLogger(__name__)
+ENDED_RETENTION_S = 600.0
+MAX_SESSIONS = 64
+
+_LEASED_STATES = frozenset({SessionState.RUNNING, SessionState.STOPPED})
+
+
+@dataclass(slots=True, eq=False)
+class SessionEntry:
+    """A session under its id. After a restart it holds another `DebugSession` under the same id."""
+
+    session: DebugSession
+    prepared: PreparedSession
+    workspace: str
+    client: str
+    used_at_s: float
+    waiting: int = 0
+    linked_sessions: tuple[str, ...] = ()
+    """Those of a compound that end when this one does."""
+    restart_done: anyio.Event | None = None
+    """While it is being started again: who waits for it waits for its next life."""
+    released: anyio.Event = field(default_factory=anyio.Event)
+    started: anyio.Event | None = None
+    """Of one that takes its time to begin: set when it has begun, or failed to."""
+    failure: DragomanError | None = None
+    """Why it did not begin, when nobody was kept waiting for that."""
+
+
+class SessionRegistry:
+    """All sessions by id, and what each client was shown of them."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._by_id: dict[str, SessionEntry] = {}
+        self._seen_stops: dict[tuple[str, str], int] = {}
+        self._shown: dict[tuple[str, str], int] = {}
+        self._showings = count(1)
+
+    def add(self, session: DebugSession, prepared: PreparedSession, client: Caller) -> SessionEntry:
+        entry = SessionEntry(session, prepared, client.place, client.id, self._clock.monotonic_s())
+        self._by_id[session.id] = entry
+        return entry
+
+    def by_id(self, id: str) -> SessionEntry:
+        return self._by_id[id]
+
+    def known(self, client: Caller, id: str) -> SessionEntry:
+        entry = self._by_id.get(id)
+        if entry is None or entry.workspace != client.place:
+            raise session_errors.unknown_session(id, self.ids(client))
+        self.mark_shown(client, entry.session)
+        return self.touch(entry)
+
+    def in_any_workspace(self, id: str) -> SessionEntry:
+        """For who was told of a session by its id, and not of where it is."""
+        if id not in self._by_id:
+            self._drop_expired()
+            raise session_errors.unknown_session(id, list(self._by_id))
+        return self._by_id[id]
+
+    def selected(self, client: Caller) -> SessionEntry:
+        """Without an id: the only live session, else the last one that this client was shown. A guess could step or end
+        a program that the client knows nothing of."""
+        live = self._live(client)
+        if not live:
+            raise session_errors.no_session(self.ids(client))
+        shown = [entry for entry in live if self._shown_order(client, entry)]
+        if len(live) > 1 and not shown:
+            raise session_errors.AmbiguousSessionError([_session_summary(entry.session) for entry in live])
+        return self.touch(max(shown or live, key=lambda entry: self._shown_order(client, entry)))
+
+    def selected_or_last(self, client: Caller) -> SessionEntry:
+        """What can be started again, or read: also one that has ended."""
+        if self._live(client):
+            return self.selected(client)
+        found = [entry for entry in self._by_id.values() if entry.workspace == client.place]
+        if not found:
+            raise session_errors.no_session(self.ids(client))
+        return self.touch(max(found, key=lambda it: (self._shown_order(client, it), it.session.changed_at_ns)))
+
+    def newest(self, client: Caller) -> SessionEntry:
+        """For who only watches: what stopped last, else what changed last."""
+        live = self._live(client)
+        if not live:
+            raise session_errors.no_session(self.ids(client))
+        return max(live, key=lambda it: (it.session.state is SessionState.STOPPED, it.session.changed_at_ns))
+
+    def of(self, client: Caller) -> list[DebugSession]:
+        """Live ones, and ended ones for ten minutes."""
+        self._drop_expired()
+        return [entry.session for entry in self._by_id.values() if entry.workspace == client.place]
+
+    def workspaces(self) -> set[str]:
+        self._drop_expired()
+        return {entry.workspace for entry in self._by_id.values()}
+
+    def live_sessions(self, workspace: str) -> list[DebugSession]:
+        entry = [it.session for it in self._by_id.values() if it.workspace == workspace]
+        return [session for session in entry if session.state in LIVE_STATES]
+
+    def ids(self, client: Caller) -> list[str]:
+        return [session.id for session in self.of(client)]
+
+    def require_capacity(self, count: int) -> None:
+        self._drop_expired()
+        if sum(entry.session.state in LIVE_STATES for entry in self._by_id.values()) + count > MAX_SESSIONS:
+            raise too_many_sessions(limit=MAX_SESSIONS)
+
+    def unused(self, linger_s: float) -> list[DebugSession]:
+        now = self._clock.monotonic_s()
+        found = [it for it in self._by_id.values() if _has_lease(it) and not it.waiting]
+        return [entry.session for entry in found if now - entry.used_at_s > linger_s]
+
+    def touch(self, entry: SessionEntry) -> SessionEntry:
+        entry.used_at_s = self._clock.monotonic_s()
+        return entry
+
+    @contextmanager
+    def waiting_for(self, client: Caller, entry: SessionEntry) -> Iterator[None]:
+        entry.client = client.id
+        entry.waiting += 1
+        try:
+            yield
+        finally:
+            entry.waiting -= 1
+            self.touch(entry)
+
+    @contextmanager
+    def followed(self, entry: SessionEntry) -> Iterator[None]:
+        """A watcher keeps a session alive, and does not become the one whose session it is."""
+        entry.waiting += 1
+        try:
+            yield
+        finally:
+            entry.waiting -= 1
+            self.touch(entry)
+
+    # Which stop each client was told of last: what it asks for next was decided on that one.
+
+    def mark_stop_seen(self, client: Caller, session: DebugSession, number: int) -> None:
+        self._seen_stops[_viewer_key(client), session.id] = number
+
+    def seen_stop(self, client: Caller, session: DebugSession) -> int | None:
+        """A client that was never told of a stop decides on what it finds."""
+        return self._seen_stops.get((_viewer_key(client), session.id))
+
+    def mark_shown(self, client: Caller, session: DebugSession) -> None:
+        """The client is told of this session now: what it asks without an id means this one."""
+        self._shown[_viewer_key(client), session.id] = next(self._showings)
+
+    def _shown_order(self, client: Caller, entry: SessionEntry) -> int:
+        return self._shown.get((_viewer_key(client), entry.session.id), 0)
+
+    def _live(self, client: Caller) -> list[SessionEntry]:
+        """One that ends already counts only where there is no other."""
+        live = [it for it in self._by_id.values() if it.workspace == client.place and it.session.state in LIVE_STATES]
+        return [it for it in live if it.session.state is not SessionState.TERMINATING] or live
+
+    def _drop_expired(self) -> None:
+        now = self._clock.wall_ns()
+        for id, entry in list(self._by_id.items()):
+            if entry.session.ended is not None and now - entry.session.changed_at_ns > ENDED_RETENTION_S * 1e9:
+                del self._by_id[id]
+                self._seen_stops = {key: stop for key, stop in self._seen_stops.items() if key[1] != id}
+                self._shown = {key: at for key, at in self._shown.items() if key[1] != id}
+
+
+def _has_lease(entry: SessionEntry) -> bool:
+    """One that starts has a caller, unless it takes its time. One in an editor is in use as long as it is there."""
+    if entry.session.is_owned_by_person:
+        return False
+    return entry.session.state in _LEASED_STATES or (
+        entry.session.state is SessionState.STARTING and entry.started is not None
+    )
+
+
+def _session_summary(session: DebugSession) -> dict[str, object]:
+    """What tells a session from the others: where it stands, if it does."""
+    choice: dict[str, object] = {"session_id": session.id, "name": session.title, "state": session.state.value}
+    stop = session.stop if session.state is SessionState.STOPPED else None
+    if stop is None:
+        return choice
+    frame = stop.frame
+    place = {"at": f"{frame.path}:{frame.line}", "function_name": frame.name} if frame and frame.path else {}
+    return {**choice, "stop_number": stop.number, "reason": stop.reason, **place}
+
+
+def _viewer_key(client: Caller) -> str:
+    return client.link or client.id
+
+
+@dataclass(frozen=True, slots=True)
+class FollowedSession:
+    """A session for a client that follows it across restarts without owning it."""
+
+    entry: SessionEntry
+
+    @property
+    def session(self) -> DebugSession:
+        """Its present life."""
+        return self.entry.session
+
+    @property
+    def changes(self) -> ChangeSignal:
+        """One for all its lives."""
+        return self.entry.session.changes
+
+    @property
+    def workspace(self) -> Path:
+        return Path(self.entry.workspace)
+
+    @property
+    def is_over(self) -> bool:
+        """Not so where only one life of it has ended."""
+        return self.entry.session.ended is not None and self.entry.restart_done is None
+
+    async def wait_until_started(self) -> None:
+        """Raises why it did not begin."""
+        if self.entry.started is not None:
+            await self.entry.started.wait()
+        if self.entry.failure is not None:
+            raise self.entry.failure

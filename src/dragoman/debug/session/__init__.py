@@ -1,0 +1,1 @@
+"""One debug session, from the handshake with its adapter to its shutdown."""

@@ -1,0 +1,124 @@
+"""The lifecycle of a session: its state, its last stop, its end, and a signal for everyone who waits for a change."""
+
+from __future__ import annotations
+
+import anyio
+
+from dragoman.core.clock import Clock
+from dragoman.debug import session_errors
+from dragoman.debug.errors import already_ended, resuming
+from dragoman.debug.model import ProgramEnd, Stop
+from dragoman.debug.session.states import SessionState, Transition, next_state
+
+
+class ChangeSignal:
+    """Signals that something in a session changed, not what.
+
+    A follower compares with what it published last. So nothing is queued for a slow one, and it publishes everything
+    that it missed as one change.
+    """
+
+    def __init__(self) -> None:
+        self.change_count = 0
+        self._changed: anyio.Event | None = None
+
+    def notify(self) -> None:
+        self.change_count += 1
+        if self._changed is not None:
+            self._changed.set()
+            self._changed = None
+
+    async def wait_for_change(self, change_count: int) -> int:
+        """The count, once it is another than that."""
+        while self.change_count == change_count:
+            if self._changed is None:
+                self._changed = anyio.Event()
+            await self._changed.wait()
+        return self.change_count
+
+
+class SessionLifecycle:
+    """The state of a session, its last stop and its end. Stop numbers go on after a restart, so that a stop from
+    before is never taken for a later one.
+    """
+
+    def __init__(self, clock: Clock, stops: int = 0, changes: ChangeSignal | None = None) -> None:
+        self.state = SessionState.IDLE
+        self.stop: Stop | None = None
+        self.ended: ProgramEnd | None = None
+        self.stops = stops
+        self.changed_at_ns = clock.wall_ns()
+        self._resuming_stop = 0
+        self._clock = clock
+        self._changed = anyio.Event()
+        self._changes = changes or ChangeSignal()
+
+    def transition(self, transition: Transition) -> None:
+        self.state = next_state(self.state, transition)
+        self.changed_at_ns = self._clock.wall_ns()
+        changed, self._changed = self._changed, anyio.Event()
+        changed.set()
+        self._changes.notify()
+
+    def stopped_at(self, stop: Stop) -> None:
+        self.stop, self.stops = stop, stop.number
+        self.transition(Transition.STOPPED)
+
+    def update_stop(self, stop: Stop) -> None:
+        """The same stop, of which something was changed since."""
+        if self.stop is not None and self.stop.number == stop.number:
+            self.stop = stop
+            self._changes.notify()
+
+    def begin_resume(self) -> None:
+        """The program was sent on from its stop; until the debugger confirms it, it stands."""
+        self._resuming_stop = self.stops
+        self._changes.notify()
+
+    def cancel_resume(self) -> None:
+        self._resuming_stop = 0
+        self._changes.notify()
+
+    @property
+    def is_resuming(self) -> bool:
+        return self.state is SessionState.STOPPED and self._resuming_stop == self.stops
+
+    @property
+    def is_at_stop(self) -> bool:
+        """Stopped, and not sent on by a command that the debugger has yet to confirm."""
+        return self.state is SessionState.STOPPED and not self.is_resuming
+
+    def end(self, ended: ProgramEnd) -> None:
+        """Once: how it ended first is how it ended."""
+        if self.ended is None:
+            self.ended = ended
+            self.transition(Transition.ENDED)
+
+    def require_stopped(self) -> Stop:
+        if self.ended is not None:
+            raise already_ended()
+        if self.state is not SessionState.STOPPED or self.stop is None:
+            raise session_errors.not_stopped(self.state)
+        if self.is_resuming:
+            raise resuming()
+        return self.stop
+
+    def current_outcome(self, after_stop: int) -> Stop | ProgramEnd | None:
+        if self.ended is not None:
+            return self.ended
+        is_new = self.state is SessionState.STOPPED and self.stop is not None and self.stop.number > after_stop
+        return self.stop if is_new else None
+
+    async def wait_until_started(self) -> None:
+        while self.state is SessionState.IDLE:
+            await self._changed.wait()
+
+    async def outcome(self, after_stop: int, within_s: float) -> Stop | ProgramEnd | None:
+        """The first stop after number `after_stop`, or the end; None when the time is over."""
+        with anyio.move_on_after(within_s):
+            while True:
+                changed = self._changed
+                if (found := self.current_outcome(after_stop)) is not None:
+                    return found
+                await changed.wait()
+        return None

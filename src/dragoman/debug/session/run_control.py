@@ -1,0 +1,226 @@
+"""Run control: continue, step, pause, jump and restart, each checked against the stop that its caller has seen."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+from dragoman.core.errors import DragomanError
+from dragoman.debug import session_errors
+from dragoman.debug.errors import core_dump, program_not_running
+from dragoman.debug.model import RunTarget, StepKind
+from dragoman.debug.session.handshake import AdapterLaunch
+from dragoman.debug.session.lifecycle import SessionLifecycle
+from dragoman.debug.session.mailbox import Mailbox
+from dragoman.debug.session.request_tracker import RUN_COMMANDS, RequestTracker, TrackedRequest
+from dragoman.debug.session.states import SessionState, Transition
+from dragoman.debug.session.threads import ThreadStates
+from dragoman.protocols.dap import Response, bodies, read_body
+
+_RESPONSE_TIMEOUT_S = 10.0
+
+_STATES_BEFORE_FIRST_STOP = frozenset({SessionState.IDLE, SessionState.STARTING})
+_NO_ARGUMENTS: Mapping[str, Any] = {}
+_STEPS: Mapping[StepKind, str] = {"over": "next", "into": "stepIn", "out": "stepOut"}
+
+SetRunTarget = Callable[[RunTarget | None], Awaitable[None]]
+ResolveFrame = Callable[[int], int]
+RecordEvent = Callable[[str, str, dict[str, Any]], None]
+RequeueStop = Callable[[bodies.StoppedBody], Awaitable[None]]
+
+
+class RunControl:
+    """Runs the commands of callers in their turn. `by` caused what the program does now, with `command`;
+    `resume_count` counts how often it was resumed.
+    """
+
+    def __init__(
+        self,
+        requests: RequestTracker,
+        lifecycle: SessionLifecycle,
+        threads: ThreadStates,
+        mailbox: Mailbox,
+        *,
+        requeue: RequeueStop,
+        record_event: RecordEvent,
+        set_run_to: SetRunTarget,
+        resolve_frame: ResolveFrame,
+        is_core: bool = False,
+    ) -> None:
+        self.by = ""
+        self.names: dict[str, str] = {}
+        """What those who acted call themselves."""
+        self.resume_count = 0
+        self.command = "continue"
+        self._requests = requests
+        self._resumed_stop = 0
+        self._lifecycle = lifecycle
+        self._threads = threads
+        self._mailbox = mailbox
+        self._requeue = requeue
+        self._record_event = record_event
+        self._set_run_to = set_run_to
+        self._resolve_frame = resolve_frame
+        self._is_core = is_core
+
+    async def resume(
+        self,
+        *,
+        thread_id: int | None = None,
+        seen_stop: int | None = None,
+        by: str = "",
+        until: RunTarget | None = None,
+    ) -> None:
+        async def prepare() -> None:
+            if until is not None:
+                await self._set_run_to(until)
+
+        await self._run("continue", thread_id, seen_stop, by, prepare)
+
+    async def step(
+        self,
+        kind: StepKind,
+        *,
+        thread_id: int | None = None,
+        seen_stop: int | None = None,
+        by: str = "",
+        more: Mapping[str, Any] = _NO_ARGUMENTS,
+    ) -> None:
+        """`more` is for the adapter alone: into which call, and how far."""
+        await self._run(_STEPS[kind], thread_id, seen_stop, by, _no_preparation, more)
+
+    async def jump(
+        self,
+        command: str,
+        more: Mapping[str, Any],
+        *,
+        thread_id: int | None = None,
+        frame: int | None = None,
+        seen_stop: int | None = None,
+        by: str = "",
+    ) -> None:
+        """Elsewhere than the program would go by itself: to a line, to the beginning of a frame, backwards.
+
+        Answered first, and told as a stop of its own when it is there."""
+        if frame is not None:
+            self._lifecycle.require_stopped()
+            more = {**more, "frameId": self._resolve_frame(frame)}
+        await self._run(command, thread_id, seen_stop, by, _no_preparation, more)
+
+    def mark_resumed_by(self, by: str) -> None:
+        """Past us: by whom the session really is."""
+        self.by = by
+        self.resume_count += 1
+        self.command = "continue"
+        self._record_event("debug.resumed", self.command, {"command": self.command, "by": by})
+
+    async def pause(self, *, by: str = "") -> None:
+        async def perform() -> None:
+            if self._lifecycle.state is not SessionState.RUNNING:
+                raise program_not_running(state=self._lifecycle.state.value)
+            self.by = by
+            self.command = "pause"
+            self._record_event("debug.paused", "", {"by": by})
+            await self._requests.request(
+                "pause", {"threadId": await self._threads.any()}, timeout_s=_RESPONSE_TIMEOUT_S
+            )
+
+        await self._mailbox.perform(perform)
+
+    async def restart(self, launch: AdapterLaunch, by: str) -> None:
+        """By the adapter itself: what we did not start we cannot start again."""
+
+        async def perform() -> None:
+            self.by = by
+            self.resume_count += 1
+            asked = {"arguments": {**launch.arguments}}
+            await self._requests.request("restart", asked, timeout_s=_RESPONSE_TIMEOUT_S)
+            self._threads.mark_resumed(0, everything=True)
+            self._lifecycle.transition(Transition.RESUMED)
+
+        await self._mailbox.perform(perform)
+
+    async def _run(
+        self,
+        command: str,
+        thread_id: int | None,
+        seen_stop: int | None,
+        by: str,
+        prepare: Callable[[], Awaitable[None]],
+        more: Mapping[str, Any] = _NO_ARGUMENTS,
+    ) -> None:
+        async def perform() -> None:
+            if self._is_core:  # lldb-dap says yes to it, and then nothing happens
+                raise core_dump()
+            thread = await self._require_thread(thread_id, seen_stop)
+            await prepare()
+            self.by = by
+            self.resume_count += 1
+            self.command = command
+            self._record_event("debug.resumed", command, {"command": command, "thread": thread, "by": by})
+            await self._resume(command, thread, more)
+
+        if self._lifecycle.state in _STATES_BEFORE_FIRST_STOP:
+            raise session_errors.not_stopped(
+                self._lifecycle.state
+            )  # else it would lie in the mailbox until the start is over
+        await self._mailbox.perform(perform)
+
+    async def _require_thread(self, thread_id: int | None, seen_stop: int | None) -> int:
+        stop = self._lifecycle.require_stopped()
+        await self._requests.wait_until_idle(_RESPONSE_TIMEOUT_S)
+        if seen_stop is not None and seen_stop != stop.number:
+            raise session_errors.session_moved_on(stop, self.by, self.names.get(self.by, ""), self.command)
+        if thread_id is not None and thread_id != stop.thread_id:
+            await self._threads.require(thread_id)
+        return stop.thread_id if thread_id is None else thread_id
+
+    async def _resume(self, command: str, thread: int, more: Mapping[str, Any]) -> None:
+        """A thread that stands by itself is the next to be told of, when only another was sent on."""
+        together, stops = self._threads.are_all_stopped, self._threads.stops_of(thread)
+        self._resumed_stop = self._lifecycle.stops
+        self._lifecycle.begin_resume()
+        try:
+            whom = {} if "frameId" in more else {"threadId": thread}
+            response = await self._requests.request(command, {**whom, **more}, timeout_s=_RESPONSE_TIMEOUT_S)
+        except DragomanError as error:
+            if error.code == "adapter_gone":
+                return  # it went on, to its end, which is the outcome
+            self._lifecycle.cancel_resume()
+            raise
+        if self._threads.stops_of(thread) != stops:
+            self._confirm_resumed()
+            return  # its next stop came before the answer: it is looked at already
+        self._threads.mark_resumed(
+            thread, everything=_all_threads_continued(response) if command == "continue" else together
+        )
+        self._confirm_resumed()
+        left = self._threads.still_stopped
+        if left is not None and self._lifecycle.state is SessionState.RUNNING:
+            await self._requeue(left)
+
+    def handle_late_response(self, tracked: TrackedRequest) -> None:
+        """A debugger that was busy has sent the program on after all."""
+        stop = self._lifecycle.stop
+        if (
+            tracked.command in RUN_COMMANDS
+            and tracked.error is None
+            and stop is not None
+            and stop.number == self._resumed_stop
+        ):
+            self._lifecycle.begin_resume()
+            self._threads.mark_resumed(stop.thread_id, everything=self._threads.are_all_stopped)
+            self._confirm_resumed()
+
+    def _confirm_resumed(self) -> None:
+        if self._lifecycle.is_resuming:
+            self._lifecycle.transition(Transition.RESUMED)
+
+
+def _all_threads_continued(response: Response) -> bool:
+    """The protocol takes silence for a yes."""
+    return read_body(response, bodies.ContinueResponse).all_threads_continued is not False
+
+
+async def _no_preparation() -> None:
+    return

@@ -1,0 +1,1 @@
+"""Past stops: recorded, listed, compared and searched."""

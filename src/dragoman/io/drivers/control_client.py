@@ -1,0 +1,184 @@
+"""The command line's connection to the daemon: blocking, with the standard library alone, and always with a
+deadline."""
+
+from __future__ import annotations
+
+import os
+import socket
+import time
+from collections.abc import Iterator, Mapping
+from types import TracebackType
+from typing import Any, Self
+
+from dragoman import __version__
+from dragoman.core.errors import DragomanError, RemoteProtocolError
+from dragoman.core.localization import LocalizedText, localize, preferred_language
+from dragoman.core.paths import Paths
+from dragoman.io.errors import daemon_gone, daemon_not_running, foreign_socket, not_answering
+from dragoman.io.net.unix_socket import is_own_peer
+from dragoman.protocols.control import ClientConnection, ControlAnswer, ControlFailure, ControlItem, Hello, Welcome
+
+ANSWER_WITHIN_S = 10.0
+WELCOME_WITHIN_S = 3.0
+"""The daemon greets before it does anything else: one that is silent for this long is stopped or stuck."""
+_TRY_AGAIN_S = 0.01
+
+
+class ControlClient:
+    """One connection to the daemon, one call at a time. Use it as a context manager."""
+
+    def __init__(self, sock: socket.socket) -> None:
+        self._sock = sock
+        self._connection = ClientConnection()
+        self._backlog: list[object] = []
+        self._is_sending = False
+        self._postponed = b""
+
+    @classmethod
+    def open(
+        cls,
+        paths: Paths,
+        *,
+        within_s: float = WELCOME_WITHIN_S,
+        role: str = "control",
+        about: Mapping[str, Any] | None = None,
+    ) -> Self:
+        link = cls(_connect(paths, within_s))
+        try:
+            hello = Hello(role=role, version=__version__, language=preferred_language(), about=about or {})
+            link._send(link._connection.send_hello(hello))
+            link.welcome = link._read_welcome(within_s)
+        except BaseException:
+            link.close()
+            raise
+        return link
+
+    welcome: Welcome
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self._sock.close()
+
+    def detach_socket(self) -> socket.socket:
+        """For a role that speaks its own protocol after the welcome. The daemon sends nothing before the client
+        does."""
+        return self._sock
+
+    def call(self, method: str, params: Mapping[str, Any] | None = None, *, within_s: float = ANSWER_WITHIN_S) -> Any:
+        for value in self.stream(method, params, idle_s=within_s):
+            if isinstance(value, ControlAnswer):
+                return value.result
+        raise daemon_gone()
+
+    def stream(
+        self, method: str, params: Mapping[str, Any] | None = None, *, idle_s: float | None = ANSWER_WITHIN_S
+    ) -> Iterator[ControlItem | ControlAnswer]:
+        """Yield items, then the answer. `idle_s` bounds the silence between two of them (None: a person watches)."""
+        call_id, data = self._connection.send_call(method, params or {})
+        self._send(data)
+        while True:
+            reply = self._next(idle_s)
+            if isinstance(reply, ControlFailure) and reply.id in {0, call_id}:
+                raise DragomanError(reply.code, _verbatim(reply.message), hint=_verbatim(reply.hint))
+            if isinstance(reply, ControlItem | ControlAnswer) and reply.id == call_id:
+                yield reply
+                if isinstance(reply, ControlAnswer):
+                    return
+
+    def post(self, method: str, params: Mapping[str, Any] | None = None) -> None:
+        """Send a call without waiting for its answer, while `stream` waits for another. A signal handler may call
+        it."""
+        data = self._connection.send_call(method, params or {})[1]
+        if self._is_sending:  # the message that the signal interrupted is sent whole first
+            self._postponed += data
+        else:
+            self._send(data)
+
+    def _read_welcome(self, within_s: float) -> Welcome:
+        reply = self._next(within_s)
+        if isinstance(reply, ControlFailure):
+            raise DragomanError(reply.code, _verbatim(reply.message), hint=_verbatim(reply.hint))
+        if not isinstance(reply, Welcome):
+            raise daemon_gone()
+        return reply
+
+    def _send(self, data: bytes) -> None:
+        self._is_sending = True
+        try:
+            while data:
+                self._sock.settimeout(ANSWER_WITHIN_S)
+                self._sock.sendall(data)
+                data, self._postponed = self._postponed, b""
+        except TimeoutError as error:
+            raise not_answering() from error
+        except OSError as error:
+            raise daemon_gone() from error
+        finally:
+            self._is_sending = False
+
+    def _next(self, within_s: float | None) -> object:
+        deadline = None if within_s is None else time.monotonic() + within_s
+        while not self._backlog:
+            self._sock.settimeout(None if deadline is None else max(0.001, deadline - time.monotonic()))
+            try:
+                data = self._sock.recv(65536)
+            except TimeoutError as error:
+                raise not_answering() from error
+            except OSError as error:
+                raise daemon_gone() from error
+            if not data:
+                raise daemon_gone()
+            self._backlog.extend(self._decode(data))
+        return self._backlog.pop(0)
+
+    def _decode(self, data: bytes) -> list[object]:
+        try:
+            return list(self._connection.receive_data(data))
+        except RemoteProtocolError as error:
+            raise DragomanError(
+                "not_dragoman",
+                localize("The program at the daemon's socket is not Dragoman: {reason}.", reason=error),
+                hint=localize("It may be another version. Replace it with `dragoman up --take-over`."),
+            ) from error
+
+
+def _connect(paths: Paths, within_s: float) -> socket.socket:
+    sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    sock.settimeout(within_s)
+    try:
+        _reach(sock, os.fspath(paths.socket), time.monotonic() + within_s)
+        if not is_own_peer(sock):
+            raise foreign_socket(path=paths.socket)
+    except TimeoutError as error:
+        sock.close()
+        raise not_answering() from error
+    except OSError as error:
+        sock.close()
+        raise daemon_not_running() from error
+    except BaseException:
+        sock.close()
+        raise
+    return sock
+
+
+def _reach(sock: socket.socket, path: str, deadline: float) -> None:
+    """A Unix socket with a full queue refuses at once instead of waiting: a busy daemon is not an absent one."""
+    while True:
+        try:
+            return sock.connect(path)
+        except BlockingIOError as error:
+            if time.monotonic() >= deadline:
+                raise TimeoutError from error
+            time.sleep(_TRY_AGAIN_S)
+
+
+def _verbatim(text: str) -> LocalizedText:
+    """The daemon has already translated it."""
+    return localize("{text}", text=text)

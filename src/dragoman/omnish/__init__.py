@@ -1,1 +1,0 @@
-"""The omnish face: shell wrappers speak to the daemon here."""

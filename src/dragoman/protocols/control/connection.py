@@ -1,0 +1,145 @@
+"""Both sides of the control protocol as state machines over lines."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from dragoman.core.errors import LocalProtocolError, RemoteProtocolError
+from dragoman.protocols.control.framing import ControlLines, encode_line
+from dragoman.protocols.control.messages import (
+    PROTOCOL,
+    ControlAnswer,
+    ControlCall,
+    ControlFailure,
+    ControlItem,
+    Hello,
+    Welcome,
+)
+
+Reply = ControlItem | ControlAnswer | ControlFailure
+
+
+class ServerConnection:
+    """The daemon's side: first a hello, then calls (for the role `control`)."""
+
+    def __init__(self) -> None:
+        self._lines = ControlLines()
+        self.hello: Hello | None = None
+
+    def receive_data(self, data: bytes) -> Iterator[Hello | ControlCall]:
+        for line in self._lines.feed(data):
+            if self.hello is None:
+                self.hello = _read_hello(line)
+                yield self.hello
+                if self.hello.role != "control":
+                    return
+            else:
+                yield ControlCall(_integer(line, "id"), _text(line, "method"), _mapping(line, "params"))
+
+    def receive_eof(self) -> None:
+        if self._lines.unfinished:
+            raise RemoteProtocolError("cut_short", "the connection ended within a line")
+
+    def take_rest(self) -> bytes:
+        return self._lines.take_rest()
+
+    def send_welcome(self, welcome: Welcome) -> bytes:
+        return encode_line(
+            {"dragoman": PROTOCOL, "version": welcome.version, "pid": welcome.pid, "instance": welcome.instance}
+        )
+
+    def send(self, reply: Reply) -> bytes:
+        return encode_line(_REPLY_FIELDS[type(reply)](reply))
+
+
+class ClientConnection:
+    """The caller's side. Ids grow by one; a reply to an id that is not open is a protocol error of the daemon."""
+
+    def __init__(self) -> None:
+        self._lines = ControlLines(cap=64 << 20)  # the daemon is trusted more than its callers
+        # A counter that is read and then written would not be safe: a signal handler may call in between.
+        self._ids = itertools.count(1)
+        self._open: set[int] = set()
+
+    def send_hello(self, hello: Hello) -> bytes:
+        return encode_line(
+            {
+                "dragoman": PROTOCOL,
+                "role": hello.role,
+                "version": hello.version,
+                "language": hello.language,
+                "about": dict(hello.about),
+            }
+        )
+
+    def send_call(self, method: str, params: Mapping[str, Any]) -> tuple[int, bytes]:
+        if not method:
+            raise LocalProtocolError("no_method", "a call needs a method")
+        call_id = next(self._ids)
+        self._open.add(call_id)
+        return call_id, encode_line({"id": call_id, "method": method, "params": dict(params)})
+
+    def receive_data(self, data: bytes) -> Iterator[Welcome | Reply]:
+        for line in self._lines.feed(data):
+            yield self._read(line)
+
+    def take_rest(self) -> bytes:
+        return self._lines.take_rest()
+
+    def _read(self, line: Mapping[str, Any]) -> Welcome | Reply:
+        if "dragoman" in line:
+            return Welcome(_text(line, "version"), _integer(line, "pid"), str(line.get("instance", "")))
+        call_id = _integer(line, "id")
+        if call_id not in self._open and call_id != 0:
+            raise RemoteProtocolError("unknown_id", f"a reply to call {call_id}, which is not open")
+        if "item" in line:
+            return ControlItem(call_id, line["item"])
+        self._open.discard(call_id)
+        if "error" in line:
+            error = _mapping(line, "error")
+            return ControlFailure(call_id, _text(error, "code"), _text(error, "message"), str(error.get("hint", "")))
+        return ControlAnswer(call_id, line.get("result"))
+
+
+_REPLY_FIELDS: dict[type[Reply], Any] = {
+    ControlItem: lambda reply: {"id": reply.id, "item": reply.value},
+    ControlAnswer: lambda reply: {"id": reply.id, "result": reply.result},
+    ControlFailure: lambda reply: {
+        "id": reply.id,
+        "error": {"code": reply.code, "message": reply.message, "hint": reply.hint},
+    },
+}
+
+
+def _read_hello(line: Mapping[str, Any]) -> Hello:
+    if line.get("dragoman") != PROTOCOL:
+        raise RemoteProtocolError("not_dragoman", f"the first line does not speak protocol {PROTOCOL}")
+    return Hello(
+        role=_text(line, "role"),
+        version=_text(line, "version"),
+        language=str(line.get("language", "en")),
+        about=_mapping(line, "about"),
+    )
+
+
+def _text(line: Mapping[str, Any], name: str) -> str:
+    value = line.get(name)
+    if not isinstance(value, str):
+        raise RemoteProtocolError("bad_field", f"{name} must be text")
+    return value
+
+
+def _integer(line: Mapping[str, Any], name: str) -> int:
+    value = line.get(name)
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise RemoteProtocolError("bad_field", f"{name} must be a whole number")
+    return value
+
+
+def _mapping(line: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    value = line.get(name, {})
+    if not isinstance(value, dict):
+        raise RemoteProtocolError("bad_field", f"{name} must be an object")
+    return value

@@ -1,0 +1,229 @@
+"""The pump's state: what must be sent to the next daemon, and what the last one still owes the client.
+
+When a daemon exits, the state of its connection is lost. The handshake is replayed to the next one, and its reply
+dropped. A request that was sent completely may have had an effect, so its caller receives an error; one that was not
+sent waits for the next daemon. The daemon makes no requests of its own, so a client's answer cannot be stale.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from dragoman.protocols.jsonrpc.framing import (
+    ENDS_KEPT,
+    LINE_CAP,
+    MESSAGE_CAP,
+    PARTS_AT_MOST,
+    TOO_MANY_PARTS,
+    CappedLines,
+    OverlongLine,
+    has_too_many_parts,
+)
+from dragoman.protocols.jsonrpc.messages import (
+    INVALID_REQUEST,
+    SERVER_ERROR,
+    Id,
+    as_id,
+    error_line,
+    is_message,
+    lost_id,
+    objects_in,
+    replied_id,
+)
+
+# The cost of keeping a line besides its bytes: a million empty lines are not free.
+COST_A_LINE = 256
+# With this much waiting in one direction, the pump stops reading from that side.
+FULL = 1 << 20
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OutgoingLine:
+    """A line with its end, and its effect on the open ids. A batch may have several effects."""
+
+    data: bytes
+    asks: tuple[Id, ...] = ()
+    cancels: tuple[Id, ...] = ()
+    initialize: Id | None = None
+    is_initialized: bool = False
+
+
+class LineOutbox:
+    """`size` is the cost of keeping what was not sent yet."""
+
+    def __init__(self) -> None:
+        self._lines: deque[OutgoingLine] = deque()
+        self._offset = 0
+        self.size = 0
+
+    def __bool__(self) -> bool:
+        return bool(self._lines)
+
+    def __iter__(self) -> Iterator[OutgoingLine]:
+        return iter(self._lines)
+
+    def put(self, line: OutgoingLine) -> None:
+        self._lines.append(line)
+        self.size += len(line.data) + COST_A_LINE
+
+    def head(self) -> memoryview:
+        return memoryview(self._lines[0].data)[self._offset :]
+
+    def took(self, count: int) -> list[OutgoingLine]:
+        """This many bytes were sent; returns the lines that are now complete."""
+        self._offset += count
+        self.size -= count
+        whole = []
+        while self._lines and self._offset >= len(self._lines[0].data):
+            whole.append(self._lines.popleft())
+            self._offset -= len(whole[-1].data)
+            self.size -= COST_A_LINE
+        return whole
+
+    def take_all(self) -> list[OutgoingLine]:
+        """Everything that was not sent completely; a partly sent line counts as not sent."""
+        lines = list(self._lines)
+        self._lines.clear()
+        self._offset = self.size = 0
+        return lines
+
+    def put_all(self, lines: Iterable[OutgoingLine]) -> None:
+        for line in lines:
+            self.put(line)
+
+
+def read_line(data: bytes) -> OutgoingLine:
+    messages = objects_in(data)
+    requests = [(item["method"], as_id(item.get("id"))) for item in messages if isinstance(item.get("method"), str)]
+    cancels = [_cancelled(item.get("params")) for item in messages if item.get("method") == "notifications/cancelled"]
+    return OutgoingLine(
+        data + b"\n",
+        asks=tuple(request_id for _, request_id in requests if request_id is not None),
+        cancels=tuple(request_id for request_id in cancels if request_id is not None),
+        initialize=next((request_id for method, request_id in requests if method == "initialize"), None),
+        is_initialized=any(method == "notifications/initialized" for method, _ in requests),
+    )
+
+
+def _cancelled(params: object) -> Id | None:
+    return as_id(params.get("requestId")) if isinstance(params, dict) else None
+
+
+class Relay:
+    def __init__(self, cap: int = LINE_CAP) -> None:
+        self._cap = cap
+        self._from_client = CappedLines(min(cap, MESSAGE_CAP))  # the daemon accepts no more than that either
+        self._from_daemon = CappedLines(cap)
+        self._open: dict[Id, None] = {}
+        self._initialize: OutgoingLine | None = None
+        self._initialized: OutgoingLine | None = None
+        self._swallowed: Id | None = None
+        self.to_client = LineOutbox()
+        self.to_daemon = LineOutbox()
+
+    @property
+    def reads_client(self) -> bool:
+        return self.to_daemon.size < FULL and self.to_client.size < FULL
+
+    @property
+    def reads_daemon(self) -> bool:
+        return self.to_client.size < FULL
+
+    @property
+    def needs_daemon(self) -> bool:
+        """The client waits for a daemon, or for the handshake's reply."""
+        return bool(self.to_daemon or self._open)
+
+    @property
+    def only_greets(self) -> bool:
+        """Only a handshake waits: a client that leaves now has requested nothing."""
+        request_ids = [*self._open, *(request_id for line in self.to_daemon for request_id in line.asks)]
+        greetings = {line.initialize for line in (self._initialize, *self.to_daemon) if line is not None}
+        return all(request_id in greetings for request_id in request_ids)
+
+    def receive_from_client(self, data: bytes) -> None:
+        for line in self._from_client.feed(data):
+            if isinstance(line, OverlongLine):
+                self._refuse_overlong(line, self._from_client.cap)
+            elif has_too_many_parts(line):
+                self._refuse_parts(line)
+            elif line.strip():
+                self.to_daemon.put(read_line(line))
+
+    def receive_from_daemon(self, data: bytes) -> None:
+        for line in self._from_daemon.feed(data):
+            request_id = lost_id(line) if isinstance(line, OverlongLine) else replied_id(line)
+            if request_id is not None:
+                self._open.pop(request_id, None)
+            if isinstance(line, OverlongLine):
+                self._refuse_overlong(line, self._cap)
+            elif request_id is not None and request_id == self._swallowed:
+                self._swallowed = None
+            elif is_message(line):
+                self._send_to_client(line)
+
+    def sent_to_daemon(self, count: int) -> None:
+        for line in self.to_daemon.took(count):
+            self._hand_over(line)
+
+    def daemon_found(self) -> None:
+        """A client that has not begun needs no replay; the stateless revisions have no handshake."""
+        again = [line for line in (self._initialize, self._initialized) if line is not None]
+        if self._initialize is not None and self._initialize.initialize not in self._open:
+            self._swallowed = self._initialize.initialize
+        self.to_daemon.put_all(again + self.to_daemon.take_all())
+
+    def daemon_lost(self, code: str, message: str) -> None:
+        """An `initialize` without a reply is sent again instead: it changes nothing, and the client needs it."""
+        asking = self._initialize.initialize if self._initialize else None
+        for request_id in [request_id for request_id in self._open if request_id != asking]:
+            del self._open[request_id]
+            self._refuse(request_id, code, message)
+        again = (self._initialize, self._initialized)
+        self.to_daemon.put_all([line for line in self.to_daemon.take_all() if line not in again])
+        self._from_daemon = CappedLines(self._cap)
+        self._swallowed = None
+
+    def daemon_not_found(self, code: str, message: str) -> None:
+        """Every waiting request gets an error.
+
+        Messages that need no reply are dropped, except the end of the handshake.
+        """
+        for line in self.to_daemon.take_all():
+            for request_id in line.asks:
+                self._refuse(request_id, code, message)
+            if line.is_initialized and self._initialize is not None:
+                self._initialized = line
+        for request_id in self._open:  # at most an `initialize`: the others got an error when the daemon was lost
+            self._refuse(request_id, code, message)
+            self._initialize = self._initialized = None
+        self._open.clear()
+
+    def _hand_over(self, line: OutgoingLine) -> None:
+        self._open.update(dict.fromkeys(line.asks))
+        for request_id in line.cancels:  # a cancelled request is never answered
+            self._open.pop(request_id, None)
+        if line.initialize is not None and line is not self._initialize:
+            self._initialize, self._initialized = line, None
+        if line.is_initialized:
+            self._initialized = line
+        if self._swallowed is not None and line is self._initialize:
+            del self._open[self._swallowed]
+
+    def _refuse_parts(self, line: bytes) -> None:
+        """It reaches neither the daemon nor a parser here: a flood costs no more than its bytes."""
+        ends = OverlongLine(line[:ENDS_KEPT], line[-ENDS_KEPT:])
+        message = f"a message of more than {PARTS_AT_MOST} parts is not passed on"
+        self._send_to_client(error_line(lost_id(ends), INVALID_REQUEST, message, {"code": TOO_MANY_PARTS}))
+
+    def _refuse_overlong(self, line: OverlongLine, cap: int) -> None:
+        message = f"a message of more than {cap} bytes is not passed on"
+        self._send_to_client(error_line(lost_id(line), INVALID_REQUEST, message, {"code": "line_too_long"}))
+
+    def _refuse(self, request_id: Id, code: str, message: str) -> None:
+        self._send_to_client(error_line(request_id, SERVER_ERROR, message, {"code": code}))
+
+    def _send_to_client(self, line: bytes) -> None:
+        self.to_client.put(OutgoingLine(line + b"\n"))

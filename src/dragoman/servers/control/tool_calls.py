@@ -1,0 +1,204 @@
+"""The role `tools` of the daemon's socket: the tools, for callers that only have a shell.
+
+The hello says who calls (workspace, working folder, environment). Calls follow as in the role `control`, but several
+may be open at once, so that one call can interrupt the wait of another. A call that takes long reports progress every
+few seconds.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import anyio
+from anyio.abc import ByteStream
+
+from dragoman.core.errors import DragomanError, RemoteProtocolError, internal_error
+from dragoman.core.localization import localize
+from dragoman.protocols.control import ControlAnswer, ControlCall, ControlFailure, ControlItem, Hello, ServerConnection
+from dragoman.servers.control.debug_runs import DebugRuns
+from dragoman.servers.control.errors import bad_request
+from dragoman.servers.control.server import Params, failure_reply
+from dragoman.servers.control.shell_text import shell_lines
+from dragoman.servers.mcp.stdio_endpoint import caller_of
+from dragoman.tools import ToolOutcome, ToolRegistry
+from dragoman.tools.debug import OpenWaits
+from dragoman.workspace.caller import Caller
+
+log = logging.getLogger(__name__)
+
+# One client for all shells: a command finds the session that the previous command started, and learns if it has moved
+# since.
+CALLER = "shell"
+MAX_OPEN_CALLS = 16
+PROGRESS_EVERY_S = 5.0
+SENT_WITHIN_S = 10.0
+NEXT_CALL_WITHIN_S = 7200.0  # The longest wait of a tool is one hour.
+MAX_BREAKPOINTS = 1000
+_INTERRUPT_TIMEOUT_S = 60.0
+_POLL_INTERVAL_S = 0.02
+_READ = 65536
+_DISCONNECTED = (OSError, anyio.BrokenResourceError, anyio.ClosedResourceError, anyio.EndOfStream)
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCallServer:
+    """Serves the role `tools`: one `_ToolConnection` per connection."""
+
+    registry: ToolRegistry
+    waits: OpenWaits
+    runs: DebugRuns
+
+    async def __call__(self, hello: Hello, stream: ByteStream, rest: bytes) -> None:
+        caller = replace(caller_of(hello), id=CALLER)
+        await _ToolConnection(self, caller, hello, stream).hold(rest)
+
+
+@dataclass(slots=True)
+class _ToolConnection:
+    face: ToolCallServer
+    caller: Caller
+    hello: Hello
+    stream: ByteStream
+    open: dict[int, Caller] = field(default_factory=dict)
+    sending: anyio.Lock = field(default_factory=anyio.Lock)
+    connection: ServerConnection = field(default_factory=ServerConnection)
+
+    async def hold(self, rest: bytes) -> None:
+        """Serve one connection.
+
+        If the caller leaves, its open calls stop waiting; sessions that they started continue.
+        """
+        self.connection.hello = self.hello
+        async with anyio.create_task_group() as group:
+            try:
+                async for call in self._calls(rest):
+                    self._require_room(call.id)
+                    self.open[call.id] = replace(self.caller)
+                    group.start_soon(self._answer, call)
+            except RemoteProtocolError as error:
+                await self._send(ControlFailure(0, error.code, error.message))
+            except _DISCONNECTED:
+                pass
+            group.cancel_scope.cancel("the caller left")
+
+    async def _calls(self, data: bytes) -> AsyncIterator[ControlCall]:
+        while True:
+            for message in self.connection.receive_data(data):
+                if isinstance(message, ControlCall):
+                    yield message
+            with anyio.fail_after(NEXT_CALL_WITHIN_S):
+                data = await self.stream.receive(_READ)
+
+    def _require_room(self, id: int) -> None:
+        """Open calls are counted by their ids. If two could share an id, the limit would not hold."""
+        if id in self.open:
+            raise RemoteProtocolError("repeated_id", f"the call {id} is open already")
+        if len(self.open) >= MAX_OPEN_CALLS:
+            raise RemoteProtocolError("too_many_calls", f"more than {MAX_OPEN_CALLS} calls are open")
+
+    async def _answer(self, call: ControlCall) -> None:
+        try:
+            async with anyio.create_task_group() as group:
+                group.start_soon(self._report_progress, call)
+                reply = await self._reply(call)
+                group.cancel_scope.cancel("it is answered")
+            await self._send(reply)
+        except _DISCONNECTED:
+            return
+        finally:
+            self.open.pop(call.id, None)
+
+    async def _reply(self, call: ControlCall) -> ControlAnswer | ControlFailure:
+        methods: Mapping[str, Callable[[ControlCall], Awaitable[Any]]] = {
+            "call": self._call,
+            "run": self._run,
+            "stop_waiting": self._stop_waiting,
+        }
+        try:
+            return ControlAnswer(call.id, await methods.get(call.method, _unknown_method)(call))
+        except DragomanError as error:
+            return failure_reply(call, error, self.caller.language)
+        except Exception:
+            log.exception("the call %s failed", ascii(call.method[:60]))
+            return failure_reply(call, internal_error(), self.caller.language)
+
+    async def _report_progress(self, call: ControlCall) -> None:
+        began = anyio.current_time()
+        with contextlib.suppress(*_DISCONNECTED):
+            while True:
+                await anyio.sleep(PROGRESS_EVERY_S)
+                await self._send(ControlItem(call.id, {"waited_s": round(anyio.current_time() - began)}))
+
+    async def _send(self, reply: ControlItem | ControlAnswer | ControlFailure) -> None:
+        """Send a whole line under a lock: an answer must not cut into a progress line."""
+        async with self.sending:
+            with anyio.fail_after(SENT_WITHIN_S, shield=True):
+                await self.stream.send(self.connection.send(reply))
+
+    # The methods.
+
+    async def _call(self, call: ControlCall) -> dict[str, Any]:
+        tool, arguments = call.params.get("tool"), call.params.get("arguments", {})
+        if not isinstance(tool, str) or not isinstance(arguments, dict):
+            raise bad_request()
+        caller = self.open[call.id]
+        if call.params.get("all_workspaces") is True:
+            caller = self.open[call.id] = replace(caller, sees_every_workspace=True)
+        return self._shaped(await self.face.registry.call(tool, arguments, caller))
+
+    async def _run(self, call: ControlCall) -> dict[str, Any]:
+        """Set the breakpoints, then start.
+
+        Without `keep` the breakpoints belong to this run and are removed with it.
+        """
+        start, breakpoints = call.params.get("start", {}), _breakpoints(call.params)
+        async with self.face.runs.open_run(self.caller.workspace) as run:
+            owner = self.caller if call.params.get("keep") else replace(self.caller, id=run.client.id)
+            for wanted in breakpoints:
+                outcome = await self.face.registry.call("set_breakpoint", wanted, owner)
+                if outcome.is_error:
+                    return self._shaped(outcome)
+            return self._shaped(await self.face.registry.call("start_debugging", start, self.open[call.id]))
+
+    async def _stop_waiting(self, call: ControlCall) -> dict[str, Any]:
+        if call.params.get("own"):
+            return {"count": await self._stop_own(call.id)}
+        session_id = call.params.get("session_id", "")
+        return {"count": self.face.waits.interrupt(session_id=session_id if isinstance(session_id, str) else "")}
+
+    async def _stop_own(self, asking: int) -> int:
+        """Interrupt the waits of this connection.
+
+        A start that is in progress cannot be interrupted; the wait after it is, as soon as it begins.
+        """
+        with anyio.move_on_after(_INTERRUPT_TIMEOUT_S):
+            while waiting := [caller for id, caller in self.open.items() if id != asking]:
+                if count := sum(self.face.waits.interrupt(call=caller) for caller in waiting):
+                    return count
+                await anyio.sleep(_POLL_INTERVAL_S)
+        return 0
+
+    def _shaped(self, outcome: ToolOutcome) -> dict[str, Any]:
+        data = outcome.data.model_dump(mode="json")
+        return {"data": data, "lines": shell_lines(outcome, self.caller.language), "is_error": outcome.is_error}
+
+
+async def _unknown_method(call: ControlCall) -> Any:
+    raise DragomanError(
+        "unknown_method",
+        localize("This daemon does not support `{method}`.", method=ascii(call.method[:60])),
+        hint=localize("The CLI may be newer than the daemon. Run `dragoman restart` to update the daemon."),
+    )
+
+
+def _breakpoints(params: Params) -> list[dict[str, Any]]:
+    wanted = params.get("breakpoints", [])
+    if not isinstance(wanted, list) or not all(isinstance(it, dict) for it in wanted):
+        raise bad_request()
+    if len(wanted) > MAX_BREAKPOINTS or not isinstance(params.get("start", {}), dict):
+        raise bad_request()
+    return wanted

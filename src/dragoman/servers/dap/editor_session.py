@@ -1,0 +1,209 @@
+"""One editor in one session, from attach or launch until it disconnects."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import anyio
+
+from dragoman.core.localization import Language
+from dragoman.debug.registry import FollowedSession
+from dragoman.debug.service import DebugService
+from dragoman.debug.session.states import LIVE_STATES
+from dragoman.io.drivers.dap_editor_driver import DapEditorDriver
+from dragoman.servers.dap import arguments as take
+from dragoman.servers.dap.bodies import EditorCoordinates
+from dragoman.servers.dap.breakpoints import BreakpointRequests
+from dragoman.servers.dap.event_publisher import DapEventPublisher
+from dragoman.servers.dap.inspection import InspectionRequests, PassthroughRequests
+from dragoman.servers.dap.run_control import RunControlRequests
+from dragoman.workspace.caller import Caller
+
+_LEAVE_TIMEOUT_S = 3.0
+
+Handler = Callable[[Any], Awaitable[dict[str, Any]]]
+
+
+@dataclass(frozen=True, slots=True)
+class RequestHandler:
+    """A DAP request: its arguments and its handler. `in_order`: it starts only after every earlier request is done."""
+
+    arguments: type
+    handle: Handler
+    changes: bool = False
+    in_order: bool = False
+    needs: str = ""
+    """The capability that the adapter must declare."""
+
+
+@dataclass(frozen=True, slots=True)
+class EditorOptions:
+    """How this editor counts lines, which language it reads, and whether it may change anything."""
+
+    coordinates: EditorCoordinates
+    language: Language
+    invalidates: bool = False
+    mirrors: bool = False
+    may_change: bool = True
+
+
+class EditorSession:
+    """One editor's part in one session: the table of requests that it may send, and the publisher of its events.
+
+    Leaving ends nothing except a start that nobody continues.
+    """
+
+    def __init__(
+        self,
+        service: DebugService,
+        client: Caller,
+        followed: FollowedSession,
+        host: DapEditorDriver,
+        options: EditorOptions,
+        hold: anyio.Event | None = None,
+    ) -> None:
+        """`hold` is given if this editor started the session and its program waits for the configuration."""
+        self.followed = followed
+        self.options = options
+        self.is_configured = False
+        self._client = client
+        self._hold = hold
+        self.publisher = DapEventPublisher(
+            host,
+            followed,
+            options.coordinates,
+            options.language,
+            id=client.id,
+            invalidates=options.invalidates,
+            is_kept=service.has_breakpoint,
+        )
+        self._setting = BreakpointRequests(
+            service,
+            client,
+            followed,
+            self.publisher,
+            options.coordinates,
+            options.language,
+            may_change=options.may_change,
+            decides=hold is not None,
+            mirrors=options.mirrors,
+        )
+        self.publisher.others = self._setting.others if options.mirrors else None
+        looking = InspectionRequests(service, client, followed, options.coordinates, may_change=options.may_change)
+        moving = RunControlRequests(service, client, followed, self.publisher)
+        self.served = _request_handlers(looking, moving, self._setting) | _passthrough_handlers(
+            PassthroughRequests(followed, options.coordinates), moving
+        )
+
+    async def finish_configuration(self) -> bool:
+        """Return whether this is the first `configurationDone`. From then on the editor receives events."""
+        if self._hold is not None and not self.is_configured:
+            await self._setting.decide_exceptions()
+        if self._hold is not None:
+            self._hold.set()
+        before, self.is_configured = self.is_configured, True
+        return not before
+
+    def ends_on_disconnect(self, args: take.DisconnectArguments) -> bool:
+        """As DAP defines it: a launched program ends with its editor; an attached or joined one does not."""
+        if args.terminate_debuggee is not None:
+            return args.terminate_debuggee
+        return self._hold is not None and self.followed.session.launch.is_launch
+
+    async def end(self) -> None:
+        """End the session. If it has ended already, that is not an error."""
+        if self.followed.session.state in LIVE_STATES:
+            await self.followed.session.terminate(by=self._client.id)
+
+    async def detach(self) -> None:
+        """Leave the session.
+
+        Only a start that nobody continues is ended. Shielded, so that it also completes when the connection is lost.
+        """
+        with anyio.move_on_after(_LEAVE_TIMEOUT_S, shield=True):
+            if self._hold is not None and not self._hold.is_set():
+                await self.end()
+            if self.options.may_change:
+                await self._setting.remove_own()
+
+
+def _request_handlers(
+    looking: InspectionRequests, moving: RunControlRequests, setting: BreakpointRequests
+) -> dict[str, RequestHandler]:
+    return {
+        "threads": RequestHandler(take.AnyArguments, looking.threads),
+        "stackTrace": RequestHandler(take.StackTraceArguments, looking.stack),
+        "scopes": RequestHandler(take.ScopesArguments, looking.scopes),
+        "variables": RequestHandler(take.VariablesArguments, looking.variables),
+        "evaluate": RequestHandler(take.EvaluateArguments, looking.evaluate),
+        "exceptionInfo": RequestHandler(take.ThreadArguments, looking.exception),
+        "source": RequestHandler(take.SourceArguments, looking.source),
+        "loadedSources": RequestHandler(take.AnyArguments, looking.loaded_sources),
+        "modules": RequestHandler(take.ModulesArguments, looking.modules),
+        "completions": RequestHandler(take.CompletionsArguments, looking.completions),
+        "dataBreakpointInfo": RequestHandler(take.DataBreakpointInfoArguments, setting.data_info),
+        "setVariable": RequestHandler(take.SetVariableArguments, looking.set_variable, changes=True),
+        "setExpression": RequestHandler(take.SetExpressionArguments, looking.set_expression, changes=True),
+        "continue": RequestHandler(take.ThreadArguments, moving.resume, changes=True),
+        "next": RequestHandler(take.StepArguments, moving.step_over, changes=True),
+        "stepIn": RequestHandler(take.StepArguments, moving.step_into, changes=True),
+        "stepOut": RequestHandler(take.StepArguments, moving.step_out, changes=True),
+        "pause": RequestHandler(take.ThreadArguments, moving.pause, changes=True),
+        "restart": RequestHandler(take.AnyArguments, moving.restart, changes=True),
+        "terminate": RequestHandler(take.AnyArguments, moving.terminate, changes=True),
+        # Where breakpoints are not permitted, each one carries the reason: an editor sends them without being asked.
+        "setBreakpoints": RequestHandler(take.SetBreakpointsArguments, setting.set_line_breakpoints, in_order=True),
+        "setFunctionBreakpoints": RequestHandler(
+            take.SetFunctionBreakpointsArguments, setting.set_function_breakpoints, in_order=True
+        ),
+        "setExceptionBreakpoints": RequestHandler(
+            take.SetExceptionBreakpointsArguments, setting.set_exception_breakpoints, in_order=True
+        ),
+        "setDataBreakpoints": RequestHandler(
+            take.SetDataBreakpointsArguments, setting.set_data_breakpoints, in_order=True
+        ),
+        # Breakpoints of other clients: an editor that shows them lets a person change them there.
+        "dragomanRemoveBreakpoint": RequestHandler(
+            take.RemoveBreakpointArguments, setting.remove_breakpoint, changes=True, in_order=True
+        ),
+        "dragomanChangeBreakpoint": RequestHandler(
+            take.ChangeBreakpointArguments, setting.change_other_breakpoint, changes=True, in_order=True
+        ),
+    }
+
+
+def _passthrough_handlers(passing: PassthroughRequests, moving: RunControlRequests) -> dict[str, RequestHandler]:
+    """The requests that go to the adapter, if the adapter supports them."""
+    looks = {
+        "readMemory": RequestHandler(take.ReadMemoryArguments, passing.read_memory, needs="supportsReadMemoryRequest"),
+        "disassemble": RequestHandler(
+            take.DisassembleArguments, passing.disassemble, needs="supportsDisassembleRequest"
+        ),
+        "stepInTargets": RequestHandler(
+            take.FrameArguments, passing.step_in_targets, needs="supportsStepInTargetsRequest"
+        ),
+        "gotoTargets": RequestHandler(
+            take.SourceRangeArguments, passing.goto_targets, needs="supportsGotoTargetsRequest"
+        ),
+        "breakpointLocations": RequestHandler(
+            take.SourceRangeArguments, passing.breakpoint_locations, needs="supportsBreakpointLocationsRequest"
+        ),
+    }
+    changes = {
+        "writeMemory": RequestHandler(
+            take.WriteMemoryArguments, passing.write_memory, needs="supportsWriteMemoryRequest"
+        ),
+        "terminateThreads": RequestHandler(
+            take.TerminateThreadsArguments, passing.terminate_threads, needs="supportsTerminateThreadsRequest"
+        ),
+        "collectGarbage": RequestHandler(
+            take.AnyArguments, passing.collect_garbage, needs="supportsCollectGarbageRequest"
+        ),
+        "goto": RequestHandler(take.GotoArguments, moving.goto, needs="supportsGotoTargetsRequest"),
+        "restartFrame": RequestHandler(take.FrameArguments, moving.restart_frame, needs="supportsRestartFrame"),
+        "stepBack": RequestHandler(take.StepArguments, moving.step_back, needs="supportsStepBack"),
+        "reverseContinue": RequestHandler(take.ThreadArguments, moving.reverse_continue, needs="supportsStepBack"),
+    }
+    return looks | {command: replace(served, changes=True) for command, served in changes.items()}

@@ -1,0 +1,1 @@
+"""The omnish server: shell wrappers connect to the daemon here."""

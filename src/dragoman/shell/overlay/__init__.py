@@ -1,0 +1,1 @@
+"""What the wrapper draws over a shell: suggestions, questions, consent prompts and notices."""

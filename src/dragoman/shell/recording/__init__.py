@@ -1,0 +1,1 @@
+"""What the wrapper sends to the daemon: output, commands and their outcome."""

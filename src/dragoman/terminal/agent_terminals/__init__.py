@@ -1,0 +1,1 @@
+"""Terminals that the daemon holds for agents."""

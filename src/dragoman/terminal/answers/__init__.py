@@ -1,0 +1,1 @@
+"""Answers to questions about terminals, from the record and with a model if one is configured."""

@@ -1,0 +1,1 @@
+"""Suggests command lines, learnt from the commands that a person ran."""

@@ -1,0 +1,1 @@
+"""The record of terminals: streams, commands, live state and maintenance."""

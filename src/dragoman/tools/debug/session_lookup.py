@@ -1,0 +1,96 @@
+"""The debug client, the sessions, the files and the threads that a tool's caller means."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+import anyio
+
+from dragoman.core.errors import DragomanError, RemoteProtocolError
+from dragoman.core.localization import LocalizedText, localize
+from dragoman.debug import client_ids
+from dragoman.debug.model import ThreadInfo
+from dragoman.debug.service import DebugService
+from dragoman.debug.session.session import DebugSession
+from dragoman.debug.session.states import LIVE_STATES, SessionState
+from dragoman.debug.session.supervisor import DAEMON_ID
+from dragoman.tools.agent_text import path
+from dragoman.tools.debug.results import OtherThread, ThreadAnswer
+from dragoman.tools.debug.values import name
+from dragoman.workspace.caller import Caller
+
+MAX_THREADS_SHOWN = 20
+_THREADS_TIMEOUT_S = 2.0
+
+
+def describe_actor(id: str, caller: Caller) -> LocalizedText:
+    """Who did something, for a caller: ids of others say nothing to it."""
+    if id == DAEMON_ID:
+        return localize("{text}", text=DAEMON_ID)
+    return client_ids.person_label(id) or (localize("this client") if id == caller.id else localize("another client"))
+
+
+def stack_files(service: DebugService, client: Caller) -> frozenset[str]:
+    """What the stack of a stopped session names may be read and broken in, wherever it lies."""
+    stops = [session.stop for session in service.sessions(client) if session.state is SessionState.STOPPED]
+    return frozenset(frame.path for stop in stops if stop for frame in stop.frames if frame.path)
+
+
+def other_live_sessions(service: DebugService, client: Caller, but: Collection[str]) -> list[DebugSession]:
+    """The others of the workspace, the one that is meant without an id first."""
+    live = [
+        it
+        for it in service.sessions(client)
+        if it.state in LIVE_STATES - {SessionState.TERMINATING} and it.id not in but
+    ]
+    meant = default_session_id(service, client)
+    return sorted(live, key=lambda it: it.id != meant)
+
+
+def default_session_id(service: DebugService, client: Caller) -> str:
+    """Its id; empty where a call has to name one."""
+    try:
+        return service.find(client).id
+    except DragomanError:
+        return ""
+
+
+_STATES_WITH_THREADS = frozenset({SessionState.RUNNING, SessionState.STOPPED})
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadReader:
+    """Reads the threads of a session for a result. A result must neither wait for them nor fail because of them."""
+
+    service: DebugService
+
+    async def of(self, client: Caller, session: DebugSession, *, placed: bool) -> Sequence[ThreadInfo]:
+        if session.state not in _STATES_WITH_THREADS:
+            return ()
+        found: Sequence[ThreadInfo] = ()
+        with anyio.move_on_after(_THREADS_TIMEOUT_S):
+            try:
+                found = await self.service.find(client, session.id).inspection.threads(placed=placed)
+            except (DragomanError, RemoteProtocolError):
+                return ()
+        return found
+
+
+def other_threads(threads: Sequence[ThreadInfo], stopped: int) -> list[OtherThread]:
+    others = [thread for thread in threads if thread.id != stopped]
+    return [OtherThread(thread_id=it.id, name=name(it.name), state=it.state) for it in others[:MAX_THREADS_SHOWN]]
+
+
+def thread_answers(threads: Sequence[ThreadInfo]) -> list[ThreadAnswer]:
+    return [
+        ThreadAnswer(
+            thread_id=it.id,
+            name=name(it.name),
+            state=it.state,
+            function_name=name(it.function) or None,
+            file_path=path(it.path) or None,
+            line_number=it.line or None,
+        )
+        for it in threads[:MAX_THREADS_SHOWN]
+    ]

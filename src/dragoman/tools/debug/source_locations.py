@@ -1,0 +1,217 @@
+"""From the file and line that an agent names to a location that exists, or to suggestions."""
+
+from __future__ import annotations
+
+import difflib
+import os
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import Protocol
+
+import anyio.to_thread
+
+from dragoman.core.localization import localize
+from dragoman.tools.agent_text import one_line
+from dragoman.tools.debug.failures import ToolError
+from dragoman.workspace.file_access import MOST_BYTES, MOST_CHARACTERS, FileAccessError, FileAccessPolicy
+
+_MOST_NAMES = 5000
+_NEAREST = 3
+_LINES_LISTED = 10
+_LINE_SHOWN = 120
+_PATH_SHOWN = 400
+
+
+class SourceReader(Protocol):
+    async def read(self, path: str, workspace: Path, named: Collection[str] = ()) -> list[str]:
+        """All lines; `RefusedError` says why there are none to be had."""
+        ...
+
+    async def lines(self, path: str, workspace: Path, named: Collection[str] = ()) -> list[str] | None:
+        """The same for who can do without them."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFiles:
+    rule: FileAccessPolicy = field(default_factory=FileAccessPolicy)
+
+    async def read(self, path: str, workspace: Path, named: Collection[str] = ()) -> list[str]:
+        data = await anyio.to_thread.run_sync(self.rule.read, path, workspace, named)
+        return _lines(data.decode("utf-8", "replace"))
+
+    async def lines(self, path: str, workspace: Path, named: Collection[str] = ()) -> list[str] | None:
+        try:
+            return await self.read(path, workspace, named)
+        except FileAccessError:
+            return None
+
+
+def _lines(text: str) -> list[str]:
+    """As debuggers count them: a form feed or a Unicode separator within a line does not begin a new one."""
+    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    return lines[:-1] if not lines[-1] else lines
+
+
+_NOT_SOURCE = frozenset({"node_modules", "__pycache__", "target", "dist", "build", "venv"})
+
+
+def absolute_path(file_path: str, workspace: Path) -> str:
+    """As written, without `..`: an adapter knows a file by the path it was started with, not by where a link leads."""
+    return os.path.normpath(workspace / file_path)
+
+
+@dataclass(frozen=True, slots=True)
+class SourceLocations:
+    """Resolves the files and lines that agents name."""
+
+    sources: SourceReader
+
+    async def resolve_line(
+        self, file_path: str, workspace: Path, named: Collection[str], line: int | None, text: str
+    ) -> tuple[str, int]:
+        """The file and the line of a breakpoint to be; raises where there is no such place."""
+        if (line is None) == (not text):
+            raise _line_or_text_needed()
+        path, lines = await self.read(file_path, workspace, named)
+        if line is not None:
+            require_line(line, lines)
+            return path, line
+        return path, _line_with_text(text, require_text(lines))
+
+    async def read(self, file_path: str, workspace: Path, named: Collection[str]) -> tuple[str, list[str] | None]:
+        """The file and its lines; None for lines that cannot be shown, though the file is there."""
+        path = absolute_path(file_path, workspace)
+        try:
+            return path, await self.sources.read(path, workspace, named)
+        except FileAccessError as refused:
+            if refused.why in _CANNOT_BE_SHOWN:
+                return path, None
+            if refused.why == "missing":
+                raise await anyio.to_thread.run_sync(_no_file, path, workspace) from refused
+            raise _REFUSALS[refused.why](path) from refused
+
+
+def require_text(lines: list[str] | None) -> list[str]:
+    if lines is None:
+        raise ToolError(
+            "unreadable_file",
+            localize("Cannot show the file: it is too large or not readable."),
+            hint=localize("Pass `line_number`; files up to {limit} bytes can be shown.", limit=MOST_BYTES),
+        )
+    return lines
+
+
+def require_line(line: int, lines: list[str] | None) -> None:
+    if lines is not None and line > len(lines):
+        raise ToolError(
+            "line_past_end",
+            localize("Line {line} is past the end: the file has {count} lines.", line=line, count=len(lines)),
+            hint=localize("Choose a line in the file, or pass `line_text`."),
+            line_count=len(lines),
+        )
+
+
+def _line_with_text(text: str, lines: list[str]) -> int:
+    found = [number for number, line in enumerate(lines, 1) if text in line]
+    if len(found) == 1:
+        return found[0]
+    listed = [{"line": number, "text": one_line(lines[number - 1].strip(), _LINE_SHOWN)} for number in found]
+    if found:
+        raise ToolError(
+            "ambiguous_line",
+            localize("{count} lines contain this text.", count=len(found)),
+            hint=localize("Pass more of the line, or its `line_number`."),
+            lines=listed[:_LINES_LISTED],
+        )
+    raise ToolError(
+        "no_such_line",
+        localize("No line in the file contains this text."),
+        hint=localize("Spaces count; pass a part of the line that you are sure of."),
+    )
+
+
+def _nearest(path: Path, workspace: Path) -> list[str]:
+    """By the file's own name first, wherever it is in the workspace; then by its whole path."""
+    known = list(islice(_files(workspace), _MOST_NAMES))
+    same = [other for other in known if Path(other).name == path.name]
+    relative = os.path.relpath(path, workspace)
+    return (same or difflib.get_close_matches(relative, known, n=_NEAREST))[:_NEAREST]
+
+
+def _files(workspace: Path) -> Iterator[str]:
+    for folder, folders, files in os.walk(workspace):
+        folders[:] = sorted(name for name in folders if not name.startswith(".") and name not in _NOT_SOURCE)
+        yield from (os.path.relpath(Path(folder, name), workspace) for name in sorted(files))
+
+
+def _line_or_text_needed() -> ToolError:
+    return ToolError(
+        "bad_arguments",
+        localize("Pass exactly one of `line_number` and `line_text`."),
+    )
+
+
+def _outside(path: str) -> ToolError:
+    return ToolError(
+        "outside_workspace",
+        localize("Invalid file path: it is outside the workspace."),
+        hint=localize(
+            "Other files can be used while they are on a session's call stack (step into one first), or if "
+            "their folder is in the setting allowed_folders."
+        ),
+        path=one_line(path, _PATH_SHOWN),
+    )
+
+
+def _bad_path(path: str) -> ToolError:
+    return ToolError(
+        "bad_path",
+        localize("Invalid file path: the file name is not allowed."),
+        hint=localize(
+            "Pass an absolute path, or one relative to the workspace folder, of at most {limit} characters.",
+            limit=MOST_CHARACTERS,
+        ),
+        path=one_line(path, _PATH_SHOWN),
+    )
+
+
+def _private(path: str) -> ToolError:
+    return ToolError(
+        "private_file",
+        localize("Invalid file path: it belongs to Dragoman or the system."),
+        hint=localize("Agents cannot read such files in any workspace."),
+        path=one_line(path, _PATH_SHOWN),
+    )
+
+
+def _not_a_file(path: str) -> ToolError:
+    return ToolError(
+        "not_a_file",
+        localize("Invalid file path: it is a folder or a device, not a file."),
+        hint=localize("Pass the path of a source file."),
+        path=one_line(path, _PATH_SHOWN),
+    )
+
+
+def _no_file(path: str, workspace: Path) -> ToolError:
+    nearest = _nearest(Path(path), workspace)
+    return ToolError(
+        "file_not_found",
+        localize("Invalid file path: no such file."),
+        hint=localize("See `nearest` for similar names.") if nearest else None,
+        path=one_line(path, _PATH_SHOWN),
+        nearest=[one_line(name) for name in nearest],
+    )
+
+
+# A breakpoint can stand in a file that is there but cannot be shown; its debugger may know more of it than we do.
+_CANNOT_BE_SHOWN = frozenset({"too_large", "unreadable"})
+_REFUSALS: Mapping[str, Callable[[str], ToolError]] = {
+    "outside": _outside,
+    "bad_path": _bad_path,
+    "private": _private,
+    "not_a_file": _not_a_file,
+}

@@ -1,0 +1,119 @@
+"""Recognizes programs that never started, from what their interpreter printed: a syntax error, or a missing file or
+module.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from dragoman.core.errors import DragomanError
+from dragoman.core.localization import localize
+from dragoman.debug.model import ProgramEnd, Stop
+from dragoman.debug.session.session import DebugSession
+from dragoman.tools.debug.failures import ToolError
+
+_OUTPUT_SEARCHED = 8_000
+# Each is the end of what was printed, or stands before nothing but frames of the runtime's own.
+_PYTHON = (
+    r'^ +File "(?P<path>[^"\n]+)", line (?P<line>\d+)\n(?:[ \t].*\n){0,4}'  # without a function: nothing ran there
+    r"(?P<error>(?:SyntaxError|IndentationError|TabError): .*)\s*\Z"
+)
+_NODE = (
+    r"^(?:file://)?(?P<path>/[^\n]+?):(?P<line>\d+)\n(?:.*\n){1,6}(?P<error>SyntaxError: .*)\n"
+    r"(?: +at .*(?:node:|internal/).*\n)*\s*(?:Node\.js v\S+\s*)?\Z"
+)
+_RUBY = r"(?P<path>/[^\n:]+\.rb):(?P<line>\d+): (?P<error>syntax error.*)"
+_LUA = r"^(?:\S*lua\S*: )?(?P<path>[^\n:]+\.lua):(?P<line>\d+): (?P<error>.*(?: near | expected).*)"
+_SYNTAX_ERRORS = tuple(re.compile(pattern, re.MULTILINE) for pattern in (_PYTHON, _NODE, _RUBY, _LUA))
+_NODE_BEGINS = "internal/main/run_main"  # the frame of node's own that loads a program, below all of the program's
+_MISSING = tuple(
+    re.compile(pattern, re.MULTILINE)
+    for pattern in (
+        r"^\S*python\S*: (?P<error>No module named \S+(?:;.*)?)\s*\Z",
+        r"^\S*python\S*: (?P<error>can't (?:open file|find '__main__' module).*)\s*\Z",
+        r"^(?P<error>Error: Cannot find module .*)\n(?:.*\n)*?.*requireStack: \[\]",
+    )
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _SyntaxError:
+    path: str
+    line: int
+    error: str
+
+
+def start_failure(session: DebugSession, ended: ProgramEnd) -> ToolError | None:
+    """None for a program that ran: how it ended is its own affair."""
+    if session.stop is not None:
+        return start_failure_at_stop(session, session.stop)
+    if not ended.exit_code or ended.by:
+        return None
+    printed = ended.output[-_OUTPUT_SEARCHED:]
+    if (unparsed := _find_syntax_error(printed)) is not None:
+        return _syntax_error(unparsed, session_id=session.id, exit_code=ended.exit_code)
+    missing = next((found for pattern in _MISSING if (found := pattern.search(printed))), None)
+    return _program_not_found(missing["error"], session_id=session.id, exit_code=ended.exit_code) if missing else None
+
+
+def start_failure_at_stop(session: DebugSession, stop: Stop) -> ToolError | None:
+    """Where a debugger halts in the runtime's loader, as at any exception that nothing catches: none of the program's
+    own frames is there, and none ever will be."""
+    is_loading = any(_NODE_BEGINS in frame.path for frame in stop.frames) and all(it.is_library for it in stop.frames)
+    if not session.launch.is_launch or session.is_owned_by_person or stop.raised is None or not is_loading:
+        return None
+    unparsed = _find_syntax_error(f"{stop.raised.type}: {stop.raised.message}\n"[-_OUTPUT_SEARCHED:])
+    return _syntax_error(unparsed, session_id=session.id) if unparsed and stop.raised.uncaught else None
+
+
+@contextmanager
+def explain_start_failure(program: Path | None = None) -> Iterator[None]:
+    """Around a start: where a debugger runs within the program's own interpreter, it ends with a file that cannot be
+    parsed, and the place stands in its last words."""
+    try:
+        yield
+    except DragomanError as error:
+        words = str(error.message.values.get("words", "")) if error.code == "adapter_gone" else ""
+        unparsed = _find_syntax_error(words)
+        if unparsed is None:
+            raise
+        raise _syntax_error(replace(unparsed, path=_full_path(unparsed.path, program))) from error
+
+
+def _find_syntax_error(printed: str) -> _SyntaxError | None:
+    found = next((found for pattern in _SYNTAX_ERRORS if (found := pattern.search(printed))), None)
+    return _SyntaxError(found["path"], int(found["line"][:9]), found["error"].strip()) if found else None
+
+
+def _full_path(path: str, program: Path | None) -> str:
+    """Of a long path, Lua prints the end behind three dots."""
+    is_its_end = path.startswith("...") and program is not None and str(program).endswith(path.removeprefix("..."))
+    return str(program) if is_its_end else path
+
+
+def _syntax_error(found: _SyntaxError, **details: object) -> ToolError:
+    return ToolError(
+        "syntax_error",
+        localize(
+            "The program did not start: line {line} of {path} has a syntax error.", line=found.line, path=found.path
+        ),
+        hint=localize("Fix that line, then start again."),
+        path=found.path,
+        line=found.line,
+        error=found.error,
+        **details,
+    )
+
+
+def _program_not_found(error: str, **details: object) -> ToolError:
+    return ToolError(
+        "program_not_found",
+        localize("The program did not start: the interpreter cannot find it."),
+        hint=localize("Check the program or module name, and the working directory."),
+        error=error.strip(),
+        **details,
+    )

@@ -1,0 +1,123 @@
+"""Requests to the editor of the caller's workspace, its answers once they are validated, and which files an agent may
+see.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from dragoman.core.errors import DragomanError
+from dragoman.core.localization import localize
+from dragoman.core.redaction import Redactor
+from dragoman.editors import EditorRegistry
+from dragoman.tools import agent_text
+from dragoman.tools.editor.schema import DEFAULT_WAIT_S, EditorDiagnostic
+from dragoman.workspace.caller import Caller
+from dragoman.workspace.file_access import FileAccessError, FileAccessPolicy
+
+
+class _EditorAnswer(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+class DiffAnswer(_EditorAnswer):
+    decision: str
+    is_new: bool = False
+
+
+class DiagnosticsAnswer(_EditorAnswer):
+    problems: list[EditorDiagnostic] = Field(max_length=5000)
+    more: int = 0
+
+
+class SelectionAnswer(_EditorAnswer):
+    path: str = Field(default="", max_length=4096)
+    text: str = ""
+    is_cut: bool = False
+    start_line: int = 0
+    start_column: int = 0
+    end_line: int = 0
+    end_column: int = 0
+
+
+class OpenFileAnswer(_EditorAnswer):
+    path: str = Field(max_length=4096)
+    is_active: bool = False
+    is_changed: bool = False
+
+
+class OpenFilesAnswer(_EditorAnswer):
+    files: list[OpenFileAnswer] = Field(max_length=5000)
+
+
+class TerminalAnswer(_EditorAnswer):
+    terminal: str = Field(default="", max_length=200)
+
+
+_Answer = TypeVar("_Answer", bound=_EditorAnswer)
+
+
+def validate_answer(told: Any, kind: type[_Answer]) -> _Answer:
+    try:
+        return kind.model_validate(told)
+    except ValidationError as error:
+        raise DragomanError(
+            "bad_editor_answer",
+            localize("The editor returned an invalid response."),
+            hint=localize("Its extension may not match the daemon's version: ask the user to update it."),
+        ) from error
+
+
+_AnyAnswer = TypeVar("_AnyAnswer", bound=Any)
+
+
+@dataclass(frozen=True, slots=True)
+class EditorRequests:
+    editors: EditorRegistry
+    rule: FileAccessPolicy = field(default_factory=FileAccessPolicy)
+    redactor: Redactor = field(default_factory=Redactor)
+
+    async def ask(
+        self,
+        caller: Caller,
+        method: str,
+        params: dict[str, Any],
+        kind: type[_AnyAnswer],
+        within_s: float = DEFAULT_WAIT_S,
+    ) -> _AnyAnswer:
+        """The person is told who asks: by the name that the client gives itself."""
+        asked = {**params, "by": agent_text.one_line(caller.name, 60), "folder": str(caller.workspace)}
+        answer: _AnyAnswer = validate_answer(await self.editors.ask(caller.workspace, method, asked, within_s), kind)
+        return answer
+
+    def place(self, caller: Caller, path: str) -> str:
+        """Where a path of the caller's leads, if it may."""
+        whole = os.path.normpath(caller.workspace / path)
+        try:
+            return self.rule.judge(whole, caller.workspace)
+        except FileAccessError as refused:
+            raise _refused(whole, caller.workspace) from refused
+
+    def may_see(self, caller: Caller, path: str) -> bool:
+        try:
+            self.rule.judge(path, caller.workspace)
+        except FileAccessError:
+            return False
+        return True
+
+    def shown(self, text: str) -> str:
+        """What stands in an editor is another's words, and may hold secrets."""
+        return agent_text.escaped(self.redactor.text(text))
+
+
+def _refused(path: str, workspace: Path) -> DragomanError:
+    return DragomanError(
+        "not_in_workspace",
+        localize("Agents may not use {path} here.", path=agent_text.path(path)),
+        hint=localize("Use one in {folder}; the setting allowed_folders adds others.", folder=workspace),
+    )

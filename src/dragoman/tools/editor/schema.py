@@ -1,0 +1,62 @@
+"""Parameter types, results and errors that the editor tools share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, model_validator
+
+from dragoman.core.errors import DragomanError
+from dragoman.tools.tool import ErrorFormat, Parameters, Result, ToolOutcome
+from dragoman.workspace.caller import Caller
+
+DEFAULT_WAIT_S = 45.0
+MAX_TEXT = 400_000
+MAX_COMMAND = 500
+"""What a person is asked about is seen whole: an editor cuts a notification at a thousand characters."""
+
+EditorFilePath = Annotated[str, Field(min_length=1, max_length=4096, description="Absolute or workspace-relative.")]
+Line = Annotated[int, Field(ge=1, le=10_000_000)]
+Seconds = Annotated[float, Field(ge=0, le=3600, description="Time to wait for the user.")]
+
+
+class FileParameters(Parameters):
+    """Named as in every other tool; `path`, the name it had before, still works."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _earlier_name(cls, given: Any) -> Any:
+        if isinstance(given, dict) and "path" in given and "file_path" not in given:
+            return {"file_path" if name == "path" else name: value for name, value in given.items()}
+        return given
+
+
+class EditorDiagnostic(Result):
+    path: str
+    line: int
+    column: int = 1
+    severity: Literal["error", "warning", "information", "hint"]
+    message: str
+    source: str = ""
+    code: str = ""
+
+
+class EditorFailure(Result):
+    status: Literal["error"]
+    code: str
+    message: str
+    hint: str
+
+
+def _editor_failure(caller: Caller, tool: str, arguments: Mapping[str, Any], error: DragomanError) -> ToolOutcome:  # noqa: ARG001
+    data = EditorFailure(
+        status="error",
+        code=error.code,
+        message=error.message.in_language(caller.language),
+        hint=error.hint.in_language(caller.language) if error.hint else "",
+    )
+    return ToolOutcome([error.message, *([error.hint] if error.hint else [])], data, is_error=True)
+
+
+EDITOR_ERRORS = ErrorFormat(EditorFailure, _editor_failure)

@@ -1,0 +1,450 @@
+"""The tools that run a failure again under the debugger: `explain_crash`, `debug_test` and `debug_last_failure`."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Literal, Protocol
+
+from pydantic import ConfigDict, Field
+
+from dragoman.core.clock import Clock
+from dragoman.core.errors import DragomanError
+from dragoman.core.labels import label_of, with_label
+from dragoman.core.localization import LocalizedText, localize
+from dragoman.debug.evidence.crash import CrashReport, ExplainedFrame, ReadLines, explain_crash
+from dragoman.debug.evidence.failing_test import SuiteResult, run_test
+from dragoman.debug.evidence.printed_crash import CrashCause
+from dragoman.debug.evidence.run import RunSubject
+from dragoman.debug.evidence.tracepoints import Cell
+from dragoman.debug.launch.commands.command_line import CommandTarget, read_command_line
+from dragoman.debug.launch.commands.node import command_of_test
+from dragoman.debug.launch.commands.shell_words import cannot_debug
+from dragoman.debug.model import VariableInfo
+from dragoman.terminal.model import RecordedCommand
+from dragoman.tools.agent_text import escaped, one_line
+from dragoman.tools.debug.failures import ToolError
+from dragoman.tools.debug.parameters import MAX_VARIABLES, Text
+from dragoman.tools.debug.results import OmitNone, only_required
+from dragoman.tools.debug.source_locations import SourceReader
+from dragoman.tools.debug.stop_results import short_path
+from dragoman.tools.debug.values import name
+from dragoman.tools.evidence.context import EvidenceContext, end_lines
+from dragoman.tools.evidence.schema import (
+    EvidenceResult,
+    ExceptionSummary,
+    FrameSummary,
+    Seconds,
+)
+from dragoman.tools.evidence.target import RunTargetParameters, run_subject
+from dragoman.tools.tool import RUNS_CODE, Parameters, Result, ToolOutcome, tool
+from dragoman.workspace.caller import Caller
+
+_VALUE = 400
+_VALUE_IN_TEXT = 120
+_MESSAGE = 400
+_LOCALS = 20
+_SOURCE = 160
+_TEST_MESSAGE = 1000
+_NAME = 200
+_NAMES = 100
+_NAMES_IN_TEXT = 10
+_MESSAGE_IN_TEXT = 600
+_LINE = 300
+_REDACTED = "<redacted "
+
+_STACK = re.compile(r"(?s)\n    at .*")  # of an error in JavaScript, which is shown with all of it
+
+
+class ExplainCrashParameters(RunTargetParameters):
+    timeout_s: Seconds = 60.0
+
+
+class DebugTestParameters(Parameters):
+    test: Annotated[str, Field(max_length=2000, description="Test id: tests/test_app.py::test_total.")] = ""
+    command: Annotated[str, Field(max_length=8000, description="Or a command.")] = ""
+    cwd: Annotated[str, Field(max_length=4096)] = ""
+    env: Annotated[dict[str, Text], Field(default_factory=dict, max_length=MAX_VARIABLES)]
+    timeout_s: Seconds = 120.0
+
+
+class DebugLastFailureParameters(Parameters):
+    terminal: Annotated[str, Field(max_length=200, description="Default: any.")] = ""
+    command_id: Annotated[str, Field(max_length=200, description="Or a command.")] = ""
+    timeout_s: Seconds = 120.0
+
+
+class ExceptionCause(ExceptionSummary):
+    """`at` and `locals`: of the innermost frame of the user's code in it."""
+
+    model_config = ConfigDict(json_schema_extra=only_required)
+
+    at: OmitNone[str] = None
+    locals: OmitNone[dict[str, str]] = None
+
+
+class CrashFrame(FrameSummary):
+    """`values`: of the parts of the line that failed; one that cannot be evaluated begins with an exclamation mark."""
+
+    locals: dict[str, str]
+    source: OmitNone[str] = None
+    values: OmitNone[dict[str, str]] = None
+    more_locals: OmitNone[int] = None
+
+
+class ExplainCrashResult(EvidenceResult):
+    """Frames of the user's own code, from the one that failed up; `caused_by`, the nearest first.
+
+    `printed`: the program said so, and no debugger stopped there."""
+
+    crashed: bool
+    frames: list[CrashFrame]
+    printed: OmitNone[bool] = None
+    caused_by: OmitNone[list[ExceptionCause]] = None
+
+
+class FailedTest(Result):
+    """Where it failed, from there up; no exception where the language has none, as Go's tests."""
+
+    model_config = ConfigDict(json_schema_extra=only_required)
+
+    frames: list[CrashFrame]
+    exception: OmitNone[ExceptionSummary] = None
+    caused_by: OmitNone[list[ExceptionCause]] = None
+
+
+class DebugTestResult(EvidenceResult):
+    """`failed`: the names of all that failed; `failures`: what stood where the first of them did."""
+
+    verdict: Literal["passed", "failed", "no tests", "limit"]
+    seconds: float
+    failed: OmitNone[list[str]] = None
+    failures: OmitNone[list[FailedTest]] = None
+
+
+class DebugLastFailureResult(EvidenceResult):
+    """What the record says of the command, and what came of it under the debugger: a test, or a program."""
+
+    command: str
+    command_id: str
+    cwd: str
+    fails_again: bool
+    failed_with: OmitNone[int] = None
+    test: OmitNone[DebugTestResult] = None
+    crash: OmitNone[ExplainCrashResult] = None
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainCrashTool:
+    context: EvidenceContext
+    sources: SourceReader
+
+    @tool(
+        "explain_crash",
+        "Explain a crash",
+        (
+            "Run to an uncaught exception or fatal signal and explain it: causes, and each user frame with "
+            "line, locals and values in the failing line. Also for a session stopped at one."
+        ),
+        ExplainCrashParameters,
+        ExplainCrashResult,
+        RUNS_CODE,
+    )
+    async def explain(self, caller: Caller, wanted: ExplainCrashParameters) -> ToolOutcome:
+        answer = await self.explained(caller, run_subject(wanted), wanted.timeout_s)
+        return ToolOutcome(crash_lines(answer), answer)
+
+    async def explained(self, caller: Caller, subject: RunSubject, within_s: float) -> ExplainCrashResult:
+        async def act() -> CrashReport:
+            evidence, lines = self.context.evidence, self.lines(caller)
+            return await explain_crash(evidence, caller, subject, lines, within_s)
+
+        return self._answer(caller, await self.context.wait_for_run(caller, "explain_crash", within_s, act))
+
+    def lines(self, caller: Caller) -> ReadLines:
+        async def lines(path: str) -> Sequence[str] | None:
+            return await self.sources.lines(path, caller.workspace, (path,))
+
+        return lines
+
+    def _answer(self, caller: Caller, crash: CrashReport) -> ExplainCrashResult:
+        ended, printed = self.context.ends.data(caller, crash.end), crash.printed
+        exception = self.context.ends.exception(printed) if printed else ended.exception
+        return ExplainCrashResult(
+            status="success",
+            crashed=crash.has_crashed,
+            frames=[self.frame(caller, it) for it in crash.frames],
+            caused_by=[self.cause(caller, it) for it in crash.causes] or None,
+            printed=True if printed else None,
+            ended=ended.model_copy(update={"frames": None, "exception": exception}),
+            session_id=crash.session_id or None,
+            state=crash.state or None,
+        )
+
+    def cause(self, caller: Caller, cause: CrashCause) -> ExceptionCause:
+        at = cause.frame
+        return ExceptionCause(
+            type=name(cause.type),
+            message=self.context.values.text(cause.message, _MESSAGE),
+            at=f"{short_path(at.path, caller.workspace)}:{at.line} {name(at.name)}" if at else None,
+            locals={name(it.name): self._local(it) for it in cause.variables[:_LOCALS]} or None,
+        )
+
+    def frame(self, caller: Caller, seen: ExplainedFrame) -> CrashFrame:
+        own = seen.variables
+        return CrashFrame(
+            function=name(seen.frame.name),
+            file_path=short_path(seen.frame.path, caller.workspace) if seen.frame.path else None,
+            line=seen.frame.line or None,
+            source=self.context.values.text(seen.source, _SOURCE) or None,
+            values={escaped(it): self._cell(it, cell) for it, cell in seen.values} or None,
+            locals={name(it.name): self._local(it) for it in own[:_LOCALS]},
+            more_locals=max(0, len(own) - _LOCALS) or None,
+        )
+
+    def _local(self, variable: VariableInfo) -> str:
+        return self._shown(variable.name, _STACK.sub("", variable.value))
+
+    def _cell(self, expression: str, cell: Cell) -> str:
+        shown = self._shown(expression, cell.text)
+        return f"!{shown}" if cell.failed else shown
+
+    def _shown(self, expression: str, text: str) -> str:
+        shown = self.context.values.value(expression, text, _VALUE)
+        return shown.text if shown.is_whole else f"{shown.text}… ({shown.length} chars)"
+
+
+def crash_lines(answer: ExplainCrashResult) -> list[LocalizedText]:
+    first, *rest = end_lines(answer.ended) or [localize("The program ended.")]
+    is_calm = not answer.crashed and answer.ended.how == "exited"
+    calm = [localize("No crash: the program ended by itself.")] if is_calm else []
+    calm += [localize("The debugger did not stop there; this is the program's output.")] if answer.printed else []
+    told = [line for it in answer.caused_by or () for line in cause_lines(it)]
+    told += [line for it in answer.frames for line in frame_lines(it)]
+    left = [localize("State: {state} ({session}).", state=label_of(answer.state or ""), session=answer.session_id)]
+    return [*calm, first, *told, *rest, *left[: bool(answer.session_id)]]
+
+
+def cause_lines(cause: ExceptionCause) -> list[LocalizedText]:
+    said = one_line(f"{cause.type}: {cause.message}" if cause.message else cause.type, _MESSAGE)
+    told = localize("{error} at {place}", error=said, place=cause.at) if cause.at else said
+    return [with_label(localize("caused by"), told), *_pair_lines(cause.locals)]
+
+
+def frame_lines(frame: CrashFrame) -> list[LocalizedText]:
+    source = f": {one_line(frame.source, _SOURCE)}" if frame.source else ""
+    head = localize("at {place}", place=f"{frame.file_path or '?'}:{frame.line} {frame.function}{source}")
+    return [head, *_pair_lines(frame.values), *_pair_lines(frame.locals)]
+
+
+def _pair_lines(values: dict[str, str] | None) -> list[LocalizedText]:
+    shown = [f"{name} = {one_line(value, _VALUE_IN_TEXT)}" for name, value in (values or {}).items()]
+    return [localize("{text}", text=f"  {', '.join(shown)}")] if shown else []
+
+
+_OF_JAVASCRIPT = re.compile(r".+\.(?:test|spec)\.[cm]?[jt]sx?")
+# How the id of a test says whose it is: the first that fits.
+_BY_ID: Mapping[str, str] = {
+    r".+\.py(::.+)?": "pytest {id}",
+    r".+\.rb": "ruby {id}",
+    r"(Test|Example|Fuzz|Benchmark)\w+(/.+)?": "go test -run ^{id}$ .",
+    r"[A-Za-z_]\w*(\.\w+)+": "python -m unittest {id}",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class DebugTestTool:
+    context: EvidenceContext
+    crash_tool: ExplainCrashTool
+    clock: Clock
+
+    @tool(
+        "debug_test",
+        "Debug a test",
+        (
+            "Find out why a test fails: runs a test id or test command (pytest, unittest, jest, vitest, "
+            "mocha, node --test, go test, via npx or npm) in the debugger. Returns the failed assertion, "
+            "compared values, user frames with locals."
+        ),
+        DebugTestParameters,
+        DebugTestResult,
+        RUNS_CODE,
+    )
+    async def run(self, caller: Caller, wanted: DebugTestParameters) -> ToolOutcome:
+        what = runnable(caller, wanted)
+        found = await self.tested(caller, what, wanted.timeout_s)
+        answer = self.answer(caller, found)
+        return ToolOutcome(test_lines(answer), answer)
+
+    async def tested(self, caller: Caller, what: CommandTarget, within_s: float) -> SuiteResult:
+        async def act() -> SuiteResult:
+            lines = self.crash_tool.lines(caller)
+            return await run_test(self.context.evidence, caller, what, lines, within_s, self.clock)
+
+        return await self.context.wait_for_run(caller, "debug_test", within_s, act)
+
+    def answer(self, caller: Caller, found: SuiteResult) -> DebugTestResult:
+        return DebugTestResult(
+            status="success",
+            verdict=found.verdict,
+            seconds=round(found.seconds, 2),
+            failed=[one_line(it, _NAME) for it in found.names[:_NAMES]] or None,
+            failures=[self._failure(caller, it) for it in found.failures] or None,
+            ended=self.context.ends.data(caller, found.end).model_copy(update={"frames": None, "exception": None}),
+        )
+
+    def _failure(self, caller: Caller, crash: CrashReport) -> FailedTest:
+        raised = crash.end.raised
+        return FailedTest(
+            exception=self._raised(raised.type, raised.message) if raised else None,
+            caused_by=[self.crash_tool.cause(caller, it) for it in crash.causes] or None,
+            frames=[self.crash_tool.frame(caller, it) for it in crash.frames],
+        )
+
+    def _raised(self, type: str, message: str) -> ExceptionSummary:
+        return ExceptionSummary(type=one_line(type, _NAME), message=self.context.values.text(message, _TEST_MESSAGE))
+
+
+def runnable(caller: Caller, wanted: DebugTestParameters) -> CommandTarget:
+    if bool(wanted.test) == bool(wanted.command):
+        raise ToolError(
+            "bad_arguments",
+            localize("Pass either `test` or `command`."),
+            hint=localize(
+                "`test` is an id such as tests/test_app.py::test_it; `command` a line such as `go test ./...`."
+            ),
+        )
+    cwd = Path(caller.cwd) / Path(wanted.cwd).expanduser() if wanted.cwd else caller.cwd
+    line = wanted.command or _command(wanted.test, cwd)
+    return read_command_line(line, cwd, caller.environment, wanted.env, workspace=caller.workspace)
+
+
+def _command(id: str, cwd: Path) -> str:
+    template = command_of_test(id, cwd) if _OF_JAVASCRIPT.fullmatch(id) else ""
+    template = template or next((it for pattern, it in _BY_ID.items() if re.fullmatch(pattern, id)), "")
+    if not template:
+        raise ToolError(
+            "unknown_test",
+            localize("Cannot tell the test runner from this id."),
+            hint=localize("Pass `command`, the full command line."),
+        )
+    return template.format(id=shlex.quote(id))
+
+
+def test_lines(answer: DebugTestResult) -> list[LocalizedText]:
+    heads = {
+        "passed": localize("passed in {seconds} s", seconds=answer.seconds),
+        "failed": localize("failed in {seconds} s", seconds=answer.seconds),
+        "no tests": localize("No tests ran."),
+        "limit": localize("not finished after {seconds} s", seconds=answer.seconds),
+    }
+    named = [with_label(localize("failed"), _names(answer.failed))] if answer.failed else []
+    told = named + [line for it in answer.failures or () for line in _failure_lines(it)]
+    is_told = answer.verdict == "passed" or (answer.failures and answer.verdict != "limit")
+    rest = [] if is_told else end_lines(answer.ended)
+    return [heads[answer.verdict], *told, *rest]
+
+
+def _names(failed: list[str]) -> str:
+    more = len(failed) - _NAMES_IN_TEXT
+    return ", ".join(failed[:_NAMES_IN_TEXT]) + (f", … (+{more})" if more > 0 else "")
+
+
+def _failure_lines(failure: FailedTest) -> list[LocalizedText]:
+    raised = failure.exception
+    head = [localize("{text}", text=one_line(f"{raised.type}: {raised.message}", _MESSAGE_IN_TEXT))] if raised else []
+    causes = [line for it in failure.caused_by or () for line in cause_lines(it)]
+    return [*head, *causes, *(line for it in failure.frames for line in frame_lines(it))]
+
+
+class FailedCommands(Protocol):
+    """The part of the terminal record that `debug_last_failure` needs."""
+
+    async def last_failure(
+        self, *, terminal: str = "", cwd: str = "", verified: bool = True
+    ) -> RecordedCommand | None: ...
+
+    async def command(self, command_id: str) -> RecordedCommand: ...
+
+
+@dataclass(frozen=True, slots=True)
+class DebugLastFailureTool:
+    commands: FailedCommands
+    crash_tool: ExplainCrashTool
+    test_tool: DebugTestTool
+
+    @tool(
+        "debug_last_failure",
+        "Debug the last failure",
+        (
+            "Rerun the last failed terminal command in the debugger (Python, pytest, node, go, Lua, compiled "
+            "programs). Returns as debug_test or explain_crash, or why it cannot rerun."
+        ),
+        DebugLastFailureParameters,
+        DebugLastFailureResult,
+        RUNS_CODE,
+    )
+    async def debug(self, caller: Caller, wanted: DebugLastFailureParameters) -> ToolOutcome:
+        command = await self._command(caller, wanted)
+        what = _runnable_command(command, caller)
+        if what.runner:
+            test = self.test_tool.answer(caller, await self.test_tool.tested(caller, what, wanted.timeout_s))
+            return _outcome(command, test, test_lines(test), is_well=test.verdict == "passed")
+        crash = await self.crash_tool.explained(
+            caller, RunSubject(launch_request=what.launch_request), wanted.timeout_s
+        )
+        return _outcome(command, crash, crash_lines(crash), is_well=not crash.crashed)
+
+    async def _command(self, caller: Caller, wanted: DebugLastFailureParameters) -> RecordedCommand:
+        """Of the caller's workspace: what ran elsewhere is not for it to see, nor to run again."""
+        own = caller.record_workspace
+        found: RecordedCommand | None
+        if wanted.command_id:
+            found = await self.commands.command(wanted.command_id)
+        else:
+            found = await self.commands.last_failure(terminal=wanted.terminal, cwd=own or "")
+        if found is None or (own is not None and not f"{found.cwd}/".startswith(f"{own.rstrip('/')}/")):
+            raise DragomanError(
+                "no_failure",
+                localize("No failed command is recorded."),
+                hint=localize("Only terminals opened with `dragoman shell` record commands."),
+            )
+        return found
+
+
+def _runnable_command(command: RecordedCommand, caller: Caller) -> CommandTarget:
+    """What a log can print is not run; nor half of a line."""
+    if not command.verified:
+        raise cannot_debug(
+            localize("It may never have been typed: text in a terminal can look like a command."),
+            localize("Ask the user, then pass the command to debug_test or its program to explain_crash."),
+        )
+    if not command.line or _REDACTED in command.line:
+        raise cannot_debug(
+            localize("Its command line has a secret or was not recorded."),
+            localize("Call explain_crash with its program, and its environment in `env`."),
+        )
+    cwd = Path(command.cwd or caller.cwd)
+    return read_command_line(command.line, cwd, caller.environment, workspace=caller.workspace)
+
+
+def _outcome(
+    command: RecordedCommand, found: DebugTestResult | ExplainCrashResult, lines: list[LocalizedText], *, is_well: bool
+) -> ToolOutcome:
+    answer = DebugLastFailureResult(
+        status="success",
+        command=one_line(command.line, _LINE),
+        command_id=command.id,
+        cwd=one_line(command.cwd, _LINE),
+        failed_with=command.exit_code,
+        fails_again=not is_well,
+        test=found if isinstance(found, DebugTestResult) else None,
+        crash=found if isinstance(found, ExplainCrashResult) else None,
+        ended=found.ended,
+    )
+    head = localize("{text}", text=f"$ {answer.command}  [{answer.failed_with}]")
+    well = [localize("It did not fail this time.")] if is_well else []
+    return ToolOutcome([head, *well, *lines], answer)

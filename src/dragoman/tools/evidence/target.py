@@ -1,0 +1,255 @@
+"""What to run and where to look, given in the same way to every evidence tool.
+
+A function is searched in its source where the debugger knows none by name: js-debug has no function breakpoints.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import anyio.to_thread
+import msgspec
+from pydantic import Field
+
+from dragoman.core.errors import DragomanError
+from dragoman.core.localization import localize
+from dragoman.debug import source_files
+from dragoman.debug.backends.adapters import PYTHON
+from dragoman.debug.evidence.run import RunSubject
+from dragoman.debug.evidence.tracepoints import Tracepoint
+from dragoman.debug.launch.commands.command_line import read_command_words
+from dragoman.debug.launch.workspace_files import list_configurations
+from dragoman.debug.model import LaunchRequest
+from dragoman.debug.service import DebugService
+from dragoman.tools.debug.breakpoint_validation import require_function
+from dragoman.tools.debug.failures import ToolError
+from dragoman.tools.debug.parameters import MAX_STDIN, MAX_VARIABLES, LineNumber, Text
+from dragoman.tools.debug.session_lookup import stack_files
+from dragoman.tools.debug.source_locations import SourceLocations
+from dragoman.tools.json_schema import Maybe
+from dragoman.tools.tool import Parameters
+from dragoman.workspace.caller import Caller
+
+START_PARAMETERS = ("configuration_name", "configuration", "program", "session_id")
+_LAUNCH_ONLY_PARAMETERS = ("args", "cwd", "env", "stdin", "file")
+_DEFINITIONS = (
+    r"\bfunction\s*\*?\s*{name}\s*[(<]",
+    r"\b{name}\s*[:=]\s*(?:async\s*)?(?:function\b|\(|[\w$]+\s*=>)",
+    r"^\s*(?:(?:public|private|protected|static|async|get|set)\s+|\*\s*)*#?{name}\s*(?:<[^>]*>)?\([^;]*$",
+)
+
+
+class RunTargetParameters(Parameters):
+    """What to run, in exactly one of four ways. A session is used where it stands; everything else is started for
+    this call alone.
+    """
+
+    configuration_name: Annotated[str, Field(max_length=1000)] = ""
+    configuration: Annotated[dict[str, Any], Field(default_factory=dict)]
+    program: Annotated[str, Field(max_length=4096)] = ""
+    args: Annotated[list[Text], Field(default_factory=list, max_length=1000)]
+    cwd: Annotated[str, Field(max_length=4096)] = ""
+    env: Annotated[dict[str, Text], Field(default_factory=dict, max_length=MAX_VARIABLES)]
+    stdin: Annotated[Maybe[str], Field(max_length=MAX_STDIN)] = None
+    file: Annotated[str, Field(max_length=4096)] = ""
+    session_id: Annotated[str, Field(max_length=100, description="A stopped session.")] = ""
+
+
+def run_subject(wanted: RunTargetParameters) -> RunSubject:
+    given = [way for way in START_PARAMETERS if getattr(wanted, way)]
+    if len(given) != 1:
+        raise ToolError(
+            "bad_arguments",
+            localize("Pass exactly one of `configuration_name`, `configuration`, `program` and `session_id`."),
+            hint=localize("get_debugger_configurations lists the names; list_sessions lists stopped sessions."),
+        )
+    if wanted.session_id:
+        _require_no_start(wanted)
+        return RunSubject(session_id=wanted.session_id)
+    return RunSubject(
+        launch_request=LaunchRequest(
+            configuration_name=wanted.configuration_name,
+            configuration=wanted.configuration,
+            program=wanted.program,
+            args=tuple(wanted.args),
+            cwd=wanted.cwd,
+            env=wanted.env,
+            stdin=wanted.stdin,
+            file=wanted.file,
+        )
+    )
+
+
+def _require_no_start(wanted: RunTargetParameters) -> None:
+    if any(getattr(wanted, name) for name in _LAUNCH_ONLY_PARAMETERS):
+        raise ToolError(
+            "bad_arguments",
+            localize("`args`, `cwd`, `env`, `stdin` and `file` apply only to a start; the session is running."),
+        )
+
+
+# js-debug has no function breakpoints.
+_SUFFIXES = frozenset({".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx"})
+
+
+def has_function_search(path: str) -> bool:
+    return Path(path).suffix in _SUFFIXES
+
+
+def first_line_of(function: str, lines: Sequence[str]) -> int | None:
+    """Of its body; of several that are called so, of the first; of a class's, of the one in it."""
+    owner, _, last = function.rpartition(".")
+    start, end = _class_range(owner.rpartition(".")[2], lines) or (0, len(lines))
+    name = re.escape(last)
+    for pattern in _DEFINITIONS:
+        for at in range(start, end):
+            if re.search(pattern.format(name=name), lines[at]):
+                return _body_line(at, lines)
+    return None
+
+
+def _class_range(name: str, lines: Sequence[str]) -> tuple[int, int] | None:
+    """Where it begins and ends, by its indentation."""
+    pattern = re.compile(rf"^(\s*)(?:export\s+|default\s+|abstract\s+|const\s+\w+\s*=\s*)*class\s+{re.escape(name)}\b")
+    for at, line in enumerate(lines if name else ()):
+        found = pattern.match(line)
+        if found:
+            ends = (it for it in range(at + 1, len(lines)) if re.match(rf"{found[1]}\S", lines[it]))
+            return at, next(ends, len(lines))
+    return None
+
+
+def _body_line(at: int, lines: Sequence[str]) -> int:
+    """The first line with something in it behind the one that opens the body; the same, where all is in one."""
+    opening = next((it for it in range(at, len(lines)) if re.search(r"\{\s*$|=>\s*$", lines[it])), None)
+    if opening is None or re.search(r"\{.*\}|=>\s*[^\s{]", lines[at]):
+        return at + 1
+    inside = (it for it in range(opening + 1, len(lines)) if lines[it].strip() and not _is_comment(lines[it]))
+    return next(inside, at) + 1
+
+
+def _is_comment(line: str) -> bool:
+    return line.strip().startswith(("//", "/*", "*"))
+
+
+class LocationParameters(Parameters):
+    """A place in the program: a line, a text that only one line has, or the entry of a function."""
+
+    file_path: Annotated[str, Field(max_length=4096, description="Default: the program.")] = ""
+    line_number: Maybe[LineNumber] = None
+    line_text: Annotated[str, Field(max_length=1000, description="Or text unique to one line.")] = ""
+    function: Annotated[str, Field(max_length=1000, description="Or a function's entry.")] = ""
+
+    @property
+    def is_given(self) -> bool:
+        return bool(self.line_number is not None or self.line_text or self.function)
+
+
+@dataclass(frozen=True, slots=True)
+class LocationFinder:
+    service: DebugService
+    locations: SourceLocations
+
+    async def point(
+        self,
+        caller: Caller,
+        subject: RunTargetParameters,
+        wanted: LocationParameters,
+        expressions: tuple[str, ...],
+        condition: str = "",
+    ) -> Tracepoint:
+        """Where the expressions are to be asked; raises where there is no such place."""
+        ways = [wanted.line_number is not None, bool(wanted.line_text), bool(wanted.function)]
+        if sum(ways) != 1:
+            raise ToolError("bad_arguments", localize("Pass exactly one of `line_number`, `line_text` and `function`."))
+        named = stack_files(self.service, caller)
+        if wanted.function:
+            found = await self._searched(caller, subject, wanted, named)
+            return msgspec.structs.replace(found, condition=condition, expressions=expressions)
+        path, line = await self.locations.resolve_line(
+            wanted.file_path or self._default(caller, subject),
+            caller.workspace,
+            named,
+            wanted.line_number,
+            wanted.line_text,
+        )
+        return Tracepoint(path=path, line=line, condition=condition, expressions=expressions)
+
+    async def _searched(
+        self, caller: Caller, subject: RunTargetParameters, wanted: LocationParameters, named: Collection[str]
+    ) -> Tracepoint:
+        """Where the debugger would not find the function by its name, it is looked for in the source."""
+        file = wanted.file_path or subject.program or str(subject.configuration.get("program") or "")
+        file = file if source_files.is_source_file(file) and "$" not in file else ""
+        is_read = has_function_search(file) or Path(file).suffix in source_files.PYTHON
+        path, lines = await self.locations.read(file, caller.workspace, named) if is_read else ("", None)
+        if has_function_search(file):
+            line = first_line_of(wanted.function, lines or ())
+            if line is None:
+                raise no_such_function()
+            return Tracepoint(path=path, line=line)
+        is_found = await require_function(
+            wanted.function,
+            caller.workspace,
+            is_python=await self._is_python(caller, subject, file),
+            besides={**dict.fromkeys(named), **({path: "\n".join(lines)} if lines is not None else {})},
+        )
+        return Tracepoint(function=wanted.function, is_unknown=not is_found)
+
+    async def _is_python(self, caller: Caller, subject: RunTargetParameters, file: str) -> bool | None:
+        """By the file, the session or what is started; None where that does not say."""
+        if file:
+            return Path(file).suffix in source_files.PYTHON
+        if subject.session_id:
+            session = self.service.find(caller, subject.session_id)
+            return session.launch.quirks.suffixes == source_files.PYTHON
+        configuration = subject.configuration
+        if subject.configuration_name:
+            configuration = await anyio.to_thread.run_sync(
+                _configuration_named, caller.workspace, subject.configuration_name
+            )
+        if "module" in configuration or configuration.get("type") in PYTHON.types:
+            return True
+        program = subject.program or str(configuration.get("program") or "")
+        return _starts_python([program, *subject.args], caller, subject.cwd) if program and "$" not in program else None
+
+    def _default(self, caller: Caller, subject: RunTargetParameters) -> str:
+        """The file that is run, or the one in which the session stands."""
+        program = subject.program or str(subject.configuration.get("program", ""))
+        if program and "$" not in program:
+            return program
+        if subject.session_id:
+            frame = self.service.find(caller, subject.session_id).require_stopped().frame
+            if frame is not None and frame.path:
+                return frame.path
+        raise ToolError("bad_arguments", localize("Pass `file_path`: the configuration does not name a file."))
+
+
+def _configuration_named(workspace: Path, name: str) -> dict[str, Any]:
+    with contextlib.suppress(DragomanError):
+        return next((it for it in list_configurations(workspace).configurations if it.get("name") == name), {})
+    return {}
+
+
+def _starts_python(words: Sequence[str], caller: Caller, cwd: str) -> bool | None:
+    """Of `python3`, `pytest` and their like with arguments."""
+    try:
+        found = read_command_words(
+            words, caller.cwd / Path(cwd), caller.environment, workspace=caller.workspace
+        ).launch_request
+    except DragomanError:
+        return None
+    return found.configuration.get("type") in PYTHON.types if found.configuration else None
+
+
+def no_such_function() -> ToolError:
+    return ToolError(
+        "no_such_function",
+        localize("No function in the file has this name."),
+        hint=localize("Pass its `file_path` or a `line_number`."),
+    )

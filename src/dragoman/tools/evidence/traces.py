@@ -1,0 +1,426 @@
+"""The tools `trace` (values at several places over a whole run) and `compare_runs` (where two such traces differ
+first).
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import ConfigDict, Field
+
+from dragoman.core.labels import label_of, with_label
+from dragoman.core.localization import Language, LocalizedText, localize, localized_str, text_in_language
+from dragoman.debug.evidence.expressions import impure_expressions
+from dragoman.debug.evidence.trace import RecordedTrace, TraceDifference, first_difference, merge_tracepoints, run_trace
+from dragoman.debug.evidence.tracepoints import CELL_IN_TEXT, Cell, TraceLimits, Tracepoint, TraceRow, TraceTable
+from dragoman.debug.evidence.worktree import workspace_at
+from dragoman.debug.model import Binding, LaunchRequest
+from dragoman.tools.agent_text import escaped, one_line
+from dragoman.tools.debug.breakpoint_validation import FUNCTION_NOT_FOUND
+from dragoman.tools.debug.failures import ToolError
+from dragoman.tools.debug.parameters import MAX_STDIN, MAX_VARIABLES, Text
+from dragoman.tools.debug.results import OmitNone, only_required
+from dragoman.tools.debug.stop_results import short_path
+from dragoman.tools.evidence.context import EvidenceContext, end_lines
+from dragoman.tools.evidence.schema import (
+    MAX_CHARACTERS,
+    MAX_POINTS,
+    Condition,
+    EvidenceResult,
+    Expressions,
+    LimitedRunParameters,
+    RunEnd,
+)
+from dragoman.tools.evidence.target import START_PARAMETERS, LocationParameters, run_subject
+from dragoman.tools.json_schema import Maybe
+from dragoman.tools.tool import RUNS_CODE, Parameters, Result, ToolOutcome, tool
+from dragoman.workspace.caller import Caller
+
+_EXPRESSION_IN_TEXT = 80
+_REASON = 400
+_AS_ABOVE = "="
+_CELL_IN_TEXT = 120
+
+
+class TracePointParameters(LocationParameters):
+    expressions: Expressions
+    condition: Condition = ""
+
+
+class TraceParameters(LimitedRunParameters):
+    points: Annotated[list[TracePointParameters], Field(min_length=1, max_length=MAX_POINTS)]
+    max_chars: Annotated[int, Field(ge=100, le=MAX_CHARACTERS)] = 6000
+
+    @property
+    def limits(self) -> TraceLimits:
+        return TraceLimits(self.max_hits, self.max_chars, self.timeout_s, runs_on=True)
+
+
+class OtherRunParameters(Parameters):
+    configuration_name: Annotated[str, Field(max_length=1000)] = ""
+    configuration: Annotated[dict[str, Any], Field(default_factory=dict)]
+    program: Annotated[str, Field(max_length=4096)] = ""
+    args: Annotated[list[Text], Field(default_factory=list, max_length=1000)]
+    cwd: Annotated[str, Field(max_length=4096)] = ""
+    env: Annotated[dict[str, Text], Field(default_factory=dict, max_length=MAX_VARIABLES)]
+    stdin: Annotated[Maybe[str], Field(max_length=MAX_STDIN)] = None
+    commit: Annotated[str, Field(max_length=200, description="The workspace at this commit.")] = ""
+
+
+class CompareRunsParameters(TraceParameters):
+    against: Annotated[OtherRunParameters, Field(description="What the second run changes.")]
+
+    @property
+    def limits(self) -> TraceLimits:
+        """Row by row: what is left out cannot be compared."""
+        return TraceLimits(self.max_hits, self.max_chars, self.timeout_s)
+
+
+class TracePointResult(Result):
+    model_config = ConfigDict(json_schema_extra=only_required)
+
+    place: str
+    expressions: list[str]
+    hits: int
+    condition: OmitNone[str] = None
+    not_bound: OmitNone[str] = None
+
+
+class TraceResult(EvidenceResult):
+    """A row: hit, point (both from 1), then the cells that changed by the number of their expression, from 1."""
+
+    hits: int
+    points: list[TracePointResult]
+    rows: list[dict[str, Any]]
+    rows_left_out: OmitNone[int] = None
+    """Between the first and the last, where there were more than `max_chars`."""
+
+
+class CompareRunsResult(EvidenceResult):
+    """`hits`: of the one, of the other. `one` and `other`: what differs at `hit`; missing where a run had none."""
+
+    verdict: Literal["same", "different"]
+    hits: list[int]
+    other_ended: RunEnd
+    hit: OmitNone[int] = None
+    place: OmitNone[str] = None
+    one: OmitNone[dict[str, str]] = None
+    other: OmitNone[dict[str, str]] = None
+    before: OmitNone[list[dict[str, str]]] = None
+
+
+@dataclass(frozen=True, slots=True)
+class TraceTool:
+    context: EvidenceContext
+
+    @tool(
+        "trace",
+        "Trace a run",
+        (
+            "See how values change over a run: records expressions at each hit of each point, returns a "
+            "table of changes and how it ended (exit code, exception, limit). Starts the program, or resumes "
+            "session_id."
+        ),
+        TraceParameters,
+        TraceResult,
+        RUNS_CODE,
+    )
+    async def trace(self, caller: Caller, wanted: TraceParameters) -> ToolOutcome:
+        subject = run_subject(wanted)
+        points = merge_tracepoints([await self._point(caller, wanted, at) for at in range(len(wanted.points))])
+        require_distinct_points(points)
+
+        async def act() -> RecordedTrace:
+            return await run_trace(self.context.evidence, caller, subject, points, wanted.limits)
+
+        trace = await self.context.wait_for_run(caller, "trace", wanted.timeout_s, act)
+        answer = self._answer(caller, trace)
+        lines = table_lines(answer, trace.table)
+        locations = ", ".join(it.place for it in answer.points)
+        self.context.evidence.service.record_trace(caller, trace.ran_as, locations, "\n".join(map(str, lines)))
+        return ToolOutcome([*lines, *self.context.closing_lines(answer)], answer)
+
+    async def _point(self, caller: Caller, wanted: TraceParameters, at: int) -> Tracepoint:
+        point = wanted.points[at]
+        return await self.context.finder.point(caller, wanted, point, tuple(point.expressions), point.condition)
+
+    def _answer(self, caller: Caller, trace: RecordedTrace) -> TraceResult:
+        expressions = [it for point in trace.points for it in (*point.expressions, point.condition) if it]
+        return TraceResult(
+            status="success",
+            hits=trace.table.hits,
+            points=point_results(trace, caller, self.context),
+            rows=[self._row(trace, row) for row in (*trace.table.rows, *trace.table.tail)],
+            rows_left_out=trace.table.left_out or None,
+            ended=self.context.ends.data(caller, trace.end),
+            session_id=trace.session_id or None,
+            state=trace.state or None,
+            side_effects=[escaped(it) for it in impure_expressions(expressions)] or None,
+        )
+
+    def _row(self, trace: RecordedTrace, row: TraceRow) -> dict[str, object]:
+        told: dict[str, object] = {"hit": row.number}
+        told |= {"point": row.point + 1} if len(trace.points) > 1 else {}
+        told |= {"thread": row.thread} if trace.table.threads > 1 else {}
+        pairs = list(zip(trace.points[row.point].expressions, row.changed, strict=False))
+        values = {escaped(it): self._shown(it, cell) for it, cell in pairs if cell and not cell.failed}
+        errors = {escaped(it): self._shown(it, cell) for it, cell in pairs if cell and cell.failed}
+        return told | ({"values": values} if values else {}) | ({"errors": errors} if errors else {})
+
+    def _shown(self, expression: str, cell: Cell) -> str:
+        return self.context.values.value(expression, cell.text, len(cell.text)).text
+
+
+def require_distinct_points(points: Sequence[Tracepoint]) -> None:
+    if len({point.place for point in points}) < len(points):
+        raise ToolError(
+            "same_place",
+            localize("Two points at one place have different conditions; a debugger supports only one."),
+            hint=localize("Pass one of them, with the condition as an expression."),
+        )
+
+
+def point_results(trace: RecordedTrace, caller: Caller, context: EvidenceContext) -> list[TracePointResult]:
+    return [
+        TracePointResult(
+            place=_place(point, binding, caller.workspace),
+            expressions=[escaped(it) for it in point.expressions],
+            hits=trace.table.hits_of(at),
+            condition=escaped(point.condition) or None,
+            not_bound=_why_not_bound(trace, at, binding, context, caller.language),
+        )
+        for at, (point, binding) in enumerate(zip(trace.points, trace.bindings, strict=True))
+    ]
+
+
+def _why_not_bound(
+    trace: RecordedTrace, at: int, binding: Binding, context: EvidenceContext, language: Language
+) -> str | None:
+    """A place that no code stands at, or whose condition cannot be judged, is no place that was not reached."""
+    if trace.table.hits_of(at):
+        return None
+    fault = trace.faults.get(at)
+    why = localized_str(localize("The condition failed: {reason}", reason=fault)) if fault else binding.message
+    why = why or (localized_str(FUNCTION_NOT_FOUND) if trace.points[at].is_unknown else "")
+    return context.values.text(text_in_language(why, language), _REASON) or None
+
+
+def _place(point: Tracepoint, binding: Binding, workspace: Path) -> str:
+    if point.function:
+        return one_line(point.function, _EXPRESSION_IN_TEXT)
+    return f"{short_path(point.path, workspace)}:{binding.line or point.line}"
+
+
+# The lines: what is asked first, then a row a hit. `=`: as above; alone, all of the row.
+
+
+def table_lines(answer: TraceResult, table: TraceTable) -> list[LocalizedText]:
+    several, is_over = len(answer.points) > 1, answer.ended.how != "limit"
+    heads = [
+        line for at, it in enumerate(answer.points, 1) for line in _head(at if several else 0, it, is_over=is_over)
+    ]
+    kept = len(table.rows)
+    first = _rows(answer.rows[:kept], table.rows, answer, table, several=several)
+    last = _rows(answer.rows[kept:], table.tail, answer, table, several=several)
+    gap = [localize("… {count} rows omitted …", count=table.left_out)] if table.left_out else []
+    return [*heads, *_plain(first), *gap, *_plain(last)]
+
+
+def _plain(lines: Iterator[str]) -> Iterator[LocalizedText]:
+    return (localize("{text}", text=line) for line in lines)
+
+
+def _head(at: int, point: TracePointResult, *, is_over: bool) -> Iterator[LocalizedText]:
+    asked = " | ".join(one_line(it, _EXPRESSION_IN_TEXT) for it in point.expressions)
+    place: str | LocalizedText = f"{f'@{at} ' if at else ''}{point.place}"
+    if point.condition:
+        place = localize(
+            "{place} if {condition}", place=place, condition=one_line(point.condition, _EXPRESSION_IN_TEXT)
+        )
+    yield localize("{place}: {asked}", place=place, asked=asked)
+    if point.not_bound:
+        yield localize("  not bound: {reason}", reason=one_line(point.not_bound))
+    elif not point.hits and is_over:
+        yield localize("  never reached")
+
+
+def _rows(
+    shown: Sequence[dict[str, Any]], rows: Sequence[TraceRow], answer: TraceResult, table: TraceTable, *, several: bool
+) -> Iterator[str]:
+    begun = 0
+    for at, row in enumerate(rows):
+        last = at + 1 == len(rows)
+        begun = begun or row.number
+        if not any(row.changed) and not several and not last and not any(rows[at + 1].changed):
+            continue  # told with the last of those in which nothing changed
+        number = f"{begun}" if begun == row.number else f"{begun}-{row.number}"
+        point = f" @{row.point + 1}" if several else ""
+        thread = f" t{row.thread}" if table.threads > 1 else ""
+        told = shown[at]
+        cells = [_cell(told, it) for it in answer.points[row.point].expressions] if any(row.changed) else [_AS_ABOVE]
+        yield f"{number}{point}{thread} | {' | '.join(cells)}"
+        begun = 0
+
+
+def _cell(row: dict[str, object], expression: str) -> str:
+    for kind, mark in (("values", ""), ("errors", "!")):
+        found = row.get(kind)
+        if isinstance(found, dict) and expression in found:
+            return mark + one_line(str(found[expression]), CELL_IN_TEXT)
+    return _AS_ABOVE
+
+
+@dataclass(frozen=True, slots=True)
+class _Side:
+    """One of the two runs."""
+
+    caller: Caller
+    client: Caller
+    wanted: CompareRunsParameters
+
+    @property
+    def start(self) -> tuple[Caller, LaunchRequest]:
+        launch_request = run_subject(self.wanted).launch_request
+        assert launch_request is not None, "two runs are started for this"
+        return self.client, launch_request
+
+
+@dataclass(frozen=True, slots=True)
+class CompareRunsTool:
+    context: EvidenceContext
+
+    @tool(
+        "compare_runs",
+        "Compare two runs",
+        (
+            "Find where runs diverge: traces both, the second with `against` (arguments, input, "
+            "configuration, commit); returns the first difference and context."
+        ),
+        CompareRunsParameters,
+        CompareRunsResult,
+        RUNS_CODE,
+    )
+    async def compare(self, caller: Caller, wanted: CompareRunsParameters) -> ToolOutcome:
+        if wanted.session_id:
+            raise ToolError("bad_arguments", localize("This starts two runs and cannot use an existing session."))
+
+        changed = _other_parameters(wanted)
+        first = _Side(caller, caller, wanted)
+
+        async def act() -> tuple[RecordedTrace, RecordedTrace]:
+            service = self.context.evidence.service
+            # Before anything of the other: git runs in the workspace only where that is trusted.
+            one_disclosed = await service.disclose(*first.start)
+            async with self._other(first, changed) as other:
+                service.approve([one_disclosed, await service.disclose(*other.start)])
+                return await self._traced(first), await self._traced(other)
+
+        one, other = await self.context.wait_for_run(caller, "compare_runs", 2 * wanted.timeout_s, act)
+        answer = self._answer(caller, one, other, first_difference(one, other))
+        return ToolOutcome(self._lines(answer), answer)
+
+    @asynccontextmanager
+    async def _other(self, first: _Side, wanted: CompareRunsParameters) -> AsyncIterator[_Side]:
+        caller = first.caller
+        if not wanted.against.commit:
+            yield replace(first, wanted=wanted)
+            return
+        async with workspace_at(wanted.against.commit, caller.workspace, caller.environment) as tree:
+            environment = _environment_with_python(caller)
+            elsewhere = replace(
+                caller, workspace=tree.path, cwd=tree.path, environment=environment, trusts_workspace=True
+            )
+            client = replace(elsewhere, moved={str(tree.root): f"{caller.workspace}@{tree.commit}"})
+            yield _Side(elsewhere, client, _in_worktree(wanted, caller.workspace, tree.path))
+
+    async def _traced(self, side: _Side) -> RecordedTrace:
+        wanted = side.wanted
+        points = merge_tracepoints([await self._point(side.caller, wanted, at) for at in range(len(wanted.points))])
+        require_distinct_points(points)
+        return await run_trace(self.context.evidence, side.client, run_subject(wanted), points, wanted.limits)
+
+    async def _point(self, caller: Caller, wanted: CompareRunsParameters, at: int) -> Tracepoint:
+        point = wanted.points[at]
+        return await self.context.finder.point(caller, wanted, point, tuple(point.expressions), point.condition)
+
+    def _answer(
+        self, caller: Caller, one: RecordedTrace, other: RecordedTrace, found: TraceDifference | None
+    ) -> CompareRunsResult:
+        expressions = [it for point in one.points for it in (*point.expressions, point.condition) if it]
+        row = found and (found.one or found.other)
+        locations = [it.place for it in point_results(one, caller, self.context)]
+        return CompareRunsResult(
+            status="success",
+            verdict="different" if found else "same",
+            hits=[one.table.hits, other.table.hits],
+            hit=row.number if row else None,
+            place=locations[row.point] if row else None,
+            one=self._values(one, found, found.one) if found and found.one else None,
+            other=self._values(other, found, found.other) if found and found.other else None,
+            before=[self._values(one, None, it) for it in found.before] if found and found.before else None,
+            ended=self.context.ends.data(caller, one.end),
+            other_ended=self.context.ends.data(caller, other.end),
+            side_effects=[escaped(it) for it in impure_expressions(expressions)] or None,
+        )
+
+    def _values(self, trace: RecordedTrace, found: TraceDifference | None, row: TraceRow) -> dict[str, str]:
+        """Those that differ; all, where that is not what differs."""
+        pairs = list(zip(trace.points[row.point].expressions, row.cells, strict=False))
+        chosen = [pairs[at] for at in found.cells if at < len(pairs)] if found and found.cells else pairs
+        return {escaped(it): self._shown(it, cell) for it, cell in chosen}
+
+    def _shown(self, expression: str, cell: Cell) -> str:
+        shown = self.context.values.value(expression, cell.text, len(cell.text)).text
+        return f"!{shown}" if cell.failed else shown
+
+    def _lines(self, answer: CompareRunsResult) -> list[LocalizedText]:
+        if answer.verdict == "same":
+            return [localize("The runs are identical; hits: {hits}.", hits=answer.hits[0]), *end_lines(answer.ended)]
+        head = localize("The runs end differently; hits before that: {hits}.", hits=answer.hits[0])
+        if answer.hit is not None:
+            head = localize("The runs first differ at hit {hit}, {place}.", hit=answer.hit, place=answer.place)
+        lines = [with_label(localize("before"), _pairs(it)) for it in answer.before or ()]
+        if answer.hit is not None:
+            one, other = ("-" if it is None else _pairs(it) for it in (answer.one, answer.other))
+            lines += [localize("one: {values}", values=one), localize("other: {values}", values=other)]
+        lines += [localize("one ended: {how}", how=label_of(answer.ended.how)), *end_lines(answer.ended)]
+        lines += [localize("other ended: {how}", how=label_of(answer.other_ended.how)), *end_lines(answer.other_ended)]
+        return [head, *lines]
+
+
+def _other_parameters(wanted: CompareRunsParameters) -> CompareRunsParameters:
+    """The first run with what the other has of its own; another thing to run takes the place of the first one's."""
+    given = {name: getattr(wanted.against, name) for name in wanted.against.model_fields_set - {"commit"}}
+    if not given and not wanted.against.commit:
+        raise ToolError("bad_arguments", localize("Set `against` to what differs in the other run."))
+    cleared: dict[str, Any] = (
+        {**dict.fromkeys(START_PARAMETERS, ""), "configuration": {}} if given.keys() & set(START_PARAMETERS) else {}
+    )
+    return wanted.model_copy(update={**cleared, **given})
+
+
+def _environment_with_python(caller: Caller) -> Mapping[str, str]:
+    """A virtual environment lies in the workspace and in no commit: the tree runs with that of the workspace."""
+    found = [folder for name in (".venv", "venv") if (folder := caller.workspace / name).is_dir()]
+    return {"VIRTUAL_ENV": str(found[0]), **caller.environment} if found else caller.environment
+
+
+def _in_worktree(wanted: CompareRunsParameters, workspace: Path, tree: Path) -> CompareRunsParameters:
+    """Paths of the workspace as paths of the tree."""
+
+    def moved(path: str) -> str:
+        inside = path and Path(path).is_absolute() and Path(path).is_relative_to(workspace)
+        return str(tree / Path(path).relative_to(workspace)) if inside else path
+
+    points = [it.model_copy(update={"file_path": moved(it.file_path)}) for it in wanted.points]
+    update = {"program": moved(wanted.program), "cwd": moved(wanted.cwd), "points": points}
+    return wanted.model_copy(update=update)
+
+
+def _pairs(values: dict[str, str]) -> str:
+    shown: Sequence[str] = [f"{name} = {one_line(value, _CELL_IN_TEXT)}" for name, value in values.items()]
+    return ", ".join(shown)

@@ -1,0 +1,95 @@
+"""JSON schemas of parameters and results, as short as possible: an agent pays for every character of the tool list."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, Literal, TypeVar
+
+from pydantic.json_schema import GenerateJsonSchema, SkipJsonSchema
+
+_T = TypeVar("_T")
+# A client may send null for what it leaves out; the schema does not spend characters on saying so, and Gemini's
+# subset has no union with null. Bounds belong inside (`Maybe[Number]`): beside the union pydantic publishes `ge`.
+Maybe = Annotated[_T | SkipJsonSchema[None], "null means: not given"]
+# The same for an empty text instead of one of several words: Gemini refuses a list of values with an empty one.
+OrEmpty = Annotated[_T | SkipJsonSchema[Literal[""]], "empty means: not given"]
+# More than nothing, as an inclusive bound: Gemini's subset has no exclusive ones.
+MIN_SECONDS = 0.001
+
+# Bounds from here on are met by no honest call: they are checked, but not told.
+_BOUNDS = {"maximum": 1_000_000, "maxLength": 100, "maxItems": 100, "maxProperties": 100}
+
+
+class TerseJsonSchema(GenerateJsonSchema):
+    """Leaves out titles that repeat a name, defaults that say nothing, and definitions that are used once."""
+
+    def generate(self, schema: Any, mode: Any = "validation") -> dict[str, Any]:
+        terse = _without_noise(super().generate(schema, mode))
+        for described in (terse, *terse.get("$defs", {}).values()):
+            described.pop("description", None)  # a class's, which is for readers of the source
+        return _inlined(terse)
+
+
+def _inlined(schema: dict[str, Any]) -> dict[str, Any]:
+    """A definition that is used once costs more by its name than where it is used."""
+    named = schema.pop("$defs", {})
+    uses = Counter(_references([schema, named]))
+    kept = {name: _resolved(body, named, uses) for name, body in named.items() if uses[name] > 1}
+    return {**({"$defs": kept} if kept else {}), **_resolved(schema, named, uses)}
+
+
+def _references(value: Any) -> Iterator[str]:
+    if isinstance(value, dict):
+        if "$ref" in value:
+            yield _definition_name(value)
+        yield from (name for inner in value.values() for name in _references(inner))
+    elif isinstance(value, list):
+        yield from (name for inner in value for name in _references(inner))
+
+
+def _resolved(value: Any, named: Mapping[str, Any], uses: Mapping[str, int]) -> Any:
+    if isinstance(value, list):
+        return [_resolved(inner, named, uses) for inner in value]
+    if not isinstance(value, dict):
+        return value
+    if "$ref" in value and uses[_definition_name(value)] == 1:
+        beside = {key: inner for key, inner in value.items() if key != "$ref"}
+        return {**_resolved(named[_definition_name(value)], named, uses), **beside}
+    return {key: _resolved(inner, named, uses) for key, inner in value.items()}
+
+
+def _definition_name(reference: Mapping[str, Any]) -> str:
+    return str(reference["$ref"]).removeprefix("#/$defs/")
+
+
+def _without_noise(schema: dict[str, Any]) -> dict[str, Any]:
+    return {key: _shortened(key, value) for key, value in schema.items() if not _is_noise(key, value)}
+
+
+def _is_noise(key: str, value: Any) -> bool:
+    if key in _BOUNDS:
+        return isinstance(value, int | float) and value >= _BOUNDS[key]
+    return (
+        key == "title"
+        or (key == "default" and value in (None, ""))
+        or (key == "additionalProperties" and value is True)
+    )
+
+
+def _compact_type(schema: dict[str, Any]) -> dict[str, Any]:
+    match schema:
+        case {"anyOf": [{"type": str(kind)} as only, {"type": "null"}]} if len(only) == 1:
+            return {**{key: value for key, value in schema.items() if key != "anyOf"}, "type": [kind, "null"]}
+        case {"const": _, "type": _}:
+            return {key: value for key, value in schema.items() if key != "type"}
+    return schema
+
+
+def _shortened(key: str, value: Any) -> Any:
+    """`properties` and `$defs` are tables of names, and a parameter may itself be called `title`."""
+    if isinstance(value, dict):
+        value = _compact_type(value)
+        named = key in {"properties", "$defs"}
+        return {name: _shortened("", item) for name, item in value.items()} if named else _without_noise(value)
+    return [_shortened("", item) for item in value] if isinstance(value, list) else value

@@ -1,1 +1,0 @@
-"""The only sockets, pipes, processes and PTYs, and the files that must survive faults."""

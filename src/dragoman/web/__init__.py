@@ -1,1 +1,0 @@
-"""The web face: HTTP and WebSocket for the page, the editor and scripts, behind one guard."""

@@ -1,0 +1,71 @@
+"""The tables of errors: one row per error, and a code that is shared is shared on purpose."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections import defaultdict
+
+import pytest
+
+import dragoman
+from dragoman.core.errors import DragomanError, ErrorSpec, cut, or_else, quoted, short_number
+
+# Errors that a program handles alike, although a person is told different things.
+SHARED = {
+    "adapter_gone": {"debug.errors.adapter_gone", "debug.errors.no_debugger_yet"},
+    "adapter_silent": {
+        "debug.errors.adapter_silent",
+        "io.errors.adapter_not_reading",
+        "io.errors.adapter_silent",
+        "io.errors.not_reached",
+        "io.errors.runtime_silent",
+    },
+    "disk_full": {"core.errors._file_not_written", "core.errors.disk_full"},
+    "foreign_peer": {"io.errors.foreign_peer", "io.errors.not_started_by_us"},
+    "gateway_silent": {"chat.errors.no_answer", "chat.errors.run_silent"},
+    "internal_error": {"core.errors.dragoman_failed", "core.errors.internal_error"},
+    "not_supported": {"debug.errors.not_supported", "debug.errors.session_owned_by_person"},
+    "too_many_sessions": {"chat.errors.too_many_sessions", "debug.errors.too_many_sessions"},
+}
+
+
+def tables() -> dict[str, ErrorSpec]:
+    """Every row, by the module that declares it and its name."""
+    found: dict[int, tuple[str, ErrorSpec]] = {}
+    for module in pkgutil.walk_packages(dragoman.__path__, "dragoman."):
+        if module.name.rpartition(".")[2] == "errors":
+            for name, value in vars(importlib.import_module(module.name)).items():
+                if isinstance(value, ErrorSpec):
+                    found.setdefault(id(value), (f"{module.name.removeprefix('dragoman.')}.{name}", value))
+    return dict(found.values())
+
+
+def test_a_code_belongs_to_one_row_unless_it_is_shared_on_purpose() -> None:
+    rows = defaultdict(set)
+    for name, spec in tables().items():
+        rows[spec.code].add(name)
+    assert len(rows) > 100
+    assert {code: names for code, names in rows.items() if len(names) > 1} == SHARED
+
+
+def test_no_two_rows_say_the_same() -> None:
+    said = [(spec.code, spec.message, spec.hint) for spec in tables().values()]
+    assert len(said) == len(set(said))
+
+
+def test_an_error_has_the_values_of_its_templates_as_its_row_shows_them() -> None:
+    row = ErrorSpec("code", "{name} took {seconds} s: {reason}", "Not {name}.", name=quoted(3), seconds=short_number)
+    error = row(name="a\x1bcd", seconds=2.50, reason="{x}")
+    assert isinstance(error, DragomanError)
+    assert (error.code, str(error.message), str(error.hint)) == ("code", r"'a\x1bc' took 2.5 s: {x}", r"Not 'a\x1bc'.")
+    assert set(error.hint.values if error.hint else ()) == {"name"}
+    assert ErrorSpec("code", "text")().hint is None
+
+
+@pytest.mark.parametrize(
+    ("show", "value", "shown"), [(cut(2), "abc", "ab"), (or_else("?"), "", "?"), (quoted(9), "é", r"'\xe9'")]
+)
+def test_values_are_shown_short_and_safe(show: object, value: str, shown: str) -> None:
+    assert callable(show)
+    assert show(value) == shown

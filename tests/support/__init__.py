@@ -1,0 +1,1 @@
+"""Fakes that tests control: peers, faults and clocks."""

@@ -1,0 +1,103 @@
+"""The tree keeps the promises of ARCHITECTURE.md: names that explain themselves, small folders, files where it says."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT / "src" / "dragoman"
+MOST_MODULES = 18
+MOST_LINES = 500
+MOST_TERMS = 40
+# Nouns of the field that end like a gerund.
+NOUNS = {"framing", "recording", "wiring", "string", "setting", "nesting"}
+# Names that need a legend.
+DIALECT = re.compile(
+    r"(?:^|_)(?:told|tells?|teller|hears?|heard|wish|wishes|visits?|visitors?|guests?|lives|latecomers?|chronicle|"
+    r"convoy|patient|pulse)(?:_|$)|Wish|Visit|Guest|Lives|Found$|Told|Chronicle|Convoy|Patient|Teller|Hearing"
+)
+# Each protocol package has its own; the protocols give these names.
+PROTOCOL_NAMES = {
+    "ClientConnection",
+    "Closed",
+    "Connection",
+    "Event",
+    "Request",
+    "RequestReceived",
+    "Response",
+    "ServerConnection",
+}
+
+
+@functools.cache
+def modules() -> dict[Path, ast.Module]:
+    return {path.relative_to(PACKAGE): ast.parse(path.read_bytes()) for path in sorted(PACKAGE.rglob("*.py"))}
+
+
+def document() -> str:
+    return (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+
+
+def glossary() -> list[list[str]]:
+    table = document().split("## Glossary", 1)[1].split("\n## ", 1)[0]
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines() if line[:1] == "|"]
+    return rows[2:]
+
+
+def named_paths() -> set[str]:
+    return set(re.findall(r"`((?:[a-z_0-9*]+/)+[a-z_0-9.]*)`", document()))
+
+
+def definitions() -> Iterator[tuple[Path, str]]:
+    """Every module, class, function and method, with its file."""
+    for path, tree in modules().items():
+        yield path, path.stem
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+                yield path, node.name
+
+
+@pytest.mark.parametrize("path", sorted(named_paths()))
+def test_every_file_that_the_document_names_exists(path: str) -> None:
+    assert any(any(root.glob(path)) for root in (PACKAGE, ROOT))
+
+
+def test_the_glossary_is_short_and_sorted() -> None:
+    terms = [row[0] for row in glossary()]
+    assert 20 < len(terms) <= MOST_TERMS
+    assert terms == sorted(terms)
+
+
+def test_a_folder_reads_like_a_table_of_contents() -> None:
+    count = Counter(path.parent for path in modules() if path.name != "__init__.py")
+    assert {str(folder): number for folder, number in count.items() if number > MOST_MODULES} == {}
+
+
+def test_no_module_is_too_long_to_read() -> None:
+    lines = {str(path): (PACKAGE / path).read_text(encoding="utf-8").count("\n") for path in modules()}
+    assert {path: number for path, number in lines.items() if number > MOST_LINES} == {}
+
+
+def test_a_class_name_stands_for_one_thing() -> None:
+    found = defaultdict(list)
+    for path, tree in modules().items():
+        for node in tree.body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_") and node.name not in PROTOCOL_NAMES:
+                found[node.name].append(str(path))
+    assert {name: paths for name, paths in found.items() if len(paths) > 1} == {}
+
+
+def test_modules_are_nouns() -> None:
+    gerunds = [path for path in modules() if re.search(r"ing$", path.stem.split("_")[-1])]
+    assert [str(path) for path in gerunds if path.stem.split("_")[-1] not in NOUNS] == []
+
+
+def test_no_name_needs_a_legend() -> None:
+    assert sorted({f"{path}: {name}" for path, name in definitions() if DIALECT.search(name)}) == []

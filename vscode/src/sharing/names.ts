@@ -1,7 +1,0 @@
-/** What a debug session is called where a person or an agent reads it. */
-
-/** js-debug writes what a session came from behind a sign of its own: "app.js [7] « Node app". */
-export function titleOf({ name }: { name: string }): string {
-  const [own = "", ...from] = name.split(/\s+«\s+/);
-  return from.length ? `${own} (${from.join(", ")})` : own;
-}

@@ -1,0 +1,407 @@
+/** The frame: who we are, whether the daemon is there, and the views as tabs. */
+import { LitElement, css, html, nothing } from "lit";
+import { customElement, state } from "lit/decorators.js";
+import { html as anyTag, unsafeStatic } from "lit/static-html.js";
+import { Unreachable, RequestError, feed, gateway, t, type FeedState } from "../link";
+import { canvasNotifications, type SurfaceSummary } from "../canvas/notifications";
+import { approvals } from "../chat/approvals";
+import { chatQuote } from "./chatQuote";
+import { router } from "./router";
+import { sharedStyles } from "./styles";
+import { withInlineCode } from "./inlineCode";
+import { actorName } from "../parts/actors";
+import { VIEWS, type View } from "./views";
+
+const WORDS: Record<FeedState, string> = {
+  outside: "Run `dragoman page` in a terminal for a login link.",
+  connecting: "connecting…",
+  connected: "connected",
+  silent: "Dragoman does not respond: it is busy or suspended. The page continues as soon as it responds.",
+  stranger:
+    "Dragoman was restarted, or another program answers at this address. Run `dragoman page` in a terminal for a new link.",
+  lost: "Dragoman is not running or does not respond. Run `dragoman up` in a terminal, then `dragoman page` for a new link.",
+};
+
+/** Questions that are told at once; the number on the tab is of all of them. */
+const MOST_NOTICES = 3;
+
+/** Code is taken from nobody but the daemon: from whoever else listens at its address, nothing is loaded. */
+const MAY_LOAD = new Set<FeedState>(["connecting", "connected"]);
+
+@customElement("dragoman-app")
+export class DragomanApp extends LitElement {
+  @state() private connection: FeedState = feed.state;
+  @state() private refused: Error | null = null;
+  @state() private shown = VIEWS[0]!;
+  @state() private loaded = new Set<string>();
+  /** Views that could not be loaded: they are the daemon's to give. */
+  @state() private missing = new Set<string>();
+  @state() private error = "";
+  @state() private wasConnected = false;
+  @state() private newest = "";
+
+  private readonly subscriptions: readonly [EventTarget, string, (event: Event) => void][] = [
+    [feed, "state", () => this.connectionChanged()],
+    [approvals, "change", () => this.requestUpdate()],
+    [canvasNotifications, "change", () => this.notificationsChanged()],
+    [chatQuote, "quoted", () => void this.show(VIEWS[0]!)],
+    [window, "login-refused", (event) => (this.refused = (event as CustomEvent<Error>).detail)],
+    [window, "error", (event) => this.report((event as ErrorEvent).message)],
+    [window, "unhandledrejection", (event) => this.reportRejection((event as PromiseRejectionEvent).reason)],
+    [router, "change", () => this.followRoute()],
+  ];
+
+  override connectedCallback(): void {
+    super.connectedCallback();
+    for (const [source, kind, listener] of this.subscriptions) source.addEventListener(kind, listener);
+    router.start();
+    this.followRoute();
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    for (const [source, kind, listener] of this.subscriptions) source.removeEventListener(kind, listener);
+  }
+
+  /** That nobody answered is no fault of the page, and its own sign says so. */
+  private reportRejection(reason: unknown): void {
+    if (!(reason instanceof Unreachable)) this.report(String((reason as Error | undefined)?.message ?? reason));
+  }
+
+  private connectionChanged(): void {
+    this.connection = feed.state;
+    if (feed.state === "connected") {
+      if (!this.wasConnected)
+        void this.show(this.shown, { moves: false }).then(
+          () => document.activeElement === document.body && this.enter(),
+        );
+      this.wasConnected = true;
+      this.refused = null;
+      gateway.start();
+      if (this.missing.has(this.shown.id)) void this.load(this.shown);
+    }
+    if (feed.state === "outside") this.wasConnected = false;
+  }
+
+  /** Said once, also to who hears the page; the number stays as long as somebody waits. */
+  private notificationsChanged(): void {
+    this.newest = canvasNotifications.newestText;
+    this.requestUpdate();
+  }
+
+  override updated(): void {
+    const waiting = approvals.waiting.length + canvasNotifications.count;
+    document.title = waiting ? `(${waiting}) Dragoman` : "Dragoman";
+  }
+
+  private report(message: string): void {
+    this.error = t("Something went wrong on this page: {message}", { message });
+  }
+
+  /** The address names the view, so that a reload, Back and Forward lead to it. */
+  private followRoute(): void {
+    void this.show(VIEWS.find(({ id }) => id === router.view) ?? this.shown, { moves: false });
+  }
+
+  private async show(view: View, { moves = true } = {}): Promise<void> {
+    this.shown = view;
+    if (moves) router.push(view.id, ...router.parts(view.id));
+    canvasNotifications.isWatched = view.id === "canvas";
+    void this.updateComplete.then(() => this.tab(view)?.scrollIntoView({ block: "nearest", inline: "nearest" }));
+    if (!this.loaded.has(view.id)) await this.load(view);
+  }
+
+  private async load(view: View): Promise<void> {
+    let isThere = MAY_LOAD.has(feed.state);
+    if (isThere) await view.load().catch(() => (isThere = false));
+    if (isThere) this.loaded = new Set([...this.loaded, view.id]);
+    this.missing = new Set([...this.missing].filter((id) => id !== view.id).concat(isThere ? [] : view.id));
+  }
+
+  /** To where a view is written into, if it says where; on a touch screen that would bring up the keyboard. */
+  private enter(): void {
+    if (matchMedia("(pointer: coarse)").matches) return;
+    void this.updateComplete.then(() => this.renderRoot.querySelector<HTMLElement>(this.shown.tag)?.focus());
+  }
+
+  private tab(view: View): HTMLElement | null {
+    return this.renderRoot.querySelector<HTMLElement>(`#tab-${view.id}`);
+  }
+
+  private handleTabKey(event: KeyboardEvent): void {
+    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    const index = VIEWS.indexOf(this.shown);
+    const next = { Home: 0, End: VIEWS.length - 1 }[event.key] ?? (step ? index + step : -1);
+    const view = VIEWS[(next + VIEWS.length) % VIEWS.length];
+    if ((step === undefined && next < 0) || !view) return;
+    event.preventDefault();
+    void this.show(view);
+    this.tab(view)?.focus();
+  }
+
+  override render() {
+    const isGood = this.connection === "connected" && !this.refused;
+    return html`
+      <header>
+        <h1><img src="/icon.svg" alt="" width="26" height="26" />Dragoman</h1>
+        ${this.wasConnected ? this.tabs() : nothing}
+        <p id="connection" role="status" class=${isGood ? "good" : this.connection === "connecting" ? "" : "bad"}>
+          ${withInlineCode(this.refused ? told(this.refused) : t(WORDS[this.connection]))}
+        </p>
+      </header>
+      <p id="news" class="unseen" role="status">${this.newest}</p>
+      ${this.error ? this.problem() : nothing} ${this.wasConnected ? this.questions() : nothing}
+      ${this.wasConnected ? html`<main id="inside">${VIEWS.map((view) => this.panel(view))}</main><dragoman-asking></dragoman-asking>` : this.renderLogin()}
+    `;
+  }
+
+  /** In every view but the one where it is answered. What was answered stays told until somebody takes it away. */
+  private questions() {
+    const asks = canvasNotifications.open.filter(
+      (it) => !(this.shown.id === "canvas" && router.parts("canvas").join("/") === `${it.drawer}/${it.surface_id}`),
+    );
+    return html`${asks
+      .slice(0, MOST_NOTICES)
+      .map(
+        (it) =>
+          html`<p class="question"
+            ><span>${t("{drawer} asks: {name}", named(it))}</span>
+            <button class="primary" @click=${() => router.navigate("canvas", it.drawer, it.surface_id)}
+              >${t("Answer")}</button
+            ></p
+          >`,
+      )}
+    ${canvasNotifications.answered.map(
+      (it) =>
+        html`<p class="question answered"
+          ><span
+            >${t(it.isCancelled ? "You closed the question of {drawer}: {name}" : "You answered {drawer}: {name}", named(it))}</span
+          >
+          <button class="plain" @click=${() => canvasNotifications.dismiss(it)}>${t("Close")}</button></p
+        >`,
+    )}`;
+  }
+
+  private readonly waitingCount: Record<string, () => number> = {
+    chat: () => approvals.waiting.length,
+    canvas: () => canvasNotifications.count,
+  };
+
+  private tabs() {
+    return html`<div class="tabs" role="tablist" aria-label=${t("Views")} @keydown=${this.handleTabKey}>
+      ${VIEWS.map((view) => {
+        const isShown = view === this.shown;
+        const waiting = this.waitingCount[view.id]?.() ?? 0;
+        return html`<button
+          class="plain"
+          role="tab"
+          id="tab-${view.id}"
+          aria-controls="panel-${view.id}"
+          aria-selected=${isShown}
+          tabindex=${isShown ? 0 : -1}
+          @click=${() => this.show(view).then(() => this.enter())}
+          >${t(view.title)}${waiting ? html` <span class="asks">${waiting}</span>` : nothing}</button
+        >`;
+      })}
+    </div>`;
+  }
+
+  private panel(view: View) {
+    const tag = unsafeStatic(view.tag); // from our own table
+    return html`<section
+      id="panel-${view.id}"
+      role="tabpanel"
+      data-view=${t(view.title)}
+      aria-labelledby="tab-${view.id}"
+      ?hidden=${view !== this.shown}
+      >${this.loaded.has(view.id) ? anyTag`<${tag}></${tag}>` : this.missing.has(view.id) ? this.unloaded() : nothing}</section
+    >`;
+  }
+
+  /** A daemon that is there and has no such file is of another version than this page. */
+  private unloaded() {
+    if (this.connection !== "connected")
+      return html`<p class="empty">${t("Cannot load this view while Dragoman does not respond.")}</p>`;
+    return html`<p class="empty"
+      >${t("This page belongs to a different version of Dragoman than the one running.")}
+      <button @click=${() => location.reload()}>${t("Reload")}</button></p
+    >`;
+  }
+
+  private problem() {
+    return html`<p class="trouble" role="alert">
+      ${this.error}
+      <button class="plain" @click=${() => (this.error = "")}>${t("Close")}</button>
+    </p>`;
+  }
+
+  private renderLogin() {
+    if (this.connection === "connecting") return nothing;
+    return html`<p class="empty">${t("This is the workbench of a Dragoman daemon. It opens with a login link.")}</p>`;
+  }
+
+  static override styles = [
+    sharedStyles,
+    css`
+      /* What is hidden for the eye stands somewhere all the same: nothing of it may make the page itself scroll. */
+      :host {
+        display: flex;
+        flex-direction: column;
+        height: 100dvh;
+        position: relative;
+        overflow: clip;
+      }
+      header {
+        display: flex;
+        flex-wrap: wrap;
+        align-items: center;
+        gap: 0.3rem 1.5rem;
+        padding: 0.5rem 1rem 0;
+        border-bottom: 1px solid var(--line);
+        background: var(--card);
+      }
+      h1 {
+        display: flex;
+        align-items: center;
+        gap: 0.55rem;
+        font-size: 1.1rem;
+        margin: 0 0 0.5rem;
+      }
+      .tabs {
+        display: flex;
+        gap: 0.2rem;
+        overflow-x: auto;
+        align-self: flex-end;
+      }
+      [role="tab"] {
+        border: 0;
+        border-bottom: 3px solid transparent;
+        border-radius: 0;
+        padding: 0.35rem 0.8rem 0.45rem;
+        color: var(--quiet);
+        white-space: nowrap;
+      }
+      [role="tab"]:hover:not([aria-selected="true"]) {
+        color: inherit;
+        border-color: transparent transparent var(--line);
+      }
+      [role="tab"]:focus-visible {
+        outline-offset: -2px;
+      } /* what scrolls would cut it off */
+      [role="tab"][aria-selected="true"] {
+        color: var(--accent);
+        border-bottom-color: var(--accent);
+        font-weight: 600;
+      }
+      .asks {
+        background: var(--warn);
+        color: var(--card);
+        border-radius: 1rem;
+        padding: 0 0.45em;
+        font-size: 0.8em;
+      }
+      #connection {
+        margin: 0 0 0.5rem auto;
+        padding: 0.05rem 0.7rem;
+        border-radius: 1rem;
+        font-size: 0.9rem;
+        color: var(--quiet);
+      }
+      #connection.good {
+        color: var(--good);
+      }
+      #connection.good::before {
+        content: "●";
+        margin-right: 0.45em;
+        font-size: 0.8em;
+      }
+      #connection.bad {
+        color: var(--bad);
+        background: var(--bad-card);
+      }
+      .trouble {
+        display: flex;
+        justify-content: space-between;
+        align-items: center;
+        margin: 0;
+        padding: 0.3rem 1rem;
+        background: var(--bad-card);
+        color: var(--bad);
+        overflow-wrap: anywhere;
+      }
+      .trouble button {
+        flex: none;
+      }
+      .question {
+        display: flex;
+        flex-wrap: wrap;
+        justify-content: space-between;
+        align-items: center;
+        gap: 0.2rem 1rem;
+        margin: 0;
+        padding: 0.3rem 1rem;
+        background: var(--marked);
+        border-bottom: 1px solid var(--line);
+        overflow-wrap: anywhere;
+      }
+      .question.answered {
+        background: var(--added);
+      }
+      code {
+        font: 0.92em var(--mono);
+      }
+      main,
+      section {
+        flex: 1;
+        min-height: 0;
+        display: flex;
+        flex-direction: column;
+      }
+      section {
+        position: relative;
+      }
+      section > * {
+        flex: 1;
+        min-height: 0;
+      }
+      @media (max-width: 40rem) {
+        header {
+          padding: 0.4rem 0.6rem 0;
+          gap: 0.2rem 0.8rem;
+        }
+        h1 {
+          margin: 0;
+        }
+        #connection {
+          order: 1;
+          margin-bottom: 0;
+        }
+        .tabs {
+          order: 2;
+          width: 100%;
+          justify-content: space-between;
+          gap: 0;
+          scrollbar-width: none;
+        }
+        [role="tab"] {
+          padding: 0.3rem 0.15rem 0.4rem;
+          font-size: min(0.84rem, 3.3vw);
+        }
+        #connection.bad {
+          width: 100%;
+          margin: 0.2rem 0;
+          border-radius: 0.5rem;
+        }
+      }
+    `,
+  ];
+}
+
+function named({ drawer, surface_id, title }: SurfaceSummary) {
+  return { drawer: actorName(drawer), name: title || surface_id };
+}
+
+/** The daemon's own words where it said some. */
+function told(error: Error): string {
+  return error instanceof RequestError ? `${error.message} ${error.hint}` : error.message;
+}

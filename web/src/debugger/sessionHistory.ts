@@ -1,0 +1,74 @@
+/** What happened, the newest first, and a stop of before that is looked at instead of the present. */
+import type { FeedRow } from "../link";
+import { actorName } from "../parts/actors";
+import { timelineEntry, mergeEntries, type TimelineEntry } from "./timeline";
+import { fetchPastStop, fetchPastStops, type PastStop } from "./pastStops";
+
+const STARTS = 500;
+
+export class SessionHistory {
+  entries: TimelineEntry[] = [];
+  pastStop: PastStop | null = null;
+  /** Of which session the earlier stops are loaded, or being loaded. */
+  private loadedSession = "";
+  /** Counts whatever is looked at: what was asked for before that is not shown any more. */
+  private requestCount = 0;
+  private readonly starts = new Map<string, { at: number; by: unknown }>();
+
+  add(rows: FeedRow[]): void {
+    for (const { at_ns, event } of rows)
+      if (event.kind === "debug.started")
+        this.starts.set(event.session ?? "", { at: at_ns / 1e6, by: event.body?.["by"] });
+    for (const oldest of this.starts.keys()) if (this.starts.size > STARTS) this.starts.delete(oldest);
+    this.entries = mergeEntries(
+      this.entries,
+      rows.map(timelineEntry).filter((it) => it !== null),
+    );
+  }
+
+  /** Of a record that was erased in part: what is left is told again. */
+  clear(): void {
+    this.showPresent();
+    this.starts.clear();
+    [this.entries, this.loadedSession] = [[], ""];
+  }
+
+  /** When a session was started, and by whom: several may have one name. */
+  startOf(session: string): { at: number; actor: string } | null {
+    const it = this.starts.get(session);
+    return it ? { at: it.at, actor: actorName(it.by) } : null;
+  }
+
+  /** One request at a time. Stops of a session that is no longer selected, or of a cleared record, are dropped. */
+  async loadStops(workspace: string, session: string): Promise<void> {
+    if (!session || session === this.loadedSession) return;
+    this.loadedSession = session;
+    try {
+      const stops = await fetchPastStops(workspace, session);
+      // Merged with the events that arrived in the meantime.
+      if (this.loadedSession === session) this.entries = mergeEntries(this.entries, stops);
+    } catch (error) {
+      if (this.loadedSession === session) this.loadedSession = "";
+      throw error;
+    }
+  }
+
+  /** Null where something else was looked at before it came. */
+  async showStop(workspace: string, session: string, number: number): Promise<PastStop | null> {
+    const glance = ++this.requestCount;
+    const then = await fetchPastStop(workspace, session, number);
+    if (glance !== this.requestCount) return null;
+    this.pastStop = then;
+    return then;
+  }
+
+  showPresent(): void {
+    this.requestCount++;
+    this.pastStop = null;
+  }
+
+  /** How many stops a session had, as far as this page was told. */
+  lastStop(session: string): number {
+    return Math.max(0, ...this.entries.filter((it) => it.session === session).map(({ stop }) => stop));
+  }
+}

@@ -1,0 +1,97 @@
+/** What the debug tools answer, as far as this view reads it. */
+
+export interface Thread {
+  thread_id: number;
+  name: string;
+  state: string;
+  function_name?: string;
+  file_path?: string;
+  line_number?: number;
+}
+
+export interface Session {
+  session_id: string;
+  /** Where it belongs. */
+  workspace: string;
+  name: string;
+  state: "Idle" | "Starting" | "Running" | "Stopped" | "Terminating" | "Terminated";
+  /** When it came to this state. */
+  since: string;
+  stop_number?: number;
+  threads?: Thread[];
+  exit_code?: number;
+  signal?: string;
+  ended_by?: string;
+}
+
+export interface Frame {
+  frame_id: number;
+  function_name: string;
+  file_path: string;
+  line_number: number;
+}
+
+export interface Stop {
+  session_id: string;
+  stop_number: number;
+  reason: string;
+  description: string | null;
+  source: { path: string } | null;
+  line: number | null;
+  call_stack: Frame[];
+  total_frames: number;
+  at_frame_id?: number;
+  top_frame_variables?: { variables: Variable[] } | null;
+  exception?: { type: string; message: string; uncaught: boolean };
+}
+
+export interface Breakpoint {
+  id: number;
+  kind: string;
+  verified: boolean;
+  enabled: boolean;
+  source: { path: string } | null;
+  line: number | null;
+  actual_line?: number;
+  condition?: string;
+  hit_condition?: string;
+  log_message?: string;
+  message?: string;
+  function_name?: string;
+  exception?: string;
+  variable?: string;
+  set_by?: string;
+}
+
+export interface Scope {
+  name: string;
+  variables_reference: number;
+  expensive: boolean;
+}
+
+export interface Variable {
+  name: string;
+  value: string;
+  type: string | null;
+  variables_reference: number;
+}
+
+export interface Page {
+  variables: Variable[];
+  total: number | null;
+}
+
+export interface Configuration {
+  name: string;
+  type?: string;
+  program?: string;
+}
+
+export interface ErrorNotice {
+  message: string;
+  hint: string;
+  /** Of a folder that nobody has vouched for yet: all that decides what runs, with hidden characters spelled out. */
+  wouldRun?: string;
+  /** The folder that nobody trusts yet, where that was the reason. */
+  untrusted?: string;
+}

@@ -1,0 +1,78 @@
+/**
+ * Who did something: people and agents share sessions, and each sees what the other does. One name for each, in every
+ * view.
+ */
+import { request, feed, t, ignoreUnreachable, type FeedRow } from "../link";
+import "./chinese";
+
+const OWN_NAMES: Record<string, string> = {
+  "page": "you",
+  "the page": "you",
+  "shell": "the command line",
+  "chat": "the chat",
+  "dragoman": "Dragoman",
+  "terminal": "a person at the terminal",
+  "gateway": "an agent behind the gateway",
+  "gateway-canvas": "an agent behind the gateway",
+};
+const PERSON = /^person-[^:]+:(.*)$/s;
+/** Runs of their own, for whoever asked: of `dragoman debug` from a shell, and of a question about a whole run. */
+const RUN = /^run-[0-9a-f]+$/;
+const EVIDENCE = /^evidence-[^:]+:(.*)$/s;
+const ID = /^[a-z]+-[0-9a-f]{16}$/;
+const KEPT = 1000;
+
+/** Names of agents by their ids: they say who they are when they connect. */
+const names = new Map<string, string>();
+
+/** Tells (`changed`) when names came that were not known before: whoever shows some may show them again. */
+export const actorNames = new EventTarget();
+
+export function rememberActor({ event }: FeedRow): void {
+  if (event.kind === "mcp.connected") remember(event.session ?? "", event.body?.["client"]);
+}
+
+function remember(id: string, name: unknown): void {
+  if (typeof name === "string" && name) names.set(id, name);
+  for (const oldest of names.keys()) if (names.size > KEPT) names.delete(oldest);
+}
+
+// For the life of the page: who is known here is known in every view, also who came before it was opened.
+feed.subscribe("mcp.connected", {
+  events: (rows) => rows.forEach(rememberActor),
+  reset: () => void rememberAll().catch(ignoreUnreachable),
+});
+
+async function rememberAll(): Promise<void> {
+  const { names: known } = await request<{ names: Record<string, string> }>("/api/names");
+  for (const [id, name] of Object.entries(known)) remember(id, name);
+  actorNames.dispatchEvent(new Event("changed"));
+}
+
+/** By an id of ours; what is none is the name that somebody gave themselves. */
+export function actorName(id: unknown): string {
+  if (typeof id !== "string" || !id) return "";
+  if (Object.hasOwn(OWN_NAMES, id)) return t(OWN_NAMES[id]!);
+  if (RUN.test(id)) return actorName("shell");
+  const asker = EVIDENCE.exec(id)?.[1];
+  if (asker !== undefined) return actorName(asker);
+  const program = PERSON.exec(id)?.[1];
+  if (program !== undefined) return t("a person in {program}", { program });
+  return displayName(names.get(id) ?? (ID.test(id) ? t("an agent") : id));
+}
+
+/** Whoever takes a name that we give to others is not taken for them. */
+function displayName(name: string): string {
+  const lowerName = name.trim().toLowerCase();
+  const isTaken =
+    Object.values(OWN_NAMES).some((it) => t(it).toLowerCase() === lowerName) ||
+    lowerName.includes(t("a person in {program}", { program: "" }).trim());
+  return isTaken ? t("a client named {name}", { name }) : name;
+}
+
+/** Whoever an event names; nobody where it only happened. */
+export function actorOf({ event }: FeedRow): string {
+  const body = event.body ?? {};
+  const owner = (body["breakpoint"] as Record<string, unknown> | undefined)?.["owner"];
+  return actorName(body["by"] ?? body["drawer"] ?? owner);
+}

@@ -1,0 +1,155 @@
+/** What the settings view knows: the server, every setting and where it comes from, the gateway, the clients. */
+import type { ReactiveController, ReactiveControllerHost } from "lit";
+import { RequestError, request, feed, post } from "../link";
+
+export interface Setting {
+  key: string;
+  kind: "string" | "integer" | "boolean" | "choice" | "array" | "object";
+  choices: string[];
+  value: unknown;
+  default: unknown;
+  source: "default" | "file" | "variable";
+  where: string;
+  /** The variable that wins over the file, where one is set. */
+  variable: string;
+  needs_restart: boolean;
+  waits_for_restart: boolean;
+  about: string;
+  allowed: string;
+  may_change: boolean;
+  /** What of it a page may set, where that is not everything. */
+  from_page: string;
+}
+
+export interface Server {
+  version: string;
+  pid: number;
+  address: string;
+  port: number;
+  wanted_port: number;
+  workspace: string;
+  uptime_s: number;
+  started_at: string;
+  resident_mb: number;
+}
+
+export interface GatewayStatus {
+  address: string;
+  state: string;
+  version: string;
+  code: string;
+  reason: string;
+  hint: string;
+}
+
+export interface Client {
+  id: string;
+  title: string;
+  path: string | null;
+  installed: boolean;
+  stdio: { text: string };
+  http: { text: string } | null;
+  cli: string[] | null;
+  note: string;
+}
+
+interface SettingsResponse {
+  server: Server;
+  file: string;
+  settings: Setting[];
+  warnings: string[];
+  gateway: GatewayStatus;
+}
+
+const LOOKS_EVERY_MS = 2000;
+
+export class SettingsController implements ReactiveController {
+  server: Server | null = null;
+  file = "";
+  settings = new Map<string, Setting>();
+  warnings: string[] = [];
+  gateway: GatewayStatus | null = null;
+  clients: Client[] = [];
+  error = "";
+  isConnecting = false;
+  private unsubscribe = () => {};
+  private timer = 0;
+
+  constructor(private readonly host: ReactiveControllerHost & HTMLElement) {
+    host.addController(this);
+  }
+
+  hostConnected(): void {
+    this.unsubscribe = feed.subscribe("daemon.", { events: () => void this.read(), reset: () => void this.readAll() });
+    this.timer = window.setInterval(
+      () => this.host.checkVisibility() && feed.state === "connected" && void this.poll(),
+      LOOKS_EVERY_MS,
+    );
+  }
+
+  hostDisconnected(): void {
+    this.unsubscribe();
+    clearInterval(this.timer);
+  }
+
+  get waitingForRestart(): Setting[] {
+    return [...this.settings.values()].filter((it) => it.waits_for_restart);
+  }
+
+  /** Nothing, or why it was not taken, in the daemon's words. */
+  async change(key: string, value: string): Promise<string> {
+    try {
+      this.settings.set(key, await post<Setting>("/api/settings/change", { key, value }));
+      this.host.requestUpdate();
+      return "";
+    } catch (error) {
+      return error instanceof RequestError ? `${error.message} ${error.hint}` : (error as Error).message;
+    }
+  }
+
+  async connect(): Promise<void> {
+    this.isConnecting = true;
+    this.host.requestUpdate();
+    await this.attempt(async () => (this.gateway = await post<GatewayStatus>("/api/gateway/connect", {})));
+    this.isConnecting = false;
+    this.host.requestUpdate();
+  }
+
+  async disconnect(): Promise<void> {
+    await this.attempt(async () => (this.gateway = await post<GatewayStatus>("/api/gateway/disconnect", {})));
+  }
+
+  private async readAll(): Promise<void> {
+    await this.read();
+    await this.attempt(
+      async () => (this.clients = (await request<{ clients: Client[] }>("/api/settings/clients")).clients),
+    );
+  }
+
+  private async read(): Promise<void> {
+    await this.attempt(async () => {
+      const { server, file, settings, warnings, gateway } = await request<SettingsResponse>("/api/settings");
+      Object.assign(this, { server, file, warnings, gateway, settings: new Map(settings.map((it) => [it.key, it])) });
+    });
+  }
+
+  private poll(): Promise<void> {
+    return this.attempt(async () => {
+      [this.gateway, this.server] = await Promise.all([
+        request<GatewayStatus>("/api/gateway"),
+        request<Server>("/api/status"),
+      ]);
+    });
+  }
+
+  private async attempt(action: () => Promise<unknown>): Promise<void> {
+    try {
+      await action();
+      this.error = "";
+    } catch (error) {
+      // Else the frame says that nobody is there.
+      if (error instanceof RequestError) this.error = `${error.message} ${error.hint}`;
+    }
+    this.host.requestUpdate();
+  }
+}
