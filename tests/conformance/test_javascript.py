@@ -17,7 +17,7 @@ import pytest
 
 from dragoman.core.errors import DragomanError
 from dragoman.debug.backends.adapters.javascript import JAVASCRIPT
-from dragoman.debug.backends.process_group import debuggees
+from dragoman.debug.backends.debuggee_tree import debuggees
 from dragoman.debug.model import LaunchRequest, Stop
 from dragoman.workspace.breakpoints import Breakpoint
 from tests.conformance.scenario import PROGRAMS, Language, Stage

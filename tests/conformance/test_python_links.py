@@ -15,7 +15,7 @@ import anyio.to_thread
 import pytest
 
 from dragoman.core.errors import DragomanError
-from dragoman.debug.backends.process_group import debuggees
+from dragoman.debug.backends.debuggee_tree import debuggees
 from dragoman.debug.model import LaunchRequest, Stop
 from dragoman.debug.service import DebugService
 from dragoman.io.net.peers import processes_at

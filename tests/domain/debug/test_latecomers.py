@@ -12,18 +12,18 @@ import anyio
 import pytest
 
 from dragoman.core.errors import DragomanError
-from dragoman.debug.backends.process_group.group import ProcessGroupTraits
+from dragoman.debug.backends.debuggee_tree.tree import DebuggeeTreeTraits
 from dragoman.debug.session.handshake import AdapterLaunch
 from dragoman.debug.session.session import DebugSession
 from dragoman.debug.session.states import SessionState
 from tests.domain.debug.living import living, stopped
-from tests.domain.debug.test_family import Scene, scene
+from tests.domain.debug.test_debuggee_tree import Scene, scene
 from tests.support.clocks import VirtualClock
 from tests.support.fake_adapter import FakeAdapter
 
 pytestmark = [pytest.mark.anyio, pytest.mark.timeout(60)]
 
-AS_DEBUGPY = ProcessGroupTraits(continues_only_on_request=True)
+AS_DEBUGPY = DebuggeeTreeTraits(continues_only_on_request=True)
 ALL: dict[str, Any] = {"allThreadsStopped": True}
 
 
@@ -147,7 +147,7 @@ async def test_a_late_one_neither_loses_a_stop_that_waits_nor_tells_it_early() -
 
 
 async def test_an_adapter_that_somebody_else_commands_is_believed() -> None:
-    async with scene(ProcessGroupTraits()) as it:
+    async with scene(DebuggeeTreeTraits()) as it:
         it.root.stop()
         (thread,) = await it.told_stops(1)
         all_go_on(it.root, 1)

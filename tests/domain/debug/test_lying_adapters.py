@@ -17,8 +17,8 @@ import pytest
 
 from dragoman.core.errors import DragomanError, RemoteProtocolError
 from dragoman.debug.backends.adapters.spec import AdapterSpec
+from dragoman.debug.backends.debuggee_tree.request_router import ThreadIds, _to_tree_response
 from dragoman.debug.backends.port import make_response
-from dragoman.debug.backends.process_group.request_router import ThreadIds, _to_group_response
 from dragoman.debug.model import LaunchRequest, ProgramEnd, Stop
 from dragoman.debug.session.outcome import DebugOutcome
 from dragoman.debug.session.session import DebugSession
@@ -232,7 +232,7 @@ async def test_a_child_sessions_long_answer_delays_nobody_and_keeps_its_rows() -
     raised: list[Response] = []
 
     async def act() -> None:
-        raised.append(await _to_group_response(response, 2))
+        raised.append(await _to_tree_response(response, 2))
 
     await require_prompt(act)
     place, told = 2 << 40, read_body(raised[0], dict[str, Any])
@@ -244,7 +244,7 @@ async def test_a_child_sessions_long_answer_delays_nobody_and_keeps_its_rows() -
 async def test_a_child_sessions_deep_answer_is_refused() -> None:
     deep = msgspec.Raw(b'{"x":[{"variablesReference":1,"y":' + b'{"a":' * 400 + b"1" + b"}" * 402 + b"]}")
     with pytest.raises(RemoteProtocolError):
-        await _to_group_response(msgspec.structs.replace(make_response("variables", {}), body=deep), 2)
+        await _to_tree_response(msgspec.structs.replace(make_response("variables", {}), body=deep), 2)
 
 
 def test_threads_and_capabilities_that_are_told_of_have_an_end() -> None:

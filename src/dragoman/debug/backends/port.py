@@ -59,7 +59,7 @@ class AdapterRefusedError(DragomanError):
 
 
 class DebuggeeConnection(Protocol):
-    """A DAP connection to one debuggee of a process group."""
+    """A DAP connection to one debuggee of a debuggee tree."""
 
     events: AdapterEventQueue
 

@@ -20,9 +20,9 @@ from dragoman.debug.backends.adapters.adapter_process import AdapterProcess, Ext
 from dragoman.debug.backends.adapters.connection import AdapterConnection
 from dragoman.debug.backends.adapters.program_io import PipedTerminal, exited_events, strip_noise, with_signal_exit_code
 from dragoman.debug.backends.adapters.spec import AdapterSpec, LaunchContext
+from dragoman.debug.backends.debuggee_tree.tree import RUN_COMMANDS, DebuggeeTree, DebuggeeTreeTraits
 from dragoman.debug.backends.event_queue import AdapterEventQueue
 from dragoman.debug.backends.port import BackendOwnership, make_output_event
-from dragoman.debug.backends.process_group.group import RUN_COMMANDS, ProcessGroup, ProcessGroupTraits
 from dragoman.debug.errors import attach_timed_out, not_served
 from dragoman.io.processes.nodelay_scheduler import NoDelayScheduler
 from dragoman.io.processes.supervisor_pool import SupervisorPool
@@ -80,7 +80,7 @@ class DapBackend:
         self.events = AdapterEventQueue()
         self._scope = anyio.CancelScope()
         self._connections = anyio.create_task_group()
-        self._family: ProcessGroup
+        self._tree: DebuggeeTree
         self._exit_reported = False
         self._in_exit_report = False
         self._signal: int | None = None
@@ -140,7 +140,7 @@ class DapBackend:
             await self._kill_program()
         within_s = min(timeout_s, _ATTACH_TIMEOUT_S) if command in self._attach_commands else timeout_s
         try:
-            return await self._family.request(command, arguments, timeout_s=within_s)
+            return await self._tree.request(command, arguments, timeout_s=within_s)
         except DragomanError as error:
             if command in self._attach_commands and error.code == "adapter_silent":
                 raise attach_timed_out(seconds=within_s) from error
@@ -167,7 +167,7 @@ class DapBackend:
     async def end(self) -> None:
         self._scope.cancel("the session has ended")
         self.events.close()
-        await self._family.end()
+        await self._tree.end()
         await self._stack.aclose()
 
     async def _run(self, *, task_status: TaskStatus[None]) -> None:
@@ -179,7 +179,7 @@ class DapBackend:
                     await self._open(group)
                     opened = True
                     task_status.started()
-                    await self._family.run()
+                    await self._tree.run()
                     group.cancel_scope.cancel("the adapter has gone")
         except* Exception as errors:
             if not opened:
@@ -192,11 +192,11 @@ class DapBackend:
         group.start_soon(self._process.read_output, self._publish)
         root = await self._connect()
         spec = self._spec
-        traits = ProcessGroupTraits(
+        traits = DebuggeeTreeTraits(
             spec.ends_with_its_children, spec.shows_stale_values, spec.continues_only_on_request
         )
-        self._family = ProcessGroup(root, self._join, self._final_events, traits)
-        self._family.events.attach(self._take, into=self.events)
+        self._tree = DebuggeeTree(root, self._join, self._final_events, traits)
+        self._tree.events.attach(self._take, into=self.events)
         if self._spec.program_output_is_adapters and isinstance(self._process, AdapterProcess):
             await self._publish(_process_event(self._process.pid))
 
@@ -212,7 +212,7 @@ class DapBackend:
     async def _serve(self, request: Request) -> Any:
         if request.command == "startDebugging":
             asked = read_arguments(request, StartDebuggingArguments)
-            self._family.add_child(asked.request, asked.configuration)
+            self._tree.add_child(asked.request, asked.configuration)
             return {}
         if request.command == "runInTerminal":
             return await self._serve_program(self._with_our_variables(read_arguments(request, dict[str, Any])))
@@ -234,7 +234,7 @@ class DapBackend:
         """debugpy waits a minute for a program that has ended before it was reached."""
         exit = await launcher.wait_for_exit(math.inf)
         await anyio.sleep(_LAUNCHER_EXIT_GRACE_S)
-        if exit is not None and not self._family.is_configurable:
+        if exit is not None and not self._tree.is_configurable:
             for body in exited_events(exit):
                 await self._publish(body)
 

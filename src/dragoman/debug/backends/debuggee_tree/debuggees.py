@@ -1,4 +1,4 @@
-"""The debuggees of a process group: the root, and children that connect and leave at any time."""
+"""The debuggees of a debuggee tree: the root, and children that connect and leave at any time."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import anyio
 from anyio.abc import TaskGroup
 
 from dragoman.core.errors import DragomanError, RemoteProtocolError
+from dragoman.debug.backends.debuggee_tree.breakpoint_lists import BreakpointLists
 from dragoman.debug.backends.port import DebuggeeConnection, make_event, make_output_event
-from dragoman.debug.backends.process_group.breakpoint_lists import BreakpointLists
 from dragoman.debug.errors import not_served
 from dragoman.protocols.dap.bodies import EventBody
 
@@ -32,7 +32,7 @@ ConnectChild = Callable[[Mapping[str, Any]], Awaitable[DebuggeeConnection]]
 
 
 class Debuggee:
-    """One debuggee of a group. One beyond the limit is resumed at once, and nothing of it is reported."""
+    """One debuggee of a tree. One beyond the limit is resumed at once, and nothing of it is reported."""
 
     def __init__(self, slot: int, link: DebuggeeConnection, title: str) -> None:
         self.slot = slot
@@ -44,7 +44,7 @@ class Debuggee:
 
 
 class DebuggeeHost(Protocol):
-    """What debuggees need of the group that they are in."""
+    """What debuggees need of the tree that they are in."""
 
     def emit(self, body: EventBody) -> None: ...
 
@@ -56,7 +56,7 @@ class DebuggeeHost(Protocol):
 
 
 class Debuggees:
-    """The debuggees of a group; `connected` are those that can be asked."""
+    """The debuggees of a tree; `connected` are those that can be asked."""
 
     def __init__(
         self, root: DebuggeeConnection, connect: ConnectChild, lists: BreakpointLists, host: DebuggeeHost

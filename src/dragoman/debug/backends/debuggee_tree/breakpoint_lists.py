@@ -1,4 +1,4 @@
-"""Breakpoint lists for all debuggees of a group, also for those that join later. A breakpoint is bound when one of
+"""Breakpoint lists for all debuggees of a tree, also for those that join later. A breakpoint is bound when one of
 them has bound it.
 """
 
@@ -30,7 +30,7 @@ BreakpointAnswer = Mapping[str, Any]  # a DAP breakpoint
 
 
 @dataclass(slots=True)
-class _GroupBreakpoint:
+class _TreeBreakpoint:
     """A breakpoint that was asked for: our number, and each member's own with what it last said."""
 
     number: int
@@ -43,16 +43,16 @@ class _GroupBreakpoint:
         return {**chosen, "id": self.number}
 
 
-class GroupBreakpoints:
+class TreeBreakpoints:
     """Entries by list: a file's path, or the command of a list that is not a file's."""
 
     def __init__(self) -> None:
         self._numbers = itertools.count(1)
-        self._lists: dict[str, list[_GroupBreakpoint]] = {}
+        self._lists: dict[str, list[_TreeBreakpoint]] = {}
 
     def asked(self, key: str, count: int) -> None:
         """A list replaces the one before it."""
-        self._lists[key] = [_GroupBreakpoint(next(self._numbers)) for _ in range(count)]
+        self._lists[key] = [_TreeBreakpoint(next(self._numbers)) for _ in range(count)]
 
     def answered(self, key: str, debuggee: int, answers: Sequence[BreakpointAnswer]) -> None:
         for entry, answer in zip(self._lists.get(key, ()), answers, strict=False):
@@ -82,7 +82,7 @@ class GroupBreakpoints:
         entry = self._entry(debuggee, theirs)
         return entry.number if entry else None
 
-    def _entry(self, debuggee: int, theirs: int | None) -> _GroupBreakpoint | None:
+    def _entry(self, debuggee: int, theirs: int | None) -> _TreeBreakpoint | None:
         """None also where it gave several the same id, as js-debug does in a list that it is sent again: then the id
         tells nothing."""
         entries = itertools.chain.from_iterable(self._lists.values())
@@ -105,7 +105,7 @@ LIST_COMMANDS = frozenset({"setBreakpoints", "setFunctionBreakpoints", "setExcep
 
 class BreakpointLists:
     def __init__(self) -> None:
-        self.breakpoints = GroupBreakpoints()
+        self.breakpoints = TreeBreakpoints()
         self._asked: dict[str, tuple[str, dict[str, Any]]] = {}
         self._setting = anyio.Lock()
 

@@ -11,28 +11,28 @@ import msgspec
 import pytest
 
 from dragoman.core.errors import DragomanError
-from dragoman.debug.backends.process_group import debuggees
-from dragoman.debug.backends.process_group.group import ProcessGroup, ProcessGroupTraits
-from dragoman.debug.backends.process_group.request_router import ThreadIds, debuggee_of, to_group_ids, to_own_ids
+from dragoman.debug.backends.debuggee_tree import debuggees
+from dragoman.debug.backends.debuggee_tree.request_router import ThreadIds, debuggee_of, to_own_ids, to_tree_ids
+from dragoman.debug.backends.debuggee_tree.tree import DebuggeeTree, DebuggeeTreeTraits
 from dragoman.protocols.dap.bodies import EventBody, ExitedBody
 from tests.support.fake_adapter import FakeAdapter
 
 pytestmark = pytest.mark.anyio
 
-OLD_VALUES = ProcessGroupTraits(shows_stale_values=True)
+OLD_VALUES = DebuggeeTreeTraits(shows_stale_values=True)
 FILE = {"source": {"path": "/p/a.py"}, "breakpoints": [{"line": 5}]}
 
 
 class Scene:
     """A family of fakes, and what it tells."""
 
-    def __init__(self, traits: ProcessGroupTraits, root: FakeAdapter) -> None:
+    def __init__(self, traits: DebuggeeTreeTraits, root: FakeAdapter) -> None:
         self.root = root
         self.children: list[FakeAdapter] = []
         self.told: list[EventBody] = []
         self.last: list[EventBody] = []
         self.news = anyio.Event()
-        self.family = ProcessGroup(self.root, self._join, self._last, traits)
+        self.family = DebuggeeTree(self.root, self._join, self._last, traits)
 
     async def _join(self, configuration: Mapping[str, Any]) -> FakeAdapter:
         child: FakeAdapter = configuration["fake"]
@@ -85,7 +85,7 @@ class Scene:
 
 @asynccontextmanager
 async def scene(
-    traits: ProcessGroupTraits = OLD_VALUES, root: FakeAdapter | None = None, *, started: bool = True
+    traits: DebuggeeTreeTraits = OLD_VALUES, root: FakeAdapter | None = None, *, started: bool = True
 ) -> AsyncIterator[Scene]:
     """One that is not started is for a session, which starts and hears it."""
     made = Scene(traits, root or FakeAdapter())
@@ -342,7 +342,7 @@ async def test_a_value_that_was_set_is_shown_until_the_program_runs_again() -> N
         child.answers["setVariable"] = lambda _: {"value": "7", "type": "int"}
         child.stop()
         (thread,) = await it.told_stops(1)
-        reference = to_group_ids({"variablesReference": 9}, 1)["variablesReference"]
+        reference = to_tree_ids({"variablesReference": 9}, 1)["variablesReference"]
         await it.ask("setVariable", {"variablesReference": reference, "name": "n", "value": "7"})
         listed = (await it.ask("variables", {"variablesReference": reference}))["variables"]
         assert [(shown["name"], shown["value"]) for shown in listed] == [("n", "7")]
@@ -361,11 +361,11 @@ def test_thread_numbers_stay_as_they_are_where_they_can_and_are_never_zero() -> 
 
 def test_references_go_up_and_come_down_again() -> None:
     body = {"stackFrames": [{"id": 0, "source": {"sourceReference": 0}}, {"id": 3}]}
-    up = to_group_ids(body, 2, frames=True)
+    up = to_tree_ids(body, 2, frames=True)
     asked = {"frameId": up["stackFrames"][1]["id"]}
     assert (debuggee_of(asked), to_own_ids(asked)) == (2, {"frameId": 3})
     assert up["stackFrames"][0]["source"]["sourceReference"] == 0
-    scope = to_group_ids({"variables": [{"variablesReference": 0}, {"variablesReference": 8}]}, 1)["variables"]
+    scope = to_tree_ids({"variables": [{"variablesReference": 0}, {"variablesReference": 8}]}, 1)["variables"]
     assert (scope[0]["variablesReference"], debuggee_of(scope[1]), to_own_ids(scope[1])["variablesReference"]) == (
         0,
         1,

@@ -15,9 +15,9 @@ import msgspec
 from msgspec import UNSET
 
 from dragoman.core.errors import DragomanError, RemoteProtocolError
+from dragoman.debug.backends.debuggee_tree.debuggees import ROOT, Debuggee, Debuggees
+from dragoman.debug.backends.debuggee_tree.stop_arbiter import StopArbiter
 from dragoman.debug.backends.port import make_response
-from dragoman.debug.backends.process_group.debuggees import ROOT, Debuggee, Debuggees
-from dragoman.debug.backends.process_group.stop_arbiter import StopArbiter
 from dragoman.debug.session.threads import MAX_LISTED_THREADS, MAX_LIVE_THREADS
 from dragoman.io.event_loop import in_turns
 from dragoman.protocols.dap import Response, bodies, read_body
@@ -68,21 +68,21 @@ class ThreadIds:
         return self._last + 1
 
 
-def to_group_ids(value: Any, debuggee: int, *, frames: bool = False) -> Any:
+def to_tree_ids(value: Any, debuggee: int, *, frames: bool = False) -> Any:
     """A body with the member's place added to its references, and to its frames' ids where it is a stack."""
     if isinstance(value, list):
-        return [to_group_ids(item, debuggee, frames=frames) for item in value]
+        return [to_tree_ids(item, debuggee, frames=frames) for item in value]
     if not isinstance(value, dict):
         return value
-    return {key: _to_group_field(key, item, debuggee, frames=frames) for key, item in value.items()}
+    return {key: _to_tree_field(key, item, debuggee, frames=frames) for key, item in value.items()}
 
 
-def _to_group_field(key: str, item: Any, debuggee: int, *, frames: bool) -> Any:
+def _to_tree_field(key: str, item: Any, debuggee: int, *, frames: bool) -> Any:
     if isinstance(item, int):
         is_reference = key in _REFERENCES and item != 0
         is_frame = key == _FRAME or (frames and key == "id")
         return item + debuggee * ID_SPAN if is_reference or is_frame else item
-    return to_group_ids(item, debuggee, frames=frames and key == "stackFrames")
+    return to_tree_ids(item, debuggee, frames=frames and key == "stackFrames")
 
 
 def debuggee_of(arguments: Mapping[str, Any]) -> int | None:
@@ -115,7 +115,7 @@ class RequestRouter:
     async def asked(self, command: str, arguments: dict[str, Any] | None, timeout_s: float) -> Response:
         debuggee, own = self.route(arguments or {})
         response = await debuggee.link.request(command, own if arguments is not None else None, timeout_s=timeout_s)
-        return response if debuggee is self._debuggees.root else await _to_group_response(response, debuggee.slot)
+        return response if debuggee is self._debuggees.root else await _to_tree_response(response, debuggee.slot)
 
     def route(self, arguments: dict[str, Any]) -> tuple[Debuggee, dict[str, Any]]:
         """By the thread, frame or reference that is named; otherwise the one whose stop was told."""
@@ -182,7 +182,7 @@ def _name_of(thread: bodies.DapThread, debuggee: Debuggee) -> str:
     return thread.name if is_told else f"{thread.name} ({debuggee.title})"
 
 
-async def _to_group_response(response: Response, slot: int) -> Response:
+async def _to_tree_response(response: Response, slot: int) -> Response:
     """Row by row: js-debug answers for an object with as many as it has properties."""
     if response.body is UNSET:
         return response
@@ -191,25 +191,25 @@ async def _to_group_response(response: Response, slot: int) -> Response:
         has_frames = response.command == "stackTrace" and name == "stackFrames"
         if bytes(value)[:1] == b"[":
             rows = in_turns(_decoded(value, list[msgspec.Raw]))
-            told[name] = [_to_group_row(it, slot, has_frames=has_frames) async for it in rows]
+            told[name] = [_to_tree_row(it, slot, has_frames=has_frames) async for it in rows]
         else:
-            told[name] = _to_group_value({name: value}, slot)[name]
+            told[name] = _to_tree_value({name: value}, slot)[name]
     return make_response(response.command, told)
 
 
-def _to_group_row(row: msgspec.Raw, slot: int, *, has_frames: bool) -> Any:
+def _to_tree_row(row: msgspec.Raw, slot: int, *, has_frames: bool) -> Any:
     """Most variables hold nothing: such a row stays the bytes that it is."""
     text = bytes(row)
     is_plain = not has_frames and text[:1] == b"{" and text.count(b"variablesReference") < 2
     if is_plain and b"sourceReference" not in text and not _decoded(row, _VariableRow).variables_reference:
         return row
-    return _to_group_value(row, slot, frames=has_frames)
+    return _to_tree_value(row, slot, frames=has_frames)
 
 
-def _to_group_value(value: msgspec.Raw | dict[str, msgspec.Raw], slot: int, *, frames: bool = False) -> Any:
+def _to_tree_value(value: msgspec.Raw | dict[str, msgspec.Raw], slot: int, *, frames: bool = False) -> Any:
     plain = {name: _decoded(it, Any) for name, it in value.items()} if isinstance(value, dict) else _decoded(value, Any)
     try:
-        return to_group_ids(plain, slot, frames=frames)
+        return to_tree_ids(plain, slot, frames=frames)
     except RecursionError as error:
         raise RemoteProtocolError("nested_too_deeply", "An answer is nested too deeply.") from error
 

@@ -1,4 +1,4 @@
-"""A process group: several debuggees behind one backend, as one program with many threads.
+"""A debuggee tree: several debuggees behind one backend, as one program with many threads.
 
 js-debug opens a session for every node process, debugpy one for every child. Breakpoints go to all debuggees, also to
 those that join later; events are merged, and one stop is reported at a time.
@@ -16,13 +16,13 @@ import anyio
 import msgspec
 
 from dragoman.core.errors import DragomanError, RemoteProtocolError
+from dragoman.debug.backends.debuggee_tree.adapter_workarounds import ChangedValues, LateContinues
+from dragoman.debug.backends.debuggee_tree.breakpoint_lists import LIST_COMMANDS, BreakpointLists
+from dragoman.debug.backends.debuggee_tree.debuggees import ConnectChild, Debuggee, Debuggees
+from dragoman.debug.backends.debuggee_tree.request_router import EVALUATE_IN_EACH, RequestRouter, ThreadIds
+from dragoman.debug.backends.debuggee_tree.stop_arbiter import StopArbiter
 from dragoman.debug.backends.event_queue import AdapterEventQueue
 from dragoman.debug.backends.port import BackendOwnership, DebuggeeConnection, make_event, make_response
-from dragoman.debug.backends.process_group.adapter_workarounds import ChangedValues, LateContinues
-from dragoman.debug.backends.process_group.breakpoint_lists import LIST_COMMANDS, BreakpointLists
-from dragoman.debug.backends.process_group.debuggees import ConnectChild, Debuggee, Debuggees
-from dragoman.debug.backends.process_group.request_router import EVALUATE_IN_EACH, RequestRouter, ThreadIds
-from dragoman.debug.backends.process_group.stop_arbiter import StopArbiter
 from dragoman.protocols.dap import Response
 from dragoman.protocols.dap.bodies import (
     BreakpointBody,
@@ -54,7 +54,7 @@ class FinalEvents(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class ProcessGroupTraits:
+class DebuggeeTreeTraits:
     """As in `AdapterSpec`."""
 
     ends_with_its_children: bool = False
@@ -62,7 +62,7 @@ class ProcessGroupTraits:
     continues_only_on_request: bool = False
 
 
-class ProcessGroup:
+class DebuggeeTree:
     """Presents a root debuggee and its children as one backend.
 
     `run` belongs into a task group; `connect` opens another connection for a child's configuration. It keeps ids
@@ -77,7 +77,7 @@ class ProcessGroup:
     ownership = BackendOwnership()
 
     def __init__(
-        self, root: DebuggeeConnection, connect: ConnectChild, final_events: FinalEvents, traits: ProcessGroupTraits
+        self, root: DebuggeeConnection, connect: ConnectChild, final_events: FinalEvents, traits: DebuggeeTreeTraits
     ) -> None:
         self._final_events = final_events
         self._traits = traits
