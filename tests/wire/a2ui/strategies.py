@@ -6,9 +6,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from dragoman.protocols.a2ui import Action, Component, CreateSurface, DeleteSurface, UpdateComponents, UpdateDataModel
+from dragoman.protocols.a2ui import Component, CreateSurface, DeleteSurface, UpdateComponents, UpdateDataModel
 from dragoman.protocols.a2ui.messages import DELETE, AgentMessage
-from dragoman.protocols.a2ui.v08_writer import ICONS
 
 ids = st.sampled_from(["root", "a", "b", "c", "d", "x/y", "ü~1"])
 surface_ids = st.sampled_from(["s", "t", "main"])
@@ -70,83 +69,20 @@ data_updates = st.builds(
 deletes = st.builds(DeleteSurface, surface_id=surface_ids)
 messages: st.SearchStrategy[AgentMessage] = st.one_of(creates, updates, data_updates, deletes)
 
-client_actions = st.builds(
-    Action,
-    name=texts,
-    surface_id=texts,
-    source_component_id=texts,
-    timestamp=st.just("2026-01-02T03:04:05Z"),
-    context=st.dictionaries(texts, json_values, max_size=3),
-)
-
-# What 0.8 can say: no calls, no deletions, nulls or checks, and no text that looks like a JSON list or object.
-plain_texts = texts.filter(lambda text: not text.startswith(("[", "{")))
-v08_texts = texts | bindings
-v08_scalars = st.booleans() | numbers | plain_texts
-v08_lists = st.lists(json_values, max_size=3)
-v08_values = st.recursive(
-    v08_scalars | v08_lists, lambda inner: st.dictionaries(texts.filter(lambda key: key != "."), inner), max_leaves=8
-)
-v08_context = st.dictionaries(names, st.booleans() | numbers | texts | bindings, max_size=3)
-v08_actions = st.builds(lambda name, context: {"event": {"name": name, "context": context}}, texts, v08_context)
-v08_labels = st.fixed_dictionaries({"label": v08_texts, "value": texts})
-
-v08_components = st.one_of(
-    _component("Text", text=v08_texts, variant=st.sampled_from(["h1", "caption"]), weight=st.integers(0, 9)),
-    _component("Image", url=v08_texts, description=v08_texts, fit=st.sampled_from(["scaleDown", "cover"])),
-    _component("Icon", name=st.sampled_from(sorted(ICONS)) | bindings),
-    _component("Video", url=v08_texts),
-    _component("AudioPlayer", url=v08_texts, description=v08_texts),
-    _component("Row", children=child_lists, justify=st.just("center"), align=st.just("end")),
-    _component("Column", children=child_lists, justify=st.just("start")),
-    _component("List", children=child_lists, direction=st.just("vertical"), align=st.just("start")),
-    _component("Card", child=ids),
-    _component("Tabs", tabs=st.lists(st.fixed_dictionaries({"title": v08_texts, "child": ids}), max_size=2)),
-    _component("Modal", trigger=ids, content=ids),
-    _component("Divider", axis=st.sampled_from(["horizontal", "vertical"])),
-    _component("Button", child=ids, variant=st.sampled_from(["primary", "default"]), action=v08_actions),
-    _component("TextField", label=v08_texts, value=v08_texts, variant=st.just("longText"), validationRegexp=texts),
-    _component("CheckBox", label=v08_texts, value=st.booleans() | bindings),
-    _component("Slider", label=v08_texts, min=numbers, max=numbers, value=numbers | bindings),
-    _component("DateTimeInput", value=v08_texts, enableDate=st.booleans(), enableTime=st.booleans()),
-    st.builds(
-        lambda name, variant, rest: Component(name, "ChoicePicker", {"variant": variant, **rest}),
-        ids,
-        st.sampled_from(["mutuallyExclusive", "multipleSelection"]),
-        st.fixed_dictionaries(
-            {"options": st.lists(v08_labels, max_size=2), "value": st.lists(texts, max_size=2) | bindings},
-            optional={"displayStyle": st.sampled_from(["chips", "checkbox"]), "filterable": st.booleans()},
-        ),
-    ),
-    _component("Own", note=plain_texts, count=numbers, child=ids, children=child_lists),
-)
+# What 0.8 is read into: surfaces that an update creates, that are created twice, and that have a root of any name.
 v08_messages: st.SearchStrategy[AgentMessage] = st.one_of(
-    st.builds(
-        CreateSurface,
-        surface_id=surface_ids,
-        catalog_id=st.sampled_from(["", "own:1"]),
-        theme=st.fixed_dictionaries({}, optional={"font": texts, "primaryColor": st.just("#00BFFF")}),
-        root=ids,
-        existing=st.just("keep"),
-    ),
+    st.builds(CreateSurface, surface_id=surface_ids, root=ids, existing=st.just("keep")),
     st.builds(
         UpdateComponents,
         surface_id=surface_ids,
-        components=st.lists(v08_components, min_size=1, max_size=5).map(_unique),
+        components=st.lists(components, min_size=1, max_size=5).map(_unique),
         implicit=st.just(True),
     ),
     st.builds(
         UpdateDataModel,
         surface_id=surface_ids,
-        path=st.sampled_from(["/a", "/a/b", "/items/0"]),
-        value=v08_values,
-        implicit=st.just(True),
-    ),
-    st.builds(
-        UpdateDataModel,
-        surface_id=surface_ids,
-        path=st.just(""),
-        value=st.dictionaries(texts.filter(lambda key: key != "."), v08_values, max_size=3),
+        path=st.sampled_from(["", "/a", "/a/b", "/items/0"]),
+        value=json_values,
         implicit=st.just(True),
     ),
     deletes,

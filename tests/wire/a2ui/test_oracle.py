@@ -3,25 +3,16 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable
 from typing import Any
 
-import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dragoman.canvas.components import OWN_COMPONENTS
-from dragoman.protocols.a2ui import snapshot, to_v08, to_v09
+from dragoman.protocols.a2ui import snapshot, to_v09
 from dragoman.protocols.a2ui.catalogue import BASIC
-from dragoman.protocols.a2ui.markdown_fallback import OWN_TYPES, to_markdown
 from dragoman.protocols.a2ui.messages import (
     AgentMessage,
-    Component,
-    CreateSurface,
-    DeleteSurface,
-    UpdateComponents,
-    UpdateDataModel,
 )
 from dragoman.protocols.a2ui.pointer import MISSING, PointerError, format_pointer, get, put
 from tests.wire.a2ui.strategies import json_values, messages
@@ -29,22 +20,7 @@ from tests.wire.a2ui.vectors import SURFACES, expected_surface, vector
 
 core = pytest.importorskip("a2ui.core", reason="needs the a2ui-core package")
 schema = pytest.importorskip("a2ui.core.schema")
-catalogue_v08 = pytest.importorskip("a2ui.core.basic_catalog.v0_8.components")
 catalogue_v09 = pytest.importorskip("a2ui.core.basic_catalog.v0_9.components")
-
-
-ICONS: list[AgentMessage] = [
-    CreateSurface(surface_id="icons"),
-    UpdateComponents(
-        surface_id="icons",
-        components=(
-            Component("root", "Column", {"children": ["a", "b", "c"]}),
-            Component("a", "Icon", {"name": "check"}),
-            Component("b", "Icon", {"name": "skipNext"}),
-            Component("c", "Icon", {"name": {"svgPath": "M0"}}),
-        ),
-    ),
-]
 
 
 def accept(written: list[dict[str, Any]], version: Any) -> None:
@@ -54,67 +30,7 @@ def accept(written: list[dict[str, Any]], version: Any) -> None:
 
 @pytest.mark.parametrize("name", SURFACES)
 def test_their_envelopes_take_what_we_write(name: str) -> None:
-    parts = snapshot(expected_surface(name))
-    accept(to_v08(parts), schema.v0_8)
-    accept(to_v09(parts), schema.v0_9)
-
-
-@pytest.mark.parametrize("name", SURFACES)
-def test_their_validator_takes_the_surfaces_we_write_as_0_8(name: str) -> None:
-    """Strictly: an order in which a surface is made first, a catalogue that it knows, properties and icons it knows."""
-    options = core.MessageProcessorOptions(validation_config=core.STRICT_VALIDATION)
-    standard = pytest.importorskip("a2ui.core.basic_catalog.v0_8").BasicCatalog()
-    processor = core.MessageProcessor([standard], options=options)
-    written = to_v08([*_in_the_standard_catalogue(snapshot(expected_surface(name))), *ICONS])
-    processor.process_messages(copy.deepcopy(written))
-    behind = [*written[1:], written[0]]
-    with pytest.raises(core.A2uiError):
-        core.MessageProcessor([standard], options=options).process_messages(behind)
-
-
-@pytest.mark.parametrize("name", sorted(OWN_COMPONENTS))
-def test_their_validator_takes_components_of_our_own_as_0_8(name: str) -> None:
-    """By their examples, and with every property bound that may be; written as they are it refuses them."""
-    options = core.MessageProcessorOptions(validation_config=core.STRICT_VALIDATION)
-    standard = pytest.importorskip("a2ui.core.basic_catalog.v0_8").BasicCatalog()
-    bound = {"title": {"path": "/t"}, "rows": {"path": "/r"}, "text": {"path": "/t"}, "message": {"path": "/m"}}
-    for more in ({}, {"title": "Look", "weight": 1}, bound):
-        parts = (
-            Component("root", "Column", {"children": ["own"]}),
-            Component("own", name, {**OWN_COMPONENTS[name].example, **more}),
-        )
-        made = UpdateComponents(surface_id="s", components=parts)
-        written = to_v08([CreateSurface(surface_id="s", root="root"), made])
-        core.MessageProcessor([standard], options=options).process_messages(copy.deepcopy(written))
-        update = next(it["surfaceUpdate"] for it in written if "surfaceUpdate" in it)
-        assert list(update["components"][1]["component"]) == ["Text"]
-        update["components"][1]["component"] = {name: OWN_COMPONENTS[name].example}
-        with pytest.raises(core.A2uiError):
-            core.MessageProcessor([standard], options=options).process_messages(written)
-
-
-def test_what_our_own_components_say_is_in_their_text() -> None:
-    table = {
-        "columns": [{"key": "n"}, {"key": "ms", "title": "Time"}],
-        "rows": [{"n": "a|b", "ms": 3}],
-        "caption": "Tests",
-    }
-    assert (
-        to_markdown(Component("t", "Table", table)).properties["text"]
-        == "**Tests**\n\n| n | Time |\n| --- | --- |\n| a/b | 3 |"
-    )
-    change = {"path": "app.py", "original": "a = 1\nb\n", "modified": "a = 2\nb\n"}
-    assert "-a = 1\n+a = 2\n b" in to_markdown(Component("d", "Diff", change)).properties["text"]
-    shown = to_markdown(Component("o", "Terminal", {"text": "\x1b[32mok\x1b[0m ```"})).properties["text"]
-    assert shown == "````\nok ```\n````"
-    tree = {"variables": [{"name": "o", "value": "O()", "children": [{"name": "t", "value": "0"}]}]}
-    assert to_markdown(Component("v", "VariableTree", tree)).properties["text"] == "- `o`: O()\n  - `t`: 0"
-    assert frozenset(OWN_COMPONENTS) == OWN_TYPES
-
-
-def _in_the_standard_catalogue(parts: Iterable[AgentMessage]) -> list[AgentMessage]:
-    own = "https://a2ui.org/specification/v0_9/catalogs/basic/catalog.json"
-    return [msgspec.structs.replace(it, catalog_id=own) if isinstance(it, CreateSurface) else it for it in parts]
+    accept(to_v09(snapshot(expected_surface(name))), schema.v0_9)
 
 
 @pytest.mark.parametrize("name", SURFACES)
@@ -125,9 +41,6 @@ def test_their_envelopes_take_our_vectors(name: str) -> None:
 @given(messages)
 def test_their_envelopes_take_any_message_of_the_model(message: AgentMessage) -> None:
     accept(to_v09([message]), schema.v0_9)
-    # Maps inside maps are written as the reference renderer reads them; the schema of 0.8 allows one level.
-    if not isinstance(message, (UpdateDataModel, DeleteSurface)):
-        accept(to_v08([message]), schema.v0_8)
 
 
 @pytest.mark.parametrize("name", ["button", "form", "show"])
@@ -138,18 +51,6 @@ def test_their_catalogue_takes_the_components_we_write_as_0_9(name: str) -> None
     for component in components:
         flat = {key: value for key, value in component.items() if key != "weight"}
         getattr(catalogue_v09, f"{component['component']}Component").model_validate(flat)
-
-
-@pytest.mark.parametrize("name", ["button", "form", "show"])
-def test_their_catalogue_takes_the_components_we_write_as_0_8(name: str) -> None:
-    written = to_v08(snapshot(expected_surface(name)))
-    components = [it for message in written for it in message.get("surfaceUpdate", {}).get("components", [])]
-    assert components
-    for component in components:
-        ((kind, properties),) = component["component"].items()
-        getattr(catalogue_v08, f"{kind}Component").model_validate(
-            {"id": component["id"], "component": kind, **properties}
-        )
 
 
 def test_we_know_the_components_they_know() -> None:

@@ -10,9 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dragoman.core.errors import RemoteProtocolError
-from dragoman.protocols.a2ui import VALIDATION_FAILED, A2uiError, A2uiLimits, ClientError, error_message, read
+from dragoman.protocols.a2ui import A2uiError, A2uiLimits, read
 from dragoman.protocols.a2ui.pointer import MISSING, get, parse
-from dragoman.protocols.a2ui.reader import read_line
 from dragoman.protocols.a2ui.values import check, depth_of, to_text
 from tests.wire.a2ui.strategies import json_values
 from tests.wire.a2ui.vectors import one, played, refusals, text, v09, vector
@@ -37,18 +36,6 @@ def test_a_refusal_says_what_and_where(document: object, code: str, pointer: str
 def test_a_refusals_pointer_leads_into_the_message_or_to_what_is_missing(document: object, pointer: str) -> None:
     tokens = parse(pointer)
     assert not tokens or get(document, tokens[:-1]) is not MISSING
-
-
-def test_a_refusal_is_told_to_the_agent_as_a_validation_error() -> None:
-    with pytest.raises(A2uiError) as caught:
-        played(v09("updateDataModel", surfaceId="s"))
-    told = error_message(caught.value, "s")
-    assert told == ClientError(
-        code=VALIDATION_FAILED,
-        surface_id="s",
-        path="/updateDataModel/surfaceId",
-        message="There is no surface 's'; createSurface comes first.",
-    )
 
 
 def jsonl(messages: list[dict[str, Any]]) -> str:
@@ -162,7 +149,6 @@ def test_what_one_message_says_by_the_way_counts_as_messages(count: int, fits: b
     limits = A2uiLimits(messages=3)
     _expect(lambda: read(message, limits), fits, "too_many_messages")
     _expect(lambda: read(json.dumps(message), limits), fits, "too_many_messages")
-    _expect(lambda: read_line(json.dumps(message).encode(), limits), fits, "too_many_messages")
 
 
 @pytest.mark.parametrize(("extra", "fits"), [(-1, True), (0, True), (1, False)])

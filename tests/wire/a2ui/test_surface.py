@@ -24,7 +24,6 @@ from dragoman.protocols.a2ui import (
     for_viewer,
     read,
     snapshot,
-    to_v08,
     to_v09,
 )
 from dragoman.protocols.a2ui.messages import ROOT, AgentMessage
@@ -244,7 +243,7 @@ def test_a_data_model_is_nested_only_so_deep_however_it_is_built(steps: int, fit
 
 
 def test_replacing_all_components_starts_the_count_of_bytes_again() -> None:
-    first = vector("analysis")["dialects"]["seed"][0]
+    first = vector("analysis")["dialects"]["flat-list"][0]
     small = {"type": "updateComponents", "surfaceId": "s1", "components": []}
     surface = one([first, small])
     assert surface.component_bytes == sum(size_of(component) for component in surface.components.values())
@@ -286,7 +285,6 @@ def test_a_surface_that_is_not_shown_yet_has_a_snapshot_too() -> None:
     parts = snapshot(surface)
     assert [type(part) for part in parts] == [CreateSurface, UpdateComponents]
     assert after(parts) == {"s": surface}
-    assert [next(iter(written)) for written in to_v08(parts)] == ["surfaceUpdate"]
 
 
 @pytest.mark.parametrize("name", SURFACES)
@@ -326,7 +324,7 @@ def seen_by(surface: Surface) -> object:
 
 
 @pytest.mark.parametrize("name", SURFACES)
-@pytest.mark.parametrize("dialect", ["seed", "0.8", "0.9", "1.0"])
+@pytest.mark.parametrize("dialect", ["flat-list", "0.8", "0.9", "1.0"])
 def test_a_viewer_of_0_9_sees_what_came_in_any_dialect(name: str, dialect: str) -> None:
     push = vector(name)["dialects"].get(dialect, vector(name)["dialects"]["0.9"])
     ours, theirs = viewed([incoming.message for incoming in read(push)])

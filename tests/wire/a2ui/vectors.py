@@ -27,7 +27,6 @@ SURFACES = ("analysis", "button", "form", "show")
 DIALECTS = [
     (name, dialect) for name in SURFACES for dialect in json.loads((FOLDER / f"{name}.json").read_text())["dialects"]
 ]
-WRITTEN = [(name, dialect) for name in SURFACES for dialect in ("0.8", "0.9")]
 
 
 def vector(name: str) -> dict[str, Any]:

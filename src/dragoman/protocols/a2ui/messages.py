@@ -13,8 +13,6 @@ import msgspec
 from dragoman.core.errors import RemoteProtocolError
 
 ROOT = "root"
-VALIDATION_FAILED = "VALIDATION_FAILED"
-
 DELETE = msgspec.UNSET
 
 
@@ -95,20 +93,8 @@ class Action(msgspec.Struct, frozen=True, kw_only=True):
     user_message: str = ""
 
 
-class ClientError(msgspec.Struct, frozen=True, kw_only=True):
-    """The renderer refused something; `path` points into the refused message."""
-
-    code: str
-    message: str
-    surface_id: str = ""
-    path: str = ""
-
-
 AgentMessage = CreateSurface | UpdateComponents | UpdateDataModel | DeleteSurface | FunctionMessage
-ClientMessage = Action | ClientError | FunctionMessage
-
-
-Dialect = Literal["seed", "0.8", "0.9", "1.0"]
+Dialect = Literal["flat-list", "0.8", "0.9", "1.0"]
 
 
 class MessageOrigin(msgspec.Struct, frozen=True, kw_only=True):

@@ -15,12 +15,8 @@ import msgspec
 from dragoman.protocols.a2ui.messages import (
     DELETE,
     ROOT,
-    VALIDATION_FAILED,
     A2uiError,
-    Action,
     AgentMessage,
-    ClientError,
-    ClientMessage,
     Component,
     CreateSurface,
     DeleteSurface,
@@ -178,7 +174,7 @@ READERS: dict[str, Callable[[object, str, Dialect], list[Incoming]]] = {
 Json = dict[str, Any]
 
 
-def to_v09(messages: Iterable[AgentMessage | ClientMessage]) -> list[Json]:
+def to_v09(messages: Iterable[AgentMessage]) -> list[Json]:
     return [{"version": VERSION, **body} for message in messages for body in _WRITERS[type(message)](message)]
 
 
@@ -224,38 +220,10 @@ def _write_function(message: FunctionMessage) -> list[Json]:
     return [{message.key: message.body}]
 
 
-def action_body(message: Action) -> Json:
-    return {
-        "name": message.name,
-        "surfaceId": message.surface_id,
-        "sourceComponentId": message.source_component_id,
-        "timestamp": message.timestamp,
-        "context": message.context,
-    }
-
-
-def _write_action(message: Action) -> list[Json]:
-    extra = {"userMessage": message.user_message} if message.user_message else {}
-    return [{"action": {**action_body(message), **extra}}]
-
-
-def error_body(message: ClientError) -> Json:
-    body = {"code": message.code, "surfaceId": message.surface_id, "message": message.message}
-    if message.path or message.code == VALIDATION_FAILED:
-        body["path"] = message.path
-    return body
-
-
-def _write_error(message: ClientError) -> list[Json]:
-    return [{"error": error_body(message)}]
-
-
 _WRITERS: dict[type, Callable[[Any], list[Json]]] = {
     CreateSurface: _write_create,
     UpdateComponents: _write_update_components,
     UpdateDataModel: _write_update_data_model,
     DeleteSurface: _write_delete,
     FunctionMessage: _write_function,
-    Action: _write_action,
-    ClientError: _write_error,
 }

@@ -1,7 +1,8 @@
-"""Read the specification document's own dialect ("seed") into the model.
+"""Read the dialect of the protocol document, a flat list of components, into the model.
 
-It has no tree: components are shown one below the other, so a root is made that lists them. A Button has a `label`
-instead of a child and answers with `onClick`; both become what 0.9 has, so that nothing behind knows the difference.
+The dialect has no tree: components are shown one below the other, so the reader adds a root that lists them. A Button
+has a `label` instead of a child, and a click on it sends `onClick`. Both become what 0.9 has, so that the rest of the
+code knows one form.
 """
 
 from __future__ import annotations
@@ -33,43 +34,43 @@ class _SurfaceName(msgspec.Struct, frozen=True):
     title: str = ""
 
 
-class _SeedCreate(msgspec.Struct, frozen=True):
+class _FlatListCreate(msgspec.Struct, frozen=True):
     surface: _SurfaceName
     components: list[Any] = []
 
 
-class _SeedComponents(msgspec.Struct, frozen=True, rename="camel"):
+class _FlatListComponents(msgspec.Struct, frozen=True, rename="camel"):
     surface_id: Id
     components: list[Any]
 
 
-class _SeedDataModel(msgspec.Struct, frozen=True, rename="camel"):
+class _FlatListDataModel(msgspec.Struct, frozen=True, rename="camel"):
     surface_id: Id
     pointer: str = ""
     value: Any = DELETE
 
 
-class _SeedDelete(msgspec.Struct, frozen=True, rename="camel"):
+class _FlatListDelete(msgspec.Struct, frozen=True, rename="camel"):
     surface_id: Id
 
 
-class _SeedComponent(msgspec.Struct, frozen=True):
+class _FlatListComponent(msgspec.Struct, frozen=True):
     id: Id
     type: Id
     props: dict[str, Any] = {}
 
 
 def _create(message: dict[str, Any]) -> list[Incoming]:
-    create = convert(message, _SeedCreate, "")
+    create = convert(message, _FlatListCreate, "")
     name = create.surface
     theme = {"title": name.title} if name.title else {}
     surface = CreateSurface(surface_id=name.id, theme=theme, existing="replace")
     components = _components(name.id, create.components, "/surface/id")
-    return [Incoming(message=surface, dialect="seed", origin=MessageOrigin(surface="/surface/id")), components]
+    return [Incoming(message=surface, dialect="flat-list", origin=MessageOrigin(surface="/surface/id")), components]
 
 
 def _update_components(message: dict[str, Any]) -> list[Incoming]:
-    update = convert(message, _SeedComponents, "")
+    update = convert(message, _FlatListComponents, "")
     return [_components(update.surface_id, update.components, "/surfaceId")]
 
 
@@ -84,13 +85,13 @@ def _components(surface_id: str, raw: list[Any], surface_at: str) -> Incoming:
         message=UpdateComponents(
             surface_id=surface_id, components=tuple(component for component, _ in placed), replace=True, root=root
         ),
-        dialect="seed",
+        dialect="flat-list",
         origin=MessageOrigin(surface=surface_at, components=tuple(at for _, at in placed)),
     )
 
 
 def _component(raw: object, at: str) -> Component:
-    component = convert(raw, _SeedComponent, at)
+    component = convert(raw, _FlatListComponent, at)
     for reserved in ("id", "component"):
         if reserved in component.props:
             message = f"`{reserved}` cannot be the name of a property."
@@ -128,15 +129,15 @@ def _free(wanted: str, taken: set[str]) -> str:
 
 
 def _update_data_model(message: dict[str, Any]) -> list[Incoming]:
-    update = convert(message, _SeedDataModel, "")
+    update = convert(message, _FlatListDataModel, "")
     origin = MessageOrigin(surface="/surfaceId", path="/pointer", value="/value")
     data = UpdateDataModel(surface_id=update.surface_id, path=update.pointer, value=update.value)
-    return [Incoming(message=data, dialect="seed", origin=origin)]
+    return [Incoming(message=data, dialect="flat-list", origin=origin)]
 
 
 def _delete(message: dict[str, Any]) -> list[Incoming]:
-    delete = DeleteSurface(surface_id=convert(message, _SeedDelete, "").surface_id)
-    return [Incoming(message=delete, dialect="seed", origin=MessageOrigin(surface="/surfaceId"))]
+    delete = DeleteSurface(surface_id=convert(message, _FlatListDelete, "").surface_id)
+    return [Incoming(message=delete, dialect="flat-list", origin=MessageOrigin(surface="/surfaceId"))]
 
 
 READERS: dict[str, Callable[[dict[str, Any]], list[Incoming]]] = {

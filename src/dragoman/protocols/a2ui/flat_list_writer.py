@@ -1,4 +1,6 @@
-"""A surface, written in the protocol document's own dialect. It has no tree and its readers bind no data, so:
+"""Write a surface in the dialect of the protocol document, a flat list of components.
+
+The dialect has no tree, and its readers bind no data. Therefore:
 
 - components are listed in the order in which they are drawn, with the values that they are bound to; what only lays
   others out (Row, Column, Card …) is left out;

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dragoman.protocols.a2ui import DELETE, Surface, UpdateDataModel, apply_all, read, seed_writer
+from dragoman.protocols.a2ui import DELETE, Surface, UpdateDataModel, apply_all, flat_list_writer, read
 from tests.wire.a2ui.strategies import messages
 from tests.wire.a2ui.vectors import after
 
@@ -32,12 +32,12 @@ def surface(*documents: object) -> Surface:
 
 
 def created(drawn: Surface) -> list[Json]:
-    return seed_writer.create_surface("s1", drawn, seed_writer.components_of(drawn))
+    return flat_list_writer.create_surface("s1", drawn, flat_list_writer.components_of(drawn))
 
 
 def flat(*components: Json, data: Json | None = None) -> list[Json]:
     filled = [{"version": "v0.9", "updateDataModel": {"surfaceId": "s", "value": data}}] if data else []
-    return seed_writer.components_of(
+    return flat_list_writer.components_of(
         surface(
             {"version": "v0.9", "createSurface": {"surfaceId": "s", "catalogId": "basic"}},
             *filled,
@@ -72,13 +72,16 @@ def test_a_surface_that_has_data_is_told_it_after_it_was_made() -> None:
     ("path", "place"), [("/results/0", "/results/0"), ("/", ""), ("", ""), ("/a~1b/~0", "/a~1b/~0")]
 )
 def test_data_is_set_by_a_json_pointer(path: str, place: str) -> None:
-    update = seed_writer.update_data_model("s1", UpdateDataModel(surface_id="s", path=path, value={"status": "done"}))
+    update = flat_list_writer.update_data_model(
+        "s1", UpdateDataModel(surface_id="s", path=path, value={"status": "done"})
+    )
     assert update == {"type": "updateDataModel", "surfaceId": "s1", "pointer": place, "value": {"status": "done"}}
 
 
 def test_what_is_deleted_is_null() -> None:
     assert (
-        seed_writer.update_data_model("s1", UpdateDataModel(surface_id="s", path="/a", value=DELETE))["value"] is None
+        flat_list_writer.update_data_model("s1", UpdateDataModel(surface_id="s", path="/a", value=DELETE))["value"]
+        is None
     )
 
 
@@ -141,5 +144,5 @@ def test_a_list_that_would_be_too_long_is_cut() -> None:
 @given(st.lists(messages, max_size=8))
 def test_every_surface_can_be_written(drawn: Any) -> None:
     for each in after(drawn).values():
-        for component in seed_writer.components_of(each):
+        for component in flat_list_writer.components_of(each):
             assert component.keys() == {"id", "type", "props"}
