@@ -23,7 +23,7 @@ import psutil
 from bench.agent import COMMAND, home_with_daemon
 from bench.claims import Claim
 from dragoman.core.paths import find_paths
-from dragoman.protocols.omnish import SEED, ClientConnection, ReplyReceived
+from dragoman.protocols.omnish import BASE_REVISION, ClientConnection, ReplyReceived
 from dragoman.protocols.omnish import messages as m
 from dragoman.terminal.completion.predictor import CommandPredictor, TypingContext
 from tests.domain.terminal.habits import Typed, history
@@ -53,8 +53,8 @@ def run() -> list[Claim]:
 
 def _worst_cases(long: list[Typed]) -> list[Claim]:
     """No line typed twice; and more of them than are kept."""
-    unique = [replace(typed, line=f"{typed.line} {number}") for number, typed in enumerate(long)]
-    more = [replace(unique[number % LONG], line=f"{unique[number % LONG].line}.{number}") for number in range(TOO_LONG)]
+    unique = [replace(typed, line=f"{typed.line} {number}"number) for number, typed in enumerate(long)]
+    more = [replace(unique[number % LONG], line=f"{unique[number % LONG].line}.{number}"number) for number in range(TOO_LONG)]
     many, _, megabytes = _learnt(more)
     return [
         Claim("p99 of a guess, 100,000 distinct lines", _p99_ms(_learnt(unique)[0], unique), "ms", 10, "lower"),
@@ -79,7 +79,7 @@ class _Asker:
     def __init__(self, path: Path) -> None:
         self._socket = socket.socket(socket.AF_UNIX)
         self._socket.connect(str(path))
-        self._connection = ClientConnection(SEED)
+        self._connection = ClientConnection(BASE_REVISION)
         self.close = self._socket.close
 
     def suggested(self, beginning: str, cwd: str) -> list[str]:
@@ -122,7 +122,7 @@ def _fill(folder: Path, commands: list[Typed]) -> None:
             (
                 (
                     _NOON_NS + number,
-                    f"old:{number}",
+                    f"old:{number}"number,
                     it.terminal,
                     it.line,
                     it.line,

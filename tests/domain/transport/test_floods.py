@@ -19,7 +19,7 @@ from dragoman.io.drivers.omnish_driver import OmnishDriver
 from dragoman.io.net.streams import TcpStream
 from dragoman.protocols.dap.messages import decode_message
 from dragoman.protocols.luapanda.framing import read_message as read_lua_message
-from dragoman.protocols.omnish import SEED, OmnishFrame, encode_frame
+from dragoman.protocols.omnish import BASE_REVISION, OmnishFrame, encode_frame
 from dragoman.protocols.omnish.messages import Ack
 from dragoman.servers.mcp.messages import read_messages
 from tests.daemons import PATIENCE
@@ -118,10 +118,10 @@ NOTICE = b'{"cmd":"output","info":{"logInfo":"x"}}|*|\n'
 
 FLOODS: dict[str, tuple[Pump, bytes, int]] = {
     "omnish: zeros": (omnish, bytes(4 * MB), MB),
-    "omnish: acks": (omnish, on_the_wire(encode_frame(OmnishFrame(1, Ack()), SEED)) * 20_000, MB),
+    "omnish: acks": (omnish, on_the_wire(encode_frame(OmnishFrame(1, Ack()), BASE_REVISION)) * 20_000, MB),
     "omnish: frames without magic": (omnish, on_the_wire(bytes(14)) * 20_000, MB),
     "omnish: one large frame": (omnish, on_the_wire(bytes(4 * MB)), MB),
-    "omnish: crumbs": (omnish, on_the_wire(encode_frame(OmnishFrame(1, Ack()), SEED)) * 500, 1),
+    "omnish: crumbs": (omnish, on_the_wire(encode_frame(OmnishFrame(1, Ack()), BASE_REVISION)) * 500, 1),
     "adapter: empty objects": (dap_adapter, framed(b"{}") * 60_000, MB),
     "adapter: events": (dap_adapter, framed(EVENT % b"{}") * 30_000, MB),
     "adapter: deep": (dap_adapter, framed(EVENT % DEEP), MB),

@@ -12,7 +12,7 @@ import time
 from collections import OrderedDict
 from pathlib import Path
 
-from dragoman.protocols.omnish import SEED, ClientConnection, ReplyReceived
+from dragoman.protocols.omnish import BASE_REVISION, ClientConnection, ReplyReceived
 from dragoman.protocols.omnish import messages as m
 from dragoman.terminal.model import RESUMES_AT, VERIFIES
 from tests.daemons import PATIENCE
@@ -42,7 +42,7 @@ class ResumingClient:
         self.reconnects = -1
         self._kept: OrderedDict[int, tuple[object, int]] = OrderedDict()
         self._socket: socket.socket | None = None
-        self._connection = ClientConnection(SEED)
+        self._connection = ClientConnection(BASE_REVISION)
 
     def tell(self, length: int) -> None:
         """So many more bytes of output, in one frame."""
@@ -52,9 +52,9 @@ class ResumingClient:
 
     def tell_command(self, number: int) -> None:
         record = m.CommandRecord(
-            f"{self.session_id}:{number}",
+            f"{self.session_id}:{number}"number,
             self.session_id,
-            f"make {number}",
+            f"make {number}"number,
             "/srv",
             number + 1,
             number + 2,
@@ -108,7 +108,7 @@ class ResumingClient:
     def _resume(self) -> None:
         self.reconnects += 1
         kept = [it for it in self._kept.values() if not isinstance(it[0], m.SessionStart)]
-        self._kept, self._connection = OrderedDict(), ClientConnection(SEED)
+        self._kept, self._connection = OrderedDict(), ClientConnection(BASE_REVISION)
         attributes = {RESUMES_AT: str(self.known), VERIFIES: "1", "shell": "bash"}
         frames = [(m.SessionStart(self.session_id, None, 1, attributes), 0), *kept]
         for message, length in frames:

@@ -9,7 +9,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from dragoman.protocols.omnish import SEED, ClientConnection, ReplyReceived
+from dragoman.protocols.omnish import BASE_REVISION, ClientConnection, ReplyReceived
 from dragoman.protocols.omnish import messages as m
 from dragoman.terminal.model import RESUMES_AT
 from tests.daemons import PATIENCE, Cli, eventually
@@ -41,7 +41,7 @@ def test_what_may_become_a_secret_and_was_acknowledged_outlives_the_daemon(tmp_p
 
 def acknowledged(path: Path, data: bytes, attributes: dict[str, str]) -> None:
     """Told as the output of a session, and waited for."""
-    connection = ClientConnection(SEED)
+    connection = ClientConnection(BASE_REVISION)
     waiting = set[int]()
     with socket.socket(socket.AF_UNIX) as caller:
         caller.settimeout(10 * PATIENCE)

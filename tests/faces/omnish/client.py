@@ -6,7 +6,7 @@ import socket
 from pathlib import Path
 from typing import Any
 
-from dragoman.protocols.omnish import SEED, OmnishFrame, Schema, decode_frame, encode_frame
+from dragoman.protocols.omnish import BASE_REVISION, OmnishFrame, Schema, decode_frame, encode_frame
 from dragoman.protocols.omnish import messages as m
 from dragoman.protocols.omnish.framing import FrameSplitter
 from tests.daemons import PATIENCE
@@ -21,7 +21,7 @@ def on_the_wire(frame: bytes) -> bytes:
 class Client:
     """Blocking. Replies are taken in whatever order they come; pushes (id 0) are kept apart."""
 
-    def __init__(self, path: Path, schema: Schema = SEED, *, within_s: float = 10) -> None:
+    def __init__(self, path: Path, schema: Schema = BASE_REVISION, *, within_s: float = 10) -> None:
         self.schema = schema
         self.socket = socket.socket(socket.AF_UNIX)
         self.socket.settimeout(within_s * PATIENCE)
@@ -105,5 +105,5 @@ def shown(session_id: str, data: bytes, at_ms: int = 2_000) -> m.IoData:
 
 
 def ended(session_id: str, number: int, line: str, *, exit_code: int = 0, cwd: str = "/home") -> m.CommandComplete:
-    record = m.CommandRecord(f"{session_id}:{number}", session_id, line, cwd, 2_000, 3_000, "", 0, 0, exit_code)
+    record = m.CommandRecord(f"{session_id}:{number}"number, session_id, line, cwd, 2_000, 3_000, "", 0, 0, exit_code)
     return m.CommandComplete(session_id, record)

@@ -14,7 +14,7 @@ import anyio.to_thread
 from dragoman.core.errors import DragomanError
 from dragoman.core.localization import Language, localize
 from dragoman.io.net.unix_socket import bind_private_socket
-from dragoman.protocols.omnish import SEED, Schema
+from dragoman.protocols.omnish import BASE_REVISION, Schema
 from dragoman.servers.omnish.connection import OmnishServices
 from dragoman.servers.omnish.server import OmnishServer
 from dragoman.servers.omnish.services import TerminalScope
@@ -108,7 +108,7 @@ class ScriptedAnswers:
 
 
 async def two_pieces(query: str) -> AsyncGenerator[str, None]:
-    yield f"about {query}: "
+    yield f"about {query}: "query
     yield "it failed"
 
 
@@ -122,7 +122,7 @@ class HeldCompletions:
     async def suggest(self, text: str, cursor: int, *, terminal: str, cwd: str) -> Sequence[Suggestion]:
         self.asked.append((text, cursor, terminal, cwd))
         await self.may_answer.wait()
-        return [Suggestion(f"{text} --more", 0.5)]
+        return [Suggestion(f"{text} --more"text, 0.5)]
 
 
 @dataclass
@@ -135,7 +135,7 @@ class Standing:
     server: OmnishServer
 
     @contextlib.asynccontextmanager
-    async def client(self, schema: Schema = SEED) -> AsyncIterator[AwaitedClient]:
+    async def client(self, schema: Schema = BASE_REVISION) -> AsyncIterator[AwaitedClient]:
         client = await anyio.to_thread.run_sync(Client, self.path, schema)
         with client:
             yield AwaitedClient(client)

@@ -8,7 +8,7 @@ import anyio
 import pytest
 
 from dragoman.io.drivers import omnish_driver
-from dragoman.protocols.omnish import SEED, OmnishFrame, encode_frame, schema_named
+from dragoman.protocols.omnish import BASE_REVISION, OmnishFrame, encode_frame, schema_named
 from dragoman.protocols.omnish import messages as m
 from dragoman.protocols.omnish import messages_v25 as newer
 from dragoman.servers.omnish import recording, server
@@ -63,7 +63,7 @@ def m_ack(frame_id: int) -> object:
 
 def told_of(session: str, number: int, line: str, exit_code: int) -> CommandReport:
     return CommandReport(
-        id=f"{session}:{number}", terminal=session, line=line, cwd="/home", started_ms=2000, ended_ms=3000,
+        id=f"{session}:{number}"number, terminal=session, line=line, cwd="/home", started_ms=2000, ended_ms=3000,
         exit_code=exit_code,
     )  # fmt: skip
 
@@ -130,11 +130,11 @@ async def test_a_clock_that_says_anything_is_recorded_within_what_can_be_counted
 async def test_one_connection_carries_several_sessions_and_each_keeps_its_order(tmp_path: Path) -> None:
     async with standing(tmp_path) as face, face.client() as client:
         for number in range(300):
-            await client.send(shown(f"s{number % 3}", b"%d " % number))
+            await client.send(shown(f"s{number % 3}"number % 3, b"%d " % number))
         last = await client.send(began("s0"))
         assert await client.reply_to(last) == m.Ack()
         for session in range(3):
-            assert face.record.output(f"s{session}") == b"".join(b"%d " % n for n in range(session, 300, 3))
+            assert face.record.output(f"s{session}"session) == b"".join(b"%d " % n for n in range(session, 300, 3))
 
 
 async def test_the_newest_connection_speaks_for_a_session_and_the_older_one_is_ended(tmp_path: Path) -> None:
@@ -212,7 +212,7 @@ async def test_a_flood_waits_with_its_sender(tmp_path: Path) -> None:
 
 
 def on_the_wire_of(message: object) -> bytes:
-    return on_the_wire(encode_frame(OmnishFrame(9, message), SEED))
+    return on_the_wire(encode_frame(OmnishFrame(9, message), BASE_REVISION))
 
 
 async def test_who_reads_nothing_is_let_go_and_the_others_go_on(

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from dragoman.protocols.omnish import SEED, OmnishFrame, decode_frame, encode_frame, schema_named
+from dragoman.protocols.omnish import BASE_REVISION, OmnishFrame, decode_frame, encode_frame, schema_named
 from dragoman.protocols.omnish import messages as m
 from dragoman.protocols.omnish import messages_v25 as newer
 from tests.daemons import call
@@ -63,7 +63,7 @@ def require_reply(client: Client, frame: bytes) -> None:
 
 def require_end_of_answer(client: Client, asked: m.Request, got: OmnishFrame) -> None:
     several = not got.payload.is_final  # type: ignore[attr-defined]
-    assert client.schema is not SEED or not several
+    assert client.schema is not BASE_REVISION or not several
     while not got.payload.is_final:  # type: ignore[attr-defined]
         assert got.payload.request_id == asked.request_id  # type: ignore[attr-defined]
         got = client.next()
@@ -129,7 +129,7 @@ def test_what_the_real_client_sent_is_answered_whatever_its_chunks(client: Clien
     stream = b"".join(map(on_the_wire, frames))
     for start in range(0, len(stream), chunk):
         client.socket.sendall(stream[start : start + chunk])
-    for sent in (decode_frame(frame, SEED) for frame in frames):
+    for sent in (decode_frame(frame, BASE_REVISION) for frame in frames):
         reply = client.reply_to(sent.request_id)
         assert type(reply) is REPLIES.get(type(sent.payload), m.Ack)
         if isinstance(reply, m.Response):
@@ -152,8 +152,8 @@ def test_frames_of_the_other_revision_harm_nobody(victim: Attacked) -> None:
 
 
 def test_a_frame_of_every_message_pipelined_is_answered_once_each(client: Client) -> None:
-    frames = [decode_frame(bytes.fromhex(it["frame_hex"]), SEED).payload for it in SEED_FILE["valid"]]
-    sent = b"".join(on_the_wire(encode_frame(OmnishFrame(1000 + n, it), SEED)) for n, it in enumerate(frames))
+    frames = [decode_frame(bytes.fromhex(it["frame_hex"]), BASE_REVISION).payload for it in SEED_FILE["valid"]]
+    sent = b"".join(on_the_wire(encode_frame(OmnishFrame(1000 + n, it), BASE_REVISION)) for n, it in enumerate(frames))
     client.socket.sendall(sent)
     got = [client.next().request_id for _ in frames]
     assert sorted(got) == list(range(1000, 1000 + len(frames)))

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from dragoman.core.errors import LocalProtocolError, RemoteProtocolError
 from dragoman.protocols.omnish import (
-    SEED,
+    BASE_REVISION,
     OmnishFrame,
     Schema,
     decode_frame,
@@ -87,17 +87,17 @@ def test_a_count_beyond_the_body_allocates_nothing(prefix: str) -> None:
     body = bytes.fromhex(prefix) + (2**63).to_bytes(8, "little") + bytes(64)
     tracemalloc.start()
     with pytest.raises(RemoteProtocolError):
-        decode_message(b"OS" + len(body).to_bytes(4, "big") + body, SEED)
+        decode_message(b"OS" + len(body).to_bytes(4, "big") + body, BASE_REVISION)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 64 * 1024
 
 
 def test_bytes_beyond_the_declared_body_are_not_read_as_its_end() -> None:
-    whole = encode_message(SessionEnd("abc", 1, 2), SEED)
+    whole = encode_message(SessionEnd("abc", 1, 2), BASE_REVISION)
     short = whole[:2] + (len(whole) - 6 - 1).to_bytes(4, "big") + whole[6:] + b"\0\0\0"
     with pytest.raises(RemoteProtocolError, match="unexpected end"):
-        decode_message(short, SEED)
+        decode_message(short, BASE_REVISION)
 
 
 @pytest.mark.parametrize(
@@ -118,31 +118,31 @@ def test_bytes_beyond_the_declared_body_are_not_read_as_its_end() -> None:
 )
 def test_a_value_that_does_not_fit_its_field_is_our_own_fault(message: object) -> None:
     with pytest.raises(LocalProtocolError) as caught:
-        encode_message(message, SEED)
+        encode_message(message, BASE_REVISION)
     assert caught.value.code == "bad_message"
 
 
 def test_a_message_of_another_revision_is_not_sent() -> None:
     with pytest.raises(LocalProtocolError, match="no message of seed") as caught:
-        encode_message(ConfigQuery(), SEED)
+        encode_message(ConfigQuery(), BASE_REVISION)
     assert caught.value.code == "not_in_schema"
 
 
 @pytest.mark.parametrize("request_id", [-1, 2**64])
 def test_a_request_id_has_64_bits(request_id: int) -> None:
     with pytest.raises(LocalProtocolError) as caught:
-        encode_frame(OmnishFrame(request_id, Ack()), SEED)
+        encode_frame(OmnishFrame(request_id, Ack()), BASE_REVISION)
     assert caught.value.code == "bad_request_id"
 
 
 def test_the_working_directory_goes_to_peers_that_know_it() -> None:
     asked = CompletionRequest("abc", "git", 3, 1, cwd="/tmp")
     assert decode_message(encode_message(asked, V25), V25) == asked
-    assert decode_message(encode_message(asked, SEED), SEED) == CompletionRequest("abc", "git", 3, 1)
+    assert decode_message(encode_message(asked, BASE_REVISION), BASE_REVISION) == CompletionRequest("abc", "git", 3, 1)
 
 
 def test_the_same_index_means_another_message_in_the_other_revision() -> None:
-    ours = encode_message(Ack(), SEED)
+    ours = encode_message(Ack(), BASE_REVISION)
     with pytest.raises(RemoteProtocolError):
         decode_message(ours, V25)
 

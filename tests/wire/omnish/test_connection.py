@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from dragoman.core.errors import LocalProtocolError, RemoteProtocolError
 from dragoman.protocols.omnish import (
+    BASE_REVISION,
     MAX_FRAME,
-    SEED,
     ClientConnection,
     ConnectionEvent,
     DaemonConnection,
@@ -64,7 +64,7 @@ def skipped(event: ConnectionEvent) -> tuple[int | None, str]:
 
 
 def test_an_acknowledgement_has_22_bytes_on_the_wire() -> None:
-    assert DaemonConnection(SEED).send(Ack(), 7) == ACK_ON_THE_WIRE
+    assert DaemonConnection(BASE_REVISION).send(Ack(), 7) == ACK_ON_THE_WIRE
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 5, 17, 4096, 1 << 20])
@@ -77,31 +77,31 @@ def test_the_real_client_s_session_replays_in_any_chunks(size: int) -> None:
     assert len(requests) == len(events)
     assert [type(each.message).__name__ for each in requests] == [each["variant"] for each in TRANSCRIPT["frames"]]
     assert [each.request_id for each in requests] == list(range(1, len(FRAMES) + 1))
-    assert daemon.schema is SEED
+    assert daemon.schema is BASE_REVISION
 
 
 def test_our_client_would_have_sent_the_same_bytes() -> None:
-    client = ClientConnection(SEED)
+    client = ClientConnection(BASE_REVISION)
     for event, frame in zip(received(DaemonConnection(), map(outer, FRAMES)), FRAMES, strict=True):
         assert isinstance(event, RequestReceived)
         assert client.request(event.message) == (event.request_id, outer(frame))
 
 
-@given(st.lists(messages_of(SEED), max_size=5), st.lists(st.integers(1, 60), min_size=1))
+@given(st.lists(messages_of(BASE_REVISION), max_size=5), st.lists(st.integers(1, 60), min_size=1))
 def test_any_chunking_gives_the_same_events(messages: list[object], sizes: list[int]) -> None:
-    stream = b"".join(DaemonConnection(SEED).send(message, at) for at, message in enumerate(messages))
+    stream = b"".join(DaemonConnection(BASE_REVISION).send(message, at) for at, message in enumerate(messages))
     chunks: list[bytes] = []
     at = 0
     while at < len(stream):
         chunks.append(stream[at : at + sizes[len(chunks) % len(sizes)]])
         at += len(chunks[-1])
     expected = [RequestReceived(at, message) for at, message in enumerate(messages)]
-    assert received(DaemonConnection(SEED), chunks) == expected
-    assert received(DaemonConnection(SEED), [stream]) == expected
+    assert received(DaemonConnection(BASE_REVISION), chunks) == expected
+    assert received(DaemonConnection(BASE_REVISION), [stream]) == expected
 
 
 def test_other_buffers_than_bytes_are_taken_and_kept_apart() -> None:
-    buffer = bytearray(DaemonConnection(SEED).send(IoData("s", IoDirection.OUTPUT, 1, b"before"), 1))
+    buffer = bytearray(DaemonConnection(BASE_REVISION).send(IoData("s", IoDirection.OUTPUT, 1, b"before"), 1))
     daemon = DaemonConnection()
     daemon.receive_data(buffer)
     buffer[:] = bytes(len(buffer))
@@ -114,7 +114,7 @@ def test_an_odd_frame_is_skipped_or_read_and_the_next_one_is_read(odd: dict[str,
     frame = bytes.fromhex(odd["hex"])
     if odd["kind"] == "message":
         frame = (5).to_bytes(8, "big") + frame
-    first, second = received(DaemonConnection(SEED), [outer(frame) + ACK_ON_THE_WIRE])
+    first, second = received(DaemonConnection(BASE_REVISION), [outer(frame) + ACK_ON_THE_WIRE])
     assert second == RequestReceived(7, Ack())
     if odd["reference"] == "accept":
         assert isinstance(first, RequestReceived)
@@ -168,7 +168,7 @@ def test_a_broken_connection_takes_nothing_more() -> None:
 def test_the_cap_holds_to_the_byte_in_both_directions(length: int, fits: bool) -> None:
     """A frame is 8 bytes of id, 6 of header, and here 32 before the data."""
     message = IoData("", IoDirection.OUTPUT, 1, bytes(length - 8 - 6 - 32))
-    stream = DaemonConnection(SEED).send(message, 1)
+    stream = DaemonConnection(BASE_REVISION).send(message, 1)
     assert len(stream) == 4 + length
     daemon = DaemonConnection(max_frame=1000)
     daemon.receive_data(stream)
@@ -179,7 +179,7 @@ def test_the_cap_holds_to_the_byte_in_both_directions(length: int, fits: bool) -
     with pytest.raises(RemoteProtocolError):
         list(daemon.events())
     with pytest.raises(LocalProtocolError) as caught:
-        DaemonConnection(SEED, max_frame=1000).send(message, 1)
+        DaemonConnection(BASE_REVISION, max_frame=1000).send(message, 1)
     assert caught.value.code == "frame_too_large"
 
 
@@ -207,7 +207,7 @@ def test_an_announced_length_reserves_no_memory(announced: bytes) -> None:
 
 def test_many_small_chunks_of_a_large_frame_cost_little_more_than_the_frame() -> None:
     size = 4 * 1024 * 1024
-    stream = DaemonConnection(SEED).send(IoData("s", IoDirection.OUTPUT, 1, bytes(size)), 1)
+    stream = DaemonConnection(BASE_REVISION).send(IoData("s", IoDirection.OUTPUT, 1, bytes(size)), 1)
     daemon = DaemonConnection()
     tracemalloc.start()
     for chunk in in_chunks(stream, 1000):
@@ -265,7 +265,7 @@ def test_any_other_first_frame_means_the_older_revision(first: bytes) -> None:
     daemon = DaemonConnection()
     daemon.receive_data(outer(first) + outer(ClientConnection(V25).request(Auth("t", 25))[1][4:]))
     _, second = daemon.events()
-    assert daemon.schema is SEED
+    assert daemon.schema is BASE_REVISION
     assert skipped(second) == (1, "bad_body")
 
 
@@ -286,7 +286,7 @@ def test_ids_start_at_one_and_grow_by_one(schema: Schema) -> None:
 
 
 def test_a_request_that_cannot_be_sent_uses_no_id() -> None:
-    client = ClientConnection(SEED)
+    client = ClientConnection(BASE_REVISION)
     with pytest.raises(LocalProtocolError):
         client.request(SessionEnd("s", -1, None))
     assert client.pending == []
@@ -294,7 +294,7 @@ def test_a_request_that_cannot_be_sent_uses_no_id() -> None:
 
 
 def test_replies_are_matched_by_id_in_any_order() -> None:
-    client, daemon = ClientConnection(SEED), DaemonConnection()
+    client, daemon = ClientConnection(BASE_REVISION), DaemonConnection()
     start, ask = SessionStart("s", None, 1, {}), Request("r", "s", "why?", AllSessions())
     asked = received(daemon, [client.request(start)[1] + client.request(ask)[1]])
     assert asked == [RequestReceived(1, start), RequestReceived(2, ask)]
@@ -326,40 +326,40 @@ def test_a_push_has_no_request() -> None:
 
 @pytest.mark.parametrize("request_id", [2, 2**64 - 1])
 def test_a_reply_that_nobody_waits_for_is_skipped(request_id: int) -> None:
-    client = ClientConnection(SEED)
+    client = ClientConnection(BASE_REVISION)
     client.request(Ack())
-    (event,) = received(client, [DaemonConnection(SEED).send(Ack(), request_id)])
+    (event,) = received(client, [DaemonConnection(BASE_REVISION).send(Ack(), request_id)])
     assert skipped(event) == (request_id, "unknown_id")
     assert client.pending == [1]
 
 
 def test_a_second_reply_to_a_single_request_is_skipped() -> None:
-    client = ClientConnection(SEED)
+    client = ClientConnection(BASE_REVISION)
     request_id, _ = client.request(Ack())
-    first, second = received(client, [DaemonConnection(SEED).send(Ack(), request_id) * 2])
+    first, second = received(client, [DaemonConnection(BASE_REVISION).send(Ack(), request_id) * 2])
     assert first == ReplyReceived(request_id, Ack(), final=True)
     assert skipped(second) == (request_id, "unknown_id")
 
 
 def test_a_forgotten_request_takes_no_reply() -> None:
-    client = ClientConnection(SEED)
+    client = ClientConnection(BASE_REVISION)
     request_id, _ = client.request(Ack())
     client.forget(request_id)
     client.forget(request_id)
-    (event,) = received(client, [DaemonConnection(SEED).send(Ack(), request_id)])
+    (event,) = received(client, [DaemonConnection(BASE_REVISION).send(Ack(), request_id)])
     assert skipped(event) == (request_id, "unknown_id")
 
 
 def test_what_a_message_carries_is_sent_without_a_copy() -> None:
     message = IoData("s", IoDirection.OUTPUT, 1, bytes(65536))
-    one, other = ClientConnection(SEED), ClientConnection(SEED)
+    one, other = ClientConnection(BASE_REVISION), ClientConnection(BASE_REVISION)
     number, (head, data) = one.request_parts(message)
     assert data is message.data
     assert (number, head + data) == other.request(message)
-    assert ClientConnection(SEED).request_parts(SessionEnd("s", 1, None))[1][1] == b""
+    assert ClientConnection(BASE_REVISION).request_parts(SessionEnd("s", 1, None))[1][1] == b""
 
 
 def test_a_byte_string_that_is_none_is_told_before_anything_is_sent() -> None:
     with pytest.raises(LocalProtocolError) as refused:
-        ClientConnection(SEED).request_parts(IoData("s", IoDirection.OUTPUT, 1, "text"))  # type: ignore[arg-type]
+        ClientConnection(BASE_REVISION).request_parts(IoData("s", IoDirection.OUTPUT, 1, "text"))  # type: ignore[arg-type]
     assert refused.value.code == "bad_message"

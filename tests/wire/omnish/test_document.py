@@ -11,7 +11,7 @@ import pytest
 
 from dragoman.core.errors import LocalProtocolError, RemoteProtocolError
 from dragoman.protocols.omnish import (
-    SEED,
+    BASE_REVISION,
     DaemonConnection,
     OmnishFrame,
     RequestReceived,
@@ -45,7 +45,7 @@ ENDED = m.SessionEnd("abc", 2000, -7)
 def both_ways(message: object, body: bytes) -> bool:
     """Our bytes are those of the document, and those bytes are read as the message."""
     data = b"\x4f\x53" + len(body).to_bytes(4, "big") + body
-    return encode_message(message, SEED) == data and decode_message(data, SEED) == message
+    return encode_message(message, BASE_REVISION) == data and decode_message(data, BASE_REVISION) == message
 
 
 @pytest.mark.requirement(
@@ -57,7 +57,7 @@ def both_ways(message: object, body: bytes) -> bool:
     "omnish:message:to-bytes",
 )
 def test_a_message_is_magic_length_and_fields_in_order() -> None:
-    assert encode_message(ENDED, SEED) == MESSAGE
+    assert encode_message(ENDED, BASE_REVISION) == MESSAGE
     assert int.from_bytes(MESSAGE[2:6], "big") == len(MESSAGE) - 6
 
 
@@ -65,37 +65,40 @@ def test_a_message_is_magic_length_and_fields_in_order() -> None:
 @pytest.mark.parametrize("magic", [b"SO", b"os", b"O\0", b"\0S", b"Os"])
 def test_another_magic_is_refused(magic: bytes) -> None:
     with pytest.raises(RemoteProtocolError, match="invalid magic bytes"):
-        decode_message(magic + MESSAGE[2:], SEED)
+        decode_message(magic + MESSAGE[2:], BASE_REVISION)
 
 
 @pytest.mark.requirement("omnish:message:length-checked", "omnish:message:from-bytes")
 def test_a_message_is_read_whole_or_not_at_all() -> None:
-    assert decode_message(MESSAGE, SEED) == ENDED
+    assert decode_message(MESSAGE, BASE_REVISION) == ENDED
     for size in range(len(MESSAGE)):
         with pytest.raises(RemoteProtocolError, match="too short" if size < 6 else "message truncated"):
-            decode_message(MESSAGE[:size], SEED)
+            decode_message(MESSAGE[:size], BASE_REVISION)
 
 
 @pytest.mark.requirement("omnish:frame:layout", "omnish:frame:to-bytes", "omnish:frame:from-bytes")
 def test_a_frame_is_eight_bytes_of_id_and_a_message() -> None:
     data = bytes.fromhex("0102030405060708") + MESSAGE
     frame = OmnishFrame(0x0102030405060708, ENDED)
-    assert encode_frame(frame, SEED) == data
-    assert decode_frame(data, SEED) == frame
+    assert encode_frame(frame, BASE_REVISION) == data
+    assert decode_frame(data, BASE_REVISION) == frame
     with pytest.raises(RemoteProtocolError, match="frame too short"):
-        decode_frame(data[:7], SEED)
+        decode_frame(data[:7], BASE_REVISION)
 
 
 @pytest.mark.requirement("omnish:frame:request-id")
 @pytest.mark.parametrize("request_id", [0, 1, 2**63, 2**64 - 1])
 def test_every_id_of_64_bits_comes_back(request_id: int) -> None:
-    assert decode_frame(encode_frame(OmnishFrame(request_id, m.Ack()), SEED), SEED).request_id == request_id
+    assert (
+        decode_frame(encode_frame(OmnishFrame(request_id, m.Ack()), BASE_REVISION), BASE_REVISION).request_id
+        == request_id
+    )
 
 
 @pytest.mark.requirement("omnish:frame:payload", "omnish:frame:simple")
 def test_each_frame_of_a_stream_has_one_id_and_one_message_of_any_kind() -> None:
     sent = [m.Ack(), ENDED, m.Response("r", "c", False, True)]
-    daemon = DaemonConnection(SEED)
+    daemon = DaemonConnection(BASE_REVISION)
     daemon.receive_data(b"".join(daemon.send(message, 9 + at) for at, message in enumerate(sent)))
     assert list(daemon.events()) == [RequestReceived(9 + at, message) for at, message in enumerate(sent)]
 
@@ -103,15 +106,15 @@ def test_each_frame_of_a_stream_has_one_id_and_one_message_of_any_kind() -> None
 @pytest.mark.requirement("omnish:result:errors-are-values")
 def test_failure_is_an_error_that_says_what_was_wrong() -> None:
     with pytest.raises(LocalProtocolError, match="SessionEnd cannot be encoded"):
-        encode_message(m.SessionEnd("abc", -1, None), SEED)
+        encode_message(m.SessionEnd("abc", -1, None), BASE_REVISION)
     with pytest.raises(RemoteProtocolError, match="expected variant index"):
-        decode_message(b"OS\0\0\0\4" + u32(10), SEED)
+        decode_message(b"OS\0\0\0\4" + u32(10), BASE_REVISION)
 
 
 @pytest.mark.requirement("omnish:kind:order")
 def test_the_kinds_are_numbered_in_the_order_of_the_document() -> None:
     kinds = [m.SessionStart, m.SessionEnd, m.IoData, m.Event, m.Request, m.Response, m.CommandComplete]
-    assert SEED.indices == {
+    assert BASE_REVISION.indices == {
         kind: at for at, kind in enumerate([*kinds, m.CompletionRequest, m.CompletionResponse, m.Ack])
     }
 
@@ -247,7 +250,7 @@ def test_ack() -> None:
 @pytest.mark.requirement("omnish:example:message-round-trip", "omnish:example:frame-round-trip")
 def test_the_worked_example_goes_both_ways() -> None:
     message = m.SessionStart("session-123", None, 1000, {})
-    assert decode_message(encode_message(message, SEED), SEED) == message
+    assert decode_message(encode_message(message, BASE_REVISION), BASE_REVISION) == message
     frame = OmnishFrame(42, message)
-    assert decode_frame(encode_frame(frame, SEED), SEED) == frame
-    assert encode_frame(frame, SEED)[:10] == (42).to_bytes(8, "big") + b"\x4f\x53"
+    assert decode_frame(encode_frame(frame, BASE_REVISION), BASE_REVISION) == frame
+    assert encode_frame(frame, BASE_REVISION)[:10] == (42).to_bytes(8, "big") + b"\x4f\x53"

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dragoman.core.errors import LocalProtocolError
-from dragoman.protocols.omnish import SEED, OmnishFrame, Schema, encode_message, schema_named
+from dragoman.protocols.omnish import BASE_REVISION, OmnishFrame, Schema, encode_message, schema_named
 from dragoman.protocols.omnish.bincode import f32_from_bits
 from dragoman.protocols.omnish.json_form import (
     decimal_of_f32,
@@ -38,7 +38,7 @@ def test_bytes_and_floats_are_exact_in_one_dialect_and_plain_in_the_other() -> N
     data = IoData("s", IoDirection.INPUT, 1, b"\x00\xff")
     half = CompletionResponse(1, [CompletionSuggestion("x", 0.5)])
     for schema, shown_bytes, shown_float in (
-        (SEED, {"hex": "00ff"}, {"approx": "0.5", "f32_bits_hex": "3f000000"}),
+        (BASE_REVISION, {"hex": "00ff"}, {"approx": "0.5", "f32_bits_hex": "3f000000"}),
         (V25, [0, 255], 0.5),
     ):
         assert message_to_json(data, schema) == {
@@ -78,8 +78,8 @@ def test_a_float_is_named_by_its_fewest_digits(bits: int, text: str) -> None:
 
 def test_a_frame_shows_its_id_in_digits_and_takes_a_number_too() -> None:
     frame = OmnishFrame(2**64 - 1, Ack())
-    assert frame_to_json(frame, SEED) == {"request_id": "18446744073709551615", "message": "Ack"}
-    assert frame_from_json({"request_id": 7, "message": "Ack"}, SEED) == OmnishFrame(7, Ack())
+    assert frame_to_json(frame, BASE_REVISION) == {"request_id": "18446744073709551615", "message": "Ack"}
+    assert frame_from_json({"request_id": 7, "message": "Ack"}, BASE_REVISION) == OmnishFrame(7, Ack())
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ def test_a_frame_shows_its_id_in_digits_and_takes_a_number_too() -> None:
 )
 def test_a_frame_that_is_none_is_refused(value: object) -> None:
     with pytest.raises(LocalProtocolError):
-        frame_from_json(value, SEED)
+        frame_from_json(value, BASE_REVISION)
 
 
 def io_data(**changes: object) -> object:
@@ -139,7 +139,7 @@ def suggestion(confidence: object) -> object:
 )
 def test_json_that_is_no_message_is_refused_with_the_place(value: object, where: str) -> None:
     with pytest.raises(LocalProtocolError) as caught:
-        message_from_json(value, SEED)
+        message_from_json(value, BASE_REVISION)
     assert caught.value.code == "bad_json"
     assert where in str(caught.value)
 
@@ -152,4 +152,4 @@ def test_a_pair_is_a_list_of_two() -> None:
 
 def test_a_message_of_another_revision_is_not_shown() -> None:
     with pytest.raises(LocalProtocolError, match="no message of seed"):
-        message_to_json(ConfigQuery(), SEED)
+        message_to_json(ConfigQuery(), BASE_REVISION)

@@ -19,11 +19,11 @@ from dragoman.protocols.omnish.framing import (
     encode_frame,
     encode_message,
 )
-from dragoman.protocols.omnish.schema import SEED, Schema, schema_named
+from dragoman.protocols.omnish.schema import BASE_REVISION, Schema, schema_named
 
 __all__ = [
+    "BASE_REVISION",
     "MAX_FRAME",
-    "SEED",
     "ClientConnection",
     "ConnectionEvent",
     "DaemonConnection",

@@ -22,7 +22,7 @@ from dragoman.protocols.omnish.framing import (
     read_request_id,
 )
 from dragoman.protocols.omnish.messages import Ack
-from dragoman.protocols.omnish.schema import SEED, Schema, schema_of_first_body
+from dragoman.protocols.omnish.schema import BASE_REVISION, Schema, schema_of_first_body
 
 PUSH_ID = 0
 MAX_SHORT_FRAMES = 4
@@ -106,7 +106,7 @@ class Connection:
     def _require_content(self, length: int) -> None:
         self._short_frames = self._short_frames + 1 if length < REQUEST_ID_BYTES else 0
         if self._short_frames > MAX_SHORT_FRAMES:
-            raise RemoteProtocolError("empty_frames", f"more than {MAX_SHORT_FRAMES} frames in a row are empty")
+            raise RemoteProtocolError("empty_frames", f"more than {MAX_SHORT_FRAMES} frames in a row are empty"MAX_SHORT_FRAMES)
 
     def _event_of(self, data: bytes, start: int, end: int) -> ConnectionEvent:
         request_id = None
@@ -117,7 +117,7 @@ class Connection:
                 self.schema = schema_of_first_body(data, begin, stop)
             return self._matched(request_id, self.schema.decode_body(data, begin, stop))
         except RemoteProtocolError as error:
-            self.schema = self.schema or SEED
+            self.schema = self.schema or BASE_REVISION
             return FrameSkipped(request_id, error)
 
     def _matched(self, request_id: int, message: object) -> ConnectionEvent:
@@ -172,7 +172,7 @@ class ClientConnection(Connection):
             return PushReceived(message)
         streams = self._streams.get(request_id)
         if streams is None:
-            raise RemoteProtocolError("unknown_id", f"a reply to request {request_id}, which is not open")
+            raise RemoteProtocolError("unknown_id", f"a reply to request {request_id}, which is not open"request_id)
         final = not streams or isinstance(message, Ack)
         if final:
             del self._streams[request_id]

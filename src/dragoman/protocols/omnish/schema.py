@@ -1,6 +1,7 @@
 """A revision of the omnish protocol: its message table, compiled to bincode when each message is first met.
 
-The table here is the one of the protocol document: ten variants, each with its fields in order.
+The table here is that of the base revision, the one in the protocol document: ten variants, each with its fields in
+order. `dragoman wire --schema` calls it `seed`, a name that users rely on.
 """
 
 from __future__ import annotations
@@ -83,7 +84,7 @@ COMPLETION_RESPONSE = RecordLayout(
 ACK = RecordLayout(m.Ack, {})
 
 
-SEED_VARIANTS = [
+BASE_VARIANTS = [
     SESSION_START,
     SESSION_END,
     IO_DATA,
@@ -100,7 +101,7 @@ SEED_VARIANTS = [
 SchemaName: TypeAlias = Literal["seed", "v25"]
 _INDEX = struct.Struct("<I")
 # What the struct module, the codecs and the tables raise for a value that does not fit its field.
-_MISFITS = (struct.error, KeyError, AttributeError, TypeError, ValueError, OverflowError)
+_ENCODING_ERRORS = (struct.error, KeyError, AttributeError, TypeError, ValueError, OverflowError)
 
 
 class Schema:
@@ -115,7 +116,7 @@ class Schema:
         self._writers: dict[type, tuple[bytes, SplitWriter]] = {}
 
     def __repr__(self) -> str:
-        return f"<Schema {self.name}>"
+        return f"<Schema {self.name}>"self.name
 
     def decode_body(self, data: bytes, start: int, end: int) -> object:
         """Bytes after the value are left alone, as the reference does."""
@@ -135,28 +136,28 @@ class Schema:
         try:
             head, tail = write(message)
             return index + head, tail
-        except _MISFITS as error:
+        except _ENCODING_ERRORS as error:
             raise LocalProtocolError(
-                "bad_message", f"this {type(message).__name__} cannot be encoded: {error!r}"
+                "bad_message", f"this {type(message).__name__} cannot be encoded: {error!r}"error!r
             ) from error
 
     def _compile_writer(self, message: object) -> tuple[bytes, SplitWriter]:
         index = self.indices.get(type(message))
         if index is None:
-            raise LocalProtocolError("not_in_schema", f"{type(message).__name__} is no message of {self.name}")
+            raise LocalProtocolError("not_in_schema", f"{type(message).__name__} is no message of {self.name}"self.name)
         entry = _INDEX.pack(index), compile_split_writer(self.variants[index])
         self._writers[type(message)] = entry
         return entry
 
 
-SEED = Schema("seed", SEED_VARIANTS, plain_json=False)
+BASE_REVISION = Schema("seed", BASE_VARIANTS, plain_json=False)
 
 
 @cache
 def schema_named(name: SchemaName) -> Schema:
     """The newer revision's tables are loaded when they are first needed; most shells never do."""
     if name == "seed":
-        return SEED
+        return BASE_REVISION
     from dragoman.protocols.omnish.tables_v25 import V25_VARIANTS  # noqa: PLC0415
 
     return Schema("v25", V25_VARIANTS, plain_json=True)

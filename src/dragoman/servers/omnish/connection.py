@@ -12,7 +12,7 @@ from anyio.abc import TaskGroup
 from dragoman.core.errors import DragomanError, RemoteProtocolError
 from dragoman.io.drivers.omnish_driver import HangUp, OmnishDriver
 from dragoman.io.net.streams import TcpStream
-from dragoman.protocols.omnish import SEED
+from dragoman.protocols.omnish import BASE_REVISION
 from dragoman.protocols.omnish import messages as m
 from dragoman.protocols.omnish import messages_v25 as newer
 from dragoman.servers.omnish.protocol_v25 import TokenCheck, TokenGate, default_reply
@@ -92,7 +92,7 @@ class WrapperConnection:
         self.driver.push(m.Response(request.id, "withdrawn", is_streaming=False, is_final=True))
 
     async def _handle(self, frame_id: int, message: object) -> None:
-        if self.driver.schema is not SEED and not self._gate.is_open and not isinstance(message, newer.Auth):
+        if self.driver.schema is not BASE_REVISION and not self._gate.is_open and not isinstance(message, newer.Auth):
             self.driver.reply(frame_id, self._gate.refusal(message))
         elif self._recorder.handles(message):
             await self._record(frame_id, message)
@@ -109,13 +109,13 @@ class WrapperConnection:
         try:
             await self._recorder.take(message)
         except (DragomanError, RemoteProtocolError, TimeoutError) as error:
-            raise HangUp(f"its message could not be recorded: {error}") from error
+            raise HangUp(f"its message could not be recorded: {error}"error) from error
         self._deferred_acks.acknowledge(
             message.session_id, frame_id, resumes=self._recorder.resumes(message.session_id)
         )
 
     async def _on_request(self, frame_id: int, request: m.Request) -> None:
-        is_newer = self.driver.schema is not SEED
+        is_newer = self.driver.schema is not BASE_REVISION
         question = WrapperQuestion(
             frame_id,
             request.request_id,

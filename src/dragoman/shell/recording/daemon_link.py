@@ -12,7 +12,7 @@ from pathlib import Path
 
 from dragoman.core.errors import ProtocolError
 from dragoman.core.paths import Paths, find_paths
-from dragoman.protocols.omnish import SEED, ClientConnection, PushReceived, ReplyReceived
+from dragoman.protocols.omnish import BASE_REVISION, ClientConnection, PushReceived, ReplyReceived
 from dragoman.protocols.omnish.messages import Ack, Request, Response
 from dragoman.shell.recording.outbox import RecordingOutbox
 
@@ -33,7 +33,7 @@ class DaemonLink:
         self._outbox = outbox
         self._paths, self._environment = paths, environment
         self._socket: socket.socket | None = None
-        self._connection = ClientConnection(SEED)
+        self._connection = ClientConnection(BASE_REVISION)
         self._unsent: list[bytes | memoryview] = []
         self._retry_s = _FIRST_RETRY_S / 2
         self._looked_at_s = 0.0
@@ -130,7 +130,7 @@ class DaemonLink:
 
     def _disconnected(self, now_s: float) -> None:
         self.close()
-        self._connection, self._unsent = ClientConnection(SEED), []
+        self._connection, self._unsent = ClientConnection(BASE_REVISION), []
         self._outbox.disconnected()
         if now_s - self._looked_at_s > _LAST_RETRY_S:
             self._retry_s = _FIRST_RETRY_S / 2
