@@ -26,7 +26,7 @@ from dragoman.core.paths import find_paths
 from dragoman.protocols.omnish import BASE_REVISION, ClientConnection, ReplyReceived
 from dragoman.protocols.omnish import messages as m
 from dragoman.terminal.completion.predictor import CommandPredictor, TypingContext
-from tests.domain.terminal.habits import Typed, history
+from tests.terminal.completion.typed_commands import Typed, history
 
 QUESTIONS = int(os.environ.get("BENCH_QUESTIONS", "3000"))
 LONG, TOO_LONG = 100_000, 250_000

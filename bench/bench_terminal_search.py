@@ -24,8 +24,8 @@ from dragoman.journal import Journal
 from dragoman.terminal.model import CommandFilter, CommandReport
 from dragoman.terminal.record.command_store import CommandStore
 from dragoman.terminal.service import TerminalService
-from tests.domain.terminal.logs import Logs
-from tests.domain.terminal.record_support import fill_with_commands
+from tests.terminal.record_support import fill_with_commands
+from tests.terminal.search.program_logs import Logs
 
 MEGABYTES = int(os.environ.get("DRAGOMAN_BENCH_TERMINAL_MB", "1000"))
 COMMANDS = int(os.environ.get("DRAGOMAN_BENCH_COMMANDS", "1000000"))

@@ -22,9 +22,9 @@ from typing import Any
 import psutil
 
 from tests.daemons import PATIENCE, Cli, cli_with_home, eventually
-from tests.faces.mcp.raw import RawClient, raw_client
 from tests.machine import machine_lag
 from tests.peers import give_adapters
+from tests.servers.mcp.raw import RawClient, raw_client
 
 PROGRAMS = Path(__file__).parent.parent / "examples" / "hostile"
 STOP = "stop here"

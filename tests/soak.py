@@ -20,7 +20,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from tests.daemons import Cli, cli_with_home, eventually
-from tests.domain.journal import kill_rounds
 from tests.e2e.debug_kills import DebugKills
 from tests.e2e.life.drops import connects_and_drops, open_files
 from tests.e2e.life.rounds import Kills, races_of_starts
@@ -30,6 +29,7 @@ from tests.e2e.terminal_kills.quick_daemon import quick_daemon
 from tests.e2e.terminal_kills.shell_rounds import ShellKills
 from tests.fuzz import driver
 from tests.hostile import hostile_home
+from tests.journal import kill_rounds
 from tests.sizes import SOAK, VARIABLE
 
 ROOT = Path(__file__).parent.parent
@@ -159,9 +159,9 @@ def full_test(name: str, *, counts: int = 1) -> Callable[[int, int], Steps]:
 
 
 _FORKS = "tests/conformance/test_hostile_programs.py::test_whoever_was_forked_ends_with_the_session[bomb-200]"
-_EIGHT = "tests/faces/mcp/test_debugging_over.py::test_the_whole_way_through_a_bug_by_every_way_at_once"
-_CROSSED = "tests/faces/mcp/test_daemon_goes.py::test_a_debug_session_ends_with_its_daemon_and_the_agent_learns_why"
-_BOMB = "tests/faces/web/test_mcp_http_hostile.py::test_a_compressed_body_is_not_opened"
+_EIGHT = "tests/servers/mcp/test_debugging_over.py::test_the_whole_way_through_a_bug_by_every_way_at_once"
+_CROSSED = "tests/servers/mcp/test_daemon_goes.py::test_a_debug_session_ends_with_its_daemon_and_the_agent_learns_why"
+_BOMB = "tests/servers/web/test_mcp_http_hostile.py::test_a_compressed_body_is_not_opened"
 
 PARTS = (
     Part("damaged inputs to every wire", 4_000_000, 0.24, fuzzing),

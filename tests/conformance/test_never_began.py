@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.domain.tools.test_with_debugpy import agent_in
 from tests.peers import give_adapters
+from tests.tools.debug.test_with_debugpy import agent_in
 
 pytestmark = [pytest.mark.anyio, pytest.mark.timeout(120)]
 

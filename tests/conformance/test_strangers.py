@@ -18,7 +18,7 @@ from dragoman.debug.model import LaunchRequest
 from dragoman.io.net.peers import listeners
 from dragoman.workspace.breakpoints import Breakpoint
 from tests.conformance.test_python import at, client_of, service_in, stop_of, values
-from tests.domain.transport.test_nodelay import served as listening
+from tests.io.processes.test_nodelay import served as listening
 from tests.peers import give_adapters
 
 pytestmark = [

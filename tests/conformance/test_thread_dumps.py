@@ -10,8 +10,8 @@ import anyio
 import pytest
 
 from tests.daemons import PATIENCE
-from tests.domain.tools.test_with_debugpy import Agent, agent_in
 from tests.peers import give_adapters
+from tests.tools.debug.test_with_debugpy import Agent, agent_in
 
 pytestmark = [pytest.mark.anyio, pytest.mark.timeout(60)]
 

@@ -15,7 +15,7 @@ from dragoman.protocols.a2ui import (
     to_v09,
 )
 from dragoman.protocols.a2ui.pointer import parse
-from tests.wire.a2ui.vectors import DIALECTS, vector
+from tests.protocols.a2ui.vectors import DIALECTS, vector
 
 # Small enough for every bound to be met by damaged seeds.
 LIMITS = A2uiLimits(

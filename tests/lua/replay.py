@@ -10,7 +10,7 @@ from typing import Any
 
 from dragoman.protocols.luapanda.framing import message_text, read_message
 from tests.lua.program import Ide, Message, Program
-from tests.wire.luapanda.transcripts import FOLDER, INDEX, to_ide, transcript
+from tests.protocols.luapanda.transcripts import FOLDER, INDEX, to_ide, transcript
 
 _ADDRESS = re.compile(r"0x[0-9a-f]+|builtin: [0-9a-f]+")
 _MEMBERS = re.compile(r"^\d+ Members")

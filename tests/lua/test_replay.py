@@ -10,7 +10,7 @@ import pytest
 from dragoman.protocols.luapanda.framing import read_message
 from tests.lua.program import LUAS, Ide, Program
 from tests.lua.replay import comparable, copy_programs, recorded, replayed, talk_of
-from tests.wire.luapanda.transcripts import INDEX, NAMES, to_runtime
+from tests.protocols.luapanda.transcripts import INDEX, NAMES, to_runtime
 
 RECORDED_ON = {"5.1": "lua5.1", "5.2": "lua5.2", "5.3": "lua5.3", "5.4": "lua5.4", "LuaJIT 2.1": "luajit"}
 # The original dies of these; the program under our runtime must not.

@@ -18,8 +18,8 @@ from dragoman.core.paths import Paths
 from dragoman.core.settings.schema import Settings
 from dragoman.daemon.upstream_gateway import UpstreamGateway, open_upstream_gateway
 from dragoman.protocols.gateway.chat_events import ChatEvent, ChatTextDelta, Done
+from tests.canvas.studio import studio
 from tests.daemons import PATIENCE
-from tests.domain.canvas.studio import studio
 from tests.openclaw.lab import TOKEN, Lab
 
 WITHIN_S = 90.0 * PATIENCE

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from tests.faces.attacked import Attacked
-from tests.faces.mcp.over_http import Wire
+from tests.servers.attacked import Attacked
+from tests.servers.mcp.over_http import Wire
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,9 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from tests.daemons import PATIENCE
-from tests.faces.attacked import Attacked, attacked
-from tests.faces.web.browser import chromium
 from tests.page.tab import SIZE, Tab
+from tests.servers.attacked import Attacked, attacked
+from tests.servers.web.browser import chromium
 
 expect.set_options(timeout=10_000 * PATIENCE)
 

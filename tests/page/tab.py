@@ -9,9 +9,9 @@ from urllib.parse import urlsplit
 from playwright.sync_api import BrowserContext, Locator, Page, ViewportSize, expect
 
 from tests.daemons import PATIENCE, call
-from tests.faces.attacked import Attacked
 from tests.page.held import INTERPOSE
 from tests.proving import calls, log_in
+from tests.servers.attacked import Attacked
 
 SIZE: ViewportSize = {"width": 1200, "height": 760}
 REPORT_VIOLATIONS = """

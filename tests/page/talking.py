@@ -14,8 +14,8 @@ from anyio.from_thread import start_blocking_portal
 from playwright.sync_api import Locator, expect
 from websockets.sync.client import ClientConnection, connect
 
-from tests.faces.attacked import Attacked, attacked
 from tests.page.tab import Tab
+from tests.servers.attacked import Attacked, attacked
 from tests.support.fake_model import FakeModel, Step
 
 

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, expect
 
-from tests.faces.attacked import Attacked
 from tests.page.agent import Agent
 from tests.page.tab import Tab
+from tests.servers.attacked import Attacked
 
 SOURCES = Path(__file__).parents[2] / "src" / "dragoman"
 RECORDERS = {

@@ -10,8 +10,8 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from tests.daemons import PATIENCE
-from tests.faces.attacked import Attacked
 from tests.page.tab import Tab
+from tests.servers.attacked import Attacked
 
 pytestmark = pytest.mark.needs("chromium", "page")
 

@@ -9,12 +9,12 @@ import pytest
 from playwright.sync_api import Browser, Locator, expect
 
 from tests.daemons import PATIENCE
-from tests.faces.attacked import Attacked
 from tests.page.agent import Agent
 from tests.page.drawing import every_component
 from tests.page.held import Held
 from tests.page.hostile import ALL, PAYLOADS, assert_inert
 from tests.page.tab import Tab
+from tests.servers.attacked import Attacked
 
 pytestmark = pytest.mark.needs("chromium", "page")
 

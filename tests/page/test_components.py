@@ -14,12 +14,12 @@ from playwright.sync_api import Browser, Locator, expect
 from dragoman.canvas.catalogue import COMPONENT_NAMES
 from dragoman.canvas.components import OWN_COMPONENTS
 from dragoman.protocols.a2ui.catalogue import BASIC
-from tests.faces.attacked import Attacked
 from tests.page.agent import Agent
 from tests.page.basic_rows import BASIC_ROWS
 from tests.page.own_rows import OWN_ROWS
 from tests.page.rows import Row
 from tests.page.tab import Tab
+from tests.servers.attacked import Attacked
 
 pytestmark = pytest.mark.needs("chromium", "page")
 

@@ -12,7 +12,6 @@ import pytest
 from playwright.sync_api import Locator, expect
 
 from tests.daemons import PATIENCE, call, eventually
-from tests.faces.attacked import Attacked
 from tests.page.agent import Agent
 from tests.page.desk import (
     WATCH_FRAMES,
@@ -29,6 +28,7 @@ from tests.page.desk import (
 from tests.page.hostile import IMAGE, assert_inert
 from tests.page.tab import Tab
 from tests.page.workplace import ADDING, Workplace, furnish, workplace
+from tests.servers.attacked import Attacked
 
 pytestmark = pytest.mark.needs("chromium", "page")
 

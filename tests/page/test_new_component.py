@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
-from tests.faces.attacked import attacked
 from tests.page.agent import Agent
 from tests.page.tab import Tab
+from tests.servers.attacked import attacked
 
 pytestmark = pytest.mark.needs("chromium", "page", "npm")
 

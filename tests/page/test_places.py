@@ -11,12 +11,12 @@ import pytest
 from playwright.sync_api import Browser, Locator, expect
 
 from tests.daemons import PATIENCE, call
-from tests.faces.attacked import Attacked
 from tests.page.agent import Agent
 from tests.page.desk import break_at, standing, start, variable
 from tests.page.tab import SIZE, Tab
 from tests.page.talking import fresh, say
 from tests.page.workplace import Workplace, furnish, workplace
+from tests.servers.attacked import Attacked
 
 pytestmark = pytest.mark.needs("bash", "chromium", "page")
 

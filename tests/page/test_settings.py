@@ -10,8 +10,8 @@ from playwright.sync_api import Browser, Locator, expect
 
 from dragoman.cli.commands import build_app
 from tests.daemons import call
-from tests.faces.attacked import Attacked
 from tests.page.tab import Tab
+from tests.servers.attacked import Attacked
 
 pytestmark = pytest.mark.needs("chromium", "page")
 

@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import BrowserContext, expect
 
 from tests.daemons import PATIENCE
-from tests.faces.web.browser import chromium
+from tests.servers.web.browser import chromium
 from tests.vscode.editor import ROOT, Editor, editor
 from tests.vscode.hosting import HostRun
 from tests.vscode.line_script import line_script_extension

@@ -19,8 +19,8 @@ from typing import Any
 import pytest
 
 from tests.daemons import PATIENCE, Cli, eventually
-from tests.faces.control.test_other_users import NOBODY, only_root
 from tests.raw_http import WebSocket
+from tests.servers.control.test_other_users import NOBODY, only_root
 from tests.vscode.editor import ROOT, free_port, node
 
 pytestmark = [pytest.mark.needs("editor"), pytest.mark.timeout(120 * PATIENCE), only_root]

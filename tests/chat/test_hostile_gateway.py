@@ -1,0 +1,130 @@
+"""A gateway that sends half frames, frames in the wrong order, frames again, and frames that are far too large."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from dragoman.io.net.websocket_client import LARGEST_BYTES
+from dragoman.protocols.gateway import EventFrame, SequenceGap
+from tests.chat.line import Line, line
+from tests.support.fake_gateway import Visit
+
+pytestmark = pytest.mark.anyio
+
+MB = 1_000_000
+
+
+def on_event(it: Line) -> list[tuple[str, int | None]]:
+    return [(frame.event, frame.seq) for frame in it.on_event if isinstance(frame, EventFrame)]
+
+
+@pytest.mark.parametrize(
+    "half", ['{"type":"event","event":"chat","payl', '{"type":"res","id":"cmd_1","ok":tr', '"', "", "[" * 100_000]
+)
+async def test_half_a_frame_ends_the_connection_and_waits_for_a_person(tmp_path: Path, half: str) -> None:
+    async def script(visit: Visit) -> None:
+        await visit.welcome()
+        await visit.socket.send(half)
+        await visit.stay()
+
+    async with line(tmp_path, script) as it:
+        now = await it.until_state("paused")
+        assert now.code == "not_a_gateway"
+        assert it.gateway.visits == 1
+
+
+async def _two_challenges(visit: Visit) -> None:
+    await visit.challenge()
+    await visit.event("connect.challenge", {"nonce": "again", "ts": 1}, numbered=False)
+    await visit.stay()
+
+
+async def _a_request(visit: Visit) -> None:
+    await visit.welcome()
+    await visit.send({"type": "req", "id": "1", "method": "chat.send", "params": {}})
+    await visit.stay()
+
+
+@pytest.mark.parametrize("script", [_two_challenges, _a_request])
+async def test_frames_in_the_wrong_order_are_no_gateways(tmp_path: Path, script: Any) -> None:
+    async with line(tmp_path, script) as it:
+        assert (await it.until_state("paused")).code == "not_a_gateway"
+
+
+async def test_an_answer_to_nothing_before_the_challenge_opens_nothing(tmp_path: Path) -> None:
+    seen: list[str] = []
+
+    async def script(visit: Visit) -> None:
+        await visit.send({"type": "res", "id": "connect", "ok": True, "payload": {"type": "hello-ok", "protocol": 4}})
+        seen.append((await visit.challenge())["method"])
+        await visit.stay()
+
+    async with line(tmp_path, script) as it:
+        await it.until(lambda: bool(seen))
+        assert it.client.gateway_status.state == "connecting"
+        assert it.client.hello is None
+
+
+async def test_what_is_replayed_is_heard_once_and_an_answer_again_settles_nothing(tmp_path: Path) -> None:
+    async def script(visit: Visit) -> None:
+        await visit.welcome()
+        asked = await visit.expect("health")
+        for _ in range(3):
+            await visit.answer(asked, {"n": 1})
+        for seq in (1, 2, 2, 1, 3, 2, 5, 4, 5, 6):
+            await visit.send({"type": "event", "event": "chat", "payload": {}, "seq": seq})
+        await visit.stay()
+
+    async with line(tmp_path, script) as it:
+        await it.until_state("connected")
+        await it.client.request("health")
+        await it.until(lambda: ("chat", 6) in on_event(it))
+        assert on_event(it) == [("chat", seq) for seq in (1, 2, 3, 5, 6)]
+        assert [gap for gap in it.on_event if isinstance(gap, SequenceGap)] == [SequenceGap(4, 5)]
+        assert it.client.gateway_status.state == "connected"
+
+
+def frame_of(size: int) -> str:
+    frame = {"type": "event", "event": "chat", "payload": {"text": ""}, "seq": 1}
+    return json.dumps({**frame, "payload": {"text": "x" * (size - len(json.dumps(frame)))}})
+
+
+@pytest.mark.parametrize(("more", "is_taken"), [(-1, True), (0, True), (1, False), (2, False), (8 * MB, False)])
+async def test_a_frame_of_25_mib_is_taken_and_a_byte_more_is_not(tmp_path: Path, more: int, is_taken: bool) -> None:
+    text = frame_of(LARGEST_BYTES + more)
+    assert len(text) == LARGEST_BYTES + more
+
+    async def script(visit: Visit) -> None:
+        await visit.welcome()
+        if visit.number == 1:
+            await visit.socket.send(text)
+        await visit.stay()
+
+    async with line(tmp_path, script) as it:
+        await it.until_state("connected")
+        before = psutil.Process().memory_info().rss
+        if is_taken:
+            await it.until(lambda: len(it.on_event) == 1)
+        else:
+            await it.until(lambda: it.gateway.visits == 2 and it.client.gateway_status.state == "connected")
+            assert "1009" in str(next(now.reason for now in it.told if now.code == "connection_lost"))
+            assert it.on_event == []
+        assert psutil.Process().memory_info().rss - before < 4 * LARGEST_BYTES
+
+
+async def test_a_gateway_that_stops_in_the_middle_of_a_message_is_left_after_two_ticks(tmp_path: Path) -> None:
+    async def script(visit: Visit) -> None:
+        await visit.welcome(tick_ms=50)
+        if visit.number == 1:
+            head = b"\x81\x7e\x03\xe8" + b'{"type":"event"'  # a text of 1,000 bytes is announced, fifteen come
+            visit.socket.transport.write(head)
+        await visit.stay()
+
+    async with line(tmp_path, script) as it:
+        await it.until(lambda: it.gateway.visits >= 2)
+        assert "4000 tick timeout" in str(next(now.reason for now in it.told if now.code == "connection_lost"))

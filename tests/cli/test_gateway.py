@@ -1,0 +1,149 @@
+"""`dragoman gateway` of one daemon at the gateway of another: connect, talk, lose it and have it back."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import pytest
+
+from tests.daemons import Cli, call, cli_with_home, eventually
+from tests.io.net.test_trusted_servers import NOBODY, served_by
+from tests.proving import calls, log_in
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cli]:
+    with cli_with_home(tmp_path_factory.mktemp("server"), {"DRAGOMAN_PORT": "0"}) as made:
+        assert made("up").returncode == 0
+        yield made
+
+
+@pytest.fixture(scope="module")
+def client(server: Cli, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cli]:
+    home = tmp_path_factory.mktemp("client")
+    token = home / "token"
+    token.write_text(server.token("gateway") + "\n")
+    token.chmod(0o600)
+    address = f"ws://127.0.0.1:{server.status()['port']}/gateway"
+    variables = {
+        "DRAGOMAN_PORT": "0",
+        "DRAGOMAN_GATEWAY_ADDRESS": address,
+        "DRAGOMAN_GATEWAY_TOKEN_FILE": str(token),
+        "DRAGOMAN_GATEWAY_UNLIMITED": "true",
+    }
+    with cli_with_home(home, variables) as made:
+        assert made("up").returncode == 0
+        yield made
+
+
+@pytest.fixture
+def connected(client: Cli) -> Cli:
+    eventually(lambda: call(client.paths, "gateway_connect", {})["state"] == "connected")
+    return client
+
+
+def test_nothing_is_connected_before_somebody_asks_for_it(client: Cli) -> None:
+    assert client.json("gateway", "status")["state"] == "disconnected"
+    bare = client("gateway", "status").stdout
+    assert "No connection has been requested yet." in bare
+    assert "Connect with `dragoman gateway connect`." in bare
+    refused = client("gateway", "chat", "hello")
+    assert (refused.returncode, "dragoman gateway connect" in refused.stderr) == (1, True)
+
+
+@pytest.mark.requirement("chat:session:list")
+def test_it_connects_talks_and_lists(client: Cli, server: Cli) -> None:
+    told = client("gateway", "connect")
+    assert (told.returncode, "connected" in told.stdout) == (0, True), told.stderr
+    assert client.json("gateway", "status")["protocol"] == 4
+    assert server.status()["links"]["gateway"] == 1
+    assert "/why" in client("gateway", "chat", "what can you do?", "--session", "acp:one").stdout
+    answer = client.json("gateway", "chat", "/dragoman_status")
+    assert (answer["outcome"], "Dragoman" in answer["text"]) == ("final", True)
+    keys = {it["key"] for it in client.json("gateway", "sessions")}
+    assert keys == {"agent:main:acp:one", "agent:main:main"}
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="not run: only root can be another user")
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells whose a connection is")
+def test_a_gateway_of_another_user_is_asked_about_and_the_answer_is_kept(client: Cli) -> None:
+    with served_by(NOBODY) as (port, sent):
+        url = f"ws://127.0.0.1:{port}/"
+        refused = client.json("gateway", "connect", url)
+        assert (refused["state"], refused["code"]) == ("paused", "foreign_server")
+        assert refused["untrusted_server"] == f"127.0.0.1:{port} nobody"
+        assert sent() == (0, False)
+        assert answered(client, "n", "gateway", "connect", url) == 1
+        assert sent() == (0, False)
+        assert not client.paths.settings_file.exists()
+        answered(client, "y", "gateway", "connect", url)
+        assert sent() == (0, False)
+        assert sent()[0] > 0
+        assert f"127.0.0.1:{port} nobody" in client("config", "get", "trusted_servers").stdout
+
+
+def answered(client: Cli, answer: str, *arguments: str) -> int:
+    """In a terminal, where a person types."""
+    ours, theirs = pty.openpty()
+    with subprocess.Popen(
+        client.command(*arguments), env=client.variables(), stdin=theirs, stderr=theirs, stdout=subprocess.DEVNULL
+    ) as process:
+        os.close(theirs)
+        heard = b""
+        while b"[y/N]" not in heard:
+            heard += os.read(ours, 1000)
+        os.write(ours, f"{answer}\n".encode())
+        code = process.wait(60)
+    os.close(ours)
+    return code
+
+
+def test_a_run_that_fails_is_told_with_its_reason(connected: Cli) -> None:
+    failed = connected("gateway", "chat", "/nonsense")
+    assert (failed.returncode, "Unknown command /nonsense" in failed.stderr) == (1, True)
+
+
+def test_the_token_is_sent_to_no_other_gateway_than_that_of_the_settings(client: Cli, server: Cli) -> None:
+    other = f"ws://localhost:{server.status()['port']}/gateway"
+    refused = client.json("gateway", "connect", other)
+    assert (refused["state"], refused["code"]) == ("paused", "DEVICE_IDENTITY_REQUIRED")
+    assert refused["reason"].endswith(".")
+    for command in (["chat", "hello"], ["sessions"]):
+        told = client("gateway", *command)
+        assert (told.returncode, refused["reason"] in told.stderr) == (1, True)
+        assert "dragoman config set gateway_token_file" in told.stderr
+    assert client("gateway", "connect", "http://localhost").returncode == 1
+    assert call(client.paths, "gateway_connect", {})["state"] == "connected"
+
+
+def test_what_nobody_answers_is_said_with_what_to_do(client: Cli) -> None:
+    told = client("gateway", "connect", "ws://127.0.0.1:1")
+    assert (told.returncode, "Start the gateway" in told.stdout) == (1, True)
+
+
+def test_a_gateway_that_went_is_found_again(connected: Cli, server: Cli) -> None:
+    port = server.status()["port"]
+    assert server("down").returncode == 0
+    assert server("up", "--port", str(port)).returncode == 0
+    eventually(lambda: call(connected.paths, "gateway_status", {})["state"] == "connected", within_s=30)
+    assert connected.json("gateway", "chat", "/help")["outcome"] == "final"
+
+
+def test_what_a_person_does_on_the_other_side_is_seen_in_the_chat_there(connected: Cli, server: Cli) -> None:
+    connected("gateway", "chat", "/dragoman_status", "--session", "seen")
+    with calls(log_in(server.paths)) as page:
+        events = page.ask("/api/events?after=0&limit=200").json()["events"]
+    said = [it["event"] for it in events if it["event"].get("session") == "agent:main:seen"]
+    assert [it["body"]["by"] for it in said if it["kind"] == "chat.said"] == ["client Dragoman", ""]
+    assert json.dumps(said).count("/dragoman_status") >= 1
+
+
+def test_it_is_disconnected_for_good(connected: Cli, server: Cli) -> None:
+    ended = connected("gateway", "disconnect")
+    assert (ended.returncode, "disconnected" in ended.stdout) == (0, True), ended.stdout
+    eventually(lambda: server.status()["links"]["gateway"] == 0)

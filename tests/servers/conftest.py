@@ -1,0 +1,15 @@
+"""For tests that attack a daemon of its own process: one a module, and whole at the end of every test."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.servers.attacked import Attacked, attacked
+
+
+@pytest.fixture(scope="module")
+def victim(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Attacked]:
+    with attacked(tmp_path_factory.mktemp("victim")) as daemon:
+        yield daemon
