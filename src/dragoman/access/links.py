@@ -21,11 +21,10 @@ class AccessLinks:
 
     @contextmanager
     def hold(self, purpose: Purpose, name: str = DEFAULT) -> Iterator[anyio.CancelScope]:
-        """The block is cancelled when the token is rotated or revoked; `cancel_called` then says that this was the
-        reason."""
+        """Run the block until the token is rotated or revoked; `cancel_called` then tells that this cancelled it."""
         holder = TokenHolder(purpose, name)
         with anyio.CancelScope() as scope:
-            if not self.tokens.knows(holder):  # revoked since it was presented
+            if not self.tokens.knows(holder):  # revoked after the client presented it
                 scope.cancel("the token was revoked")
             self._open[scope] = holder
             try:
@@ -35,7 +34,7 @@ class AccessLinks:
 
     @contextmanager
     def note(self, purpose: Purpose) -> Iterator[None]:
-        """Count a link that was authorised by the peer's uid. No rotation ends it."""
+        """Count a connection that was authorised by the peer's uid. A token rotation does not end it."""
         self._without_token[purpose] += 1
         try:
             yield

@@ -50,7 +50,7 @@ _NONCE = re.compile("[0-9a-f]{64}")
 
 
 class ProofRequest(msgspec.Struct, forbid_unknown_fields=True):
-    """What a client says first."""
+    """The client's first message."""
 
     key: str
     nonce: str
@@ -69,7 +69,7 @@ class ClientProof(msgspec.Struct, forbid_unknown_fields=True):
 
 @dataclass(frozen=True, slots=True)
 class Transcript:
-    """What both sides must have seen alike."""
+    """The values on which both sides must agree."""
 
     key_id: str
     path: str
@@ -91,25 +91,27 @@ class ProofSession(NamedTuple):
 
 
 def derive_session(transcript: Transcript, secret: str) -> ProofSession:
-    """The session that both sides derive from a login. Neither half is sent before the daemon has proved itself."""
+    """Derive the session key from a login. Neither half is sent before the daemon has proved itself."""
     return ProofSession(transcript.mac(secret, "session id")[:32], transcript.mac(secret, "session key"))
 
 
 class UnprovedError(Exception):
-    """The peer did not prove itself; the reason is for logs and tests, never for the peer."""
+    """The peer did not prove itself. The reason is for logs and tests and is never sent to the peer."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProofKey:
     secret: str
     purpose: Purpose
-    """The purpose whose sockets it opens, and whose rotation ends them."""
+    """The purpose of the sockets that this key opens; rotating that purpose's token closes them."""
     is_code: bool = False
-    """The key of a login link: it opens one session, and is then spent."""
+    """Whether this is the key of a login link, which opens one session and is then used up."""
 
 
 class ProofHandshake:
-    """The daemon's half, for one socket: `open` answers the first message, `close` judges the second."""
+    """The daemon's side of the handshake for one socket: `open` answers the first message, `close` checks the
+    second.
+    """
 
     def __init__(
         self,
@@ -211,7 +213,7 @@ class Keyring:
         return ProofKey(code.secret, "page", is_code=True)
 
     def spend(self, transcript: Transcript) -> ProofSession | None:
-        """The session of a proved code; None if it was used already or has expired."""
+        """Exchange a proved code for a session; None if the code was used already or has expired."""
         key = self.find(transcript.key_id)
         if key is None or not key.is_code:
             return None

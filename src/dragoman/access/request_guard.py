@@ -1,7 +1,7 @@
 """The request guard: checks Host, then Origin, then token. Pure, so that every combination can be tested.
 
-It compares exact strings only. A list "to be nice" is how rebinding guards were passed elsewhere: `localhost6`, any
-port, any loopback Origin.
+It compares exact strings only. Lenient rules (`localhost6`, any port, any loopback Origin) are how DNS rebinding
+attacks got past the guards of other programs.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class GuardRefusal:
 
 @dataclass(frozen=True, slots=True)
 class PresentedHeaders:
-    """The headers by which a request identifies itself, as they arrived: repeated headers stay repeated."""
+    """The headers that identify a request, as they arrived: repeated headers stay repeated."""
 
     hosts: Sequence[str]
     origins: Sequence[str]
@@ -32,13 +32,14 @@ class PresentedHeaders:
 
 
 Audience = Literal["page", "link", "programs", "lobby"]
-"""Who a route is for. `page`: a browser, at the page's own origin. `link`: who proves itself, the page or a program.
-`programs`: clients with a token. `lobby`: the root, which is the page at its own origin and a notice elsewhere."""
+"""The audience of a route. `page`: a browser at the page's own origin. `link`: a page or a program that proves itself.
+`programs`: clients with a token. `lobby`: the root, which is the page at its own origin and a notice elsewhere.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class AllowedNames:
-    """The names under which this port may be called: by browsers that show the page, and by programs."""
+    """The host names that requests to this port may use: from browsers that show the page, and from programs."""
 
     page: str
     hosts: frozenset[str]
@@ -46,7 +47,7 @@ class AllowedNames:
 
     @classmethod
     def of(cls, bind: str, port: int, *, page: str = "") -> AllowedNames:
-        """`page`: `HOST:PORT` of the page, where it has an origin of its own."""
+        """Build the names. `page` is the page's `HOST:PORT` if it has its own origin."""
         literal = f"[{bind}]" if ":" in bind else bind
         names = {"127.0.0.1", "[::1]", "localhost"} if bind in {"127.0.0.1", "::1"} else {literal}
         hosts = frozenset(f"{name}:{port}" for name in names)
@@ -61,7 +62,7 @@ class AllowedNames:
         return (audience != "programs" and host == self.page) or (audience != "page" and host in self.hosts)
 
     def allows_origin(self, origin: str, host: str, audience: Audience) -> bool:
-        """A link is for the page and for programs, which have no Origin. No other script may use it."""
+        """Whether this Origin may use the route. Programs send no Origin; of the scripts, only the page may connect."""
         if host == self.page and origin == f"http://{self.page}":
             return True
         return audience in {"programs", "lobby"} and host in self.hosts and origin in self.origins
@@ -74,7 +75,7 @@ def judge(
     purpose: Purpose | None,
     audience: Audience = "programs",
 ) -> GuardRefusal | None:
-    """None admits the request. With `purpose` None no token is needed, but Host and Origin are still checked."""
+    """Return why the request is refused, or None. Without a `purpose`, only Host and Origin are checked."""
     host = presented.hosts[0].lower() if len(presented.hosts) == 1 else ""
     if not names.allows_host(host, audience):
         return GuardRefusal(421, "wrong_host")

@@ -1,11 +1,9 @@
-"""Tokens: one per purpose, and one per named client, each in a 0600 file of its own that survives restarts.
+"""Tokens: one per purpose, and one per named client, each in its own 0600 file that survives restarts.
 
-A client over HTTP cannot verify that it speaks to us, so a token of its own limits what an impostor on our port
-learns to that one client. A client's token (`clients/PURPOSE/NAME`) is revoked without affecting the others; the
-files on disk are what counts.
-
-A device of the gateway receives a session derived from its client's token (HMAC), which a restart keeps and a
-rotation ends, without a list of sessions to store. The sessions of pages are not made of tokens: see `proof`.
+An HTTP client cannot verify that it is talking to Dragoman. With one token per client, an impostor on the port learns
+only that client's token. A client's token (`clients/PURPOSE/NAME`) can be revoked without affecting the others; the
+files on disk are authoritative. A gateway device receives a session derived from its client's token (HMAC): it survives
+a restart, ends with a rotation, and needs no stored list. Page sessions do not use tokens: see `proof`.
 """
 
 from __future__ import annotations
@@ -29,7 +27,7 @@ from dragoman.io.files.private_files import ensure_private_folder, read_private,
 from dragoman.io.files.system_calls import REAL_SYSTEM, SystemCalls
 
 CLIENT_PURPOSES: tuple[Purpose, ...] = ("mcp", "gateway")
-"""The purposes for programs of others. The rest is used by parts of Dragoman alone."""
+"""The purposes for other programs. Only parts of Dragoman use the rest."""
 DEFAULT = "default"
 _AT_MOST = 64  # per purpose, because each is compared with what a client presents
 _NONCE_LENGTH = 22  # 16 random bytes in base64url
@@ -171,7 +169,7 @@ __all__ = ["DEFAULT", "PURPOSES", "Purpose", "TokenHolder", "Tokens"]
 
 
 class Tokens:
-    """Owns the folder. Comparisons take the same time whatever was presented."""
+    """Owns the folder of tokens. Every comparison takes the same time, whatever was presented."""
 
     def __init__(self, folder: Path, *, system: SystemCalls = REAL_SYSTEM) -> None:
         self._folder = folder
@@ -220,9 +218,8 @@ class Tokens:
         ]
 
     def rotate(self, purpose: Purpose) -> None:
-        """Rotate a token.
-
-        The file counts, even if the write failed half-way: a restart must not change who is admitted.
+        """Rotate a token. If the write failed half-way, the file still decides, so that a restart does not change who
+        is admitted.
         """
         try:
             self._save(purpose, _new_token())
@@ -240,7 +237,7 @@ class Tokens:
                 callback(purpose)
 
     def _load(self) -> dict[Purpose, str]:
-        """If there is no file, take the token from the single file of earlier versions, else create one."""
+        """Read the token. Without a file, migrate it from the single file of earlier versions, or create one."""
         ensure_private_folder(self._folder)
         of_before = self._folder.with_suffix(".json")
         stored = {purpose: read_token(self._folder / purpose) for purpose in PURPOSES}
@@ -286,5 +283,5 @@ def _proof(token: str, nonce: str) -> str:
 
 
 def _digest(text: str) -> bytes:
-    """The same length for any input, so that a comparison does not reveal the length of the secret."""
+    """Hash to a fixed length, so that the time of a comparison does not reveal the length of the secret."""
     return sha256(text.encode(errors="surrogateescape")).digest()

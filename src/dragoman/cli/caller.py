@@ -11,7 +11,7 @@ from dragoman.cli.output import warn
 from dragoman.core.localization import localize
 from dragoman.protocols.control import LINE_CAP, encode_line
 
-_HELLO_OVERHEAD = 1 << 16  # of the daemon's cap on the hello, for what is not the environment
+_HELLO_OVERHEAD = 1 << 16  # Part of the daemon's limit for the hello, reserved for everything except the environment.
 _PROJECT_MARKERS = (".git", ".vscode")
 
 
@@ -27,12 +27,12 @@ def caller_info(workspace: Path) -> Mapping[str, Any]:
 def working_folder() -> str:
     try:
         return os.getcwd()  # noqa: PTH109
-    except OSError:  # removed under us: still no reason not to serve
+    except OSError:  # the folder was deleted; commands still work
         return os.sep
 
 
 def _fit_environment(environment: dict[str, str]) -> dict[str, str]:
-    """The daemon takes a hello up to a cap; what makes it too long is left out, largest first, and named."""
+    """Drop the largest environment variables, with a warning, until the hello fits the daemon's limit."""
     while len(encode_line(environment)) > LINE_CAP - _HELLO_OVERHEAD:
         name = max(environment, key=lambda key: len(environment[key]) + len(key))
         del environment[name]
@@ -41,10 +41,10 @@ def _fit_environment(environment: dict[str, str]) -> dict[str, str]:
 
 
 def find_workspace(named: Path | None) -> Path:
-    """Upwards to a folder with .git or .vscode, else the working folder itself.
+    """Find the nearest parent with .git or .vscode; the working folder if there is none.
 
-    Not beyond what is ours: a launch.json that another user put into a folder above is not the project's. And not the
-    home folder, where editors keep a `.vscode` of their own.
+    The search stops at the first folder of another user, because their launch.json does not belong to the project, and
+    at the home folder, where editors keep their own `.vscode`.
     """
     if named is not None:
         from dragoman.cli.daemon import launcher
@@ -60,7 +60,7 @@ def find_workspace(named: Path | None) -> Path:
 
 
 def record_scope(*, all_workspaces: bool) -> dict[str, str]:
-    """What of the record is asked for: that of the workspace one stands in, unless a person wants all of it."""
+    """Limit a journal query to the current workspace unless the user asked for all of them."""
     return {} if all_workspaces else {"workspace": str(find_workspace(None).resolve())}
 
 

@@ -1,4 +1,4 @@
-"""Rows in aligned columns: with a header and cut to the window on a terminal, whole in a pipe."""
+"""Rows in aligned columns: with a header and cut to the window width on a terminal, uncut in a pipe."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _SEPARATOR = "  "
 
 
 def show_columns(header: Sequence[LocalizedText], rows: Sequence[Sequence[str]]) -> None:
-    """The last column is the one that gives way, and the one that may have several lines."""
+    """Print a table. Only the last column is cut to the window width, and only it may have several lines."""
     width_limit = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
     titled = [[render(title) for title in header]] if width_limit and rows else []
     sys.stdout.writelines(f"{line}\n" for line in align_columns([*titled, *rows], width_limit))

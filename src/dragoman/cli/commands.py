@@ -1,7 +1,7 @@
-"""The table of commands: what is typed, which function runs, and where the help lists it.
+"""The table of commands: what the user types, which function runs, and which help section lists it.
 
 Functions are named as strings and imported when they are used, because start-up time counts. The options of the fast
-commands stand in `parser.fast_commands`, the examples of all in `parser.examples`.
+commands are in `parser.fast_commands`, and all examples in `parser.examples`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 
 
 def labelled_app(**given: Any) -> App:
-    """Each app by itself: a command takes its labels from the app that it is put into, when it is put there."""
+    """Create an app with localized labels. A command takes its labels from the app it is added to, so each app needs
+    them.
+    """
     return App(**_labels(), **given)
 
 
@@ -38,16 +40,16 @@ def _labels() -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class CommandEntry:
-    """A command without a `function` is a fast one, or has commands of its own."""
+    """One command. Without a `function` it is a fast command, or has subcommands."""
 
     words: str
     help: LocalizedText
-    """One line, which lists show whole on 80 columns."""
+    """One line that fits into a list of 80 columns."""
     function: str = ""
     details: LocalizedText | None = None
-    """What only the command's own help says."""
+    """More text, shown only in the command's own help."""
     is_common: bool = False
-    """Whether `dragoman --help` lists it, and not `dragoman help --all` alone."""
+    """Whether `dragoman --help` lists it, or only `dragoman help --all`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,7 +236,9 @@ _SUBCOMMANDS = (
 
 
 class CommandLine(App):
-    """The root, whose help ends with what cyclopts does not know: examples, and where the other commands are."""
+    """The root app. Its help ends with text that cyclopts does not provide: examples, and where to find more
+    commands.
+    """
 
     lists_all = False
 
@@ -252,7 +256,7 @@ class CommandLine(App):
 
 
 def build_app(*, lists_all: bool = False) -> App:
-    """`lists_all` also shows the commands that are not common; completion scripts know no others than shown ones."""
+    """Build the parser. `lists_all` also lists the less common commands in the help; completion scripts need it."""
     app = CommandLine(
         name="dragoman",
         help=render(localize("The interpreter between AI agents and your machine: debugger, terminal and screen.")),
@@ -289,7 +293,7 @@ def _add_command(app: App, entry: CommandEntry, **shown: Any) -> None:
 
 
 class _LazyHelpFormatter:
-    """What shows help takes as long to load as all that a command needs: for those who ask for it."""
+    """Import the help formatter on first use, because it takes as long to load as everything else a command needs."""
 
     def __call__(self, console: Any, options: Any, panel: Any) -> None:
         self._help(console, options, panel)

@@ -1,6 +1,6 @@
 """Shell completion: the script that `dragoman completions` prints, and the candidates for each argument.
 
-A Tab never waits for long and never shows an error: without an answer from the daemon there are no candidates.
+Tab never blocks for long and never prints an error: if the daemon does not answer, there are no candidates.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _TIMEOUT_S = 1.0
 
 Candidates = Mapping[str, str]
-"""Each with what it is."""
+"""Each candidate with its description."""
 
 
 def settings(_: CompletionContext) -> Candidates:
@@ -28,7 +28,7 @@ def settings(_: CompletionContext) -> Candidates:
 
 
 def setting_values(context: CompletionContext) -> Candidates:
-    """Of the setting that stands before."""
+    """The possible values of the setting that the user typed before."""
     from dragoman.core.settings.loader import setting_choices
 
     return dict.fromkeys(setting_choices(str(context["key"].value)), "")
@@ -76,9 +76,9 @@ def _call_tool(tool: str, **arguments: Any) -> dict[str, Any]:
         return {}
 
 
-# Where nothing of ours fits, a word is a file's name, as it is without us. zsh: the generated file only defines its
-# function. As `_dragoman` in a folder of fpath it must also call it, or the first Tab of every session does nothing;
-# read with `source` it must be registered instead.
+# Fall back to file names, as the shell does for other commands. zsh: the generated file only defines its function. As
+# `_dragoman` in a folder of fpath it must also call that function, or the first Tab of every session does nothing; when
+# it is read with `source` it must be registered instead.
 _ENDINGS = {
     "bash": "complete -o bashdefault -o default -F _dragoman dragoman\n",
     "zsh": """

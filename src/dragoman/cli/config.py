@@ -1,4 +1,4 @@
-"""`dragoman config`: read and change the settings file, with its comments kept."""
+"""`dragoman config`: read and change the settings file, and keep its comments."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ _MAX_LINE_LENGTH = 160
 
 
 class DemoAgent:
-    """A small MCP client over standard input and output: the agent of the demo."""
+    """The agent of the demo: a small MCP client over standard input and output."""
 
     def __init__(self, pump: subprocess.Popen[bytes]) -> None:
         assert pump.stdin is not None
@@ -67,7 +67,7 @@ class DemoAgent:
         return [str(tool["name"]) for tool in self._request("tools/list", {})["tools"]]
 
     def call(self, tool: str, **arguments: Any) -> dict[str, Any]:
-        """The structured content; also where it is an error, which is an answer like any other."""
+        """Call a tool and return its structured content, also if it is an error."""
         result = self._request("tools/call", {"name": tool, "arguments": arguments})
         content: dict[str, Any] = result.get("structuredContent") or {}
         return content
@@ -102,7 +102,7 @@ class DemoAgent:
 
 @contextmanager
 def start_agent(workspace: Path, environment: Mapping[str, str]) -> Iterator[DemoAgent]:
-    """`dragoman mcp` as a client starts it; in a session of its own, because Ctrl-C is for us."""
+    """Start `dragoman mcp` as a client does, in its own process session so that Ctrl-C reaches only the demo."""
     command = [sys.executable, "-P", "-m", "dragoman.cli.main", "mcp", "--workspace", str(workspace)]
     language = {"DRAGOMAN_LANG": preferred_language()}
     pump = subprocess.Popen(  # noqa: S603  our own interpreter, a list of arguments
@@ -121,7 +121,7 @@ def start_agent(workspace: Path, environment: Mapping[str, str]) -> Iterator[Dem
 
 
 def _end_process(pump: subprocess.Popen[bytes]) -> None:
-    """It ends when its client hangs up."""
+    """Close its input, so that it exits."""
     with pump:
         with contextlib.suppress(OSError):
             assert pump.stdin is not None
@@ -150,7 +150,7 @@ _STYLES = {"asks": "bold cyan", "gets": "default", "thinks": "green", "writes": 
 
 
 class DemoPrinter:
-    """Prints what the agent asks, gets and concludes: in colour on a terminal, plain elsewhere."""
+    """Prints what the agent asks, gets and concludes: in colour on a terminal, plain text elsewhere."""
 
     def __init__(self) -> None:
         self._console = Console(file=sys.stdout, highlight=False, soft_wrap=True)
@@ -168,7 +168,7 @@ class DemoPrinter:
         self._line("asks", f"{tool}({given})")
 
     def gets(self, lines: Iterable[str]) -> None:
-        """What a program says, escaped: it reaches a terminal here."""
+        """Print the program's text with escapes, because it reaches a terminal here."""
         for line in lines:
             self._line("gets", line)
 
@@ -193,7 +193,7 @@ def demo() -> int:
     bug = localize(
         "{program} bills three customers, and two totals are wrong. An agent looks for the bug.", program=PROGRAM
     )
-    # The folder first: whoever reads a line and presses Ctrl-C does not meet the making of it, which leaves a file.
+    # Create the folder before the first line is printed: a Ctrl-C while it is being created would leave a file behind.
     with _temporary_home() as (workspace, environment):
         printer.show(bug)
         with _defer_interrupt():
@@ -289,7 +289,7 @@ class _DemoScript:
         )
 
     def _printed(self) -> list[str]:
-        """The whole program, without stopping."""
+        """Run the whole program without stopping and return its output."""
         ended = self._ask("start_debugging", program=PROGRAM, no_debug=True)
         lines = str(ended.get("output", "")).splitlines()
         self.printer.gets([f"{ended.get('status')}, exit code {ended.get('exit_code')}", " / ".join(lines)])
@@ -323,7 +323,7 @@ def _require(is_expected: bool) -> None:
 
 @contextmanager
 def _temporary_home() -> Iterator[tuple[Path, Mapping[str, str]]]:
-    """A second Ctrl-C must not keep the first from leaving nothing behind."""
+    """A temporary home. A second Ctrl-C does not interrupt its removal."""
     folder = Path(tempfile.mkdtemp(prefix="dragoman-demo-")).resolve()
     environment = _environment(folder / "home")
     try:
@@ -337,14 +337,17 @@ def _temporary_home() -> Iterator[tuple[Path, Mapping[str, str]]]:
         try:
             launcher.end(find_paths(environment))
         finally:
-            shutil.rmtree(find_paths(environment).runtime, ignore_errors=True)  # elsewhere if the folder is deep
+            # Sockets of a home with a long path are in another folder.
+            shutil.rmtree(find_paths(environment).runtime, ignore_errors=True)
             shutil.rmtree(folder, ignore_errors=True)
             signal.signal(signal.SIGINT, before)
 
 
 @contextmanager
 def _defer_interrupt() -> Iterator[None]:
-    """A daemon that is half started cannot be ended yet, and would be left behind."""
+    """Delay Ctrl-C until the daemon has started: one that is half started cannot be stopped and would be left
+    behind.
+    """
     pressed: list[int] = []
     before = signal.signal(signal.SIGINT, lambda number, _: pressed.append(number))
     try:
@@ -356,7 +359,7 @@ def _defer_interrupt() -> Iterator[None]:
 
 
 def _environment(home: Path) -> Mapping[str, str]:
-    """Without the user's own settings and virtual environment; the interpreter behind ours is there in any case."""
+    """The environment without the user's settings and virtual environment. The interpreter is found in any case."""
     ours = ("DRAGOMAN_", "VIRTUAL_ENV", "CONDA_")
     kept = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
     path = os.pathsep.join(filter(None, (str(Path(sys.base_prefix) / "bin"), kept.get("PATH"))))

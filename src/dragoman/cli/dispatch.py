@@ -34,7 +34,7 @@ def run(arguments: list[str]) -> int:
     try:
         fast = _find_fast(arguments)
         status = fast() if fast else _dispatch(arguments)
-        sys.stdout.flush()  # what cannot be written is met here, not by the interpreter after our last word
+        sys.stdout.flush()  # report write errors here; the interpreter would report them after our last message
         return status
     except DragomanError as error:
         return report_error(error, as_json=_wants_json(arguments))
@@ -48,7 +48,7 @@ def run(arguments: list[str]) -> int:
 
 
 def _resolve_alias(arguments: list[str]) -> list[str]:
-    """Words that other tools use for the same."""
+    """Replace names of commands that other tools use, such as `start`."""
     match arguments:
         case [word, *rest] if word in _ALIASES:
             return [_ALIASES[word], *rest]
@@ -56,7 +56,7 @@ def _resolve_alias(arguments: list[str]) -> list[str]:
 
 
 def _report_unwritable(error: DragomanError, *, as_json: bool) -> int:
-    """It may be the output itself that cannot be written, and only writing tells."""
+    """Report the error. The output itself may be unwritable, which only writing shows."""
     if as_json and flush_output():
         status = report_error(error, as_json=True)
         if flush_output():
@@ -65,7 +65,7 @@ def _report_unwritable(error: DragomanError, *, as_json: bool) -> int:
 
 
 def _wants_json(arguments: list[str]) -> bool:
-    """What comes after the double dash is another program's."""
+    """Whether `--json` is among our own arguments; those after `--` belong to another program."""
     return "--json" in itertools.takewhile(lambda word: word != "--", arguments)
 
 
@@ -80,7 +80,7 @@ def _find_fast(arguments: list[str]) -> Callable[[], int] | None:
 
 
 def _help(words: list[str]) -> int:
-    """Of the command that the words name, and of nothing else: a word too much may be a slip in the first."""
+    """Show the help of the named command. Unknown words are an error, because one of them may be a typo."""
     from dragoman.cli.commands import build_app
     from dragoman.cli.help import unknown_command
 
@@ -118,7 +118,7 @@ def _dispatch(arguments: list[str], *, lists_all: bool = False) -> int:
 
         raise usage_error(error) from error
     except SystemExit as ending:
-        if isinstance(ending.__context__, BrokenPipeError):  # of rich, which prints the help
+        if isinstance(ending.__context__, BrokenPipeError):  # raised by rich, which prints the help
             raise ending.__context__ from None
         raise
     return result if isinstance(result, int) else ExitCode.OK

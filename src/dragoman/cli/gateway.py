@@ -45,7 +45,7 @@ def _connect_daemon(url: str) -> dict[str, Any]:
 
 
 def _confirm_server(found: dict[str, Any]) -> bool:
-    """A person's word, kept for this address and this user."""
+    """Ask the user and remember the answer for this address and this user."""
     address, user = found["untrusted_server"].split()
     question = localize(
         "The server at {address} belongs to user {user}, not to you. Send it your token now and in the future?",
@@ -93,7 +93,7 @@ def chat(
     session: Annotated[str, Parameter(help=render(localize("Session to send the message to.")))] = "main",
     json: Json = False,
 ) -> int:
-    """Printed as it comes; what is corrected afterwards is printed again."""
+    """Print the answer as it arrives, and print it again if it is corrected."""
     answer = _AnswerPrinter(is_shown=not json)
     end: dict[str, Any] = {}
     with ControlClient.open(find_paths()) as link:
@@ -192,7 +192,7 @@ def _show(found: dict[str, Any], *, as_json: bool) -> int:
 
 
 def _show_canvas(found: dict[str, Any]) -> None:
-    """Of gateways that draw on one; the others never ask for it."""
+    """Show the canvas state, for gateways that draw on one."""
     if found["canvas"] == "disconnected":
         return
     show_message(localize("canvas: {state}", state=label_of(found["canvas"])))

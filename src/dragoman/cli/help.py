@@ -27,7 +27,7 @@ from dragoman.core.settings.loader import setting_choices as choices_of_setting
 _LABEL = "Usage:"
 _ALL_LISTED = localize("Run `dragoman help COMMAND` for details and examples.")
 _COMMON_LISTED = localize("Run `dragoman help COMMAND` for one command, `dragoman help --all` for all.")
-# Defaults that say nothing: off, none, nothing.
+# Defaults that are not worth showing.
 _UNSHOWN_DEFAULTS = frozenset({None, "", '""', "False", "None", "()"})
 
 
@@ -57,16 +57,16 @@ def _notes(entry: HelpEntry) -> Iterator[LocalizedText]:
 
 
 def print_ending(console: Console, words: str, *, lists_all: bool) -> None:
-    """Below the panels: two examples of a command; of the whole, where the rest is."""
+    """Print below the panels: two examples of a command, or where to find the other commands."""
     if words in EXAMPLES:
         console.print(Text(f"\n{render(localize('Examples:'))}", "bold"))
-        # No line is broken, so that what is copied runs.
+        # Do not wrap examples, so that they can be copied and run.
         console.print(Text("\n".join(f"  {line}" for line in EXAMPLES[words])), soft_wrap=True)
     elif not words:
         console.print(Text(f"\n{render(_ALL_LISTED if lists_all else _COMMON_LISTED)}"))
 
 
-# What was not understood.
+# Usage errors.
 
 
 def usage_error(error: CycloptsError) -> UsageError:
@@ -75,7 +75,7 @@ def usage_error(error: CycloptsError) -> UsageError:
 
 
 def unknown_command(word: str, commands: Iterable[str], app: App) -> UsageError:
-    """Of the app that the commands before it led to."""
+    """The error for an unknown command of this app."""
     return _usage(_no_command(word, app), commands, lists_commands=True)
 
 
@@ -140,7 +140,7 @@ def _missing(error: MissingArgumentError) -> Iterator[LocalizedText]:
 
 
 def _known_choices(error: MissingArgumentError, completer: object) -> Iterable[str]:
-    """Names that are known without a daemon; of a setting, its values."""
+    """Candidates that are known without a daemon; for a setting, its values."""
     if completer is completion.setting_values:
         return choices_of_setting((error.root_input_tokens or [""])[-1])
     if completer is completion.adapters:
@@ -182,14 +182,14 @@ def _out_of_range(error: OutOfRangeError) -> Iterator[LocalizedText]:
 
 
 def _name(error: CycloptsError, keyword: str | None) -> str:
-    """As it is written: an option with its dashes, an argument as the help shows it."""
+    """The name as the user writes it: an option with its dashes, an argument as the help shows it."""
     if keyword or error.argument is None:
         return keyword or "?"
     name = error.argument.name
     return name if name.startswith("-") and error.argument.field_info.is_keyword_only else name.lstrip("-").upper()
 
 
-_EXCLUSIVE = re.compile(r"Mutually exclusive arguments: \{(?P<options>.*)\}")  # in cyclopts' words
+_EXCLUSIVE = re.compile(r"Mutually exclusive arguments: \{(?P<options>.*)\}")  # in cyclopts' own words
 _LIST_COMMANDS: Mapping[object, str] = {
     completion.terminals: "dragoman terminals --ended",
     completion.debug_sessions: "dragoman debug sessions",

@@ -37,7 +37,7 @@ def tail(
         for item in link.stream("journal_tail", {"lines": lines, "follow": follow}, idle_s=None if follow else 10):
             if isinstance(item, ControlItem):
                 _show_event(item.value, as_json=json)
-                sys.stdout.flush()  # who follows wants it now, also through a pipe
+                sys.stdout.flush()  # show it immediately, also in a pipe
     return ExitCode.OK
 
 

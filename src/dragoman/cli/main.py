@@ -1,6 +1,6 @@
 """The entry point of the `dragoman` command.
 
-It imports next to nothing by itself, so that Ctrl-C during start-up ends quietly and a wrapped shell opens at once.
+It imports almost nothing at first, so that Ctrl-C during start-up exits quietly and a recorded shell opens at once.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ def main() -> None:
             status = serve(sys.argv[1:])
     except KeyboardInterrupt:
         status = _INTERRUPTED
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the interpreter's own end would answer it with a traceback
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a Ctrl-C while the interpreter exits would print a traceback
     _discard_unread_errors()
     sys.exit(status)
 
 
 def _discard_unread_errors() -> None:
-    """Whoever read them may have gone: the interpreter flushes once more at its end, and would leave with 120."""
+    """Drop error output that nobody reads: the interpreter's final flush would fail and turn the exit code into 120."""
     try:
         sys.stderr.flush()
     except OSError:
@@ -35,7 +35,7 @@ def _discard_unread_errors() -> None:
 
 
 def _run_plain_shell(arguments: list[str]) -> int | None:
-    """A shell is opened many times a day, and somebody waits for its prompt: not for what only other commands need."""
+    """Open a shell without importing what only other commands need: the user is waiting for a prompt."""
     if arguments[:1] != ["shell"]:
         return None
     from dragoman.cli.parser.fast_commands import find_fast

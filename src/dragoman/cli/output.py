@@ -1,6 +1,6 @@
 """What commands print: messages, JSON, errors with their exit code, questions and progress.
 
-Standard library alone: the fast commands import it. `rich` is loaded only when a spinner is shown.
+Standard library only: the fast commands import it. `rich` is loaded only when a spinner is shown.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from dragoman.core.safe_text import printable
 
 
 class ExitCode:
-    """What a script may rely on; listed in docs/guides/command-line.md."""
+    """The exit codes that scripts may rely on; listed in docs/guides/command-line.md."""
 
     OK = 0
     FAILED = 1
@@ -46,12 +46,12 @@ def warn(*phrases: LocalizedText) -> None:
 
 
 def show_text(text: str) -> None:
-    """Text that is data, not a sentence of ours: a snippet, a path, a log line."""
+    """Print data instead of a message: a snippet, a path, a log line."""
     sys.stdout.write(text if text.endswith("\n") else f"{text}\n")
 
 
 def show_json(value: object) -> None:
-    """ASCII, as is every JSON of ours: no locale can spoil it, and a terminal that it lands on obeys none of it."""
+    """Print JSON in ASCII: no locale can damage it, and no terminal interprets any of it."""
     sys.stdout.write(json.dumps(value, indent=2) + "\n")
 
 
@@ -60,13 +60,13 @@ def show_json_line(value: object) -> None:
 
 
 def show_status_line(localized: LocalizedText | None = None) -> None:
-    """A line on a terminal that the next one takes the place of; without a phrase nothing does."""
+    """Replace the status line on a terminal; without a text, erase it."""
     sys.stderr.write("\r\x1b[2K" + (render(localized) if localized else ""))
     sys.stderr.flush()
 
 
 def report_error(error: DragomanError, *, as_json: bool = False) -> int:
-    """The one place where an error becomes text here; returns the exit code to leave with."""
+    """Print an error and return the exit code. Errors become text only here."""
     language = preferred_language()
     hint = error.hint.in_language(language) if error.hint else ""
     message = error.message.in_language(language)
@@ -80,10 +80,10 @@ def report_error(error: DragomanError, *, as_json: bool = False) -> int:
 
 
 def confirm(question: LocalizedText) -> bool:
-    """A person's yes. Anything but a terminal is a no: nothing is agreed to by silence."""
+    """Ask the user. Without a terminal the answer is no."""
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         return False
-    # What was typed or pasted before the question was there is no answer to it.
+    # Discard what was typed before the question appeared.
     termios.tcflush(sys.stdin, termios.TCIFLUSH)
     sys.stderr.write(question.in_language(preferred_language()) + " [y/N] ")
     sys.stderr.flush()
@@ -91,14 +91,14 @@ def confirm(question: LocalizedText) -> bool:
 
 
 def escape_unencodable_output() -> None:
-    """A locale that lacks a character of ours shows its number; Chinese on a Latin-1 terminal is no reason to end."""
+    """Escape characters that the locale lacks: Chinese on a Latin-1 terminal must not end the program."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
 
 
 def flush_output() -> bool:
-    """Write what is still held back; whether that was possible. What was not is forgotten."""
+    """Flush the output and return whether that worked. On failure the rest is discarded."""
     try:
         sys.stdout.flush()
     except OSError:
@@ -108,13 +108,15 @@ def flush_output() -> bool:
 
 
 def discard_output() -> None:
-    """The reader has gone: the interpreter flushes once more at its end, and must not complain about that."""
+    """Stop writing to a reader that has gone: the interpreter flushes again when it exits, and would report an
+    error.
+    """
     with contextlib.suppress(OSError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _print(phrases: Iterable[LocalizedText], stream: TextIO) -> None:
-    """Values come from files, variables and other programs: none of them may move a cursor."""
+    """Print messages. Their values come from files and other programs, so control characters are escaped."""
     language = preferred_language()
     stream.writelines(printable(localized.in_language(language)) + "\n" for localized in phrases)
 

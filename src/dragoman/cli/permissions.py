@@ -32,7 +32,7 @@ def trust(
     ] = False,
     json: Annotated[bool, Parameter(negative="", help=render(localize("Print JSON.")))] = False,
 ) -> int:
-    """Clients that a person starts in a folder over standard input and output need none of this."""
+    """Trust or list folders. Clients that a user starts in a folder over standard input and output do not need this."""
     with ControlClient.open(find_paths()) as link:
         if list_:
             return _show_trusted(link.call("trust_list")["trusted"], as_json=json)
@@ -62,7 +62,7 @@ def _show_trusted(trusted: list[dict[str, Any]], *, as_json: bool) -> int:
 
 
 def approvals(*, json: Json = False) -> int:
-    """Without a terminal, and with `--json`, they are listed and nothing is asked."""
+    """Answer pending approvals. Without a terminal, or with `--json`, only list them."""
     with ControlClient.open(find_paths()) as link:
         found = link.call("approvals")
     if json:
@@ -76,8 +76,10 @@ def approvals(*, json: Json = False) -> int:
 
 
 def show_approval(approval: dict[str, Any], *, is_here: bool) -> None:
-    """What the person decides on, whole: each line set in, so that none passes for one of ours. Then the question,
-    where it `is_here` that it waits and this is a terminal of theirs."""
+    """Show the whole request, indented so that no line looks like one of ours, then ask if this is the user's terminal.
+
+    `is_here`: whether the request waits in this daemon.
+    """
     show_message(_approval_message(approval))
     show_text("".join(f"    {line}\n" for line in printable(str(approval["subject"])).splitlines()) or "    -\n")
     sys.stdout.flush()

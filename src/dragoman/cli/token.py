@@ -35,7 +35,7 @@ def show(purpose: Purpose, name: _Name = "default", /) -> int:
 
 
 def create(name: _NewName, /, *, purpose: _For = "mcp") -> int:
-    """The token alone on standard output, so that a file or a variable can take it."""
+    """Print only the token on standard output, so that it can be stored in a file or a variable."""
     with ControlClient.open(find_paths()) as link:
         show_text(link.call("token_create", {"purpose": purpose, "name": name})["token"])
     return ExitCode.OK
@@ -81,7 +81,7 @@ def revoke(name: _Name, /, *, purpose: Annotated[ClientPurpose | None, Parameter
 
 
 def rotate(purpose: Purpose | None = None) -> int:
-    """All of them unless one is named. Tokens of single clients are revoked by name."""
+    """Rotate one token or all of them. Tokens of single clients are revoked by name."""
     with ControlClient.open(find_paths()) as link:
         rotated = link.call("token_rotate", {"purpose": purpose} if purpose else {})["rotated"]
         others = [it["name"] for it in link.call("token_list")["tokens"] if it["name"] != "default"]

@@ -1,6 +1,6 @@
 """Call the daemon's tools from a command, show the answer, and let Ctrl-C end the wait.
 
-Standard library alone: `dragoman debug next` and its siblings are served through it.
+Standard library only: `dragoman debug next` and similar commands use it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from dragoman.core.safe_text import printable
 from dragoman.io.drivers.control_client import WELCOME_WITHIN_S, ControlClient
 from dragoman.protocols.control import LINE_CAP, ControlAnswer, ControlItem, encode_line
 
-# The daemon says something every five seconds while a call is open.
+# The daemon sends a message at least every five seconds while a call is open.
 _IDLE_TIMEOUT_S = 30.0
 _CALL_OVERHEAD = 1 << 10
 _ABSENT = {"not_running", "daemon_gone"}
@@ -46,19 +46,19 @@ class ToolReply:
 class ToolClient:
     """A connection to the daemon that calls tools for one command.
 
-    It shows on a terminal how long the call has taken. The first Ctrl-C ends the wait in the daemon and the answer
-    says so; the second leaves. It never retries a call.
+    It shows on a terminal how long the call has taken. The first Ctrl-C ends the wait in the daemon, and the answer
+    says so; the second exits. It never retries a call.
     """
 
     link: ControlClient
     workspace: Path
     all_workspaces: bool = False
-    """Whether what is found in the record may be of any folder."""
+    """Whether results may come from any workspace."""
     idle_timeout_s: float = _IDLE_TIMEOUT_S
     _interrupts: int = 0
 
     def call(self, tool: str, **arguments: Any) -> ToolReply:
-        """What was not given (None) is left to the tool's own default."""
+        """Call a tool. Arguments that are None are left to the tool's default."""
         given = {name: value for name, value in arguments.items() if value is not None}
         return self.request("call", {"tool": tool, "arguments": given, "all_workspaces": self.all_workspaces})
 
@@ -76,7 +76,7 @@ class ToolClient:
 
     @contextmanager
     def _interruptible(self, show: Callable[[LocalizedText], None]) -> Iterator[None]:
-        """The first Ctrl-C ends the wait, and the answer says so; the second leaves. A start under way ends with us."""
+        """Handle Ctrl-C: the first ends the wait, the second exits, which also cancels a start."""
 
         def interrupt(*_: object) -> None:
             self._interrupts += 1
@@ -100,7 +100,7 @@ def open_tool_client(
     all_workspaces: bool = False,
     within_s: float | None = None,
 ) -> Iterator[ToolClient]:
-    """`within_s` bounds each silence of the daemon, where nobody would wait as long as for an answer."""
+    """Connect to the daemon. `within_s` limits how long it may be silent, for callers that cannot wait long."""
     folder, paths = find_workspace(workspace), find_paths()
     with _open(paths, folder, starts_daemon=starts_daemon, within_s=within_s or WELCOME_WITHIN_S) as link:
         yield ToolClient(link, folder, all_workspaces, within_s or _IDLE_TIMEOUT_S)
@@ -120,7 +120,7 @@ def _open(paths: Paths, workspace: Path, *, starts_daemon: bool, within_s: float
 
 
 def _start_daemon(paths: Paths, workspace: Path) -> None:
-    """One that is just ending or starting is waited for."""
+    """Start a daemon, or wait for one that is starting or stopping."""
     from dragoman.cli.daemon import launcher
     from dragoman.cli.output import progress
 
@@ -133,7 +133,7 @@ def _start_daemon(paths: Paths, workspace: Path) -> None:
 
 @contextmanager
 def _status_line() -> Iterator[Callable[[LocalizedText], None]]:
-    """A line that says how long it has been; only a terminal is shown it, and it is gone with the answer."""
+    """A status line with the elapsed time, only on a terminal; it is erased when the answer arrives."""
     if not sys.stderr.isatty():
         yield lambda _: None
         return
@@ -142,7 +142,7 @@ def _status_line() -> Iterator[Callable[[LocalizedText], None]]:
     def show(localized: LocalizedText) -> None:
         nonlocal is_shown
         is_shown = True
-        with contextlib.suppress(RuntimeError):  # out of a signal handler, in the middle of a line
+        with contextlib.suppress(RuntimeError):  # called from a signal handler, in the middle of a write
             show_status_line(localized)
 
     try:
@@ -156,13 +156,13 @@ def _waiting(seconds: int) -> LocalizedText:
     return localize("Waiting, {seconds} s so far. Ctrl-C stops the wait; the program keeps running.", seconds=seconds)
 
 
-# What it came to.
+# Results.
 
 _EXIT_CODES = {"timeout": ExitCode.TIMEOUT, "interrupted": ExitCode.INTERRUPTED, "error": ExitCode.FAILED}
 
 
 def show_reply(reply: ToolReply, *, as_json: bool) -> int:
-    """The structured content, or the lines; and the exit code that a script may rely on."""
+    """Print the structured content or the lines, and return the exit code for scripts."""
     if as_json:
         show_json(reply.data)
     else:
@@ -176,7 +176,7 @@ def show_reply(reply: ToolReply, *, as_json: bool) -> int:
 
 
 def show_lines(lines: list[str], *, to_stderr: bool = False) -> None:
-    """The daemon has escaped what programs say; here nothing is trusted to have been."""
+    """Print lines from the daemon. They are escaped again here instead of trusted."""
     stream = sys.stderr if to_stderr else sys.stdout
     stream.writelines(f"{printable(line)}\n" for line in lines)
 

@@ -27,7 +27,7 @@ Layer: TypeAlias = Literal["frame", "message"]
 SchemaName: TypeAlias = Literal["seed", "v25"]
 Side: TypeAlias = Literal["ide", "runtime"]
 
-# A gateway frame is its own JSON: there is nothing to encode.
+# Gateway frames are JSON already: there is nothing to encode.
 Encodable: TypeAlias = Literal["omnish", "dap", "luapanda"]
 
 _LayerOption: TypeAlias = Annotated[Layer, Parameter(help=render(localize("omnish: whole frames or only messages.")))]
@@ -36,11 +36,11 @@ _SideOption: TypeAlias = Annotated[
     Side, Parameter(help=render(localize("luapanda: your side, if it is not clear from the line.")))
 ]
 
-# An item is bytes ready to be written, or the fault that stands in its place.
+# An item is bytes to write, or the error that replaces them.
 Item: TypeAlias = bytes | ProtocolError
 
 CHUNK = 64 * 1024
-# The largest frame of any protocol here has 64 MiB, which takes twice as many hexadecimal digits.
+# The largest frame of any protocol has 64 MiB, which is twice as many hexadecimal digits.
 LONGEST_LINE = 2 * 64 * 1024 * 1024 + 1024
 
 
@@ -60,13 +60,13 @@ def wire_decode(
 def wire_encode(
     protocol: Encodable, /, *, layer: _LayerOption = "frame", schema: _SchemaOption = "seed", side: _SideOption = "ide"
 ) -> int:
-    """Where the output is lines, a fault is one of them; into a stream of bytes none may be mixed."""
+    """Encode JSON lines. Errors are lines only if the output is lines; they are never mixed into bytes."""
     faults = sys.stdout.buffer if protocol == "omnish" else sys.stderr.buffer
     return _pump(_ENCODERS[protocol](sys.stdin.buffer, CodecOptions(layer, schema, side)), faults)
 
 
 def _pump(items: Iterator[Item], faults: IO[bytes]) -> int:
-    """Each item is out before the next is awaited; a reader who has seen enough is no error."""
+    """Write each item before the next is read. A reader that exits early is not an error."""
     status = ExitCode.OK
     try:
         for item in items:
@@ -86,13 +86,13 @@ def _write_flushed(stream: IO[bytes], data: bytes) -> None:
 
 
 def _json_line(value: object) -> bytes:
-    """Half a surrogate pair, and the byte that Python keeps as one, become the JSON escape of the same number."""
+    """One JSON line. Unpaired surrogates and undecodable bytes become JSON escapes."""
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return text.encode("utf-8", "backslashreplace") + b"\n"
 
 
 def _lines(source: IO[bytes]) -> Iterator[Item]:
-    """Each line without its end; of one that is too long only the fault is kept."""
+    """Each line without its end. A line that is too long becomes an error."""
     while line := source.readline(LONGEST_LINE + 1):
         if len(line) <= LONGEST_LINE or line.endswith(b"\n"):
             yield line.rstrip(b"\r\n")
@@ -103,14 +103,14 @@ def _lines(source: IO[bytes]) -> Iterator[Item]:
 
 
 def _chunks(source: IO[bytes]) -> Iterator[bytes]:
-    """What is there, without waiting for a whole buffer of it."""
+    """Read what is available, without waiting for a full buffer."""
     read1: Callable[[int], bytes] = source.read1  # type: ignore[attr-defined]
     while chunk := read1(CHUNK):
         yield chunk
 
 
 def _each_line(source: IO[bytes], convert: Callable[[bytes], bytes]) -> Iterator[Item]:
-    """One line in, one item out, so that the n-th answer belongs to the n-th line."""
+    """One output item per input line, so that the n-th answer belongs to the n-th line."""
     for line in _lines(source):
         yield line if isinstance(line, ProtocolError) else _try_convert(convert, line)
 
@@ -124,7 +124,7 @@ def _try_convert(convert: Callable[[bytes], bytes], data: bytes) -> Item:
         return LocalProtocolError("bad_value", f"not a value of the protocol: {error}")
 
 
-# omnish: one item a line, as hexadecimal digits.
+# omnish: one item per line, as hexadecimal digits.
 
 
 def _decode_omnish(source: IO[bytes], options: CodecOptions) -> Iterator[Item]:
@@ -167,11 +167,13 @@ def _from_json(line: bytes) -> object:
         raise LocalProtocolError("not_json", f"not JSON: {error}") from error
 
 
-# Messages that are JSON themselves: shown as their peer wrote them, on one line.
+# Messages that are JSON themselves: shown on one line, as their sender wrote them.
 
 
 def _one_line(body: bytes) -> bytes:
-    """Numbers and escapes stay as they were; only what no JSON reader takes (half a pair, stray bytes) is mended."""
+    """Numbers and escapes stay as they were; only what JSON readers reject (unpaired surrogates, stray bytes) is
+    replaced.
+    """
     import msgspec
 
     text = body.decode("utf-8", "replace")
@@ -182,7 +184,7 @@ def _one_line(body: bytes) -> bytes:
 
 
 def _decode_dap(source: IO[bytes], _: CodecOptions) -> Iterator[Item]:
-    """After a broken header nothing behind it can be trusted, so that is where the stream ends."""
+    """Decode DAP. A broken header ends the stream, because nothing after it can be trusted."""
     from dragoman.protocols.dap.framing import FrameReader
 
     reader = FrameReader()
@@ -212,7 +214,7 @@ def _encode_dap(source: IO[bytes], _: CodecOptions) -> Iterator[Item]:
 
 
 def _decode_gateway(source: IO[bytes], _: CodecOptions) -> Iterator[Item]:
-    """What a WebSocket client prints: a message a line, or several. A line that is wrong spoils no other."""
+    """Decode gateway messages as WebSocket clients print them. An invalid line does not affect the others."""
     from dragoman.protocols.gateway.framing import split_frames
 
     for line in _lines(source):
@@ -247,7 +249,7 @@ def _decode_luapanda(source: IO[bytes], options: CodecOptions) -> Iterator[Item]
 
 
 def _written_by(line: bytes, read_by: Side) -> Side:
-    """A line tells by itself which end wrote it; one that does not is what the chosen end would read."""
+    """Which side wrote the line, from the line itself; if it does not tell, the chosen side reads it."""
     from dragoman.protocols.luapanda.framing import message_text, read_message
     from dragoman.protocols.luapanda.messages import written_by
 
@@ -273,7 +275,7 @@ def _format_luapanda_command(line: bytes) -> bytes:
 
 
 def _command_fields(text: bytes) -> dict[str, Any]:
-    """Judged as the runtime reads it, shown as it was written: the runtime makes text of every number."""
+    """Check the command as the runtime reads it, but show it as written: the runtime turns every number into text."""
     from dragoman.protocols.luapanda.framing import read_command, read_message
     from dragoman.protocols.luapanda.runtime import command_from
 
@@ -291,7 +293,7 @@ def _lost_commands(line: bytes) -> Iterator[Item]:
 
 
 def _finite(value: Any) -> Any:
-    """Lua sends infinities, and JSON has no number for them."""
+    """Lua sends infinities, which JSON cannot represent as numbers."""
     if isinstance(value, dict):
         return {name: _finite(item) for name, item in value.items()}
     if isinstance(value, list):

@@ -1,8 +1,7 @@
 """The MCP clients as data: which file, which key, which format, and the client's own command to add a server.
 
-Paths are templates over `Machine.folders`; entries are templates over `fill_template`. The newest location of a
-client comes first. Sources: the clients' own documentation and, for Claude Code, Codex and Gemini, what their
-programs wrote.
+Paths are templates over `Machine.folders`; entries are templates over `fill_template`. The newest location of a client
+comes first. Sources: the clients' documentation and, for Claude Code, Codex and Gemini, the files that they wrote.
 """
 
 from __future__ import annotations
@@ -49,7 +48,7 @@ class McpClient:
     note: LocalizedText | None = None
 
     def file(self, machine: Machine, *, project: bool = False) -> Path | None:
-        """The file to edit: the first that is there, else the first whose folder is, else the first."""
+        """The file to edit: the first that exists, else the first in an existing folder, else the first."""
         candidates = self._candidates(machine, project=project)
         there = [path for path in candidates if path.exists() or path.is_symlink()]
         likely = [path for path in candidates if path.parent.is_dir()]
@@ -115,7 +114,7 @@ CLIENTS: tuple[McpClient, ...] = (
         file_variable="CLINE_MCP_SETTINGS_PATH",
         markers=("{home}/.cline", f"{_STORAGE}/saoudrizwan.claude-dev"),
         stdio=_PLAIN,
-        # Without a type Cline takes a URL for the older SSE transport.
+        # Without a type, Cline uses the older SSE transport for a URL.
         http={"type": "streamableHttp", **_URL},
     ),
     McpClient(
@@ -141,7 +140,7 @@ CLIENTS: tuple[McpClient, ...] = (
         markers=("{codex}",),
         program="codex",
         stdio=_PLAIN,
-        # Codex refuses a token in the file and wants the name of a variable.
+        # Codex does not accept a token in the file, only the name of a variable.
         http={"url": "{url}", "bearer_token_env_var": TOKEN_VARIABLE},
         add_stdio=("codex", "mcp", "add", "{name}", "--", "{argv}"),
         add_http=("codex", "mcp", "add", "{name}", "--url", "{url}", "--bearer-token-env-var", TOKEN_VARIABLE),
@@ -183,7 +182,7 @@ CLIENTS: tuple[McpClient, ...] = (
         files=("{home}/.codeium/windsurf/mcp_config.json",),
         markers=("{home}/.codeium/windsurf",),
         stdio=_PLAIN,
-        # A plain "url" does not connect here.
+        # A plain "url" does not work here.
         http={"serverUrl": "{url}", "headers": _BEARER},
         note=localize("Windsurf became Devin Desktop in June 2026; for newer versions use `devin`."),
     ),

@@ -1,4 +1,4 @@
-"""Read and replace a configuration file: atomically, through links, with its mode kept and a backup made."""
+"""Read and replace a configuration file: atomically, through links, keeping its mode and a backup."""
 
 from __future__ import annotations
 
@@ -42,13 +42,13 @@ def unsupported_form(where: str) -> UneditableConfigError:
 
 
 class StaleConfigError(Exception):
-    """Somebody else wrote the file after we read it; what we made from it is out of date."""
+    """Another program wrote the file after we read it, so our edit is out of date."""
 
 
 @dataclass(frozen=True, slots=True)
 class ConfigFile:
     path: Path
-    """Where the bytes are: the end of all links."""
+    """The real path of the file, after all links."""
     data: bytes | None = None
     mode: int = _NEW_FILE_MODE
 
@@ -64,9 +64,11 @@ class ConfigFile:
 
 
 def read_config(path: Path) -> ConfigFile:
-    """A dotfile is often a link into a folder under version control: the link stays, its target is edited."""
+    """Read a configuration file. Dotfiles are often links into a repository: the link stays, and its target is
+    edited.
+    """
     try:
-        # Not blocking, so that a pipe put in the file's place cannot hold us.
+        # Not blocking, so that a pipe with this name cannot block us.
         fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except FileNotFoundError:
         return ConfigFile(_resolve_links(path))
@@ -82,7 +84,7 @@ def read_config(path: Path) -> ConfigFile:
 
 
 def mentions_dragoman(path: Path) -> bool:
-    """Whether a file is worth a removal; also true of one that cannot be understood."""
+    """Whether the file may contain our entry; also true if it cannot be parsed."""
     try:
         return SERVER_NAME.encode() in path.read_bytes()
     except OSError:
@@ -90,7 +92,9 @@ def mentions_dragoman(path: Path) -> bool:
 
 
 def replace_config(file: ConfigFile, data: bytes, *, now: datetime, system: SystemCalls = REAL_SYSTEM) -> Path | None:
-    """Write beside, compare once more, rename. The name of the backup, where there was something to keep."""
+    """Write a new file beside the old one, compare once more, rename. Returns the name of the backup, if one
+    was made.
+    """
     created: list[Path] = []
     try:
         file.path.parent.mkdir(parents=True, exist_ok=True)
@@ -120,7 +124,7 @@ def _require_editable(status: os.stat_result) -> None:
         raise UneditableConfigError(localize("it is larger than {limit} bytes", limit=_MAX_FILE_SIZE))
     if status.st_uid != os.geteuid():
         raise UneditableConfigError(localize("it is owned by another user (uid {uid})", uid=status.st_uid))
-    # A rename would get past it, but a person or a tool that manages dotfiles made it so on purpose.
+    # A rename would work, but a read-only file was made so on purpose, by a person or a dotfile manager.
     if not status.st_mode & stat.S_IWUSR:
         raise UneditableConfigError(localize("it is read-only"))
 
@@ -138,7 +142,7 @@ def _write_backup(file: ConfigFile, now: datetime, created: list[Path], system: 
     first = file.path.with_name(f"{file.path.name}.bak-{now:%Y%m%d-%H%M%S}")
     others = (first.with_name(f"{first.name}-{count}") for count in range(2, 100))
     backup = next((path for path in (first, *others) if not path.exists()), first)
-    # These files hold other servers' secrets: a copy is never more open than 0600, whatever the original is.
+    # These files hold secrets of other servers, so a copy is never more readable than 0600.
     _write_new(backup, file.data, file.mode & 0o600, created, system)
     return backup
 
@@ -162,6 +166,8 @@ def _write_new(path: Path, data: bytes, mode: int, created: list[Path], system: 
 
 
 def _sync_folder(folder: Path, system: SystemCalls) -> None:
-    """The new file is in place; a folder that cannot be synced (some network disks) is no reason to say it is not."""
+    """Sync the folder. The file is already in place, so a folder that cannot be synced (some network disks) is not an
+    error.
+    """
     with contextlib.suppress(OSError):
         sync_folder(folder, system=system)

@@ -76,7 +76,7 @@ def outcome_messages(done: WriteOutcome) -> list[LocalizedText]:
 
 
 def snippet_messages(desired: DesiredEntry, machine: Machine) -> list[LocalizedText]:
-    """Where a snippet goes and what else it needs."""
+    """Where to paste a snippet, and what else it needs."""
     phrases = (
         [localize("Add this to {path} for {client}:", client=desired.client.title, path=desired.path)]
         if desired.path

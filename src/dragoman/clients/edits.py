@@ -1,7 +1,7 @@
-"""One change to one configuration text, the check that nothing else changed, and a diff that hides secrets.
+"""One edit of a configuration text, the check that nothing else changed, and a diff that hides secrets.
 
-Client files are full of other servers' keys. So the diff hides every string, in changed lines and around them, unless
-it is a key, or a value that we write and that is not a secret.
+These files are full of other servers' keys. So the diff hides every string, in changed lines and around them, except
+keys, and values that we write and that are not secrets.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class EditedText:
     change: Change
     text: str
     before: object = None
-    """Our entry as it was."""
+    """Our previous entry."""
 
 
 def add_entry(client: McpClient, text: str, entry: Entry, transport: Transport) -> EditedText:
@@ -49,7 +49,7 @@ def add_entry(client: McpClient, text: str, entry: Entry, transport: Transport) 
 
 
 def remove_entry(client: McpClient, text: str) -> EditedText:
-    """The container stays, even when it is empty now: we cannot know whether it was there before us."""
+    """Remove our entry. The container stays, even if it is empty: we do not know whether it existed before."""
     servers = _servers(client, text)
     if SERVER_NAME not in servers:
         return EditedText("absent", text)
@@ -60,7 +60,7 @@ def remove_entry(client: McpClient, text: str) -> EditedText:
 
 
 def snippet(client: McpClient, entry: Entry) -> str:
-    """A whole small file with our entry alone: what a person pastes."""
+    """A small file with only our entry, for pasting."""
     shown: str = _TEXT_EDITORS[client.format].new_config(client.container, SERVER_NAME, entry)
     return shown
 
@@ -83,9 +83,9 @@ def _servers(client: McpClient, text: str) -> dict[str, Any]:
 
 
 def _verified(client: McpClient, text: str, edited: EditedText, servers: dict[str, Any]) -> EditedText:
-    """Read the result as the client will: whatever the text looked like, nothing but our entry may differ.
+    """Parse the result as the client will: only our entry may differ.
 
-    A container that held nothing but us may go with us where it has no text of its own (a TOML header).
+    A container that held only our entry may disappear if it has no text of its own (a TOML header).
     """
     wanted = {**_parse(client, text), client.container: servers}
     try:
@@ -106,7 +106,7 @@ _VISIBLE = re.compile(r"[^\r\n]+")
 
 
 def diff(old: str, new: str, *, public: Collection[str]) -> list[str]:
-    """Lines are compared as they are and shown masked, so that a changed secret is still seen to change."""
+    """A diff. Lines are compared unmasked and shown masked, so that a changed secret still shows as a change."""
     before, after = _lines(old), _lines(new)
     shown_before, shown_after = _lines(mask_secrets(old, public)), _lines(mask_secrets(new, public))
     matcher = difflib.SequenceMatcher(None, before, after, autojunk=False)
@@ -117,7 +117,7 @@ def diff(old: str, new: str, *, public: Collection[str]) -> list[str]:
 
 
 def _lines(text: str) -> list[str]:
-    # Not `splitlines`: it also divides at characters that may stand inside a string, which masking then hides.
+    # Not `splitlines`: it also splits at characters that may be inside a string, and the mask would miss parts of it.
     return text.replace("\r\n", "\n").removesuffix("\n").split("\n") if text else []
 
 

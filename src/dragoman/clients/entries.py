@@ -1,4 +1,4 @@
-"""Our entry in a client's configuration: made from the client's template for one transport, and merged with an
+"""Our entry in a client's configuration: built from the client's template for one transport, and merged with an
 existing one.
 """
 
@@ -23,7 +23,7 @@ Transport = Literal["stdio", "http"]
 Entry = dict[str, Any]
 
 
-# What belongs to one transport alone and would contradict an entry of the other.
+# Keys of one transport that would contradict an entry of the other.
 _TRANSPORT_KEYS: Mapping[Transport, frozenset[str]] = {
     "stdio": frozenset({"command", "args"}),
     "http": frozenset({
@@ -36,7 +36,7 @@ _STDIO_KINDS = frozenset({"stdio", "local"})
 
 @dataclass(frozen=True, slots=True)
 class HttpEndpoint:
-    """Where the daemon answers MCP over HTTP, and the secret that opens it."""
+    """The URL of MCP over HTTP, and its token."""
 
     url: str
     token: str = field(repr=False)
@@ -60,7 +60,9 @@ def http_entry(client: McpClient, endpoint: HttpEndpoint) -> Entry:
 
 
 def own_command(client: McpClient, transport: Transport, command: ServerCommand, endpoint: HttpEndpoint) -> list[str]:
-    """The client's own way to add us, or an empty list. Arguments are visible to all, so no secret is ever in one."""
+    """The client's own command to add Dragoman, or an empty list. Arguments are visible to all, so they never have a
+    secret.
+    """
     if transport == "http":
         return list(fill_template(client.add_http, _values(endpoint=endpoint)))
     described = json.dumps({"name": SERVER_NAME, **stdio_entry(client, command)})
@@ -68,7 +70,7 @@ def own_command(client: McpClient, transport: Transport, command: ServerCommand,
 
 
 def merge_entry(existing: object, entry: Entry, transport: Transport) -> Entry:
-    """Our values win, what contradicts them goes, and what the user added (`env`, `disabled`, …) stays."""
+    """Merge entries: our values win, contradicting keys are removed, and the user's own (`env`, `disabled`, …) stay."""
     if not isinstance(existing, Mapping):
         return entry
     kept = {key: value for key, value in existing.items() if not _contradicts(key, value, transport)}
@@ -76,7 +78,7 @@ def merge_entry(existing: object, entry: Entry, transport: Transport) -> Entry:
 
 
 def fill_template(template: Any, values: Mapping[str, Any]) -> Any:
-    """Put values for "{name}" wherever it stands alone; a list for one in a list is spliced into it."""
+    """Replace each string that is "{name}"; a list value is spliced into the surrounding list."""
     if isinstance(template, str):
         return values.get(template[1:-1], template) if template.startswith("{") else template
     if isinstance(template, Mapping):
@@ -102,9 +104,7 @@ def _contradicts(key: str, value: object, transport: Transport) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class DesiredEntry:
-    """The entry that should be in a client's file. `redacted` is the same entry without secrets, for whatever is
-    printed.
-    """
+    """The entry that a client's file should have. `redacted` is the same entry without secrets, for printing."""
 
     client: McpClient
     path: Path | None
@@ -124,7 +124,7 @@ class DesiredEntry:
         return self.path
 
     def public_strings(self, before: object) -> frozenset[str]:
-        """What a diff may show: what we write without its secrets, and which program stood there."""
+        """The strings that a diff may show: ours without secrets, and the previous program."""
         old = before.get("command") if isinstance(before, dict) else None
         return frozenset([*_strings(self.redacted), *([old] if isinstance(old, str) else [])])
 
@@ -158,7 +158,7 @@ def desired_http_entry(
 
 
 def require_no_token(desired: DesiredEntry) -> None:
-    """A project's file is made to be committed; a token in it would be published with it."""
+    """Refuse a token in a project file: such files are committed, which would publish the token."""
     if desired.entry != desired.redacted:
         raise DragomanError(
             "token_in_project_file",

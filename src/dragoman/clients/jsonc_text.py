@@ -1,4 +1,4 @@
-"""Edits of JSON with comments, made in the text, so that every other byte stays as it is."""
+"""Edits of JSON with comments, made in the text, so that every other byte stays the same."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def put(text: str, container: str, name: str, entry: dict[str, Any]) -> str:
 
 
 def drop(text: str, container: str, name: str) -> str:
-    """Take the member out, as often as it stands there: the last of two would otherwise uncover the first."""
+    """Remove every member with this key: removing only the last would make an earlier one effective."""
     while name in parse(text).get(container, {}):
         document = jsonc.parse(text)
         inside = _last(document.members(document.opening), container).value_start
@@ -57,7 +57,7 @@ def _parsed(document: JsoncDocument) -> dict[str, Any]:
 
 
 def _last(members: list[JsoncMember], key: str) -> JsoncMember:
-    """Of two members with one key every client takes the last."""
+    """The last member with this key, which is the one that clients use."""
     return next(member for member in reversed(members) if member.key == key)
 
 
@@ -69,7 +69,9 @@ def _fresh(document: JsoncDocument, value: dict[str, Any]) -> str:
 
 
 def _inserted(document: JsoncDocument, opening: int, key: str, value: object) -> str:
-    """Comments behind the last member stay with it: the comma goes before them, the new member after them."""
+    """Insert after the last member. Its trailing comments stay with it: the comma goes before them, the new member
+    after.
+    """
     members = document.members(opening)
     end = members[-1].end if members else opening + 1
     closing = skip_space(document.strict, end)
@@ -84,7 +86,7 @@ def _inserted(document: JsoncDocument, opening: int, key: str, value: object) ->
 def _layout(
     document: JsoncDocument, opening: int, closing: int, members: list[JsoncMember], value: object
 ) -> tuple[str, str, str]:
-    """The space before a new member, its value in the style of its surroundings, the space before the brace."""
+    """The space before a new member, its value in the style of its surroundings, and the space before the brace."""
     text = document.text
     if members and not _has_newline(text[opening:closing]):
         return " ", json.dumps(value, ensure_ascii=False), ""
@@ -121,7 +123,7 @@ def _comma_after(document: JsoncDocument, position: int) -> int | None:
 
 
 def _start_with_gap(document: JsoncDocument, member: JsoncMember, comma: int | None) -> int:
-    """The white space before a member goes with it, unless its newline ends a comment or divides what remains."""
+    """Where to start the removal: the white space before a member goes too, unless its newline ends a comment."""
     text = document.text
     before = len(text[: member.start].rstrip(SPACE))
     after = comma + 1 if comma is not None and not text[member.end : comma].strip() else member.end
@@ -138,7 +140,7 @@ def _applied(text: str, edits: list[Edit]) -> str:
 
 
 def _written(value: object, unit: str, indent: str, newline: str) -> str:
-    """Objects a member a line, lists on one: how people write these files."""
+    """Format a value as people write these files: one member per line, lists on one line."""
     if not isinstance(value, dict) or not value:
         return json.dumps(value, ensure_ascii=False)
     deeper = indent + unit
@@ -150,7 +152,7 @@ def _written(value: object, unit: str, indent: str, newline: str) -> str:
 
 
 def _unit(document: JsoncDocument) -> str:
-    """The step of indentation, as the first member of the document shows it."""
+    """The indentation of one level, taken from the first member of the document."""
     members = document.members(document.opening)
     if not members or not _starts_line(document.text, members[0].start):
         return _DEFAULT_UNIT
@@ -158,7 +160,7 @@ def _unit(document: JsoncDocument) -> str:
 
 
 def _line(text: str, position: int) -> str:
-    """The part of a line that stands before a position."""
+    """The part of the line before a position."""
     return text[max(text.rfind("\n", 0, position), text.rfind("\r", 0, position)) + 1 : position]
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Literal, TextIO
 
 _CLIPBOARD_TIMEOUT_S = 5.0
-# The variable that must be set for a program to reach a clipboard, and the program.
+# The environment variable that a clipboard program needs, and the program.
 _CLIPBOARD_PROGRAMS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("", ("pbcopy",)),
     ("WAYLAND_DISPLAY", ("wl-copy",)),
@@ -26,7 +26,7 @@ _CLIPBOARD_PROGRAMS: tuple[tuple[str, tuple[str, ...]], ...] = (
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """Handed in everywhere, so that a test describes a machine instead of being one."""
+    """Passed in everywhere, so that tests can describe a machine."""
 
     system: Literal["linux", "macos"]
     home: Path
@@ -39,7 +39,7 @@ class Machine:
         return Path(found) if found else None
 
     def folders(self) -> dict[str, Path]:
-        """The folders that the table of clients names, each with the variable that moves it."""
+        """The folders that the client table names, each with the variable that moves it."""
         config = self._moved("XDG_CONFIG_HOME", self.home / ".config") if self.system == "linux" else None
         support = self.home / "Library" / "Application Support"
         return {
@@ -67,7 +67,7 @@ def this_machine(environment: Mapping[str, str] = os.environ) -> Machine:
 
 
 def copy_text(text: str, machine: Machine, terminal: TextIO) -> str | None:
-    """Copy, and name what did it; None when there is no way."""
+    """Copy the text and return the program that did it; None if there is none."""
     for variable, command in _CLIPBOARD_PROGRAMS:
         if variable and not machine.environment.get(variable):
             continue
@@ -82,10 +82,10 @@ def copy_text(text: str, machine: Machine, terminal: TextIO) -> str | None:
 
 
 def _run_program(command: Sequence[str], text: str, machine: Machine) -> bool:
-    # clip.exe reads the console's code page, unless a byte order mark says UTF-16.
+    # clip.exe reads the console's code page unless a byte order mark says UTF-16.
     data = ("\ufeff" + text).encode("utf-16-le") if command[0] == "clip.exe" else text.encode()
     try:
-        # xclip stays in the background and holds its output open: a pipe there would never end.
+        # xclip stays in the background and keeps its output open, so waiting for a pipe would never end.
         subprocess.run(  # noqa: S603  a fixed table of programs, no shell
             list(command),
             input=data,

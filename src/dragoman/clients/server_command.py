@@ -1,8 +1,8 @@
 """The command that a client's configuration runs to start Dragoman.
 
 A graphical client (Claude Desktop, an editor started from the dock) has not read the shell's profile, so a name that
-works in a terminal may not be found. The absolute path works in both. Clients pass on only a few variables: where
-DRAGOMAN_HOME selects the daemon, `env` in the entry sets it again, which works for every client.
+works in a terminal may not be found. The absolute path works in both. Clients pass on only a few variables: if
+DRAGOMAN_HOME is set, `env` in the entry sets it again, which works in every client.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from dragoman.core.localization import LocalizedText, localize
 SERVER_NAME = "dragoman"
 _ENV = "/usr/bin/env"
 
-# The PATH that launchd gives to programs with a window; every Linux desktop has these two as well.
+# The PATH that launchd gives to graphical programs; Linux desktops have both folders too.
 _SYSTEM_FOLDERS = frozenset({Path("/usr/bin"), Path("/bin")})
 
-# `uvx` and `pipx run` make environments that their own cleaning deletes.
+# `uvx` and `pipx run` create environments that they delete later.
 _TEMPORARY_ENVIRONMENTS = ("/uv/archive-v", "/uv/environments-v", "/pipx/.cache/")
 
 
@@ -36,12 +36,12 @@ class ServerCommand:
         return [self.program, *self.args]
 
 
-# What a file that is shared with others says: their path is not ours.
+# For shared files: the path on another machine differs.
 SHARED_COMMAND = ServerCommand(SERVER_NAME)
 
 
 def find_command(machine: Machine, *, argv0: str | None = None, executable: str | None = None) -> ServerCommand:
-    """What reaches the daemon that this command line reaches."""
+    """The command that reaches the same daemon as this command line."""
     command = _find_program(machine, argv0 or sys.argv[0], executable or sys.executable)
     home = machine.environment.get("DRAGOMAN_HOME", "")
     if not home or not _is_text(Path(home)):
@@ -50,7 +50,7 @@ def find_command(machine: Machine, *, argv0: str | None = None, executable: str 
 
 
 def _find_program(machine: Machine, argv0: str, executable: str) -> ServerCommand:
-    """The script that runs now, else the one beside this interpreter, else the one on PATH, else the plain name."""
+    """The running script, else the one beside this interpreter, else the one on PATH, else the bare name."""
     places = (Path(argv0), Path(executable).with_name(SERVER_NAME))
     lasting = next(
         (place for place in map(_absolute, places) if _is_dragoman(place) and not _is_temporary(place)), None
@@ -62,7 +62,7 @@ def _find_program(machine: Machine, argv0: str, executable: str) -> ServerComman
 
 
 def _absolute(path: Path) -> Path:
-    # Links stay: pipx and uv keep theirs over an upgrade, what they point at may go.
+    # Keep links: those of pipx and uv survive an upgrade, their targets may not.
     return Path(os.path.abspath(path))  # noqa: PTH100  `resolve` follows links, `absolute` keeps ".."
 
 
@@ -75,7 +75,7 @@ def _is_temporary(path: Path) -> bool:
 
 
 def _is_text(path: Path) -> bool:
-    """Configuration files are UTF-8; a path that is not cannot be written into one."""
+    """Whether the path is UTF-8, which configuration files require."""
     try:
         str(path).encode()
     except UnicodeEncodeError:

@@ -1,7 +1,7 @@
-"""Edits of TOML, made in the text one section at a time, so that every other byte stays as it is.
+"""Edits of TOML, made in the text one section at a time, so that every other byte stays the same.
 
-A section runs from its header to the next; ours are `[container.name]` and those below it. Comments and blank lines
-at the end of a section belong to the next one. Inside our own section `tomlkit` keeps what the user wrote.
+A section runs from its header to the next; ours are `[container.name]` and those below it. Comments and blank lines at
+the end of a section belong to the next one. Inside our own section `tomlkit` keeps what the user wrote.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def _below(text: str, container: str, name: str) -> list[TomlSection]:
 
 
 def _changed(section: str, container: str, name: str, entry: dict[str, Any]) -> str:
-    """Set our keys and take out what is not in the entry; comments and order inside the section stay."""
+    """Set our keys and remove those that are not in the entry; comments and order in the section stay."""
     document = tomlkit.parse(section)
     table = document[container][name]
     assert isinstance(table, Table)
@@ -119,8 +119,9 @@ def _sections(text: str) -> list[TomlSection]:
 
 
 def _spans(text: str) -> list[tuple[int, int, int]]:
-    """Start and end of every header, and the end of the last value below it: a bracket that begins a line, outside
-    of strings, comments and values, begins a header."""
+    """Start and end of every header, and the end of the last value below it. A header is a bracket at the start of a
+    line, outside strings, comments and values.
+    """
     spans: list[tuple[int, int, int]] = []
     depth, fresh, start = 0, True, -1
     for match in _TOKEN.finditer(text):
@@ -141,7 +142,7 @@ def _spans(text: str) -> list[tuple[int, int, int]]:
 
 
 def _path(header: str) -> tuple[str, ...]:
-    """The names of a header, as the parser itself reads them; a list of tables is never ours and gets none."""
+    """The names in a header, read by the TOML parser. Arrays of tables are never ours and get an empty path."""
     names: list[str] = []
     inside: Any = tomllib.loads(header)
     while isinstance(inside, dict) and inside:

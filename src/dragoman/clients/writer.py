@@ -1,7 +1,7 @@
 """Write our entry into a client's configuration, or remove it.
 
-A first entry is added by the client's own `mcp add` where it has one: with a deadline, without a shell, and with the
-reason if it fails.
+If a client has its own `mcp add`, it adds the first entry: with a deadline, without a shell, and with the reason if it
+fails.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _ATTEMPTS = 3
 def run_client_command(
     command: Sequence[str], machine: Machine, *, deadline_s: float = DEADLINE_S, system: SystemCalls = REAL_SYSTEM
 ) -> LocalizedText | None:
-    """None when it said that it worked, else why not."""
+    """Run the client's command. Returns None on success, else the reason."""
     with tempfile.TemporaryFile() as output:
         try:
             process = system.spawn(command, environment=machine.environment, cwd=machine.home, output=output.fileno())
@@ -56,8 +56,9 @@ def run_client_command(
 
 
 def _end_process(process: subprocess.Popen[bytes]) -> None:
-    """With its whole group, since these programs are scripts that start others; but what it left behind when it
-    ended by itself is the user's (an editor window), and its number may be somebody else's by now."""
+    """End the process group, because these programs are scripts that start others. If it exited by itself, its children
+    (an editor window) are left alone: the group number may belong to others by now.
+    """
     if process.returncode is None:
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()
@@ -88,8 +89,8 @@ class WriteOutcome:
 class ConfigWriter:
     """Adds, updates and removes our entry in clients' files.
 
-    It holds everything a write needs from outside: the machine, the time and the system calls. It changes nothing but
-    our own entry, and never asks a person: commands do.
+    It holds what a write needs from outside: the machine, the time and the system calls. It changes nothing but our
+    entry, and never asks the user: commands do.
     """
 
     machine: Machine
@@ -98,7 +99,7 @@ class ConfigWriter:
     deadline_s: float = DEADLINE_S
 
     def plan(self, desired: DesiredEntry, *, removing: bool = False) -> WritePlan:
-        """What a write, or a removal, would do, without doing it."""
+        """What a write or removal would do, without doing it."""
         try:
             file = read_config(desired.file)
             if removing:
@@ -108,7 +109,7 @@ class ConfigWriter:
             raise _left_unchanged(desired, refusal, removing=removing) from refusal
 
     def write(self, desired: DesiredEntry) -> WriteOutcome:
-        """Idempotent. A first entry is added by the client's own command where there is one; all else by us."""
+        """Write the entry. Idempotent. The client's own command adds a first entry if there is one."""
         if self.plan(desired).edited.change != "added" or not self._has_command(desired):
             return self._apply(desired, removing=False)
         failure = run_client_command(desired.own_command, self.machine, deadline_s=self.deadline_s, system=self.system)
@@ -125,7 +126,7 @@ class ConfigWriter:
         return bool(desired.own_command) and self.machine.which(desired.own_command[0]) is not None
 
     def _apply(self, desired: DesiredEntry, *, removing: bool) -> WriteOutcome:
-        """Clients write these files too: when one did in between, start again from what it wrote."""
+        """Apply the edit. If a client wrote the file in between, start again from its version."""
         for _ in range(_ATTEMPTS):
             plan = self.plan(desired, removing=removing)
             if plan.edited.change in {"unchanged", "absent"}:

@@ -1,12 +1,12 @@
 """Options of commands, declared once: the fast path parses by them, and the full parser is built from them.
 
-The fast path understands the plain form alone (`--flag`, `--name value`) and declines everything else, which the full
+The fast path understands only the plain form (`--flag`, `--name value`) and declines everything else, which the full
 parser then explains or refuses. Nothing is imported here, not even `typing`: a shell that opens waits for this module.
 """
 
 from __future__ import annotations
 
-TYPE_CHECKING = False  # who starts a shell does not wait for `typing`
+TYPE_CHECKING = False  # no `typing`: it would delay a new shell
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Any, Literal
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     Kind = Literal["flag", "text", "name", "folder", "session", "port", "seconds", "thread", "shell"]
     Help = Callable[[Callable[[str], LocalizedText]], LocalizedText]
 
-# The others are converted and checked, which the full parser does.
+# Other types are converted and checked by the full parser.
 _FAST_KINDS = ("flag", "text", "name", "folder", "session")
 
 
 class Option:
-    """How an option is written, and what it takes. `help` gets `localize` when help is shown, not before."""
+    """How an option is written, and what it takes. `help` is called with `localize` only when help is shown."""
 
     __slots__ = ("default", "help", "is_fast", "keyword", "kind", "names")
 
@@ -44,7 +44,7 @@ class Option:
 
 
 class ParsedOptions:
-    """The options that were given, by their keywords, and the words behind `--`."""
+    """The given options by their keywords, and the words after `--`."""
 
     __slots__ = ("command", "given")
 
@@ -56,7 +56,7 @@ class ParsedOptions:
 def parse_plain(
     options: Iterable[Option], words: Iterable[str], *, takes_command: bool = False
 ) -> ParsedOptions | None:
-    """None for anything but the plain form of fast options, each given once."""
+    """Parse the plain form of fast options, each given once; None for anything else."""
     known = {name: option for option in options if option.is_fast for name in option.names}
     parsed = ParsedOptions()
     rest = iter(words)
@@ -78,5 +78,5 @@ def parse_plain(
 
 
 def _is_plain(value: str, option: Option) -> bool:
-    """A client gives itself its name, which a program passes on: it may begin with a dash."""
+    """Whether the word is a plain value. The name of a client is passed on by a program and may begin with a dash."""
     return value != "" and (option.kind == "name" or not value.startswith("-"))

@@ -55,7 +55,7 @@ def _filled(template: str, values: Mapping[str, object]) -> LocalizedText:
 
 
 def quoted(characters: int) -> Callable[[str], str]:
-    """Show text of others in quotes, cut, with everything escaped that is not ASCII."""
+    """Show foreign text in quotes, cut, with non-ASCII characters escaped."""
     return lambda text: ascii(text[:characters])
 
 
@@ -64,7 +64,7 @@ def cut(characters: int) -> Callable[[str], str]:
 
 
 def or_else(instead: str) -> Callable[[object], object]:
-    """Show this where there is no value."""
+    """Show a replacement if there is no value."""
     return lambda value: value or instead
 
 
@@ -88,15 +88,15 @@ class UsageError(DragomanError):
 def without_traceback(error: _E) -> _E:
     """The error without its traceback, so that it can be kept.
 
-    The traceback would keep alive what was handled there, such as a message of megabytes, in a reference cycle: many
-    peers in a row can fill the memory before the collector runs.
+    The traceback would keep local variables alive, such as a message of megabytes, in a reference cycle: many peers in
+    a row could fill the memory before the collector runs.
     """
     error.__traceback__ = error.__cause__ = error.__context__ = None
     return error
 
 
 def system_refused(error: OSError) -> DragomanError:
-    """A failed system call as a sentence."""
+    """A failed system call as an error with a message."""
     where = error.filename or "?"
     if error.errno in {errno.ENOSPC, errno.EDQUOT}:
         return _file_not_written(path=where)
@@ -124,7 +124,7 @@ journal_io_failed = ErrorSpec(
 
 
 def write_fault_json(fault: DragomanError | None) -> dict[str, str] | None:
-    """Why nothing is recorded now, as part of a report. The reader's side translates it."""
+    """Why nothing is recorded now, as part of a status report. The reader translates it."""
     return None if fault is None else {"code": fault.code, "reason": str(fault.message.values.get("reason", ""))}
 
 

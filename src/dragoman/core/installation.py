@@ -8,7 +8,7 @@ from pathlib import PurePath
 
 
 def install_command(package: str, *, prefix: str = sys.prefix, python: str = sys.executable) -> str:
-    """The command of the tool that created the environment: in those of pipx and uv, pip should not be used."""
+    """The install command of the tool that created the environment: pip should not be used in those of pipx and uv."""
     *_, maker, kind, name = ("", "", *PurePath(prefix).parts)
     if (maker, kind) == ("pipx", "venvs"):
         return f"pipx inject {shlex.quote(name)} {package}"

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-# An unclosed string or comment runs to the end: searching for its end from every later place would take quadratic time,
+# An unclosed string or comment runs to the end: searching its end from every later position would take quadratic time,
 # and these files come from strangers.
 _TOKEN = re.compile(r'"(?:\\.|[^"\\])*"?|//[^\r\n]*|/\*.*?\*/|/\*.*|\s+|[^\s"/,\]}]+|.', re.DOTALL)
 _COMMENT = re.compile(r"//.*|/\*.*\*/", re.DOTALL)
@@ -64,7 +64,7 @@ class JsoncDocument:
         return skip_space(self.strict, 0)
 
     def value(self) -> Any:
-        """The whole value. A document of comments alone has none; check `is_blank` where that is allowed."""
+        """The whole value. A document with only comments has none: check `is_blank` first if that is allowed."""
         try:
             return json.loads(self.strict, parse_constant=_refuse_constant)
         except json.JSONDecodeError as error:
@@ -75,7 +75,7 @@ class JsoncDocument:
             raise JsoncError(1, 1, "nested too deeply") from error
 
     def members(self, opening: int) -> list[JsoncMember]:
-        """The members of the object that opens there, in order and with their repetitions."""
+        """The members of the object that starts there, in order, duplicates included."""
         strict, members = self.strict, []
         for start in self._starts(opening, "}"):
             key, after_key = _DECODER.raw_decode(strict, start)

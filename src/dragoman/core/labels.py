@@ -1,6 +1,6 @@
-"""Labels, states and event descriptions in the reader's language, while data keeps the names of its schema.
+"""Labels, states and event descriptions in the reader's language. Data keeps the names of its schema.
 
-Standard library alone: `dragoman status` prints them.
+Standard library only: `dragoman status` prints them.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ def with_label(label: LocalizedText | str, text: object) -> LocalizedText:
 
 
 def comma_list(parts: Sequence[LocalizedText]) -> LocalizedText:
-    """As one list, in whichever language it is shown."""
+    """A comma-separated list in the reader's language."""
     first, *others = parts
     for other in others:
         first = localize("{first}, {second}", first=first, second=other)
@@ -24,13 +24,13 @@ def comma_list(parts: Sequence[LocalizedText]) -> LocalizedText:
 
 
 def semicolon_list(parts: Sequence[LocalizedText]) -> LocalizedText:
-    """As one line of clauses."""
+    """Clauses joined with semicolons."""
     first, *rest = parts
     return localize("{first}; {rest}", first=first, rest=semicolon_list(rest)) if rest else first
 
 
 def label_of(value: str) -> LocalizedText:
-    """The label of a state, a reason, an owner or a detail. An unknown word is somebody's own, and stays."""
+    """The label of a state, a reason, an owner or a detail. Unknown words are shown unchanged."""
     return _LABELS.get(value) or localize("{text}", text=value)
 
 
@@ -61,11 +61,11 @@ _LABELS: Mapping[str, LocalizedText] = {
         localize("exited"),
         localize("limit"),
         localize("lost"),
-        # What a watched variable is watched for.
+        # Kinds of access to a watched variable.
         localize("read"),
         localize("write"),
         localize("readWrite"),
-        # Terminals: their state, why they ended, and whose they are.
+        # Terminals: state, why they ended, and owner.
         localize("live"),
         localize("ended"),
         localize("client_left"),
@@ -75,10 +75,10 @@ _LABELS: Mapping[str, LocalizedText] = {
         localize("daemon_died"),
         localize("person"),
         localize("agent"),
-        # The kinds of live sessions of a daemon.
+        # Kinds of active sessions.
         localize("debug"),
         localize("terminal"),
-        # A gateway's connection.
+        # State of the gateway connection.
         localize("disconnected"),
         localize("connecting"),
         localize("connected"),
@@ -86,7 +86,7 @@ _LABELS: Mapping[str, LocalizedText] = {
         localize("degraded"),
         localize("paused"),
         localize("error"),
-        # An editor's problems.
+        # Severity of a problem in the editor.
         localize("warning"),
         localize("information"),
         localize("hint"),
@@ -98,7 +98,7 @@ _LABELS: Mapping[str, LocalizedText] = {
         localize("listens"),
         localize("connects to"),
         localize("waits for"),
-        # What an error is about.
+        # Labels of error details.
         localize("debugger says"),
         localize("args"),
         localize("at"),
@@ -145,9 +145,8 @@ _LABELS: Mapping[str, LocalizedText] = {
 
 
 def event_text(kind: str, text: str, body: Mapping[str, Any]) -> LocalizedText:
-    """The description of an event.
-
-    Values of people, programs and files stay as they are, and so does an unknown kind.
+    """The description of an event. Values from people, programs and files stay unchanged, and so does an
+    unknown kind.
     """
     words = kind.replace(".", " ")
     about = {name: " ".join(str(value).split()) for name, value in body.items() if isinstance(value, str | int)}
@@ -201,4 +200,4 @@ _EVENT_LABELS: Mapping[str, LocalizedText] = {
         localize("debug afterwards_failed"),
     )
 }
-"""By the first words of the events' texts, as they are written there."""
+"""By the prefix of the event's stored text."""

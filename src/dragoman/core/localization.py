@@ -1,7 +1,7 @@
 """Text for people: an English template with named values, shown in the reader's language.
 
-The template is the key of the translation; a test fails where the Chinese one is missing. Standard library alone: the
-fast commands print text before anything heavy is imported.
+The template is the key of the translation; a test fails if the Chinese is missing. Standard library only: the fast
+commands print text before anything heavy is imported.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class LocalizedText:
 
 
 def localize(template: str, /, **values: object) -> LocalizedText:
-    """The only way to make a phrase, so that a test can find every template in the source."""
+    """Make a localized text. Nothing else does, so that a test can find every template in the source."""
     return LocalizedText(template, values)
 
 
@@ -47,7 +47,7 @@ def join_texts(between: str, parts: Iterable[object]) -> LocalizedText:
 
 
 def join_sentences(sentences: Iterable[LocalizedText | str | None], language: Language) -> str:
-    """Join sentences. Chinese has no space between them, and each but the last gets its full stop."""
+    """Join sentences. Chinese has no space between them, and each except the last gets its full stop."""
     texts = [
         text for it in sentences if it and (text := it.in_language(language) if isinstance(it, LocalizedText) else it)
     ]
@@ -70,7 +70,7 @@ def localized_str(phrase: LocalizedText) -> LocalizedStr:
 
 
 def text_in_language(text: str, language: Language) -> str:
-    """The text in a language. A plain string is somebody's own words, and stays."""
+    """The text in a language. A plain string stays as it is."""
     return text.phrase.in_language(language) if isinstance(text, LocalizedStr) else text
 
 
@@ -102,7 +102,7 @@ def _translate(template: str) -> str:
 
 @functools.cache
 def _catalogue() -> gettext.NullTranslations:
-    """English in a checkout whose catalogues have not been compiled."""
+    """The compiled catalogue; English if it has not been compiled."""
     import gettext  # noqa: PLC0415  only loaded for those who read another language
 
     return gettext.translation("dragoman", Path(__file__).parents[1] / "locale", ["zh_CN"], fallback=True)

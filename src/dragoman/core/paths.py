@@ -1,6 +1,6 @@
 """Where Dragoman keeps its files: configuration, state and runtime folders, and every file inside them.
 
-Standard library alone: the stdio pump and `dragoman status` need them within milliseconds. `DRAGOMAN_HOME` moves
+Standard library only: the stdio pump and `dragoman status` need them within milliseconds. `DRAGOMAN_HOME` moves
 everything under one folder, so that tests and `make run` never touch a user's own daemon.
 """
 
@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-# sockaddr_un holds 104 bytes on macOS and 108 on Linux, with a closing NUL.
+# sockaddr_un holds 104 bytes on macOS and 108 on Linux, including a NUL.
 SOCKET_PATH_LIMIT = 100
 
 
@@ -33,7 +33,7 @@ class Paths:
         return self.state / "tokens"
 
     def token_file(self, purpose: str) -> Path:
-        """One per purpose: each can be given away, watched and revoked by itself."""
+        """One file per purpose, so that each token can be shared and revoked separately."""
         return self.tokens_folder / purpose
 
     @property
@@ -47,17 +47,17 @@ class Paths:
 
     @property
     def port_file(self) -> Path:
-        """The port that was served last."""
+        """The port that the last daemon listened on."""
         return self.state / "port"
 
     @property
     def preferences_file(self) -> Path:
-        """What a person chose at the page."""
+        """Settings that the user chose on the page."""
         return self.state / "page.json"
 
     @property
     def written_file(self) -> Path:
-        """The list of files in a person's projects that Dragoman wrote to."""
+        """The list of files that Dragoman wrote in the user's projects."""
         return self.state / "written.json"
 
     @property
@@ -78,17 +78,17 @@ class Paths:
 
     @property
     def omnish_socket(self) -> Path:
-        """For shell wrappers, Dragoman's own and others that speak the protocol."""
+        """The socket for shell wrappers, Dragoman's own and others that speak the protocol."""
         return self.runtime / "omnish.sock"
 
     @property
     def dap_socket(self) -> Path:
-        """For editors that speak the Debug Adapter Protocol, from its first byte."""
+        """The socket for editors that speak the Debug Adapter Protocol from the first byte."""
         return self.runtime / "dap.sock"
 
     @property
     def terminal_folder(self) -> Path:
-        """What is derived from the record of terminals and can be rebuilt: the index of their output."""
+        """Data derived from recorded terminals that can be rebuilt: the index of their output."""
         return self.state / "terminal"
 
 
@@ -109,10 +109,8 @@ def _macos() -> Paths:
 
 
 def _xdg(environment: Mapping[str, str]) -> Paths:
-    """Not XDG_RUNTIME_DIR:
-
-    MCP clients start Dragoman with a handful of variables, cron and ssh with others, and a client that looked for the
-    socket in another folder would start a second daemon.
+    """An XDG folder. XDG_RUNTIME_DIR is not used: MCP clients, cron and ssh start Dragoman with different variables,
+    and a client that looked for the socket in another folder would start a second daemon.
     """
     config = _absolute(environment, "XDG_CONFIG_HOME", ".config") / "dragoman"
     state = _absolute(environment, "XDG_STATE_HOME", ".local/state") / "dragoman"
@@ -120,15 +118,15 @@ def _xdg(environment: Mapping[str, str]) -> Paths:
 
 
 def _absolute(environment: Mapping[str, str], variable: str, default: str) -> Path:
-    """A relative path would mean a different folder in every working folder: the XDG rules say to ignore it."""
+    """An absolute path from a variable. The XDG rules say to ignore a relative one."""
     named = Path(environment.get(variable, ""))
     return named if named.is_absolute() else Path.home() / default
 
 
 def _short(runtime: Path) -> Path:
-    """A socket's path must fit the kernel's field: a folder too deep is replaced by one with a hashed name.
+    """A folder for sockets with a path that fits the kernel's limit: a deep one is replaced by one with a hashed name.
 
-    Not in TMPDIR, which differs between a desktop's programs, shells and services.
+    Not in TMPDIR, which differs between desktop programs, shells and services.
     """
     if len(os.fsencode(runtime / "dragoman.sock")) <= SOCKET_PATH_LIMIT:
         return runtime

@@ -1,6 +1,7 @@
 """`python -m dragoman.daemon`: started by the launcher, or in the foreground by `dragoman up --foreground`.
 
-In the background the first and only line on standard output is JSON for the launcher: what runs, or why nothing does.
+In the background, the first and only line on standard output is JSON for the launcher: the running daemon's state, or
+the error.
 """
 
 from __future__ import annotations
@@ -12,12 +13,12 @@ from dragoman.daemon.signals import ending_signals
 
 _ENDED_BY = ending_signals()
 
-# While the rest is imported there is nothing to let go of: a Ctrl-C ends us at once and without a traceback.
+# Nothing has been opened while the rest is imported: Ctrl-C exits at once and without a traceback.
 for _number in _ENDED_BY:
     signal.signal(_number, signal.SIG_DFL)
-signal.pthread_sigmask(signal.SIG_UNBLOCK, _ENDED_BY)  # `up --foreground` held it back while Python itself started
+signal.pthread_sigmask(signal.SIG_UNBLOCK, _ENDED_BY)  # `up --foreground` blocked it while Python itself started
 
-# Nearly a thousand modules stay as long as we do: no garbage is among them, neither now nor at any later look.
+# Nearly a thousand modules stay loaded: the garbage collector need not scan them, now or later.
 gc.disable()
 
 import argparse  # noqa: E402
@@ -56,9 +57,9 @@ def main() -> int:
 
 
 async def _run(arguments: argparse.Namespace, paths: Paths, reporter: StartupReporter) -> None:
-    """The right first, then the weight: of several starts at once, all but one end before they have loaded much.
+    """Take the lock before the heavy imports: of several simultaneous starts, all but one exit quickly.
 
-    Who waits for another's end loads meanwhile, and takes its place the sooner.
+    A start that waits for another daemon to stop imports meanwhile, so that it can take over sooner.
     """
     instance = None if arguments.wait_for_lock else Instance(paths)
     if instance is not None:
@@ -88,7 +89,7 @@ def _parse() -> argparse.Namespace:
 
 
 def _end_for_certain() -> None:
-    """A thread that hangs in a dead file system must not keep the lock, and nothing is left to be interrupted."""
+    """Exit even if a thread hangs, for example in a dead file system: it must not keep the lock."""
     for number in _ENDED_BY:
         signal.signal(number, signal.SIG_IGN)
     watchdog = threading.Timer(_ENDS_WITHIN_S, os._exit, [70])

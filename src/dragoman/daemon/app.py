@@ -81,8 +81,11 @@ _JOURNAL_TIMEOUT_S = 1.0
 
 
 def install_signal_handlers(stop: anyio.Event) -> None:
-    """From before the lock until the process is gone. Handlers that an event loop installs are taken out again at its
-    end, and a second Ctrl-C in that moment would tear the end apart: these stay."""
+    """Handle signals from before the lock until the process exits.
+
+    An event loop removes its own handlers when it ends, and a second Ctrl-C at that moment would interrupt the
+    shutdown; these handlers stay.
+    """
     loop = asyncio.get_running_loop()
 
     def note(number: int) -> None:
@@ -91,7 +94,7 @@ def install_signal_handlers(stop: anyio.Event) -> None:
         stop.set()
 
     def received(number: int, _: object) -> None:
-        with contextlib.suppress(RuntimeError):  # the loop has ended, and so have we nearly
+        with contextlib.suppress(RuntimeError):  # the loop has ended, and the process is about to exit
             loop.call_soon_threadsafe(note, number)
 
     for number in ending_signals():
@@ -105,18 +108,19 @@ STORES = (breakpoints.STORE, trust.STORE, COMMAND_STORE, conversations.STORE, *c
 class DaemonOptions:
     workspace: Path
     port: int | None = None
-    """The port a person asked for: that one, or the start fails. None: the settings' port, or else the last one, or any
-    that is free."""
+    """The port that the user named: it is used, or the start fails. None: the port of the settings, the last one, or
+    any free port.
+    """
     terminal_logs: bool = False
     verbose: bool = False
     wait_for_lock_s: float = 0.0
     owns_process: bool = True
-    """Whether signals to this process are for the daemon; not so where a test runs it beside other things."""
+    """Whether signals to this process are for the daemon; false if a test runs it beside other things."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunningDaemon:
-    """What whoever started the daemon gets once everything answers."""
+    """What the starter of the daemon gets once everything is ready."""
 
     state: DaemonState
     login_code: str
@@ -133,9 +137,9 @@ async def run(
     live_sessions: LiveSessions | None = None,
     instance: Instance | None = None,
 ) -> None:
-    """Be the daemon until a signal, a `shutdown` call or a cancellation; then let go of everything in order.
+    """Run the daemon until a signal, a `shutdown` call or a cancellation; then close everything in order.
 
-    The right to be it is asked for here, unless it is held already.
+    It acquires the lock, unless `instance` already has it.
     """
     stop = anyio.Event()
     if options.owns_process:
@@ -158,7 +162,7 @@ async def _hold(
     ready: ReadyCallback,
     live_sessions: LiveSessions,
 ) -> None:
-    # A process of our own keeps the lock to its last breath: who gets it next is alone in the process table too.
+    # The daemon's own process keeps the lock until it exits, so that the next daemon never runs beside it.
     release = instance.withdraw if options.owns_process else instance.release
     try:
         settings = load_settings(paths)
@@ -228,7 +232,7 @@ def _every_tool(
     rule: FileAccessPolicy,
     redactor: Redactor,
 ) -> list[Tool]:
-    """All tools, in the order in which they are shown."""
+    """All tools, in display order."""
     shown = canvas_subjects(debugger.service, terminal.tools, rule=rule, redactor=redactor)
     return [
         *debugger.tools,
@@ -240,7 +244,7 @@ def _every_tool(
 
 
 class _Services:
-    """Everything that runs between the start and the end: it wires the domains to the tools and the servers."""
+    """Everything that runs between start and shutdown: it connects the domains with the tools and the servers."""
 
     def __init__(
         self,
@@ -369,7 +373,9 @@ class _Services:
         return {"version": __version__, "lag_ms": self._lag.latest_ms()}
 
     async def _record_end(self) -> None:
-        """A full disk or a dead one must not keep us: the record then lacks its last line, and the log says why."""
+        """Record the end. A full or broken disk must not delay the shutdown: the log then says why the event is
+        missing.
+        """
         try:
             with anyio.fail_after(_JOURNAL_TIMEOUT_S):
                 await self._journal.append([_lifecycle_event("daemon.ended", self._state)])
@@ -405,7 +411,7 @@ def _start_logging(options: DaemonOptions, paths: Paths, settings: Settings, tok
 
 
 def _listen(options: DaemonOptions, paths: Paths, settings: Settings) -> TcpListeners:
-    """A port of nobody's choice is the one that was served last, where that is free: clients were given it."""
+    """Listen. If the user named no port, prefer the last one: clients may have its address."""
     wanted = settings.port if options.port is None else options.port
     if options.port:
         tcp = listen_tcp(settings.bind, wanted)
@@ -434,19 +440,21 @@ def _state(options: DaemonOptions, paths: Paths, settings: Settings, port: int) 
 
 
 def _page_caller(state: DaemonState) -> Caller:
-    """Whoever is at the page, in the folder that the daemon was started in."""
+    """The user of the page, in the folder where the daemon was started."""
     workspace = Path(state.workspace)
     return Caller(id="page", name="the page", workspace=workspace, cwd=workspace, environment=login_environment())
 
 
 def _anonymous_editor(state: DaemonState) -> EditorContext:
-    """Whoever connects to the editors' socket itself: its configuration says where, and with what, a program runs."""
+    """An editor that connects to the socket directly: its configuration says where and with which environment a program
+    runs.
+    """
     workspace = Path(state.workspace)
     return EditorContext(workspace, workspace, login_environment())
 
 
 def _first_error(errors: BaseExceptionGroup[BaseException]) -> BaseException:
-    """One failure ends us; whatever else fails on the way down is its consequence."""
+    """The first error of a group: the others are its consequences."""
     first = errors.exceptions[0]
     return _first_error(first) if isinstance(first, BaseExceptionGroup) else first
 

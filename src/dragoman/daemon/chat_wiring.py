@@ -1,5 +1,5 @@
-"""Wires up chat and canvas: conversations, runs, the agent that answers, the gateway server, and the subjects that
-the canvas can draw.
+"""Wires up chat and canvas: conversations, runs, the agent that answers, the gateway server, and the subjects that the
+canvas can draw.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ _MAX_DECLINED = 100
 
 
 class ChatTools:
-    """The tools as a chat's agents see them. A caller's mistake is an answer, not an exception."""
+    """The tools as the agents of a chat see them. A wrong call is an answer, not an exception."""
 
     def __init__(self, toolbox: ToolRegistry, workspace: Path) -> None:
         self._toolbox = toolbox
@@ -86,12 +86,12 @@ class ChatTools:
 
 @dataclass(frozen=True, slots=True)
 class ChatTrust:
-    """A person's trust in a folder, given in reply to the chat's own question about that folder."""
+    """Trust in a folder, given by the user in reply to a question of the chat."""
 
     book: TrustedFolders
     approvals: Approvals
     declined: deque[tuple[str, str]] = field(default_factory=lambda: deque(maxlen=_MAX_DECLINED))
-    """Runs and folders: an agent that tries once more does not make the same question appear again."""
+    """Declined questions, by run and folder: a retry does not ask again."""
 
     async def ask(self, asked: AgentRequest, folder: str, tool: str) -> bool:
         place = await anyio.to_thread.run_sync(real_folder, Path(folder))
@@ -114,7 +114,9 @@ class ChatWiring:
     group: TaskGroup
 
     async def load(self) -> None:
-        """From the stores: at the start, and after something was forgotten there, which is told to who has it open."""
+        """Load from the stores: at the start, and after events were erased. Open clients learn which conversations are
+        gone.
+        """
         before = {it.key for it in self.conversations.all()}
         await self.conversations.load()
         await self.canvas.load()
@@ -136,7 +138,7 @@ class ChatWiring:
         trust: TrustedFolders,
         evaluators: Callable[[str, Mapping[str, Any]], Evaluators],
     ) -> GatewayEndpoint:
-        """With every tool there is: the canvas is among them, so this comes after `operations`."""
+        """Create the gateway endpoint. It needs all tools, including those of the canvas, so it comes after `tools`."""
         tools = ChatTools(toolbox, workspace)
         trust_prompt = ChatTrust(trust, self.approvals)
         commands = CommandAgent(tools, trust_prompt)
@@ -163,7 +165,7 @@ class ChatWiring:
 
 @asynccontextmanager
 async def wire_chat(journal: Journal, tokens: Tokens, links: AccessLinks) -> AsyncIterator[ChatWiring]:
-    """At the end of the block no run goes on; what was said is kept."""
+    """Run the chat. When the block ends, all runs are stopped; their messages are kept."""
     clock = SystemClock()
     async with anyio.create_task_group() as group:
         conversations, canvas = Conversations(journal, clock), CanvasService(journal, clock)
@@ -178,7 +180,7 @@ async def wire_chat(journal: Journal, tokens: Tokens, links: AccessLinks) -> Asy
 
 
 def _error_data(error: DragomanError, language: Language) -> dict[str, Any]:
-    """In the words of tools whose failures have a shape of their own."""
+    """The error in the form of the tools that return errors as results."""
     hint = error.hint.in_language(language) if error.hint else None
     told = {"code": error.code, "message": error.message.in_language(language), "hint": hint}
     return {**told, "details": getattr(error, "details", {})}
@@ -212,7 +214,7 @@ class _FailureSubject:
     terminal: ToolRegistry
 
     async def __call__(self, caller: Caller, command_id: str) -> dict[str, Any]:
-        """Of a command that is named: its own output, whatever became of it."""
+        """Read the named command's output, or the last failure."""
         if not command_id:
             return self._require_found(await self._call_tool("get_last_failure", {}, caller))
         shown = await self._call_tool("get_command_output", {"command_id": command_id}, caller)

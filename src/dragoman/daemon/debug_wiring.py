@@ -1,9 +1,9 @@
-"""Wires up debugging: supervised processes, adapters, sessions and the tools over them.
+"""Wires up debugging: supervised processes, adapters, sessions and their tools.
 
-`evaluators_for` says which debuggers an agent's text can reach, and so by which rule it is judged before a person is
-asked. A breakpoint outlives sessions: its condition reaches any debugger that takes its file, even one that starts
-later in another language. Other text reaches the session it names, or one that runs. If neither a session nor a file
-of a known language decides, it may reach a debugger of an editor that Dragoman knows nothing of.
+`evaluators_for` returns the debuggers that an agent's expression can reach, which decides how it is checked before the
+user is asked. A breakpoint outlives sessions: its condition reaches any debugger for its file, even one that starts
+later. Other expressions reach the session they name, or an active one. If neither a session nor a file of a known
+language decides, an unknown debugger in an editor may evaluate it.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def evaluators_for(
 def _dialects_reached(
     tool: str, arguments: Mapping[str, Any], adapters: Sequence[AdapterSpec], live: Sequence[DebugSession]
 ) -> Iterator[AdapterQuirks]:
-    """Nothing where it is not known."""
+    """The quirks of the debuggers that may evaluate it; empty if unknown."""
     session_id = arguments.get("session_id")
     if tool not in _OUTLIVES_SESSIONS and session_id:
         yield from (it.launch.quirks for it in live if it.id == session_id)
@@ -74,7 +74,7 @@ def _dialects_reached(
         return
     files = [_file(place) for place in _places(arguments)]
     if not all(map(is_source_file, files)):
-        return  # a debugger that only an editor has may take it: nobody here knows what that makes of a text
+        return  # an unknown debugger in an editor may get it, and what that does with the text is unknown
     dialects = [*(it.quirks for it in adapters), *(it.launch.quirks for it in live)]
     yield from (it for it in dialects if any(not is_other_language(file, it.suffixes) for file in files))
 
@@ -85,7 +85,7 @@ def _places(arguments: Mapping[str, Any]) -> Sequence[Any]:
 
 
 def _file(place: Any) -> str:
-    """Empty where a function or nothing is named: that comes to any debugger."""
+    """The file of a breakpoint; empty for a function or nothing, which any debugger may get."""
     file = place.get("file_path") if isinstance(place, Mapping) else None
     return file if isinstance(file, str) else ""
 
@@ -95,7 +95,7 @@ class DebugWiring:
     service: DebugService
     tools: Sequence[Tool]
     evidence: Callable[[FailedCommands], Sequence[Tool]]
-    """The operations that need the record of the terminals as well."""
+    """The evidence tools, which also need the terminal record."""
     waits: OpenWaits
     runs: DebugRuns
     resources: ResourceProvider
@@ -120,7 +120,7 @@ async def wire_debugging(
     adapters: Sequence[AdapterSpec],
     port_users: frozenset[int],
 ) -> AsyncIterator[DebugWiring]:
-    """At the end of the block no session and no process of one lives."""
+    """Run debugging. When the block ends, all sessions and their processes have ended."""
     clock = SystemClock()
     waits = OpenWaits(clock)
 

@@ -1,5 +1,5 @@
-"""Wires editors to debugging: a person's sessions that are lent to agents, sessions that an editor is asked to start,
-and variables only an editor knows.
+"""Wires editors to debugging: sessions that a user lends to agents, sessions that an editor is asked to start, and
+variables that only an editor knows.
 """
 
 from __future__ import annotations
@@ -50,17 +50,17 @@ _FEATURES = frozenset({"debug.start", "debug.stop"})
 
 
 Released = Callable[[Editor, str, str], None]
-"""An editor, its own name for a session, and why nobody here has that any more."""
+"""Called with an editor, its id for a session, and why the daemon no longer uses that session."""
 
 
 @dataclass(eq=False, slots=True)
 class RequestedLaunch:
-    """A session that an editor was asked to start, and has not lent yet."""
+    """A session that an editor was asked to start and has not lent yet."""
 
     editor: Editor
     backend: EditorLaunchBackend
     client: Caller
-    """The person, in the folder of whoever asked."""
+    """The user, in the workspace of the client that asked."""
     session: DebugSession | None = None
 
 
@@ -89,7 +89,7 @@ class EditorLaunches:
         self._requested: dict[str, RequestedLaunch] = {}
 
     def debuggers(self, workspace: Path) -> Mapping[str, WindowDebugger]:
-        """By type. Of several windows that have one, it is the window that a person looked at last."""
+        """By type. If several windows offer one, the window that the user focused last is used."""
         able = [it for it in self._editors.editors_for_folder(workspace) if it.about.features >= _FEATURES]
         return {type: self._debugger(it, type) for it in reversed(able) for type in it.about.debug_types}
 
@@ -122,7 +122,7 @@ class EditorLaunches:
         return backend
 
     def lent(self, editor: Editor, id: str) -> RequestedLaunch | None:
-        """Once, and by the editor that was asked."""
+        """Take the request that this editor was asked to start; None if it is unknown or already taken."""
         requested = self._requested.get(id)
         if requested is None or requested.editor is not editor:
             return None
@@ -133,7 +133,9 @@ Json = dict[str, Any]
 
 
 async def editor_variable(editors: EditorRegistry, workspace: Path, variable: str) -> str | None:
-    """What a variable of launch.json stands for; None where no editor is there to say. A command of an editor runs."""
+    """The value of a launch.json variable from an editor; None if no editor can tell. A `command:` variable runs a
+    command.
+    """
     start = CURRENT_START.get()
     if start is not None and variable in start.variables:
         return start.variables[variable]
@@ -156,7 +158,7 @@ async def editor_variable(editors: EditorRegistry, workspace: Path, variable: st
 class _Loan:
     backend: EditorBackend
     client: Caller
-    """The person, in the folder of the session."""
+    """The user, in the workspace of the session."""
     session: DebugSession | None = None
 
 
@@ -166,9 +168,9 @@ class _NotLent(msgspec.Struct, frozen=True):
 
 
 class LentSessions:
-    """Debug sessions that a person lends to agents, by editor and by the editor's own name for the session.
+    """Debug sessions that a user lends to agents, by editor and the editor's session id.
 
-    A loan ends with the editor, with the session, or when the person takes it back. It never removes the person's own
+    A loan ends with the editor, with the session, or when the user takes it back. It never removes the user's own
     breakpoints.
     """
 
@@ -218,7 +220,7 @@ class LentSessions:
         return {"session_id": loan.session.id}
 
     def _begin_requested(self, editor: Editor, offer: SessionOffer, start: str) -> Json:
-        """What an agent asked that editor to start. Nothing is waited for: the editor tells of it right after this."""
+        """Adopt a session that an agent asked this editor to start. It returns at once: the editor's events follow."""
         requested = self._launches.lent(editor, start)
         if requested is None:
             raise DragomanError("not_taken", localize("The request for this session has expired."))
@@ -227,7 +229,7 @@ class LentSessions:
         return {"session_id": requested.session.id if requested.session else ""}
 
     def not_lent(self, workspace: Path) -> list[str]:
-        """What a person debugs in this folder and has not lent, by the names that the editor gives."""
+        """Names of sessions that the user is debugging in this folder and has not lent."""
         every = (it for told in self._not_lent.values() for it in told)
         return [it.name for it in every if Path(it.folder) == workspace]
 
@@ -246,7 +248,7 @@ class LentSessions:
     async def _ended(self, editor: Editor, params: Json) -> None:
         loan = self._lent.pop(
             _key(editor, params), None
-        )  # at once: the same may be lent again while the last loan is put away
+        )  # first: the same session may be lent again while this loan is closed
         if loan is None:
             return
         if params.get("why") == "taken_back":
@@ -255,7 +257,7 @@ class LentSessions:
         loan.backend.ended()
 
     async def _on_breakpoint_changed(self, editor: Editor, params: Json) -> Json:
-        """The last writer wins, also where it is the person: in the folder of the session, whoever set it."""
+        """Apply the user's change to an agent's breakpoint in the session's workspace: the last writer wins."""
         marked, loan = read_breakpoint_change(params), self._loan(editor, params)
 
         def is_meant(it: Breakpoint) -> bool:
@@ -270,7 +272,7 @@ class LentSessions:
         return {"count": len(found)}
 
     async def _on_own_breakpoints(self, editor: Editor, params: Json) -> Json:
-        """The person's own breakpoints, which the editor sets itself: told here so that all see one set."""
+        """Record the user's own breakpoints, which the editor sets itself, so that everyone sees the same set."""
         loan, told = self._loan(editor, params), read_person_breakpoints(params)
         session = loan.session
         if session is None:
@@ -290,12 +292,12 @@ class LentSessions:
         return loan
 
     def _released(self, editor: Editor, session: str, why: str) -> None:
-        """Before it is told, so that the editor may lend it again at once."""
+        """Remove the loan before the editor is notified, so that it can lend the session again at once."""
         self._lent.pop((editor.id, session), None)
         editor.notify("debug.released", {"session": session, "why": why})
 
     def _drop(self, key: tuple[str, str], loan: _Loan) -> None:
-        """Not where it was lent again meanwhile."""
+        """Remove the loan, unless the session was lent again meanwhile."""
         if self._lent.get(key) is loan:
             del self._lent[key]
 
@@ -307,7 +309,7 @@ class LentSessions:
                 self._drop(key, loan)
 
     async def _hold(self, key: tuple[str, str], loan: _Loan, session: DebugSession) -> None:
-        """As long as the person debugs, it is in use, whether an agent looks at it or not."""
+        """Keep the session in use while the user debugs, whether or not an agent inspects it."""
         try:
             with self._service.followed(session.id, loan.client.id):
                 while session.ended is None:
@@ -336,7 +338,7 @@ def _own_breakpoint(mark: PersonBreakpoint, owner: str, session: str) -> Breakpo
 
 
 def _folder(editor: Editor, params: Json) -> Path:
-    """One that the editor has open: sessions of a window without a folder belong nowhere."""
+    """The session's folder, which must be open in the editor."""
     folder = Path(str(params.get("folder", "")))
     if folder not in editor.about.folders:
         raise DragomanError("not_taken", localize("This session's folder is not open in the editor."))

@@ -1,8 +1,8 @@
-"""The second connection to the upstream gateway: as a node whose canvas its agents draw on, once a person has
+"""The second connection to the upstream gateway: a node with a canvas that the gateway's agents draw on, after the user
 approved it.
 
-Gateways up to 2026.5 draw on nodes; later ones have pages of their own for that. No script is run, and no foreign
-page is loaded.
+Gateways up to 2026.5 draw on nodes; later ones have their own pages for that. No script runs, and no foreign page is
+loaded.
 """
 
 from __future__ import annotations
@@ -42,18 +42,20 @@ log = logging.getLogger(__name__)
 _LAST_WITH_NODES = (2026, 5)
 _ACTIONS_TIMEOUT_S = 3600.0
 _ACP = ":acp:"
-"""A gateway takes no node's request into such a session, without a word; it does take a message."""
+"""Gateways silently drop a node's agent request for such a session, but accept a chat message."""
 
 
 class CanvasCommands:
     def __init__(self, canvas: CanvasService, journal: Journal, session: Callable[[], str]) -> None:
-        """`session` is where the agent that draws just now runs: a command does not say whose it is."""
+        """`session` returns the session of the agent that is drawing: commands do not name it."""
         self._session = session
         self._canvas = canvas
         self._journal = journal
 
     def table(self) -> Mapping[str, NodeCommand]:
-        """What is declared to the gateway. It is not asked for pictures: only a browser could take them."""
+        """The commands that are declared to the gateway. Snapshots are not among them: only a browser could
+        take one.
+        """
         return {
             "canvas.present": self._present,
             "canvas.hide": self._hide,
@@ -64,7 +66,7 @@ class CanvasCommands:
         }
 
     def refused(self) -> Mapping[str, NodeCommand]:
-        """Not declared, so a gateway does not pass them on; one that does is told why not."""
+        """Commands that are not declared; a gateway that sends one anyway gets a reason."""
         return {"canvas.eval": self._eval, "canvas.snapshot": self._snapshot}
 
     async def _present(self, params: Mapping[str, Any]) -> Any:
@@ -75,7 +77,7 @@ class CanvasCommands:
         return {"ok": True}
 
     async def _hide(self, _: Mapping[str, Any]) -> Any:
-        """The page is the person's: they are told, and what was drawn stays."""
+        """Record the wish to hide the canvas. The page belongs to the user, so the drawing stays."""
         await self._record_event("canvas.hidden", "an agent behind the gateway is done with the canvas")
         return {"ok": True}
 
@@ -100,7 +102,7 @@ class CanvasCommands:
         raise NodeCommandError("CANVAS_SNAPSHOT_UNAVAILABLE", "this canvas is drawn by the person's browser, not here")
 
     async def _draw(self, document: object) -> list[str]:
-        """Strictly: the agent is told what to repair, and where."""
+        """Draw strictly, so that the agent learns what to fix and where."""
         try:
             drawn = await self._canvas.draw(DRAWER, "", document, session_key=self._session())
         except A2uiError as error:
@@ -146,7 +148,7 @@ class _NodePairings(msgspec.Struct):
 
 
 class CanvasNode:
-    """Owns the connection of the canvas; it comes and goes with the operator's."""
+    """Owns the connection of the canvas, which follows the operator's connection."""
 
     def __init__(
         self, group: TaskGroup, paths: Paths, canvas: CanvasService, journal: Journal, changed: Callable[[], None]
@@ -162,9 +164,9 @@ class CanvasNode:
         self._change = anyio.Event()
         self._id = ""
         self.request_id = ""
-        """Of the approval that is waited for."""
+        """The id of the pending approval."""
         self.session_key = "main"
-        """Where an agent began to draw last: what is drawn now is its."""
+        """The session of the agent that started to draw last."""
 
     @property
     def gateway_status(self) -> GatewayStatus:
@@ -174,7 +176,7 @@ class CanvasNode:
         )
 
     def follow(self, operator: GatewayClient) -> None:
-        """With each change of how the operator stands."""
+        """Connect or disconnect with each change of the operator's status."""
         version = operator.hello.server.version if operator.hello else ""
         if operator is not self._operator:
             self._scope.cancel("another gateway was named")
@@ -186,12 +188,12 @@ class CanvasNode:
         self._signal_change()
 
     def overhear(self, frame: EventFrame | SequenceGap) -> None:
-        """What the operator hears of pairings."""
+        """Watch the operator's frames for pairing events."""
         if isinstance(frame, EventFrame) and frame.event in ("node.pair.requested", "node.pair.resolved"):
             self._signal_change()
 
     async def forward_actions(self) -> None:
-        """What a person did on what was drawn here: a run in the session that drew it."""
+        """Send the user's actions on these surfaces to the session that drew them."""
         while True:
             for taken in await self._canvas.actions(DRAWER, most=1, within_s=_ACTIONS_TIMEOUT_S):
                 change = self._change
@@ -254,7 +256,9 @@ class CanvasNode:
         return next((it.request_id for it in found.pending if it.node_id == self._id), "")
 
     async def _send_action(self, taken: SurfaceAction) -> bool:
-        """False while there is no connection. One that is lost meanwhile may have taken it: it is not sent again."""
+        """Send an action; false while not connected. After a lost connection it is not sent again, as it may have
+        arrived.
+        """
         if self._client is None or self._operator is None:
             return False
         session = taken.session_key or self.session_key
@@ -272,7 +276,7 @@ class CanvasNode:
         return True
 
     def _action_message(self, taken: SurfaceAction, session: str) -> str:
-        """As the gateway's own canvases say it."""
+        """The action in the format of the gateway's own canvases."""
         words = {
             "action": taken.name,
             "session": session,

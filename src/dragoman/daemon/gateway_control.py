@@ -1,7 +1,7 @@
 """How the command line and editors control the upstream gateway: connect, disconnect, status, chat and approvals.
 
-An editor's token comes over a socket of which both ends are authenticated, is valid for that gateway alone, and is
-kept in memory as long as its client is. Editors keep it in their own secret storage.
+An editor's token arrives over a socket whose ends are both authenticated, is valid only for that gateway, and is kept
+in memory as long as its client is. Editors keep it in their own secret storage.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _MAX_TEXT = 100_000
 _MAX_ERROR = 300
 _SESSIONS = 100
 PAIRING_WITHIN_S = 10.0
-"""Each of the three questions that an approval takes at most: the command line waits longer than for all of them."""
+"""The limit for each of the three requests of an approval: the command line waits longer than for all of them."""
 
 GATEWAY_ADDRESS = re.compile(r"wss?://\S{1,500}")
 
@@ -61,7 +61,7 @@ class EditorGateway:
         }
 
     async def publish(self) -> None:
-        """For ever: every window shows how it stands."""
+        """Notify every editor window of each status change."""
         while True:
             await self._link.changed()
             for editor in self._editors.all:
@@ -110,7 +110,7 @@ class _PendingPairings(msgspec.Struct):
 class GatewayMethods:
     link: UpstreamGateway
     approvals: Approvals | None = None
-    """Of our own chat: the gateway that we are a client of may be ours."""
+    """The approvals of our own chat: the upstream gateway may be this daemon."""
 
     def table(self) -> Mapping[str, ControlMethod]:
         return {
@@ -149,7 +149,7 @@ class GatewayMethods:
         yield {"sessions": [msgspec.structs.asdict(it) for it in found.sessions]}
 
     async def _chat(self, params: Params) -> AsyncIterator[Any]:
-        """The pieces of the answer, then how it ended."""
+        """Yield the parts of the answer, then how it ended."""
         client = self.link.client()
         text, session = str(params.get("text", ""))[:_MAX_TEXT], str(params.get("session", "main"))
         talk = RemoteRun(client, self.link.router, session, text)
@@ -166,7 +166,7 @@ class GatewayMethods:
             client.leave(session, talk.run_id)
 
     def _approval(self, event: ApprovalRequest) -> dict[str, Any]:
-        """`is_here` where it waits in this daemon: its person is asked at the command line too."""
+        """An approval request. `is_here`: it waits in this daemon, so the command line can ask too."""
         own = self.approvals.waiting() if self.approvals else ()
         return {
             "id": event.id,
@@ -177,7 +177,7 @@ class GatewayMethods:
         }
 
     async def _approve(self, params: Params) -> AsyncIterator[Any]:
-        """Without an id: that agents draw on our own canvas."""
+        """Approve a request; without an id, the one for our own canvas."""
         wanted = str(params.get("request", "")) or self.link.node.request_id
         for method in ("node.pair", "device.pair"):
             if wanted and wanted in await self._pending(method):

@@ -1,4 +1,4 @@
-"""One daemon per user. The lock decides; the state file only informs those who look.
+"""One daemon per user. The lock decides; the state file is only information.
 
 A state file without the lock belongs to a dead process, whatever pid it names.
 """
@@ -22,13 +22,13 @@ from dragoman.io.files.private_files import ensure_private_folder, replace_priva
 from dragoman.io.files.system_calls import REAL_SYSTEM, SystemCalls
 from dragoman.protocols.control import DaemonState
 
-# Whoever asks whether the lock is held takes it for a moment: one refusal does not prove a daemon.
+# A check whether the lock is held takes it for a moment, so one failure does not prove that a daemon runs.
 _LOOKED_AT_S = 0.1
 _TRY_EVERY_S = 0.02
 
 
 class Instance:
-    """The right to be the daemon, from `acquire` to `release`, or to the end of the process."""
+    """The right to be the daemon, from `acquire` to `release` or the end of the process."""
 
     def __init__(self, paths: Paths, *, system: SystemCalls = REAL_SYSTEM) -> None:
         self._paths = paths
@@ -57,7 +57,7 @@ class Instance:
         replace_private(self._paths.state_file, state.encode(), system=self._system)
 
     def withdraw(self) -> None:
-        """Take the traces away and keep the lock: the kernel lets go of it when the process has really ended."""
+        """Remove the files but keep the lock: the kernel releases it when the process has really ended."""
         sockets = [
             (path, stat.S_ISSOCK) for path in (self._paths.socket, self._paths.omnish_socket, self._paths.dap_socket)
         ]
@@ -66,12 +66,12 @@ class Instance:
                 _remove_own(path, is_kind)
 
     def release(self) -> None:
-        """Traces first, lock last: nobody starts while ours are still there."""
+        """Remove the files, then release the lock, so that nobody starts while our files are there."""
         self.withdraw()
         self._lock.release()
 
     def _remove_what_a_dead_one_left(self) -> None:
-        """Its state file, and drafts that were never renamed: one of the tokens would keep them in a second place."""
+        """Remove the state file of a dead daemon, and temporary files that were never renamed: some may hold tokens."""
         _remove_own(self._paths.state_file)
         drafts = [*self._paths.runtime.glob(f".{self._paths.state_file.name}.*.new")]
         for draft in (*drafts, *self._paths.tokens_folder.glob(".*.new")):

@@ -1,8 +1,8 @@
-"""What the daemon listens on: the HTTP port it served last, and the sockets for shell wrappers.
+"""What the daemon listens on: the last HTTP port, and the sockets for shell wrappers.
 
-A client that was given an HTTP address finds the daemon there again. Wrappers find it at its own socket and at
-OMNISH_SOCKET, as the protocol's origin has it; a bad address there is logged and is no reason not to start, since it
-may be meant for another daemon.
+Clients keep an HTTP address, so the port stays the same if possible. Wrappers find the daemon at its own socket and at
+OMNISH_SOCKET, which the protocol defines. A bad address there is only logged, because it may be meant for another
+daemon.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ VARIABLE = "OMNISH_SOCKET"
 
 
 def last_port(file: Path) -> int:
-    """0 where nobody knows: no reason not to start."""
+    """The last port; 0 if it is not known."""
     with contextlib.suppress(OSError, ValueError, DragomanError):
         port = int(read_private(file, limit=16))
         return port if 0 < port < 1 << 16 else 0

@@ -1,6 +1,6 @@
 """Logging: structured lines to a rotating 0600 file, readable ones to the terminal. Never a token or an environment.
 
-Rule for callers: log what happened and to whom, not what it contained. The filter is for what slips through.
+Rule for callers: log what happened and to which client, not the content. The filter is a second line of defence.
 """
 
 from __future__ import annotations
@@ -25,11 +25,13 @@ from dragoman.core.safe_text import printable
 from dragoman.io.files.private_files import ensure_private_folder, open_private
 
 _BYTES_A_FILE = 5 << 20
-# A log is sent along with reports of errors: it holds no secret, whatever the settings show to agents.
+# Logs are attached to bug reports: they hold no secrets, whatever the settings show to agents.
 _REDACTOR = Redactor()
 _OLD_FILES = 3
 LINES_PER_SECOND = 20
-"""Of one message template: a peer may cause the same event millions of times, and a person reads the first few."""
+"""Per message template and second: a peer may cause the same event millions of times, and people read only the first
+few.
+"""
 _WINDOW_S = 1.0
 _TEMPLATES_AT_MOST = 500
 _SUMMARY_EVERY_S = 5.0
@@ -49,18 +51,18 @@ class JsonLineFormatter(logging.Formatter):
 
 
 class PrivateRotatingFileHandler(RotatingFileHandler):
-    """Opened 0600 and never through a symbolic link, also after each rotation."""
+    """A log file with mode 0600 that is never opened through a symbolic link, also after a rotation."""
 
     def _open(self) -> io.TextIOWrapper:
         fd = open_private(Path(self.baseFilename), os.O_WRONLY | os.O_APPEND | os.O_CREAT)
         return os.fdopen(fd, "a", encoding="utf-8", errors="backslashreplace")
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802  logging's name
-        """A full disk loses lines of the log, and nothing else: there is nowhere left to say so."""
+        """On a full disk, lines of the log are lost: there is nowhere to report that."""
 
 
 class TerminalLogFormatter(logging.Formatter):
-    """What others sent must not move the cursor of the one who watches."""
+    """Escapes control characters, because messages may contain foreign text."""
 
     def format(self, record: logging.LogRecord) -> str:
         return printable(_REDACTOR.text(super().format(record)))
@@ -74,10 +76,9 @@ class _Window:
 
 
 class RateLimitedHandler(logging.Handler):
-    """In front of the handlers that write: so many records per message template and second, whoever logs them.
+    """Limits the records per message template and second, before they are formatted, so that dropped ones cost little.
 
-    Before they are formatted, so that what is left out costs next to nothing. How many were is logged with the next
-    record that comes after the second is over, or by `summarize`.
+    The number of dropped records is logged with the first record after that second, or by `summarize`.
     """
 
     def __init__(self, handlers: Iterable[logging.Handler], now_s: Callable[[], float] = time.monotonic) -> None:
@@ -112,7 +113,7 @@ class RateLimitedHandler(logging.Handler):
     def _end_windows(self, now_s: float) -> None:
         for key, window in list(self._windows.items()):
             if now_s - window.began_s < _WINDOW_S:
-                break  # they stand in the order in which they began
+                break  # in the order in which they began
             del self._windows[key]
             if window.left_out:
                 name, level, template = key
@@ -126,7 +127,7 @@ class RateLimitedHandler(logging.Handler):
 
 
 class SecretFilter(logging.Filter):
-    """Replaces the present tokens wherever they stand in a message or a traceback."""
+    """Replaces the current tokens in messages and tracebacks."""
 
     def __init__(self, secrets: Callable[[], Iterable[str]]) -> None:
         super().__init__()
@@ -160,7 +161,7 @@ def start_logging(file: Path, *, level: str, terminal: bool, secrets: Callable[[
 
 
 async def summarize_logs() -> None:
-    """For as long as the daemon lives: what was left out is logged also where nothing follows it."""
+    """Log the number of dropped records also if no other record follows."""
     while True:
         await anyio.sleep(_SUMMARY_EVERY_S)
         for handler in logging.getLogger().handlers:
@@ -169,6 +170,7 @@ async def summarize_logs() -> None:
 
 
 def _is_worth_logging(record: logging.LogRecord) -> bool:
-    """uvicorn calls a WebSocket that we refuse before the upgrade an error of the application; strangers could fill
-    the log with it."""
+    """Whether to log it: uvicorn reports a WebSocket that we refuse as an application error, and strangers could fill
+    the log.
+    """
     return "without completing handshake" not in record.getMessage()

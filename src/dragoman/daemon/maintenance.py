@@ -1,4 +1,4 @@
-"""Periodic work: the journal is kept within its age and size, and the last use of each token is saved."""
+"""Periodic work: keep the journal within its age and size, and save the last use of each token."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _DAY_S = 86_400.0
 
 
 async def enforce_retention(journal: Journal, settings: Settings) -> None:
-    """A full disk is not a reason to end: it is said, and tried again."""
+    """Apply the retention limits. A full disk is logged, and the work is retried."""
     await anyio.sleep(_FIRST_DELAY_S)
     while True:
         try:
@@ -49,7 +49,7 @@ def _save_uses(tokens: Tokens) -> None:
 
 
 async def scrub_journal(journal: Journal, settings: Settings) -> None:
-    """What older versions recorded, searched for secrets; `dragoman doctor` says what came of it."""
+    """Search events of older versions for secrets; `dragoman doctor` shows the result."""
     try:
         done = await journal.scrub(Redactor(settings.redact, tuple(settings.redact_names)))
     except DragomanError as error:
@@ -61,7 +61,7 @@ async def scrub_journal(journal: Journal, settings: Settings) -> None:
 
 
 def _retention_policy(settings: Settings) -> Retention:
-    """A quarter of the room for events, the rest for terminals' and programs' bytes, which are far more."""
+    """A quarter of the size is for events, the rest for the much larger output of terminals and programs."""
     room = settings.journal_max_size_mb * 1_000_000
     return Retention(
         age_s=settings.journal_max_age_days * _DAY_S,

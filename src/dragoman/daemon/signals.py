@@ -1,7 +1,4 @@
-"""The signals that end the daemon.
-
-Standard library alone: `__main__` handles them before it imports anything else.
-"""
+"""The signals that end the daemon. Standard library only: `__main__` handles them before it imports anything else."""
 
 from __future__ import annotations
 
@@ -9,6 +6,6 @@ import signal
 
 
 def ending_signals() -> list[signal.Signals]:
-    """Whoever started us under `nohup` has said what a closed terminal means to us: nothing."""
+    """The signals to handle. SIGHUP stays ignored if the daemon was started with `nohup`."""
     hangup = [] if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN else [signal.SIGHUP]
     return [signal.SIGINT, signal.SIGTERM, *hangup]

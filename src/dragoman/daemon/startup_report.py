@@ -1,4 +1,4 @@
-"""Tells whoever started the daemon how the start went: a person at a terminal, or the launcher at a pipe."""
+"""Reports how the start went: to a person at a terminal, or to the launcher through a pipe."""
 
 from __future__ import annotations
 
@@ -54,14 +54,14 @@ def _claude() -> str:
 
 
 def _prefixed(arguments: str) -> str:
-    """As it must be typed in another terminal to reach this very daemon."""
+    """The command with the environment variables that it needs in another terminal to reach this daemon."""
     home = os.environ.get("DRAGOMAN_HOME")
     variable = f"DRAGOMAN_HOME={shlex.quote(home)} " if home else ""
     return f"{variable}{_command()} {arguments}"
 
 
 def _command() -> str:
-    """The plain name where the shell finds this installation by it, the full path elsewhere."""
+    """The bare name if the shell finds this installation by it, else the full path."""
     own = Path(sys.executable).with_name("dragoman")
     found = shutil.which("dragoman")
     return "dragoman" if found and Path(found).resolve() == own.resolve() else shlex.quote(str(own))
@@ -84,17 +84,17 @@ class ForegroundReporter:
 
 
 class LauncherReporter:
-    """Writes one line of JSON to the launcher, which may have been killed meanwhile: that is no reason to end."""
+    """Writes one line of JSON to the launcher. If the launcher was killed meanwhile, the daemon still runs."""
 
     def __init__(self, log_file: Path) -> None:
         self._log_file = log_file
         self._has_reported = False
 
     def ready(self, running: RunningDaemon) -> None:
-        """After this nobody reads our output, so what the interpreter itself prints goes to the log.
+        """Report the start, and redirect later output of the interpreter to the log.
 
-        The log is opened before the launcher hears that we are ready. A log that cannot be opened is a reason not to
-        start; once we have reported, it must not end the daemon.
+        The log is opened first: a log that cannot be opened prevents the start, but must not end a daemon that was
+        reported as running.
         """
         fd = open_private(self._log_file, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
         self._report({"state": asdict(running.state), "login_code": running.login_code})
@@ -116,7 +116,7 @@ class LauncherReporter:
 
 
 def as_dragoman_error(error: Exception) -> DragomanError:
-    """What nobody foresaw, as a sentence; its traceback is in the log."""
+    """An unexpected error as a message; its traceback is in the log."""
     if isinstance(error, OSError):
         return system_refused(error)
     return dragoman_failed(reason=error)
@@ -128,7 +128,7 @@ def _localized_texts(error: DragomanError) -> tuple[str, str]:
 
 
 def _write(text: str, fd: int) -> None:
-    """Without a buffer, so that nothing is left to be flushed at the end into a pipe or a terminal that has gone."""
+    """Write unbuffered, so that nothing is left to flush into a pipe or terminal that has been closed."""
     data = text.encode(errors="backslashreplace")
     with contextlib.suppress(OSError):
         while data:

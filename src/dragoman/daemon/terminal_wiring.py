@@ -45,9 +45,9 @@ class TerminalWiring:
     tools: Sequence[Tool]
     methods: Mapping[str, ControlMethod]
     answers_of: Callable[[str | None], AnswerService]
-    """Of one folder's record, or of all."""
+    """A search over one folder's record, or all of them."""
     left: Callable[[str], None]
-    """Told of each client of MCP that has gone."""
+    """Called when an MCP client has gone."""
 
     def report(self) -> dict[str, Any]:
         return {
@@ -67,7 +67,9 @@ async def wire_terminals(
     redactor: Redactor,
     live_sessions: LiveSessions,
 ) -> AsyncIterator[TerminalWiring]:
-    """At the end of the block nothing that came is unwritten, and no terminal of an agent lives. People's go on."""
+    """Run the terminals. When the block ends, all output is written and agents' terminals are closed. Users' ones
+    continue.
+    """
     clock, wrappers = SystemClock(), ConsentBroker()
     async with (
         TerminalService.open(journal, COMMAND_STORE, paths.terminal_folder, redactor=redactor, clock=clock) as record,
@@ -103,7 +105,7 @@ def _answers(
 
 
 def _running_agent_commands(record: TerminalService) -> list[LiveSession]:
-    """Commands in terminals of agents, which the daemon holds: they would end with it."""
+    """Commands in agents' terminals, which would end with the daemon."""
     busy = [(it.terminal, it.running) for it in record.terminals() if it.connected and it.running]
     return [
         LiveSession(terminal.id, "terminal", running.line) for terminal, running in busy if terminal.owner == "agent"

@@ -1,4 +1,4 @@
-"""The gateway that Dragoman is a client of: connected when a person asks for it, with its canvas and its chat."""
+"""The gateway that Dragoman is a client of: connected at the user's request, with its canvas and its chat."""
 
 from __future__ import annotations
 
@@ -58,16 +58,16 @@ if TYPE_CHECKING:
 FrameListener = Callable[[EventFrame | SequenceGap], None]
 EventListener = Callable[[ChatEvent], None]
 _OPTIONAL_METHODS = {"sessions.subscribe": {"subscribed": False}}
-"""What a relay can do without where the gateway does not know it: the protocol document has no such method."""
+"""The results for methods that a relay can do without. The protocol document does not define these methods."""
 _REPUBLISHED = (ChatTextDelta, ToolStart, ToolUpdate, ToolResult, ChatDiff, ChatStatus, ChatUsage, Done)
 DRAWER = "gateway"
 SETTLED_WITHIN_S = 20.0
 REQUEST_WITHIN_S = 30.0
 WAITED_AT_MOST_S = 3600.0
-"""By one call for a run's end."""
+"""The time for one call that waits for the end of a run."""
 _SETTLED = frozenset({"connected", "degraded", "pairing_required", "paused", "error"})
 _ACTIONS_TIMEOUT_S = 3600.0
-_TEXT = 20_000  # what a gateway takes of a user's action
+_TEXT = 20_000  # the gateway's limits for a user action
 
 
 class _WaitParameters(msgspec.Struct, rename="camel"):
@@ -92,7 +92,7 @@ class UpstreamGateway:
         self._changed = anyio.Event()
         self._was_connected = False
         self._untrusted_server = ""
-        """The entry of `trusted_servers` that a person would have to agree to."""
+        """The entry of `trusted_servers` that the user would have to accept."""
         self._initial_standing = connection_status.NOT_REQUESTED
         self._client: GatewayClient | None = None
         self._frame_listeners: list[FrameListener] = []
@@ -126,13 +126,15 @@ class UpstreamGateway:
         }
 
     async def changed(self) -> None:
-        """The next change of how it stands."""
+        """Wait for the next change of the status."""
         await self._changed.wait()
 
     async def connect(self, url: str, token: str | None = None) -> GatewayStatus:
-        """How it stands when that is decided: connected, or waiting for a person; else how it goes on trying.
+        """Connect, and return the status once it is settled: connected or waiting for approval; otherwise while
+        retrying.
 
-        `token` is a person's, for this gateway; without one it is that of the settings, where it is theirs."""
+        `token` is for this gateway; without one, the token of the settings is used if it belongs to this gateway.
+        """
         url = url or self._settings.gateway_address
         client = self._client
         if client is None or client.gateway.url != url or token not in {None, client.gateway.token}:
@@ -145,7 +147,7 @@ class UpstreamGateway:
         return self.gateway_status
 
     async def begin(self) -> None:
-        """For a relay, at the start: what speaks against it is said again to whoever connects; the daemon goes on."""
+        """Connect at the start, for a relay. A failure is logged and kept as the status; the daemon continues."""
         try:
             await self.connect("")
         except DragomanError as error:
@@ -153,12 +155,13 @@ class UpstreamGateway:
             self._initial_standing = GatewayStatus("error", error.code, error.message, hint=error.hint)
 
     def watch(self, changed: Callable[[], None]) -> None:
-        """Called with each change of how the connection stands."""
+        """Call `changed` with each change of the connection's status."""
         self._watching.append(changed)
 
     def overhear(self, told: FrameListener, retold: EventListener | None = None) -> None:
-        """Every frame as it comes, for who passes them on. `retold` is for a gateway that speaks as the protocol
-        document does: what its runs say, to be told in the words of our own."""
+        """Pass every frame to `on_frame`. `on_event` gets the runs of a gateway that follows the protocol document,
+        decoded, so that they can be published in our own format.
+        """
         self._frame_listeners.append(told)
         if retold is not None:
             self._event_listeners.append(retold)
@@ -219,11 +222,11 @@ class UpstreamGateway:
             raise
 
     def _trusted_servers(self) -> list[str]:
-        """As the file has them now: a person who just answered the question need not restart the daemon."""
+        """Read the settings again: after the user accepted a server, no restart is needed."""
         return load_settings(self._paths).trusted_servers
 
     def _token_for(self, url: str) -> str:
-        """The token belongs to the gateway of the settings: it is sent to no other that somebody names."""
+        """The token of the settings, only for the gateway of the settings: it is sent to no other."""
         if url != self._settings.gateway_address:
             return ""
         if self._settings.gateway_token_variable:
@@ -275,14 +278,14 @@ class UpstreamGateway:
             self.router.lost(chat_errors.not_connected(now))
 
     def _listen_to(self, client: GatewayClient) -> None:
-        """In the way that its hello announces: one of the protocol document says nothing of itself."""
+        """Adapt to the gateway's hello: a gateway of the protocol document announces nothing."""
         hello = client.hello
         self.router.spell_sessions(hello.snapshot.session_defaults if hello and not hello.is_bare else None)
         self._is_republishing = bool(self._event_listeners) and not _lists_methods(client)
         self._unsupported_methods.clear()
 
     async def _draw(self, event: A2ui) -> None:
-        """As far as it goes: nobody there could be told what to repair."""
+        """Draw what is valid: the gateway cannot be told what to fix."""
         try:
             document = msgspec.json.decode(event.payload)
             await self._canvas.draw(DRAWER, "", document, strict=False, session_key=event.session_key)
@@ -292,16 +295,18 @@ class UpstreamGateway:
             ) from error
 
     async def _bridge(self, event: ChatDiff) -> None:
-        """To the record without the texts, and to the editors at our own gateway."""
+        """Record the change without its texts, and publish it to the editors at our own gateway."""
         body = {**msgspec.to_builtins(event), "original": None, "modified": ""}
         text = f"{event.path} changed by an agent behind the gateway"
         await self._journal.append([Event(kind="chat.file_changed", session=event.session_key, text=text, body=body)])
-        if event.tool_id and not self._is_republishing:  # derived: what was told as a change is passed on as it came
+        if (
+            event.tool_id and not self._is_republishing
+        ):  # derived from a tool call; a reported change is passed on unchanged
             payload = Raw(msgspec.json.encode(diff_event_payload(event, SystemClock().wall_ns() // 1_000_000)))
             self._forward(EventFrame(event="agent", payload=payload))
 
     async def forward_actions(self) -> None:
-        """What a person did on a surface of the gateway's goes to the session that drew it."""
+        """Send the user's actions on the gateway's surfaces to the session that drew them."""
         while True:
             for taken in await self._canvas.actions(DRAWER, most=1, within_s=_ACTIONS_TIMEOUT_S):
                 changed = self._changed
@@ -310,7 +315,7 @@ class UpstreamGateway:
                     await changed.wait()
 
     async def _send_action(self, taken: SurfaceAction) -> bool:
-        """False while there is no connection. Its id makes it one message, however often it has to be sent."""
+        """Send an action; false while not connected. Its id makes it one message, even if it is sent again."""
         params = {
             "sessionKey": taken.session_key or "main",
             "message": _action_message(taken),
@@ -331,7 +336,7 @@ class _EventKind(msgspec.Struct):
 
 
 def _has_kind(frame: EventFrame | SequenceGap) -> bool:
-    """In the protocol document's form, which real gateways never use."""
+    """Whether it is an event in the protocol document's form, which real gateways never use."""
     if isinstance(frame, SequenceGap) or frame.event != "agent" or isinstance(frame.payload, UnsetType):
         return False
     try:
@@ -346,7 +351,7 @@ def _lists_methods(client: GatewayClient) -> bool:
 
 
 def _deadline_s(method: str, params: Raw | UnsetType) -> float:
-    """A call that waits names its own time; its answer, also that nothing came, has the time of any other besides."""
+    """The deadline of a call. One that waits names its own timeout, and gets the usual time for the answer on top."""
     if method != "agent.wait":
         return REQUEST_WITHIN_S
     try:
@@ -370,7 +375,7 @@ def _read_token(path: Path) -> str:
 
 
 def _action_message(taken: SurfaceAction) -> str:
-    """As the gateway's own canvases say it: one line, with the context as JSON."""
+    """The action in the format of the gateway's own canvases: one line, with the context as JSON."""
     context = msgspec.json.encode(taken.context).decode()
     where = f"surface={taken.surface_id} component={taken.component_id}"
     return f"CANVAS_A2UI action={taken.name} {where} context={context}"[:_TEXT]
@@ -380,7 +385,7 @@ def _action_message(taken: SurfaceAction) -> str:
 async def open_upstream_gateway(
     settings: Settings, paths: Paths, canvas: CanvasService, journal: Journal
 ) -> AsyncIterator[UpstreamGateway]:
-    """At the end of the block there is no connection."""
+    """Run the upstream gateway. When the block ends, the connection is closed."""
     async with anyio.create_task_group() as group:
         link = UpstreamGateway(group, settings, paths, canvas, journal)
         group.start_soon(link.router.run)

@@ -32,14 +32,14 @@ def truncate(text: str, most: int) -> TruncatedText:
 
 
 def escaped(text: str) -> str:
-    """Every control and invisible character as an escape; lines and tabs stay what they are."""
+    """Escape control and invisible characters, except line ends and tabs."""
     if text.isprintable() and not BLANK.search(text):
         return text
     return "".join(char if char in "\n\t" else _escape(char) for char in text.replace("\r\n", "\n"))
 
 
 def one_line(text: str, most: int = 0) -> str:
-    """The same within one line; what goes over `most` characters is replaced by a mark."""
+    """The same on one line, cut to `most` characters."""
     shown = text[:most] if most else text
     if not (shown.isprintable() and not BLANK.search(shown)):
         shown = "".join(map(_escape, shown))
@@ -47,17 +47,17 @@ def one_line(text: str, most: int = 0) -> str:
 
 
 def source_line(text: str) -> str:
-    """A tab in a source is no secret: as wide as editors draw it."""
+    """A source line with its tabs expanded as editors show them."""
     return one_line(text.expandtabs(_TAB))
 
 
 def path(text: str) -> str:
-    """A file's name is anybody's to choose. Whole: its end is the part that matters."""
+    """A path, never cut, because its end matters most. File names may contain anything, so they are escaped."""
     return one_line(text, _PATH)
 
 
 def map_strings(value: Any, shown: Callable[[str, str], str], name: str = "") -> Any:
-    """Data that others wrote, each text of it as it may be shown by the name it goes by."""
+    """Foreign data with each string replaced by `shown(name, text)`, where `name` is the key it belongs to."""
     if isinstance(value, Mapping):
         return {one_line(str(key), _NAME): map_strings(inner, shown, str(key)) for key, inner in value.items()}
     if isinstance(value, list | tuple):

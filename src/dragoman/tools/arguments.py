@@ -14,7 +14,7 @@ from typing import Any
 from dragoman.core.errors import DragomanError
 from dragoman.core.localization import LocalizedText, localize
 
-# Slips of the pen beyond the parameters there are; from there on it is no call.
+# Tolerance for a few misspelt parameters beyond the known ones; with more, it is not a serious call.
 _MAX_UNKNOWN_PARAMETERS = 8
 MAX_PARTS = 10_000
 MAX_CHARACTERS = 2_000_000
@@ -31,7 +31,9 @@ def require_bounded_size(tool: str, known: Collection[str], arguments: Mapping[s
 
 
 def _is_bounded(arguments: Mapping[str, Any]) -> bool:
-    """Level by level, and given up at the first excess: a hostile call costs no more than an honest one."""
+    """Check the size level by level and stop at the first excess, so that a hostile call costs no more than an honest
+    one.
+    """
     parts, characters = 0, 0
     level: list[Any] = [arguments]
     for _ in range(MAX_DEPTH):
@@ -87,7 +89,7 @@ _Context = Mapping[str, Any]
 
 
 def describe_fault(kind: str, context: _Context, message: str) -> LocalizedText:
-    """By its kind; one that is in no list of ours in the checker's own words."""
+    """Localize a validation fault by its type; an unknown type keeps pydantic's own message."""
     told = _FAULTS.get(kind)
     return told(context) if told else localize("{text}", text=message)
 

@@ -23,7 +23,7 @@ from dragoman.workspace.caller import Caller
 _TITLE_CHARACTERS = 200
 MAX_EVENTS = 100
 TEXT_SHOWN = 200
-# An event may be a quarter of a megabyte; what an answer may weigh in all, so that a hundred of them do not drown it.
+# An event may have a quarter of a megabyte: this limits the whole result.
 DATA_BYTES = 1 << 20
 
 
@@ -138,7 +138,7 @@ class SearchJournalTool:
         )
 
     def _shown(self, _: str, text: str) -> str:
-        """What happened was often said by others."""
+        """Redact and escape text of an event, because others may have written it."""
         return escaped(self.redactor.text(text))
 
 
@@ -169,7 +169,7 @@ def _hit_line(event: JournalHit) -> LocalizedText:
     return join_texts(" ", (f"#{event.sequence} {event.at} {event.kind}", told))
 
 
-# In the order in which they are shown.
+# In display order.
 TOOLS = (StatusTool.run, SearchJournalTool.run)
 
 

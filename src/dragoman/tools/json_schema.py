@@ -9,30 +9,30 @@ from typing import Annotated, Any, Literal, TypeVar
 from pydantic.json_schema import GenerateJsonSchema, SkipJsonSchema
 
 _T = TypeVar("_T")
-# A client may send null for what it leaves out; the schema does not spend characters on saying so, and Gemini's
-# subset has no union with null. Bounds belong inside (`Maybe[Number]`): beside the union pydantic publishes `ge`.
+# A client may send null for an omitted parameter; the schema does not spend characters on that, and Gemini's subset of
+# JSON Schema has no union with null. Bounds belong inside (`Maybe[Number]`): beside the union, pydantic publishes `ge`.
 Maybe = Annotated[_T | SkipJsonSchema[None], "null means: not given"]
-# The same for an empty text instead of one of several words: Gemini refuses a list of values with an empty one.
+# The same for an empty string instead of a choice: Gemini refuses an enum with an empty value.
 OrEmpty = Annotated[_T | SkipJsonSchema[Literal[""]], "empty means: not given"]
-# More than nothing, as an inclusive bound: Gemini's subset has no exclusive ones.
+# "Greater than zero" as an inclusive bound: Gemini's subset has no exclusive ones.
 MIN_SECONDS = 0.001
 
-# Bounds from here on are met by no honest call: they are checked, but not told.
+# Bounds above this are never reached by an honest call: they are checked but left out of the schema.
 _BOUNDS = {"maximum": 1_000_000, "maxLength": 100, "maxItems": 100, "maxProperties": 100}
 
 
 class TerseJsonSchema(GenerateJsonSchema):
-    """Leaves out titles that repeat a name, defaults that say nothing, and definitions that are used once."""
+    """Leaves out titles that repeat a name, uninformative defaults, and definitions that are used once."""
 
     def generate(self, schema: Any, mode: Any = "validation") -> dict[str, Any]:
         terse = _without_noise(super().generate(schema, mode))
         for described in (terse, *terse.get("$defs", {}).values()):
-            described.pop("description", None)  # a class's, which is for readers of the source
+            described.pop("description", None)  # a class docstring, which is for readers of the source
         return _inlined(terse)
 
 
 def _inlined(schema: dict[str, Any]) -> dict[str, Any]:
-    """A definition that is used once costs more by its name than where it is used."""
+    """Inline definitions that are used once: a reference is longer."""
     named = schema.pop("$defs", {})
     uses = Counter(_references([schema, named]))
     kept = {name: _resolved(body, named, uses) for name, body in named.items() if uses[name] > 1}
@@ -87,7 +87,7 @@ def _compact_type(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def _shortened(key: str, value: Any) -> Any:
-    """`properties` and `$defs` are tables of names, and a parameter may itself be called `title`."""
+    """Shorten a schema. `properties` and `$defs` map names to schemas, and a parameter may be called `title`."""
     if isinstance(value, dict):
         value = _compact_type(value)
         named = key in {"properties", "$defs"}

@@ -28,8 +28,7 @@ _NAME = 60
 class ToolRegistry:
     """All tools by name, in the order in which agents see them.
 
-    It owns the check of a call's arguments and the conversion of errors into results. It does not know who shows the
-    tools.
+    It checks the arguments of a call and converts errors into results. It does not know which servers show the tools.
     """
 
     def __init__(self, tools: Iterable[Tool]) -> None:
@@ -44,12 +43,14 @@ class ToolRegistry:
         return tuple(dict.fromkeys(tool.set for tool in self._tools.values()))
 
     def describe(self) -> None:
-        """Schemas are made once, and the first time takes long: in a worker thread, before anybody is shown them."""
+        """Generate all schemas. The first time is slow, so this runs in a worker thread before a client asks
+        for them.
+        """
         for tool in self._tools.values():
             _ = tool.input_schema, tool.output_schema
 
     def with_sets(self, names: Iterable[str]) -> ToolRegistry:
-        """Those of the sets named and the general ones, in the order that they have here whatever that of the names."""
+        """The tools of the named sets and the general ones, in their usual order."""
         wanted = frozenset(names)
         if not wanted or not wanted <= set(self.sets):
             raise _unknown_set(sorted(wanted - set(self.sets)), self.sets)
@@ -107,5 +108,5 @@ def _validated(tool: Tool, arguments: Mapping[str, Any]) -> Parameters:
 
 
 def _location(location: Iterable[int | str]) -> str:
-    """A member's name is the caller's to choose."""
+    """The path of a parameter, escaped, because callers choose the names of members."""
     return ".".join(one_line(str(part), _NAME) for part in location)

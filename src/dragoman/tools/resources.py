@@ -1,6 +1,4 @@
-"""Resources: texts of the caller's workspace that can be read as a whole, such as the journal and the output of a
-debug session.
-"""
+"""MCP resources: texts of the caller's workspace, such as the journal and the output of a debug session."""
 
 from __future__ import annotations
 
@@ -25,7 +23,7 @@ EVENT_CHARACTERS = 200
 
 @dataclass(frozen=True, slots=True)
 class ResourceSubject:
-    """One thing that has resources: `id` names it in an address, `title` is what a person calls it."""
+    """One thing that has resources: `id` names it in an address, `title` is for people."""
 
     id: str
     title: str
@@ -40,7 +38,7 @@ class ResourceKind:
 
 
 class ResourceProvider(Protocol):
-    """Reads resources of the caller's own workspace. Anything elsewhere is unknown."""
+    """Reads resources of the caller's own workspace. Anything else is unknown."""
 
     @property
     def kinds(self) -> tuple[ResourceKind, ...]: ...
@@ -48,7 +46,7 @@ class ResourceProvider(Protocol):
     def subjects(self, caller: Caller) -> list[ResourceSubject]: ...
 
     async def read(self, caller: Caller, subject_id: str, kind: str) -> str:
-        """The text, at most so long that an agent can take it; a DragomanError where there is none."""
+        """The text, limited in length. Raises a DragomanError if there is none."""
         ...
 
 
@@ -91,7 +89,7 @@ class SessionResources:
         return await table[kind](self.service.find(caller, subject_id))
 
     async def _journal(self, session: DebugSession) -> str:
-        """The newest; a mark where there were others before them."""
+        """The newest events, with a mark if there were earlier ones."""
         newest, total, after = deque[RecordedEvent](maxlen=MAX_RESOURCE_EVENTS), 0, 0
         while rows := await self.record.read(after, limit=MAX_RESOURCE_EVENTS, session=session.id):
             newest.extend(rows)
@@ -100,7 +98,7 @@ class SessionResources:
         return "\n".join(["…", *lines] if total > MAX_RESOURCE_EVENTS else lines)
 
     async def _output(self, session: DebugSession) -> str:
-        """Kept with a margin: a secret may begin before the cut."""
+        """The end of the output. More than that is read first, because a secret may begin before the cut."""
         text, missed = session.output.since(0, most=2 * OUTPUT_CHARACTERS)
         shown = self.values.tail(text, OUTPUT_CHARACTERS)
         return f"…{shown}" if missed and not shown.startswith("…") else shown

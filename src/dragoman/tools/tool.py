@@ -1,4 +1,4 @@
-"""What a tool is: its parameters, its result, its effects, the caller on whose behalf it runs, and its outcome."""
+"""What a tool is: its parameters, result, effects, and the outcome of a call."""
 
 from __future__ import annotations
 
@@ -15,15 +15,13 @@ from dragoman.core.localization import LocalizedText
 from dragoman.tools.json_schema import TerseJsonSchema
 from dragoman.workspace.caller import Caller
 
-# With whatever else is chosen: an agent can always ask what runs, and what happened.
+# Part of every selection: an agent can always ask what is running and what happened.
 GENERAL_SET = "general"
 
 
 @dataclass(frozen=True, slots=True)
 class ToolOutcome:
-    """What a tool returns: a few short lines for a reader, and the complete data (of the tool's result type) for a
-    program.
-    """
+    """What a tool returns: a few short lines for a reader, and the complete data (of the tool's result type)."""
 
     lines: Sequence[LocalizedText]
     data: BaseModel
@@ -42,9 +40,7 @@ READ_ONLY = Effects(reads_only=True, repeatable=True)
 
 
 class Parameters(BaseModel):
-    """Base of the parameters of every tool. A misspelt parameter is an error: if it were ignored, the answer would be
-    wrong.
-    """
+    """Base of the parameters of every tool. A misspelt parameter is an error: ignoring it would give a wrong answer."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
@@ -57,9 +53,7 @@ class Result(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class ErrorFormat:
-    """For tools whose errors are results of their own: the result type, and the function that makes one from an
-    error.
-    """
+    """For tools that return errors as results: the result type, and the function that makes one from an error."""
 
     result: type[Result]
     format_error: Callable[[Caller, str, Mapping[str, Any], DragomanError], ToolOutcome]
@@ -67,7 +61,7 @@ class ErrorFormat:
 
 @dataclass(frozen=True)
 class Tool:
-    """One tool: what an agent is shown of it, and the handler that runs it.
+    """One tool: its description for agents, and the handler that runs it.
 
     `tool(...)` above a method of a handler class declares one, so the class attribute is the declaration and the
     instance attribute is the handler. `bind_tools` makes the tools of a set from the instances that run them.
@@ -82,7 +76,7 @@ class Tool:
     effects: Effects = READ_ONLY
     error_format: ErrorFormat | None = None
     set: str = GENERAL_SET
-    """The set it comes with, for those who choose what an agent is shown."""
+    """The tool set, for clients that offer only some sets."""
 
     @overload
     def __get__(self, instance: None, owner: type) -> Tool: ...
@@ -130,7 +124,7 @@ def tool(
 def bind_tools(
     tools: Iterable[Tool], *handlers: object, set: str = GENERAL_SET, error_format: ErrorFormat | None = None
 ) -> list[Tool]:
-    """The declared tools, in this order, each run by the instance of its class."""
+    """The declared tools, in this order, each bound to the instance of its class."""
     run_by_name = {
         declared.name: getattr(instance, attribute)
         for instance in handlers

@@ -1,4 +1,4 @@
-"""Calls that wait: progress reports to the client, and the list of open waits, which a person can interrupt."""
+"""Calls that wait: progress reports to the client, and the list of open waits, which a user can interrupt."""
 
 from __future__ import annotations
 
@@ -43,7 +43,9 @@ class OpenWaits:
         return list(self._open)
 
     def interrupt(self, *, workspace: Path | None = None, session_id: str = "", call: Caller | None = None) -> int:
-        """How many were waiting: of a session, of a workspace, of one call (its very `Caller`), or all."""
+        """Interrupt waits and return how many: of a session, of a workspace, of one call (its very `Caller`),
+        or all.
+        """
         chosen = [
             wait
             for wait, caller in self._open.items()
@@ -59,7 +61,7 @@ class OpenWaits:
     async def until(
         self, caller: Caller, wait: OpenWait, within_s: float, act: Callable[[], Awaitable[_T]]
     ) -> _T | None:
-        """What came of it; None when a person ended the wait. Errors come through as they are."""
+        """The result of `act`; None if a user interrupted the wait. Errors are passed through."""
         with self._opened(wait, caller):
             with wait.scope:
                 return await self._with_progress(caller, wait, within_s, act)
@@ -84,7 +86,7 @@ class OpenWaits:
             group.start_soon(self._report_progress, caller, wait, within_s)
             try:
                 result = await act()
-            except DragomanError as raised:  # raised outside of the group, by itself and not in a group of one
+            except DragomanError as raised:  # raised outside the group, so that it is not wrapped in an exception group
                 error = raised
             group.cancel_scope.cancel("it has come")
         if error is not None or result is None:
@@ -110,7 +112,7 @@ async def with_progress(
         group.start_soon(_send_progress, caller, clock, what, within_s)
         try:
             results.append(await act())
-        except DragomanError as raised:  # raised outside of the group, by itself and not in a group of one
+        except DragomanError as raised:  # raised outside the group, so that it is not wrapped in an exception group
             error = raised
         group.cancel_scope.cancel("it has come")
     if error is not None:

@@ -22,7 +22,7 @@ _LAST = "last"  # a row without a workspace: the highest id ever assigned, even 
 
 
 class Breakpoint(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What a client asked for. Which fields matter follows from `kind`; conditions belong to all of them."""
+    """A breakpoint as a client requested it. `kind` decides which fields matter; conditions belong to all kinds."""
 
     id: int
     owner: str = ""
@@ -38,7 +38,7 @@ class Breakpoint(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     filter: str = ""
     """For an exception: uncaught, raised, all, or the adapter's own filter."""
     variable: str = ""
-    """For data: its name, in `reference` or in the scopes of `frame`; without either, in the top frame."""
+    """For data: its name, in `reference` or in the scopes of `frame`; by default, in the top frame."""
     reference: int | None = None
     frame: int | None = None
     access: DataAccess = "write"
@@ -125,7 +125,7 @@ class BreakpointRegistry:
             return made
 
     async def remove(self, workspace: str, which: Callable[[Breakpoint], bool], *, by: str = "") -> list[Breakpoint]:
-        """Remove breakpoints. Without `by`, they went together with what they belonged to."""
+        """Remove breakpoints. Without `by`, they are removed together with their owner or session."""
         async with self._changing:
             gone = [breakpoint for breakpoint in self.of(workspace) if which(breakpoint)]
             if gone:

@@ -9,11 +9,11 @@ from typing import Any
 
 from dragoman.core.localization import Language, LocalizedText
 
-# Seconds waited, seconds at most, and what for.
+# Seconds waited, the limit in seconds, and what the call waits for.
 Progress = Callable[[float, float, LocalizedText], Awaitable[None]]
 
 RunInTerminal = Callable[[Mapping[str, Any]], Awaitable[Mapping[str, Any]]]
-"""DAP's request of that name: arguments in, the answer's body out."""
+"""A DAP reverse request (runInTerminal): arguments in, response body out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,26 +29,27 @@ class Caller:
     cwd: Path
     language: Language = "en"
     name: str = ""
-    """What the client calls itself, where it says so: for people, and proof of nothing."""
+    """The client's own name for itself: for display, not proof of anything."""
     environment: Mapping[str, str] = field(default_factory=dict, repr=False)
     trusts_workspace: bool = False
-    """Whether a person started this client in the workspace, and so said that what it holds may run."""
+    """Whether a user started this client in the workspace, which counts as trust in it."""
     conversation: str = ""
-    """The session of the chat whose run calls, where one does."""
+    """The chat session of the run that makes this call, if any."""
     reconnected: bool = False
-    """Whether its daemon went and this is the next one: sessions it knows of have ended."""
+    """Whether the client was connected to an earlier daemon, so that sessions it knows have ended."""
     sees_every_workspace: bool = False
-    """Whether a person asked for the record of every folder: at the command line or on the page, never by a tool."""
+    """Whether the user asked for the record of every folder, on the command line or the page; tools cannot ask."""
     progress: Progress | None = field(default=None, repr=False, compare=False)
-    """Of this one call, where a face can show it."""
+    """Reports progress of this call, if the client can show it."""
     terminal: RunInTerminal | None = field(default=None, repr=False, compare=False)
-    """Where it has one of its own for programs that want one."""
+    """Runs a program in the client's own terminal, if it has one."""
     moved: Mapping[str, str] = field(default_factory=dict, repr=False)
-    """Folders that were made for this call, and what each stands for: what was approved is the same in the next."""
+    """Temporary folders of this call, with the folder each stands for, so that an approval also covers the next call.
+    """
 
     @property
     def link(self) -> str:
-        """Of the one that is shown stops and has terminals: each conversation of a chat is a client by itself."""
+        """The client for stops and terminals: each conversation of a chat is a client of its own."""
         return f"{self.id}/{self.conversation}" if self.conversation else self.id
 
     @property
@@ -57,5 +58,5 @@ class Caller:
 
     @property
     def record_workspace(self) -> str | None:
-        """The folder that what it finds in the record belongs to; None where it may find all of it."""
+        """The folder that limits results from the journal; None for all."""
         return None if self.sees_every_workspace else self.place

@@ -83,7 +83,7 @@ class CodeLocations:
 
 
 def project_of(place: Path) -> Path:
-    """The folder that a person would trust for it: the project, else the folder that contains it."""
+    """The folder that a user would trust for it: the project, else the folder that contains it."""
     folder = place if place.is_dir() else place.parent
     return next((it for it in (folder, *folder.parents) if _is_project(it) and not is_home(it)), folder)
 

@@ -1,4 +1,4 @@
-"""Errors of workspaces: trust and breakpoints: one row each, with a stable code, a message and a hint."""
+"""Errors of workspaces (trust and breakpoints): one row each, with a stable code, a message and a hint."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Which files an agent may read, and how one is opened so that the checked file is the one that is read.
 
-A path is first followed to where it really leads, and judged there. That place is then opened name by name from the
-top of the tree it lies in, and none of the names may be a link: one that was swapped in after the check is refused.
+A path is resolved and checked. The result is then opened name by name, and none of the names may be a link: one that
+was swapped in after the check is refused.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ FileAccessRefusal = Literal["bad_path", "outside", "private", "missing", "not_a_
 
 
 class FileAccessError(Exception):
-    """Why a file is not read. The caller, which knows what the file was for, words the message."""
+    """Why a file is not read. The caller, which knows the purpose of the file, writes the message."""
 
     def __init__(self, why: FileAccessRefusal) -> None:
         super().__init__(why)

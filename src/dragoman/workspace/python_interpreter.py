@@ -21,7 +21,7 @@ _NAMES = ("python3", "python")
 class PythonInterpreter:
     path: Path
     found_by: str
-    """What named it, as a person would look for it: `VIRTUAL_ENV`, `.venv`, `PATH`."""
+    """What selected it, in the user's terms: `VIRTUAL_ENV`, `.venv`, `PATH`."""
 
 
 def find_interpreter(workspace: Path, environment: Mapping[str, str]) -> PythonInterpreter:

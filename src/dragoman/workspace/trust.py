@@ -1,4 +1,4 @@
-"""Which folders a person has trusted to run their code. A launch file is a program: it came with the folder."""
+"""Which folders the user has trusted. A launch.json is a program: it came with the folder."""
 
 from __future__ import annotations
 
@@ -82,12 +82,14 @@ def real_folder(folder: Path) -> Path:
 
 
 def is_wide(folder: Path) -> bool:
-    """The home folder and its parents: most of what is there was not written by its owner."""
+    """Whether it is the home folder or a parent of it: most code there was not written by its owner."""
     return Path(os.path.realpath(Path.home())).is_relative_to(folder)
 
 
 def can_be_asked_about(folder: Path) -> bool:
-    """A name that cannot be displayed, or a folder as wide as a home folder, is left to the command line."""
+    """Whether the user can be asked: a name that cannot be displayed, or a broad folder, is left to the command
+    line.
+    """
     shown = str(folder)
     return folder.is_dir() and not is_wide(folder) and escape_invisible(shown) == shown and len(shown) <= _READABLE
 

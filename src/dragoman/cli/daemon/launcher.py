@@ -1,6 +1,6 @@
-"""Start and stop a daemon: the only module that does.
+"""Start and stop a daemon: no other module does.
 
-It spawns the daemon, reads its first line, and recognises a start that lost the race for the lock to another.
+It spawns the daemon, reads its first line, and detects that another start won the race for the lock.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _HUNG = {"not_answering", "not_dragoman"}
 
 @dataclass(frozen=True, slots=True)
 class DaemonStartOptions:
-    """How a daemon should be started. A port that a person named is taken exactly or not at all."""
+    """How to start a daemon. A port that the user named is used, or the start fails."""
 
     workspace: Path
     port: int | None = None
@@ -50,7 +50,7 @@ class DaemonStartOptions:
     environment: Mapping[str, str] = field(default_factory=lambda: os.environ)
 
     def command(self) -> list[str]:
-        # -P keeps the working folder out of the import path: a workspace must not lend us its modules.
+        # -P keeps the working folder off the import path, so that a workspace cannot replace modules.
         command = [sys.executable, "-P", "-m", "dragoman.daemon", "--workspace", str(self.workspace)]
         command += ["--port", str(self.port)] if self.port is not None else []
         return command + (["--verbose"] if self.verbose else [])
@@ -65,7 +65,7 @@ class StartedDaemon:
 
 @dataclass(frozen=True, slots=True)
 class DaemonProbe:
-    """What was found: a daemon that answers (`status`), one that holds the lock and does not answer (`hung`), or
+    """The result of a probe: a daemon that answers (`status`), one that holds the lock but does not answer (`hung`), or
     none.
     """
 
@@ -82,7 +82,9 @@ class DaemonProbe:
 
 
 def probe(paths: Paths) -> DaemonProbe:
-    """One that is just starting or ending is waited for: only a held lock without an answer is a daemon that hangs."""
+    """Look for a daemon, and wait for one that is starting or stopping. It is `hung` if the lock stays held without an
+    answer.
+    """
     deadline = time.monotonic() + STARTS_WITHIN_S
     while True:
         try:
@@ -101,17 +103,19 @@ def probe(paths: Paths) -> DaemonProbe:
 
 
 def is_replaceable(running: dict[str, Any]) -> bool:
-    """A daemon of another version is replaced while nothing lives in it; a busy one is kept, and `status` names it."""
+    """Whether to replace the daemon: it has another version and no active sessions. `status` reports one that
+    is busy.
+    """
     return running["version"] != __version__ and not ending_sessions(running)
 
 
 def ending_sessions(running: dict[str, Any]) -> list[dict[str, Any]]:
-    """The sessions that end with it; others are a person's own, and go on in their editor."""
+    """The sessions that end with the daemon. Sessions lent by an editor continue there."""
     return [session for session in running["sessions"] if session.get("ends", True)]
 
 
 def start(paths: Paths, options: DaemonStartOptions, *, system: SystemCalls = REAL_SYSTEM) -> StartedDaemon:
-    """A running daemon: the one we started, or the one that won the race."""
+    """Start a daemon, or return the one that won the race for the lock."""
     deadline = time.monotonic() + STARTS_WITHIN_S
     while True:
         line = _spawn(options, deadline, system)
@@ -130,11 +134,13 @@ def start(paths: Paths, options: DaemonStartOptions, *, system: SystemCalls = RE
 
 
 def end(paths: Paths) -> None:
-    """Ask for an orderly end and wait for it; a daemon that cannot is killed. One that has gone meanwhile is ended."""
+    """Ask the daemon to stop and wait for it; kill it if it does not stop. A daemon that has already gone counts as
+    stopped.
+    """
     try:
         with ControlClient.open(paths, within_s=ANSWERS_WITHIN_S) as link:
             state = DaemonState.from_json(link.call("state", within_s=ANSWERS_WITHIN_S))
-            with contextlib.suppress(DragomanError):  # it may be quicker to go than to answer
+            with contextlib.suppress(DragomanError):  # it may exit before it answers
                 link.call("shutdown", within_s=ANSWERS_WITHIN_S)
     except DragomanError as error:
         if error.code not in _ABSENT:
@@ -145,7 +151,7 @@ def end(paths: Paths) -> None:
 
 
 def kill_hung(paths: Paths) -> None:
-    """The one that holds the lock and does not answer, if it is the one that the state file names."""
+    """Kill the daemon that holds the lock without answering, if the state file names that process."""
     state = read_state(paths)
     if state is None or not is_process_running(state.pid, state.process_started):
         raise DragomanError(
@@ -157,7 +163,7 @@ def kill_hung(paths: Paths) -> None:
 
 
 def kill(paths: Paths, state: DaemonState) -> None:
-    """The last resort, for a process proven to be that daemon: same pid, started at the same time."""
+    """Kill the process as a last resort, after checking that it is that daemon: same pid and same start time."""
     if is_process_running(state.pid, state.process_started):
         with contextlib.suppress(ProcessLookupError):
             os.kill(state.pid, signal.SIGKILL)
@@ -176,7 +182,7 @@ def read_state(paths: Paths) -> DaemonState | None:
 
 
 def _has_ended(paths: Paths, state: DaemonState) -> bool:
-    """The lock alone would not do: another start may have taken it the moment it was free."""
+    """Whether the process ended. The lock alone does not tell: another start may take it as soon as it is free."""
     return not is_held(paths.lock_file) or not is_process_running(state.pid, state.process_started)
 
 
@@ -190,7 +196,7 @@ def _wait(condition: Callable[[], bool], within_s: float) -> bool:
 
 
 def _race_winner(paths: Paths, deadline: float) -> StartedDaemon | None:
-    """Who holds the lock; None when it was let go meanwhile, and it is our turn again."""
+    """The daemon that holds the lock; None if the lock was released and we should try again."""
     while is_held(paths.lock_file):
         with contextlib.suppress(DragomanError), ControlClient.open(paths, within_s=2.0) as link:
             return StartedDaemon(DaemonState.from_json(link.call("state")), "", by_us=False)
@@ -218,7 +224,7 @@ def _spawn(options: DaemonStartOptions, deadline: float, system: SystemCalls) ->
             os.close(writer)
         try:
             return _read_first_message(child, reader, deadline)
-        except BaseException:  # also Ctrl-C: nobody waits for this one any more
+        except BaseException:  # also Ctrl-C: stop the child that nobody waits for
             _terminate(child)
             raise
     finally:
@@ -226,14 +232,16 @@ def _spawn(options: DaemonStartOptions, deadline: float, system: SystemCalls) ->
 
 
 def _environment(options: DaemonStartOptions) -> dict[str, str]:
-    """The one wished for, with a home that means the same from the daemon's working folder as it does from here."""
+    """The requested environment, with DRAGOMAN_HOME made absolute, because the daemon has another working folder."""
     wanted = dict(options.environment)
     home = wanted.get("DRAGOMAN_HOME")
     return {**wanted, "DRAGOMAN_HOME": str(Path(home).expanduser().absolute())} if home else wanted
 
 
 def _read_first_message(child: subprocess.Popen[bytes], reader: int, deadline: float) -> dict[str, Any]:
-    """The first line that is for us. An interpreter may warn before it; without one, its last words are the reason."""
+    """Read the daemon's first JSON line and skip interpreter warnings. Without one, its last line explains the
+    failure.
+    """
     last = ""
     for text in _read_lines(reader, deadline):
         line = _decode_object(text)
@@ -266,7 +274,7 @@ def _decode_object(text: bytes) -> dict[str, Any]:
 
 
 def _terminate(child: subprocess.Popen[bytes]) -> None:
-    """In order if it can, so that it leaves nothing behind."""
+    """Terminate the child so that it can clean up; kill it only if it does not exit in time."""
     child.terminate()
     try:
         child.wait(ENDS_WITHIN_S)

@@ -62,7 +62,9 @@ def down(*, yes: bool = False, json: bool = False) -> int:
 
 
 def restart(*, yes: bool = False, json: bool = False) -> int:
-    """The same workspace, and the port if a person named it; else the settings' port, which may have been changed."""
+    """Restart with the same workspace. Keep the port if the user named it; otherwise read it from the settings
+    again.
+    """
     paths = find_paths()
     probed = launcher.probe(paths)
     options = launcher.DaemonStartOptions(
@@ -107,7 +109,7 @@ def _stop_running(
 
 
 def _require_startable(paths: Paths, probed: launcher.DaemonProbe, options: launcher.DaemonStartOptions) -> None:
-    """What would keep the next from starting is found while the last still runs: a failed change changes nothing."""
+    """Check that the new daemon can start before the old one is stopped, so that a failed restart changes nothing."""
     from dragoman.core.settings.loader import load_settings
     from dragoman.io.net.tcp_listener import listen_tcp
 
@@ -144,10 +146,12 @@ def _session_message(session: dict[str, Any]) -> LocalizedText:
 
 
 def _become_daemon(options: launcher.DaemonStartOptions) -> None:
-    """No second process to watch over: this one turns into the daemon, and Ctrl-C is its own."""
+    """Replace this process with the daemon, so that there is no second process to watch and Ctrl-C reaches the
+    daemon.
+    """
     command = [*options.command(), "--foreground", "--wait-for-lock", "5"]
     sys.stdout.flush()
-    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # or a Ctrl-C meets Python half started: a traceback
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # a Ctrl-C while Python starts would print a traceback
     os.execv(sys.executable, command)  # noqa: S606  our own interpreter, a list of arguments
 
 

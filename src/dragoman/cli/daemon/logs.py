@@ -42,7 +42,7 @@ def logs(
 
 
 def _follow(file: Path, stream: TextIO) -> Iterator[str]:
-    """Every new line until Ctrl-C, from where the stream stands, over rotations."""
+    """Yield new lines until Ctrl-C, across rotations."""
     yield from _until_rotated(file, stream)
     while True:
         with file.open(encoding="utf-8", errors="replace") as renewed:
@@ -50,7 +50,7 @@ def _follow(file: Path, stream: TextIO) -> Iterator[str]:
 
 
 def _until_rotated(file: Path, stream: TextIO) -> Iterator[str]:
-    """Whole lines; a file that was rotated away is read to its end first, for what came between two looks."""
+    """Yield complete lines. After a rotation, read the old file to its end first."""
     rest = ""
     while True:
         rotated = _rotated(file, stream)
@@ -61,7 +61,7 @@ def _until_rotated(file: Path, stream: TextIO) -> Iterator[str]:
                 rest = ""
         if rotated:
             return
-        sys.stdout.flush()  # who follows wants it now, also through a pipe
+        sys.stdout.flush()  # show it immediately, also in a pipe
         time.sleep(_POLL_INTERVAL_S)
 
 
@@ -72,7 +72,7 @@ def _rotated(file: Path, stream: TextIO) -> bool:
 
 
 def _format_line(line: str) -> str:
-    """Stored text may hold escape sequences that a program printed: they are shown, never sent to the terminal."""
+    """Format a line for a person. Escape sequences in stored text are shown, never sent to the terminal."""
     try:
         row = jsonlib.loads(line)
         text = f"{row['at']} {row['level']:<7} {row['from']}: {row['message']}"
@@ -83,7 +83,7 @@ def _format_line(line: str) -> str:
 
 
 def _format_json(line: str) -> str:
-    """As stored, in ASCII: JSON itself escapes the C0 controls alone, and a terminal obeys C1 as well."""
+    """Print the stored JSON in ASCII: JSON escapes only the C0 controls, but terminals also interpret C1."""
     try:
         return jsonlib.dumps(jsonlib.loads(line))
     except ValueError:

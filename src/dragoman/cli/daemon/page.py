@@ -1,7 +1,7 @@
-"""`dragoman page`: open the page in the browser with a fresh one-time login link.
+"""`dragoman page`: open the page in the browser with a new one-time login link.
 
-The code is in the fragment, which no server, log or Referer sees. The browser's command line shows the link to other
-processes; it works once, and the daemon accepts it from this user alone.
+The code is in the fragment, which is not sent to servers, logs or Referer headers. Other processes can see the link in
+the browser's command line, but it works only once, and the daemon accepts it only from this user.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def page(
 
 
 def _open_browser(link: str) -> bool:
-    """Not where the only browser would be one that takes this terminal."""
+    """Open the browser, unless the only one available would take over this terminal."""
     if sys.platform != "darwin" and not any(map(os.environ.get, _DISPLAYS)):
         return False
     import webbrowser

@@ -1,4 +1,4 @@
-"""`dragoman status`. Standard library alone, because it is called often and should feel instant."""
+"""`dragoman status`. Standard library only, because it is called often and should feel instant."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Parse FILE:LINE, and attach `--if`, `--hit` and `--log` to the `--break` or `--trace` before them.
 
-A parser of options does not keep that order, so the words are folded into one token before it sees them.
+The option parser does not keep that order, so these words are joined into one token before it runs.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dragoman.core.errors import DragomanError
 from dragoman.core.localization import localize
 
 _BREAK = ("--break", "-b")
-# No argument can hold it, so it ends one without doubt.
+# Arguments cannot contain NUL, so it is a safe separator.
 _FOLD_SEPARATOR = "\0"
 _TRACE = "--trace"
 _IF = "--if"
@@ -23,12 +23,12 @@ _EXCLUDED_OPTIONS = ("no_debug", "process_id", "inputs")
 
 _CONDITIONS = {"--if": "condition", "--hit": "hit_condition", "--log": "log_message"}
 _LOCATION = re.compile(r"(?P<file>.+?):(?P<line>[0-9]{1,9})(?::(?P<column>[0-9]{1,9}))?", re.DOTALL)
-# Options of the commands, and how many words each takes.
+# Options that all subcommands share, and how many words each takes.
 _SHARED_OPTIONS = {"--json": 1, "--session": 2, "--workspace": 2, "--timeout": 2, "--frame": 2, "--thread": 2}
 
 
 def move_command_first(arguments: Sequence[str], commands: Collection[str]) -> list[str]:
-    """`debug --json eval x` is `debug eval --json x`: these options mean the same to every command that has them."""
+    """Turn `debug --json eval x` into `debug eval --json x`: these options mean the same for every subcommand."""
     at = 1
     while at < len(arguments) and arguments[at].partition("=")[0] in _SHARED_OPTIONS:
         at += 1 if "=" in arguments[at] else _SHARED_OPTIONS[arguments[at]]
@@ -38,7 +38,7 @@ def move_command_first(arguments: Sequence[str], commands: Collection[str]) -> l
 
 
 def fold_conditions(arguments: Sequence[str]) -> list[str]:
-    """`--break a.py:3 --if x` becomes one token: a parser of options does not tell which of them stood behind which."""
+    """Join `--break a.py:3 --if x` into one token, because the option parser does not keep the order of options."""
     done: list[str] = []
     is_behind_break = False
     rest = iter(_split_equals(arguments))
@@ -55,7 +55,7 @@ def fold_conditions(arguments: Sequence[str]) -> list[str]:
 
 
 def _split_equals(arguments: Sequence[str]) -> Iterator[str]:
-    """`--if=x` is `--if x`."""
+    """Turn `--if=x` into `--if x`."""
     words = iter(arguments)
     for word in words:
         if word == "--":
@@ -67,7 +67,7 @@ def _split_equals(arguments: Sequence[str]) -> Iterator[str]:
 
 
 def parse_breakpoint(token: str) -> dict[str, Any]:
-    """A `--break` with what was folded into it, as `set_breakpoint` takes it."""
+    """Convert a joined `--break` token to the arguments of `set_breakpoint`."""
     place, *words = token.split(_FOLD_SEPARATOR)
     conditions = dict(zip(words[::2], words[1::2], strict=True))
     return breakpoint_arguments(place, **{_CONDITIONS[name]: value for name, value in conditions.items()})
@@ -91,12 +91,12 @@ def parse_location(text: str) -> tuple[str, int, int | None]:
 
 
 def absolute_path(path: str) -> str:
-    """Names of files mean what they mean to the shell: relative to where one stands, not to the workspace."""
+    """Resolve a path as a shell does: relative to the working folder, not to the workspace."""
     return str(Path(working_folder()) / Path(path).expanduser())
 
 
 def fold_traces(arguments: Sequence[str]) -> list[str]:
-    """One token each: the words up to the next option are its expressions, and an --if behind them is its own."""
+    """Join each `--trace` with the expressions up to the next option, and with an `--if` that follows them."""
     done: list[str] = []
     rest = list(arguments)
     while rest:
@@ -134,7 +134,9 @@ def parse_trace_point(token: str) -> dict[str, Any]:
 def whole_run_call(
     tokens: Sequence[str], start: Mapping[str, Any], *, until_crash: bool, breaks: Sequence[str]
 ) -> tuple[str, dict[str, Any]] | None:
-    """The tool that answers about a whole run and what it takes, from what a start takes; none where none is meant."""
+    """The tool call for a whole run (`trace` or `explain_crash`), from the arguments of a start; None if not
+    requested.
+    """
     if not tokens and not until_crash:
         return None
     if breaks or (tokens and until_crash) or any(name in start for name in _EXCLUDED_OPTIONS):

@@ -29,7 +29,7 @@ _VERSION_SUFFIX = re.compile(r"[\d.]+$")
 @dataclass(frozen=True, slots=True)
 class DebugTarget:
     words: tuple[str, ...]
-    """The program and its arguments, or where something else is named, arguments alone."""
+    """The program and its arguments; only arguments if the target is named by an option."""
     config: str | None = None
     module: str | None = None
     pid: int | None = None
@@ -37,7 +37,7 @@ class DebugTarget:
 
 
 def target_arguments(target: DebugTarget, cwd: str | None) -> dict[str, Any]:
-    """A program runs where one stands; a configuration says itself where, and a process is there already."""
+    """The arguments of `start_debugging`. A program runs in the working folder; a configuration sets its own."""
     _require_one(target)
     words = [] if target.words == ("",) else list(target.words)
     folder = absolute_path(cwd) if cwd else None
@@ -155,7 +155,7 @@ def run(
 
 
 def _refuse_unattached_conditions(*conditions: str) -> None:
-    """Those behind a --break have become part of it; what is left stood before the first."""
+    """Refuse conditions before the first `--break`; those after one were joined with it."""
     if any(conditions):
         raise DragomanError(
             "condition_without_break",
@@ -176,7 +176,7 @@ def _parse_variable(text: str) -> tuple[str, str]:
 
 
 def _read_input(text: str) -> str:
-    """Bytes as they are, also those that are no text: a line's end is not ours to change."""
+    """Read the program's input as bytes: it need not be text, and its line ends are kept."""
     if text != "-" and not text.startswith("@"):
         return text
     try:

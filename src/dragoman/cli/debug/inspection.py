@@ -67,7 +67,7 @@ def _scopes(client: ToolClient, session: str | None, frame_id: int | None) -> To
 
 
 def _reference(reply: ToolReply) -> int:
-    """Of the value, or of the first scope that costs nothing: what a program calls its locals differs."""
+    """The reference of the value, or of the first cheap scope: adapters name the scope of the locals differently."""
     if "scopes" not in reply.data:
         return int(reply.data.get("variables_reference", 0))
     return next((int(it["variables_reference"]) for it in reply.data["scopes"] if not it["expensive"]), 0)
@@ -102,7 +102,7 @@ def stack(*, session: opt.Session = None, workspace: opt.Workspace = None, json:
 
 
 def threads(*, session: opt.Session = None, workspace: opt.Workspace = None, json: opt.Json = False) -> int:
-    """Of one session; the tool that knows them lists all sessions."""
+    """Show the threads of one session; the tool lists those of all sessions."""
     with open_tool_client(workspace) as client:
         reply = client.call("list_sessions")
     if reply.is_error or json:
@@ -136,12 +136,12 @@ def sessions(*, workspace: opt.Workspace = None, json: opt.Json = False) -> int:
 
 
 def _current_stop(client: ToolClient, session: str | None) -> ToolReply:
-    """The stop there is, at once; without one, what state it is in instead."""
+    """Return the current stop without waiting, or the state if the program is not stopped."""
     return client.call("wait_for_stop", timeout_s=0, session_id=session)
 
 
 def _frame_id(client: ToolClient, session: str | None, frame: int | None) -> int | None:
-    """`stack` counts from 0; the ids of frames are for programs, and change with each stop."""
+    """Convert a frame number, counted from 0 as `stack` prints it, to the frame's id, which changes with every stop."""
     if not frame:
         return None
     stop = _current_stop(client, session).data.get("stop_event_data")

@@ -39,7 +39,7 @@ Log: TypeAlias = Annotated[
     ),
 ]
 
-# Of the start.
+# Options of `dragoman debug` itself.
 
 Program: TypeAlias = Annotated[str, Parameter(help=render(localize("File to debug.")))]
 Args: TypeAlias = Annotated[

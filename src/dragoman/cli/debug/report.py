@@ -41,7 +41,7 @@ pre { background: #222; } .changed { background: #4a4012; } .quiet { color: #999
 """
 _IDLE_TIMEOUT_S = 30.0
 
-# Also read as it is, in a terminal: what marks only at the ends of a line is left alone within it.
+# The report is also read in a terminal, so marks that only count at the ends of a line are not escaped within it.
 _MARKDOWN_SYNTAX = re.compile(r"[\\`*_~&\[\]<>]|^[-+#=]|#+$")
 
 
@@ -67,7 +67,7 @@ _KINDS: Mapping[str, LocalizedText] = {
 
 @dataclass(frozen=True, slots=True)
 class ReportContent:
-    """What a report shows: facts about the session, and what happened in it, in order."""
+    """The content of a report: facts about the session, and its events in order."""
 
     about: Mapping[str, Any]
     entries: list[dict[str, Any]]
@@ -93,7 +93,7 @@ class ReportContent:
 
     @property
     def conclusion(self) -> str:
-        """The exception it stopped at last, and its end."""
+        """The last exception and how the program ended."""
         raised = [it["stop"]["seen"][4] for it in self.entries if it.get("stop") and it["stop"]["seen"][4][0]]
         ends = [it["body"] for it in self.entries if it["kind"] == "ended"]
         told = [_one_line(f"{raised[-1][0]}: {raised[-1][1]}")] if raised else []
@@ -104,7 +104,7 @@ class ReportContent:
 
 @dataclass(frozen=True, slots=True)
 class _ReportRow:
-    """Of one thing that happened: a line, and at a stop what was seen."""
+    """One event: a line and, for a stop, its details."""
 
     line: str
     variables: list[tuple[str, str, bool]]
@@ -145,7 +145,7 @@ def _stop_row(entry: Mapping[str, Any]) -> _ReportRow:
 
 
 def _one_line(text: str) -> str:
-    """On one line: a line break of a program's must not begin a line of ours."""
+    """Join lines, so that a line break in the program's text cannot start a line of the report."""
     return printable(text).replace("\n", "\\n").replace("\r", "\\r")
 
 
@@ -183,7 +183,7 @@ def _escape_markdown(text: str) -> str:
 
 
 def _code(text: str) -> str:
-    """In a fence that is longer than any that stands in it."""
+    """A code block with a fence longer than any fence in the text."""
     longest = max((len(it) for it in re.findall("`+", text)), default=0)
     fence, space = "`" * (longest + 1), " " if longest else ""
     return f"{fence}{space}{text}{space}{fence}"

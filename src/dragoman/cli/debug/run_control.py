@@ -1,6 +1,6 @@
 """`dragoman debug next|step|out|continue|pause|wait|restart|stop`, and `dragoman stop-waiting`.
 
-Standard library alone, so that a plain step starts fast.
+Standard library only, so that a step starts fast.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dragoman.cli.output import ExitCode, show_json, show_message
 from dragoman.cli.tool_client import open_tool_client, show_reply
 from dragoman.core.localization import localize
 
-# The tool of each, and what it is called with whatever else is said.
+# The tool behind each command, and its fixed arguments.
 _TOOLS: Mapping[str, tuple[str, Mapping[str, str]]] = {
     "next": ("step_execution", {"step_type": "over"}),
     "step": ("step_execution", {"step_type": "into"}),

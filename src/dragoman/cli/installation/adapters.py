@@ -82,7 +82,7 @@ def _rows() -> list[dict[str, Any]]:
 
 
 def _row(name: str) -> dict[str, Any]:
-    """A wrong path in the settings is that adapter's own trouble: the others are still told."""
+    """One row. A wrong path in the settings is shown in the row of that adapter; the others are still listed."""
     from dragoman.debug.backends.adapters.discovery import (
         ADAPTER_SEARCHES,
         adapter_version,
@@ -113,7 +113,7 @@ def _row(name: str) -> dict[str, Any]:
 
 
 def _lua() -> LuaInterpreter | None:
-    """No adapter: the daemon speaks with the program, which needs a Lua that has luasocket."""
+    """The row for Lua. It has no adapter: the daemon talks to the program, which needs a Lua with luasocket."""
     from dragoman.debug.backends.luapanda.runtime import find_interpreters
 
     return next((it for it in find_interpreters(os.environ) if it.has_socket), None)

@@ -51,7 +51,7 @@ def doctor(*, json: Annotated[bool, Parameter(negative="", help=render(localize(
 
 
 def _run_check(check: Callable[[Paths], Iterator[DoctorFinding]], paths: Paths) -> Iterator[DoctorFinding]:
-    """A check that cannot even look has found something; the others still have their say."""
+    """Run one check. A check that raises is reported as a problem, and the others still run."""
     try:
         yield from check(paths)
     except DragomanError as error:
@@ -149,7 +149,7 @@ def _tokens(paths: Paths) -> Iterator[DoctorFinding]:
 
 
 def _debugging(_: Paths) -> Iterator[DoctorFinding]:
-    """Python's adapter is quick by itself; others write in small pieces, which only the system lets us cure."""
+    """Debugger speed. debugpy is fast by itself; other adapters send small packets, which needs the system's help."""
     reason = nodelay_obstacle()
     if reason is None:
         yield DoctorFinding("ok", localize("debugger stepping runs at full speed"))
@@ -205,7 +205,9 @@ def _daemon(paths: Paths) -> Iterator[DoctorFinding]:
 
 
 def _journal(paths: Paths) -> Iterator[DoctorFinding]:
-    """Versions that knew fewer secrets recorded more: it is searched once, in the background."""
+    """The search for secrets in the journal. Older versions recognised fewer of them, so it runs once, in the
+    background.
+    """
     for path in sorted(paths.journal_folder.glob("damaged-*.db")):
         yield DoctorFinding(
             "note",

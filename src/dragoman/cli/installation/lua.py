@@ -28,7 +28,9 @@ def path() -> int:
 
 
 def install(folder: Path, /, *, name: str = "LuaPanda.lua") -> int:
-    """Under LuaPanda's own name, so that `require("LuaPanda")` finds it. What is there and is another's stays."""
+    """Copy the runtime under LuaPanda's name, so that `require("LuaPanda")` finds it. Files of others are not
+    overwritten.
+    """
     from dragoman.debug.backends.luapanda.runtime import is_ours, require_runtime
 
     source, target = require_runtime(), folder / name
@@ -99,7 +101,7 @@ def _interpreter_problem(one: LuaInterpreter) -> LocalizedText | None:
 
 
 def _configuration_problems(folder: Path) -> list[LocalizedText]:
-    """Of the project's launch file, what would keep programs from starting, or breakpoints from being hit."""
+    """Problems in the project's launch.json that would keep programs from starting or breakpoints from being hit."""
     from dragoman.core.jsonc import JsoncError, parse
 
     file = folder / ".vscode" / "launch.json"
@@ -118,7 +120,7 @@ def _configuration_problems(folder: Path) -> list[LocalizedText]:
 
 
 def _problems_of(name: str, given: Mapping[str, Any], folder: Path) -> list[LocalizedText]:
-    """One configuration that cannot be read says nothing about the others."""
+    """The problems of one configuration. An unreadable one does not affect the others."""
     from dragoman.debug.backends.luapanda.runtime import choose_interpreter
     from dragoman.debug.backends.luapanda.settings import read_settings
 

@@ -70,7 +70,7 @@ def setup(
 
 
 def _exit_code(results: Set[str]) -> int:
-    """A no to some of them is what the questions are for; a no to everything, or nobody to ask, is told to scripts."""
+    """The exit code: declining some clients is fine; declining all, or having nobody to ask, is reported to scripts."""
     if "failed" in results:
         return ExitCode.FAILED
     declined = "declined" in results and not results & {"added", "updated", "removed"}
@@ -90,7 +90,7 @@ def _clients_to_connect(machine: Machine) -> ClientChanges:
 
 
 def _clients_to_disconnect(machine: Machine) -> ClientChanges:
-    """Every file that names us, whether its client is still here or not."""
+    """Every file with a Dragoman entry, even if its client is no longer installed."""
     desired_entries = (desired_stdio_entry(client, machine, find_command(machine)) for client in CLIENTS)
     return ClientChanges(
         [desired for desired in desired_entries if desired.path and mentions_dragoman(desired.path)],
@@ -101,7 +101,7 @@ def _clients_to_disconnect(machine: Machine) -> ClientChanges:
 
 
 def _apply_changes(changes: ClientChanges, writer: ConfigWriter, *, yes: bool) -> Iterator[str]:
-    """What came of each client; a failure of one does not stop the others."""
+    """Apply each change and report it. A failure does not stop the others."""
     may_ask = sys.stdin.isatty() and sys.stderr.isatty()
     waits = False
     for desired in changes.desired_entries:
@@ -131,7 +131,7 @@ def _change_client(
 
 
 EndpointSource = Callable[[str], HttpEndpoint]
-"""By the client's id, whose own token it has; without one, the address alone."""
+"""The endpoint for a client id, with that client's token; without an id, only the address."""
 
 
 _TRANSPORT = Group(render(localize("Transport")), validator=mutually_exclusive)
@@ -140,14 +140,14 @@ _ACTION = Group(render(localize("Action")), validator=mutually_exclusive)
 
 def _flag(about: LocalizedText, *, name: str | None = None, group: Group | None = None) -> Parameter:
     plain = Parameter(name=name, negative="", show_default=False, help=render(about))
-    # A group of None would mean "in no group", and help would leave it out.
+    # None would mean "in no group", and the help would omit the option.
     return Parameter.combine(plain, Parameter(group=group)) if group else plain
 
 
 def daemon_endpoint(client: str) -> HttpEndpoint:
-    """Asked of the running daemon: port and address may be others than the settings say.
+    """Ask the running daemon for its endpoint, because port and address may differ from the settings.
 
-    Each client has a token of its own, named after it: one can be revoked without the others.
+    Each client gets its own token, named after the client, so that it can be revoked separately.
     """
     with ControlClient.open(find_paths()) as link:
         address = link.call("status")["address"]
@@ -212,7 +212,7 @@ def _list(id: str, machine: Machine, command: ServerCommand, endpoint: EndpointS
 
 
 def _print(desired: DesiredEntry, machine: Machine) -> int:
-    """Sentences go to the error stream, so that the snippet alone can be piped into a file."""
+    """Print the snippet. Messages go to standard error, so that the snippet can be piped into a file."""
     warn(*snippet_messages(desired, machine))
     show_text(snippet(desired.client, desired.redacted))
     return ExitCode.OK
@@ -246,7 +246,7 @@ def _write(desired: DesiredEntry, machine: Machine, *, project: bool) -> int:
 
 
 def _without_token(endpoint: EndpointSource, client: str = "") -> HttpEndpoint:
-    """What may be shown: the address where it is known, and never the token. A client that is named gets one made."""
+    """The endpoint for display: the address if it is known, never the token. A named client gets its token created."""
     try:
         return HttpEndpoint(endpoint(client).url, TOKEN_PLACEHOLDER)
     except DragomanError:

@@ -1,7 +1,8 @@
-"""`dragoman shell --install`: wrap every new terminal, by a marked block in the shell's start-up file.
+"""`dragoman shell --install`: run every new terminal in `dragoman shell`, with a marked block in the shell's start-up
+file.
 
-The block comes first, so that the rest of the file is read once, by the wrapped shell. It does not replace the outer
-shell: if the wrapper fails before its shell runs, the outer shell continues as if nothing were installed.
+The block comes first, so that only the recorded shell reads the rest of the file. It does not replace the outer shell:
+if the wrapper fails before its shell runs, the outer shell continues as if nothing were installed.
 """
 
 from __future__ import annotations
@@ -35,8 +36,8 @@ _COMMENT = (
     "# `dragoman shell --uninstall` takes this away. Where the wrapper cannot start, this shell goes on without it."
 )
 
-# Not in scripts, without a terminal, for editors that drive a dumb one, nor inside a wrapped shell; but again in a pane
-# of tmux or screen, which has a terminal of its own. The wrapper removes the file when its shell runs.
+# Skip scripts, shells without a terminal, dumb terminals of editors, and shells that are already recorded; but not new
+# panes of tmux or screen, which are terminals of their own. The wrapper deletes the file when its shell runs.
 _POSIX = """\
 if [[ $- == *i* && -t 0 && -t 1 && ${TERM-} != dumb && -x @PROGRAM@ ]] &&
   [[ -z ${DRAGOMAN_SESSION_ID-} || ${DRAGOMAN_PANE-${TMUX_PANE-}${STY-}} != "${TMUX_PANE-}${STY-}" ]] &&
@@ -73,7 +74,7 @@ class ShellProfile:
     path: Path
     body: str
     shell_expression: str
-    """How the shell's file names the shell that reads it."""
+    """How the start-up file refers to the shell that reads it."""
 
     def block(self, program: str) -> str:
         body = self.body.replace("@PROGRAM@", shlex.quote(program)).replace("@SHELL@", self.shell_expression)
@@ -81,7 +82,7 @@ class ShellProfile:
 
 
 def change_profile(*, removing: bool = False, shell: str = "", yes: bool = False) -> int:
-    """Show what would change, ask, and change it."""
+    """Show the change, ask for confirmation, and apply it."""
     profile = _profile(shell or _own_shell())
     try:
         return _change_file(profile, removing=removing, yes=yes)
@@ -100,7 +101,7 @@ def change_profile(*, removing: bool = False, shell: str = "", yes: bool = False
 
 
 def installed_profiles() -> list[ShellProfile]:
-    """Those with lines of ours in them."""
+    """The start-up files that contain our block."""
     found = []
     for profile in map(_profile, _SHELLS):
         with contextlib.suppress(UneditableConfigError):
@@ -110,7 +111,7 @@ def installed_profiles() -> list[ShellProfile]:
 
 
 def replace_block(text: str, block: str) -> str:
-    """The file with this block and no other of ours."""
+    """The text with `block` at the top, and no other block of ours."""
     return block + _BLOCK.sub("", text)
 
 
@@ -130,7 +131,7 @@ def _change_file(profile: ShellProfile, *, removing: bool, yes: bool) -> int:
 
 
 def _diff(file: ConfigFile, wanted: str) -> list[str]:
-    """Only what is ours is shown: the file is added to at its top."""
+    """The diff, limited to our block."""
     before, after = file.text.splitlines(keepends=True), wanted.splitlines(keepends=True)
     return list(unified_diff(before, after, str(file.path), str(file.path), n=0))
 
@@ -176,7 +177,7 @@ def _fish_folder(home: Path) -> Path:
 
 
 def _program() -> str:
-    """With its whole path: the block stands before whatever sets PATH."""
+    """The absolute path: the block runs before anything sets PATH."""
     beside = Path(sys.executable).with_name("dragoman")
     found = str(beside) if beside.is_file() else shutil.which("dragoman")
     if found is None:

@@ -1,7 +1,6 @@
-"""`dragoman uninstall`: list everything that Dragoman made on this machine, and remove it after confirmation.
+"""`dragoman uninstall`: list everything that Dragoman created on this machine, and remove it after confirmation.
 
-The package and the editor's extension are removed by the tools that installed them; the last lines print the
-commands.
+The package and the editor extension are removed by the tools that installed them; the last lines print the commands.
 """
 
 from __future__ import annotations
@@ -60,13 +59,13 @@ _EDITORS = (
 
 
 def extension_removal_commands(machine: Machine) -> list[str]:
-    """One for each editor that has it: an editor's extensions are its own to remove."""
+    """One command per editor that has the extension."""
     having = (it.program for it in _EDITORS if any(_editor_folder(it.extensions, machine).glob(f"{_EXTENSION_ID}-*")))
     return [f"{program} --uninstall-extension {_EXTENSION_ID}" for program in dict.fromkeys(having)]
 
 
 def extension_storage_folders(machine: Machine) -> Iterator[Path]:
-    """What the extension itself keeps, as the Dragoman that it installed: no editor removes that."""
+    """Folders where the extension keeps a Dragoman that it installed. Editors do not remove them."""
     return (path for it in _EDITORS if (path := _editor_folder(it.storage, machine) / _EXTENSION_ID).is_dir())
 
 
@@ -76,7 +75,7 @@ def _editor_folder(template: str, machine: Machine) -> Path:
 
 @dataclass(frozen=True, slots=True)
 class InstalledArtifact:
-    """Something that Dragoman made on this machine, and how to remove it."""
+    """Something that Dragoman created on this machine, and how to remove it."""
 
     about: LocalizedText
     remove: Callable[[], object]
@@ -104,7 +103,7 @@ def uninstall(
 
 
 def _remove(artifact: InstalledArtifact) -> bool:
-    """What cannot be removed is reported; the others still go."""
+    """Remove one artifact. Failures are reported and do not stop the others."""
     try:
         return artifact.remove() in {None, ExitCode.OK}
     except DragomanError as error:
@@ -115,7 +114,7 @@ def _remove(artifact: InstalledArtifact) -> bool:
 
 
 def _find_artifacts(paths: Paths) -> Iterator[InstalledArtifact]:
-    """The daemon first, which would write its files anew; then what starts it."""
+    """Everything to remove. The daemon comes first, because it would write its files again; then whatever starts it."""
     if launcher.probe(paths).any:
         yield InstalledArtifact(
             localize("the running daemon and its active sessions"), lambda: lifecycle.down(yes=True)
@@ -152,7 +151,7 @@ def _client_entries() -> Iterator[InstalledArtifact]:
 
 
 def _project_files(paths: Paths) -> Iterator[InstalledArtifact]:
-    """What was written there since, by whomever, stays: our entry goes, and a copy that is still ours."""
+    """Our entries and copies in projects. Anything that others wrote there since stays."""
     for written in written_files(paths):
         path, client = Path(written.path), BY_ID.get(written.client)
         if client is not None and mentions_dragoman(path):
@@ -186,7 +185,7 @@ def _shell_profiles() -> Iterator[InstalledArtifact]:
 
 
 def _is_own_folder(path: Path) -> bool:
-    """A link is not followed: what it leads to was not made by us."""
+    """Whether it is our own folder. Symbolic links are not followed, because we did not create their targets."""
     try:
         status = path.lstat()
     except FileNotFoundError:
@@ -195,7 +194,9 @@ def _is_own_folder(path: Path) -> bool:
 
 
 def _show_package_removal() -> int:
-    """And the extension: an editor removes its own. A Dragoman that it had installed is gone with its folder."""
+    """Print how to remove the package and the extension. A Dragoman that the extension installed is removed with its
+    folder.
+    """
     if extensions := extension_removal_commands(this_machine()):
         show_message(localize("To remove the editor extension, run:"))
         show_text("\n".join(f"  {command}" for command in extensions))

@@ -16,11 +16,11 @@ from dragoman.io.files.private_files import ensure_private_folder, read_private,
 class WrittenFile:
     path: str
     client: str = ""
-    """The id of the MCP client whose entry was written into it; empty for a copy of the Lua runtime."""
+    """The id of the MCP client that the entry is for; empty for a copy of the Lua runtime."""
 
 
 def record_written_file(paths: Paths, written: WrittenFile) -> None:
-    """Before it is written: of what cannot be remembered there shall be nothing to forget."""
+    """Record the file before it is written, so that every written file is recorded."""
     known = written_files(paths)
     if written not in known:
         ensure_private_folder(paths.state)
@@ -28,7 +28,7 @@ def record_written_file(paths: Paths, written: WrittenFile) -> None:
 
 
 def written_files(paths: Paths) -> list[WrittenFile]:
-    """Those that are still there; none where nothing was remembered, or what was cannot be read."""
+    """The recorded files that still exist; none if the list is missing or unreadable."""
     with contextlib.suppress(OSError, ValueError, TypeError, DragomanError):
         known = [WrittenFile(**it) for it in json.loads(read_private(paths.written_file))]
         return [it for it in known if Path(it.path).is_file()]

@@ -1,1 +1,1 @@
-"""What the command line accepts: the fast commands with their options, for both parsers, and the examples."""
+"""What the command line accepts: the fast commands and their options, for both parsers, and the examples."""

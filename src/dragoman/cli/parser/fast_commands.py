@@ -1,7 +1,7 @@
-"""The fast commands: what each takes, and the function that runs it.
+"""The fast commands: the options of each, and the function that runs it.
 
-Programs and people run these often, so they are parsed here, by the standard library alone, and `commands` builds the
-full parser's commands from the same table. The fast path declines what it does not fully understand.
+They run often, so they are parsed here with the standard library, and `commands` builds the full parser from the same
+table. The fast path passes on whatever it does not fully understand.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from dragoman.core.command_options import Option, parse_plain
 from dragoman.shell.arguments import SHELL_OPTIONS
 
-TYPE_CHECKING = False  # who starts a shell does not wait for `typing`
+TYPE_CHECKING = False  # no `typing`: it would delay a new shell
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 
 
 class FastCommand:
-    """`function` takes the options by their keywords, after `leading`; `trailing` is the help of what follows `--`."""
+    """A fast command. `function` takes the options as keywords, after `leading`; `trailing` is the help for words after
+    `--`.
+    """
 
     __slots__ = ("function", "leading", "options", "trailing")
 
@@ -59,7 +61,7 @@ def _converted(command: FastCommand, parsed: ParsedOptions) -> dict[str, object]
 _JSON = Option("--json", lambda localize: localize("Print JSON."))
 _YES = Option("--yes", lambda localize: localize("Terminate active sessions without asking."))
 
-# Of all commands of `dragoman debug`, fast or not.
+# Options of all `dragoman debug` commands, fast or not.
 DEBUG_JSON = Option("--json", lambda localize: localize("Print the structured result instead of text."))
 DEBUG_SESSION = Option(
     "--session", lambda localize: localize("Session; the active session of the workspace if omitted."), "session"

@@ -1,4 +1,4 @@
-"""The fast commands for cyclopts: functions whose signatures are made from the table in `fast_commands`."""
+"""The fast commands for cyclopts: functions with signatures built from the table in `fast_commands`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from dragoman.core.localization import localize
 if TYPE_CHECKING:
     from dragoman.core.command_options import Help
 
-# Of each kind of option: its type, and what cyclopts is told of it.
+# For each kind of option, its type and its cyclopts parameter.
 _KINDS: Mapping[str, tuple[Any, Mapping[str, Any]]] = {
     "flag": (bool, {"negative": ""}),
     "text": (str | None, {}),
@@ -40,7 +40,7 @@ def option_parameter(option: Option) -> Parameter:
 
 
 def command_function(command: FastCommand) -> Callable[..., int]:
-    """The command with its options as a signature, which is what cyclopts reads."""
+    """The command as a function with a signature, which is what cyclopts reads."""
 
     def call(*words: str, **given: object) -> int:
         return command.run(*words, **given)

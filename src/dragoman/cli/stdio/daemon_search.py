@@ -1,6 +1,6 @@
 """How `dragoman mcp` gets a daemon: it connects to one, waits for one that is starting, or starts one.
 
-It runs in a thread of its own, because a start takes a second and the client may speak or leave meanwhile.
+It runs in its own thread, because a start takes a second and the client may write or exit in that time.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from dragoman.io.files.lock import is_held
 
 SEARCH_TIMEOUT_S = 30.0
 UNREQUESTED_TIMEOUT_S = 10.0
-# One that ended in order was most often ended by `dragoman restart`, which starts the next: let it.
+# A daemon that stopped normally was most likely stopped by `dragoman restart`: give it time to start the next one.
 RESTART_GRACE_S = 4.0
 _FIRST_PAUSE_S = 0.01
 _MAX_PAUSE_S = 0.25
@@ -32,14 +32,14 @@ _ABSENT = {"not_running", "daemon_gone"}
 
 @dataclass(frozen=True, slots=True)
 class DaemonConnector:
-    """Connects to the daemon or starts it, with what the daemon should know about this client."""
+    """Connects to the daemon or starts it, and tells it about this client."""
 
     paths: Paths
     workspace: Path
     about: Mapping[str, Any]
 
     def open(self, *, is_first: bool) -> ControlClient:
-        """Whoever comes again had another daemon before: what it knew of that one's sessions is out of date."""
+        """Connect. `reconnected` tells the daemon that the client may still refer to sessions of an earlier daemon."""
         return ControlClient.open(self.paths, role="mcp", about={**self.about, "reconnected": not is_first})
 
     def start(self) -> None:
@@ -54,17 +54,17 @@ class DaemonConnector:
         launcher.start(self.paths, launcher.DaemonStartOptions(self.workspace))
 
     def may_start(self) -> bool:
-        """Asked only when no daemon of ours runs: what reads the settings is slow to import."""
+        """Read only when no daemon is running, because the settings loader is slow to import."""
         from dragoman.core.settings.loader import load_settings
 
         return load_settings(self.paths).mcp_starts_daemon
 
 
 class DaemonSearch:
-    """A search for a daemon, in a thread of its own.
+    """A search for a daemon, in its own thread.
 
-    `done_fd` becomes readable when it is over. Then `outcome` is the socket, the error, or None if the client had
-    nothing to say.
+    `done_fd` becomes readable when it is over. Then `outcome` is the socket, the error, or None if the client sent
+    nothing.
     """
 
     def __init__(self, connector: DaemonConnector, *, is_first: bool, pause_s: float) -> None:
@@ -78,7 +78,7 @@ class DaemonSearch:
         threading.Thread(target=self._run, daemon=True).start()
 
     def request_daemon(self) -> None:
-        """The client has something to say. Before that no daemon is started: somebody may have ended it on purpose."""
+        """The client sent something. Before that no daemon is started: the user may have stopped it on purpose."""
         self._requested.set()
 
     def close(self) -> None:
@@ -117,11 +117,13 @@ class DaemonSearch:
     def _should_start(self) -> bool:
         if not self._requested.is_set() or is_held(self._connector.paths.lock_file):
             return False
-        crashed = self._connector.paths.socket.exists()  # an orderly end removes it
+        crashed = self._connector.paths.socket.exists()  # a normal exit removes it
         return self._is_first or crashed or self._has_taken(RESTART_GRACE_S)
 
     def _with_same_version(self, link: ControlClient) -> ControlClient:
-        """Another version's daemon is replaced when idle; only by who just came, or two versions would take turns."""
+        """Replace an idle daemon of another version, only on the first connection: otherwise two versions would take
+        turns.
+        """
         if not self._is_first or link.welcome.version == __version__:
             return link
         from dragoman.cli.daemon import launcher

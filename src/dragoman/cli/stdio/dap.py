@@ -1,8 +1,8 @@
 """`dragoman dap --stdio`: the process that an editor starts as its debug adapter. It copies bytes to and from the
 daemon.
 
-Standard library alone, so that it starts within milliseconds. It reads nothing of what it carries, except when no
-daemon can be reached: then it answers the editor's first request with the reason.
+Standard library only, so that it starts within milliseconds. It does not interpret the bytes, except when no daemon can
+be reached: then it answers the editor's first request with the reason.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _ABSENT = frozenset({"not_running", "daemon_gone"})
 
 
 class _EditorGoneError(Exception):
-    """Nobody is left to serve."""
+    """The editor closed the connection."""
 
 
 def dap(*, stdio: bool = False, attach: str = "", read_only: bool = False, workspace: Path = Path()) -> int:
@@ -65,7 +65,7 @@ def _open_daemon(paths: Paths, session: str, workspace: Path, *, read_only: bool
     try:
         return ControlClient.open(paths, role="dap", about=told).detach_socket()
     except DragomanError as error:
-        if error.code not in _ABSENT or session:  # a daemon that we start has no sessions to join
+        if error.code not in _ABSENT or session:  # a new daemon has no session to join
             raise
     from dragoman.cli.daemon import launcher
 
@@ -74,7 +74,9 @@ def _open_daemon(paths: Paths, session: str, workspace: Path, *, read_only: bool
 
 
 def _pump(daemon: socket.socket) -> int:
-    """Neither side is read faster than the other takes. The end of one is passed on to the other."""
+    """Copy bytes both ways, no faster than the receiver reads, until the daemon closes. The end of input is
+    passed on.
+    """
     daemon.settimeout(None)
     reads = {0, daemon.fileno()}
     while True:
@@ -88,7 +90,7 @@ def _pump(daemon: socket.socket) -> int:
 
 
 def _forward(source: int, daemon: socket.socket) -> bool:
-    """Both ways at once: a daemon that waits for us to read must not keep us from it."""
+    """Send to the daemon, and read from it meanwhile: it may block until we read."""
     data = whole = _read(source)
     while data:
         readable, writable, _ = select.select([daemon], [daemon], ())
@@ -104,7 +106,7 @@ def _send(daemon: socket.socket, data: bytes) -> int:
         return daemon.send(data, socket.MSG_DONTWAIT)
     except BlockingIOError:
         return 0
-    except OSError:  # it has gone, and what it said last is still to be read
+    except OSError:  # it closed, but its last answer can still be read
         return len(data)
 
 
@@ -132,11 +134,11 @@ def _write(data: bytes) -> None:
         raise _EditorGoneError from error
 
 
-# When there is nobody to carry it to.
+# When no daemon can be reached.
 
 
 def _answer_with_error(error: DragomanError) -> int:
-    """Said to a person, and to the editor in its own language: an adapter that only dies is told as a riddle."""
+    """Report the error to the user and as a DAP response, because editors do not explain an adapter that just exits."""
     status = report_error(error)
     text = f"{render(error.message)} {render(error.hint) if error.hint else ''}".strip()
     request = _first_request()

@@ -1,8 +1,8 @@
 """`dragoman mcp`: the process that an MCP client starts. It copies lines between the client's pipes and the daemon.
 
-It uses the standard library alone and one thread with one `poll`: it starts within milliseconds, reads from neither
-side more than the other accepts, and outlives the daemon (the rules are in the JSON-RPC `Relay`). Standard output
-carries protocol lines and nothing else.
+It uses only the standard library and one thread with one `poll`: it starts within milliseconds, reads from neither side
+more than the other accepts, and outlives the daemon (the rules are in the JSON-RPC `Relay`). Standard output carries
+nothing but protocol lines.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ from dragoman.protocols.jsonrpc import Relay
 
 _CHUNK_SIZE = 1 << 16
 _HANGUP_EVENTS = select.POLLERR | select.POLLHUP | select.POLLNVAL
-# A half-closed socket says so only to those who ask, and only Linux knows the question.
+# poll reports a half-closed socket only on request, and only on Linux.
 _PEER_CLOSED: int = getattr(select, "POLLRDHUP", 0)
 
 _FIRST_PAUSE_S = 0.05
-# After the end of input: for what is answered at once. A call that waits longer ends with its client.
+# After the end of input: time for answers that are almost ready. A longer call ends with its client.
 _ANSWER_TIMEOUT_S = 2.0
 _WRITE_TIMEOUT_S = 2.0
-# A daemon that is there answers a handshake in this; one that has yet to start is not waited for.
+# A running daemon answers a handshake within this time; one that has yet to start is not waited for.
 _HANDSHAKE_TIMEOUT_S = 0.5
 _MAX_FAILURES = 6
 
@@ -44,7 +44,7 @@ _Interest = tuple[int, Callable[[int], None]]
 
 
 class _ClientGoneError(Exception):
-    """Nobody is left to serve."""
+    """The client closed the connection."""
 
 
 def mcp(*, workspace: Path = Path(), tools: str = "") -> int:
@@ -59,11 +59,11 @@ def mcp(*, workspace: Path = Path(), tools: str = "") -> int:
 
 
 class McpPump:
-    """Copies lines between one MCP client and the daemon, and survives the daemon's end.
+    """Copies lines between one MCP client and the daemon, and survives the end of the daemon.
 
-    It owns the client's descriptors, the socket to the daemon and the search for one. What a line means, and what is
-    answered or replayed when the daemon changes, is decided by `Relay`. It never blocks on one side while the other
-    has something to say.
+    It owns the client's descriptors, the socket to the daemon and the search for one. `Relay` decides what a line
+    means, and what is answered or replayed when the daemon changes. It never blocks on one side while the other is
+    ready.
     """
 
     def __init__(self, connector: DaemonConnector, client_in: int, client_out: int) -> None:
@@ -92,11 +92,13 @@ class McpPump:
                 interests[fd][1](event)
 
     def _poll_timeout_ms(self) -> int | None:
-        """Input that has ended is not the end while there are answers to give: `printf … | dragoman mcp`."""
+        """The time until exit. After the end of input, pending answers are still delivered: `printf … |
+        dragoman mcp`.
+        """
         if self._exit_deadline_s is None:
             return None
         until_s = self._exit_deadline_s
-        if self._relay.to_client:  # who takes nothing has left
+        if self._relay.to_client:  # a client that does not read has gone
             until_s = min(until_s, self._last_progress_s + _WRITE_TIMEOUT_S)
         left_s = until_s - time.monotonic()
         if left_s <= 0 or not (self._relay.needs_daemon or self._relay.to_client):
@@ -104,7 +106,7 @@ class McpPump:
         return int(left_s * 1000) + 1
 
     def _interests(self) -> dict[int, _Interest]:
-        """A client that hangs up is noticed even while nothing is read from it or written to it."""
+        """What to poll for. A client that hangs up is noticed even if nothing is read from it or written to it."""
         relay = self._relay
         interests: dict[int, _Interest] = {
             self._out: (select.POLLOUT if relay.to_client else 0, self._to_client),
@@ -115,7 +117,7 @@ class McpPump:
             interests[self._search.done_fd] = (select.POLLIN, self._finish_search)
         if self._daemon is not None:
             events = (select.POLLIN if relay.reads_daemon else 0) | (select.POLLOUT if relay.to_daemon else 0)
-            if events:  # without any, a dead daemon would ring for ever
+            if events:  # with no events, poll would report a closed daemon again and again
                 interests[self._daemon.fileno()] = (events, self._with_daemon)
         return interests
 
@@ -179,7 +181,7 @@ class McpPump:
                 self._relay.sent_to_daemon(sent)
 
     def _drain(self, daemon: socket.socket) -> None:
-        """It takes nothing any more, but what it answered before that is still in the socket."""
+        """Read the answers that are still in the socket of a daemon that accepts no more input."""
         with contextlib.suppress(OSError):
             while data := daemon.recv(_CHUNK_SIZE):
                 self._receive(data)
@@ -205,7 +207,7 @@ class McpPump:
             self._report_failure(daemon_gone())
 
     def _search_daemon(self) -> None:
-        """After a daemon that let us in and never said a word, each time a little later."""
+        """Search for a daemon. After one that closed the connection without a message, wait longer each time."""
         if self._daemon is not None:
             return
         if self._search is None:
@@ -222,7 +224,7 @@ class McpPump:
             self._connect(search.outcome)
         elif isinstance(search.outcome, DragomanError):
             self._report_failure(search.outcome)
-        elif self._relay.needs_daemon:  # it came to ask just as the search gave up
+        elif self._relay.needs_daemon:  # a request arrived just as the search gave up
             self._search_daemon()
 
     def _connect(self, daemon: socket.socket) -> None:
@@ -235,10 +237,10 @@ class McpPump:
         self._to_daemon()
 
     def _report_failure(self, error: DragomanError) -> None:
-        """Told to whoever waits, here and at the client; the client's next line begins a new search."""
-        if error.code != self._reported_code:  # once: a client may never read our standard error, and a full one blocks
+        """Report the error on standard error and to the pending calls. The client's next line starts a new search."""
+        if error.code != self._reported_code:  # once: a client may not read standard error, and a full pipe blocks
             self._reported_code = error.code
-            with contextlib.suppress(OSError, AttributeError):  # closed, or never there
+            with contextlib.suppress(OSError, AttributeError):  # standard error is closed
                 report_error(error)
         text = f"{render(error.message)} {render(error.hint)}" if error.hint else render(error.message)
         self._relay.daemon_not_found(error.code, text)
@@ -253,7 +255,7 @@ def _workspace_folder(workspace: Path) -> Path:
 
 
 def _private_stdout() -> int:
-    """Our own copy of standard output; whatever else in this process prints goes to standard error instead."""
+    """Return a copy of standard output; anything else that this process prints goes to standard error."""
     own = os.dup(1)
     with contextlib.suppress(OSError):
         os.dup2(2, 1)
@@ -261,7 +263,7 @@ def _private_stdout() -> int:
 
 
 def _writer(fd: int) -> Callable[[memoryview], int]:
-    """Writes what goes without waiting. Others may share the descriptor, so it is not made non-blocking."""
+    """A function that writes without blocking. The descriptor may be shared, so it is not made non-blocking."""
     if stat.S_ISSOCK(os.fstat(fd).st_mode):
         connection = socket.socket(fileno=fd)
         return lambda data: connection.send(data[:_CHUNK_SIZE], socket.MSG_DONTWAIT)
@@ -269,7 +271,7 @@ def _writer(fd: int) -> Callable[[memoryview], int]:
 
 
 def _read(fd: int) -> bytes | None:
-    """None: nothing there after all, on a descriptor that somebody else has made non-blocking."""
+    """Read bytes; None if nothing is there, on a descriptor that another process made non-blocking."""
     try:
         return os.read(fd, _CHUNK_SIZE)
     except BlockingIOError:

@@ -24,7 +24,7 @@ from dragoman.protocols.control import ControlItem
 
 _MAX_LIMIT = 100
 _PAGE_SIZE = 100_000
-# A model may think for long before its first word.
+# A model may take long before its first word.
 _IDLE_TIMEOUT_S = 180.0
 _TERMINAL_ID_VARIABLE = "DRAGOMAN_SESSION_ID"
 
@@ -87,7 +87,7 @@ def command_lines(it: dict[str, Any]) -> list[str]:
 
 
 def _columns(it: dict[str, Any]) -> list[str]:
-    """Its id for who wants its output, when, how it ended, how long it took, where, and which."""
+    """The columns: id, start, exit code, duration, folder and command."""
     doubt = "" if it["verified"] else "? "
     line = doubt + it["command"].strip("\n")
     return [

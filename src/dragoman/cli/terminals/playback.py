@@ -1,6 +1,6 @@
 """`dragoman replay`, and the viewer that draws a recorded or live terminal on the user's own.
 
-Only sequences that draw reach the user's terminal, and its settings are restored afterwards.
+Only drawing sequences reach the user's terminal, and its settings are restored afterwards.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _OFLAG, _LFLAG = 1, 3
 
 
 class TerminalViewer:
-    """Without a terminal to draw on, the same bytes go into a file or a pipe."""
+    """Draws output on the user's terminal, or writes the same bytes to a file or pipe."""
 
     def __init__(self) -> None:
         self._viewing = DisplayFilter()
@@ -54,7 +54,7 @@ class TerminalViewer:
 
 @contextmanager
 def open_viewer() -> Iterator[TerminalViewer]:
-    """Keys that are pressed meanwhile are neither shown nor passed on; Ctrl-C ends it."""
+    """Prepare the terminal. Keys pressed meanwhile are neither echoed nor passed on; Ctrl-C exits."""
     with ExitStack() as settings:
         for stream in (sys.stdin, sys.stdout):
             if stream.isatty():
@@ -68,7 +68,7 @@ def open_viewer() -> Iterator[TerminalViewer]:
 
 @contextmanager
 def _viewing_mode(fd: int) -> Iterator[None]:
-    """A recorded line end is what a terminal was sent, after all that its settings had added to it."""
+    """Switch output processing off: recorded bytes are what the terminal received after its own processing."""
     before = termios.tcgetattr(fd)
     changed = [*before]
     changed[_OFLAG] &= ~termios.OPOST
@@ -100,7 +100,7 @@ def replay(
         Parameter(validator=Number(gte=0, lte=86_400), help=render(localize("Cap idle gaps at this many seconds."))),
     ] = 2.0,
 ) -> int:
-    """All of it is fetched first: a viewer who stops to look must not hold up the daemon."""
+    """Replay a recording. It is fetched completely first, so that a paused viewer does not block the daemon."""
     with tempfile.SpooledTemporaryFile(max_size=_SPOOL_MEMORY) as spool:
         with ControlClient.open(find_paths()) as link:
             count = _fetch(link, terminal, spool)

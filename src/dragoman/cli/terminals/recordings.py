@@ -52,7 +52,7 @@ def list_terminals(
 ) -> int:
     with open_tool_client(
         None, all_workspaces=True
-    ) as client:  # a person's own, wherever they stand now: see SECURITY.md
+    ) as client:  # all of the user's own terminals, whatever the current folder: see SECURITY.md
         found = client.call("list_terminals", ended=ended).data
     if json:
         show_json(found)
@@ -74,7 +74,7 @@ def _columns(it: dict[str, Any]) -> list[str]:
 
 
 def watch(terminal: Id, /) -> int:
-    """Only looked at: keys go nowhere."""
+    """Watch a terminal without sending keys to it."""
     with ControlClient.open(find_paths()) as link, open_viewer() as screen:
         for item in link.stream("terminal_watch", {"terminal": terminal}, idle_s=None):
             if isinstance(item, ControlItem):
@@ -112,7 +112,7 @@ def export(
 
 @contextmanager
 def _open_output(output: Path | None, *, folder: bool) -> Iterator[Callable[[str, bytes], None]]:
-    """What is there already is never written over, nor is a link followed."""
+    """Create the output file. Existing files are never overwritten, and links are not followed."""
     if output is None:
         yield lambda _, data: _print(data)
         return
@@ -134,7 +134,7 @@ _FOLDER_FILES = ("meta.json", "commands.json", "stream.bin")
 
 
 def _print(data: bytes) -> None:
-    """JSON has no control characters in it; whatever terminal it lands on obeys nothing of it."""
+    """Print JSON, which has no control characters that a terminal could interpret."""
     sys.stdout.buffer.write(data)
 
 

@@ -1,4 +1,4 @@
-"""Redaction: secrets are neither shown nor recorded. One engine serves every path that shows or records."""
+"""Redaction: secrets are neither shown nor recorded. One engine serves everything that shows or records text."""
 
 from dragoman.core.redaction.redactor import ENGINE_VERSION, Redactor
 from dragoman.core.redaction.scanner import LONGEST_BYTES

@@ -1,12 +1,10 @@
 """The table of secret patterns, as data.
 
-A secret is recognised by its own shape (`ghp_…`), by the name beside it (`password=…`) or by the command that takes
-it (`curl -u user:…`). Every pattern names a literal that must be in the text, and a hint of what follows it: checking
-for a hint runs at gigabytes per second, a pattern at tens of megabytes.
-
-Every quantifier is bounded and possessive, so a program cannot make the search slow. What stands before a name is
-matched by a pattern that reads backwards from the name, so that it starts at one place alone. Hints are searched in
-linear time.
+A secret is recognised by its own form (`ghp_…`), by the name beside it (`password=…`) or by the command that takes it
+(`curl -u user:…`). Every pattern names a literal that must be in the text, and a hint of what follows it: checking for
+a hint runs at gigabytes per second, a pattern at tens of megabytes. Every quantifier is bounded and possessive, so a
+program cannot make the search slow. Text before a name is matched by a pattern that reads backwards from the name, so
+that it starts at only one position. Hints are searched in linear time.
 """
 
 from __future__ import annotations
@@ -22,39 +20,41 @@ Accepts = Callable[[bytes], bool]
 
 
 class CharacterRun(NamedTuple):
-    """A secret that goes on as long as its characters do."""
+    """A secret that continues as long as its characters do."""
 
     others: bytes
-    """A table that writes a space over what does not belong to it."""
+    """A translation table that replaces all other characters with a space."""
     least: int
     most: int
 
 
 class SecretPattern(NamedTuple):
     literal: bytes
-    """Of the text in lower case."""
+    """In lower case."""
     whole: re.Pattern[bytes]
-    """From the literal on; group `secret` is what is hidden."""
+    """Matches from the literal on; the group `secret` is hidden."""
     partial: re.Pattern[bytes]
-    """The same, cut off by the end of what has come so far."""
+    """The same for text that is cut off at the end."""
     before: re.Pattern[bytes] | None = None
     """What must precede the literal, read backwards and in lower case."""
     accepts: Accepts | None = None
     likely: bool = True
-    """Whether a long beginning counts as a secret when nothing more comes."""
+    """Whether a long beginning counts as a secret if nothing follows."""
     gate: re.Pattern[bytes] | None = None
-    """Tried before the patterns of all forms that share it."""
+    """Checked once before all patterns that share it."""
     hint: str = ""
-    """What the text must have, in lower case and in the syntax of `presence`; otherwise the gate, or the literal."""
+    """What the text must contain, in lower case and in the syntax of `pattern_check`; default: the gate, or the
+    literal.
+    """
     starts: bytes = b""
-    """The characters of which one follows the name, as the last group of the gate finds it; empty allows any."""
+    """The characters that may follow the name, as found by the last group of the gate; empty allows any."""
     command: re.Pattern[bytes] | None = None
-    """Stands at the literal, and the patterns are of an option that follows among its arguments."""
+    """Matches a command at the literal; the patterns then match one of its options."""
     run: CharacterRun | None = None
-    """The secret, where the patterns end right before it."""
+    """The secret, if the patterns end right before it."""
 
 
-# A set of plain characters is searched several times as fast as one with \w or \s in it.
+# A set of plain characters is searched several times faster than one with \w or \s.
 _SPACE = r" \t\n\r\x0b\x0c"
 _WORD = "[A-Za-z0-9_-]"
 
@@ -63,9 +63,9 @@ def _form(
     literal: str, head: str, body: str, least: int, most: int, end: str = "",
     *, cut_end: str = "", fold: bool = True, taken: str = "+", **more: Any,
 ) -> SecretPattern:  # fmt: skip
-    """`head`, then a secret of so many `body`, then `end`; `cut_end` is what of the end may have come.
+    """A pattern: `head`, then `least` to `most` times `body` as the secret, then `end`; `cut_end` is a cut-off end.
 
-    As much of the body as there is `taken` for good, unless the end may begin with what the body has.
+    The body is matched possessively (`taken`) unless `end` may start with characters of the body.
     """
     flags = re.IGNORECASE if fold else 0
     whole = re.compile(f"{head}(?P<secret>{body}{{{least},{most}}}{taken}){end}".encode(), flags)
@@ -80,15 +80,15 @@ def _others(body: str) -> bytes:
 
 
 def _running(literal: str, head: str, body: str, least: int, most: int, **more: Any) -> SecretPattern:
-    """As `_form`, with nothing after the secret: what has many heads and one long body would be read many times."""
+    """Like `_form`, without an end. Its long body is scanned only once, although many heads may precede it."""
     pattern = re.compile(head.encode(), re.IGNORECASE)
     return SecretPattern(literal.encode(), pattern, pattern, run=CharacterRun(_others(body), least, most), **more)
 
 
-# Names, and the ways in which a value stands beside one.
+# Names, and the ways in which a value follows one.
 
 _SPACES = r"[ \t]{0,3}"
-# A value may stand in a wrapper of its language, or beside its type as PHP dumps it.
+# A value may be wrapped by its language, or follow its type in a PHP dump.
 _WRAPPED = r"(?:(?:some|just|string|secret(?:str|string|bytes)?)\(|\s{1,10}string\(\d{1,6}\) |[bru]{1,2})?"
 _QUOTE = rf"\\?['\"]?\]?{_SPACES}(?:=>|[!:=]{{1,3}}){_SPACES}{_WRAPPED}(?P<quote>['\"`])"
 _QUOTED = r"(?:\\[^\r\n]|(?!(?P=quote))[^\r\n\\])"
@@ -104,7 +104,7 @@ class SecretName(NamedTuple):
     literal: str
     name: str
     before: str = ""
-    """What must stand before it; anything may where this is empty."""
+    """What must precede the name; empty allows anything."""
     backwards: str = ""
     """The same, read backwards."""
     accepts: Accepts = value_checks.is_value
@@ -143,7 +143,7 @@ SECRET_NAMES = (
 
 
 def named_patterns(one: SecretName) -> Iterator[SecretPattern]:
-    """A name and its value: quoted, assigned bare, after a colon or a space, or given to an option."""
+    """The patterns of a name and its value: quoted, assigned, after a colon or a space, or as an option."""
     gate = re.compile(rf"{one.name}(?:([\\'\"\]:=!,%<\s])|\w{{0,20}}(>))".encode(), re.IGNORECASE)
     yield from (form._replace(gate=gate) for form in _value_patterns(one))
 
@@ -221,7 +221,7 @@ def _command(
 
 
 def _piped(command: str, options: str) -> SecretPattern:
-    """What a command writes to one that reads a password."""
+    """Output of a command that is piped to one that reads a password."""
     return _form(
         command, rf"{command}[ \t]{{1,3}}{options}{_OPENED}", _ARGUMENT, 1, 300,
         r"['\"]?[ \t]{0,3}\|[ \t]{0,3}(?:sudo|chpasswd|passwd|su|cryptsetup|docker login)\b",
@@ -279,18 +279,18 @@ COMMAND_PATTERNS = (
 
 _KEY_BLOCK = r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?:(?!-----END)[\s\S]){0,8000}"
 _SSH2_BLOCK = r"---- BEGIN SSH2 [A-Z0-9 ]{0,30}PRIVATE KEY ----(?:(?!---- END)[\s\S]){0,8000}"
-# Base 64 of -----BEGIN, and of what a private key is called: EC, RSA, DSA, OPENSSH, ENCRYPTED, PGP, or nothing.
+# Base 64 of -----BEGIN, followed by the name of a private key: EC, RSA, DSA, OPENSSH, ENCRYPTED, PGP, or nothing.
 _ENCODED_KEY = "LS0tLS1CRUdJTi(?:BFQyBQ|BSU0Eg|BEU0Eg|BPUEVO|BFTkNS|BQR1Ag|BQUklW)"
-# In a line of its own, as configurations have it: a sentence goes on, a type is no word of a person's.
+# At the start of a line, as in configuration files; in prose or in types it is not a secret.
 _LINE_BEFORE = re.compile(rb"[\w.-]{0,40}+['\"]?[ \t-]{0,40}+(?:\n|\Z)")
 _ENTRY = r"[ \t]{1,12}[\w.-]{1,80}:[ \t]{1,3}[A-Za-z0-9+/]{4,4000}={0,2}"
-# Not indented, as programs have their assignments.
+# Not indented: assignments in programs usually are.
 _LINE_BEGINS = re.compile(rb"[\w.-]{0,40}+(?:\n|\Z)")
 _CUT_ENTRY = r"(?:[ \t]{1,12}(?:[\w.-]{1,80}(?::[ \t]{0,3}(?:[A-Za-z0-9+/]{1,4000}={0,2}\r?)?)?)?)?"
 
 
 def _encoded_data(end: str) -> SecretPattern:
-    """The data of a Secret, in the order in which kubectl prints it: before anything says what it is."""
+    """The data of a Kubernetes Secret, which kubectl prints before the kind."""
     return SecretPattern(
         f"data:{end}".encode().decode("unicode_escape").encode(),
         re.compile(rf"data:{end}(?P<secret>(?:{_ENTRY}\r?\n){{1,200}}+)".encode(), re.IGNORECASE),
@@ -303,7 +303,7 @@ def _encoded_data(end: str) -> SecretPattern:
 _SCHEME = r"authorization\\?['\"]?[:=] {0,3}\\?['\"]?(?:basic|token|apikey|api-key|key|bot|digest|negotiate) {1,3}"
 _BEFORE_HOST = r"://[^ \t\n\r\x0b\x0c/]*@"
 _SLASH_BEFORE_HOST = r"://[^ \t\n\r\x0b\x0c/]*:[^ \t\n\r\x0b\x0c@]*@"
-# A digest stands after the name of an image.
+# An image name may be followed by a digest.
 _HOST = r"@(?!sha\d)"
 _PASSWORD_SPACE = re.compile(rb"password[ \t]", re.IGNORECASE)
 _PASS_ALONE = re.compile(rb"pass['\"]?[ \t]{0,3}[:=]", re.IGNORECASE)
@@ -352,7 +352,7 @@ CONTEXT_PATTERNS = (
         "://", r"://[^\s/:'\"]{0,100}:", rf"[^{_SPACE}/@'\"]", 1, 1000, _HOST,
         accepts=value_checks.is_value, hint=_BEFORE_HOST, likely=False,
     ),
-    # A slash in a password should be escaped, and often is not; after a port a path begins.
+    # A slash in a password should be escaped but often is not; after a port a path begins.
     _form(
         "://", r"://[^\s/:@'\"]{1,100}:(?!\d{1,5}/)", rf"[^{_SPACE}@'\"]", 1, 300, _HOST,
         accepts=value_checks.is_value, hint=_SLASH_BEFORE_HOST, likely=False,
@@ -406,14 +406,14 @@ CONTEXT_PATTERNS = (
     _form("hooks", r"hooks(?:\.slack\.com/services|/\d{15,22})/", r"[\w/-]", 20, 200, hint=r"hooks(?:\.slack|/[0-9])"),
 )  # fmt: skip
 
-# Files of passwords, and what takes a password's place in them.
+# Password files and password hashes.
 
 _HOST_ALONE = re.compile(rb"[^\s:]{1,120}+(?=\s|\Z)")
 _CRYPTED = ("$1$", "$5$", "$6$", "$7$", "$y$", "$gy$", "$apr1$", "$argon2", "pbkdf2", "scrypt:")
 
 
 def _hash(literal: str, head: str = "", least: int = 20) -> SecretPattern:
-    """A password's hash, with the salt and the costs that stand before it."""
+    """A password hash, with its salt and cost before it."""
     return _running(
         literal, re.escape(literal) + head, r"[A-Za-z0-9+/=._$,:-]", least, 300, accepts=value_checks.is_hash,
         hint=re.escape(literal) + "[a-z0-9+/=._$,:{}-]{16}",
@@ -439,4 +439,4 @@ PATTERN_GROUPS = (
     HASH_PATTERNS,
     COMMAND_PATTERNS,
 )
-"""Apart, since most texts have a hint of few of them: each is searched by itself only where one of its own stands."""
+"""In groups, because most texts have hints of only a few: each group is searched only if one of its hints occurs."""

@@ -1,8 +1,8 @@
 """The redactor: decides what is shown and recorded of texts, variables, settings, events and streams.
 
-Terminals, debug output, the journal with its stores, evidence, reports and logs all use it, so that none of them
-knows fewer secrets than another. It never touches what is sent to a program, nor what must be sent again (a
-breakpoint's condition in its store). Text that was redacted once stays the same however often it is redacted again.
+Terminals, debug output, the journal with its stores, evidence, reports and logs all use it, so that they all hide the
+same secrets. It never changes what is sent to a program, nor what must be sent again (a breakpoint's condition in its
+store). Redacting a text again changes nothing.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from dragoman.core.redaction.scanner import SecretScanner, Span
 from dragoman.core.redaction.stream import SecretStream, redaction_mark
 
 ENGINE_VERSION = 5
-"""Raised when more secrets are known: data that older versions left on the disk is then redacted again."""
+"""Increased when more secrets are recognised: data that older versions left on disk is then redacted again."""
 
 _SHORTEST = 4
 # Replacing one secret may expose the next one; more rounds than this find nothing new.
@@ -31,10 +31,10 @@ _ROUNDS = 4
 _LIST_ITEMS = 1_000
 _NAME_CHARACTERS = 60
 _EXPRESSION_CHARACTERS = 2_000
-# C has the address first; a value that the debugger cut has no closing quote.
+# C shows the address first; a value that the debugger cut has no closing quote.
 _QUOTED = re.compile(r"(['\"`])((?:\\.|(?!\1)[^\\])*)(\1|\\?\Z)", re.DOTALL)
 _IDENTIFIER = re.compile(r"[A-Za-z_$][\w$-]*")
-# Members that name a thing, and those that hold its value: the name shows whether the value is a secret.
+# Members that hold a name, and those that hold its value: the name shows whether the value is a secret.
 _NAMING = ("name", "key", "variable", "expression", "evaluate_name", "evaluateName", "watch")
 _NAMED = frozenset({"value", "result", "before", "after", "old", "new", "from", "to", "default", "was", "now"})
 
@@ -43,14 +43,15 @@ _NAMED = frozenset({"value", "result", "before", "after", "old", "new", "from", 
 class Redactor:
     enabled: bool = True
     names: tuple[str, ...] = ()
-    """Names that indicate a secret, besides the built-in ones."""
+    """Names of secrets, besides the built-in ones."""
 
     def text(self, text: str) -> str:
-        """Output, source lines, messages, command lines: redact what looks like a secret, and the value beside a
-        secret's name."""
+        """Redact output, source lines, messages or command lines: secrets by their form, and values beside a secret's
+        name.
+        """
         if not self.enabled or len(text) < _SHORTEST:
             return text
-        if "\x1b" in text:  # colours may be in the middle of a secret, or of the name that indicates it
+        if "\x1b" in text:  # colour codes may be inside a secret, or inside its name
             return self._coloured(text)
         data, scanner = text.encode("utf-8", "surrogatepass"), _scanner(self.names)
         found = scanner.secrets(data)
@@ -69,18 +70,17 @@ class Redactor:
         return (stream.feed(data) + stream.flush()).decode("utf-8", "surrogatepass")
 
     def value(self, name: str, value: str) -> str:
-        """A variable or an expression: every text in it if a name indicates a secret.
-
-        Numbers and objects reveal nothing.
+        """Redact the value of a variable or expression: all its text if the name is a secret's. Numbers and objects
+        stay.
         """
         if not self.enabled or not self._is_telling_name(name, value):
             return self.text(value)
-        if value_checks.is_bare_text(value.encode("utf-8", "replace")):  # debuggers of shells show texts without quotes
+        if value_checks.is_bare_text(value.encode("utf-8", "replace")):  # debuggers of shells show text without quotes
             return _marked(value)
         return self.text(_QUOTED.sub(_without_text, value))
 
     def setting(self, name: str, text: str) -> str:
-        """A text of a file, by its key. A reference, such as ${env:TOKEN}, reveals nothing."""
+        """Redact a value in a file, by its key. References such as ${env:TOKEN} stay."""
         if (
             self.enabled
             and len(text) >= _SHORTEST
@@ -90,13 +90,13 @@ class Redactor:
         return self.text(text)
 
     def event(self, event: Event) -> Event:
-        """The event as it may be recorded, because the record is searched and kept."""
+        """The event as it may be recorded, because the journal is searched and kept."""
         if not self.enabled:
             return event
         return msgspec.structs.replace(event, text=self.text(event.text), body=self.document(event.body))
 
     def document(self, document: Any, name: str = "") -> Any:
-        """Redact JSON values at any depth: by their names, by a name beside them, and by their shape."""
+        """Redact JSON values at any depth: by their names, by a name beside them, and by their form."""
         if not self.enabled:
             return document
         if isinstance(document, Mapping):
@@ -106,26 +106,27 @@ class Redactor:
         return self.setting(name, document) if isinstance(document, str) else document
 
     def stream(self) -> SecretStream:
-        """For bytes that come in any pieces."""
+        """For bytes that arrive in any chunks."""
         return SecretStream(_scanner(self.names) if self.enabled else None)
 
     def program_output(self) -> SecretStream:
-        """As `stream`, for the output of a debugged program: all of it is text there, titles too."""
+        """Like `stream`, for the output of a debugged program, where titles are text too."""
         return SecretStream(_scanner(self.names) if self.enabled else None, keeps_titles=True)
 
     def mask(self) -> SecretStream:
-        """For bytes in a file that others point into: their number stays the same."""
+        """For bytes in a file that others refer to by offset: the length stays the same."""
         return SecretStream(_scanner(self.names) if self.enabled else None, in_place=True)
 
     def line(self, text: str) -> str:
-        """A whole text as a terminal would show it: escape sequences stay, titles go."""
+        """Redact a whole text as a terminal would show it: escape sequences stay, titles are removed."""
         stream = self.stream()
         data = text.encode("utf-8", "surrogateescape")
         return (stream.feed(data) + stream.flush()).decode("utf-8", "replace")
 
     def _is_telling_name(self, name: str, value: str) -> bool:
-        """Whether an expression indicates a secret: by any name in it; for `token`, which is common in parsers, by its
-        value too."""
+        """Whether an expression names a secret: any name in it counts; `token`, common in parsers, only with a fitting
+        value.
+        """
         named = _names_in(name[-_EXPRESSION_CHARACTERS:], self.names)
         return bool(named) and (not all(map(_WEAK.fullmatch, named)) or _is_opaque(value))
 
@@ -147,7 +148,7 @@ class Redactor:
         return self.setting(named, value)
 
     def _items(self, name: str, items: Sequence[Any]) -> list[Any]:
-        """The words of a command line are judged together: the value of an option is beside it."""
+        """Redact a list. The words of a command line are checked together, because a value follows its option."""
         if name and _secret_name_pattern(self.names).search(name[-_NAME_CHARACTERS:]):
             return [self.document(item, name) for item in items]
         if len(items) > _LIST_ITEMS or not all(isinstance(item, str) for item in items):
@@ -203,7 +204,7 @@ def _scanner(names: tuple[str, ...]) -> SecretScanner:
 
 @lru_cache(maxsize=4096)
 def _names_in(expression: str, more: tuple[str, ...]) -> tuple[str, ...]:
-    """The names in it that indicate a secret."""
+    """The names in the text that indicate a secret."""
     telling = _secret_name_pattern(more)
     found = dict.fromkeys(_IDENTIFIER.findall(expression))
     return tuple(name for name in found if telling.search(name[-_NAME_CHARACTERS:]))

@@ -31,9 +31,9 @@ LONGEST_BYTES = 9_000
 BEFORE_BYTES = 160
 _SHORTEST_RUN = b"a" * 20
 _FREE = "(?<![A-Za-z0-9_])"
-# Apart, since a search for many literals is as fast as the shortest of them lets it be.
+# Separate, because a search for many literals is only as fast as the shortest one allows.
 _LONG_HEAD = 4
-# A few tokens go on with characters that no word has.
+# A few tokens continue with characters that words do not have.
 _PAST_WORD_BYTES = 256
 
 Present = Callable[[str], bool]
@@ -41,7 +41,9 @@ _ASCII = bytes(code if code < 128 else 127 for code in range(256))
 
 
 def pattern_check(patterns: Sequence[str]) -> Present:
-    """Each in Rust's syntax, beginning with a literal: without one the search is as slow as any other."""
+    """A fast check for any of these patterns, in Rust's syntax. Each must begin with a literal, or the search
+    is slow.
+    """
     searches = [_search(patterns[at : at + _PATTERNS]) for at in range(0, len(patterns), _PATTERNS)]
     return searches[0] if len(searches) == 1 else lambda text: any(search(text) for search in searches)
 
@@ -51,18 +53,18 @@ def _search(patterns: Sequence[str]) -> Present:
 
 
 def literal_pattern(literal: bytes) -> str:
-    """Of the text that `readable` gives."""
+    """A pattern for a literal, in the syntax of `pattern_check`."""
     return "".join(f"\\x{{{code:02x}}}" for code in literal.translate(_ASCII))
 
 
 def as_ascii(data: bytes) -> str:
-    """One character for each byte. Only ASCII reaches the engine without a copy; no pattern needs anything else."""
+    """One character per byte. The engine takes only ASCII without a copy, and no pattern needs anything else."""
     return (data if data.isascii() else data.translate(_ASCII)).decode("ascii")
 
 
 _MARK = re.compile(rb"<redacted \d{1,9} chars>")
 _RUN_CHARACTER = re.compile(rb"[\w.-]")
-# A few tokens are written in base 64.
+# A few tokens are base 64.
 _CUT_CHARACTER = re.compile(rb"[\w.+/=-]")
 _CUT_RUNS = bytes(ord("a") if _CUT_CHARACTER.match(bytes([code])) else ord(" ") for code in range(256))
 _RUNS = bytes(ord("a") if _RUN_CHARACTER.match(bytes([code])) else ord(" ") for code in range(256))
@@ -75,7 +77,7 @@ _has_long_head, _has_short_head = (
     pattern_check([literal_pattern(literal.encode()) for literal, _ in hints]) for hints in (_LONG, _SHORT)
 )
 _WHOLE = re.compile(f"{_FREE}(?:{'|'.join(token.whole for token in SERVICE_TOKENS)})".encode())
-# A web token has two dots at least; the search for its long parts is left out where they cannot be.
+# A JWT has at least two dots; without them the search for its long parts is skipped.
 _WITHOUT_DOTS = re.compile(f"{_FREE}(?:{'|'.join(it.whole for it in SERVICE_TOKENS if it.literals != 'eyJ')})".encode())
 _BEGUN = re.compile(f"{_FREE}(?:{'|'.join(token.partial for token in SERVICE_TOKENS)})\\Z".encode())
 _PLAIN_HEADS = tuple(head for head in _HEADS if head.isalnum())
@@ -84,11 +86,11 @@ _PLAIN_HEADS = tuple(head for head in _HEADS if head.isalnum())
 Span = tuple[int, int]
 Gate = re.Pattern[bytes] | None
 Following = dict[bytes, list[tuple[re.Pattern[bytes] | None, list[SecretPattern]]]]
-"""By what the gate found after the name: what must stand before it, and the forms that ask for that."""
+"""By the character after the name: the pattern that must match before it, and the secret patterns that require it."""
 
 
 class PartialSecret(NamedTuple):
-    """A secret may have begun: where its announcing part starts, and where the part that must not be seen starts."""
+    """A secret that may have started: the position of the text that indicates it, and of the part to hide."""
 
     start: int
     secret: int
@@ -102,7 +104,7 @@ class SecretMatch(NamedTuple):
 
 
 class _PatternGroup:
-    """Forms of one kind, and whether a text hints at one of them."""
+    """Patterns of one kind, with a check whether a text may match any of them."""
 
     def __init__(self, forms: Iterable[SecretPattern]) -> None:
         hints: dict[bytes, set[str]] = {}
@@ -139,7 +141,7 @@ class SecretScanner:
         self._has_literal = pattern_check([literal_pattern(literal) for literal in self._forms])
 
     def secrets(self, view: bytes) -> list[Span]:
-        """Where secrets stand, in order and apart, without what was replaced before."""
+        """The positions of secrets, in order and without overlap, except text that was redacted before."""
         text = as_ascii(view)
         found = self._named(view, text.lower())
         if _has_long_token(text) or _has_short_token(text):
@@ -151,7 +153,7 @@ class SecretScanner:
         return [found.secret for _, found in self._found(list(literals), view, whole=True)]
 
     def partial(self, view: bytes) -> PartialSecret | None:
-        """The earliest secret that the end of the view may have cut off."""
+        """The earliest secret that may be cut off at the end of the view."""
         found = [
             (one.start, one.secret[0], _likely(form, view[slice(*one.secret)]))
             for form, one in self._found(self._standing(view), view, whole=False)
@@ -166,7 +168,7 @@ class SecretScanner:
         )
 
     def _standing(self, view: bytes) -> list[bytes]:
-        """The literals that the view has: what is cut off may not have come to what the hints ask for."""
+        """The literals in the view. Hints are not used, because cut-off text may not contain them yet."""
         folded = view.lower()
         return [it for it in self._forms if it in folded] if self._has_literal(as_ascii(folded)) else []
 
@@ -178,7 +180,7 @@ class SecretScanner:
 
 
 class _ViewSearch:
-    """Through one view, whose every part is looked at a bounded number of times."""
+    """A search through one view that reads every part a bounded number of times."""
 
     def __init__(self, view: bytes, *, whole: bool) -> None:
         self._view = view
@@ -202,7 +204,7 @@ class _ViewSearch:
             at = self._folded.find(literal, after)
 
     def _possible(self, following: list[tuple[Gate, Following]], at: int) -> list[SecretPattern]:
-        """The forms whose gate is open, of them those that go on with what stands there, and what stands before."""
+        """The patterns for this position: their gate matches, and so do the characters after and before it."""
         possible: list[SecretPattern] = []
         behind = len(self._view) - at
         for gate, groups in following:
@@ -238,7 +240,7 @@ class _ViewSearch:
     def _options(
         self, command: re.Pattern[bytes], pattern: re.Pattern[bytes], at: int
     ) -> Iterator[re.Match[bytes] | None]:
-        """Right after the command, and the next one: that is looked for once for all commands that stand before it."""
+        """The option right after the command, and the next one, which is searched once for all commands before it."""
         name = command.match(self._view, at)
         if not name:
             return
@@ -267,7 +269,7 @@ def _hint(form: SecretPattern) -> str:
 
 
 def _any_of(gates: list[Gate]) -> Gate:
-    """One pattern for the gates of all forms of a literal; none where a form has none, or all have the same."""
+    """One pattern for the gates of all patterns with this literal; None if one has no gate, or they share one."""
     patterns = [gate.pattern for gate in gates if gate]
     return re.compile(b"|".join(patterns), re.IGNORECASE) if len(patterns) == len(gates) > 1 else None
 
@@ -277,7 +279,7 @@ def _likely(form: SecretPattern, secret: bytes) -> bool:
 
 
 def _tokens(view: bytes) -> list[Span]:
-    """Long words alone can be tokens; most texts have few of them, and fewer that begin like one."""
+    """Tokens of services. Only long words can be tokens; most texts have few of them."""
     runs = view.translate(_RUNS)
     words: list[Span] = []
     at = runs.find(_SHORTEST_RUN)
@@ -303,7 +305,9 @@ def _begun_token(view: bytes) -> re.Match[bytes] | None:
 
 
 def _may_be_token(word: bytes) -> bool:
-    """A hash is no token: those that have letters and digits alone begin in a few ways."""
+    """Whether the word can be a token: words of letters and digits only, such as hashes, must start with a known
+    prefix.
+    """
     return not word.isalnum() or word.startswith(_PLAIN_HEADS)
 
 
@@ -318,7 +322,7 @@ def disjoint(spans: Iterable[Span]) -> list[Span]:
 
 
 def _unmarked(view: bytes, spans: list[Span]) -> list[Span]:
-    """What was replaced once stays as it is: a mark is no secret, and no part of one."""
+    """Leave out earlier redaction marks: a mark is not a secret, nor part of one."""
     if b"<redacted " not in view:
         return spans
     marks = [mark.span() for mark in _MARK.finditer(view)]

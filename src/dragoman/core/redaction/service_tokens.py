@@ -1,4 +1,4 @@
-"""The tokens of well-known services, which are secrets by their own shape, as data."""
+"""The token formats of well-known services, as data."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from typing import NamedTuple
 
 
 class TokenForm(NamedTuple):
-    """A word of at least 20 characters that is a secret by its own shape."""
+    """A word of at least 20 characters that is a secret by its form."""
 
     literals: str
-    """Of which one stands in it."""
+    """Literals of which the token contains one, separated by spaces."""
     head: str
     body: str
     least: int
     most: int = 255
     end: str = ""
     cut: str = ""
-    """The body as it stands while it is not whole, where that is not some of the body."""
+    """The pattern of an incomplete body, if it is not simply a shorter body."""
 
     @property
     def whole(self) -> str:
@@ -25,7 +25,7 @@ class TokenForm(NamedTuple):
 
     @property
     def hints(self) -> list[tuple[str, str]]:
-        """Each literal, and what stands from it on: the rest of the head is of the body's characters, too."""
+        """Each literal, with a pattern that starts at it: the rest of the head consists of characters of the body."""
         return [(it, f"{re.escape(it)}{self.body}{{{min(self.least, 16)}}}") for it in self.literals.split()]
 
     @property
@@ -110,7 +110,7 @@ SERVICE_TOKENS = (
     TokenForm("BBDC-", "BBDC-", r"[\w+/]", 40),
     TokenForm("amzn.mws.", r"amzn\.mws\.", "[0-9a-f-]", 36),
     TokenForm("mfa.", r"mfa\.", WORD, 60),
-    # A number in base 64, so one of a few beginnings; when it was made; a signature.
+    # A base 64 number with one of a few prefixes, a time, and a signature.
     TokenForm(
         "MT Mj Mz ND NT Nj Nz OD OT", "(?:M[Tjz]|N[DTjz]|O[DT])", ALNUM, 20, 28, rf"\.{WORD}{{6}}\.{WORD}{{27,45}}",
         cut=rf"{ALNUM}{{20,28}}+(?:\.{WORD}{{0,6}}(?:\.{WORD}{{0,45}})?)?",

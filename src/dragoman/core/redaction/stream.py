@@ -1,9 +1,8 @@
 """Redact a stream of bytes that arrives in any chunks, possibly with colour codes in the middle.
 
-The bytes are searched as a reader would see them: without escape sequences. The part that may still become a secret
-is held back until more arrives, the line continues differently, or the caller flushes. The part that announces a
-secret (`ghp_`, `password="`) is no secret itself: it passes through and is remembered, so hardly anything is ever
-held.
+The bytes are searched as a reader would see them: without escape sequences. Text that may still become a secret is held
+back until more arrives, the line continues differently, or the caller flushes. The text that indicates a secret
+(`ghp_`, `password="`) is not secret itself: it passes through and is remembered, so little is ever held back.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from itertools import accumulate
 
 from dragoman.core.redaction.scanner import BEFORE_BYTES, LONGEST_BYTES, PartialSecret, SecretScanner, Span, disjoint
 
-# A shell's line editor goes on after the last column with a space and a return.
+# After the last column, a shell's line editor continues with a space and a carriage return.
 _NOISE = re.compile(
     rb"""\x1b(?:
       \[ [0-?]{0,64} [ -/]{0,8} [@-~]
@@ -25,23 +24,23 @@ _NOISE = re.compile(
     re.VERBOSE,
 )
 _CUT_ESCAPE = re.compile(rb"\x1b(?:\[[0-?]{0,64}[ -/]{0,8})?\Z")
-# The texts that a program sends to the terminal itself: titles, folders, links, marks.
+# Texts for the terminal itself: titles, folders, links, marks.
 _WORDS = re.compile(rb"(\x1b\][0-9]{0,4};?)([^\x07\x1b]{0,4096})(\x07|\x1b\\)")
 _CUT_WORDS = re.compile(rb"\x1b\][^\x07\x1b]{0,4096}\x1b?\Z")
 _STANDING_WORDS = re.compile(rb"(\x1b\][0-9]{0,4};?)([^\x07\x1b]{0,4096})(\x07|\x1b\\|\x1b?\Z)")
-# Shells put the command there, cut to some length: the rest of a secret would no longer be recognised.
+# Shells put the command there, cut to some length: the rest of a secret would not be recognised.
 _TITLES = frozenset({b"\x1b]0;", b"\x1b]1;", b"\x1b]2;"})
-# What a shell echoes comes in small pieces.
+# The echo of a shell arrives in small pieces.
 _ECHO_BYTES = 8_192
 _WORDS_BYTES = 4_200
 _LINE_BYTES = 1_200
 _MARK = b"<redacted "
-# Lines stay lines.
+# Line ends are kept.
 _MASKED = re.compile(rb"[^\r\n]")
-# What indicates a secret that continues over lines, and one in an unusually long line.
+# Indicates a secret of several lines, or one in an unusually long line.
 _OF_SEVERAL_LINES = (b"-----BEGIN", b"---- BEGIN SSH2", b"Private-Lines:", b"data:\n", b"data:\r\n")
 _LONG = (b"eyJ", b"LS0tLS1CRUdJTi")
-# This much of a secret that was begun and not continued counts as one.
+# An incomplete secret of this length counts as one.
 _LIKELY_BYTES = 8
 
 
@@ -67,27 +66,26 @@ class SecretStream:
         return len(self._held)
 
     def resume_after(self, shown: bytes) -> None:
-        """Resume a stream: what an earlier process let through may indicate a secret that comes now."""
+        """Resume a stream: text that an earlier process let through may indicate a secret that comes now."""
         if self._scanner is not None:
             view = _View(b"", shown)
             self._remember(view, _partial(self._scanner, view.text), len(view.text))
 
     def feed(self, data: bytes) -> bytes:
-        """The bytes that may be kept by now, with secrets replaced."""
+        """The bytes that can be released now, with secrets replaced."""
         if self._scanner is None:
             return data
         return self._passed(self._scanner, _View(self._context, self._held + data if self._held else data), last=False)
 
     def flush(self) -> bytes:
-        """Everything that was held back: nothing more comes for now."""
+        """Release everything that was held back: nothing more comes for now."""
         if self._scanner is None or not self._held:
             return b""
         return self._passed(self._scanner, _View(self._context, self._held), last=True)
 
     def settle(self) -> bytes:
-        """Everything visible of what was held back, at once: a possible secret counts as one.
-
-        Only a cut escape sequence waits: without its end, the next bytes would be read wrongly.
+        """Release everything visible now, and redact what may be a secret. Only a cut escape sequence still waits:
+        without its end, the next bytes would be misread.
         """
         if self._scanner is None or not self._held:
             return b""
@@ -113,7 +111,7 @@ class SecretStream:
         return _without_titles(scanner, view.redacted(found, cut), keeps_titles=self._keeps_titles)
 
     def _remember(self, view: _View, partial: PartialSecret | None, upto: int) -> None:
-        """What was let through of the line, from where a secret may have begun."""
+        """Remember the released part of the line, from where a secret may have begun."""
         if partial:
             self._context = view.text[max(partial.start - 32, upto - LONGEST_BYTES, 0) : upto]
         else:
@@ -121,7 +119,7 @@ class SecretStream:
 
 
 class _View:
-    """Bytes as they are read, and where each of them stands in what came."""
+    """Bytes without escape sequences, and the position of each in the raw bytes."""
 
     def __init__(self, context: bytes, raw: bytes) -> None:
         self.raw = raw
@@ -132,13 +130,13 @@ class _View:
             found = _cut_title(raw) or _CUT_ESCAPE.search(raw, max(0, len(raw) - 80))
             self._end = found.start() if found else len(raw)
             self._gaps = [match.span() for match in _NOISE.finditer(raw, 0, self._end)]
-        # How much is not read before each gap, and where each stands in what is read.
+        # Skipped bytes before each gap, and the position of each gap in the text.
         self._unread = [0, *accumulate(high - low for low, high in self._gaps)]
         self._read = [low - unread for (low, _), unread in zip(self._gaps, self._unread, strict=False)]
         self.text = context + self._without_gaps() if context or self._gaps or self._end < len(raw) else raw
 
     def cut(self, at: int) -> int:
-        """Where the raw bytes of what is read before `at` end; an escape that is cut off waits for its rest."""
+        """Where the raw bytes before `at` end. An incomplete escape sequence waits for its rest."""
         return self._end if at >= len(self.text) else self._raw_at(at)
 
     def redacted(self, secrets: list[Span], cut: int) -> bytes:
@@ -154,7 +152,7 @@ class _View:
         return b"".join([*pieces, self.raw[done:cut]])
 
     def masked(self, secrets: list[Span], cut: int) -> bytes:
-        """Escape sequences inside a secret stay where they are."""
+        """Replace secrets with stars; escape sequences inside them stay."""
         shown = bytearray(self.raw[:cut])
         for start, end in secrets:
             if _is_mark(self.text[start:end]):
@@ -184,7 +182,7 @@ def _cut_title(raw: bytes) -> re.Match[bytes] | None:
 
 
 def _without_titles(scanner: SecretScanner, data: bytes, *, keeps_titles: bool) -> bytes:
-    """Without the words of titles, and with marks for secrets in what else is not shown as text."""
+    """Remove titles, and redact secrets in other texts for the terminal."""
     if b"\x1b]" not in data:
         return data
     return _WORDS.sub(lambda found: _title_kept(scanner, found, keeps_titles=keeps_titles), data)
@@ -200,7 +198,7 @@ def _title_kept(scanner: SecretScanner, found: re.Match[bytes], *, keeps_titles:
 
 
 def _mask_titles(scanner: SecretScanner, data: bytes) -> bytes:
-    """A title is masked whole where it holds a secret or the beginning of one."""
+    """Mask a whole title if it contains a secret or the beginning of one."""
     return _STANDING_WORDS.sub(lambda found: _title_masked(scanner, found), data) if b"\x1b]" in data else data
 
 
@@ -224,14 +222,14 @@ def _is_mark(secret: bytes) -> bool:
 
 
 def redaction_mark(secret: bytes) -> bytes:
-    """In place of a secret; a mark that was cut in two stays one."""
+    """The replacement for a secret. A redaction mark that was cut in two stays."""
     if _is_mark(secret):
         return secret
     return _MARK + b"%d chars>" % len(secret.decode("utf-8", "replace"))
 
 
 def _partial(scanner: SecretScanner, text: bytes) -> PartialSecret | None:
-    """Only the end of a text can be cut off: its last line, or one of the few secrets that are longer than that."""
+    """The secret that may be cut off at the end: in the last line, or one of the few kinds that are longer."""
     tail = text[-LONGEST_BYTES:]
     is_in_lines = any(it in tail for it in _OF_SEVERAL_LINES)
     if text.endswith(b"\n") and not is_in_lines:
@@ -245,5 +243,5 @@ def _partial(scanner: SecretScanner, text: bytes) -> PartialSecret | None:
 
 
 def _held_from(secrets: list[Span], hold: int) -> int:
-    """A complete secret that may continue is held together with what indicates it."""
+    """Hold back a complete secret that may continue, together with the text that indicates it."""
     return min([hold, *(start for start, end in secrets if end > hold)])

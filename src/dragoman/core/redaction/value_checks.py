@@ -9,7 +9,7 @@ _WORDS = frozenset(
     b"none null nil true false undefined required optional string str bytes empty unset hidden default enabled "
     b"disabled".split()
 )
-# After `password:` in a line of its own: types, fields of forms, what a program says of one.
+# Words after `password:` on their own line that are not secrets: types, form fields, messages.
 _PASSWORD_WORDS = frozenset(
     b"text int bool boolean object char varchar buffer field input type value prompt ask never always keep change "
     b"changed correct incorrect invalid valid wrong missing expired unchanged unknown accepted rejected failed "
@@ -32,7 +32,7 @@ _PATH = re.compile(rb"[~.]{0,2}/[a-z0-9_.@/ -]*$|[~.]{0,2}/[\w.@/-]*\.[a-z]{2,5}
 _ONE_WORD = re.compile(rb"[^\s<>(){}\[\]'\"`]{4,1000}")
 _NUMBER = re.compile(rb"[+-]?(?:0[xX][0-9a-fA-F]+|[0-9][0-9._,]*(?:[eE][+-]?[0-9]+)?[a-zA-Z]{0,3})")
 _OPTION = re.compile(rb"--?[a-z]")
-# What a character is, written over it: to look for one of them is then as quick as looking for a byte.
+# Replaces each character with its kind, so that looking for a kind is as fast as looking for a byte.
 _LETTERS = bytes(range(ord("a"), ord("z") + 1))
 _DIGIT, _SMALL, _LARGE = b"0", b"a", b"A"
 _KINDS = bytes(
@@ -50,17 +50,17 @@ _SYMBOL = re.compile(rb"[^\w.,;:()\[\]{}<>'\"]")
 
 
 def is_value(value: bytes) -> bool:
-    """Not a placeholder or an expansion, and not a word that says that there is none."""
+    """Not a placeholder, an expansion, or a word such as `none`."""
     return value.rstrip(b",;:)]}").lower() not in _WORDS and not _STANDS_FOR.match(value)
 
 
 def is_assigned(value: bytes) -> bool:
-    """`password=…` stands in calls of a program as well: another variable is no secret."""
+    """After `password=`, which also occurs in program code: another variable is not a secret."""
     return is_value(value) and not _is_code(value) and not _SECRET_NAME.match(value)
 
 
 def _is_code(value: bytes) -> bool:
-    """A call or a member, unless a part of it looks drawn at random: `s.9qsWIY17fyCr1y5eBM` is a token."""
+    """A call or a member, unless a part looks random: `s.9qsWIY17fyCr1y5eBM` is a token."""
     return bool(_CODE.match(value)) and not any(
         b"(" not in value and len(part) >= _RANDOM_BYTES and is_opaque(part) and not _PLAIN_WORDS.fullmatch(part)
         for part in value.split(b".")
@@ -68,12 +68,12 @@ def _is_code(value: bytes) -> bool:
 
 
 def is_secret_after_colon(value: bytes) -> bool:
-    """After a colon there are mostly words: a secret has a digit among its letters."""
+    """After a colon, where ordinary words are common: a secret has letters and a digit."""
     return _has_digit_and_letter(value) and is_assigned(value)
 
 
 def is_configured(value: bytes) -> bool:
-    """`name = value` of a configuration file, not of a program: a digit or a sign distinguishes them."""
+    """`name = value` in a configuration file, not in a program: a secret has a digit or a symbol."""
     return (_has_digit_and_letter(value) or bool(_SYMBOL.search(value))) and is_assigned(value)
 
 
@@ -91,7 +91,7 @@ def is_not_path(value: bytes) -> bool:
 
 
 def is_opaque(value: bytes) -> bool:
-    """As random characters look: of two kinds at least."""
+    """Looks random: at least two kinds of characters."""
     kinds = value.translate(_KINDS)
     return len(value) >= 8 and sum(kind in kinds for kind in (_DIGIT, _SMALL, _LARGE)) >= 2 and is_value(value)
 
@@ -101,7 +101,7 @@ def is_credential(value: bytes) -> bool:
 
 
 def is_basic(value: bytes) -> bool:
-    """After `Basic`: also a short one of letters alone, where it is the base 64 of a name and a password."""
+    """After `Basic`: also a short word of letters, if it is the base 64 of a name and a password."""
     if is_credential(value):
         return True
     try:
@@ -115,12 +115,12 @@ def is_cookie(value: bytes) -> bool:
 
 
 def is_hash(value: bytes) -> bool:
-    """Its last part, behind salt and costs, has as many characters as the shortest hash."""
+    """Whether the last part, after salt and cost, is as long as the shortest hash."""
     return len(value.rsplit(b"$", 1)[-1].split(b":", 1)[0]) >= _HASH_BYTES and is_opaque(value)
 
 
 def is_not_type(value: bytes) -> bool:
-    """A word in lower case, or one with signs in it, that is neither a type nor a common word about passwords."""
+    """A lower-case word, or one with symbols, that is neither a type nor a common word about passwords."""
     word = value.lower().strip(b"!*")
     return (
         is_assigned(value)
@@ -131,12 +131,12 @@ def is_not_type(value: bytes) -> bool:
 
 
 def is_bare_text(value: bytes) -> bool:
-    """A text that a debugger shows without quotes: one word, and no number, address, type, member or object."""
+    """Text that a debugger shows without quotes: one word that is not a number, address, type, member or object."""
     return bool(_ONE_WORD.fullmatch(value)) and not _NUMBER.fullmatch(value) and is_not_type(value)
 
 
 def is_encoded_data(entries: bytes) -> bool:
-    """Every entry is whole base 64, the last unless it is cut; one at least is nothing that a person writes."""
+    """Every entry is complete base 64, the last one possibly cut, and at least one is not an ordinary word."""
     encoded = [entry.rpartition(b":")[2].strip() for entry in entries.splitlines()]
     whole = encoded if entries.endswith(b"\n") else encoded[:-1]
     return all(len(it) % 4 == 0 for it in whole) and any(

@@ -1,6 +1,6 @@
 """The `adapters` setting: the path of a built-in debug adapter, or the command and quirks of another one.
 
-It is read from the settings file only, never from a workspace: its command runs as the user.
+It is read only from the settings file, never from a workspace: its command runs as the user.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ BUILT_IN = frozenset({"javascript", "go", "lldb", "codelldb", "ruby"})
 PLACEHOLDERS: Mapping[str, str] = {"stdio": "", "tcp": "{port}", "calls": "{port}", "unix": "{socket}"}
 
 _Text = Annotated[str, StringConstraints(min_length=1, max_length=4096)]
-# Lengths are checked apart from patterns: the validator would compile a counted class sixty times, at each start of the
-# daemon.
+# Lengths are checked separately from patterns: the validator would compile a counted class sixty times at each start of
+# the daemon.
 _Name = Annotated[str, StringConstraints(pattern=r"^[\w.+-]+$", max_length=60)]
 _Names = Annotated[list[_Name], Field(min_length=1, max_length=50)]
 
@@ -30,7 +30,7 @@ class _Table(BaseModel):
 
 
 class QuirkSettings(_Table):
-    """How it differs from other adapters; missing members have the usual values."""
+    """How it differs from other adapters; missing members have their defaults."""
 
     hit_forms: list[Literal["==", ">", ">=", "<", "<=", "%"]] = ["==", ">", ">=", "<", "<=", "%"]
     ways_to_end: list[str] = []
@@ -41,7 +41,7 @@ class QuirkSettings(_Table):
     stops_unasked: list[str] = []
     program_output_is_adapters: bool = False
     has_console: bool = True
-    """Nothing is known about it: a text to evaluate may be a command."""
+    """Nothing is known about this adapter: text to evaluate may be a command."""
 
     @model_validator(mode="after")
     def _check_log_prefix(self) -> Self:
@@ -74,7 +74,7 @@ class AdapterSettings(_Table):
 
 
 def require_known(adapters: Mapping[str, AdapterSettings]) -> None:
-    """A path alone locates a built-in adapter; for another one it does not say how to speak to it."""
+    """Refuse a path for an unknown adapter: a path locates a built-in one but does not describe another."""
     for name, it in adapters.items():
         if it.path is not None and name not in BUILT_IN:
             raise PydanticCustomError("path_of_stranger", "unknown adapter", {"name": name})

@@ -27,8 +27,8 @@ from dragoman.core.settings.adapters import describe_fault
 from dragoman.core.settings.schema import SettingInfo, Settings
 
 PREFIX = "DRAGOMAN_"
-# The token is for clients that read one from their environment; Dragoman recommends it, and never reads it. A wrapped
-# shell sets the last three for its programs.
+# Clients read the token from their environment; Dragoman recommends the name but never reads it. A recorded shell sets
+# the last three for its programs.
 RESERVED_VARIABLES = frozenset(
     {"DRAGOMAN_HOME", "DRAGOMAN_LANG", "DRAGOMAN_TOKEN", "DRAGOMAN_SESSION_ID", "DRAGOMAN_PANE", "DRAGOMAN_INSIDE"}
 )
@@ -38,7 +38,7 @@ LONGEST_STATEMENT = 200
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """One entry of the settings: what it is, what it may be."""
+    """One setting: its type, default and description."""
 
     key: str
     kind: str
@@ -128,7 +128,7 @@ def unknown_variables(environment: Mapping[str, str] = os.environ) -> list[Local
 
 
 def edit_settings_text(path: Path, key: str, text: str) -> str:
-    """The file's new text, comments kept, proven valid as a whole. Nothing is written here."""
+    """The new text of the settings file, with its comments, checked as a whole. Nothing is written here."""
     setting = find_setting(key)
     old = _read_text(path)
     value = _typed(setting.kind, text)
@@ -169,7 +169,7 @@ def _from_variables(environment: Mapping[str, str]) -> _Raw:
 
 
 def _read_text(path: Path) -> str:
-    """A link is fine, since it is the user's own dotfile. What counts is who may write its target."""
+    """Read the file. Links are fine, since dotfiles are often links; what counts is who may write the target."""
     try:
         fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except FileNotFoundError:
@@ -187,7 +187,7 @@ def _read_text(path: Path) -> str:
 
 
 def _require_trusted(path: Path, status: os.stat_result) -> None:
-    """Root may own it, where a whole system is configured; root needs no settings file to do harm."""
+    """Refuse a file that others may write. Root may own it: root can do anything anyway."""
     if not stat.S_ISREG(status.st_mode):
         raise _unusable(path, localize("it is a folder or a device, not a file"))
     if status.st_uid not in (os.getuid(), 0):
@@ -207,7 +207,9 @@ def _decoded(path: Path, data: bytes) -> str:
 
 
 def _parse(path: Path, text: str) -> dict[str, Any]:
-    """`tomllib` also raises a plain ValueError (an endless number) and a RecursionError (nested too deep)."""
+    """Parse TOML. `tomllib` also raises a plain ValueError (a number too long) and a RecursionError (nested too
+    deep).
+    """
     try:
         return tomllib.loads(text)
     except (ValueError, RecursionError) as error:
@@ -219,7 +221,7 @@ def _parse(path: Path, text: str) -> dict[str, Any]:
 
 
 def _place_in(message: str, text: str) -> tuple[str, LocalizedText]:
-    """An unclosed value is best found where it begins, not where the parser gave up."""
+    """The position of a syntax error. For an unclosed value, that is its start, not where the parser gave up."""
     found = re.fullmatch(r"(.*) \(at line (\d+), column (\d+)\)", message, re.DOTALL)
     if found:
         return found[1], localize("line {line}, column {column}", line=found[2], column=found[3])
@@ -229,9 +231,9 @@ def _place_in(message: str, text: str) -> tuple[str, LocalizedText]:
 
 
 def _statements(text: str) -> Iterator[tuple[int, int, dict[str, Any]]]:
-    """First line, last line and keys of each statement, up to the first that is broken or too long to look at.
+    """First line, last line and keys of each statement, up to the first that is broken or too long.
 
-    Lines are gathered until they parse, so that a value of many lines hides nothing and shows nothing.
+    Lines are collected until they parse, so that a value of several lines is one statement.
     """
     lines = text.replace("\r\n", "\n").split("\n")
     start = 0
@@ -247,7 +249,7 @@ def _statements(text: str) -> Iterator[tuple[int, int, dict[str, Any]]]:
 
 
 def _lines_of_keys(text: str) -> dict[str, int]:
-    """The line on which each top-level key begins. After the first table only tables are at the top level."""
+    """The line of each top-level key. After the first table, all top-level keys are tables."""
     lines = text.split("\n")
     found: dict[str, int] = {}
     in_table = False
@@ -344,13 +346,13 @@ def _bad(message: LocalizedText, hint: LocalizedText) -> DragomanError:
 
 
 def _shown(value: object) -> str:
-    """The value as it would be in the file, cut to fit a sentence."""
+    """The value as in the file, cut to fit a sentence."""
     text = _clean(json.dumps(value, ensure_ascii=False, default=str))
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
 def _clean(text: str) -> str:
-    """The contents of a file must not move a terminal's cursor."""
+    """Escape control characters from a file."""
     return "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in text)
 
 
@@ -358,7 +360,7 @@ _SWITCH = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no
 
 
 def _typed(kind: str, text: str) -> object:
-    """Text as the value it represents. Other text stays text, and validation then reports it."""
+    """Text as a value. Text that is not one stays text, and validation reports it."""
     if kind == "boolean":
         return _SWITCH.get(text.strip().lower(), text)
     if kind == "integer" and re.fullmatch(r"[+-]?[0-9]{1,18}", text.strip()):
@@ -367,7 +369,7 @@ def _typed(kind: str, text: str) -> object:
 
 
 def _list(text: str) -> object:
-    """In brackets as in the file; otherwise words with commas. Half a bracket stays text."""
+    """A list in brackets, as in the file, or words with commas. An unclosed bracket stays text."""
     if text.startswith("["):
         try:
             return tomllib.loads(f"list = {text}")["list"]

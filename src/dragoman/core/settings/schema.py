@@ -13,8 +13,9 @@ from dragoman.core.localization import LocalizedText, localize
 from dragoman.core.settings.adapters import AdapterSettings, require_known
 
 PRIVATE_BINDS = frozenset({"127.0.0.1", "::1"})
-"""As they are written here: for these alone the page has an origin of its own for each start of the daemon. Other
-addresses of loopback keep one origin, and so whatever an earlier holder of the port left in the browser."""
+"""Exactly as written here: only for these does the page get a new origin at each start of the daemon. Other loopback
+addresses keep one origin, and with it whatever an earlier user of the port left in the browser.
+"""
 _FOLDER = "^(/|~/)"
 _ADDRESS = localize("an IP address such as 127.0.0.1 or ::1, not a host name")
 _NAMES = localize("a list of names made of letters, digits and _")
@@ -39,11 +40,11 @@ class SettingInfo:
     text: LocalizedText
     needs_restart: bool = True
     allowed: LocalizedText | None = None
-    """The allowed values, where the type does not say it."""
+    """The allowed values, if the type does not describe them."""
 
 
 def _literal_address(text: str) -> str:
-    """A name would be resolved each time, and its meaning can change: only an address says what is bound."""
+    """Accept only an IP address: a host name is resolved each time, and its meaning can change."""
     ipaddress.ip_address(text)
     return text
 

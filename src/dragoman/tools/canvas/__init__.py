@@ -1,4 +1,4 @@
-"""The canvas tools: draw a surface, change it, read what the person did on it, and ask the person."""
+"""The canvas tools: draw a surface, change it, read what the user did on it, and ask the user."""
 
 from dragoman.tools.canvas.table import canvas_tools
 

@@ -1,6 +1,4 @@
-"""Parameter types and errors that the canvas tools share. An error points to the place in the call that has to be
-repaired.
-"""
+"""Parameter types and errors that the canvas tools share. An error points to the part of the call to fix."""
 
 from __future__ import annotations
 
@@ -52,7 +50,7 @@ class NotDrawnError(DragomanError):
 
 @contextmanager
 def explain_drawing_errors(*, are_messages: bool) -> Iterator[None]:
-    """The pointer is into the call's own arguments, whatever they were made into."""
+    """Convert drawing errors. The pointer refers to the arguments of the call, not to the messages made from them."""
     try:
         yield
     except A2uiError as error:

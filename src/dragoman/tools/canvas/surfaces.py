@@ -1,7 +1,7 @@
-"""The tools that draw: `show_canvas`, `update_canvas` and `list_components`.
+"""The tools that draw: `show_canvas` and `update_canvas`.
 
-An agent gives plain components, A2UI messages, or a subject (a stop, a failed command) that is drawn with everything
-that belongs to it.
+An agent passes plain components, A2UI messages, or a subject (a stop, a failed command) that is drawn with all its
+parts.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ _ROOT = "root"
 _WARNINGS = 10
 
 Json = dict[str, Any]
-# On behalf of a caller, by an id or what is meant without one: what the tools of the subject answer.
+# For a caller and an id (or the default without one): the result of the subject's tool.
 SubjectReader = Callable[[Caller, str], Awaitable[Json]]
 SubjectReaders = Mapping[str, SubjectReader]
 Picture = tuple[LocalizedText, list[Json]]
-"""A title, and components that stand one below the other."""
+"""A title, and components stacked below each other."""
 
 
 class SurfaceParameters(Parameters):
@@ -78,7 +78,7 @@ class ShowCanvasResult(Result):
     version: int
     watchers: int
     warnings: list[str] = Field(default_factory=list)
-    """What stands there as a placeholder, since no component is called so."""
+    """Components that are shown as placeholders, because their type is unknown."""
 
 
 def draw_subject(subject: str, told: Json, caller: Caller) -> Picture:
@@ -123,7 +123,7 @@ def _frame(frame: Json, caller: Caller) -> Json:
 
 
 def _relative_path(path: str, caller: Caller) -> str:
-    """Of the caller's own folder: as it is called there."""
+    """The path relative to the workspace, if it is inside."""
     file = PurePath(path)
     return str(file.relative_to(caller.workspace)) if file.is_relative_to(caller.workspace) else path
 
@@ -164,7 +164,7 @@ _PICTURES: Mapping[str, Callable[[Json, Caller], Picture]] = {"stop": _stop, "fa
 class SurfaceTools:
     service: CanvasService
     watchers: Callable[[], int]
-    """How many pages are open: an agent that is told nobody looks can say so."""
+    """How many pages are open, so that an agent knows whether anyone can see the surface."""
     subjects: SubjectReaders
 
     @tool(
@@ -246,7 +246,7 @@ def _shown_line(shown: ShowCanvasResult) -> LocalizedText:
 
 
 def _new_surface(wanted: ShowCanvasParameters, *, replaces: bool) -> list[Json]:
-    """Made anew whatever was there: who says the whole of a surface means the whole."""
+    """Messages that create the surface from scratch: `show_canvas` describes the whole surface."""
     if not wanted.components:
         raise nothing_to_draw()
     theme = {"theme": {"title": wanted.title}} if wanted.title else {}
@@ -277,7 +277,7 @@ def _data(surface_id: str, data: Json) -> list[Json]:
 
 
 def _with_root(components: list[Json]) -> list[Json]:
-    """Without a root they stand one below the other, those that no other names. It is last: places stay the call's."""
+    """Add a root that stacks the top-level components. It comes last, so that error pointers match the call."""
     if any(component.get("id") == _ROOT for component in components):
         return components
     named = {str(name) for component in components for name in _child_names(component)}

@@ -1,4 +1,4 @@
-"""The canvas tools, in the order in which an agent sees them, and what their handlers need."""
+"""The canvas tools in display order, and what their handlers need."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dragoman.tools.canvas.surfaces import SubjectReaders, SurfaceTools
 from dragoman.tools.canvas.user_input import UserInputTools
 from dragoman.tools.tool import ErrorFormat, Tool, bind_tools
 
-# In the order in which they are shown.
+# In display order.
 TOOLS = (
     SurfaceTools.show,
     SurfaceTools.update,

@@ -1,4 +1,4 @@
-"""The tools that listen to the person: `read_actions` and `ask_user`."""
+"""The tools that wait for the user: `read_actions` and `ask_user`."""
 
 from __future__ import annotations
 
@@ -110,7 +110,9 @@ class UserInputTools:
         Effects(),
     )
     async def ask(self, caller: Caller, wanted: AskUserParameters) -> ToolOutcome:
-        """A form of its own, taken away once it is answered. One that nobody waits for says so and takes no answer."""
+        """Show a form and remove it once it is answered. After a timeout it says that it is closed and accepts no
+        answer.
+        """
         surface_id = new_id("ask")
         self.service.arrived(caller.id)
         await self._forget_closed(caller)
@@ -120,7 +122,7 @@ class UserInputTools:
         if not taken and self.service.is_drawn(caller.id, surface_id):
             unanswered = AskUserResult(status="timeout", values={}, surface_id=surface_id)
             return ToolOutcome([_no_answer_text()], unanswered)
-        with contextlib.suppress(DragomanError):  # whoever took it away first: the answer is not lost for that
+        with contextlib.suppress(DragomanError):  # it may have been removed already; the answer still counts
             await self.service.remove(caller.id, surface_id, by=caller.id)
         values = _user_action(taken[0]).context.get("values") if taken else None
         answered = AskUserResult(
@@ -131,7 +133,7 @@ class UserInputTools:
         return ToolOutcome([_answer_text(answered)], answered)
 
     async def _answer(self, caller: Caller, surface_id: str, wanted: AskUserParameters) -> list[SurfaceAction]:
-        """What came while it was closed counts too."""
+        """Wait for the answer. One that arrives while the form is being closed still counts."""
         taken: list[SurfaceAction] = []
         try:
             taken = await self.service.answers(caller.id, surface_id, within_s=wanted.timeout_s)
@@ -143,7 +145,7 @@ class UserInputTools:
         return taken or await self.service.answers(caller.id, surface_id, within_s=0)
 
     async def _forget_closed(self, caller: Caller) -> None:
-        """Who asks anew needs no questions that were closed."""
+        """Remove the caller's closed questions before a new one is asked."""
         for drawn in self.service.surfaces():
             if drawn.asking == "closed" and drawn.drawer == caller.id:
                 with contextlib.suppress(DragomanError):
@@ -157,7 +159,7 @@ def _form(surface_id: str, wanted: AskUserParameters) -> list[Json]:
 
 
 def _closed(surface_id: str, wanted: AskUserParameters, language: Language) -> list[Json]:
-    """What was asked stays to be read."""
+    """The closed form: the questions stay readable."""
     title = {"id": "title", "component": "Text", "text": wanted.title, "variant": "h3"}
     words = localize("Closed: no answer came in time, and the agent moved on.").in_language(language)
     closed = {"id": "closed", "component": "Text", "text": words, "variant": "caption"}

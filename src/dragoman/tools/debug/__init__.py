@@ -1,4 +1,4 @@
-"""The debug tools: the eleven of the specification, and the further ones their users ask for."""
+"""The debug tools: the eleven of the specification, and some more."""
 
 from dragoman.tools.debug.sessions import ConfigurationListing, ConfigurationReader
 from dragoman.tools.debug.source_locations import SourceFiles, SourceReader

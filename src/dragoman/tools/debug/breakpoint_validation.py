@@ -38,7 +38,7 @@ class _KindParameters:
     may: frozenset[str] = frozenset()
 
 
-# Functions and data have no log messages in the protocol, exceptions no hit conditions.
+# DAP has no log messages for functions and data, and no hit conditions for exceptions.
 _PARAMETERS_BY_KIND: Mapping[BreakpointKind, _KindParameters] = {
     "line": _KindParameters(
         "file_path",
@@ -53,7 +53,7 @@ _PARAMETERS_BY_KIND: Mapping[BreakpointKind, _KindParameters] = {
 
 
 def require_parameters_of_kind(wanted: SetBreakpointParameters) -> None:
-    """What a kind would ignore is refused: it would stop where nobody asked it to."""
+    """Refuse parameters that the kind would ignore, because the program would stop where it should not."""
     given = _given(wanted)
     takes = _PARAMETERS_BY_KIND[wanted.kind]
     strangers = given - _ALWAYS - takes.may - {takes.needs}
@@ -68,7 +68,7 @@ def require_parameters_of_kind(wanted: SetBreakpointParameters) -> None:
 
 
 def is_toggle(wanted: SetBreakpointParameters) -> bool:
-    """An existing one is switched on or off, and nothing else is asked."""
+    """Whether the call only enables or disables an existing breakpoint."""
     if wanted.breakpoint_id is None:
         return False
     if _given(wanted) != {"breakpoint_id", "enabled"}:
@@ -81,7 +81,7 @@ def is_toggle(wanted: SetBreakpointParameters) -> bool:
 
 
 def watched_name(breakpoint: Breakpoint) -> str:
-    """What it watches, where that is not a place in a file."""
+    """The name of the function, exception or variable, for a breakpoint that is not on a line."""
     return breakpoint.function or breakpoint.filter or breakpoint.variable
 
 
@@ -103,7 +103,7 @@ _SHEBANG = re.compile(rb"#!.*\bpython")
 
 @dataclass(slots=True)
 class PythonNames:
-    """The functions and classes of files of Python, and whether there may be others."""
+    """The functions and classes in Python files, and whether there may be others."""
 
     is_whole: bool = True
     has_other_languages: bool = False
@@ -125,12 +125,12 @@ class PythonNames:
         return bool(self._texts) and not self.has_other_languages
 
     def knows(self, function: str) -> bool | None:
-        """By its name, with the class or the module before it; None where that cannot be told."""
+        """Whether the function exists, by its name with an optional class or module; None if that is unknown."""
         owner, _, name = function.rpartition(".")
         inner = owner.rpartition(".")[2]
         is_defined = name in self._functions
         if is_defined and (not owner or inner in self._bases or inner in self._functions):
-            return True  # perhaps of another class, from which this one has it
+            return True  # perhaps in another class, and inherited
         modules = [it for known, it in self._modules.items() if owner and f".{known}".endswith(f".{owner}")]
         if any(name in it for it in modules):
             return True
@@ -138,7 +138,7 @@ class PythonNames:
         return False if can_tell and self._is_ours(owner, inner, name, is_module=bool(modules)) else None
 
     def _is_ours(self, owner: str, inner: str, name: str, *, is_module: bool) -> bool:
-        """Whether only the files that were read could have it."""
+        """Whether only the files that were read can define it."""
         if not owner:
             return not any(re.search(rf"\b{name}\b", text) for text in self._texts)
         if inner in self._bases:
@@ -146,7 +146,7 @@ class PythonNames:
         return inner in self._functions or (is_module and owner.partition(".")[0] not in sys.stdlib_module_names)
 
     def _is_closed(self, name: str, seen: set[str]) -> bool:
-        """Whether a class has nothing from others than those that were read."""
+        """Whether a class inherits only from classes in the files that were read."""
         bases = self._bases.get(name)
         if bases is None:
             return name == "object"
@@ -159,8 +159,11 @@ class PythonNames:
 async def require_function(
     function: str, workspace: Path, *, is_python: bool | None, besides: Mapping[str, str | None]
 ) -> bool:
-    """Whether it was found; raises where it is certainly missing. `is_python` is None where the language is not known;
-    `besides` are files of the program, wherever they lie, with their text where it was read."""
+    """Return whether the function was found; raise if it certainly does not exist.
+
+    `is_python` is None if the language is unknown. `besides` are files of the program in any folder, with their text if
+    it was read.
+    """
     if is_python is False or not _NAME.fullmatch(function):
         return True
     names = await anyio.to_thread.run_sync(_read_workspace, workspace, besides)
@@ -199,7 +202,7 @@ def _read_workspace(workspace: Path, besides: Mapping[str, str | None]) -> Pytho
 
 
 def _files(workspace: Path, names: PythonNames) -> Iterator[Path]:
-    """Not those of environments, nor behind links, which may lead anywhere."""
+    """The files of the workspace, without virtual environments and links, which may lead anywhere."""
     for folder, folders, files in os.walk(workspace):
         if "pyvenv.cfg" in files:
             names.is_whole = names.is_whole and Path(folder) != workspace
@@ -211,7 +214,7 @@ def _files(workspace: Path, names: PythonNames) -> Iterator[Path]:
 
 
 def _text(path: Path, most: int, names: PythonNames) -> str | None:
-    """Of a file of Python: by its name, or its first line."""
+    """The text of a Python file, recognised by its name or its first line."""
     if path.suffix and path.suffix not in source_files.PYTHON:
         return None
     try:
@@ -225,7 +228,7 @@ def _text(path: Path, most: int, names: PythonNames) -> str | None:
     except OSError:
         names.is_whole = False
         return None
-    names.is_whole = names.is_whole and path.suffix != ".pyx"  # has functions of other kinds
+    names.is_whole = names.is_whole and path.suffix != ".pyx"  # Cython also has other kinds of functions
     return found
 
 

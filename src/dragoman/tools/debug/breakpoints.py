@@ -34,7 +34,7 @@ from dragoman.tools.tool import Effects, Parameters, Result, ToolOutcome, tool
 from dragoman.workspace.breakpoints import Breakpoint
 from dragoman.workspace.caller import Caller
 
-_MESSAGE_CHARACTERS = 400  # what to do about it stands in it, perhaps as a line to copy
+_MESSAGE_CHARACTERS = 400  # it explains how to fix it, perhaps with a line to copy
 _CONDITION_IN_TEXT = 80
 _IN_TEXT = 50
 _CONFIGURED = frozenset({SessionState.RUNNING, SessionState.STOPPED})
@@ -56,7 +56,7 @@ class BreakpointSource(Result):
 
 
 class BreakpointAnswer(Result):
-    """`line` was asked for, `actual_line` is where it bound; only a line breakpoint has a place of its own."""
+    """`line` is the requested line, `actual_line` the bound one; only line breakpoints have a location."""
 
     model_config = ConfigDict(json_schema_extra=only_required)
 
@@ -197,7 +197,7 @@ class BreakpointTools:
         )
 
     async def _require_function(self, caller: Caller, client: Caller, function: str) -> None:
-        """With a session of another language nothing is asked; without one, only where all is Python."""
+        """Check the function's name if the program is, or may be, Python."""
         live = [it for it in self.service.sessions(client) if it.state in LIVE_STATES]
         of_python = {it.launch.quirks.suffixes == source_files.PYTHON for it in live}
         files = stack_files(self.service, client) | {str(it.launch.arguments.get("program") or "") for it in live}
@@ -208,7 +208,9 @@ class BreakpointTools:
         return any(it.state in _CONFIGURED and not it.is_ending for it in self.service.sessions(client))
 
     def _require_conditions(self, client: Caller) -> None:
-        """A condition that the running debugger would ignore is refused: it would stop where nobody asked it to."""
+        """Refuse a condition that the running debugger would ignore, because the program would stop where it should
+        not.
+        """
         for session in self.service.sessions(client):
             if session.is_ending:
                 continue
@@ -220,7 +222,9 @@ class BreakpointTools:
                 )
 
     def _message(self, caller: Caller, binding: Binding) -> str | None:
-        """The list is ours and does not fail by an adapter; that it cannot be reached is told of what it concerns."""
+        """The status message of one breakpoint. The list itself never fails: an unreachable adapter is reported per
+        breakpoint.
+        """
         live = [it for it in self.service.sessions(caller) if it.state in _CONFIGURED and not it.is_ending]
         if not binding.message and not binding.verified and any(it.breakpoint_sync.is_unreachable for it in live):
             return localize("Cannot reach the debug adapter.").in_language(caller.language)
@@ -291,8 +295,10 @@ def _no_breakpoint_there() -> ToolError:
 
 
 def _breakpoint_line(breakpoint: BreakpointAnswer, caller: Caller, *, waits: bool) -> LocalizedText:
-    """What an agent wrote and what an adapter said stand in labels at the end, each in one line. One that no debugger
-    was asked about yet `waits` for a session: nothing is wrong with it."""
+    """One line per breakpoint. Text from agents and adapters comes last, with a label.
+
+    A breakpoint that no debugger has seen yet `waits` for a session, which is not an error.
+    """
     waits = waits and not breakpoint.verified and breakpoint.enabled
     state = "verified" if breakpoint.verified else "set" if waits else "unverified"
     head = _HEADS[state](breakpoint.id, _place_of(breakpoint, caller))

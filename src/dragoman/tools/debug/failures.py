@@ -1,7 +1,6 @@
-"""Errors of the debug tools as results: the specification's sentence, the reason, the session's state, and what to
-do.
+"""Errors of the debug tools as results: the specification's message, the reason, the session's state, and what to do.
 
-Text from a debugger or a program is kept apart, as data. It never becomes part of a sentence of Dragoman's.
+Text from a debugger or a program is kept apart, as data. It never becomes part of Dragoman's own sentences.
 """
 
 from __future__ import annotations
@@ -43,13 +42,15 @@ def explain_lost_session(service: DebugService, caller: Caller, error: DragomanE
 
 
 def _may_be_from_earlier_daemon(service: DebugService, caller: Caller, error: DragomanError) -> bool:
-    """Without an id it can only be meant while this daemon has had no session in the workspace."""
+    """Whether the call may refer to a session of an earlier daemon: without an id, only if this one has had
+    none here.
+    """
     if error.code == "no_session":
         return not service.sessions(caller)
     return error.code == "unknown_session"
 
 
-# Which value of an error's sentence is in the words of a debugger.
+# For each error code, the value of the message that is the debugger's own text.
 _DEBUGGER_TEXT = {
     "adapter_refused": "reason",
     "adapter_broken": "reason",
@@ -59,7 +60,7 @@ _DEBUGGER_TEXT = {
 
 
 class ToolError(DragomanError):
-    """An error with data: `details` holds what the sentence is about, such as names, lines or suggestions."""
+    """An error with data: `details` holds what the error is about, such as names, lines or suggestions."""
 
     def __init__(self, code: str, message: LocalizedText, *, hint: LocalizedText | None = None, **details: Any) -> None:
         super().__init__(code, message, hint=hint)
@@ -99,11 +100,11 @@ class DebugFailures:
         return self.values.tail(said.strip(), _DEBUGGER_CHARACTERS) if words not in {"?", "-"} else ""
 
     def _detail(self, caller: Caller, _: str, text: str) -> str:
-        """What an error is about came from a file, a program or a caller: shown like all else of theirs."""
+        """Redact and shorten a detail, because it came from a file, a program or a caller."""
         return self.values.text(text_in_language(text, caller.language), _DEBUGGER_CHARACTERS)
 
     def _state(self, caller: Caller, tool: str, session_id: object) -> tuple[str | None, str]:
-        """A start that failed says nothing of the session that happens to be active."""
+        """The session's id and state. A failed start does not report the state of another active session."""
         if tool == "start_debugging" and not session_id:
             return None, "Idle"
         try:
@@ -119,7 +120,7 @@ class DebugFailures:
         return _with_clean_values(hint).in_language(caller.language) if hint else None
 
     def _is_interrupted(self, caller: Caller, session_id: str | None) -> bool:
-        """Whether what such a program is kept busy with is ended in time."""
+        """Whether the debugger interrupts a long expression of this session by itself."""
         found = [it for it in self.service.sessions(caller) if it.id == session_id]
         return any(session.launch.quirks.is_interruptible for session in found)
 
@@ -133,7 +134,7 @@ _INTERRUPTED = localize(
 )
 
 
-# Where a tool knows better what to do than whoever raised the error.
+# Hints of a tool that are better than the error's own.
 _HINTS: Mapping[tuple[str, str], LocalizedText] = {
     ("evaluate_expression", "adapter_silent"): _STILL_STOPPED,
 }
@@ -148,7 +149,7 @@ def _lines(failure: DebugFailure, language: Language) -> list[LocalizedText]:
 
 
 def _detail(key: str, value: object, language: Language) -> list[LocalizedText]:
-    """Of a list its end: the last lines of a build are those that say what was wrong."""
+    """A detail as lines. Long lists show their end: the last lines of a build say what was wrong."""
     label = label_of(key)
     if not isinstance(value, list):
         return [with_label(label, one_line(_plain(value, language), _VALUE_CHARACTERS))]
@@ -160,7 +161,7 @@ def _detail(key: str, value: object, language: Language) -> list[LocalizedText]:
 
 
 def _plain(value: object, language: Language) -> str:
-    """Lists and objects as a person would write them down."""
+    """Lists and objects as plain text."""
     if isinstance(value, Mapping):
         given = [(str(key), inner) for key, inner in value.items() if inner not in (None, "", [], {})]
         shown = [with_label(label_of(key), _member(key, inner, language)) for key, inner in given]
@@ -175,11 +176,11 @@ def _member(key: str, value: object, language: Language) -> object:
 
 
 _LABELLED_MEMBERS = frozenset({"state", "reason"})
-"""Members whose values are words of ours, where they are in our list."""
+"""Members with values that have labels."""
 
 
 def _main_line(said: str) -> str:
-    """The line that says what it was: a compiler's first, a traceback's last."""
+    """The most informative line: a compiler's first error, or a traceback's last line."""
     lines = [line for line in said.splitlines() if line.strip()]
     return next((line for line in lines if line.startswith("error: ")), lines[-1] if lines else "")
 
@@ -239,7 +240,7 @@ def _not_started(_: LocalizedText, __: Mapping[str, Any]) -> LocalizedText:
     return localize("The debugger could not be started.")
 
 
-# The sentences that the specification gives for a tool, by the code of the error.
+# The messages that the specification defines for each tool, by error code.
 _SENTENCES: Mapping[str, Mapping[str, _SentenceBuilder]] = {
     "get_scopes": {
         "stale_reference": _frame,
@@ -304,7 +305,7 @@ def _own_sentence(error: DragomanError) -> LocalizedText:
 
 
 def _with_clean_values(phrase: LocalizedText) -> LocalizedText:
-    """Names that came from a file or a caller stand in some sentences: visible, and short."""
+    """Escape and shorten the values that came from a file or a caller."""
     return replace(phrase, values={key: _clean_value(value) for key, value in phrase.values.items()})
 
 
@@ -314,7 +315,7 @@ def _clean_value(value: object) -> object:
     return value if isinstance(value, int | float) else one_line(str(value), _VALUE_CHARACTERS)
 
 
-# How debuggers of several languages say that a name or the syntax is wrong.
+# How debuggers of several languages report an unknown name or a syntax error.
 _UNDEFINED = re.compile(
     r"(?:\bname|\blocal variable|undeclared identifier|symbol value for|\bNo symbol|undefined local variable or method)"
     r"\s['\"`‘]?([^\W\d]\w{0,99})"

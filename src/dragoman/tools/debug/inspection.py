@@ -37,7 +37,7 @@ from dragoman.workspace.caller import Caller
 
 _FILTERED = 10_000
 _VALUE_IN_TEXT = 300
-# Of a whole page, so that its size does not follow from what the program holds; more where more was asked for.
+# For a whole page, so that its size does not depend on the program's data; larger if the call asks for more.
 _VALUES_IN_ALL = 20_000
 _ASKED_IN_ALL = 200_000
 _TEXT_IN_ALL = 8_000
@@ -89,7 +89,7 @@ class ScopeAnswer(Result):
 
 
 class ScopesResult(SuccessResult):
-    """`at_frame_id`: whose, where no frame was asked for and it is not the top one. So too in an evaluation."""
+    """`at_frame_id`: the frame that was used, if none was given and it is not the top one. Also in an evaluation."""
 
     session_id: str
     scopes: list[ScopeAnswer]
@@ -97,7 +97,7 @@ class ScopesResult(SuccessResult):
 
 
 class VariablesResult(SuccessResult):
-    """`total` is null where the debugger does not tell it; `values_cut_to` is there where long values share room."""
+    """`total` is null if the debugger does not report it; `values_cut_to` is present if long values were cut to fit."""
 
     session_id: str
     variables: list[VariableAnswer]
@@ -117,7 +117,7 @@ class EvaluationResult(SuccessResult):
 
 
 class SetVariableResult(SuccessResult):
-    """`value` is what the program has now, as the debugger shows it."""
+    """`value` is the new value as the debugger shows it."""
 
     session_id: str
     name: str
@@ -259,7 +259,7 @@ class InspectionTools:
     async def _variables_page(
         self, session: DebugSession, wanted: VariablesParameters
     ) -> tuple[tuple[VariableInfo, ...], int | None]:
-        """One page, and how many there are where that can be known."""
+        """One page, and the total number if it is known."""
         reference = wanted.variables_reference
         if wanted.filter:
             every = await session.inspection.page(reference, start=0, count=_FILTERED)
@@ -281,7 +281,7 @@ def _in_text(shown: Sequence[results.VariableAnswer]) -> int:
 
 
 def _lower_frame(session: DebugSession, wanted: ScopesParameters | EvaluateParameters) -> int | None:
-    """The frame that was looked at unasked, where that is not the top of the stack."""
+    """The frame that was used by default, if it is not the top of the stack."""
     stop = session.stop
     is_default = wanted.frame_id is None and (wanted.thread_id is None or (stop and wanted.thread_id == stop.thread_id))
     return stop.frame.id if is_default and stop and stop.at and stop.frame else None
@@ -322,7 +322,7 @@ def _rest(answer: VariablesResult, in_text: int) -> list[LocalizedText]:
 
 
 def _result_lines(answer: EvaluationResult) -> list[str]:
-    """Behind bars when it has several lines, so that none can pass for one of ours."""
+    """The result. Several lines are marked with bars, so that none looks like one of Dragoman's."""
     lines = answer.result.splitlines() or [""]
     opened = f"  [{answer.variables_reference}]" if answer.variables_reference else ""
     type_ = f"{answer.type}: " if answer.type else ""

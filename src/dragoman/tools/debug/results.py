@@ -10,12 +10,12 @@ from pydantic.json_schema import SkipJsonSchema
 from dragoman.tools.tool import Result
 
 _T = TypeVar("_T")
-# A field that is either there with a value or not there at all; null is for those that the specification wants as null.
+# A field that is omitted if it is None; null is only for fields that the specification defines as nullable.
 OmitNone = Annotated[_T | SkipJsonSchema[None], Field(exclude_if=lambda value: value is None)]
 
 
 def only_required(schema: dict[str, Any]) -> None:
-    """Schemas are paid for as well, once a tool: what is always there is enough, the rest may come besides."""
+    """Leave optional fields out of the schema, which agents pay for by length; they may still be in the result."""
     schema["properties"] = {name: schema["properties"][name] for name in schema["required"]}
 
 
@@ -25,7 +25,7 @@ def _status_first(schema: dict[str, Any]) -> None:
 
 
 class DebugFailure(Result):
-    """An error as a result. `debugger_says` and `details` hold text of others, apart from Dragoman's own."""
+    """An error as a result. `debugger_says` and `details` hold foreign text, apart from Dragoman's own."""
 
     model_config = ConfigDict(json_schema_extra=only_required)
 
@@ -40,7 +40,7 @@ class DebugFailure(Result):
 
 
 class SuccessResult(Result):
-    """Base of the results whose `status` says nothing but success."""
+    """Base of the results whose only `status` is success."""
 
     model_config = ConfigDict(json_schema_extra=_status_first)
 
@@ -48,7 +48,7 @@ class SuccessResult(Result):
 
 
 class VariableAnswer(Result):
-    """`length` is there where `value` was cut: that of the whole."""
+    """`length` is the original length, if `value` was cut."""
 
     name: str
     value: str
@@ -86,7 +86,7 @@ class ExceptionAnswer(Result):
 
 
 class UnboundBreakpoint(Result):
-    """`what` names one that has no place: a function, an exception, a variable."""
+    """`what` names a breakpoint without a location: a function, an exception, a variable."""
 
     id: int
     path: OmitNone[str] = None
@@ -107,9 +107,10 @@ class OtherThread(Result):
 
 
 class StopEventData(Result):
-    """`at_frame_id` is there where the program stopped below the user's own code: the frame whose source, line, lines
-    and variables these are, as an editor would show it. `call_stack` begins at the top all the same.
-    `changed`: variables whose value is another than at the last stop in that frame, with what it was."""
+    """`at_frame_id` is present if the program stopped below the user's own code: it is the frame that the source, line,
+    lines and variables belong to, as an editor would show it. `call_stack` still begins at the top. `changed`:
+    variables that changed since the last stop in that frame, with their previous values.
+    """
 
     model_config = ConfigDict(json_schema_extra=only_required)
 
@@ -141,7 +142,7 @@ class StopEventData(Result):
 
 
 class DumpedThreadAnswer(Result):
-    """A thread, a goroutine or an asyncio task; its place is the innermost one in the user's own code."""
+    """A thread, a goroutine or an asyncio task, at its innermost location in the user's own code."""
 
     model_config = ConfigDict(json_schema_extra=only_required)
 
@@ -159,7 +160,7 @@ class DumpedThreadAnswer(Result):
 
 
 class NoteAnswer(Result):
-    """`about` is in the words of the file that it speaks of."""
+    """`about` quotes the file that the note is about."""
 
     message: str
     about: str
@@ -172,11 +173,11 @@ class AlsoStarted(Result):
 
 
 class WaitResult(Result):
-    """What came of a waiting tool; which fields there are follows from `status`.
+    """The result of a waiting tool; `status` decides which fields are present.
 
-    `runs_with` says in the first answer of a session which interpreter and which adapter it got, `notes` what of its
-    configuration may not be as it was meant, `live_sessions` which were there before. `threads` and `tasks` say after a
-    pause or a timeout where each is and what it waits for.
+    In the first result of a session, `runs_with` names its interpreter and adapter, `notes` lists possible mistakes in
+    its configuration, and `live_sessions` lists other active sessions. After a pause or a timeout, `threads` and
+    `tasks` show where each thread is and what it waits for.
     """
 
     status: Literal["stopped", "completed", "timeout", "interrupted", "success"]

@@ -58,19 +58,19 @@ _WAYS_TO_START = ("configuration_name", "configuration", "program")
 
 
 class WaitParameters(SessionParameters):
-    """Of a tool that waits for the program."""
+    """Parameters of a tool that waits for the program."""
 
     timeout_s: Seconds = DEFAULT_WAIT_S
 
 
 class ActionParameters(WaitParameters):
-    """Of a tool that does something to the program and then waits, or not."""
+    """Parameters of a tool that acts on the program and then waits, or not."""
 
     wait: Wait = True
 
 
 class ResumeParameters(ActionParameters):
-    """Of a tool that resumes one thread or all threads."""
+    """Parameters of a tool that resumes one thread or all threads."""
 
     thread_id: ThreadId = None
 
@@ -108,13 +108,13 @@ class StartParameters(Parameters):
 
 
 class ResumeResult(WaitResult):
-    """The same as `WaitResult`, with a schema that leaves out what `start_debugging` already describes in full."""
+    """Like `WaitResult`, with a shorter schema: `start_debugging` describes it in full."""
 
     model_config = ConfigDict(json_schema_extra=only_required)
 
 
 class StopDebuggingResult(SuccessResult):
-    """`live_sessions` are those that are left: the first is meant from now on where no session is named."""
+    """`live_sessions` are the remaining ones; the first is the new default session."""
 
     message: str
     session_id: str
@@ -164,7 +164,7 @@ class RunControlTools:
         RUNS_CODE,
     )
     async def restart(self, caller: Caller, wanted: ActionParameters) -> ToolOutcome:
-        """Also of a session that has ended: it keeps its id."""
+        """Restart a session, also an ended one: it keeps its id."""
         began = self.clock.monotonic_s()
         session = self.service.find_or_last(caller, wanted.session_id)
         waited = WaitRequest(RESTARTING, wanted.timeout_s, wait=wanted.wait)
@@ -175,7 +175,7 @@ class RunControlTools:
     async def _restarted(
         self, caller: Caller, happened: DebugOutcome, waited: WaitRequest, began_s: float
     ) -> ToolOutcome:
-        """A restart itself cannot be broken off; only the wait after it."""
+        """Restart. Only the wait after it can be interrupted."""
         left = self._left_s(waited, began_s)
         if happened.outcome is not None or not left:
             return await self.ends.answer(caller, happened, waited)
@@ -241,7 +241,7 @@ class RunControlTools:
         ResumeResult,
     )
     async def wait(self, caller: Caller, wanted: WaitParameters) -> ToolOutcome:
-        """A program that has stopped already, or ended, is told of at once."""
+        """Return at once if the program has already stopped or ended."""
         session = self.service.find_or_last(caller, wanted.session_id)
         waited = WaitRequest(WAITING, wanted.timeout_s)
         if session.is_at_stop:
@@ -279,7 +279,7 @@ class RunControlTools:
         return RunTarget(path=path, line=line)
 
     async def _present(self, caller: Caller, session: DebugSession, waited: WaitRequest) -> ToolOutcome:
-        """The stop there is, and that this client now knows of it."""
+        """Report the current stop, and remember that this client has seen it."""
         told = await self.service.wait(caller, session.id, within_s=0)
         return await self.ends.answer(caller, DebugOutcome(session, told.outcome or session.stop), waited)
 

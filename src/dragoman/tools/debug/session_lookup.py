@@ -1,4 +1,4 @@
-"""The debug client, the sessions, the files and the threads that a tool's caller means."""
+"""Lookups for the caller of a tool: its default session, other sessions, threads and stack files."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ _THREADS_TIMEOUT_S = 2.0
 
 
 def describe_actor(id: str, caller: Caller) -> LocalizedText:
-    """Who did something, for a caller: ids of others say nothing to it."""
+    """Name a client for the caller: ids of other clients would mean nothing to it."""
     if id == DAEMON_ID:
         return localize("{text}", text=DAEMON_ID)
     return client_ids.person_label(id) or (localize("this client") if id == caller.id else localize("another client"))
 
 
 def stack_files(service: DebugService, client: Caller) -> frozenset[str]:
-    """What the stack of a stopped session names may be read and broken in, wherever it lies."""
+    """Files on the stack of a stopped session, which may be read and get breakpoints wherever they are."""
     stops = [session.stop for session in service.sessions(client) if session.state is SessionState.STOPPED]
     return frozenset(frame.path for stop in stops if stop for frame in stop.frames if frame.path)
 
 
 def other_live_sessions(service: DebugService, client: Caller, but: Collection[str]) -> list[DebugSession]:
-    """The others of the workspace, the one that is meant without an id first."""
+    """The other active sessions of the workspace, the default one first."""
     live = [
         it
         for it in service.sessions(client)
@@ -49,7 +49,7 @@ def other_live_sessions(service: DebugService, client: Caller, but: Collection[s
 
 
 def default_session_id(service: DebugService, client: Caller) -> str:
-    """Its id; empty where a call has to name one."""
+    """The id of the default session; empty if a call has to name one."""
     try:
         return service.find(client).id
     except DragomanError:
@@ -61,7 +61,7 @@ _STATES_WITH_THREADS = frozenset({SessionState.RUNNING, SessionState.STOPPED})
 
 @dataclass(frozen=True, slots=True)
 class ThreadReader:
-    """Reads the threads of a session for a result. A result must neither wait for them nor fail because of them."""
+    """Reads the threads of a session for a result, without delaying it or making it fail."""
 
     service: DebugService
 

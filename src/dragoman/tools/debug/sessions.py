@@ -77,7 +77,9 @@ class SessionsResult(SuccessResult):
 
 
 class OutputResult(SuccessResult):
-    """`cursor` is what to ask with next; `missed` characters before the text were cut or have gone, `left` follow."""
+    """`cursor` is for the next call; `missed` characters before the text are no longer available, `left` more
+    follow.
+    """
 
     session_id: str
     state: str
@@ -88,7 +90,7 @@ class OutputResult(SuccessResult):
 
 
 class ConfigurationListing(Protocol):
-    """What a launch.json offers, as written."""
+    """The configurations in launch.json, as written."""
 
     @property
     def configurations(self) -> Sequence[dict[str, Any]]: ...
@@ -102,7 +104,7 @@ class ConfigurationListing(Protocol):
 
 ConfigurationReader = Callable[[Path], ConfigurationListing]
 NotLentSessions = Callable[[Path], Sequence[str]]
-"""What a person debugs in an editor in that folder, and has not lent to agents."""
+"""Names of sessions that a user is debugging in an editor in that folder and has not lent to agents."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +161,7 @@ class SessionTools:
         )
 
     async def _seen(self, client: Caller, sessions: Sequence[DebugSession]) -> dict[str, _SessionDetails]:
-        """All at once: one whose debugger is stuck must not keep the others waiting."""
+        """Read all sessions at once, so that one with a stuck debugger does not delay the others."""
         seen = {session.id: _SessionDetails() for session in sessions}
 
         async def look(session: DebugSession) -> None:
@@ -204,7 +206,7 @@ class SessionTools:
     def _onward(
         self, output: SessionOutput, wanted: OutputParameters, categories: frozenset[str]
     ) -> tuple[str, ProgramOutputPage]:
-        """Nothing of a page is cut: where escapes make it too long, it is a shorter page."""
+        """The page at the cursor. Pages are not cut: if escaping makes one too long, a shorter one is read."""
         most = wanted.max_chars
         while True:
             seen = output.page(wanted.cursor or 0, most=most, categories=categories)
@@ -225,7 +227,7 @@ def _not_lent_lines(names: Sequence[str]) -> list[LocalizedText]:
 
 
 def _listed(sessions: Sequence[DebugSession]) -> tuple[list[DebugSession], int]:
-    """All that live, and of those that have ended the newest."""
+    """All active sessions, and the newest of the ended ones."""
     ended = sorted((it for it in sessions if it.state not in LIVE_STATES), key=lambda it: it.changed_at_ns)
     old = ended[: max(0, len(ended) - _ENDED)]
     return [it for it in sessions if it not in old], len(old)
@@ -298,7 +300,7 @@ def _heading(session: SessionAnswer) -> Iterator[object]:
 
 
 def _size(bytes: int) -> str:
-    """A Lua state has some kilobytes."""
+    """Memory as text. A Lua state has only some kilobytes."""
     return f"{bytes / 1e6:.0f} MB" if bytes >= _IN_MEGABYTES else f"{bytes / 1e3:.0f} kB"
 
 

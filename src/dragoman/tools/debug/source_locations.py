@@ -1,4 +1,4 @@
-"""From the file and line that an agent names to a location that exists, or to suggestions."""
+"""Resolves the file and line that an agent names, or suggests similar ones."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ _PATH_SHOWN = 400
 
 class SourceReader(Protocol):
     async def read(self, path: str, workspace: Path, named: Collection[str] = ()) -> list[str]:
-        """All lines; `RefusedError` says why there are none to be had."""
+        """All lines of the file. Raises `RefusedError` with the reason if it cannot be read."""
         ...
 
     async def lines(self, path: str, workspace: Path, named: Collection[str] = ()) -> list[str] | None:
-        """The same for who can do without them."""
+        """The same, or None if it cannot be read."""
         ...
 
 
@@ -50,7 +50,7 @@ class SourceFiles:
 
 
 def _lines(text: str) -> list[str]:
-    """As debuggers count them: a form feed or a Unicode separator within a line does not begin a new one."""
+    """Split into lines as debuggers count them: not at form feeds or Unicode separators."""
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     return lines[:-1] if not lines[-1] else lines
 
@@ -59,7 +59,7 @@ _NOT_SOURCE = frozenset({"node_modules", "__pycache__", "target", "dist", "build
 
 
 def absolute_path(file_path: str, workspace: Path) -> str:
-    """As written, without `..`: an adapter knows a file by the path it was started with, not by where a link leads."""
+    """The path without `..`, but with its links: an adapter knows a file by the path it was started with."""
     return os.path.normpath(workspace / file_path)
 
 
@@ -72,7 +72,7 @@ class SourceLocations:
     async def resolve_line(
         self, file_path: str, workspace: Path, named: Collection[str], line: int | None, text: str
     ) -> tuple[str, int]:
-        """The file and the line of a breakpoint to be; raises where there is no such place."""
+        """The file and line of a new breakpoint. Raises if there is no such line."""
         if (line is None) == (not text):
             raise _line_or_text_needed()
         path, lines = await self.read(file_path, workspace, named)
@@ -82,7 +82,7 @@ class SourceLocations:
         return path, _line_with_text(text, require_text(lines))
 
     async def read(self, file_path: str, workspace: Path, named: Collection[str]) -> tuple[str, list[str] | None]:
-        """The file and its lines; None for lines that cannot be shown, though the file is there."""
+        """The file and its lines; None instead of lines if the file exists but cannot be shown."""
         path = absolute_path(file_path, workspace)
         try:
             return path, await self.sources.read(path, workspace, named)
@@ -134,7 +134,7 @@ def _line_with_text(text: str, lines: list[str]) -> int:
 
 
 def _nearest(path: Path, workspace: Path) -> list[str]:
-    """By the file's own name first, wherever it is in the workspace; then by its whole path."""
+    """Similar paths: by file name first, anywhere in the workspace, then by the whole path."""
     known = list(islice(_files(workspace), _MOST_NAMES))
     same = [other for other in known if Path(other).name == path.name]
     relative = os.path.relpath(path, workspace)
@@ -207,7 +207,7 @@ def _no_file(path: str, workspace: Path) -> ToolError:
     )
 
 
-# A breakpoint can stand in a file that is there but cannot be shown; its debugger may know more of it than we do.
+# A file that exists but cannot be shown can still have breakpoints: its debugger may be able to read it.
 _CANNOT_BE_SHOWN = frozenset({"too_large", "unreadable"})
 _REFUSALS: Mapping[str, Callable[[str], ToolError]] = {
     "outside": _outside,

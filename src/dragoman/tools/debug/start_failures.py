@@ -17,9 +17,9 @@ from dragoman.debug.session.session import DebugSession
 from dragoman.tools.debug.failures import ToolError
 
 _OUTPUT_SEARCHED = 8_000
-# Each is the end of what was printed, or stands before nothing but frames of the runtime's own.
+# Each matches the end of the output, possibly followed by frames of the runtime.
 _PYTHON = (
-    r'^ +File "(?P<path>[^"\n]+)", line (?P<line>\d+)\n(?:[ \t].*\n){0,4}'  # without a function: nothing ran there
+    r'^ +File "(?P<path>[^"\n]+)", line (?P<line>\d+)\n(?:[ \t].*\n){0,4}'  # no function name: nothing ran yet
     r"(?P<error>(?:SyntaxError|IndentationError|TabError): .*)\s*\Z"
 )
 _NODE = (
@@ -29,7 +29,7 @@ _NODE = (
 _RUBY = r"(?P<path>/[^\n:]+\.rb):(?P<line>\d+): (?P<error>syntax error.*)"
 _LUA = r"^(?:\S*lua\S*: )?(?P<path>[^\n:]+\.lua):(?P<line>\d+): (?P<error>.*(?: near | expected).*)"
 _SYNTAX_ERRORS = tuple(re.compile(pattern, re.MULTILINE) for pattern in (_PYTHON, _NODE, _RUBY, _LUA))
-_NODE_BEGINS = "internal/main/run_main"  # the frame of node's own that loads a program, below all of the program's
+_NODE_BEGINS = "internal/main/run_main"  # node's own frame that loads a program, below all frames of the program
 _MISSING = tuple(
     re.compile(pattern, re.MULTILINE)
     for pattern in (
@@ -48,7 +48,7 @@ class _SyntaxError:
 
 
 def start_failure(session: DebugSession, ended: ProgramEnd) -> ToolError | None:
-    """None for a program that ran: how it ended is its own affair."""
+    """Why the program did not start; None if it ran."""
     if session.stop is not None:
         return start_failure_at_stop(session, session.stop)
     if not ended.exit_code or ended.by:
@@ -61,8 +61,9 @@ def start_failure(session: DebugSession, ended: ProgramEnd) -> ToolError | None:
 
 
 def start_failure_at_stop(session: DebugSession, stop: Stop) -> ToolError | None:
-    """Where a debugger halts in the runtime's loader, as at any exception that nothing catches: none of the program's
-    own frames is there, and none ever will be."""
+    """The same for a program that is stopped at an uncaught exception in the runtime's loader, with no frames of its
+    own.
+    """
     is_loading = any(_NODE_BEGINS in frame.path for frame in stop.frames) and all(it.is_library for it in stop.frames)
     if not session.launch.is_launch or session.is_owned_by_person or stop.raised is None or not is_loading:
         return None
@@ -72,8 +73,9 @@ def start_failure_at_stop(session: DebugSession, stop: Stop) -> ToolError | None
 
 @contextmanager
 def explain_start_failure(program: Path | None = None) -> Iterator[None]:
-    """Around a start: where a debugger runs within the program's own interpreter, it ends with a file that cannot be
-    parsed, and the place stands in its last words."""
+    """Convert the error of a start: a debugger inside the program's interpreter exits on a syntax error, and its output
+    names the place.
+    """
     try:
         yield
     except DragomanError as error:
@@ -90,7 +92,7 @@ def _find_syntax_error(printed: str) -> _SyntaxError | None:
 
 
 def _full_path(path: str, program: Path | None) -> str:
-    """Of a long path, Lua prints the end behind three dots."""
+    """The program's path. Lua prints only the end of a long path, after three dots."""
     is_its_end = path.startswith("...") and program is not None and str(program).endswith(path.removeprefix("..."))
     return str(program) if is_its_end else path
 

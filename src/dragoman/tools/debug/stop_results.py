@@ -32,11 +32,11 @@ _OUTPUT_CHARACTERS = 2000
 _OUTPUT_LINES_IN_TEXT = 10
 _MESSAGE_CHARACTERS = 1000
 _UNBOUND = 20
-_REASON_CHARACTERS = 400  # what would bind it stands in it, perhaps as a line to copy
+_REASON_CHARACTERS = 400  # it says what would bind it, perhaps with a line to copy
 _EXCEPTION_IN_TEXT = 300
 _THREADS_IN_TEXT = 5
 
-# Reasons that the protocol knows; another one is an adapter's own text, and stays out of our sentences.
+# The reasons that DAP defines; others are an adapter's own text and stay out of Dragoman's sentences.
 _REASONS = frozenset(
     {"step", "breakpoint", "exception", "pause", "entry", "goto", "function breakpoint", "data breakpoint"}
 )
@@ -44,7 +44,7 @@ _REASONS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class StopResults:
-    """Makes the result of a stop: place, stack, locals, exception, output and threads."""
+    """Makes the result of a stop: location, stack, locals, exception, output and threads."""
 
     sources: SourceReader
     values: ValueFormatter
@@ -85,7 +85,9 @@ class StopResults:
     def unbound(
         self, caller: Caller, session: DebugSession, started_with: Sequence[DebugSession] = ()
     ) -> list[results.UnboundBreakpoint] | None:
-        """At a start, given all sessions that began together, also those that none of them can stop at."""
+        """Breakpoints that are not bound. At a start, also those that none of the sessions started together can
+        bind.
+        """
         elsewhere = [{it.id: (it, why) for it, why in one.breakpoint_sync.of_other_languages()} for one in started_with]
         nowhere = [
             pair for id, pair in (elsewhere[0].items() if elsewhere else ()) if all(id in it for it in elsewhere)
@@ -140,7 +142,7 @@ class StopResults:
 
 
 def _text(stop: Stop) -> str | None:
-    """What the exception says: debugpy has its type alone there, others its message alone, or nothing."""
+    """The exception's text: some adapters report only its type, others only its message, or nothing."""
     raised = stop.raised
     if raised is None or not raised.message or raised.message in (stop.text or ""):
         return stop.text
@@ -148,12 +150,14 @@ def _text(stop: Stop) -> str | None:
 
 
 def _is_group(variable: VariableInfo) -> bool:
-    """What an adapter puts its own entries under (`special variables`) is no variable of the frame's."""
+    """Whether it is an adapter's own group (`special variables`) instead of a variable."""
     return not variable.value and not variable.type
 
 
 def _without_runtime_frames(frames: Sequence[FrameInfo]) -> tuple[Sequence[FrameInfo], int]:
-    """What a runtime has below a program is the same at every stop: its first frame tells, and how many more it has."""
+    """The frames without the runtime's own at the bottom, which are always the same, except the first; and how many
+    were left out.
+    """
     own = [place for place, frame in enumerate(frames, 1) if not frame.is_library]
     kept = own[-1] + 1 if own else len(frames)
     return frames[:kept], max(0, len(frames) - kept)
@@ -173,7 +177,7 @@ def _frame(frame: FrameInfo) -> results.CallFrame:
     )
 
 
-# The lines. Each is either a sentence of ours with numbers in it, or a label and what the program says.
+# Lines: each is a sentence of Dragoman with numbers in it, or a label with the program's text.
 
 
 def stop_lines(stop: results.StopEventData, seen: Stop, workspace: Path) -> list[LocalizedText]:
@@ -204,7 +208,7 @@ def _head(stop: results.StopEventData) -> LocalizedText:
 
 
 def _resumed_by_line(seen: Stop) -> list[LocalizedText]:
-    """A person's doing is worth a line: what the agent decided on may no longer be so."""
+    """A line if a person resumed the program, because the agent's plan may be out of date."""
     who = client_ids.person_label(seen.by)
     return [localize("Resumed by {who}.", who=who)] if who else []
 
@@ -214,7 +218,7 @@ def _data(lines: Iterable[str]) -> list[LocalizedText]:
 
 
 def _place(seen: Stop, workspace: Path) -> list[LocalizedText]:
-    """Where it is not the top of the stack that is shown, its number says so."""
+    """The location, with the frame id if it is not the top of the stack."""
     if seen.frame is None:
         return []
     place = _at(seen.frame, workspace)
@@ -230,7 +234,7 @@ def _at(frame: FrameInfo, workspace: Path) -> str:
 
 
 def short_path(file: str, workspace: Path) -> str:
-    """Relative to the workspace where it lies in it."""
+    """The path relative to the workspace, if it is inside."""
     inside = file.startswith(f"{workspace}{os.sep}")
     return one_line(os.path.relpath(file, workspace) if inside else file or "?")
 
@@ -259,7 +263,7 @@ def _locals_lines(found: results.TopFrameVariables | None) -> list[LocalizedText
 
 
 def _stack(seen: Stop, workspace: Path) -> list[LocalizedText]:
-    """Callers after callees, each with the number that other tools take; neighbours of a library count as one."""
+    """The stack, innermost frame first, with frame ids. Adjacent library frames are counted as one entry."""
     parts: list[str | LocalizedText] = []
     folded = 0
     for frame in seen.frames:
@@ -285,8 +289,10 @@ def _threads(stop: results.StopEventData) -> list[LocalizedText]:
 
 
 def output_lines(output: str | None, printed: int = 0) -> list[LocalizedText]:
-    """The tail; each line behind a bar, so that none can pass for one of ours. `printed`: how many lines there were
-    before the text was cut."""
+    """The end of the output, each line marked with a bar so that it cannot look like one of Dragoman's.
+
+    `printed`: the number of lines before the text was cut.
+    """
     lines = (output or "").splitlines()
     if not lines:
         return []

@@ -1,4 +1,4 @@
-"""The debug tools, in the order in which an agent sees them, and what their handlers need."""
+"""The debug tools in display order, and what their handlers need."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from dragoman.tools.tool import ErrorFormat, Tool, bind_tools
 from dragoman.tools.waits import OpenWaits
 from dragoman.workspace.caller import Caller
 
-# In the order in which they are shown; the specification's eleven first.
+# In display order; the specification's eleven first.
 TOOLS = (
     SessionTools.list_configurations,
     BreakpointTools.set,

@@ -20,7 +20,7 @@ _LINES = 24
 _DEADLOCKS = 3
 
 _WaitText = Callable[[str], LocalizedText]
-# What a wait is called, by its kind; the argument is what the program calls the thing, where it has a name.
+# The name of each kind of wait; the argument is the program's name for the object, if it has one.
 _WAITS: Mapping[str, _WaitText] = {
     "lock": lambda _: localize("a lock"),
     "condition": lambda _: localize("a condition variable"),
@@ -62,7 +62,7 @@ _NAMES_ITS_TARGET = frozenset({"thread", "process", "tasks", "events"})
 
 
 class ThreadDumpFields(Protocol):
-    """An answer with a thread dump."""
+    """A result with a thread dump."""
 
     threads: list[DumpedThreadAnswer] | None
     tasks: list[DumpedThreadAnswer] | None
@@ -71,7 +71,7 @@ class ThreadDumpFields(Protocol):
 
 
 def dump_fields(dump: ThreadDump, caller: Caller, *, short: bool = False) -> dict[str, Any]:
-    """Those of `Dumped`; with `short`, paths in the workspace as paths from it."""
+    """The fields of `ThreadDumpFields`; with `short`, paths are relative to the workspace."""
     shown = [_answer(it, caller, short=short) for it in dump.threads]
     threads = [it for it, thread in zip(shown, dump.threads, strict=True) if not thread.is_task]
     tasks = [it for it, thread in zip(shown, dump.threads, strict=True) if thread.is_task]
@@ -86,7 +86,7 @@ def dump_fields(dump: ThreadDump, caller: Caller, *, short: bool = False) -> dic
 
 
 def dump_lines(answer: ThreadDumpFields, workspace: Path | None = None) -> list[LocalizedText]:
-    """In the language of the answer."""
+    """The dump as localized lines."""
     every: list[tuple[str | LocalizedText, DumpedThreadAnswer]] = [(name(it.name), it) for it in answer.threads or ()]
     every += [(localize("task {tasks}", tasks=name(it.name)), it) for it in answer.tasks or ()]
     lines = [_line(who, it, workspace) for who, it in every[:_LINES]]
@@ -141,7 +141,7 @@ def _line(who: str | LocalizedText, thread: DumpedThreadAnswer, workspace: Path 
 
 
 def _deadlock(dump: ThreadDump, circle: Sequence[str]) -> LocalizedText:
-    """Each waits for the next one; the last for the first."""
+    """Each thread waits for the next, and the last one for the first."""
     by_name = {it.name: it for it in dump.threads if not it.is_task}
     links = [(it, waits) for it in circle if it in by_name and (waits := _waits_for(by_name[it])) is not None]
     told = [localize("{thread} waits for {what}", thread=name(who), what=what) for who, what in links]

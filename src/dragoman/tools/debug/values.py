@@ -1,6 +1,4 @@
-"""Values of a program as results carry them: without secrets, with invisible characters escaped, and cut where they
-are long.
-"""
+"""Values of a program as results carry them: without secrets, with invisible characters escaped, and cut if long."""
 
 from __future__ import annotations
 
@@ -23,7 +21,7 @@ _LOOK_AHEAD = 4000
 
 
 def timestamp(at_ns: int) -> str:
-    """Whole milliseconds, rounded down: a stamp never lies in the future."""
+    """Whole milliseconds, rounded down, so that a timestamp is never in the future."""
     seconds, rest = divmod(at_ns, 1_000_000_000)
     at = datetime.fromtimestamp(seconds, UTC)
     return f"{at:%Y-%m-%dT%H:%M:%S}.{rest // 1_000_000:03}Z"
@@ -53,12 +51,12 @@ class ValueFormatter:
         return escaped(self.redactor.text(text))
 
     def tail(self, text: str, most: int) -> str:
-        """The end of a text, which is what matters of an output."""
+        """The end of a text, which is the important part of an output."""
         shown = escaped(self.redactor.text(text[-most - _LOOK_AHEAD :]))
         return shown if len(shown) <= most else f"…{shown[-most:]}"
 
     def written(self, value: Any) -> Any:
-        """What a file of the workspace holds, as written but for secrets and what cannot be seen."""
+        """Text of a workspace file, unchanged except for secrets and invisible characters."""
         return map_strings(value, lambda name, text: escaped(self.redactor.setting(name, text)))
 
     def variable(self, variable: VariableInfo, most: int) -> VariableAnswer:
@@ -76,13 +74,15 @@ class ValueFormatter:
 
 
 def share_characters(variables: Sequence[VariableAnswer], characters: int) -> tuple[list[VariableAnswer], int | None]:
-    """Values that share this room, short ones whole, and what the long ones were cut to for it."""
+    """Cut long values so that all fit into the limit; short ones stay whole. Also returns the length of the cut
+    ones.
+    """
     share = fair_share([len(it.value) for it in variables], characters)
     return [it if share is None else _cut_to(share, it) for it in variables], share
 
 
 def fair_share(lengths: Iterable[int], room: int) -> int | None:
-    """The most that each may have for all to fit; None where they do as they are."""
+    """The length limit per value that makes all fit; None if they fit without one."""
     left = sorted(lengths, reverse=True)
     while left:
         if left[-1] * len(left) > room:
@@ -103,7 +103,7 @@ def _expression(text: str | None) -> str | None:
 
 
 def variable_lines(variables: Iterable[VariableAnswer], most: int = TEXT_CHARACTERS) -> list[LocalizedText]:
-    """`name = value`, each in one line. Groups that an adapter makes up have no value and are left out."""
+    """`name = value`, one line each. Groups of an adapter have no value and are left out."""
     return [
         join_texts("", (f"  {variable.name} = ", _shown(variable, most), _reference_text(variable)))
         for variable in variables

@@ -34,7 +34,7 @@ _OTHERS = 32
 
 @dataclass(frozen=True, slots=True)
 class WaitMessages:
-    """The sentences of one waiting tool. The specification gives each tool its own."""
+    """The messages of one waiting tool; the specification defines them per tool."""
 
     tool: str
     completed: LocalizedText
@@ -91,7 +91,7 @@ class WaitRequest:
 
     @property
     def is_first(self) -> bool:
-        """The first answer about a session says what it got and what was started with it."""
+        """Whether this is the first result of a session, which also describes the session."""
         return self.ends.tool in {STARTING.tool, RESTARTING.tool}
 
     @property
@@ -130,7 +130,7 @@ class WaitResults:
         return self._with_session_facts(caller, outcome, happened) if waited.is_first else outcome
 
     def _with_session_facts(self, caller: Caller, outcome: ToolOutcome, happened: DebugOutcome) -> ToolOutcome:
-        """What the session got, what came with it, and what of its configuration may not be as it was meant."""
+        """Add the session's interpreter and adapter, other started sessions, and notes about its configuration."""
         found, lines = _surroundings(caller, happened)
         more, lines_of_them = self._unbound_everywhere(caller, outcome, happened)
         found, lines = {**found, **more}, [*lines_of_them, *lines]
@@ -147,7 +147,7 @@ class WaitResults:
     def _unbound_everywhere(
         self, caller: Caller, outcome: ToolOutcome, happened: DebugOutcome
     ) -> tuple[dict[str, object], list[LocalizedText]]:
-        """What cannot bind in anything that was started is named at once, not when it was waited for in vain."""
+        """Report breakpoints that no started session can bind at once, instead of after a wait in vain."""
         stop = getattr(outcome.data, "stop_event_data", None)
         told = getattr(stop or outcome.data, "unbound_breakpoints", None) or []
         unbound = self.stops.unbound(caller, happened.session, (happened.session, *happened.others)) or []
@@ -203,10 +203,10 @@ class WaitResults:
         return ToolOutcome([*lines, *_hint_lines(waited.hint)], answer)
 
     async def _timed_out(self, caller: Caller, happened: DebugOutcome, waited: WaitRequest) -> ToolOutcome:
-        """With what the program does instead: where each of its threads is, and what it waits for."""
+        """Add a thread dump: where each thread is, and what it waits for."""
         session, dump = happened.session, happened.dump
         if not dump and session.state is SessionState.RUNNING:
-            may_halt = waited.within_s > 0  # else it is a look at the state, which changes nothing
+            may_halt = waited.within_s > 0  # otherwise the call only reads the state, and must not change it
             dump = await session.thread_dumps.take(may_halt=may_halt)
         is_blocked = waited.ends is PAUSING and dump.is_blocked
         outcome = self._still_running(caller, session, "timeout", BLOCKED if is_blocked else waited.ends.timeout)
@@ -237,7 +237,7 @@ class WaitResults:
         return ToolOutcome([head, hint, *output_lines(answer.output), *unbound], answer)
 
     def _debugger_advice(self, session: DebugSession, message: LocalizedText) -> str | None:
-        """What a debugger says of a program that it cannot halt."""
+        """The debugger's message about a program that it cannot pause."""
         if message not in (PAUSING.timeout, BLOCKED):
             return None
         said, _ = session.output.since(0, most=_OUTPUT_CHARACTERS, categories=_IMPORTANT)
@@ -256,7 +256,7 @@ class WaitResults:
 
 
 async def _end_session(session: DebugSession) -> None:
-    """Of what never began, there is nothing to go on with."""
+    """End a session whose program never started."""
     if session.state in LIVE_STATES and not session.is_ending:
         await session.terminate()
 
@@ -300,7 +300,7 @@ def _end_message(ended: ProgramEnd, sentences: WaitMessages, caller: Caller) -> 
 
 
 def _session_broken(session: DebugSession, ended: ProgramEnd) -> ToolError:
-    """The debugger failed in the middle: not an end of the program."""
+    """The error for a debugger that failed, as opposed to a program that ended."""
     return ToolError(
         "session_broken",
         localize("The debug session broke: the debugger failed or sent an invalid message."),

@@ -1,5 +1,5 @@
-"""The editor tools: open a file, propose a change, and read what is open, selected and wrong; each as far as the
-person allows.
+"""The editor tools: open a file, propose a change, and read open files, the selection and problems, as far as the user
+allows.
 """
 
 from dragoman.tools.editor.table import editor_tools

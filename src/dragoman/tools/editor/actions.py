@@ -103,7 +103,7 @@ class EditorActionTools:
         Effects(destroys=True),
     )
     async def diff(self, caller: Caller, wanted: DiffParameters) -> ToolOutcome:
-        """Who ran out of patience asks the same again: the comparison stays, and so does what was decided in it."""
+        """Propose a change. After a timeout the diff stays open, and the same call again returns the decision."""
         path = self.requests.place(caller, wanted.file_path)
         asked = {"path": path, "text": wanted.text, "title": agent_text.one_line(wanted.title)}
         try:
@@ -137,7 +137,7 @@ class EditorActionTools:
         RUNS_CODE,
     )
     async def run(self, caller: Caller, wanted: TerminalLineParameters) -> ToolOutcome:
-        """A line, and not several: what a person allowed is what is run."""
+        """Run one line only: the user approves exactly what runs."""
         if agent_text.one_line(wanted.command) != wanted.command:
             raise several_lines()
         asked = {"command": wanted.command, "name": agent_text.one_line(wanted.name)}

@@ -36,7 +36,7 @@ class DiagnosticsResult(Result):
     status: Literal["diagnostics"]
     problems: list[EditorDiagnostic]
     more: int
-    """How many were left out, beyond the most that is told."""
+    """How many were left out because of the limit."""
 
 
 class SelectionResult(Result):
@@ -54,14 +54,14 @@ class OpenFile(Result):
     path: str
     is_active: bool = False
     is_changed: bool = False
-    """Has what is not saved yet: the file on disk is older than what the person sees."""
+    """Whether it has unsaved changes, so that the file on disk is older than what the user sees."""
 
 
 class OpenFilesResult(Result):
     status: Literal["open_files"]
     files: list[OpenFile]
     withheld: int
-    """Outside of the workspace."""
+    """Whether the selection is in a file outside the workspace."""
 
 
 @dataclass(frozen=True, slots=True)

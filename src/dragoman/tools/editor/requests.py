@@ -1,6 +1,4 @@
-"""Requests to the editor of the caller's workspace, its answers once they are validated, and which files an agent may
-see.
-"""
+"""Requests to the editor of the caller's workspace: validated answers, and which files an agent may see."""
 
 from __future__ import annotations
 
@@ -90,13 +88,13 @@ class EditorRequests:
         kind: type[_AnyAnswer],
         within_s: float = DEFAULT_WAIT_S,
     ) -> _AnyAnswer:
-        """The person is told who asks: by the name that the client gives itself."""
+        """Ask the editor. The user sees the name that the client gave itself."""
         asked = {**params, "by": agent_text.one_line(caller.name, 60), "folder": str(caller.workspace)}
         answer: _AnyAnswer = validate_answer(await self.editors.ask(caller.workspace, method, asked, within_s), kind)
         return answer
 
     def place(self, caller: Caller, path: str) -> str:
-        """Where a path of the caller's leads, if it may."""
+        """Resolve a path of the caller, if agents may use it."""
         whole = os.path.normpath(caller.workspace / path)
         try:
             return self.rule.judge(whole, caller.workspace)
@@ -111,7 +109,7 @@ class EditorRequests:
         return True
 
     def shown(self, text: str) -> str:
-        """What stands in an editor is another's words, and may hold secrets."""
+        """Redact and escape text from an editor: it may hold secrets."""
         return agent_text.escaped(self.redactor.text(text))
 
 

@@ -14,7 +14,7 @@ from dragoman.workspace.caller import Caller
 DEFAULT_WAIT_S = 45.0
 MAX_TEXT = 400_000
 MAX_COMMAND = 500
-"""What a person is asked about is seen whole: an editor cuts a notification at a thousand characters."""
+"""Editors cut a notification at a thousand characters, and the user must see all of what is asked."""
 
 EditorFilePath = Annotated[str, Field(min_length=1, max_length=4096, description="Absolute or workspace-relative.")]
 Line = Annotated[int, Field(ge=1, le=10_000_000)]
@@ -22,7 +22,7 @@ Seconds = Annotated[float, Field(ge=0, le=3600, description="Time to wait for th
 
 
 class FileParameters(Parameters):
-    """Named as in every other tool; `path`, the name it had before, still works."""
+    """Named as in every other tool; `path`, the earlier name, still works."""
 
     @model_validator(mode="before")
     @classmethod

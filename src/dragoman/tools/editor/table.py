@@ -1,4 +1,4 @@
-"""The editor tools, in the order in which an agent sees them, and what their handlers need."""
+"""The editor tools in display order, and what their handlers need."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dragoman.tools.editor.schema import EDITOR_ERRORS
 from dragoman.tools.tool import Tool, bind_tools
 from dragoman.workspace.file_access import FileAccessPolicy
 
-# In the order in which they are shown.
+# In display order.
 TOOLS = (
     EditorActionTools.open,
     EditorActionTools.diff,

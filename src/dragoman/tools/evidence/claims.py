@@ -66,7 +66,7 @@ class FindChangeParameters(RunTargetParameters, LocationParameters):
 
 
 class CheckResult(EvidenceResult):
-    """Of one that is broken, `hits` is the hit at which it broke; values are those of the claim's own names."""
+    """If the claim is broken, `hits` is the hit that broke it; the values are those of the names in the claim."""
 
     verdict: Literal["holds", "broken", "never reached"]
     hits: int
@@ -78,7 +78,9 @@ class CheckResult(EvidenceResult):
 
 
 class FindChangeResult(EvidenceResult):
-    """`place` is the line that did it, `old` and `new` the value before it and after; `steps` how long it took."""
+    """`place` is the line of the change, `old` and `new` the values before and after it, `steps` the number of steps
+    taken.
+    """
 
     verdict: Literal["changed", "unchanged", "never reached"]
     by: Literal["data breakpoint", "steps"]

@@ -1,4 +1,4 @@
-"""What the evidence tools share: where runs come from, locations, values, the wait for a run, and how a run ended."""
+"""What the evidence tools share: runs, locations, values, the wait for a run, and how a run ended."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class RunEndFormatter:
 
 
 def frame_summaries(frames: Sequence[FrameInfo], workspace: Path) -> list[FrameSummary] | None:
-    """Those of the user; all, where none is."""
+    """The user's own frames; all frames if there are none."""
     own = [it for it in frames if not it.is_library] or list(frames)
     return [_frame(it, workspace) for it in own[:_FRAMES]] or None
 
@@ -92,7 +92,7 @@ def stack_line(frames: Sequence[FrameSummary]) -> str:
 
 
 def _output_lines(output: str | None) -> list[LocalizedText]:
-    """The tail; each line behind a bar, so that none can pass for one of ours."""
+    """The end of the output, each line marked with a bar so that it cannot look like one of Dragoman's."""
     lines = (output or "").splitlines()[-_OUTPUT_LINES:]
     return [localize("{text}", text=f"| {one_line(line, _LINE)}") for line in lines]
 
@@ -114,7 +114,7 @@ class EvidenceContext:
         return RunEndFormatter(self.values)
 
     async def wait_for_run(self, caller: Caller, tool: str, within_s: float, act: Callable[[], Awaitable[_T]]) -> _T:
-        """With progress for who shows it; a person can break it off, and what was started for it ends."""
+        """Wait with progress reports. If the user interrupts the wait, what was started for it ends."""
         found = await self.waits.until(caller, OpenWait(tool, "", caller.workspace, caller.id), within_s, act)
         if found is None:
             raise ToolError("interrupted", localize("The user interrupted the run."))

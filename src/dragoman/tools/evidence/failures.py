@@ -56,7 +56,7 @@ _MESSAGE_IN_TEXT = 600
 _LINE = 300
 _REDACTED = "<redacted "
 
-_STACK = re.compile(r"(?s)\n    at .*")  # of an error in JavaScript, which is shown with all of it
+_STACK = re.compile(r"(?s)\n    at .*")  # JavaScript errors, which are shown in full
 
 
 class ExplainCrashParameters(RunTargetParameters):
@@ -78,7 +78,7 @@ class DebugLastFailureParameters(Parameters):
 
 
 class ExceptionCause(ExceptionSummary):
-    """`at` and `locals`: of the innermost frame of the user's code in it."""
+    """`at` and `locals` belong to the innermost frame of the user's code."""
 
     model_config = ConfigDict(json_schema_extra=only_required)
 
@@ -87,7 +87,7 @@ class ExceptionCause(ExceptionSummary):
 
 
 class CrashFrame(FrameSummary):
-    """`values`: of the parts of the line that failed; one that cannot be evaluated begins with an exclamation mark."""
+    """`values`: the parts of the failing line; those that cannot be evaluated begin with an exclamation mark."""
 
     locals: dict[str, str]
     source: OmitNone[str] = None
@@ -96,9 +96,10 @@ class CrashFrame(FrameSummary):
 
 
 class ExplainCrashResult(EvidenceResult):
-    """Frames of the user's own code, from the one that failed up; `caused_by`, the nearest first.
+    """The user's own frames, from the failing one up; `caused_by`, the nearest cause first.
 
-    `printed`: the program said so, and no debugger stopped there."""
+    `printed`: the error comes from the program's output, and no debugger stopped there.
+    """
 
     crashed: bool
     frames: list[CrashFrame]
@@ -107,7 +108,7 @@ class ExplainCrashResult(EvidenceResult):
 
 
 class FailedTest(Result):
-    """Where it failed, from there up; no exception where the language has none, as Go's tests."""
+    """Where the test failed, innermost frame first. There is no exception if the language has none, as in Go tests."""
 
     model_config = ConfigDict(json_schema_extra=only_required)
 
@@ -117,7 +118,7 @@ class FailedTest(Result):
 
 
 class DebugTestResult(EvidenceResult):
-    """`failed`: the names of all that failed; `failures`: what stood where the first of them did."""
+    """`failed`: the names of all failed tests; `failures`: details of the first one."""
 
     verdict: Literal["passed", "failed", "no tests", "limit"]
     seconds: float
@@ -126,7 +127,7 @@ class DebugTestResult(EvidenceResult):
 
 
 class DebugLastFailureResult(EvidenceResult):
-    """What the record says of the command, and what came of it under the debugger: a test, or a program."""
+    """The recorded command, and the result under the debugger: a test or a program."""
 
     command: str
     command_id: str
@@ -246,7 +247,7 @@ def _pair_lines(values: dict[str, str] | None) -> list[LocalizedText]:
 
 
 _OF_JAVASCRIPT = re.compile(r".+\.(?:test|spec)\.[cm]?[jt]sx?")
-# How the id of a test says whose it is: the first that fits.
+# The test runner, from the form of a test id: the first match wins.
 _BY_ID: Mapping[str, str] = {
     r".+\.py(::.+)?": "pytest {id}",
     r".+\.rb": "ruby {id}",
@@ -399,7 +400,7 @@ class DebugLastFailureTool:
         return _outcome(command, crash, crash_lines(crash), is_well=not crash.crashed)
 
     async def _command(self, caller: Caller, wanted: DebugLastFailureParameters) -> RecordedCommand:
-        """Of the caller's workspace: what ran elsewhere is not for it to see, nor to run again."""
+        """The failed command, only from the caller's workspace."""
         own = caller.record_workspace
         found: RecordedCommand | None
         if wanted.command_id:
@@ -416,7 +417,7 @@ class DebugLastFailureTool:
 
 
 def _runnable_command(command: RecordedCommand, caller: Caller) -> CommandTarget:
-    """What a log can print is not run; nor half of a line."""
+    """Refuse a command that may be faked output, or a line that is incomplete."""
     if not command.verified:
         raise cannot_debug(
             localize("It may never have been typed: text in a terminal can look like a command."),

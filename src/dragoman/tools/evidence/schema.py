@@ -1,4 +1,6 @@
-"""Parameter types and results that evidence tools share. A result has a status, the finding and the run's end."""
+"""Parameter types and results that the evidence tools share. A result has a status, the finding and how the run
+ended.
+"""
 
 from __future__ import annotations
 
@@ -44,9 +46,10 @@ class ExceptionSummary(Result):
 
 
 class RunEnd(Result):
-    """`limit`: hits, characters, seconds, expression or steps. Frames: of the exception, or where it stood.
+    """`limit`: hits, characters, seconds, expression or steps. Frames: of the exception, or of the last location.
 
-    `threads` and `tasks` say of one that was not over in time where each is and what it waits for."""
+    `threads` and `tasks` show where a run that timed out was waiting.
+    """
 
     model_config = ConfigDict(json_schema_extra=only_required)
 
@@ -64,7 +67,9 @@ class RunEnd(Result):
 
 
 class EvidenceResult(Result):
-    """Of every evidence tool. `session_id` and `state` are present if a session is left to continue with."""
+    """Base of the results of all evidence tools. `session_id` and `state` are present if a session is left to continue
+    with.
+    """
 
     model_config = ConfigDict(json_schema_extra=only_required)
 
@@ -73,4 +78,4 @@ class EvidenceResult(Result):
     session_id: OmitNone[str] = None
     state: OmitNone[str] = None
     side_effects: OmitNone[list[str]] = None
-    """Expressions that may have changed what the program did."""
+    """Expressions that may have changed the program."""

@@ -38,7 +38,7 @@ class StopHistoryParameters(Parameters):
 
 
 class PastStopSummary(Result):
-    """`changed`: since the stop before in the same frame; `value`: of the variable that was searched for."""
+    """`changed`: since the previous stop in the same frame; `value`: of the variable that was searched for."""
 
     model_config = ConfigDict(json_schema_extra=only_required)
 
@@ -58,7 +58,7 @@ class PastStopDetails(PastStopSummary):
 
 
 class ChangedValue(Result):
-    """None: it was not there."""
+    """None: the variable did not exist."""
 
     name: str
     before: str | None

@@ -1,4 +1,4 @@
-"""The evidence tools, in the order in which an agent sees them, and what their handlers need."""
+"""The evidence tools in display order, and what their handlers need."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from dragoman.tools.evidence.traces import CompareRunsTool, TraceTool
 from dragoman.tools.tool import ErrorFormat, Tool, bind_tools
 from dragoman.tools.waits import OpenWaits
 
-# In the order in which they are shown.
+# In display order.
 TOOLS = (
     TraceTool.trace,
     CheckTool.check,

@@ -1,6 +1,6 @@
-"""What to run and where to look, given in the same way to every evidence tool.
+"""What to run and where to look: parameters that every evidence tool takes.
 
-A function is searched in its source where the debugger knows none by name: js-debug has no function breakpoints.
+js-debug has no function breakpoints, so a JavaScript function is searched in its source.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ _DEFINITIONS = (
 
 
 class RunTargetParameters(Parameters):
-    """What to run, in exactly one of four ways. A session is used where it stands; everything else is started for
-    this call alone.
+    """What to run, in exactly one of four ways. A session is used where it stopped; everything else is started for this
+    call only.
     """
 
     configuration_name: Annotated[str, Field(max_length=1000)] = ""
@@ -93,7 +93,6 @@ def _require_no_start(wanted: RunTargetParameters) -> None:
         )
 
 
-# js-debug has no function breakpoints.
 _SUFFIXES = frozenset({".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx"})
 
 
@@ -102,7 +101,7 @@ def has_function_search(path: str) -> bool:
 
 
 def first_line_of(function: str, lines: Sequence[str]) -> int | None:
-    """Of its body; of several that are called so, of the first; of a class's, of the one in it."""
+    """The first line of the function's body, in the named class if there is one. The first match wins."""
     owner, _, last = function.rpartition(".")
     start, end = _class_range(owner.rpartition(".")[2], lines) or (0, len(lines))
     name = re.escape(last)
@@ -114,7 +113,7 @@ def first_line_of(function: str, lines: Sequence[str]) -> int | None:
 
 
 def _class_range(name: str, lines: Sequence[str]) -> tuple[int, int] | None:
-    """Where it begins and ends, by its indentation."""
+    """The lines of a class, by indentation."""
     pattern = re.compile(rf"^(\s*)(?:export\s+|default\s+|abstract\s+|const\s+\w+\s*=\s*)*class\s+{re.escape(name)}\b")
     for at, line in enumerate(lines if name else ()):
         found = pattern.match(line)
@@ -125,7 +124,7 @@ def _class_range(name: str, lines: Sequence[str]) -> tuple[int, int] | None:
 
 
 def _body_line(at: int, lines: Sequence[str]) -> int:
-    """The first line with something in it behind the one that opens the body; the same, where all is in one."""
+    """The first line of the body that is not empty; the same line if the function has only one."""
     opening = next((it for it in range(at, len(lines)) if re.search(r"\{\s*$|=>\s*$", lines[it])), None)
     if opening is None or re.search(r"\{.*\}|=>\s*[^\s{]", lines[at]):
         return at + 1
@@ -138,7 +137,7 @@ def _is_comment(line: str) -> bool:
 
 
 class LocationParameters(Parameters):
-    """A place in the program: a line, a text that only one line has, or the entry of a function."""
+    """A location in the program: a line, text unique to one line, or the entry of a function."""
 
     file_path: Annotated[str, Field(max_length=4096, description="Default: the program.")] = ""
     line_number: Maybe[LineNumber] = None
@@ -163,7 +162,7 @@ class LocationFinder:
         expressions: tuple[str, ...],
         condition: str = "",
     ) -> Tracepoint:
-        """Where the expressions are to be asked; raises where there is no such place."""
+        """The location where the expressions are evaluated. Raises if it does not exist."""
         ways = [wanted.line_number is not None, bool(wanted.line_text), bool(wanted.function)]
         if sum(ways) != 1:
             raise ToolError("bad_arguments", localize("Pass exactly one of `line_number`, `line_text` and `function`."))
@@ -183,7 +182,7 @@ class LocationFinder:
     async def _searched(
         self, caller: Caller, subject: RunTargetParameters, wanted: LocationParameters, named: Collection[str]
     ) -> Tracepoint:
-        """Where the debugger would not find the function by its name, it is looked for in the source."""
+        """Search a function in the source if the debugger cannot find it by name."""
         file = wanted.file_path or subject.program or str(subject.configuration.get("program") or "")
         file = file if source_files.is_source_file(file) and "$" not in file else ""
         is_read = has_function_search(file) or Path(file).suffix in source_files.PYTHON
@@ -202,7 +201,7 @@ class LocationFinder:
         return Tracepoint(function=wanted.function, is_unknown=not is_found)
 
     async def _is_python(self, caller: Caller, subject: RunTargetParameters, file: str) -> bool | None:
-        """By the file, the session or what is started; None where that does not say."""
+        """Whether the program is Python, by the file, the session or the target; None if unknown."""
         if file:
             return Path(file).suffix in source_files.PYTHON
         if subject.session_id:
@@ -219,7 +218,7 @@ class LocationFinder:
         return _starts_python([program, *subject.args], caller, subject.cwd) if program and "$" not in program else None
 
     def _default(self, caller: Caller, subject: RunTargetParameters) -> str:
-        """The file that is run, or the one in which the session stands."""
+        """The default file: the program, or the file where the session stopped."""
         program = subject.program or str(subject.configuration.get("program", ""))
         if program and "$" not in program:
             return program
@@ -237,7 +236,7 @@ def _configuration_named(workspace: Path, name: str) -> dict[str, Any]:
 
 
 def _starts_python(words: Sequence[str], caller: Caller, cwd: str) -> bool | None:
-    """Of `python3`, `pytest` and their like with arguments."""
+    """Whether a command such as `python3` or `pytest` runs Python; None if unknown."""
     try:
         found = read_command_words(
             words, caller.cwd / Path(cwd), caller.environment, workspace=caller.workspace

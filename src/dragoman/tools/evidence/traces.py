@@ -1,5 +1,5 @@
-"""The tools `trace` (values at several places over a whole run) and `compare_runs` (where two such traces differ
-first).
+"""The tools `trace` (values at several locations over a whole run) and `compare_runs` (where two traces first
+differ).
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class CompareRunsParameters(TraceParameters):
 
     @property
     def limits(self) -> TraceLimits:
-        """Row by row: what is left out cannot be compared."""
+        """Keep every row: rows that are left out cannot be compared."""
         return TraceLimits(self.max_hits, self.max_chars, self.timeout_s)
 
 
@@ -91,17 +91,17 @@ class TracePointResult(Result):
 
 
 class TraceResult(EvidenceResult):
-    """A row: hit, point (both from 1), then the cells that changed by the number of their expression, from 1."""
+    """A row: hit, point (both from 1), then the cells that changed, by the number of their expression (from 1)."""
 
     hits: int
     points: list[TracePointResult]
     rows: list[dict[str, Any]]
     rows_left_out: OmitNone[int] = None
-    """Between the first and the last, where there were more than `max_chars`."""
+    """Rows in the middle that were left out because of `max_chars`."""
 
 
 class CompareRunsResult(EvidenceResult):
-    """`hits`: of the one, of the other. `one` and `other`: what differs at `hit`; missing where a run had none."""
+    """`hits`: of both runs. `one` and `other`: what differs at `hit`; missing if a run did not get there."""
 
     verdict: Literal["same", "different"]
     hits: list[int]
@@ -200,7 +200,7 @@ def point_results(trace: RecordedTrace, caller: Caller, context: EvidenceContext
 def _why_not_bound(
     trace: RecordedTrace, at: int, binding: Binding, context: EvidenceContext, language: Language
 ) -> str | None:
-    """A place that no code stands at, or whose condition cannot be judged, is no place that was not reached."""
+    """Why a point has no hits: no code at its line, or a condition that failed. None if it was just not reached."""
     if trace.table.hits_of(at):
         return None
     fault = trace.faults.get(at)
@@ -215,7 +215,7 @@ def _place(point: Tracepoint, binding: Binding, workspace: Path) -> str:
     return f"{short_path(point.path, workspace)}:{binding.line or point.line}"
 
 
-# The lines: what is asked first, then a row a hit. `=`: as above; alone, all of the row.
+# Lines: the expressions first, then one row per hit. `=` means as above; alone, the whole row.
 
 
 def table_lines(answer: TraceResult, table: TraceTable) -> list[LocalizedText]:
@@ -256,7 +256,7 @@ def _rows(
         last = at + 1 == len(rows)
         begun = begun or row.number
         if not any(row.changed) and not several and not last and not any(rows[at + 1].changed):
-            continue  # told with the last of those in which nothing changed
+            continue  # the last of these unchanged rows shows the range
         number = f"{begun}" if begun == row.number else f"{begun}-{row.number}"
         point = f" @{row.point + 1}" if several else ""
         thread = f" t{row.thread}" if table.threads > 1 else ""
@@ -313,7 +313,7 @@ class CompareRunsTool:
 
         async def act() -> tuple[RecordedTrace, RecordedTrace]:
             service = self.context.evidence.service
-            # Before anything of the other: git runs in the workspace only where that is trusted.
+            # First, because git may only run in a trusted workspace.
             one_disclosed = await service.disclose(*first.start)
             async with self._other(first, changed) as other:
                 service.approve([one_disclosed, await service.disclose(*other.start)])
@@ -368,7 +368,7 @@ class CompareRunsTool:
         )
 
     def _values(self, trace: RecordedTrace, found: TraceDifference | None, row: TraceRow) -> dict[str, str]:
-        """Those that differ; all, where that is not what differs."""
+        """The values that differ; all values if the rows differ otherwise."""
         pairs = list(zip(trace.points[row.point].expressions, row.cells, strict=False))
         chosen = [pairs[at] for at in found.cells if at < len(pairs)] if found and found.cells else pairs
         return {escaped(it): self._shown(it, cell) for it, cell in chosen}
@@ -393,7 +393,9 @@ class CompareRunsTool:
 
 
 def _other_parameters(wanted: CompareRunsParameters) -> CompareRunsParameters:
-    """The first run with what the other has of its own; another thing to run takes the place of the first one's."""
+    """The parameters of the second run: the first run's, with the changes in `against`; another target replaces the
+    first.
+    """
     given = {name: getattr(wanted.against, name) for name in wanted.against.model_fields_set - {"commit"}}
     if not given and not wanted.against.commit:
         raise ToolError("bad_arguments", localize("Set `against` to what differs in the other run."))
@@ -404,13 +406,13 @@ def _other_parameters(wanted: CompareRunsParameters) -> CompareRunsParameters:
 
 
 def _environment_with_python(caller: Caller) -> Mapping[str, str]:
-    """A virtual environment lies in the workspace and in no commit: the tree runs with that of the workspace."""
+    """Use the workspace's virtual environment, because a commit does not contain one."""
     found = [folder for name in (".venv", "venv") if (folder := caller.workspace / name).is_dir()]
     return {"VIRTUAL_ENV": str(found[0]), **caller.environment} if found else caller.environment
 
 
 def _in_worktree(wanted: CompareRunsParameters, workspace: Path, tree: Path) -> CompareRunsParameters:
-    """Paths of the workspace as paths of the tree."""
+    """Convert paths in the workspace to paths in the worktree."""
 
     def moved(path: str) -> str:
         inside = path and Path(path).is_absolute() and Path(path).is_relative_to(workspace)

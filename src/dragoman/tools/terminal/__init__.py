@@ -1,4 +1,4 @@
-"""The terminal tools: which commands ran, what they printed, what a screen shows, and a terminal of the agent's own."""
+"""The terminal tools: which commands ran, what they printed, what a screen shows, and the agent's own terminals."""
 
 from dragoman.tools.terminal.table import terminal_tools
 

@@ -30,7 +30,7 @@ from dragoman.workspace.caller import Caller
 
 ERROR_SEARCH_BYTES = 256 * 1024
 TAIL_BYTES = 2000
-# Of a letter, at most so many bytes can be on the other side of a page's edge.
+# A character at the edge of a page may have up to this many bytes on the other side.
 _UTF8_CONTINUATION_BYTES = 3
 _UTF8_CONTINUATIONS = bytes(range(0x80, 0xC0))
 
@@ -140,7 +140,7 @@ class CommandOutputTools:
         return ToolOutcome([*command_summary(answer.command), *(quoted_lines(answer.output) or none)], answer)
 
     async def _error_lines(self, command: RecordedCommand) -> list[str]:
-        """What matters in a long output stands at its end or at its beginning."""
+        """The error lines of an output: searched at its end and its beginning."""
         end = await self.service.output(command.id, offset=-ERROR_SEARCH_BYTES, limit=ERROR_SEARCH_BYTES)
         found = find_errors(to_plain_text(end.data), command.line)
         if end.offset and not (found and found.is_certain):
@@ -151,7 +151,7 @@ class CommandOutputTools:
 
 
 def from_line_start(page: OutputPage) -> OutputPage:
-    """The end of an output, from the first line on that is whole in it; of one long line, its end."""
+    """The end of an output, from its first complete line; if it is one long line, its end."""
     begins = page.data.find(b"\n") + 1 if page.offset else 0
     if not to_plain_text(page.data[begins:]).strip():
         begins = len(page.data) - len(page.data.lstrip(_UTF8_CONTINUATIONS) or page.data)
@@ -159,7 +159,7 @@ def from_line_start(page: OutputPage) -> OutputPage:
 
 
 def to_line_end(page: OutputPage) -> OutputPage:
-    """The next page begins where this one ended: behind a line, or at least not within a letter."""
+    """Cut a page after its last complete line, or at least not within a character."""
     if page.offset + len(page.data) >= page.total:
         return page
     data = page.data[: page.data.rfind(b"\n") + 1] or _without_partial_character(page.data)

@@ -1,4 +1,4 @@
-"""The tools that only look: `list_terminals`, `search_commands` and `read_terminal`."""
+"""The read-only tools: `list_terminals`, `search_commands` and `read_terminal`."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class TerminalSummary(Result):
     terminal: str
     owner: Literal["person", "agent"]
     yours: bool
-    """The caller's own: run_in_terminal may use it."""
+    """Whether it is the caller's own terminal, which run_in_terminal may use."""
     state: Literal["live", "lost", "ended"]
     ended_by: str = ""
     shell: str
@@ -107,11 +107,13 @@ class OutputHit(Result):
     terminal: str
     line: str
     command: str = ""
-    """What printed it."""
+    """The command that printed it."""
 
 
 class OutputSearchReach(Result):
-    """How far the index reaches (newer output is read), whether all output was searched, and if not, how far back."""
+    """How much output was searched: up to when it is indexed (newer output is scanned), whether all was searched, and
+    if not, how far back.
+    """
 
     indexed_upto: str
     scanned_bytes: int
@@ -135,7 +137,7 @@ class ReadTerminalResult(Result):
     cursor_column: int
     full_screen: bool
     lines: list[str]
-    """Without the empty ones at the end."""
+    """Without empty lines at the end."""
     scrollback: list[str]
     untrusted: str = "lines, scrollback"
 
@@ -199,7 +201,7 @@ class TerminalListTools:
         )
 
     def _age(self, command: RecordedCommand | None) -> LocalizedText | None:
-        """Since it ended, or of what runs, since it began."""
+        """The time since the command ended, or since it started if it is running."""
         if command is None:
             return None
         seconds = max(1, (self.clock.wall_ns() - (command.ended_ns or command.started_ns)) // 10**9)
@@ -242,7 +244,7 @@ _DAYS_AGO = {"today": 0, "yesterday": 1}
 
 
 def parse_moment_ns(text: str, now_ns: int) -> int | None:
-    """None for an empty text."""
+    """Parse a date or an age; None for an empty text."""
     if not text:
         return None
     if text.strip() in _DAYS_AGO:
@@ -307,7 +309,7 @@ class TerminalInspectionTools:
         )
 
     async def _printer(self, hit: OutputLine) -> str:
-        with contextlib.suppress(DragomanError):  # one that ran when it was found has another name since
+        with contextlib.suppress(DragomanError):  # a command that was running then has another id now
             return (await self.service.command(hit.command_id)).line if hit.command_id else ""
         return ""
 
@@ -340,7 +342,7 @@ class TerminalInspectionTools:
         return may_see_terminal(caller, seen, last[0] if last else None)
 
     async def _last_used(self, caller: Caller) -> TerminalStatus:
-        """The one that lives and was opened last, or had the last command; an ended one if none lives."""
+        """The open terminal with the latest command; an ended one if none is open."""
         known = [it for it in self.service.terminals() if await self._is_shown(caller, it)]
         if not known:
             raise no_terminal()
@@ -354,10 +356,10 @@ async def read_screen(service: TerminalService, seen: TerminalStatus, *, scrollb
 
 
 async def last_command(service: TerminalService, caller: Caller, terminal: str = "") -> RecordedCommand:
-    """A question to the record is not what it is about, unless nothing else is there."""
+    """The last command, ignoring questions about the record unless there is nothing else."""
     every = await service.commands(CommandFilter(terminal=terminal), limit=_COMMANDS_LOOKED_AT)
     found = [one for one in every if may_see_command(caller, one, service)]
-    if not found and caller.record_workspace is not None:  # the newest are all of other folders
+    if not found and caller.record_workspace is not None:  # the newest commands all ran in other folders
         wanted = CommandFilter(terminal=terminal, cwd=caller.record_workspace)
         found = await service.commands(wanted, limit=_COMMANDS_LOOKED_AT)
     if not found:

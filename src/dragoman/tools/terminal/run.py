@@ -1,8 +1,8 @@
 """The tools that run a command in a terminal and wait for its end: `run_in_terminal` and `wait_for_command`.
 
-A command that still runs at the deadline is a result, not an error. In a terminal of the agent's own the command runs
-at once. In a person's terminal it runs only after that person pressed a key there, which the wrapper reads from its
-own terminal: nothing here can press it.
+A command that still runs at the deadline is a result, not an error. In the agent's own terminal the command runs at
+once. In a user's terminal it runs only after the user pressed a key there, which the wrapper reads from its own
+terminal: nothing here can press it.
 """
 
 from __future__ import annotations
@@ -36,15 +36,15 @@ from dragoman.tools.waits import with_progress
 from dragoman.workspace.caller import Caller
 
 _ALTERNATIVES = ("command", "input", "keys", "interrupt")
-# What a shell's line editor would obey instead of running; a person who is asked would not see it.
+# Characters that a shell's line editor would interpret, and that the user would not see in a question.
 _CONTROL_CHARACTERS = re.compile("[\x00-\x08\x0b-\x1f\x7f\x80-\x9f]")
 _FIRST_COMMAND_TIMEOUT_S = 0.25
-# Of a command that was typed: its shell takes it within this time, whatever the caller's deadline is.
+# A shell starts a typed command within this time, whatever the caller's deadline is.
 _START_TIMEOUT_S = 1.0
-# The shell says over its terminal that a command is over; its record comes by another way.
+# The shell marks the end of a command in its terminal; the record arrives separately.
 _RECORD_TIMEOUT_S = 15.0
 _POLL_INTERVAL_S = 0.02
-# A shell tells several lines as one with semicolons, or one after another.
+# A shell may report several lines as one with semicolons, or one after another.
 _JOINS = re.compile(r"[\s;]+")
 
 
@@ -116,7 +116,7 @@ class RunInTerminalTools:
         take.RunInTerminalResult,
     )
     async def wait(self, caller: Caller, wanted: WaitForCommandParameters) -> ToolOutcome:
-        """What ended meanwhile is told at once, unless the next one is wanted."""
+        """Wait for a command. One that has already ended is returned at once, unless the next one is wanted."""
         client = terminal_client(caller)
         own = self.own.find(client, wanted.terminal) if wanted.terminal else self._current_terminal(client)
         terminal_id = own.id if own else wanted.terminal
@@ -132,7 +132,7 @@ class RunInTerminalTools:
     def _answers(self) -> RunResults:
         return RunResults(self.service, self.texts)
 
-    # In a terminal of the agent's own.
+    # In the agent's own terminal.
 
     async def _reserved(
         self, client: AgentClient, own: AgentTerminal | None, wanted: RunInTerminalParameters
@@ -147,7 +147,7 @@ class RunInTerminalTools:
         return own
 
     def _current_terminal(self, client: AgentClient) -> AgentTerminal:
-        """The one used last in which something runs, else the one used last."""
+        """The last used terminal with a running command, else the last used one."""
         known = self.own.of(client)
         if not known:
             raise DragomanError(
@@ -175,27 +175,27 @@ class RunInTerminalTools:
         if not await own.wait_for_finish(command_id, until_s - self.clock.monotonic_s()):
             await self._wait_for_record(own.id)
             return None
-        if not command_id:  # its settings keep this command out of the record
+        if not command_id:  # the settings exclude this command from the record
             return None
         ended = await self.service.wait_for_end(own.id, command_id, within_s=_RECORD_TIMEOUT_S)
         await own.wait_ready(PROMPT_WITHIN_S)
         return ended
 
     async def _wait_for_record(self, terminal_id: str) -> None:
-        """The shell has told it; the record hears of it by another way, and the answer is made of the record."""
+        """Wait until the record has the command that the shell reported: results are built from the record."""
         with anyio.move_on_after(_START_TIMEOUT_S):
             while self.service.terminal(terminal_id).running is None:  # noqa: ASYNC110  it tells nobody
                 await anyio.sleep(_POLL_INTERVAL_S)
 
     async def _typed(self, caller: Caller, own: AgentTerminal, wanted: RunInTerminalParameters) -> ToolOutcome:
-        """What runs there, or is begun by these keys, until it has answered them."""
+        """Type keys, and wait until the program has responded."""
         self.own.mark_used(own)
         typing = TypedKeys(self.service, own, self.clock, after_interrupt=wanted.interrupt)
         act = partial(typing.response, _keys(own, wanted), wanted.timeout_s)
         response = await with_progress(caller, self.clock, self._waiting(own.id), wanted.timeout_s, act)
         return await self._answers.of_typing(own, response)
 
-    # In a person's.
+    # In a user's terminal.
 
     async def _in_persons_terminal(self, caller: Caller, wanted: RunInTerminalParameters) -> ToolOutcome:
         seen = self.service.terminal(wanted.terminal)
@@ -214,7 +214,7 @@ class RunInTerminalTools:
         left = max(0.0, wanted.timeout_s - (self.clock.monotonic_s() - began))
         return await self._wait_for_result(caller, wanted.terminal, last, left, line=wanted.command)
 
-    # Both.
+    # In both.
 
     def _waiting(self, terminal_id: str) -> LocalizedText:
         return localize("Waiting for the command in {terminal}.", terminal=self.texts.line(terminal_id, 200))
@@ -237,7 +237,7 @@ class RunInTerminalTools:
         return await (self._answers.of_own(own, ended) if own else self._answers.of(terminal_id, ended))
 
     async def _ended(self, terminal_id: str, after: str, within_s: float, line: str) -> RecordedCommand | None:
-        """In a person's terminal others may end first; only the one with this line, or its last one, is meant."""
+        """Wait for the end of the command with this line. Other commands may end first in a user's terminal."""
         until = self.clock.monotonic_s() + within_s
         while (left := until - self.clock.monotonic_s()) >= 0:
             command = await self._next(terminal_id, after, left)
@@ -249,7 +249,7 @@ class RunInTerminalTools:
         return None
 
     async def _next(self, terminal_id: str, after: str, within_s: float) -> RecordedCommand | None:
-        """The first command of a terminal may have ended before anybody could wait for it."""
+        """The next command. The first command of a terminal may have ended before the wait began."""
         if after:
             return await self.service.wait_for_command(terminal_id, after=after, within_s=within_s)
         least = min(within_s, _FIRST_COMMAND_TIMEOUT_S)

@@ -24,12 +24,12 @@ from dragoman.tools.terminal.schema import RunInTerminalResult
 from dragoman.tools.terminal.text import TerminalTextFormatter, command_summary, quoted_lines
 from dragoman.tools.tool import ToolOutcome
 
-# Output that may become a secret reaches the record up to 0.7 s late: less would cut an answer in two.
+# Output that may become a secret reaches the record up to 0.7 s late: a shorter time would split an answer.
 _QUIET_S = 1.0
 _QUIET_AT_PROMPT_S = 0.3
-# For programs that have shown nothing but the echo of the keys: they may be computing.
+# For programs that have only echoed the keys: they may be computing.
 _NO_RESPONSE_S = 3.0
-# After Ctrl-C a program may put things in order before it ends.
+# After Ctrl-C a program may clean up before it exits.
 _INTERRUPTED_S = 5.0
 _RECORD_TIMEOUT_S = 15.0
 _KEPT_BYTES = 4096
@@ -37,20 +37,20 @@ _KEPT_BYTES = 4096
 
 @dataclass(frozen=True, slots=True)
 class TypingResponse:
-    """What the program showed after the keys. `ended` is the command that no longer runs; if it is None, the command
-    still runs or there was none.
+    """The program's output after the keys. `ended` is the command if it ended; None if it still runs or there
+    was none.
     """
 
     shown: bytes
     ended: RecordedCommand | None
     read_bytes: int
-    """How much of the command's output was shown before."""
+    """How much of the command's output had been shown before."""
 
 
 @dataclass(frozen=True, slots=True)
 class TypedKeys:
-    """Keys typed into an agent's terminal, and the wait until the program shows a prompt or has been quiet for a
-    while.
+    """Keys typed into an agent's terminal, and the wait until the program shows a prompt or has been quiet for
+    a while.
     """
 
     service: TerminalService
@@ -74,7 +74,7 @@ class TypedKeys:
         return ended
 
     async def _shown(self, watcher: OutputWatcher, keys: bytes, within_s: float) -> bytes:
-        """All of it up to a bound, oldest first out."""
+        """The output, bounded: the oldest bytes are dropped first."""
         before = self.own.command_id
         runs = self.own.runs(before)
         until_s, shown = self.clock.monotonic_s() + within_s, b""
@@ -109,19 +109,23 @@ class RunResults:
     texts: TerminalTextFormatter
 
     async def of(self, terminal_id: str, ended: RecordedCommand | None) -> ToolOutcome:
-        """The command that ended, or else what runs, from its beginning; where none does, the end of the terminal."""
+        """The result for the command that ended, else the running one, from its start; else the end of the terminal's
+        output.
+        """
         return _outcome((await self._answer(self.service.terminal(terminal_id), ended, 0))[0])
 
     async def of_own(
         self, own: AgentTerminal, ended: RecordedCommand | None, read_bytes: int | None = None
     ) -> ToolOutcome:
-        """Only what no answer has shown yet; `read_bytes` is how much that was, where it was looked at before."""
+        """Only output that no result has shown yet; `read_bytes` is how much was shown before, if it is already
+        known.
+        """
         seen = self.service.terminal(own.id)
         is_its_last = ended is None or ended.id == own.command_id
         before = (own.read_bytes if read_bytes is None else read_bytes) if is_its_last else 0
         answer, upto = await self._answer(seen, ended, before)
         if not own.command_id and answer.status != "running":
-            own.read_bytes = 0  # its shell does not say when the next command begins
+            own.read_bytes = 0  # this shell does not report when the next command begins
         elif is_its_last:
             own.read_bytes = upto
         return _outcome(answer, was_shown=before > 0)
@@ -135,7 +139,7 @@ class RunResults:
     async def _answer(
         self, seen: TerminalStatus, ended: RecordedCommand | None, read_bytes: int
     ) -> tuple[RunInTerminalResult, int]:
-        """And up to where the command's output has been shown with it."""
+        """The result, and up to which byte it shows the command's output."""
         running = seen.running if ended is None else None
         command = ended or running
         output, before, upto = await self._printed(seen.terminal.id, command, read_bytes)
@@ -153,7 +157,9 @@ class RunResults:
     async def _printed(
         self, terminal_id: str, command: RecordedCommand | None, read_bytes: int
     ) -> tuple[str, int, int]:
-        """Its end, behind what was read; where none is known, what stands at the end of the terminal."""
+        """The end of the command's output that was not shown yet; without a command, the end of the terminal's
+        output.
+        """
         if command is None:
             return self.texts.output(await self.service.tail(terminal_id, _SHOWN_BYTES)), 0, read_bytes
         start = max(read_bytes, command.output_bytes - _SHOWN_BYTES)
@@ -163,7 +169,7 @@ class RunResults:
         return text, max(0, page.offset - read_bytes), page.offset + len(page.data)
 
     async def _screen(self, seen: TerminalStatus) -> list[str]:
-        """Where a program has switched to the alternate screen: its bytes are drawing, not text."""
+        """The screen, if a program uses the alternate screen: its output is drawing, not text."""
         assert seen.running is not None
         page = await self.service.output(seen.running.id, offset=-SCREEN_TAIL_BYTES, limit=SCREEN_TAIL_BYTES)
         switches = _ALTERNATE.findall(page.data)
@@ -171,7 +177,7 @@ class RunResults:
             return []
         try:
             screen = await read_screen(self.service, seen)
-        except DragomanError:  # the emulator is not installed
+        except DragomanError:  # the terminal emulator is not installed
             return []
         return self.texts.lines("\n".join(screen.lines).rstrip("\n"))
 

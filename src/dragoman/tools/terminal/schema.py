@@ -1,6 +1,5 @@
-"""Parameter types and results that the terminal tools share.
-
-Result fields that a terminal filled are named in `untrusted`: they are data.
+"""Parameter types and results that the terminal tools share. Result fields with text from a terminal are named in
+`untrusted`: they are data.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ class CommandSeen(Result):
     started_at: str
     duration_s: float | None
     verified: bool
-    """Whether the shell itself told it; otherwise any program could have made it up."""
+    """Whether the shell itself reported it; otherwise any program could have faked it."""
     output_bytes: int
     lost_bytes: int = 0
 
@@ -46,7 +45,7 @@ class RunInTerminalResult(Result):
     command: CommandSeen | None = None
     output: str = ""
     truncated_bytes: int = 0
-    """So many came before what `output` shows: get_command_output has them."""
+    """Bytes before those in `output`: get_command_output has them."""
     screen: list[str] = Field(default_factory=list)
-    """In the place of `output`, where a program such as an editor covers the screen."""
+    """Instead of `output`, if a program such as an editor uses the whole screen."""
     untrusted: str = "output, screen, command"

@@ -1,6 +1,6 @@
 """Which recorded terminals and commands a caller may see: those of its workspace, and its own.
 
-A command belongs to the folder it ran in. What an agent ran in a terminal of its own stays its own, wherever it went.
+A command belongs to the folder it ran in. Commands in an agent's own terminal belong to that agent, wherever they ran.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _NAME = 60
 
 
 def terminal_client(caller: Caller) -> AgentClient:
-    """For people it goes by the name it gave itself."""
+    """The caller as a client of terminals. People see the name that it gave itself."""
     return AgentClient(
         id=one_line(caller.name, _NAME) or caller.id,
         workspace=caller.workspace,
@@ -32,7 +32,7 @@ def terminal_client(caller: Caller) -> AgentClient:
 
 
 def resolve_folder(caller: Caller, cwd: str) -> str:
-    """Relative to where the caller stands; a person's ~ is the client's."""
+    """Resolve a folder relative to the caller's; ~ is the caller's home."""
     if not cwd:
         return ""
     home = caller.environment.get("HOME", "")
@@ -41,7 +41,7 @@ def resolve_folder(caller: Caller, cwd: str) -> str:
 
 
 def search_folder(caller: Caller, cwd: str) -> str:
-    """The folder whose commands are looked through; one outside the workspace is refused, not found empty."""
+    """The folder to search. One outside the workspace is an error, instead of an empty result."""
     wanted, own = resolve_folder(caller, cwd), caller.record_workspace
     if own is None or not wanted:
         return wanted or own or ""
@@ -60,7 +60,7 @@ def may_see_command(caller: Caller, command: RecordedCommand, service: TerminalS
 
 
 def may_see_terminal(caller: Caller, seen: TerminalStatus, last: RecordedCommand | None) -> bool:
-    """By where it stands, as its shell tells at each prompt; else the folder of what runs there or ran last."""
+    """Decide by the folder that its shell reported at the last prompt, else by the folder of its latest command."""
     own = caller.record_workspace
     command = seen.running or last
     told = seen.terminal.attributes
@@ -69,7 +69,7 @@ def may_see_terminal(caller: Caller, seen: TerminalStatus, last: RecordedCommand
 
 
 async def find_command(service: TerminalService, caller: Caller, command_id: str) -> RecordedCommand:
-    """By its id; another workspace's is as unknown as one that never was."""
+    """Find a command by its id. Commands of another workspace are reported as unknown."""
     command = await service.command(command_id)
     if not may_see_command(caller, command, service):
         raise DragomanError(

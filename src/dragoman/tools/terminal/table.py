@@ -1,4 +1,4 @@
-"""The terminal tools, in the order in which an agent sees them, and what their handlers need."""
+"""The terminal tools in display order, and what their handlers need."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dragoman.tools.terminal.run import RunInTerminalTools
 from dragoman.tools.terminal.text import TerminalTextFormatter
 from dragoman.tools.tool import Tool, bind_tools
 
-# In the order in which they are shown.
+# In display order.
 TOOLS = (
     TerminalListTools.terminals,
     TerminalInspectionTools.search,
