@@ -53,8 +53,8 @@ def run() -> list[Claim]:
 
 def _worst_cases(long: list[Typed]) -> list[Claim]:
     """No line typed twice; and more of them than are kept."""
-    unique = [replace(typed, line=f"{typed.line} {number}"number) for number, typed in enumerate(long)]
-    more = [replace(unique[number % LONG], line=f"{unique[number % LONG].line}.{number}"number) for number in range(TOO_LONG)]
+    unique = [replace(typed, line=f"{typed.line} {number}") for number, typed in enumerate(long)]
+    more = [replace(unique[number % LONG], line=f"{unique[number % LONG].line}.{number}") for number in range(TOO_LONG)]
     many, _, megabytes = _learnt(more)
     return [
         Claim("p99 of a guess, 100,000 distinct lines", _p99_ms(_learnt(unique)[0], unique), "ms", 10, "lower"),
@@ -122,7 +122,7 @@ def _fill(folder: Path, commands: list[Typed]) -> None:
             (
                 (
                     _NOON_NS + number,
-                    f"old:{number}"number,
+                    f"old:{number}",
                     it.terminal,
                     it.line,
                     it.line,

@@ -27,16 +27,16 @@ def run() -> list[Claim]:
     record = CommandRecord("722886d5:1", "722886d5", "cargo build", "/home/me", 1, 2, "two\nlines", 0, 0, 101)
     commands: list[object] = [CommandComplete("722886d5", record)] * SMALL
     claims = [
-        Claim(f"decode, {what}, {chunk // 1024} KiB chunks"chunk // 1024, SMALL / _decode_s(sent, chunk), "msg/s", 100_000, "higher")
+        Claim(f"decode, {what}, {chunk // 1024} KiB chunks", SMALL / _decode_s(sent, chunk), "msg/s", 100_000, "higher")
         for what, sent in (("one key", keys), ("command record", commands))
         for chunk in (4096, 65536)
     ]
     claims += [
-        Claim(f"encode, {what}"what, SMALL / _encode_s(sent), "msg/s", 100_000, "higher")
+        Claim(f"encode, {what}", SMALL / _encode_s(sent), "msg/s", 100_000, "higher")
         for what, sent in (("one key", keys), ("command record", commands))
     ]
     claims += [
-        Claim(f"decode, 4 KiB of output, {chunk // 1024} KiB chunks"chunk // 1024, _rate(pages, chunk), "MB/s", 500, "higher")
+        Claim(f"decode, 4 KiB of output, {chunk // 1024} KiB chunks", _rate(pages, chunk), "MB/s", 500, "higher")
         for chunk in (4096, 65536)
     ]
     return [*claims, Claim("import, beyond dragoman.core.errors", _import_ms(), "ms", 15, "lower")]

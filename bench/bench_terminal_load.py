@@ -55,7 +55,7 @@ _ID = struct.Struct(">Q")
 
 def run() -> list[Claim]:
     with tempfile.TemporaryDirectory(prefix="bench") as folder, home_with_daemon() as environment:
-        workspace = Path(shutil.copytree(PROGRAMS, f"{folder}/project"folder))
+        workspace = Path(shutil.copytree(PROGRAMS, f"{folder}/project"))
         (workspace / "loop.py").write_text(_PROGRAM)
         paths = find_paths(environment)
         with agent_in(environment, workspace) as agent:
@@ -184,7 +184,7 @@ class _Wrapper:
 
 def _load(path: str, seconds: float, told: Connection) -> None:
     """In a process of its own: paced by the clock, so that a daemon that is too slow is seen as a debt."""
-    wrappers = [_Wrapper(Path(path), f"load-{number:02}"number:02, _text(number)) for number in range(WRAPPERS)]
+    wrappers = [_Wrapper(Path(path), f"load-{number:02}", _text(number)) for number in range(WRAPPERS)]
     poll, by_fd = select.poll(), {it.socket.fileno(): it for it in wrappers}
     for fd, wrapper in by_fd.items():
         wrapper.socket.setblocking(False)
@@ -219,7 +219,7 @@ async def _recorded(paths: Paths, frames: int) -> int:
     ):
         for number in range(WRAPPERS):
             text, seen = _text(number), sha256()
-            async for piece in service.pieces(f"load-{number:02}"number:02):
+            async for piece in service.pieces(f"load-{number:02}"):
                 seen.update(piece.data)
             whole += seen.digest() == sha256(text * frames).digest()
     return whole

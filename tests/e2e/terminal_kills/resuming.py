@@ -52,9 +52,9 @@ class ResumingClient:
 
     def tell_command(self, number: int) -> None:
         record = m.CommandRecord(
-            f"{self.session_id}:{number}"number,
+            f"{self.session_id}:{number}",
             self.session_id,
-            f"make {number}"number,
+            f"make {number}",
             "/srv",
             number + 1,
             number + 2,

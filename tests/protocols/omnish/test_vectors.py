@@ -55,7 +55,9 @@ def test_map_entries_are_taken_in_any_order(vector: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("vector", ACCEPTED, ids=name_of)
 def test_an_odd_message_that_the_reference_accepts_is_accepted(vector: dict[str, Any]) -> None:
-    assert message_to_json(decode_message(bytes.fromhex(vector["hex"]), BASE_REVISION), BASE_REVISION) == vector["message"]
+    assert (
+        message_to_json(decode_message(bytes.fromhex(vector["hex"]), BASE_REVISION), BASE_REVISION) == vector["message"]
+    )
 
 
 @pytest.mark.parametrize("vector", REFUSED, ids=name_of)
@@ -80,8 +82,8 @@ def test_the_variants_stand_in_the_order_of_the_document() -> None:
         ("190000000100000000000000", "bincode: io error: unexpected end of file"),
         ("18000000ffffffffffffffff", "bincode: io error: unexpected end of file"),
         ("240000000200000000000000c3a9", None),
-        ("240000000100000000000000c3", f"{NOT_UTF_8}: incomplete utf-8 byte sequence from index 0"NOT_UTF_8),
-        ("240000000300000000000000e28078", f"{NOT_UTF_8}: invalid utf-8 sequence of 2 bytes from index 0"NOT_UTF_8),
+        ("240000000100000000000000c3", f"{NOT_UTF_8}: incomplete utf-8 byte sequence from index 0"),
+        ("240000000300000000000000e28078", f"{NOT_UTF_8}: invalid utf-8 sequence of 2 bytes from index 0"),
     ],
 )
 def test_the_newer_revision_follows_the_same_rules(body: str, error: str | None) -> None:

@@ -105,5 +105,5 @@ def shown(session_id: str, data: bytes, at_ms: int = 2_000) -> m.IoData:
 
 
 def ended(session_id: str, number: int, line: str, *, exit_code: int = 0, cwd: str = "/home") -> m.CommandComplete:
-    record = m.CommandRecord(f"{session_id}:{number}"number, session_id, line, cwd, 2_000, 3_000, "", 0, 0, exit_code)
+    record = m.CommandRecord(f"{session_id}:{number}", session_id, line, cwd, 2_000, 3_000, "", 0, 0, exit_code)
     return m.CommandComplete(session_id, record)

@@ -108,7 +108,7 @@ class ScriptedAnswers:
 
 
 async def two_pieces(query: str) -> AsyncGenerator[str, None]:
-    yield f"about {query}: "query
+    yield f"about {query}: "
     yield "it failed"
 
 
@@ -122,7 +122,7 @@ class HeldCompletions:
     async def suggest(self, text: str, cursor: int, *, terminal: str, cwd: str) -> Sequence[Suggestion]:
         self.asked.append((text, cursor, terminal, cwd))
         await self.may_answer.wait()
-        return [Suggestion(f"{text} --more"text, 0.5)]
+        return [Suggestion(f"{text} --more", 0.5)]
 
 
 @dataclass

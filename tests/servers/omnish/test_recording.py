@@ -63,7 +63,7 @@ def m_ack(frame_id: int) -> object:
 
 def told_of(session: str, number: int, line: str, exit_code: int) -> CommandReport:
     return CommandReport(
-        id=f"{session}:{number}"number, terminal=session, line=line, cwd="/home", started_ms=2000, ended_ms=3000,
+        id=f"{session}:{number}", terminal=session, line=line, cwd="/home", started_ms=2000, ended_ms=3000,
         exit_code=exit_code,
     )  # fmt: skip
 
@@ -130,11 +130,11 @@ async def test_a_clock_that_says_anything_is_recorded_within_what_can_be_counted
 async def test_one_connection_carries_several_sessions_and_each_keeps_its_order(tmp_path: Path) -> None:
     async with standing(tmp_path) as face, face.client() as client:
         for number in range(300):
-            await client.send(shown(f"s{number % 3}"number % 3, b"%d " % number))
+            await client.send(shown(f"s{number % 3}", b"%d " % number))
         last = await client.send(began("s0"))
         assert await client.reply_to(last) == m.Ack()
         for session in range(3):
-            assert face.record.output(f"s{session}"session) == b"".join(b"%d " % n for n in range(session, 300, 3))
+            assert face.record.output(f"s{session}") == b"".join(b"%d " % n for n in range(session, 300, 3))
 
 
 async def test_the_newest_connection_speaks_for_a_session_and_the_older_one_is_ended(tmp_path: Path) -> None:

@@ -106,7 +106,7 @@ class Connection:
     def _require_content(self, length: int) -> None:
         self._short_frames = self._short_frames + 1 if length < REQUEST_ID_BYTES else 0
         if self._short_frames > MAX_SHORT_FRAMES:
-            raise RemoteProtocolError("empty_frames", f"more than {MAX_SHORT_FRAMES} frames in a row are empty"MAX_SHORT_FRAMES)
+            raise RemoteProtocolError("empty_frames", f"more than {MAX_SHORT_FRAMES} frames in a row are empty")
 
     def _event_of(self, data: bytes, start: int, end: int) -> ConnectionEvent:
         request_id = None
@@ -172,7 +172,7 @@ class ClientConnection(Connection):
             return PushReceived(message)
         streams = self._streams.get(request_id)
         if streams is None:
-            raise RemoteProtocolError("unknown_id", f"a reply to request {request_id}, which is not open"request_id)
+            raise RemoteProtocolError("unknown_id", f"a reply to request {request_id}, which is not open")
         final = not streams or isinstance(message, Ack)
         if final:
             del self._streams[request_id]

@@ -116,7 +116,7 @@ class Schema:
         self._writers: dict[type, tuple[bytes, SplitWriter]] = {}
 
     def __repr__(self) -> str:
-        return f"<Schema {self.name}>"self.name
+        return f"<Schema {self.name}>"
 
     def decode_body(self, data: bytes, start: int, end: int) -> object:
         """Bytes after the value are left alone, as the reference does."""
@@ -138,13 +138,13 @@ class Schema:
             return index + head, tail
         except _ENCODING_ERRORS as error:
             raise LocalProtocolError(
-                "bad_message", f"this {type(message).__name__} cannot be encoded: {error!r}"error!r
+                "bad_message", f"this {type(message).__name__} cannot be encoded: {error!r}"
             ) from error
 
     def _compile_writer(self, message: object) -> tuple[bytes, SplitWriter]:
         index = self.indices.get(type(message))
         if index is None:
-            raise LocalProtocolError("not_in_schema", f"{type(message).__name__} is no message of {self.name}"self.name)
+            raise LocalProtocolError("not_in_schema", f"{type(message).__name__} is no message of {self.name}")
         entry = _INDEX.pack(index), compile_split_writer(self.variants[index])
         self._writers[type(message)] = entry
         return entry

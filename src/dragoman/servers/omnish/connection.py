@@ -109,7 +109,7 @@ class WrapperConnection:
         try:
             await self._recorder.take(message)
         except (DragomanError, RemoteProtocolError, TimeoutError) as error:
-            raise HangUp(f"its message could not be recorded: {error}"error) from error
+            raise HangUp(f"its message could not be recorded: {error}") from error
         self._deferred_acks.acknowledge(
             message.session_id, frame_id, resumes=self._recorder.resumes(message.session_id)
         )
