@@ -374,8 +374,15 @@ export class DebugController implements ReactiveController {
 
   private async evaluateWatches(): Promise<void> {
     if (!this.isVisible) return;
-    this.watchedAt = this.frame;
-    await this.watches.evaluate(this.frameContext);
+    const { frame } = this;
+    this.watchedAt = frame;
+    try {
+      await this.watches.evaluate(this.frameContext);
+    } catch (error) {
+      // A lost connection, say. The next poll tries again, instead of showing nothing until the next stop.
+      if (this.watchedAt === frame) this.watchedAt = null;
+      throw error;
+    }
   }
 
   private get frameContext(): FrameContext | null {
