@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable
 from pathlib import Path
+from typing import Protocol
 
 import pytest
 
@@ -25,8 +25,11 @@ def test_unsteady():
     mark.touch()
     assert not first
 """
+PATIENCE_IS = "import os\n\ndef test_patience(): assert os.environ['TEST_PATIENCE'] == '{}'\n"
 
-Make = Callable[[str, str], Part]
+
+class Make(Protocol):
+    def __call__(self, name: str, text: str, *, patience: int = 2) -> Part: ...
 
 
 @pytest.fixture
@@ -40,10 +43,10 @@ def make(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Make:
     paths = [str(durations.ROOT), str(durations.ROOT / "src"), os.environ.get("PYTHONPATH", "")]
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, paths)))
 
-    def part(name: str, text: str) -> Part:
+    def part(name: str, text: str, *, patience: int = 2) -> Part:
         file = Path(f"test_{name}.py")
         file.write_text(text)
-        return Part(name, (str(file),))
+        return Part(name, (str(file),), patience)
 
     return part
 
@@ -102,6 +105,14 @@ def test_a_slow_file_of_the_fast_folders_is_in_one_part(monkeypatch: pytest.Monk
     assert slow in runner.whole(4).arguments
     monkeypatch.setattr(runner, "recorded", lambda: {slow: durations.SLOW_S - 1})
     assert (slow in runner.whole(4).arguments, f"--ignore={slow}" in runner.unit().arguments) == (False, False)
+
+
+def test_only_tests_that_share_the_machine_with_daemons_have_longer_deadlines(
+    make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert (runner.unit().patience, runner.whole(3).patience, runner.editor().patience) == (1, 2, 2)
+    monkeypatch.delenv("TEST_PATIENCE", raising=False)
+    assert run(monkeypatch, [make("quiet", PATIENCE_IS.format(1), patience=1), make("busy", PATIENCE_IS.format(2))])
 
 
 def test_a_recording_keeps_what_was_not_measured_and_drops_what_is_gone() -> None:

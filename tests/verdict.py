@@ -16,7 +16,7 @@ from pathlib import Path
 LIST = Path(__file__).with_name("unsteady.toml")
 TOLERATED = 3
 # Running more than these again would take longer than it helps: something is broken.
-MOST_RETRIED = 40
+MOST_RETRIED = 12
 MOST_RETRIED_AFTER_STALLS = 60
 
 
