@@ -19,7 +19,7 @@ import msgspec
 
 from dragoman.core.events import Event
 from dragoman.journal import Journal, JsonStore, SessionScope, Span
-from tests.journal.support import require_sound
+from tests.journal.support import append_bytes, require_sound
 
 COUNTS = JsonStore("counts", int)
 
@@ -41,7 +41,7 @@ async def write(folder: Path, seed: int) -> None:
         while True:
             count += 1
             piece = f"bytes of {count};" * dice.randint(1, 300)
-            span = await journal.append_bytes("term-1", piece.encode())
+            span = await append_bytes(journal, "term-1", piece.encode())
             texts = [f"event {count} {number}" for number in range(dice.randint(1, 40))]
             events = [Event(kind="x.done", session="kept", text=text) for text in texts]
             put = COUNTS.put("count", count, at_ns=1)

@@ -9,7 +9,7 @@ import anyio
 import apsw
 
 from dragoman.core.events import Event, RecordedEvent
-from dragoman.journal import Journal, JournalGap, JsonStore
+from dragoman.journal import Journal, JournalGap, JsonStore, Span
 
 DEADLINE_S = 20.0
 
@@ -45,6 +45,10 @@ async def until(condition: Callable[[], bool]) -> None:
     with anyio.fail_after(DEADLINE_S):
         while not condition():  # noqa: ASYNC110  another thread makes it true
             await anyio.sleep(0.001)
+
+
+async def append_bytes(journal: Journal, stream: str, data: bytes) -> Span:
+    return await journal.recording(lambda append: append(stream, data))
 
 
 def database_of(folder: Path) -> Path:

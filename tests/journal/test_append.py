@@ -20,7 +20,7 @@ from dragoman.core.events import Event
 from dragoman.journal import Journal, Statement
 from dragoman.journal.event_rows import NESTING_LIMIT
 from dragoman.journal.journal import WAITING_EVENTS
-from tests.journal.support import lines, notes, said, texts, until
+from tests.journal.support import append_bytes, lines, notes, said, texts, until
 from tests.support.clocks import VirtualClock
 from tests.support.faulty_vfs import HeldVFS
 
@@ -323,7 +323,7 @@ async def test_only_the_owner_can_read_any_file_of_it(tmp_path: Path) -> None:
     try:
         async with Journal.open(tmp_path / "j") as journal:
             await journal.append([said("x")])
-            await journal.append_bytes("talk-1", b"bytes")
+            await append_bytes(journal, "talk-1", b"bytes")
             modes = {path: stat.S_IMODE(path.stat().st_mode) for path in (tmp_path / "j").rglob("*")}
     finally:
         os.umask(old)

@@ -18,7 +18,7 @@ import pytest
 from dragoman.core.errors import DragomanError
 from dragoman.io.files.system_calls import SystemCalls
 from dragoman.journal import EverythingScope, Journal, Retention, SessionScope, database, write_health
-from tests.journal.support import database_of, lines, notes, require_sound, said, texts, until
+from tests.journal.support import append_bytes, database_of, lines, notes, require_sound, said, texts, until
 from tests.support.clocks import VirtualClock
 from tests.support.faulty_system import FaultySystem
 from tests.support.faulty_vfs import FaultyVFS, PowerLossVFS
@@ -92,12 +92,12 @@ async def test_a_fault_of_writing_stands_until_writing_works_though_nobody_write
     monkeypatch.setattr(write_health, "TRY_AGAIN_S", 0.01)
     system = NoRoom()
     async with Journal.open(tmp_path / "journal", system=system) as journal:
-        await journal.append_bytes("stream", b"one")
+        await append_bytes(journal, "stream", b"one")
         assert journal.write_fault is None
         system.used_up = True
         assert journal.write_fault is None, "nothing was written yet"
         with pytest.raises(DragomanError, match="disk is full"):
-            await journal.append_bytes("stream", b"two")
+            await append_bytes(journal, "stream", b"two")
         await until(lambda: journal.write_fault is not None)
         with suppress(TimeoutError), anyio.fail_after(0.1):  # attempts fail meanwhile
             while journal.write_fault is not None:  # noqa: ASYNC110
@@ -170,7 +170,7 @@ async def test_every_system_call_of_ours_around_the_database_may_fail_in_turn(tm
         with suppress(DragomanError):
             async with Journal.open(folder, system=system, stores=[notes()]) as journal:
                 await fill(journal, acknowledged, "first")
-                await journal.append_bytes("talk-1", b"bytes")
+                await append_bytes(journal, "talk-1", b"bytes")
                 with suppress(DragomanError):
                     await journal.forget(SessionScope("nobody"))
                 await fill(journal, acknowledged, "second")
@@ -300,11 +300,11 @@ async def test_everything_can_be_forgotten_on_a_full_disk_and_that_makes_room(sm
     """Segments go first, and an empty file needs next to nothing."""
     async with Journal.open(small_disk.folder, vfs=small_disk.vfs, stores=[notes()]) as journal:
         await journal.append(lines(1_000), writes=[notes().put("x", "x", at_ns=1)])
-        await journal.append_bytes("talk-1", bytes(500_000))
+        await append_bytes(journal, "talk-1", bytes(500_000))
         if small_disk.vfs is None:
             small_disk.fill()
             with pytest.raises(DragomanError):
-                await journal.append_bytes("talk-1", bytes(100_000))
+                await append_bytes(journal, "talk-1", bytes(100_000))
         assert await journal.forget(EverythingScope()) == 1_000
         assert await journal.append([said("on")]) == 1_001
         assert await texts(journal) == ["on"]

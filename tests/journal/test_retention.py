@@ -12,7 +12,7 @@ import pytest
 
 from dragoman.journal import BeforeScope, EverythingScope, Journal, RemovedCounts, Retention, Scope, SessionScope
 from dragoman.journal.journal import PAGE_EVENTS
-from tests.journal.support import files_with, lines, notes, require_sound, said, texts
+from tests.journal.support import append_bytes, files_with, lines, notes, require_sound, said, texts
 from tests.support.clocks import VirtualClock
 
 pytestmark = pytest.mark.anyio
@@ -83,9 +83,9 @@ async def test_appends_come_between_the_steps_of_retention(tmp_path: Path) -> No
 
 async def test_segments_go_by_age_and_by_size_oldest_first_but_never_the_open_one(tmp_path: Path) -> None:
     async with Journal.open(tmp_path / "j", segment_bytes=1_000) as journal:
-        spans = [await journal.append_bytes(f"s{number}", b"x" * 2_000) for number in range(6)]
+        spans = [await append_bytes(journal, f"s{number}", b"x" * 2_000) for number in range(6)]
         for number in range(6):  # a second piece closes the first file
-            await journal.append_bytes(f"s{number}", b"y" * 10)
+            await append_bytes(journal, f"s{number}", b"y" * 10)
         first = sorted((tmp_path / "j" / "segments").glob("*/*.seg"))[::2]
         for age, path in enumerate(reversed(first)):
             os.utime(path, (0, path.stat().st_mtime - 1_000 * age))
@@ -115,7 +115,7 @@ async def test_after_forgetting_no_file_holds_a_byte_of_it(tmp_path: Path, kind:
             batch = [event(secret_time and (kind == "before" or dice.random() < 0.3)) for _ in range(100)]
             await journal.append(batch)  # type: ignore[arg-type]
             if secret_time:
-                await journal.append_bytes("zqvictim", b"zqsecret bytes")
+                await append_bytes(journal, "zqvictim", b"zqsecret bytes")
             if turn == 11:
                 clock.advance(10)
         last = journal.last_sequence

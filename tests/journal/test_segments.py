@@ -16,7 +16,7 @@ from dragoman.core.errors import DragomanError
 from dragoman.io.files.system_calls import REAL_SYSTEM, SystemCalls
 from dragoman.journal import BeforeScope, EverythingScope, Journal, SessionScope, Span
 from dragoman.journal.segments import Segments
-from tests.journal.support import files_with, said
+from tests.journal.support import append_bytes, files_with, said
 from tests.support.clocks import VirtualClock
 from tests.support.faulty_system import FaultySystem
 
@@ -182,7 +182,7 @@ async def test_an_event_that_names_a_span_is_committed_after_the_bytes_are_synce
             super().fsync(fd)
 
     async with Journal.open(tmp_path / "j", system=Watching()) as journal:
-        span = await journal.append_bytes("talk-1", b"output")
+        span = await append_bytes(journal, "talk-1", b"output")
         assert calls == [], "appending alone does not wait for the disk"
         await journal.append([said("output came")], spans=[span])
         assert calls == [f"{span.segment:016d}.seg", "talk-1", "segments"]
@@ -195,7 +195,7 @@ async def test_an_event_that_names_a_span_is_committed_after_the_bytes_are_synce
 async def test_an_append_whose_bytes_cannot_be_synced_is_not_recorded(tmp_path: Path) -> None:
     system = FaultySystem(10_000, code=errno.ENOSPC)
     async with Journal.open(tmp_path / "j", system=system) as journal:
-        span = await journal.append_bytes("talk-1", b"output")
+        span = await append_bytes(journal, "talk-1", b"output")
         system.fail_at = system.calls + 1
         with pytest.raises(DragomanError) as caught:
             await journal.append([said("output came")], spans=[span])
@@ -206,7 +206,7 @@ async def test_an_append_whose_bytes_cannot_be_synced_is_not_recorded(tmp_path: 
 @pytest.mark.anyio
 async def test_many_recorders_at_once_each_get_their_bytes_back(tmp_path: Path) -> None:
     async def record(journal: Journal, number: int) -> None:
-        spans = [await journal.append_bytes(f"term-{number}", b"%d:%d;" % (number, turn)) for turn in range(20)]
+        spans = [await append_bytes(journal, f"term-{number}", b"%d:%d;" % (number, turn)) for turn in range(20)]
         joined = spans[0]
         for span in spans[1:]:
             joined = joined.plus(span)

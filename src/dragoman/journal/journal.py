@@ -211,11 +211,6 @@ class Journal:
                     yield _row(event)
             after = page.upto
 
-    async def append_bytes(self, stream: str, data: bytes) -> Span:
-        """Append bulk bytes of a session. They survive our crash at once, and power loss once an event names their
-        span."""
-        return await self.recording(lambda append: append(stream, data))
-
     async def recording(self, work: Callable[[AppendBytes], Result]) -> Result:
         """Run a function that creates and appends bytes, off the event loop: several appends cost one thread switch."""
         try:

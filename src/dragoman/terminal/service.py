@@ -207,11 +207,6 @@ class TerminalService:
         """Return when the index includes everything recorded up to now. It also catches up by itself."""
         await self._indexer.catch_up()
 
-    async def maintain(self) -> None:
-        """Pack full segments and drop stale entries. This also runs periodically."""
-        await self._maintenance.pack()
-        await self._maintenance.clear()
-
     async def output(self, command_id: str, *, offset: int = 0, limit: int = 65_536) -> OutputPage:
         return await self._streams.output(await self.command(command_id), offset, limit)
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from dragoman.core.errors import DragomanError
-from dragoman.io.net.peers import TcpPeer, has_foreign_listener, is_caller_admitted, listeners, loopback_only, peer_of
+from dragoman.io.net.peers import TcpPeer, has_foreign_listener, is_caller_admitted, listeners, peer_of
 from dragoman.io.net.streams import connect_tcp
 from dragoman.io.processes import nodelay
 from dragoman.io.processes.nodelay import NoDelaySetter, nodelay_obstacle
@@ -154,7 +154,7 @@ def test_a_listener_is_known_with_its_address(host: str, is_loopback: bool) -> N
     with served(host) as (pid, port):
         (listener,) = listeners([pid])
         assert (listener.pid, listener.host, listener.port) == (pid, host, port)
-        assert loopback_only([pid]) == is_loopback
+        assert listener.is_loopback == is_loopback
         assert listeners([os.getpid(), 2**22 - 1]) == listeners([os.getpid()])
 
 

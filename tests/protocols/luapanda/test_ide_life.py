@@ -50,7 +50,6 @@ def test_a_deadline_is_the_moment_of_sending_and_the_limit() -> None:
     connection.send_command("getVariable", LOCALS, now=100.0, timeout_s=3)
     connection.send_command("getVariable", LOCALS, now=100.0, timeout_s=1)
     assert [command.deadline for command in connection.pending] == [103.0, 101.0]
-    assert connection.next_deadline == 101.0
 
 
 @pytest.mark.requirement("luapanda:callback-id:no-deadline-by-default")
@@ -58,7 +57,6 @@ def test_without_a_limit_there_is_no_deadline() -> None:
     connection = stopped()
     connection.send_command("getVariable", LOCALS, now=100.0)
     connection.send_command("getVariable", LOCALS, now=100.0, timeout_s=0)
-    assert connection.next_deadline is None
     assert connection.expire(1e18) == ()
 
 

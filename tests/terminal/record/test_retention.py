@@ -321,7 +321,8 @@ async def test_what_retention_removed_leaves_the_index_and_an_empty_terminal_the
         await service.catch_up()
         service._journal._journal_file.segments.close()
         await service._journal.retain(Retention(segments_bytes=0))
-        await service.maintain()
+        await service._maintenance.pack()
+        await service._maintenance.clear()
         (seen,) = service.terminals()
         assert seen.terminal.id == shell.terminal, "a command is kept with its terminal"
         assert (await service.search_output("xylophone")).hits == []

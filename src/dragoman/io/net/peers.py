@@ -229,10 +229,6 @@ def processes_at(port: int) -> list[int]:
     return [pid for pid, inodes in inodes_by_pid.items() if inodes & (listening | connected) and pid != os.getpid()]
 
 
-def loopback_only(pids: Iterable[int]) -> bool:
-    return all(listener.is_loopback for listener in listeners(pids))
-
-
 def socket_inodes(pid: int) -> dict[int, int]:
     """Descriptor to inode, for every socket of the process that we may see."""
     found = {}

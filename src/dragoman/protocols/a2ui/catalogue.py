@@ -114,7 +114,6 @@ _UNKNOWN_TYPE: Mapping[str, Property] = {
 
 # 0.8 calls one component otherwise; the reference renderer's own schema spells another without its capital B.
 FROM_V08_TYPE = {"MultipleChoice": "ChoicePicker", "Checkbox": "CheckBox"}
-TO_V08_TYPE = {"ChoicePicker": "MultipleChoice"}
 
 
 def properties_of(component_type: str) -> Mapping[str, Property]:

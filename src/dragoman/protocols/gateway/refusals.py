@@ -96,20 +96,6 @@ def protocol_mismatch(params: ConnectParams, protocols: Iterable[int]) -> Handsh
     return HandshakeRefusal("INVALID_REQUEST", "protocol mismatch", details, close_code=CLOSE_PROTOCOL)
 
 
-def pairing_required(message: str, *, reason: str, request_id: str, **details: Any) -> HandshakeRefusal:
-    wanted = {"code": "PAIRING_REQUIRED", "reason": reason, "requestId": request_id, **details}
-    return HandshakeRefusal("NOT_PAIRED", f"pairing required: {message}", wanted)
-
-
-def still_starting(retry_after_ms: int) -> HandshakeRefusal:
-    return HandshakeRefusal(
-        "UNAVAILABLE",
-        "gateway starting; retry shortly",
-        {"reason": "startup-sidecars"},
-        retry_after_ms=retry_after_ms,
-    )
-
-
 def negotiated(params: ConnectParams, protocols: Iterable[int]) -> int | None:
     """The highest protocol that both sides speak."""
     common = [version for version in protocols if params.min_protocol <= version <= params.max_protocol]

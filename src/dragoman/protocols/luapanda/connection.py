@@ -120,11 +120,6 @@ class IdeConnection:
     def is_extended(self) -> bool:
         return self.runtime is not None and self.runtime.is_extended
 
-    @property
-    def next_deadline(self) -> float | None:
-        """The time at which `expire` next has something to report, if nothing is answered before."""
-        return min((command.deadline for command in self.pending if command.deadline is not None), default=None)
-
     def receive_data(self, data: bytes) -> None:
         if self._ended:
             raise LocalProtocolError("closed", "Bytes were received after the end.")

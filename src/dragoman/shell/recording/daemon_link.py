@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from dragoman.core.errors import ProtocolError
-from dragoman.core.paths import Paths, find_paths
+from dragoman.core.paths import Paths
 from dragoman.protocols.omnish import BASE_REVISION, ClientConnection, PushReceived, ReplyReceived
 from dragoman.protocols.omnish.messages import Ack, Request, Response
 from dragoman.shell.recording.outbox import RecordingOutbox
@@ -144,10 +144,6 @@ class DaemonLink:
     def _address(self) -> str:
         named = self._environment.get("OMNISH_SOCKET", "")
         return named or _from_state(self._paths.state_file) or str(self._paths.omnish_socket)
-
-
-def open_daemon_link(outbox: RecordingOutbox, environment: Mapping[str, str] = os.environ) -> DaemonLink:
-    return DaemonLink(outbox, find_paths(environment), environment)
 
 
 def _after(parts: list[bytes | memoryview], sent: int) -> list[bytes | memoryview]:

@@ -128,10 +128,6 @@ class ShellRecorder:
         running = self._commands.running
         return running.number if running is not None and not self._silent else None
 
-    @property
-    def unflushed(self) -> bool:
-        return bool(self._chunks)
-
     def printed(self, data: bytes, now_ms: int) -> bool:
         """The hot path: append to a list, and make a frame for every 64 KiB; return whether one is ready."""
         if self._held is not None:
