@@ -17,7 +17,7 @@ from dragoman.chat.toolbox import ToolAnswer, ToolDescription
 from dragoman.core.errors import DragomanError
 from dragoman.core.localization import Language
 from dragoman.protocols.gateway.chat_events import ChatEvent, ChatTextDelta, ToolResult, ToolStart
-from dragoman.tools.general import SearchJournalParameters, StatusParameters
+from dragoman.tools.status_and_journal import SearchJournalParameters, StatusParameters
 from dragoman.tools.terminal import command_output, inspection, run
 from dragoman.tools.tool import Parameters
 from tests.tools.bench import opened

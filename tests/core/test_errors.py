@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import importlib
-import pkgutil
+import re
 from collections import defaultdict
+from pathlib import Path
 
 import pytest
 
 import dragoman
 from dragoman.core.errors import DragomanError, ErrorSpec, cut, or_else, quoted, short_number
 
+PACKAGE = Path(dragoman.__file__).parent
+_ROW = re.compile(r"^(\w+) = ErrorSpec\(", re.MULTILINE)
 # Errors that a program handles alike, although a person is told different things.
 SHARED = {
     "adapter_gone": {"debug.errors.adapter_gone", "debug.errors.no_debugger_yet"},
@@ -32,13 +35,13 @@ SHARED = {
 
 def tables() -> dict[str, ErrorSpec]:
     """Every row, by the module that declares it and its name."""
-    found: dict[int, tuple[str, ErrorSpec]] = {}
-    for module in pkgutil.walk_packages(dragoman.__path__, "dragoman."):
-        if module.name.rpartition(".")[2] == "errors":
-            for name, value in vars(importlib.import_module(module.name)).items():
-                if isinstance(value, ErrorSpec):
-                    found.setdefault(id(value), (f"{module.name.removeprefix('dragoman.')}.{name}", value))
-    return dict(found.values())
+    found: dict[str, ErrorSpec] = {}
+    for path in sorted(PACKAGE.rglob("*.py")):
+        if names := _ROW.findall(path.read_text(encoding="utf-8")):
+            module = ".".join(path.relative_to(PACKAGE).with_suffix("").parts)
+            rows = vars(importlib.import_module(f"dragoman.{module}"))
+            found |= {f"{module}.{name}": rows[name] for name in names}
+    return found
 
 
 def test_a_code_belongs_to_one_row_unless_it_is_shared_on_purpose() -> None:

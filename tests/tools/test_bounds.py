@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from dragoman.core.errors import DragomanError
-from dragoman.tools import arguments as tools_arguments
-from dragoman.tools.arguments import require_bounded_size
+from dragoman.tools import registry as tools_registry
+from dragoman.tools.registry import require_bounded_size
 from tests.tools.bench import opened
 
 KNOWN = ("program", "env", "configuration")
@@ -28,10 +28,10 @@ HEAVY: dict[str, dict[str, Any]] = {
     "unknown arguments": MILLION,
     "variables": {"env": MILLION},
     "members deep inside": {"configuration": {"a": [{"b": MILLION}]}},
-    "elements": {"configuration": {"a": [0] * (tools_arguments.MAX_PARTS + 1)}},
-    "many short lists": {"configuration": {"a": [[0]] * tools_arguments.MAX_PARTS}},
-    "one text": {"program": "x" * (tools_arguments.MAX_CHARACTERS + 1)},
-    "names of members": {"env": {"n" * (tools_arguments.MAX_CHARACTERS + 1): "1"}},
+    "elements": {"configuration": {"a": [0] * (tools_registry.MAX_PARTS + 1)}},
+    "many short lists": {"configuration": {"a": [[0]] * tools_registry.MAX_PARTS}},
+    "one text": {"program": "x" * (tools_registry.MAX_CHARACTERS + 1)},
+    "names of members": {"env": {"n" * (tools_registry.MAX_CHARACTERS + 1): "1"}},
     "levels": {"configuration": nested(100_000)},
 }
 
@@ -52,7 +52,7 @@ def test_a_heavy_call_is_refused_at_the_cost_of_a_light_one(name: str) -> None:
         {},
         {"program": "x" * 1_000_000, "env": {f"V{number}": "x" * 100 for number in range(1000)}},
         {"configuration": {"args": ["a"] * 9000}},
-        {"configuration": nested(tools_arguments.MAX_DEPTH - 2)},
+        {"configuration": nested(tools_registry.MAX_DEPTH - 2)},
         {"prorgam": "a slip of the pen, which the parameters' own check names"},
     ],
 )

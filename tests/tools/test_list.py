@@ -12,7 +12,7 @@ import pytest
 from dragoman.core.errors import DragomanError
 from dragoman.journal import Journal
 from dragoman.tools import build_tool_registry
-from dragoman.tools.debug.table import TOOLS
+from dragoman.tools.debug import TOOLS
 from tests.tools.bench import opened
 
 pytestmark = pytest.mark.anyio

@@ -10,16 +10,16 @@ from typing import Annotated, Any, Literal, NamedTuple, cast
 import pytest
 from pydantic import Field
 
+from dragoman.tools.canvas import TOOLS as CANVAS_TOOLS
 from dragoman.tools.canvas.schema import CanvasFailure
-from dragoman.tools.canvas.table import TOOLS as CANVAS_TOOLS
+from dragoman.tools.debug import TOOLS as DEBUG_TOOLS
 from dragoman.tools.debug.results import DebugFailure
-from dragoman.tools.debug.table import TOOLS as DEBUG_TOOLS
+from dragoman.tools.editor import TOOLS as EDITOR_TOOLS
 from dragoman.tools.editor.schema import EDITOR_ERRORS
-from dragoman.tools.editor.table import TOOLS as EDITOR_TOOLS
-from dragoman.tools.evidence.table import TOOLS as EVIDENCE_TOOLS
-from dragoman.tools.general import TOOLS as GENERAL_TOOLS
+from dragoman.tools.evidence import TOOLS as EVIDENCE_TOOLS
 from dragoman.tools.json_schema import Maybe, OrEmpty, TerseJsonSchema
-from dragoman.tools.terminal.table import TOOLS as TERMINAL_TOOLS
+from dragoman.tools.status_and_journal import TOOLS as GENERAL_TOOLS
+from dragoman.tools.terminal import TOOLS as TERMINAL_TOOLS
 from dragoman.tools.tool import ErrorFormat, Parameters, Tool
 from tests.servers.mcp.everything import EVERYTHING
 

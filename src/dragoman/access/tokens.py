@@ -20,11 +20,21 @@ from typing import Any, Literal, NamedTuple, get_args
 
 import msgspec
 
-from dragoman.access.errors import token_exists, unreadable_tokens
-from dragoman.core.errors import DragomanError
+from dragoman.core.errors import DragomanError, ErrorSpec
 from dragoman.core.localization import localize
 from dragoman.io.files.private_files import ensure_private_folder, read_private, replace_private
 from dragoman.io.files.system_calls import REAL_SYSTEM, SystemCalls
+
+unreadable_tokens = ErrorSpec(
+    "bad_tokens",
+    "Cannot read the tokens in {path}.",
+    "Delete the file to create new tokens. HTTP clients then need the new token.",
+)
+token_exists = ErrorSpec(
+    "token_exists",
+    "A {purpose} token named {name} already exists.",
+    "Run `dragoman token show {purpose} {name}` to see it, or revoke it first.",
+)
 
 CLIENT_PURPOSES: tuple[Purpose, ...] = ("mcp", "gateway")
 """The purposes for other programs. Only parts of Dragoman use the rest."""

@@ -19,9 +19,8 @@ from dragoman.chat import errors as chat_errors
 from dragoman.chat.approvals import Approvals
 from dragoman.chat.gateway_client.connection_status import GatewayStatus
 from dragoman.chat.gateway_client.remote_run import RemoteRun
-from dragoman.core.errors import DragomanError
+from dragoman.core.errors import DragomanError, ErrorSpec, quoted
 from dragoman.core.localization import Language, localize
-from dragoman.daemon.errors import bad_gateway_address
 from dragoman.daemon.upstream_gateway import UpstreamGateway
 from dragoman.editors import Editor, EditorRegistry
 from dragoman.protocols.gateway.chat_events import (
@@ -34,6 +33,13 @@ from dragoman.protocols.gateway.chat_events import (
     ToolStart,
 )
 from dragoman.servers.control.server import CALLING_LANGUAGE, ControlMethod, Params, ResultPart
+
+bad_gateway_address = ErrorSpec(
+    "bad_address",
+    "Invalid gateway address: {address}",
+    "It must start with ws:// or wss://, for example ws://127.0.0.1:18789.",
+    address=quoted(200),
+)
 
 _MAX_TOKEN = 4096
 _MAX_TEXT = 100_000

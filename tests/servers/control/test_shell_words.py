@@ -16,9 +16,7 @@ import dragoman
 from dragoman import tools as toolbox
 from dragoman.core.localization import LocalizedText, localize
 from dragoman.servers.control.shell_text import replace_tool_names, shell_text
-from dragoman.tools.debug import table as debug_table
-from dragoman.tools.evidence import table as evidence_table
-from dragoman.tools.terminal import table as terminal_table
+from dragoman.tools import debug, evidence, terminal
 from dragoman.tools.tool import Parameters
 from tests.catalogues import chinese_of
 
@@ -95,7 +93,7 @@ def names_of_agents() -> re.Pattern[str]:
         importlib.import_module(module.name)
     parameters = {name for kind in _kinds(Parameters) for name in kind.model_fields} - OF_CONFIGURATIONS
     named = {it[1] for _, template in advice() if (it := NAMES.search(template))}
-    called = {it.name for table in (debug_table, evidence_table, terminal_table) for it in table.TOOLS} | parameters
+    called = {it.name for table in (debug, evidence, terminal) for it in table.TOOLS} | parameters
     long = {"frame_id", *named, *(it for it in called if "_" in it)}
     return re.compile(rf"\b({'|'.join(sorted(long))})\b|`({'|'.join(sorted(called - long))})`", re.ASCII)
 

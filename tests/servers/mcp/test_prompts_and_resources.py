@@ -20,7 +20,7 @@ from dragoman.core.redaction import Redactor
 from dragoman.servers.mcp.prompts import PROMPTS
 from dragoman.servers.mcp.server import build_server
 from dragoman.tools import ToolRegistry
-from dragoman.tools.debug.table import TOOLS
+from dragoman.tools.debug import TOOLS
 from dragoman.tools.debug.values import ValueFormatter
 from dragoman.tools.resources import MAX_RESOURCE_EVENTS, OUTPUT_CHARACTERS, SessionResources
 from dragoman.workspace.caller import Caller

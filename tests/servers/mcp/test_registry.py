@@ -13,7 +13,7 @@ from dragoman.core.errors import DragomanError
 from dragoman.core.events import Event
 from dragoman.journal import Journal
 from dragoman.tools import Effects, Tool, ToolOutcome, ToolRegistry, build_tool_registry
-from dragoman.tools.general import DATA_BYTES, TEXT_SHOWN
+from dragoman.tools.status_and_journal import DATA_BYTES, TEXT_SHOWN
 from dragoman.tools.tool import Parameters, Result
 from dragoman.workspace.caller import Caller
 

@@ -17,7 +17,7 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.shared.exceptions import MCPError
 
 from dragoman import __version__
-from dragoman.tools.debug.table import TOOLS
+from dragoman.tools.debug import TOOLS
 from tests.daemons import Cli, call, daemons_of, eventually
 from tests.servers.mcp.everything import EVERYTHING
 

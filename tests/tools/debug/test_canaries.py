@@ -20,7 +20,7 @@ from dragoman.core.localization import localize
 from dragoman.debug.launch import LaunchError, LaunchNote
 from dragoman.journal import Journal
 from dragoman.tools import build_tool_registry
-from dragoman.tools.debug.table import TOOLS
+from dragoman.tools.debug import TOOLS
 from tests.tools.bench import Answer, Bench, frame, opened, stack_of
 
 pytestmark = pytest.mark.anyio

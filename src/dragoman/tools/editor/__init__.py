@@ -2,6 +2,33 @@
 allows.
 """
 
-from dragoman.tools.editor.table import editor_tools
+from __future__ import annotations
 
-__all__ = ["editor_tools"]
+from dragoman.core.redaction import Redactor
+from dragoman.editors import EditorRegistry
+from dragoman.tools.editor.actions import EditorActionTools
+from dragoman.tools.editor.inspection import EditorInspectionTools
+from dragoman.tools.editor.requests import EditorRequests
+from dragoman.tools.editor.schema import EDITOR_ERRORS
+from dragoman.tools.tool import Tool, bind_tools
+from dragoman.workspace.file_access import FileAccessPolicy
+
+__all__ = ["TOOLS", "editor_tools"]
+
+# In display order.
+TOOLS = (
+    EditorActionTools.open,
+    EditorActionTools.diff,
+    EditorInspectionTools.diagnostics,
+    EditorInspectionTools.selection,
+    EditorInspectionTools.open_files,
+    EditorActionTools.notify,
+    EditorActionTools.run,
+)
+
+
+def editor_tools(editors: EditorRegistry, rule: FileAccessPolicy, redactor: Redactor) -> list[Tool]:
+    requests = EditorRequests(editors, rule, redactor)
+    return bind_tools(
+        TOOLS, EditorActionTools(requests), EditorInspectionTools(requests), set="editor", error_format=EDITOR_ERRORS
+    )
