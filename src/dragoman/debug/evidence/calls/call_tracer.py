@@ -1,0 +1,347 @@
+"""Records one call of one function inside the running program: by `sys.monitoring` from Python 3.12, by `sys.settrace`
+before.
+
+It lives with debugpy. From 3.12 it has a tool of its own, and code that is not asked about costs one event in all.
+Before, pydevd owns `sys.settrace`, so a composite calls pydevd's function first and then this one.
+
+Nothing in here may end the program: every event is handled within `except`, because an exception that leaves a trace
+function switches tracing off, and one that leaves a monitoring callback is raised in the program.
+"""
+
+from __future__ import annotations
+
+import _thread
+import atexit
+import json
+import linecache
+import os
+import time
+from collections import deque
+from typing import Any
+
+from .call_engines import new_engine
+from .call_recording import CalledRow, CallRecording, argument_copies
+from .call_target import CallTarget, last_line_of, nearest_own, own_name
+from .call_values import ValueCopier, error_text, render
+
+MAX_LINES = 300_000
+MAX_SECONDS = 20.0
+_LISTED = 12
+_MOST_ACTIVE = 2000
+_MOST_RECORDED = 40
+_MOST_CALLEES = 2000
+_WRITE_INTERVAL_S = 0.25
+_SOURCE_LINES = 400
+_OPEN = ("open",)
+_CYCLE_DEPTH = 50
+_COROUTINE = 0x80  # CO_COROUTINE: what it yields while it waits is not a value of the program
+
+
+class CallTracer:
+    """Chooses the call, and hands the events of its frame to its recording. The engines below bring the events."""
+
+    def __init__(
+        self,
+        target: CallTarget,
+        call: str = "outermost",
+        where: str = "",
+        path: str = "",
+        max_lines: int = MAX_LINES,
+        max_seconds: float = MAX_SECONDS,
+    ) -> None:
+        self.target = target
+        self.call = call
+        self.where = compile(where.strip(), "<where>", "eval") if where else None
+        self.where_error = ""
+        self.max_lines = max_lines
+        self.max_seconds = max_seconds
+        self.values = ValueCopier()
+        self.count = 0
+        self.other_threads = 0
+        self.chosen: CallRecording | None = None
+        self.failing: CallRecording | None = None
+        self.code: Any = None
+        self.thread = 0
+        self.recordings: dict[int, CallRecording] = {}
+        self.active: dict[int, list[Any]] = {}  # by frame: [frame, number, depth, args]
+        self.callees: dict[int, tuple[CallRecording, CalledRow]] = {}
+        self.first_ended: list[list[Any]] = []
+        self.last_ended: deque[list[Any]] = deque(maxlen=_LISTED)
+        self.ended = 0
+        self.deepest = 0
+        self.cycle: list[str] = []
+        self.is_done = False
+        self._path = path
+        self._pid = os.getpid()
+        self._written_s = 0.0
+        self._raised: Any = None
+        self.dropped = 0
+        """Events that could not be recorded."""
+        self.engine: Any = new_engine(self)
+
+    error_text = staticmethod(error_text)
+
+    def start(self) -> None:
+        self.engine.start()
+
+    def stop(self) -> None:
+        self.engine.stop()
+
+    def finish(self) -> None:
+        """At the end of the program."""
+        if not self.is_done:
+            self.write()
+        self.stop()
+
+    @property
+    def is_recording(self) -> bool:
+        return bool(self.recordings)
+
+    @property
+    def keeps_newest(self) -> bool:
+        return self.call in ("last", "failing")
+
+    # Events of the function itself.
+
+    def started(self, frame: Any) -> None:
+        """A call of the function begins."""
+        self.count += 1
+        if self.is_done:
+            return
+        thread = _thread.get_ident()
+        if self.active and self.thread != thread:
+            self.other_threads += 1
+            return
+        self.thread = thread
+        depth = len(self.active)
+        self.deepest = max(self.deepest, depth + 1)
+        if depth >= _MOST_ACTIVE:
+            return
+        if depth == _CYCLE_DEPTH:
+            self.cycle = self._cycle(frame)
+        if not depth or self.code is None:
+            self.code = frame.f_code
+        args = argument_copies(frame, self.values, 12)
+        entry = [frame, self.count, depth, args]
+        self.callee_started(frame, args)
+        self.active[id(frame)] = entry
+        if self._is_wanted(frame, depth):
+            self.recordings[id(frame)] = CallRecording(frame, self.count, depth, self.values)
+            self.engine.recording_began()
+
+    def _is_wanted(self, frame: Any, depth: int) -> bool:
+        if self.where is not None:
+            return self.chosen is None and not self.recordings and self._holds(frame)
+        if self.call == "outermost":
+            return depth == 0 and self.chosen is None
+        if self.keeps_newest:
+            return len(self.recordings) < _MOST_RECORDED
+        return str(self.count) == self.call
+
+    def _holds(self, frame: Any) -> bool:
+        try:
+            return bool(eval(self.where, frame.f_globals, dict(frame.f_locals)))  # type: ignore[arg-type]
+        except Exception as error:
+            self.where_error = self.where_error or error_text(error)
+            return False
+
+    def line(self, frame: Any, number: int) -> None:
+        recording = self.recordings.get(id(frame))
+        if recording is None:
+            return
+        recording.line(number)
+        if recording.lines >= self.max_lines or (
+            not recording.lines & 63 and time.monotonic() - recording.began_s > self.max_seconds
+        ):
+            self._finish(recording, "limit")
+
+    def raised(self, frame: Any, error: Any) -> None:
+        recording = self.recordings.get(id(frame))
+        if recording is not None and error is not None:
+            recording.raised(error_text(error))
+
+    def suspended(self, frame: Any, value: Any) -> None:
+        """A generator yields, or a coroutine waits: the call goes on when it is resumed."""
+        recording = self.recordings.get(id(frame))
+        if recording is not None:
+            recording.yields += not frame.f_code.co_flags & _COROUTINE
+            recording.suspend()
+        known = self.callees.get(id(frame))
+        if known is not None and not frame.f_code.co_flags & _COROUTINE:
+            known[1].yields += 1
+            known[1].result = self.values.copy(value, 40)
+
+    def returned(self, frame: Any, value: Any) -> None:
+        self._ended(frame, "returned", self.values.copy(value), "")
+
+    def unwound(self, frame: Any, error: Any) -> None:
+        recording = self.recordings.get(id(frame))
+        self._ended(frame, "raised", None, error_text(error) if error is not None else "")
+        if recording is not None and error is not self._raised:
+            self._raised = error
+            self.failing = recording
+
+    def _ended(self, frame: Any, how: str, value: Any, error: str) -> None:
+        self.callee_ended(frame, value, error, is_copy=True)
+        entry = self.active.pop(id(frame), None)
+        if entry is None:
+            return
+        self.ended += 1
+        told = [entry[1], entry[2], entry[3], value if how == "returned" else None, error]
+        if len(self.first_ended) < _LISTED:
+            self.first_ended.append(told)
+        else:
+            self.last_ended.append(told)
+        recording = self.recordings.get(id(frame))
+        if recording is not None:
+            recording.is_suspended = False
+            self._finish(recording, how, value, error)
+
+    def _finish(self, recording: CallRecording, how: str, value: Any = None, error: str = "") -> None:
+        self.recordings.pop(id(recording.frame), None)
+        recording.end(how, value, error)
+        self.chosen = recording
+        if not self.keeps_newest or how == "limit":
+            self.is_done = True
+            self.engine.recording_done()
+            self.active.clear()
+            self.callees.clear()
+            self.write()
+        elif time.monotonic() - self._written_s > _WRITE_INTERVAL_S:
+            self.write()
+
+    # Events of what it calls.
+
+    def callee_started(self, frame: Any, args: Any = None) -> None:
+        if not self.recordings or len(self.callees) >= _MOST_CALLEES or id(frame) in self.callees:
+            return
+        caller = nearest_own(frame.f_back)
+        recording = self.recordings.get(id(caller)) if caller is not None else None
+        if recording is None:
+            return
+        copies = argument_copies(frame, self.values, 40) if args is None else args
+        entry = CalledRow(frame, own_name(frame.f_code), copies)
+        if recording.called(entry):
+            self.callees[id(frame)] = (recording, entry)
+
+    def callee_ended(self, frame: Any, value: Any, error: str, is_copy: bool = False) -> None:
+        known = self.callees.pop(id(frame), None)
+        if known is None:
+            return
+        entry = known[1]
+        entry.frame = None
+        entry.error = error
+        if not error and not (entry.yields and value is None):
+            entry.result = value if is_copy else self.values.copy(value, 60)
+
+    # Reading it out.
+
+    def record(self) -> dict[str, Any]:
+        """All that is known by now, as plain data."""
+        newest = max(self.recordings.values(), key=lambda it: it.number, default=None)
+        oldest = min(self.recordings.values(), key=lambda it: it.number, default=None)
+        running = newest if self.keeps_newest else oldest
+        found = self.failing if self.call == "failing" else self.chosen
+        found = found or running or self.chosen
+        told: dict[str, Any] = {"calls": self.count, "deepest": self.deepest, "mode": self.call}
+        if self.is_done and not self.engine.counts_after:
+            told["uncounted"] = True
+        if self.other_threads:
+            told["other_threads"] = self.other_threads
+        if self.where_error:
+            told["where_error"] = self.where_error
+        if self.engine.is_lost():
+            told["lost"] = True
+        if found is None:
+            return told
+        if found is running:
+            found.close_row()
+        code = found.code
+        told.update(found.as_data(), function=own_name(code), file=code.co_filename, first=code.co_firstlineno)
+        told["source"] = source_of(code)
+        if self.call == "failing" and found is not self.failing:
+            told["not_failing"] = True
+        told.update(self._all_calls())
+        return told
+
+    def _all_calls(self) -> dict[str, Any]:
+        """In the order in which they ended; and, of those that had not, the outermost and the innermost."""
+        if self.deepest < 2:
+            return {}
+        told: dict[str, Any] = {
+            "all": [_listed(it) for it in self.first_ended],
+            "all_last": [_listed(it) for it in self.last_ended],
+            "all_cut": self.ended - len(self.first_ended) - len(self.last_ended),
+        }
+        left = [[it[1], it[2], it[3], _OPEN, ""] for it in self.active.values()]
+        if left:
+            told["open"] = [_listed(it) for it in (left if len(left) <= 6 else left[:3] + left[-3:])]
+            told["open_cut"] = max(0, len(left) - 6)
+        if self.cycle:
+            told["cycle"] = self.cycle
+        return told
+
+    def _cycle(self, frame: Any) -> list[str]:
+        """The functions between two calls of this one: by which way it calls itself."""
+        names = [own_name(frame.f_code)]
+        at = nearest_own(frame.f_back)
+        while at is not None and id(at) not in self.active and len(names) < 10:
+            names.append(own_name(at.f_code))
+            at = nearest_own(at.f_back)
+        return [names[0], *reversed(names)]
+
+    def write(self) -> None:
+        """Into a private file of who asked, which is read when the run is over. A forked child leaves it alone."""
+        if not self._path or os.getpid() != self._pid:
+            return
+        self._written_s = time.monotonic()
+        data = json.dumps(self.record()).encode()
+        try:
+            file = os.open(self._path, os.O_WRONLY | os.O_TRUNC)
+        except OSError:
+            return
+        try:
+            while data:
+                data = data[os.write(file, data) :]
+        finally:
+            os.close(file)
+
+
+def _listed(entry: list[Any]) -> list[Any]:
+    number, depth, args, value, error = entry
+    shown = ", ".join("%s=%s" % (name, render(node, 40)) for name, node in args)
+    return [number, depth, shown, None if error or value is _OPEN else render(value, 60), error]
+
+
+def source_of(code: Any) -> list[list[Any]]:
+    """Its lines with their numbers, up to the last one that has code."""
+    last = last_line_of(code)
+    lines = linecache.getlines(code.co_filename)
+    numbers = range(code.co_firstlineno, min(last, code.co_firstlineno + _SOURCE_LINES) + 1)
+    return [[it, lines[it - 1].rstrip()[:160]] for it in numbers if it <= len(lines)]
+
+
+_running: list[CallTracer] = []
+
+
+def start(**options: Any) -> str:
+    """Switch it on. Called by who puts this into a program: at a stop of its debugger, or before a test."""
+    target = CallTarget(options.pop("function", ""), options.pop("file", ""), options.pop("line", 0))
+    tracer = CallTracer(target, **options)
+    tracer.start()
+    _running.append(tracer)
+    atexit.register(tracer.finish)
+    return "ok"
+
+
+def read() -> str:
+    """What is known by now, at a stop."""
+    return json.dumps(_running[-1].record()) if _running else "{}"
+
+
+def stop() -> str:
+    """Switch it off again and say what was recorded."""
+    told = read()
+    while _running:
+        _running.pop().stop()
+    return told

@@ -1,0 +1,368 @@
+"""Copies values of a running program into plain tuples, without running any of its code, and compares two copies.
+
+A value is read through the slots of its real type: the `__dict__` and `__slots__` of objects, and the built-in methods
+of containers. `__repr__`, properties, `__eq__`, `__hash__`, `__len__`, `__iter__`, `__class__` and metaclasses of the
+program are never called: they may query a database, or lie. `isinstance` is avoided, because it asks `__class__`.
+
+A copy is one of: an exact int, str or None; ("t", text); ("s", length, head); ("l", kind, length, items);
+("d", name, length, pairs); ("o", name, fields, more). Copies hold exact built-in types alone, so `==` on them is safe.
+"""
+
+from __future__ import annotations
+
+import itertools
+import operator
+import sys
+import types
+from collections import deque
+from typing import Any
+
+MAX_ITEMS = 1000
+"""Of a container, compared whole up to here; of a longer one, its ends."""
+MAX_FIELDS = 40
+MAX_DEPTH = 4
+MAX_STRING = 1000
+_END_ITEMS = 100
+_SHOWN_CHANGES = 6
+_BITS = 1200
+_MOST_TYPES = 2000
+
+_type_name: Any = type.__dict__["__name__"].__get__
+_type_mro: Any = type.__dict__["__mro__"].__get__
+_type_dict: Any = type.__dict__["__dict__"].__get__
+_type_flags: Any = type.__dict__["__flags__"].__get__
+_exception_args: Any = BaseException.__dict__["args"].__get__
+_function_name: Any = types.FunctionType.__dict__["__qualname__"].__get__
+_BRACKETS = {"list": ("[", "]"), "tuple": ("(", ")"), "set": ("{", "}"), "frozenset": ("frozenset({", "})")}
+_ELLIPSIS = ("t", "\u2026")
+_NONE = type(None)
+_HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE: made by a class statement
+# Their `__repr__` is C or the standard library's own, and holds nothing of the program.
+_SHOWN_TYPES = {
+    "datetime": ("date", "timedelta", "timezone"),
+    "decimal": ("Decimal",),
+    "fractions": ("Fraction",),
+    "uuid": ("UUID",),
+    "pathlib": ("PosixPath", "WindowsPath", "PurePosixPath", "PureWindowsPath"),
+}
+
+
+class ValueCopier:
+    """Copies values. It remembers how the fields of each type are read."""
+
+    def __init__(self) -> None:
+        self.budget = 0
+        self._types: dict[int, tuple[Any, ...]] = {}  # by id: to hash a type would ask its metaclass
+
+    def copy(self, value: Any, budget: int = 200) -> Any:
+        self.budget = budget
+        try:
+            return self._copy(value, 0, ())
+        except Exception:  # changed by another thread meanwhile, or too deep: a value is not worth the program
+            return ("t", "<%s>" % _type_name(type(value)))
+
+    def _copy(self, value: Any, depth: int, outer: tuple[int, ...]) -> Any:
+        kind = type(value)
+        if kind is int:
+            return value if value.bit_length() <= _BITS else ("t", "<int of %d bits>" % value.bit_length())
+        if kind is str:
+            return value if len(value) <= MAX_STRING else ("s", len(value), value[:MAX_STRING])
+        if kind is _NONE:
+            return None
+        if kind is bool or kind is float or kind is complex or kind is range:
+            return ("t", repr(value))
+        self.budget -= 1
+        if self.budget < 0:
+            return ("t", "<%s>" % _type_name(kind))
+        if id(value) in outer:
+            return ("t", "<itself>")
+        if depth >= MAX_DEPTH:
+            return ("t", "%s(\u2026)" % _type_name(kind))
+        return self._structure(value, kind, depth, (*outer, id(value)))
+
+    def _structure(self, value: Any, kind: type, depth: int, outer: tuple[int, ...]) -> Any:
+        if kind is list or kind is tuple:
+            return self._items(value, kind.__name__, depth, outer)
+        if kind is dict:
+            return self._pairs(value, "", depth, outer)
+        name, base, fields, names = self._type(kind)
+        if base is None:
+            return self._object(value, name, fields, depth, outer)
+        if base == "shown":
+            return ("t", repr(value))
+        if base == "namedtuple":
+            found = tuple((it, self._copy(v, depth + 1, outer)) for it, v in zip(names, tuple.__iter__(value)))
+            return ("o", name, found, 0)
+        if base == "dict":
+            return self._pairs(value, name, depth, outer)
+        if base in ("list", "tuple", "set", "frozenset", "deque"):
+            return self._items(value, base if name == base else name, depth, outer)
+        return self._plain(value, kind, base, name)
+
+    def _plain(self, value: Any, kind: type, base: str, name: str) -> Any:
+        if base == "enum":
+            found = next((read(value).get("_name_") for read in self._type(kind)[2][0]), None)
+            return ("t", "%s.%s" % (name, found if type(found) is str else "?"))
+        if base == "str":
+            text = str.__str__(value)
+            return ("s", len(text), text[:MAX_STRING]) if len(text) > MAX_STRING else ("t", "%s(%r)" % (name, text))
+        if base in ("bytes", "bytearray"):
+            exact: Any = bytes if base == "bytes" else bytearray
+            held, size = bytes(exact.__getitem__(value, slice(80))), exact.__len__(value)
+            return ("t", repr(held) + ("\u2026 (%d bytes)" % size if size > len(held) else ""))
+        if base == "number":
+            method = int.__repr__ if issubclass(kind, int) else float.__repr__
+            return ("t", "%s(%s)" % (name, method(value)))
+        if base == "error":
+            return ("t", error_text(value))
+        if base == "array":
+            return self._array(value, kind, name)
+        if base == "datetime":
+            return self._datetime(value, name)
+        if base == "function":
+            return ("t", "<function %s>" % _function_name(value))
+        return ("t", "<class %s>" % _type_name(value) if base == "class" else "<%s>" % name)
+
+    def _datetime(self, value: Any, name: str) -> Any:
+        zone, known = value.tzinfo, sys.modules["datetime"].timezone
+        if zone is None or type(zone) is known:
+            return ("t", "%s(%s)" % (name, value.isoformat()))
+        return ("t", "%s(%s \u2026)" % (name, value.replace(tzinfo=None).isoformat()))
+
+    def _array(self, value: Any, kind: type, name: str) -> Any:
+        """Of numpy: its shape, and a few numbers. Both are read by C code."""
+        shape, kind_code = value.shape, value.dtype.kind
+        size = value.size
+        shown = value.tolist() if size <= 20 and kind_code in "biuf" else "\u2026"
+        return ("t", "%s(%s, shape=%s)" % (name, shown, shape))
+
+    def _items(self, value: Any, name: str, depth: int, outer: tuple[int, ...]) -> Any:
+        kind = type(value)
+        if issubclass(kind, (list, tuple)):
+            base: Any = list if issubclass(kind, list) else tuple
+            size = base.__len__(value)
+            if size <= MAX_ITEMS:
+                items = list(base.__iter__(value))
+            else:
+                read = base.__getitem__
+                items = [*read(value, slice(_END_ITEMS)), *read(value, slice(-_END_ITEMS, None))]
+        else:
+            base = next(it for it in (set, frozenset, deque) if issubclass(kind, it))
+            size = base.__len__(value)
+            items = list(itertools.islice(base.__iter__(value), MAX_ITEMS))
+        return ("l", name, size, self._copies(items, depth, outer))
+
+    def _copies(self, items: list[Any], depth: int, outer: tuple[int, ...]) -> tuple[Any, ...]:
+        if not items:
+            return ()
+        first = type(items[0])
+        if (first is int or first is str) and all(map(operator.is_, map(type, items), itertools.repeat(first))):
+            return tuple(items)
+        found = []
+        for it in items:
+            if self.budget < 0:
+                found.append(_ELLIPSIS)
+                break
+            found.append(self._copy(it, depth + 1, outer))
+        return tuple(found)
+
+    def _pairs(self, value: Any, name: str, depth: int, outer: tuple[int, ...]) -> Any:
+        found = []
+        for key, held in list(itertools.islice(dict.items(value), MAX_ITEMS)):
+            if self.budget < 0:
+                break
+            kind = type(key)
+            found.append(
+                (key if kind is str else self._copy(key, depth + 1, outer), self._copy(held, depth + 1, outer))
+            )
+        return ("d", name, dict.__len__(value), tuple(found))
+
+    def _object(self, value: Any, name: str, fields: Any, depth: int, outer: tuple[int, ...]) -> Any:
+        dicts, slots = fields
+        found: list[tuple[Any, Any]] = []
+        more = 0
+        for read in dicts:
+            held = read(value)
+            if type(held) is not dict:
+                continue
+            for key, it in list(held.items()):
+                if type(key) is not str or key.startswith("__"):
+                    continue
+                if len(found) >= MAX_FIELDS or self.budget < 0:
+                    more += 1
+                    continue
+                found.append((key, self._copy(it, depth + 1, outer)))
+        for key, read in slots:
+            try:
+                it = read(value)
+            except AttributeError:
+                continue
+            if len(found) < MAX_FIELDS and self.budget >= 0:
+                found.append((key, self._copy(it, depth + 1, outer)))
+        return ("o", name, tuple(found), more)
+
+    def _type(self, kind: type) -> tuple[Any, ...]:
+        known = self._types.get(id(kind))
+        if known is not None:
+            return known[1:]
+        if len(self._types) >= _MOST_TYPES:
+            self._types.clear()
+        found = (_type_name(kind), _base_of(kind), _fields_of(kind), _names_of(kind))
+        self._types[id(kind)] = (kind, *found)
+        return found
+
+
+def _fields_of(kind: type) -> tuple[list[Any], list[tuple[str, Any]]]:
+    """How to read its `__dict__` and its slots: by the descriptors that Python made, not by what covers them."""
+    dicts: list[Any] = []
+    slots: list[tuple[str, Any]] = []
+    for base in reversed(_type_mro(kind)):
+        held = _type_dict(base)
+        found = held.get("__dict__")
+        if type(found) is types.GetSetDescriptorType and not dicts:
+            dicts.append(found.__get__)
+        if base is not object:
+            members = ((it, at) for it, at in held.items() if type(at) is types.MemberDescriptorType)
+            slots += [(it, at.__get__) for it, at in members if type(it) is str and not it.startswith("__")]
+    return dicts, slots
+
+
+def _names_of(kind: type) -> tuple[str, ...]:
+    found = next((_type_dict(it)["_fields"] for it in _type_mro(kind) if "_fields" in _type_dict(it)), ())
+    return found if type(found) is tuple and all(type(it) is str for it in found) else ()
+
+
+def _base_of(kind: type) -> str | None:
+    """What it is read as; None: an object with fields."""
+    if issubclass(kind, type):
+        return "class"
+    enum = sys.modules.get("enum")
+    if enum is not None and issubclass(kind, enum.Enum):
+        return "enum"
+    for base in (str, bytes, bytearray, dict, list, set, frozenset, deque):
+        if issubclass(kind, base):
+            return base.__name__
+    if issubclass(kind, tuple):
+        return "namedtuple" if _names_of(kind) else "tuple"
+    if issubclass(kind, (int, float)):
+        return "number"
+    if issubclass(kind, BaseException):
+        return "error"
+    if kind is types.FunctionType:
+        return "function"
+    return _library_base_of(kind)
+
+
+def _library_base_of(kind: type) -> str | None:
+    for module, names in _SHOWN_TYPES.items():
+        loaded = sys.modules.get(module)
+        if loaded is not None and any(vars(loaded).get(it) is kind for it in names):
+            return "shown"
+    loaded = sys.modules.get("datetime")
+    if loaded is not None and (vars(loaded).get("datetime") is kind or vars(loaded).get("time") is kind):
+        return "datetime"
+    loaded = sys.modules.get("numpy")
+    if loaded is not None and vars(loaded).get("ndarray") is kind:
+        return "array"
+    return "builtin" if kind is types.ModuleType or not _type_flags(kind) & _HEAP_TYPE else None
+
+
+def error_text(error: BaseException) -> str:
+    """Type and message of an exception, without its `__str__`."""
+    args = _exception_args(error)
+    shown = [render(ValueCopier().copy(it, 20), 160) for it in tuple.__iter__(args)][:3]
+    if len(shown) == 1 and type(args[0]) is str and not issubclass(type(error), KeyError):
+        shown = [args[0][:300]]
+    return str(_type_name(type(error))) + (": " + ", ".join(shown) if shown else "")
+
+
+# Showing a copy.
+
+
+def render(node: Any, limit: int = 120) -> str:
+    text = _text(node, limit)
+    return text if len(text) <= limit else text[: limit - 1] + "\u2026"
+
+
+def _text(node: Any, room: int) -> str:
+    if type(node) is str:
+        return repr(node) if len(node) <= room else "%r\u2026 (%d long)" % (node[: max(8, room - 16)], len(node))
+    if type(node) is int and node.bit_length() > _BITS:
+        return "<int of %d bits>" % node.bit_length()
+    if type(node) is not tuple:
+        return repr(node)
+    tag = node[0]
+    if tag == "t":
+        return str(node[1])
+    if tag == "s":
+        return "%r\u2026 (%d long)" % (node[2][: max(8, room - 16)], node[1])
+    inner = max(24, room - 24)
+    if tag == "l":
+        opened, closed = _BRACKETS.get(node[1], (node[1] + "([", "])"))
+        if node[2] == 0 and node[1] == "set":
+            return "set()"
+        closed = "," + closed if node[1] == "tuple" and node[2] == 1 else closed
+        return str(opened) + _joined((_text(it, inner) for it in node[3]), node[2], room) + str(closed)
+    if tag == "d":
+        pairs = ("%s: %s" % (_text(key, 40), _text(it, inner)) for key, it in node[3])
+        return str(node[1]) + "{" + _joined(pairs, node[2], room) + "}"
+    fields = ("%s=%s" % (key, _text(it, inner)) for key, it in node[2])
+    return str(node[1]) + "(" + _joined(fields, len(node[2]) + node[3], room) + ")"
+
+
+def _joined(texts: Any, size: int, room: int) -> str:
+    shown: list[str] = []
+    used = 0
+    for it in texts:
+        if used + len(it) > room - 24 and shown:
+            break
+        shown.append(it)
+        used += len(it) + 2
+    more = ["\u2026 (%d in all)" % size] if size > len(shown) else []
+    return ", ".join(shown + more)
+
+
+# Comparing two copies.
+
+
+def changes(path: str, old: Any, new: Any) -> list[tuple[str, Any]]:
+    """What to write to make the old value the new one: of containers and objects, the entries that differ."""
+    found = _differences(path, old, new)
+    return found if len(found) <= _SHOWN_CHANGES else [(path, new)]
+
+
+def _differences(path: str, old: Any, new: Any) -> list[tuple[str, Any]]:
+    if type(old) is not tuple or type(new) is not tuple or old[:2] != new[:2] or new[0] in ("t", "s"):
+        return [(path, new)]
+    if new[0] == "o":
+        return _entries(path, new, old[2], new[2], lambda key: "%s.%s" % (path, key))
+    if new[0] == "d":
+        return _entries(path, new, old[3], new[3], lambda key: "%s[%s]" % (path, _text(key, 40)))
+    return _list_differences(path, old, new) if new[1] == "list" else [(path, new)]
+
+
+def _entries(path: str, whole: Any, old: Any, new: Any, name: Any) -> list[tuple[str, Any]]:
+    before, after = dict(old), dict(new)
+    found: list[tuple[str, Any]] = [(name(key), ("t", "(removed)")) for key in before if key not in after]
+    kept = 0
+    for key, it in after.items():
+        if key not in before:
+            found.append((name(key), it))
+        elif before[key] != it:
+            found += _differences(name(key), before[key], it)
+        else:
+            kept += 1
+    return found if kept or len(found) <= 1 else [(path, whole)]
+
+
+def _list_differences(path: str, old: Any, new: Any) -> list[tuple[str, Any]]:
+    before, after = old[3], new[3]
+    if new[2] > old[2] and (before == after[: len(before)] or old[2] > MAX_ITEMS or new[2] > MAX_ITEMS):
+        added = new[2] - old[2]
+        return [(path + " +", ("l", "list", added, after[-added:]))] if added <= len(after) else [(path, new)]
+    if new[2] != old[2]:
+        return [(path, new)]
+    at = [it for it, pair in enumerate(zip(before, after)) if pair[0] != pair[1]]
+    if not at or len(at) > 3 or new[2] > MAX_ITEMS:
+        return [(path, new)]
+    return [it for index in at for it in _differences("%s[%d]" % (path, index), before[index], after[index])]

@@ -1,0 +1,489 @@
+"""Programs that are hard to trace, with what a trace of them must say. Plain Python 3.9 and the standard library, so
+that every interpreter on the machine can run it: `python scenarios.py` prints one line per scenario.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import collections
+import contextlib
+import enum
+import functools
+import importlib
+import json
+import sys
+import threading
+import time
+import types
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+CALLS = Path(__file__).parents[4] / "src" / "dragoman" / "debug" / "evidence" / "calls"
+MONITORING = sys.version_info >= (3, 12)
+
+
+def _load(name: str) -> Any:
+    """As the daemon puts it into a program: a package without a file."""
+    if "_scenario_calls" not in sys.modules:
+        package = types.ModuleType("_scenario_calls")
+        package.__path__ = [str(CALLS)]
+        sys.modules["_scenario_calls"] = package
+    return importlib.import_module(f"_scenario_calls.{name}")
+
+
+def traced(act: Callable[[], object], function: str, **options: Any) -> tuple[dict[str, Any], str]:
+    tracer, text = _load("call_tracer"), _load("call_text")
+    tracer.start(function=function, **options)
+    try:
+        with contextlib.suppress(Exception):
+            act()
+    finally:
+        record = json.loads(tracer.stop())
+    shown = "\n".join(text.call_lines(record))
+    assert len(shown) <= 4000, len(shown)
+    return record, shown
+
+
+class Item:
+    def __init__(self, name: str, cost: int) -> None:
+        self.name = name
+        self.cost = cost
+
+
+def price(item: Item) -> int:
+    return item.cost
+
+
+def checkout(items: list[Item], rate: int) -> int:
+    seen = {}
+    total = 0
+    for item in items:
+        total += price(item)
+        seen[item.name] = item.cost
+    return total * (1 - rate)
+
+
+def scenario_lines_changes_and_calls() -> None:
+    record, text = traced(lambda: checkout([Item("a", 20), Item("b", 30)], 3), "checkout")
+    assert "arguments: items = [Item(name='a', cost=20), Item(name='b', cost=30)], rate = 3" in text, text
+    assert "price(item=Item(name='a', cost=20)) → 20; total = 20" in text, text
+    assert "seen['b'] = 30" in text, text
+    assert text.endswith("returned -100"), text
+    assert text.count("def checkout") == 1
+    assert record["call"] == 1
+
+
+def fib(n: int) -> int:
+    if n < 2:
+        return n
+    return fib(n - 1) + fib(n - 2)
+
+
+def scenario_recursion() -> None:
+    record, text = traced(lambda: fib(8), "fib")
+    assert "fib(n=7) → 13" in text, text
+    assert "calls in the order they ended (deepest: 8)" in text, text
+    assert "(n=8) → 21" in text, text
+    assert record["all"][0][2:4] == ["n=1", "1"], record["all"]
+    assert record["all_cut"] == 67 - 24, record["all_cut"]
+
+
+def ping(n: int) -> int:
+    return pong(n + 1)
+
+
+def pong(n: int) -> int:
+    return ping(n)
+
+
+def scenario_recursion_error() -> None:
+    record, text = traced(lambda: ping(1), "ping")
+    assert "RecursionError" in text, text
+    assert "cycle: ping → pong → ping" in text, text
+    assert record["deepest"] > 100
+    assert "#1 (n=1)" in text, text
+    assert "#4" in text, text
+
+
+def numbers(count: int) -> Any:
+    for i in range(count):
+        double = i * 2
+        yield double
+
+
+def scenario_generator_is_one_call() -> None:
+    record, text = traced(lambda: list(numbers(3)), "numbers")
+    assert record["calls"] == 1
+    assert "yielded 3 values" in text, text
+    assert "double = 4" in text, text
+
+
+def scenario_generator_that_is_left() -> None:
+    def act() -> None:
+        held = numbers(5)
+        next(held)
+        next(held)
+        held.close()
+
+    record, text = traced(act, "numbers")
+    assert record["yields"] == 2, text
+    assert record["end"]["how"] in ("raised", "suspended")  # from Python 3.13 it may be closed without an event
+    assert "GeneratorExit" in text or "suspended at line" in text, text
+
+
+async def plus_one(value: int) -> int:
+    await asyncio.sleep(0)
+    return value + 1
+
+
+async def worker(value: int) -> int:
+    first = await plus_one(value)
+    await asyncio.sleep(0.001)
+    return first + await plus_one(first)
+
+
+def scenario_coroutine_is_one_call() -> None:
+    async def both() -> None:
+        await asyncio.gather(worker(3), worker(10))
+
+    record, text = traced(lambda: asyncio.run(both()), "worker")
+    assert "plus_one(value=3) → 4; first = 4" in text, text
+    assert "returned 9" in text, text
+    assert record["args"] == [["value", "3"]]
+    assert "StopIteration" not in text, text
+
+
+def broken(data: dict[str, int]) -> int:
+    first = data["a"]
+    return first + data["b"]
+
+
+def scenario_exception() -> None:
+    record, text = traced(lambda: broken({"a": 1}), "broken")
+    assert record["end"]["how"] == "raised"
+    assert "raised KeyError: 'b' at line" in text, text
+
+
+def lenient() -> int:
+    found = 0
+    try:
+        int("x")
+    except ValueError:
+        found = 3
+    return found
+
+
+def scenario_caught_exception() -> None:
+    _, text = traced(lenient, "lenient")
+    assert "! ValueError: invalid literal for int()" in text, text
+    assert text.endswith("returned 3"), text
+
+
+def summing(count: int) -> int:
+    total = 0
+    special = []
+    for i in range(count):
+        total += i
+        if i == 47:
+            special.append(i)
+    return total
+
+
+def scenario_long_loop_is_folded() -> None:
+    record, text = traced(lambda: summing(4000), "summing")
+    assert record["lines"] > 12_000
+    assert len(json.dumps(record)) < 60_000
+    assert "special += [47]" in text, text
+    assert "more steps in lines" in text, text
+    assert "i = 3999" in text, text
+    assert f"returned {sum(range(4000))}" in text, text
+    assert len(text) < 1200, text
+
+
+def endless() -> None:
+    count = 0
+    until = time.monotonic() + 3
+    while time.monotonic() < until:
+        count += 1
+        if count > 30_000:
+            break
+
+
+def scenario_limit_of_lines() -> None:
+    record, text = traced(endless, "endless", max_lines=500)
+    assert record["end"]["how"] == "limit"
+    assert "still running at line" in text, text
+    assert "count = " in text, text
+
+
+def halved(value: int) -> int:
+    return 10 // value
+
+
+def several() -> None:
+    for i in (5, 2, 1, 0):
+        halved(i)
+
+
+def scenario_choice_of_the_call() -> None:
+    assert traced(several, "halved")[0]["args"] == [["value", "5"]]
+    assert traced(several, "halved", call="2")[0]["args"] == [["value", "2"]]
+    assert traced(several, "halved", call="last")[0]["args"] == [["value", "0"]]
+    assert traced(several, "halved", where="value == 1")[0]["args"] == [["value", "1"]]
+    failing = traced(several, "halved", call="failing")
+    assert failing[0]["args"] == [["value", "0"]]
+    assert "raised ZeroDivisionError" in failing[1]
+    assert "No such call: the function was called 4 times." in traced(several, "halved", call="9")[1]
+    record, text = traced(several, "halved", where="nothing > 1")
+    assert "function" not in record
+    assert "NameError" in text
+    assert traced(several, "no_such_name")[1] == "The function was never called."
+
+
+class Base:
+    def area(self) -> int:
+        return 1
+
+
+class Square(Base):
+    def __init__(self) -> None:
+        self.side = 2
+
+    @property
+    def size(self) -> int:
+        raise AssertionError("a property was read")
+
+    def area(self) -> int:
+        self.side += 1
+        return self.side
+
+
+class Plain(Base):
+    pass
+
+
+def scenario_methods_and_lines() -> None:
+    def act() -> None:
+        Base().area()
+        Square().area()
+        Plain().area()
+
+    assert "self.side = 3" in traced(act, "Square.area")[1]
+    assert "returned 1" in traced(act, "Plain.area")[1]
+    line = Square.area.__code__.co_firstlineno + 1
+    record, text = traced(act, "", file=__file__, line=line)
+    assert "self = Square(side=2)" in text, (record, text)
+
+
+def scenario_closure_decorator_and_comprehension() -> None:
+    count = 1
+
+    def counted(inner: Any) -> Any:
+        @functools.wraps(inner)
+        def wrapper(*args: Any) -> Any:
+            return inner(*args)
+
+        return wrapper
+
+    @counted
+    def body(step: int) -> list[int]:
+        nonlocal count
+        count += step
+        return [price(Item(str(i), i)) for i in range(step)]
+
+    _, text = traced(lambda: body(2), "body")
+    assert "closure: count = 1" in text, text
+    assert "count = 3" in text, text
+    assert "price(item=Item(name='1', cost=1)) → 1" in text, text
+    assert text.endswith("returned [0, 1]"), text
+    assert "args = (2,)" in traced(lambda: body(2), "wrapper")[1]
+
+
+def scenario_exec() -> None:
+    scope: dict[str, Any] = {}
+    exec("def made(a):\n    b = a + 1\n    return b\n", scope)
+    _, text = traced(lambda: scope["made"](4), "made")
+    assert "b = 5" in text, text
+    assert text.endswith("returned 5"), text
+
+
+def counted_sum(name: str, barrier: threading.Barrier) -> int:
+    total = 0
+    barrier.wait(5)
+    for i in range(3):
+        total += i
+    barrier.wait(5)
+    return total
+
+
+def scenario_threads_are_counted() -> None:
+    barrier = threading.Barrier(3)
+
+    def act() -> None:
+        threads = [threading.Thread(target=counted_sum, args=(str(it), barrier)) for it in range(2)]
+        for it in threads:
+            it.start()
+        counted_sum("main", barrier)
+        for it in threads:
+            it.join(5)
+
+    record, text = traced(act, "counted_sum")
+    assert "returned 3" in text, text
+    assert record["lines"] == 1 + 1 + 4 + 3 + 1 + 1, text
+    assert record["other_threads"] == 2, record
+
+
+class AlarmError(Exception):
+    pass
+
+
+class HostileType(type):
+    def __instancecheck__(cls, it: object) -> bool:
+        raise AlarmError
+
+    def __subclasscheck__(cls, it: type) -> bool:
+        raise AlarmError
+
+    def __hash__(cls) -> int:
+        raise AlarmError
+
+    def __eq__(cls, other: object) -> bool:
+        raise AlarmError
+
+    def __getattribute__(cls, name: str) -> Any:
+        raise AlarmError
+
+
+def _alarm(*_: Any) -> Any:
+    touched.append(1)
+    raise AlarmError
+
+
+touched: list[int] = []
+NAMES = ("repr", "str", "len", "iter", "eq", "hash", "getattribute", "getitem", "bool", "contains", "getattr", "dir")
+HOSTILE = {f"__{name}__": _alarm for name in NAMES}
+HostileObject: Any = HostileType(
+    "HostileObject", (), {**HOSTILE, "__class__": property(_alarm), "__slots__": ("a", "b")}
+)
+HostileDict: Any = type(
+    "HostileDict", (dict,), {**HOSTILE, "items": _alarm, "keys": _alarm, "__class__": property(_alarm)}
+)
+HostileList = type("HostileList", (list,), {**HOSTILE, "copy": _alarm})
+HostileText = type("HostileText", (str,), HOSTILE)
+HostileNumber = type("HostileNumber", (int,), HOSTILE)
+HostileFields = type("HostileFields", (), {**HOSTILE, "__dict__": property(_alarm)})
+
+
+class Lie:
+    __class__ = property(_alarm)  # type: ignore[assignment]
+
+
+class LoudError(Exception):
+    def __str__(self) -> str:
+        touched.append(1)
+        return "loud"
+
+
+def receives(it: Any, other: Any) -> Any:
+    held = [it]
+    by_name = {"it": it}
+    return (held, by_name, other)
+
+
+def scenario_hostile_objects_are_not_called() -> None:
+    made: Any = object.__new__(HostileObject)
+    object.__setattr__(made, "a", 41)
+    mapping: Any = dict.__new__(HostileDict)
+    dict.__setitem__(mapping, "k", 7)
+    values = [made, mapping, list.__new__(HostileList), str.__new__(HostileText, "x"), int.__new__(HostileNumber, 5)]
+    values += [object.__new__(HostileFields), Lie(), LoudError("quiet"), HostileObject]
+    touched.clear()
+    for value in values:
+        record, text = traced(functools.partial(receives, value, values), "receives")
+        assert record["end"]["how"] == "returned", (type(value), record)
+        assert touched == [], text
+    text = traced(lambda: receives(made, mapping), "receives")[1]
+    assert "it = HostileObject(a=41)" in text, text
+    assert "other = HostileDict{'k': 7}" in text, text
+    assert touched == []
+
+
+class Colour(enum.Enum):
+    RED = 1
+
+
+Point = collections.namedtuple("Point", "x y")
+
+
+def shows(*values: Any) -> None:
+    pass
+
+
+def scenario_values_are_short_and_finite() -> None:
+    cycle: list[Any] = [1]
+    cycle.append(cycle)
+    huge = dict.fromkeys(range(100_000), 0)
+    began = time.monotonic()
+    many = [cycle, huge, list(range(1_000_000)), "x" * 5_000_000, 10**5000, Colour.RED, Point(1, 2), b"y" * 1000]
+    texts = [traced(functools.partial(shows, it), "shows")[1] for it in many]
+    assert time.monotonic() - began < 5
+    assert "[1, <itself>]" in texts[0], texts[0]
+    assert "(100000 in all)" in texts[1], texts[1]
+    assert "(1000000 in all)" in texts[2], texts[2]
+    assert "(5000000 long)" in texts[3], texts[3]
+    assert "Colour.RED" in texts[5], texts[5]
+    assert "Point(x=1, y=2)" in texts[6], texts[6]
+    assert all(len(it) < 700 for it in texts)
+
+
+def grows() -> int:
+    rows = [[0, 0], [0, 0]]
+    rows[1][0] = 5
+    rows.append([9])
+    rows[0], rows[1] = rows[1], rows[0]
+    by = {"a": {"deep": [1]}, "keep": 1}
+    by["a"]["deep"].append(2)  # type: ignore[index]
+    del by["keep"]
+    return len(rows)
+
+
+def scenario_only_changed_entries() -> None:
+    _, text = traced(grows, "grows")
+    assert ": rows[1][0] = 5" in text, text
+    assert ": rows += [[9]]" in text, text
+    assert ": by['a']['deep'] += [2]" in text, text
+    assert ": by['keep'] = (removed)" in text, text
+
+
+def scenario_ten_thousand_lines() -> None:
+    began = time.monotonic()
+    record, _ = traced(lambda: summing(3400), "summing")
+    assert time.monotonic() - began < 3
+    assert record["lines"] > 10_000
+
+
+def scenario_very_long_function() -> None:
+    """Not longer: `sys.monitoring` of Python 3.12 searches the whole function at each line."""
+    body = "\n".join(f"    v{it % 7} = {it}" for it in range(1500))
+    scope: dict[str, Any] = {}
+    exec(f"def wide():\n{body}\n    return v1\n", scope)
+    record, text = traced(scope["wide"], "wide")
+    assert record["lines"] == 1501
+    assert "v1 = 1499" in text, text
+
+
+def scenario_nothing_stays_on() -> None:
+    traced(lambda: fib(3), "fib")
+    assert sys.gettrace() is None
+    if MONITORING:
+        tools = [sys.monitoring.get_tool(it) for it in range(6)]  # type: ignore[attr-defined]
+        assert "dragoman trace_call" not in tools
+
+
+SCENARIOS = [value for name, value in sorted(globals().items()) if name.startswith("scenario_")]
+
+if __name__ == "__main__":
+    for scenario in SCENARIOS:
+        scenario()
+        print(scenario.__name__)

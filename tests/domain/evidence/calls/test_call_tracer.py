@@ -1,0 +1,59 @@
+"""The tracer inside the program, on this Python and on every other one that is installed."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from dragoman.debug.evidence.calls.call_text import call_lines
+from tests.domain.evidence.calls import scenarios
+
+
+@pytest.mark.parametrize("scenario", scenarios.SCENARIOS, ids=lambda it: it.__name__)
+def test_what_a_call_did_is_recorded(scenario: Callable[[], None]) -> None:
+    scenario()
+
+
+def other_pythons() -> list[str]:
+    """From 3.9 on, one of each version, apart from the one that runs this."""
+    found: dict[str, str] = {}
+    for minor in range(9, 16):
+        version = f"3.{minor}"
+        installed = sorted(Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")).glob(f"versions/{version}.*"))
+        path = str(installed[-1] / "bin" / "python") if installed else shutil.which(f"python{version}")
+        if path and minor != sys.version_info.minor:
+            found[version] = path
+    return list(found.values())
+
+
+@pytest.mark.parametrize("python", other_pythons())
+def test_every_installed_python_records_the_same(python: str) -> None:
+    told = subprocess.run([python, scenarios.__file__], capture_output=True, text=True, timeout=50, check=False)
+    if "No version is set" in told.stderr:
+        pytest.skip("a name without an interpreter")
+    assert told.returncode == 0, told.stderr[-3000:]
+    assert told.stdout.count("scenario_") == len(scenarios.SCENARIOS)
+
+
+def test_an_answer_never_has_more_than_its_limit() -> None:
+    long = "v" * 400
+    row = {"line": 1, "changes": [[f"name{it}", long] for it in range(20)], "calls": [["f", long, long, "", 0]] * 4}
+    record = {
+        "function": "f", "file": "/a/b.py", "first": 1, "call": 1, "calls": 1, "lines": 200, "args": [["a", long]] * 20,
+        "rows": [{**row, "line": it} for it in range(200)], "source": [[it, long] for it in range(1, 300)],
+        "end": {"how": "returned", "line": 3, "value": long}, "deepest": 9, "all": [[1, 1, long, long, ""]] * 24,
+    }  # fmt: skip
+    for limit in (4000, 1500, 600):
+        lines = call_lines(record, limit=limit)
+        assert sum(len(it) + 1 for it in lines) <= limit
+
+
+def test_words_go_through_the_translator() -> None:
+    found = call_lines({"calls": 0}, lambda template, **values: template.upper())
+    assert found == ["THE FUNCTION WAS NEVER CALLED."]
