@@ -376,7 +376,7 @@ HostileFields = type("HostileFields", (), {**HOSTILE, "__dict__": property(_alar
 
 
 class Lie:
-    __class__ = property(_alarm)  # type: ignore[assignment]
+    __class__ = property(_alarm)
 
 
 class LoudError(Exception):

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from dragoman.debug.evidence.calls.call_text import call_lines
-from tests.domain.evidence.calls import scenarios
+from tests.debug.evidence.calls import scenarios
 
 
 @pytest.mark.parametrize("scenario", scenarios.SCENARIOS, ids=lambda it: it.__name__)
