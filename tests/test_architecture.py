@@ -85,7 +85,7 @@ def test_no_module_is_too_long_to_read() -> None:
     assert {path: number for path, number in lines.items() if number > MOST_LINES} == {}
 
 
-def test_a_class_name_stands_for_one_thing() -> None:
+def test_a_class_name_means_one_thing() -> None:
     found = defaultdict(list)
     for path, tree in modules().items():
         for node in tree.body:

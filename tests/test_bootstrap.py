@@ -214,7 +214,7 @@ def test_a_machine_without_a_new_node_builds_the_page_with_one_from_a_package(
     assert hook.dependencies() == ([] if is_enough else page_packages())
 
 
-def test_a_package_without_the_page_is_not_built_and_the_reason_is_told(
+def test_a_package_without_the_page_is_not_built_and_the_reason_is_reported(
     hook: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with_node(tmp_path, monkeypatch, "v18.20.4")

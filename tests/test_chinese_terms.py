@@ -94,7 +94,7 @@ def wrong_marks(chinese: str) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("where", sorted(catalogues()))
-def test_one_word_stands_for_one_idea(where: str) -> None:
+def test_one_word_means_one_idea(where: str) -> None:
     assert [fault for pair in catalogues()[where].items() for fault in wrong_words(*pair)] == []
 
 

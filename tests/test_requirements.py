@@ -219,7 +219,7 @@ def test_a_proved_requirement_may_not_stay_pending() -> None:
     assert faults == ["requirement area:topic:name: test_a.py:1 proves it, so it is no longer pending"]
 
 
-def test_a_faulty_mark_is_told_and_proves_nothing() -> None:
+def test_a_faulty_mark_is_reported_and_proves_nothing() -> None:
     faults = proof_faults(manifest_with(pending=True), [Naming("test_a.py:1", (), "helper is not a test")])
     assert faults == ["test_a.py:1: helper is not a test"]
 

@@ -39,7 +39,7 @@ def test_what_fails_alone_too_fails_the_run_though_it_is_in_the_list() -> None:
     assert (verdict.broken, verdict.known, verdict.passed) == ([NAMES[0]], [], False)
 
 
-def test_what_failed_while_the_machine_stood_still_is_named_apart_and_counts_as_none() -> None:
+def test_what_failed_while_the_machine_stalled_is_named_apart_and_does_not_count() -> None:
     verdict = judge(failed(*NAMES, stalled=True), set(), [])
     assert (verdict.stalled, verdict.new, verdict.passed) == (NAMES, [], True)
     assert not judge(failed(*NAMES, stalled=True), {NAMES[0]}, []).passed

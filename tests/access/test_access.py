@@ -63,7 +63,7 @@ def test_rotation_refuses_the_old_token_at_once_and_leaves_the_others(tokens: To
     assert tokens.accepts("gateway", other)
 
 
-def test_a_token_whose_file_is_gone_is_made_anew_and_the_rest_kept(tmp_path: Path) -> None:
+def test_a_token_without_its_file_is_made_anew_and_the_rest_kept(tmp_path: Path) -> None:
     folder = tmp_path / "state" / "tokens"
     before = Tokens(folder)
     (folder / "mcp").unlink()
@@ -72,7 +72,7 @@ def test_a_token_whose_file_is_gone_is_made_anew_and_the_rest_kept(tmp_path: Pat
     assert [after.of(it) for it in PURPOSES[1:]] == [before.of(it) for it in PURPOSES[1:]]
 
 
-def test_tokens_of_the_one_file_of_before_are_kept_and_that_file_is_gone(tmp_path: Path) -> None:
+def test_tokens_of_the_earlier_single_file_are_kept_and_that_file_is_gone(tmp_path: Path) -> None:
     old = tmp_path / "state" / "tokens.json"
     old.parent.mkdir(mode=0o700)
     old.write_text(json.dumps({"mcp": "kept", "page": "kept-too"}))

@@ -30,7 +30,7 @@ def test_a_client_token_is_accepted_for_its_purpose_also_after_a_restart(folder:
     assert stat.S_IMODE((folder / "clients/mcp").stat().st_mode) == 0o700
 
 
-def test_the_tokens_of_before_go_on_as_the_default_ones(folder: Path) -> None:
+def test_earlier_tokens_become_the_default_ones(folder: Path) -> None:
     folder.mkdir(parents=True, mode=0o700)
     (folder / "mcp").write_text("of-before\n")
     (folder / "mcp").chmod(0o600)

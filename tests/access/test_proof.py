@@ -87,7 +87,7 @@ def test_nothing_is_proved_to_who_dialled_elsewhere_or_names_no_key(changed: dic
 
 
 @pytest.mark.parametrize("said", ["", "{", "[]", "null", "{}", "\ud800", "[" * 5000, " " * MESSAGE_CAP + opening()])
-def test_what_is_no_message_proves_nothing(said: str) -> None:
+def test_what_is_not_a_message_proves_nothing(said: str) -> None:
     with pytest.raises(UnprovedError):
         handshake().open(said)
     daemon = handshake()
@@ -136,7 +136,7 @@ def test_a_field_cannot_grow_into_its_neighbour() -> None:
 
 
 @pytest.mark.parametrize("cut", [0, 1, 32, 63])
-def test_a_truncated_proof_is_none(cut: int) -> None:
+def test_a_truncated_proof_is_refused(cut: int) -> None:
     daemon = handshake()
     whole = seen(daemon.open(opening())).mac("a secret", "client")
     with pytest.raises(UnprovedError):

@@ -151,7 +151,7 @@ async def test_what_earlier_agents_left_gives_way_after_a_day_the_oldest_first(t
         assert refused.value.code == "too_many_surfaces"
 
 
-async def test_an_action_carries_what_was_typed_and_is_told_to_its_drawer_once(tmp_path: Path) -> None:
+async def test_an_action_carries_what_was_typed_and_is_reported_to_its_drawer_once(tmp_path: Path) -> None:
     async with studio(tmp_path) as (canvas, journal):
         await drawn(canvas)
         told: list[Any] = []
@@ -169,7 +169,7 @@ async def test_an_action_carries_what_was_typed_and_is_told_to_its_drawer_once(t
         assert [(event.body["id"], event.body["by"]) for event in recorded] == [(taken.id, "page")]
 
 
-async def test_of_two_who_listen_one_is_told(tmp_path: Path) -> None:
+async def test_one_of_two_listeners_gets_it(tmp_path: Path) -> None:
     async with studio(tmp_path) as (canvas, _):
         await drawn(canvas)
         told: list[list[Any]] = []
@@ -209,7 +209,7 @@ async def test_what_could_not_be_passed_on_is_the_next_again_and_no_younger(tmp_
         assert await canvas.actions("a", within_s=0) == []
 
 
-async def test_what_nobody_was_told_yet_outlives_the_daemon_and_what_was_told_is_told_once(tmp_path: Path) -> None:
+async def test_undelivered_actions_outlive_the_daemon_and_delivered_ones_are_delivered_once(tmp_path: Path) -> None:
     clock = VirtualClock()
     async with studio(tmp_path, clock) as (canvas, _):
         for drawer in ("a", "b", "gone"):
@@ -251,7 +251,7 @@ async def test_what_is_older_than_an_hour_is_gone_from_the_store_too(tmp_path: P
         assert await kept_in(journal) == []
 
 
-async def test_a_disk_that_takes_nothing_ends_nobody_who_is_told_or_puts_back(
+async def test_a_full_disk_ends_nobody_who_is_notified_or_restores(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def full(*_: Any, **__: Any) -> None:
@@ -266,7 +266,7 @@ async def test_a_disk_that_takes_nothing_ends_nobody_who_is_told_or_puts_back(
             await canvas.put_back(taken)
 
 
-async def test_who_is_broken_off_while_it_is_told_leaves_it_for_the_next(
+async def test_a_reader_that_is_cut_off_leaves_the_event_for_the_next(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with studio(tmp_path) as (canvas, journal):
@@ -311,7 +311,7 @@ async def test_questions_of_an_earlier_life_are_taken_away_and_those_of_this_one
         assert told == [{"drawer": "a", "surface": "asked", "by": "dragoman"}]
 
 
-async def test_that_surfaces_were_forgotten_is_told_without_their_names(tmp_path: Path) -> None:
+async def test_that_surfaces_were_forgotten_is_reported_without_their_names(tmp_path: Path) -> None:
     async with studio(tmp_path) as (canvas, journal):
         await drawn(canvas)
         await journal.forget(EverythingScope())
@@ -360,7 +360,7 @@ async def test_kept_actions_are_bounded_and_the_oldest_go(tmp_path: Path) -> Non
         assert first.id not in ids
 
 
-async def test_a_drawer_hears_of_its_own_surfaces_and_a_colleague_by_their_name(tmp_path: Path) -> None:
+async def test_an_agent_gets_actions_of_its_own_surfaces_and_others_by_name(tmp_path: Path) -> None:
     async with studio(tmp_path) as (canvas, _):
         await drawn(canvas)
         await canvas.act("a", "s", "go", by="page")
@@ -377,7 +377,7 @@ async def test_a_drawer_hears_of_its_own_surfaces_and_a_colleague_by_their_name(
         ("Form", {"fields": [{"name": "n"}]}, {"values": {"n": "1"}}, "onSubmit", {"values": {"n": "1"}}),
     ],
 )
-async def test_our_components_tell_what_was_chosen_under_the_names_of_the_document(
+async def test_our_components_report_what_was_chosen_under_the_names_of_the_document(
     tmp_path: Path, kind: str, properties: dict[str, Any], details: dict[str, Any], event: str, context: dict[str, Any]
 ) -> None:
     async with studio(tmp_path) as (canvas, _):
@@ -419,7 +419,7 @@ async def test_a_person_may_close_a_surface(tmp_path: Path) -> None:
         assert canvas.surfaces() == ()
 
 
-async def test_what_was_forgotten_is_no_longer_shown_nor_told(tmp_path: Path) -> None:
+async def test_what_was_forgotten_is_no_longer_shown_nor_reported(tmp_path: Path) -> None:
     async with studio(tmp_path) as (canvas, journal):
         await drawn(canvas, "a")
         await drawn(canvas, "b")
@@ -455,7 +455,7 @@ SECRET = {"component": "TextField", "label": "Pin", "variant": "obscured"}
         (["each", "go"], "/all/0/pin", {"everything": {"path": "/"}}),
     ],
 )
-async def test_what_is_typed_into_an_obscured_field_is_kept_while_the_daemon_lives_and_in_no_file(
+async def test_what_is_typed_into_an_obscured_field_is_kept_while_the_daemon_runs_and_in_no_file(
     tmp_path: Path, children: list[str], place: str, context: dict[str, Any]
 ) -> None:
     components: list[dict[str, Any]] = [

@@ -39,7 +39,7 @@ async def turns(count: int = 20) -> None:
         await anyio.lowlevel.checkpoint()
 
 
-async def test_no_answer_in_five_minutes_is_no() -> None:
+async def test_no_answer_in_five_minutes_is_a_refusal() -> None:
     wanted: list[PendingApproval] = []
     settled: list[tuple[str, bool]] = []
     approvals = Approvals(wanted.append, lambda it, allowed: settled.append((it.id, allowed)))
@@ -121,7 +121,7 @@ async def test_leave_that_does_not_last_is_asked_for_each_time() -> None:
     assert len(wanted) == 2
 
 
-async def test_leave_for_a_tool_whatever_it_calls_itself_is_no_trust_in_a_folder() -> None:
+async def test_permission_for_a_tool_is_not_trust_in_a_folder() -> None:
     wanted: list[PendingApproval] = []
     approvals = Approvals(wanted.append)
     given: list[bool] = []

@@ -53,7 +53,7 @@ def test_what_has_names_passes_as_it_came() -> None:
     assert on_event(it, {**TEXT, "runId": "other"}) == [("other", "acp:one")]
 
 
-def test_a_name_that_is_empty_counts_as_none_and_nothing_else_of_an_event_is_touched() -> None:
+def test_an_empty_name_does_not_count_and_nothing_else_of_an_event_is_touched() -> None:
     it = running(("key", "acp:one"))
     payload = {**TEXT, "runId": None, "sessionKey": "", "more": [{"runId": "inner"}]}
     (told,) = it.on_event(frame(payload))
@@ -63,7 +63,7 @@ def test_a_name_that_is_empty_counts_as_none_and_nothing_else_of_an_event_is_tou
 
 
 @pytest.mark.parametrize("params", [None, UNSET, 5, [], {"idempotencyKey": 7}, Raw(b"[]"), Raw(b'{"sessionKey":5}')])
-def test_a_request_of_another_shape_is_no_message(params: Any) -> None:
+def test_a_request_of_another_shape_is_not_a_message(params: Any) -> None:
     assert RunAttribution().requested("chat.send", params) == ""
 
 

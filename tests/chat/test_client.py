@@ -127,7 +127,7 @@ async def test_a_device_token_is_kept_and_used_when_the_shared_one_is_no_longer_
         ({}, "invalid connect params: at root: unexpected property 'x'", "paused"),
     ],
 )
-async def test_what_only_a_person_can_cure_is_told_and_not_retried(
+async def test_what_only_a_person_can_fix_is_reported_and_not_retried(
     tmp_path: Path, details: dict[str, Any], message: str, state: str
 ) -> None:
     async with line(tmp_path, refusing("INVALID_REQUEST", message, **details), token="t") as it:
@@ -214,7 +214,7 @@ async def test_a_gateway_that_stops_is_come_back_to_when_it_says(tmp_path: Path,
         assert "stopping or restarting" in str(lost.hint)
 
 
-def test_every_way_to_stand_without_a_connection_says_why_and_what_to_do() -> None:
+def test_every_way_to_be_without_a_connection_says_why_and_what_to_do() -> None:
     error = GatewayError(code="INVALID_REQUEST", message="no")
     verdicts = [RetryAdvice("pause", reason) for reason in ("PAIRING_REQUIRED", "AUTH_TOKEN_MISMATCH", "OTHER")]
     every = [
@@ -259,7 +259,7 @@ async def test_after_ten_attempts_it_says_so_and_connects_only_when_asked(tmp_pa
         await it.until(lambda: it.gateway.visits > 11)
 
 
-async def test_nobody_there_is_told_with_the_address(tmp_path: Path) -> None:
+async def test_nobody_there_is_reported_with_the_address(tmp_path: Path) -> None:
     async with line(tmp_path, welcomes, url="ws://127.0.0.1:1") as it:
         await it.until(lambda: it.client.gateway_status.code == "gateway_unreachable")
         assert "ws://127.0.0.1:1" in str(it.client.gateway_status.reason)
@@ -343,7 +343,7 @@ async def test_a_gateway_that_goes_silent_is_left_after_two_ticks(tmp_path: Path
         assert codes[0] == 4000
 
 
-async def test_events_are_passed_on_and_a_gap_is_told_before_what_showed_it(tmp_path: Path) -> None:
+async def test_events_are_passed_on_and_a_gap_is_reported_before_what_showed_it(tmp_path: Path) -> None:
     async def script(visit: Visit) -> None:
         await visit.welcome()
         await visit.event("chat", {"n": 1})
@@ -357,7 +357,7 @@ async def test_events_are_passed_on_and_a_gap_is_told_before_what_showed_it(tmp_
 
 
 @pytest.mark.parametrize("frame", ['{"type": "req", "id": "1", "method": "x"}', '{"type":', "[" * 200_000])
-async def test_what_is_no_gateway_is_left_for_a_person_to_look_at(tmp_path: Path, frame: str) -> None:
+async def test_what_is_not_a_gateway_is_left_for_a_person_to_look_at(tmp_path: Path, frame: str) -> None:
     async def script(visit: Visit) -> None:
         await visit.socket.send(frame)
         await visit.stay()
@@ -367,7 +367,7 @@ async def test_what_is_no_gateway_is_left_for_a_person_to_look_at(tmp_path: Path
         assert it.gateway.visits == 1
 
 
-async def test_a_damaged_key_is_told_and_not_replaced(tmp_path: Path) -> None:
+async def test_a_damaged_key_is_reported_and_not_replaced(tmp_path: Path) -> None:
     (tmp_path / "identity").mkdir(mode=0o700)
     key = tmp_path / "identity" / "device.key"
     key.write_text("damaged")

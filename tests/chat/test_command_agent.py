@@ -205,7 +205,7 @@ async def test_trust_is_asked_of_the_person_who_wants_to_run_something_and_of_no
     assert len(box.called) == (is_person and answer)
 
 
-def test_every_command_stands_in_one_group_of_the_help() -> None:
+def test_every_command_is_in_one_group_of_the_help() -> None:
     assert sorted(name for _, names in COMMAND_GROUPS for name in names) == sorted(SLASH_COMMANDS)
 
 
@@ -292,7 +292,7 @@ async def test_files_of_the_folder_are_completed_for_commands_that_take_one(tmp_
     assert await offered("/start no/") == await offered("/break sh", "") == await offered("/start a\0/") == []
 
 
-async def test_a_file_whose_name_is_no_text_or_hides_something_is_not_completed(tmp_path: Path) -> None:
+async def test_a_file_name_that_is_not_text_or_hides_something_is_not_completed(tmp_path: Path) -> None:
     for name in (b"x-\xff.py", b"x-\n.py", "x-\u202e.py".encode(), "x-\u5f20.py".encode()):
         (tmp_path / os.fsdecode(name)).touch()
     assert await CommandAgent(Box(TOOLS)).complete("/start x", "en", str(tmp_path)) == [("/start x-\u5f20.py", "")]

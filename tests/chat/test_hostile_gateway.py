@@ -51,7 +51,7 @@ async def _a_request(visit: Visit) -> None:
 
 
 @pytest.mark.parametrize("script", [_two_challenges, _a_request])
-async def test_frames_in_the_wrong_order_are_no_gateways(tmp_path: Path, script: Any) -> None:
+async def test_frames_in_the_wrong_order_are_refused(tmp_path: Path, script: Any) -> None:
     async with line(tmp_path, script) as it:
         assert (await it.until_state("paused")).code == "not_a_gateway"
 
@@ -70,7 +70,7 @@ async def test_an_answer_to_nothing_before_the_challenge_opens_nothing(tmp_path:
         assert it.client.hello is None
 
 
-async def test_what_is_replayed_is_heard_once_and_an_answer_again_settles_nothing(tmp_path: Path) -> None:
+async def test_what_is_replayed_counts_once_and_a_second_answer_settles_nothing(tmp_path: Path) -> None:
     async def script(visit: Visit) -> None:
         await visit.welcome()
         asked = await visit.expect("health")

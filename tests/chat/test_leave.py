@@ -165,7 +165,7 @@ def test_where_a_name_alone_calls_a_member_is_asked_for(tool: str, arguments: di
     assert approval_for(tool, arguments) is not None
 
 
-def test_where_a_name_alone_calls_what_is_no_member_is_looked_at_as_ever() -> None:
+def test_where_a_name_alone_calls_what_is_not_a_member_is_looked_at_as_ever() -> None:
     for expression in ("total > 3.14", "Shop::VAT", "rows[0]", "'a' == b"):
         assert approval_for("evaluate_expression", {"expression": expression}, evaluators=BARE) is None
     points = [{"file_path": "app.x", "line_text": "a.b", "expressions": ["total"]}]

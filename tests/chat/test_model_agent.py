@@ -281,21 +281,21 @@ async def test_each_limit_ends_the_run_and_says_which(
     ("steps", "words"),
     [([Refuses(401)], "key"), ([Refuses(500)], "failed"), ([Says(["half"]), Cuts()], "cut off")],
 )
-async def test_a_model_that_fails_is_told_in_words(tmp_path: Path, steps: list[Step], words: str) -> None:
+async def test_a_model_that_fails_is_reported_in_words(tmp_path: Path, steps: list[Step], words: str) -> None:
     async with office(tmp_path, steps) as it:
         end = await it.ask("why?")
         assert end.outcome == "error"
         assert words in end.stop_reason
 
 
-async def test_arguments_that_are_no_json_go_back_to_the_model(tmp_path: Path) -> None:
+async def test_arguments_that_are_not_json_go_back_to_the_model(tmp_path: Path) -> None:
     broken: list[Step] = [Calls("evaluate_expression", ['{"expression": ']), Ends("tool_calls")]
     async with office(tmp_path, broken, [Says(["sorry"]), Ends()]) as it:
         assert (await it.ask("look")).outcome == "final"
         assert it.box.called == []
 
 
-async def test_two_runs_at_once_do_not_hear_each_other(tmp_path: Path) -> None:
+async def test_two_runs_at_once_do_not_get_each_others_events(tmp_path: Path) -> None:
     async with office(tmp_path, [Says(["one"]), Waits(), Ends()], [Says(["two"]), Waits(), Ends()]) as it:
         await it.runs.send("a", "1", run_id="r1", by="page")
         await it.runs.send("b", "2", run_id="r2", by="page")

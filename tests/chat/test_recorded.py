@@ -91,7 +91,7 @@ def shaped(frame: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(("name", "number"), CASES, ids=str)
-async def test_what_a_real_gateway_said_is_heard(tmp_path: Path, name: str, number: int) -> None:
+async def test_the_messages_of_a_real_gateway_are_read(tmp_path: Path, name: str, number: int) -> None:
     socket = sockets(name)[number]
     replay = Replay(socket)
     with anyio.fail_after(30):

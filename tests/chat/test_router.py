@@ -69,7 +69,7 @@ async def told(listening: EventSubscription, count: int) -> list[Any]:
 
 @pytest.mark.requirement("chat:client:event-path", "chat:client:subscribe-events")
 @pytest.mark.parametrize("name", ["v3-11a-tool-run-sender-tool-events", "v4-21-chat"])
-async def test_a_recorded_run_is_told_once_however_often_it_came(name: str) -> None:
+async def test_a_recorded_run_is_reported_once_however_often_it_came(name: str) -> None:
     async with routed() as places:
         with places.router.subscribe() as once, places.router.subscribe() as other:
             for it in [*event_frames(name), *event_frames(name)]:
@@ -143,7 +143,7 @@ async def test_lost_frames_and_a_new_connection_are_gaps() -> None:
             assert [type(it) for it in await told(on_event, 2)] == [ChatGap, ChatGap]
 
 
-async def test_a_reader_that_is_too_slow_is_told_a_gap_and_goes_on() -> None:
+async def test_a_reader_that_is_too_slow_gets_a_gap_and_continues() -> None:
     async with routed() as places:
         with places.router.subscribe() as slow:
             for number in range(UNREAD_AT_MOST + 2):
@@ -155,7 +155,7 @@ async def test_a_reader_that_is_too_slow_is_told_a_gap_and_goes_on() -> None:
             assert second.run_id == f"r{UNREAD_AT_MOST + 1}"
 
 
-async def test_who_listens_is_told_when_there_will_be_nothing_more() -> None:
+async def test_listeners_learn_when_there_will_be_nothing_more() -> None:
     async with routed() as places:
         with places.router.subscribe() as on_event:
             places.router.on_event(frame({"runId": "r", "kind": "text_delta", "content": "last"}))

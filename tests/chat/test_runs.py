@@ -161,7 +161,7 @@ async def test_a_run_that_fails_ends_with_the_reason_and_the_next_one_runs(
         assert [(row.role, row.text, row.error) for row in rows[1::2]] == [("assistant", "", reason)] * 2
 
 
-async def test_each_run_has_one_end_and_nothing_is_told_after_it(tmp_path: Path) -> None:
+async def test_each_run_has_one_end_and_nothing_is_reported_after_it(tmp_path: Path) -> None:
     voices: list[RunOutput] = []
 
     async def script(asked: AgentRequest, voice: RunOutput) -> None:
@@ -174,7 +174,7 @@ async def test_each_run_has_one_end_and_nothing_is_told_after_it(tmp_path: Path)
         assert [type(event) for event in it.told] == [Done]
 
 
-async def test_text_and_tools_stand_in_their_order(tmp_path: Path) -> None:
+async def test_text_and_tools_are_in_their_order(tmp_path: Path) -> None:
     async def script(asked: AgentRequest, voice: RunOutput) -> None:
         voice.say("Let me look.")
         voice.begin_tool("t1", "get_source", input={"line": 1})

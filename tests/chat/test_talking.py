@@ -86,7 +86,7 @@ def is_over(it: Conversation) -> bool:
 
 
 @pytest.mark.requirement("chat:client:send-path")
-async def test_the_answer_is_told_as_it_comes_and_others_runs_are_not() -> None:
+async def test_the_answer_is_delivered_as_it_comes_and_other_runs_are_not() -> None:
     async with conversation({"status": "started"}) as it:
         it.router.on_event(frame({"runId": "another", "sessionKey": "main", "kind": "text_delta", "content": "no"}))
         it.say("delta", "so")
@@ -123,7 +123,7 @@ async def test_an_answer_of_another_shape_is_said_to_be_one(answer: Any) -> None
         assert it.error.code == "gateway_unreadable"
 
 
-async def test_who_waits_is_told_when_nobody_will_answer() -> None:
+async def test_a_caller_that_waits_learns_when_nobody_will_answer() -> None:
     async with conversation({"status": "started"}) as it:
         it.router.lost(chat_errors.not_connected(connection_status.gave_up(10)))
         await until(lambda: it.error is not None)
@@ -201,7 +201,7 @@ async def test_a_run_that_is_silent_is_asked_about_and_its_end_read_from_the_his
         assert (end.outcome, end.stop_reason) == (outcome, reason)
 
 
-async def test_frames_that_come_with_the_word_that_it_has_ended_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_frames_that_come_with_the_end_are_delivered(monkeypatch: pytest.MonkeyPatch) -> None:
     """On a busy machine everything comes late and at once."""
     monkeypatch.setattr(remote_run, "LOOKS_EVERY_S", 0.05)
     async with conversation({"status": "started"}, {"status": "ok"}, {"status": "ok"}) as it:

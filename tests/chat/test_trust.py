@@ -124,7 +124,7 @@ async def test_what_a_person_allowed_is_trusted_by_where_it_really_lies(tmp_path
     assert await _at_desk(tmp_path / "journal", use) == [str(tmp_path / "real")]
 
 
-async def test_a_folder_that_another_took_the_place_of_before_the_answer_is_not_trusted(tmp_path: Path) -> None:
+async def test_a_folder_that_was_replaced_before_the_answer_is_not_trusted(tmp_path: Path) -> None:
     shown, other = tmp_path / "shown", tmp_path / "other"
     shown.mkdir()
     other.mkdir()

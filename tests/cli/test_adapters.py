@@ -80,7 +80,7 @@ def test_declared_ones_are_listed_and_a_wrong_path_spoils_only_its_own_line(home
     assert "zig-dap  (declared in the settings)" in done.stdout
 
 
-def test_a_wrong_declaration_is_told_here_and_by_the_doctor(home: Path) -> None:
+def test_a_wrong_declaration_is_reported_here_and_by_the_doctor(home: Path) -> None:
     settings(home, '[adapters.zig]\ncommand = ["zig-dap"]\n')
     done = dragoman()
     assert (done.returncode, "invalid adapters.zig" in done.stderr) == (1, True)
@@ -90,7 +90,7 @@ def test_a_wrong_declaration_is_told_here_and_by_the_doctor(home: Path) -> None:
     assert "invalid adapters.zig" in doctor.stdout
 
 
-def test_what_the_system_installs_is_told_and_not_done(bare: dict[str, str]) -> None:
+def test_what_the_system_installs_is_shown_and_not_done(bare: dict[str, str]) -> None:
     done = dragoman("install", "ruby", **bare)
     assert (done.returncode, done.stdout.splitlines()[-1].strip()) == (1, "gem install debug")
 

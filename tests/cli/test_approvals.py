@@ -189,7 +189,7 @@ def _played(home: Path, model: str, made: list[Path], touch: list[str]) -> None:
         assert "No pending approvals." in cli("approvals").stderr
 
 
-def test_what_the_daemon_started_and_what_is_gone_are_no_persons() -> None:
+def test_what_the_daemon_started_and_what_is_gone_are_not_persons() -> None:
     with subprocess.Popen(["sleep", "60"]) as child:
         for pid in (child.pid, 0, 2**22 - 1):
             with pytest.raises(DragomanError) as refused:

@@ -84,7 +84,7 @@ def require_chinese(told: str, *, has: str = "") -> None:
 
 
 @pytest.mark.timeout(120)
-def test_what_a_debugger_tells_has_chinese_labels_and_states(here: Here) -> None:
+def test_what_a_debugger_reports_has_chinese_labels_and_states(here: Here) -> None:
     require_chinese(here("debug", "app.py", "--break", "app.py:6"), has="已停止：断点 1（第 1 次停止，线程 ")
     shown = here("debug", "wait")
     require_chinese(shown, has="位置：app.py:6 total\n")
@@ -102,7 +102,7 @@ def test_what_a_debugger_tells_has_chinese_labels_and_states(here: Here) -> None
 
 
 @pytest.mark.timeout(120)
-def test_what_evidence_tells_has_chinese_labels(here: Here) -> None:
+def test_what_evidence_reports_has_chinese_labels(here: Here) -> None:
     require_chinese(here("debug", "app.py", "--until-crash"), has="异常：KeyError")
 
 
@@ -112,7 +112,7 @@ def test_terminals_and_answers_about_them_are_in_the_language_of_the_caller(here
     require_chinese(here("ask", "what failed?"), has="。")
 
 
-def test_the_rest_of_the_daemon_tells_in_chinese(here: Here) -> None:
+def test_the_rest_of_the_daemon_answers_in_chinese(here: Here) -> None:
     require_chinese(here("gateway", "status"), has="：未连接")
     require_chinese(here("journal", "tail"), has="守护进程已启动：http://")
     require_chinese(here("trust", str(here.folder / "nowhere")))

@@ -47,11 +47,11 @@ def test_each_condition_belongs_to_the_break_before_it(tmp_path: Path, monkeypat
         ([], []),
     ],
 )
-def test_options_may_stand_before_the_word_of_a_command(typed: list[str], meant: list[str]) -> None:
+def test_options_may_precede_the_command(typed: list[str], meant: list[str]) -> None:
     assert move_command_first(["debug", *typed], {"eval", "step", "--help"}) == ["debug", *meant]
 
 
-def test_a_module_gets_the_words_as_its_arguments_and_runs_where_one_stands(
+def test_a_module_gets_the_words_as_its_arguments_and_runs_in_the_current_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -90,7 +90,7 @@ def test_exactly_one_thing_is_debugged_by_a_command(named: DebugTarget, code: st
     assert caught.value.code == code
 
 
-def test_an_equals_sign_may_stand_between_an_option_and_its_value() -> None:
+def test_an_equals_sign_may_separate_an_option_and_its_value() -> None:
     spelt = ["debug", "app.py", "--break=a.py:1", "--if=x == 1"]
     assert fold_conditions(spelt) == fold_conditions(["debug", "app.py", "--break", "a.py:1", "--if", "x == 1"])
 
@@ -127,7 +127,7 @@ def test_places_are_read(text: str, place: tuple[str, int, int | None]) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "a.py", "a.py:", "a.py:x", ":3", "a.py:-3", "a.py:9999999999"])
-def test_what_is_no_place_is_refused_with_the_way_to_write_it(text: str) -> None:
+def test_what_is_not_a_place_is_refused_with_the_way_to_write_it(text: str) -> None:
     with pytest.raises(DragomanError) as refused:
         parse_location(text)
     assert refused.value.code == "bad_place"
@@ -144,7 +144,7 @@ def test_the_workspace_is_found_upwards(tmp_path: Path, monkeypatch: pytest.Monk
     assert find_workspace(tmp_path) == tmp_path
 
 
-def test_the_home_folder_is_no_workspace_for_what_lies_below_it(
+def test_the_home_folder_is_not_a_workspace_for_what_lies_below_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Editors keep their own settings in ~/.vscode."""

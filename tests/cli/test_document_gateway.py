@@ -81,7 +81,7 @@ def test_an_answer_is_printed_with_what_was_done_for_it(client: Cli, gateway: Do
     assert [it["key"] for it in client.json("gateway", "sessions")] == ["acp:one", "main"]
 
 
-def test_a_run_that_fails_is_told_with_the_gateways_words(client: Cli) -> None:
+def test_a_run_that_fails_is_reported_with_the_gateways_words(client: Cli) -> None:
     failed = client("gateway", "chat", "fail")
     assert (failed.returncode, "the model is away" in failed.stderr) == (1, True)
 

@@ -103,7 +103,7 @@ def answered(client: Cli, answer: str, *arguments: str) -> int:
     return code
 
 
-def test_a_run_that_fails_is_told_with_its_reason(connected: Cli) -> None:
+def test_a_run_that_fails_is_reported_with_its_reason(connected: Cli) -> None:
     failed = connected("gateway", "chat", "/nonsense")
     assert (failed.returncode, "Unknown command /nonsense" in failed.stderr) == (1, True)
 

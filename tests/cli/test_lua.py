@@ -34,7 +34,7 @@ def test_a_file_of_somebody_else_is_not_written_over(tmp_path: Path) -> None:
     assert (found.version, found.is_ours) == ("3.3.1", False)
 
 
-def test_a_copy_of_an_earlier_dragoman_is_told_with_the_command_that_renews_it(
+def test_a_copy_of_an_earlier_dragoman_is_reported_with_the_command_that_renews_it(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     install(tmp_path, name="dragoman.lua")
@@ -79,14 +79,14 @@ def test_a_configuration_that_cannot_be_read_hides_nothing_of_the_others(
     assert "other" not in said
 
 
-def test_the_doctor_says_that_a_launch_file_is_no_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_doctor_says_that_a_launch_file_is_not_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / ".vscode").mkdir()
     (tmp_path / ".vscode" / "launch.json").write_text("{")
     assert doctor(tmp_path) == 1
     assert "invalid JSON" in capsys.readouterr().err
 
 
-def test_a_lua_without_luasocket_is_told_from_one_with_it(tmp_path: Path) -> None:
+def test_a_lua_without_luasocket_is_distinguished_from_one_with_it(tmp_path: Path) -> None:
     fake = tmp_path / "lua"
     fake.write_text("#!/bin/sh\nprintf 'Lua 5.4||'\n")
     fake.chmod(0o755)

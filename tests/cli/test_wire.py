@@ -244,7 +244,7 @@ def test_recorded_gateway_frames_are_shown_unchanged(name: str) -> None:
     assert (done.returncode, objects(done.stdout)) == (0, frames(name))
 
 
-def test_what_is_no_gateway_frame_is_an_error_and_the_next_line_is_read() -> None:
+def test_what_is_not_a_gateway_frame_is_an_error_and_the_next_line_is_read() -> None:
     good = '{"type":"event","event":"tick"}'
     given = lines(["[]", '{"type":"req"}', "{", good, "[" * 100_000]) + b"\xff\n" + good.encode()
     done = tool("decode", "gateway", given=given)
@@ -252,7 +252,7 @@ def test_what_is_no_gateway_frame_is_an_error_and_the_next_line_is_read() -> Non
     assert ["error" in answer for answer in objects(done.stdout)] == [True, True, True, False, True, True, False]
 
 
-def test_gateway_frames_that_share_a_line_are_told_apart() -> None:
+def test_gateway_frames_that_share_a_line_are_distinguished() -> None:
     tick = '{"type":"event","event":"tick","payload":{"text":"}{"}}'
     done = tool("decode", "gateway", given=lines([tick + " " + tick + tick, "", tick + "{", tick]))
     assert done.stdout.decode().splitlines()[:4] == [tick] * 4

@@ -84,5 +84,5 @@ def test_a_terminal_carries_the_text_itself(machine: Machine) -> None:
     assert base64.b64decode(rest.removesuffix("\x07")).decode() == TEXT
 
 
-def test_without_any_way_the_answer_is_none(machine: Machine) -> None:
+def test_without_any_way_there_is_no_answer(machine: Machine) -> None:
     assert copy_text(TEXT, machine, io.StringIO()) is None

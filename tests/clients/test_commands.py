@@ -94,7 +94,7 @@ def test_writing_for_http_puts_the_token_into_the_file_and_not_on_the_screen(her
     assert "s3cret" not in out + err
 
 
-def test_codex_is_told_which_variable_it_reads(here: Machine, capsys: Output) -> None:
+def test_codex_gets_the_name_of_the_variable_it_reads(here: Machine, capsys: Output) -> None:
     assert client_config("codex", http=True, write=True, endpoint=endpoint) == ExitCode.OK
     assert "export DRAGOMAN_TOKEN=$(dragoman token show mcp codex)" in capsys.readouterr().out
     assert "s3cret" not in (here.home / ".codex/config.toml").read_text()
@@ -217,7 +217,7 @@ def test_setup_connects_what_is_here_and_undo_gives_it_back(here: Machine, capsy
     assert "Dragoman is not configured in any client." in capsys.readouterr().out
 
 
-def test_setup_goes_on_after_a_client_that_cannot_be_changed(here: Machine, capsys: Output) -> None:
+def test_setup_continues_after_a_client_that_cannot_be_changed(here: Machine, capsys: Output) -> None:
     broken = cursor_file(here, "{ broken")
     (here.home / ".gemini").mkdir()
     assert run(["setup", "--yes"]) == ExitCode.FAILED

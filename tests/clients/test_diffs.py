@@ -51,7 +51,7 @@ def test_toml_is_hidden_by_the_same_rules() -> None:
     assert '"quoted" = 1' in shown
 
 
-def test_line_ends_of_windows_are_no_difference_of_their_own() -> None:
+def test_line_ends_of_windows_are_not_a_difference() -> None:
     assert diff("{\r\n}\r\n", '{\r\n"a": 1\r\n}\r\n', public=PUBLIC) == ["@@", " {", '+"a": 1', " }"]
 
 

@@ -67,7 +67,7 @@ def test_of_two_containers_the_last_one_is_edited_because_clients_read_that() ->
     assert new.startswith('{"mcpServers": {"a": 1}, ')
 
 
-def test_an_entry_that_stands_twice_is_removed_twice() -> None:
+def test_a_duplicate_entry_is_removed_twice() -> None:
     assert json.loads(drop('{"mcpServers": {"dragoman": 1, "x": 0, "dragoman": 2}}')) == {BOX: {"x": 0}}
 
 
@@ -112,7 +112,7 @@ def test_what_is_not_understood_is_named_by_its_place_in_the_original(text: str,
 
 
 @pytest.mark.parametrize("text", ["[]", "1", '"mcpServers"', "null"])
-def test_a_document_that_is_no_object_is_refused(text: str) -> None:
+def test_a_document_that_is_not_an_object_is_refused(text: str) -> None:
     with pytest.raises(UneditableConfigError, match="not an object"):
         put(text)
 

@@ -78,7 +78,7 @@ def test_when_it_does_not_work_the_file_is_edited_and_the_reason_given(
     assert json.loads(done.path.read_text())["mcpServers"]["dragoman"]["command"] == "/opt/tools/dragoman"
 
 
-def test_a_program_that_cannot_be_started_is_no_obstacle(machine: Machine, install: InstallScript) -> None:
+def test_a_program_that_cannot_be_started_is_not_an_obstacle(machine: Machine, install: InstallScript) -> None:
     install("claude", "").write_text("#!/no/such/interpreter\n")
     done = writer(machine).write(desired_entry_for(CLAUDE, machine))
     assert "did not start" in str(done.own_failure)

@@ -79,13 +79,13 @@ def test_headers_are_found_whatever_form_their_names_have() -> None:
         assert tomllib.loads(drop(f"{header}\nc = 1\n[z]\n")) == {"z": {}}
 
 
-def test_what_only_looks_like_a_header_is_none() -> None:
+def test_what_only_looks_like_a_header_is_not_one() -> None:
     old = "a = \"\"\"\n[mcp_servers.dragoman]\n\"\"\"\nb = [\n[1],\n# [mcp_servers.dragoman]\n]\nc = '''\n[x'''\n"
     assert drop(put(old)) == old
     assert put(old) == f"{old}\n{OURS}"
 
 
-def test_a_value_whose_last_line_looks_like_a_comment_belongs_to_its_section() -> None:
+def test_a_value_with_a_last_line_like_a_comment_belongs_to_its_section() -> None:
     assert drop('[mcp_servers.dragoman]\nx = """\n# no comment"""\n# comment\n') == "# comment\n"
 
 

@@ -128,7 +128,7 @@ def test_a_container_of_another_type_is_refused(machine: Machine, client: McpCli
 
 
 @every_client
-def test_bytes_that_are_no_text_are_refused(machine: Machine, client: McpClient) -> None:
+def test_bytes_that_are_not_text_are_refused(machine: Machine, client: McpClient) -> None:
     require_untouched(client, machine, b"\xff\xfe{\x00}\x00", "byte 0 is not UTF-8")
 
 

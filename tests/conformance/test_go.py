@@ -42,7 +42,7 @@ func TestValue(t *testing.T) {
 
 
 @pytest.mark.parametrize("program", [".", "main.go"])
-async def test_a_file_stands_for_its_package(tmp_path: Path, program: str) -> None:
+async def test_a_file_means_its_package(tmp_path: Path, program: str) -> None:
     client = client_of(module(tmp_path, main=MAIN, value=VALUE))
     async with service_in(tmp_path, GO) as service:
         await service.set_breakpoint(client, Breakpoint(id=0, path=str(tmp_path / "value.go"), line=4))
@@ -95,7 +95,7 @@ async def test_a_condition_on_a_name_out_of_scope_is_false_and_says_so(tmp_path:
         assert end_of(await service.resume(client, "", thread_id=None, within_s=20)).output == "6\n"
 
 
-async def test_a_folder_stands_for_its_program_or_the_only_one_below_it(tmp_path: Path) -> None:
+async def test_a_folder_means_its_program_or_the_only_one_below_it(tmp_path: Path) -> None:
     module(tmp_path)
     for folder, text in (("cmd/app", MAIN.replace("value()", "7")), ("lib", "package lib\n")):
         (tmp_path / folder).mkdir(parents=True)

@@ -105,13 +105,13 @@ def test_a_hostile_value_of_c_is_shown_within_bounds(native: Native, name: str) 
 
 
 @pytest.mark.parametrize("native", [GO, C], indirect=True)
-def test_an_exit_code_is_told(native: Native) -> None:
+def test_an_exit_code_is_reported(native: Native) -> None:
     end = native.start("exit-3")
     assert (end["status"], end["exit_code"]) == ("completed", 3)
 
 
 @pytest.mark.parametrize("native", [GO, C], indirect=True)
-def test_a_program_that_was_killed_is_told_with_the_signal(native: Native) -> None:
+def test_a_program_that_was_killed_is_reported_with_the_signal(native: Native) -> None:
     end = native.start("killed")
     assert (end["status"], end["signal"]) == ("completed", "SIGKILL")
 

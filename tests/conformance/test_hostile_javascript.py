@@ -59,7 +59,7 @@ def test_a_value_that_takes_for_ever_does_not_hold_up_the_stop_or_the_end(agent:
 
 
 @pytest.mark.parametrize(("name", "field", "value"), [("exit-3", "exit_code", 3), ("abort", "signal", "SIGABRT")])
-def test_an_end_is_told_as_it_was(agent: Agent, name: str, field: str, value: object) -> None:
+def test_an_end_is_reported_as_it_was(agent: Agent, name: str, field: str, value: object) -> None:
     end = agent.start("programs.js", name, within_s=20)
     assert (end["status"], end[field]) == ("completed", value)
 

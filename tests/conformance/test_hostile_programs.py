@@ -42,7 +42,7 @@ def agent(cli: Cli, tmp_path: Path) -> Iterator[Agent]:
         ("recursion", 1, "RecursionError"),
     ],
 )
-def test_an_end_is_told_with_its_code_and_last_words(agent: Agent, name: str, code: int, output: str) -> None:
+def test_an_end_is_reported_with_its_code_and_last_lines(agent: Agent, name: str, code: int, output: str) -> None:
     end = agent.start("ends.py", name, within_s=20)
     while end["status"] == "stopped":  # whether a recursion error stops is the debugger's business
         end = agent.call("continue_debugging")
@@ -67,7 +67,7 @@ def test_the_signal_that_ended_a_program_is_named(agent: Agent, name: str) -> No
         ("grouped", "ExceptionGroup", "several (2 sub-exceptions)"),
     ],
 )
-def test_an_exception_however_odd_stops_and_is_told(agent: Agent, name: str, type: str, message: str) -> None:
+def test_an_exception_however_odd_stops_and_is_reported(agent: Agent, name: str, type: str, message: str) -> None:
     stop = agent.start("ends.py", name, within_s=20)["stop_event_data"]
     assert (stop["reason"], stop["exception"]["type"]) == ("exception", type)
     assert stop["exception"]["message"].startswith(message)
@@ -99,7 +99,7 @@ def test_control_sequences_arrive_as_escapes(agent: Agent) -> None:
     agent.end()
 
 
-def test_output_that_is_no_text_is_told_all_the_same(agent: Agent) -> None:
+def test_output_that_is_not_text_is_reported_all_the_same(agent: Agent) -> None:
     assert "after" in agent.stopped("output.py", "no-text")["output"]
     agent.end()
 
@@ -188,7 +188,7 @@ def test_a_program_without_descriptors_is_still_debugged(agent: Agent) -> None:
     agent.end()
 
 
-def test_a_debuggee_killed_from_outside_is_told_as_an_end(agent: Agent) -> None:
+def test_a_debuggee_killed_from_outside_is_reported_as_an_end(agent: Agent) -> None:
     agent.stopped("processes.py", "busy")
     session = agent.call("continue_debugging", wait=False)["session_id"]
     own = [int(line.split()[0]) for line in agent.processes() if "processes.py" in line]

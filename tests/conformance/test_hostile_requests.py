@@ -59,7 +59,7 @@ def sent_on(agent: Agent) -> Answer:
     return answer
 
 
-def test_twenty_threads_at_one_breakpoint_are_each_told_once(agent: Agent) -> None:
+def test_twenty_threads_at_one_breakpoint_are_each_reported_once(agent: Agent) -> None:
     """One stop may stand for several threads; every continue leads on, and the last one to the end."""
     agent.stopped("threads.py", "all-stop")
     told = 1
@@ -158,7 +158,7 @@ def test_an_expression_that_changes_the_program_changes_it(agent: Agent) -> None
     assert "count 41" in agent.call("continue_debugging")["output"]
 
 
-def test_an_expression_that_ends_the_program_is_told_as_its_end(agent: Agent) -> None:
+def test_an_expression_that_ends_the_program_is_reported_as_its_end(agent: Agent) -> None:
     session = agent.stopped("processes.py", "limited")["session_id"]
     answer = agent.call("evaluate_expression", expression="__import__('os')._exit(7)", within_s=20)
     assert (answer["status"], answer["code"]) == ("error", "already_ended"), answer

@@ -64,7 +64,7 @@ GROUPS = {
 
 
 @pytest.mark.parametrize("group", GROUPS)
-def test_hostile_values_are_shown_within_bounds_and_the_program_goes_on(agent: Agent, group: str) -> None:
+def test_hostile_values_are_shown_within_bounds_and_the_program_continues(agent: Agent, group: str) -> None:
     names = GROUPS[group]
     answer: Answer = {"stop_event_data": agent.stopped("values.py", *names, within_s=20)}
     for name in names:

@@ -199,7 +199,7 @@ async def test_typescript_that_node_cannot_run_is_an_error_that_says_what_to_do(
     assert '"--import", "tsx"' in str(caught.value.hint)
 
 
-async def test_attaching_where_no_node_listens_is_told_within_seconds(workspace: Path) -> None:
+async def test_attaching_where_no_node_listens_is_reported_within_seconds(workspace: Path) -> None:
     where = {"type": "node", "request": "attach", "name": "a", "port": free_port()}
     async with service_in(workspace, JAVASCRIPT) as service:
         with anyio.fail_after(10), pytest.raises(DragomanError) as caught:
@@ -231,7 +231,9 @@ async def test_stopping_ends_the_whole_tree(workspace: Path) -> None:
 
 
 @pytest.mark.parametrize("more", [{}, {"runtimeExecutable": "${workspaceFolder}/run"}], ids=["node", "as by npm"])
-async def test_a_stopped_program_that_is_ended_does_not_go_on_from_there(workspace: Path, more: dict[str, str]) -> None:
+async def test_a_stopped_program_that_is_ended_does_not_continue_from_there(
+    workspace: Path, more: dict[str, str]
+) -> None:
     (workspace / "main.js").write_text("const n = 1;\nrequire('fs').writeFileSync('went-on', '');\n")
     (workspace / "run").write_text('#!/bin/sh\nnode "$@"\nexit $?\n')
     (workspace / "run").chmod(0o755)
@@ -257,7 +259,7 @@ debugger;
 """
 
 
-async def test_the_inspector_of_a_launched_program_tells_nobody_its_address(workspace: Path) -> None:
+async def test_the_inspector_of_a_launched_program_reveals_its_address_to_nobody(workspace: Path) -> None:
     """Who else is on the machine can connect to its port, and needs the random path, which only the debugger knows. The
     control: without the guard any user is told it, by `/json/list`."""
     (workspace / "main.js").write_text(LISTENS)

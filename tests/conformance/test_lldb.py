@@ -68,7 +68,7 @@ BOTH = [
 
 
 @pytest.mark.parametrize("spec", BOTH)
-async def test_a_rust_panic_is_told_as_an_exception_with_its_message(
+async def test_a_rust_panic_is_reported_as_an_exception_with_its_message(
     tmp_path: Path, home: Path, spec: AdapterSpec
 ) -> None:
     give_adapters(home)
@@ -202,7 +202,7 @@ BOTH_OF_C = [
         ("undefined", ("x",), "UndefinedBehaviorSanitizer", "[Ss]igned integer overflow", 9),
     ],
 )
-async def test_a_sanitizers_report_is_told_at_the_own_line_with_its_headline(
+async def test_a_sanitizer_report_is_shown_at_the_own_line_with_its_headline(
     tmp_path: Path,
     home: Path,
     spec: AdapterSpec,
@@ -319,7 +319,7 @@ async def test_a_launch_with_a_core_opens_it_and_does_not_run_the_program(
 
 
 @pytest.mark.needs("codelldb", "c")
-async def test_codelldb_stands_in_where_lldb_dap_is_missing(
+async def test_codelldb_replaces_a_missing_lldb_dap(
     tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stage = staged(C, tmp_path)

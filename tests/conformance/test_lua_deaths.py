@@ -147,7 +147,7 @@ async def test_a_frozen_program_keeps_nobody_waiting_and_can_be_ended(lua: LuaWo
 
 
 @pytest.mark.parametrize("step", ["stopped", "running"])
-async def test_when_we_vanish_a_program_of_somebody_elses_goes_on(lua: LuaWorkspace, step: str) -> None:
+async def test_when_we_vanish_a_program_of_somebody_elses_continues(lua: LuaWorkspace, step: str) -> None:
     """No goodbye is said: the daemon was killed."""
     program, port = lua.write("main.lua", TICKS), free_port()
     async with AsyncExitStack() as stack:

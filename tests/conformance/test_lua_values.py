@@ -91,7 +91,7 @@ async def test_locals_upvalues_and_fields_are_set_where_they_are(lua: LuaWorkspa
         assert ended.output.startswith("240\t")
 
 
-async def test_errors_of_expressions_and_several_results_are_told(lua: LuaWorkspace) -> None:
+async def test_errors_of_expressions_and_several_results_are_reported(lua: LuaWorkspace) -> None:
     program = lua.write("main.lua", VALUES)
     async with service_in(lua.folder, LUA) as service:
         await service.set_breakpoint(lua.client, lua.at(program, 5))
@@ -252,7 +252,7 @@ async def test_what_may_be_the_file_is_offered_and_taken_with_one_call(lua: LuaW
         assert (stop.frames[0].path, values(stop)["n"], stop.hit_breakpoints) == (str(module), "1", (made.id,))
 
 
-async def test_a_condition_that_fails_is_told_with_its_breakpoint(lua: LuaWorkspace) -> None:
+async def test_a_condition_that_fails_is_reported_with_its_breakpoint(lua: LuaWorkspace) -> None:
     program = lua.write("main.lua", "for i = 1, 3 do\n  local x = i\n  print(x)\nend\nprint('end')\n")
     async with service_in(lua.folder, LUA) as service:
         failing, _ = await service.set_breakpoint(lua.client, lua.at(program, 3, condition="nothere.field > 1"))

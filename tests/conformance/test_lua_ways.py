@@ -65,7 +65,7 @@ async def test_who_does_not_wait_for_a_program_that_is_yet_to_come_is_answered_a
             assert (waits.outcome, waits.session.state) == (None, SessionState.STARTING)
 
 
-async def test_a_program_that_runs_is_let_go_and_runs_on(lua: LuaWorkspace) -> None:
+async def test_a_running_program_is_detached_and_runs_on(lua: LuaWorkspace) -> None:
     text = (
         "local t = os.time()\nlocal function tick() return os.time() end\nwhile tick() - t < 4 do end\nprint('done')\n"
     )
@@ -81,7 +81,7 @@ async def test_a_program_that_runs_is_let_go_and_runs_on(lua: LuaWorkspace) -> N
             assert process.returncode == 0
 
 
-async def test_a_program_that_we_started_is_ended_where_it_stands(lua: LuaWorkspace) -> None:
+async def test_a_program_that_we_started_is_ended_where_it_is(lua: LuaWorkspace) -> None:
     program = lua.write("main.lua", "local a = 1\nio.open('ran.txt', 'w'):close()\n")
     async with service_in(lua.folder, LUA) as service:
         started = await service.start(lua.client, lua.launch(program, stopOnEntry=True), within_s=20)
@@ -128,7 +128,7 @@ async def test_behind_a_task_too_each_lua_state_is_a_session_of_its_own(lua: Lua
     assert [(lua.folder / f"{label}.txt").read_text() for label in ("build", "after")] == ["x\n", "x\n"]
 
 
-async def test_a_stranger_at_the_port_is_sent_away_and_the_program_is_still_waited_for(lua: LuaWorkspace) -> None:
+async def test_an_unknown_process_at_the_port_is_refused_and_the_program_is_still_waited_for(lua: LuaWorkspace) -> None:
     program, port = lua.write("main.lua", LOOP), free_port()
     async with service_in(lua.folder, LUA) as service:
         await service.set_breakpoint(lua.client, lua.at(program, 2))
@@ -164,7 +164,7 @@ async def test_a_program_of_another_user_is_refused_and_its_user_is_named_in_the
             assert values(stop)["n"] == "1"
 
 
-async def test_a_port_that_another_debugger_has_is_told_with_who_it_is(lua: LuaWorkspace) -> None:
+async def test_a_port_that_another_debugger_has_is_reported_with_who_it_is(lua: LuaWorkspace) -> None:
     async with service_in(lua.folder, LUA) as service:
         with socket.create_server(("127.0.0.1", 0)) as taken, pytest.raises(DragomanError) as caught:
             await service.start(lua.client, lua.listening(taken.getsockname()[1]), within_s=5)
@@ -185,7 +185,7 @@ async def test_a_program_that_listens_is_gone_to_until_it_is_there(lua: LuaWorks
             assert int(values(stop)["n"]) > 10
 
 
-async def test_a_running_program_is_paused_and_goes_on(lua: LuaWorkspace) -> None:
+async def test_a_running_program_is_paused_and_continues(lua: LuaWorkspace) -> None:
     program = lua.write("main.lua", "n = 0\nwhile n >= 0 do\n  n = n + 1\nend\nprint('left')\n")
     async with service_in(lua.folder, LUA) as service:
         started = await service.start(lua.client, lua.launch(program), within_s=0.5)
@@ -208,7 +208,7 @@ async def test_a_pause_where_no_hook_fires_times_out_and_the_reason_is_output(lu
         assert "cannot pause here" in said
 
 
-async def test_what_is_no_text_is_thrown_through_a_wrapped_coroutine_and_shown(lua: LuaWorkspace) -> None:
+async def test_what_is_not_text_is_thrown_through_a_wrapped_coroutine_and_shown(lua: LuaWorkspace) -> None:
     lua = LuaWorkspace(lua.folder, lua.runtime, "lua5.1")
     text = "local co = coroutine.wrap(function() error({ code = 5 }) end)\nlocal function go() co() end\ngo()\n"
     program = lua.write("main.lua", text)
@@ -259,7 +259,7 @@ async def test_a_function_by_its_name_stops_where_it_is_entered_and_not_where_it
         assert "nowhere" in told[2].message
 
 
-async def test_hits_go_on_being_counted_when_another_breakpoint_is_set_in_the_file(lua: LuaWorkspace) -> None:
+async def test_hits_are_still_counted_when_another_breakpoint_is_set_in_the_file(lua: LuaWorkspace) -> None:
     program = lua.write("main.lua", LOOP)
     async with service_in(lua.folder, LUA) as service:
         await service.set_breakpoint(lua.client, lua.at(program, 2, hit_condition="== 4"))
@@ -300,7 +300,7 @@ async def test_without_debugging_it_simply_runs(lua: LuaWorkspace) -> None:
         assert (end_of(happened).exit_code, end_of(happened).output.strip()) == (0, "done")
 
 
-async def test_breakpoints_in_wrapped_coroutines_are_hit_and_their_threads_are_told(lua: LuaWorkspace) -> None:
+async def test_breakpoints_in_wrapped_coroutines_are_hit_and_their_threads_are_reported(lua: LuaWorkspace) -> None:
     program = lua.write(
         "main.lua",
         "local next_one = coroutine.wrap(function()\n  for i = 1, 2 do\n    local inner = i\n"

@@ -66,7 +66,7 @@ async def test_a_running_program_that_loads_what_cannot_be_parsed_stops_there(tm
         pytest.param("a.rb", "a = 1\na = 2\n", "a = 1\ndef f(\n", marks=pytest.mark.needs("ruby")),
     ],
 )
-async def test_a_program_broken_since_it_stopped_is_told_at_its_restart(
+async def test_a_program_broken_since_it_stopped_is_reported_at_its_restart(
     tmp_path: Path, file: str, source: str, broken: str
 ) -> None:
     (tmp_path / file).write_text(source)

@@ -148,7 +148,7 @@ async def eventually(condition: Callable[[], bool]) -> None:
         ),
     ],
 )
-async def test_what_cannot_be_started_is_told_with_its_code(
+async def test_what_cannot_be_started_is_reported_with_its_code(
     workspace: Path, launch_request: LaunchRequest, code: str
 ) -> None:
     async with service_in(workspace) as service:
@@ -184,7 +184,7 @@ async def test_a_program_with_child_processes_runs_to_its_end(workspace: Path, p
         assert (ended.exit_code, "42" in ended.output) == (0, True)
 
 
-async def test_an_adapter_that_dies_at_once_is_told_with_its_last_words(workspace: Path) -> None:
+async def test_an_adapter_that_dies_at_once_is_reported_with_its_last_words(workspace: Path) -> None:
     def broken(situation: LaunchContext) -> ProcessCommand:
         return ProcessCommand([sys.executable, "-c", "raise SystemExit('no debugger here')"], {}, situation.workspace)
 
@@ -238,7 +238,9 @@ async def test_an_evaluation_that_never_ends_leaves_the_session_usable(workspace
         assert values(stepped)["result"] == "0"
 
 
-async def test_a_breakpoint_above_all_code_and_one_with_a_bad_condition_are_told_as_not_bound(workspace: Path) -> None:
+async def test_a_breakpoint_above_all_code_and_one_with_a_bad_condition_are_reported_as_not_bound(
+    workspace: Path,
+) -> None:
     (workspace / "main.py").write_text("# no code\n\nn = 1\nprint(n)\n")
     client = client_of(workspace)
     async with service_in(workspace) as service:
@@ -280,7 +282,7 @@ async def test_a_python_that_the_debugger_cannot_run_in_is_refused_at_once(works
     assert refused.value.code == "python_not_supported"
 
 
-async def test_nothing_of_the_debugger_stands_in_the_output_of_a_program_that_traces_itself(workspace: Path) -> None:
+async def test_nothing_of_the_debugger_is_in_the_output_of_a_program_that_traces_itself(workspace: Path) -> None:
     (workspace / "main.py").write_text(
         "import sys\nold = sys.gettrace()\nsys.settrace(lambda *_: None)\nsys.settrace(old)\nprint('done')\n"
     )
@@ -289,7 +291,7 @@ async def test_nothing_of_the_debugger_stands_in_the_output_of_a_program_that_tr
     assert ended.output == "done\n"
 
 
-async def test_nothing_of_the_debugger_stands_in_the_output_where_a_value_takes_long_to_show(workspace: Path) -> None:
+async def test_nothing_of_the_debugger_is_in_the_output_where_a_value_takes_long_to_show(workspace: Path) -> None:
     slow = "class Slow:\n    def __repr__(self):\n        time.sleep(0.7)\n        return 'slow'\n"
     (workspace / "main.py").write_text(f"import time\n{slow}\n\nvalue = Slow()\nprint('done')\n")
     client = client_of(workspace)

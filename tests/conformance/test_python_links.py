@@ -80,7 +80,7 @@ async def test_children_beyond_the_bound_run_free_to_their_end(tmp_path: Path, m
         assert (ended.exit_code, said.count("ran\n"), said.count("[1 child processes")) == (0, 3, 1)
 
 
-async def test_several_children_that_stop_at_once_are_told_one_after_another(tmp_path: Path) -> None:
+async def test_several_children_that_stop_at_once_are_reported_one_after_another(tmp_path: Path) -> None:
     spawning = "import subprocess, sys\nif len(sys.argv) > 1:\n    work(int(sys.argv[1]))\nelse:\n"
     spawning += "    all = [subprocess.Popen([sys.executable, __file__, str(n)]) for n in range(3)]\n"
     (tmp_path / "main.py").write_text(f"{WORK}{spawning}    sys.exit(sum(child.wait() for child in all))\n")
@@ -155,7 +155,7 @@ async def looked_into_and_left(service: DebugService, client: Caller, launch_req
 @pytest.mark.requirement("debug:start:attach")
 @pytest.mark.requirement("debug:stop:attach-detaches")
 @pytest.mark.parametrize("shape", ["connect", "port"])
-async def test_a_program_that_listens_is_attached_to_and_lives_on_after_the_stop(tmp_path: Path, shape: str) -> None:
+async def test_a_listening_program_is_attached_to_and_keeps_running_after_the_stop(tmp_path: Path, shape: str) -> None:
     (tmp_path / "main.py").write_text(LOOP)
     port, client = free_port(), client_of(tmp_path)
     where = {"host": "127.0.0.1", "port": port}
@@ -187,7 +187,7 @@ async def test_a_program_that_calls_is_waited_for(tmp_path: Path) -> None:
             await looked_into_and_left(service, client, launch_request)
 
 
-async def test_a_port_where_nobody_listens_is_told_at_once(tmp_path: Path) -> None:
+async def test_a_port_where_nobody_listens_is_reported_at_once(tmp_path: Path) -> None:
     async with service_in(tmp_path) as service:
         with anyio.fail_after(5), pytest.raises(DragomanError, match="Could not connect to") as caught:
             await service.start(client_of(tmp_path), attaching(connect={"port": free_port()}), within_s=45)
@@ -195,7 +195,7 @@ async def test_a_port_where_nobody_listens_is_told_at_once(tmp_path: Path) -> No
 
 
 @pytest.mark.requirement("debug:start:error-attach-timeout")
-async def test_a_port_that_accepts_and_says_nothing_is_told_within_seconds(
+async def test_a_port_that_accepts_and_says_nothing_is_reported_within_seconds(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("dragoman.debug.backends.adapters.dap_backend._ATTACH_TIMEOUT_S", 0.5)
@@ -210,7 +210,7 @@ async def test_a_port_that_accepts_and_says_nothing_is_told_within_seconds(
 
 
 @pytest.mark.requirement("debug:start:error-attach-timeout")
-async def test_a_port_where_nobody_takes_the_connection_is_told_within_seconds(
+async def test_a_port_where_nobody_takes_the_connection_is_reported_within_seconds(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("dragoman.debug.backends.adapters.connection._EXTERNAL_CONNECT_TIMEOUT_S", 0.5)

@@ -23,7 +23,7 @@ def stage(tmp_path: Path) -> Stage:
     return Stage(LANGUAGE, tmp_path, Path(shutil.copy(PROGRAMS / LANGUAGE.source, tmp_path)))
 
 
-async def test_a_syntax_error_is_told_in_rubys_own_words(tmp_path: Path) -> None:
+async def test_a_syntax_error_is_reported_in_rubys_own_words(tmp_path: Path) -> None:
     (tmp_path / "main.rb").write_text("def f(\n")
     async with service_in(tmp_path, RUBY) as service:
         with pytest.raises(DragomanError, match="syntax error") as caught:

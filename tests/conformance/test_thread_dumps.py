@@ -133,7 +133,7 @@ async def dumps(agent: Agent) -> list[dict[str, Any]]:
 
 
 @pytest.mark.skipif(not (shutil.which("dlv") and shutil.which("go")), reason="Go and Delve are not here")
-async def test_goroutines_are_told_with_their_first_own_frame_and_what_they_wait_for(tmp_path: Path) -> None:
+async def test_goroutines_are_reported_with_their_first_own_frame_and_what_they_wait_for(tmp_path: Path) -> None:
     (tmp_path / "main.go").write_text(GO)
     await anyio.run_process(["go", "build", "-gcflags", "-N -l", "-o", "main", "main.go"], cwd=tmp_path)
     async with agent_in(tmp_path) as agent:
@@ -150,7 +150,7 @@ async def test_goroutines_are_told_with_their_first_own_frame_and_what_they_wait
 
 
 @pytest.mark.skipif(not shutil.which("gcc"), reason="no C compiler is here")
-async def test_native_threads_are_told_with_their_place_and_what_they_wait_for(tmp_path: Path) -> None:
+async def test_native_threads_are_reported_with_their_place_and_what_they_wait_for(tmp_path: Path) -> None:
     (tmp_path / "main.c").write_text(C)
     await anyio.run_process(["gcc", "-g", "-pthread", "-w", "-o", "main", "main.c"], cwd=tmp_path)
     async with agent_in(tmp_path) as agent:
@@ -165,7 +165,7 @@ async def test_native_threads_are_told_with_their_place_and_what_they_wait_for(t
 
 
 @pytest.mark.skipif(not shutil.which("ruby"), reason="Ruby is not here")
-async def test_ruby_threads_are_told_with_their_place(tmp_path: Path) -> None:
+async def test_ruby_threads_are_reported_with_their_place(tmp_path: Path) -> None:
     (tmp_path / "main.rb").write_text(RUBY)
     async with agent_in(tmp_path) as agent:
         await hanging(agent, program="main.rb")
@@ -226,7 +226,7 @@ NODE_WAITS: dict[str, tuple[str, set[int | None], str | None]] = {
 
 @pytest.mark.needs("javascript")
 @pytest.mark.parametrize("what", NODE_WAITS)
-async def test_node_programs_are_told_with_what_they_do_and_are_not_halted_for_it(
+async def test_node_programs_are_reported_with_what_they_do_and_are_not_halted_for_it(
     home: Path, tmp_path: Path, what: str
 ) -> None:
     give_adapters(home)
@@ -260,7 +260,7 @@ LUA_WAITS: dict[str, tuple[str, set[int | None], str | None]] = {
 
 @pytest.mark.skipif(not shutil.which("lua5.4"), reason="Lua is not here")
 @pytest.mark.parametrize("what", LUA_WAITS)
-async def test_lua_programs_are_told_with_what_they_do(tmp_path: Path, what: str) -> None:
+async def test_lua_programs_are_reported_with_what_they_do(tmp_path: Path, what: str) -> None:
     program, lines, waits = LUA_WAITS[what]
     (tmp_path / "main.lua").write_text(program)
     async with agent_in(tmp_path) as agent:

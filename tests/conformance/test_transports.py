@@ -43,7 +43,7 @@ async def test_an_adapter_on_a_port_that_was_free(tmp_path: Path) -> None:
 
 
 @pytest.mark.needs("javascript")
-async def test_an_adapter_that_tells_its_port_and_has_several_connections(tmp_path: Path, home: Path) -> None:
+async def test_an_adapter_that_prints_its_port_and_has_several_connections(tmp_path: Path, home: Path) -> None:
     def command(situation: LaunchContext) -> ProcessCommand:
         server = require_adapter("javascript", situation.environment)
         return ProcessCommand(
@@ -74,7 +74,9 @@ async def test_a_port_that_somebody_else_took_is_given_up_for_another(
 
 
 @pytest.mark.parametrize("transport", ["tcp", "unix", "calls"])
-async def test_an_adapter_that_dies_at_once_is_told_with_its_last_words(tmp_path: Path, transport: Transport) -> None:
+async def test_an_adapter_that_dies_at_once_is_reported_with_its_last_words(
+    tmp_path: Path, transport: Transport
+) -> None:
     def broken(situation: LaunchContext) -> ProcessCommand:
         return ProcessCommand([sys.executable, "-c", "raise SystemExit('no debugger here')"], {}, situation.workspace)
 

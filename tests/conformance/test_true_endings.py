@@ -137,7 +137,7 @@ async def test_one_that_does_not_heed_it_is_killed_after_five_seconds(tmp_path: 
         assert 4.5 < anyio.current_time() - begun_s < 8
 
 
-async def test_one_that_stands_at_a_breakpoint_does_not_run_on_to_its_end(tmp_path: Path) -> None:
+async def test_one_that_stopped_at_a_breakpoint_does_not_run_on_to_its_end(tmp_path: Path) -> None:
     (tmp_path / "main.py").write_text("import pathlib\npathlib.Path('went_on').write_text('x')\n")
     client = client_of(tmp_path)
     async with service_in(tmp_path) as service:

@@ -85,7 +85,7 @@ for n in range(8):
 """
 
 
-async def test_of_two_clients_breakpoints_at_a_line_the_one_is_told_that_was_meant(tmp_path: Path) -> None:
+async def test_of_two_clients_breakpoints_at_a_line_the_one_that_was_hit_is_reported(tmp_path: Path) -> None:
     (tmp_path / "main.py").write_text(LOOP)
     client = client_of(tmp_path)
     async with service_in(tmp_path) as service:
@@ -101,7 +101,7 @@ async def test_of_two_clients_breakpoints_at_a_line_the_one_is_told_that_was_mea
         assert third.hit_breakpoints == (ids["n % 7 and not n % 6"],)
 
 
-async def test_what_logpoints_say_stands_where_it_was_said_among_what_the_program_prints(tmp_path: Path) -> None:
+async def test_logpoint_output_is_in_order_with_what_the_program_prints(tmp_path: Path) -> None:
     source = "for n in range(40):\n    word = chr(97 + n % 26) * 2\n    print(n)\nprint('end')\n"
     (tmp_path / "main.py").write_text(source)
     client = client_of(tmp_path)

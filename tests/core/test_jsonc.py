@@ -108,7 +108,7 @@ JSON_VALUES = st.recursive(
 
 
 @given(JSON_VALUES, st.sampled_from([None, 1, 4]))
-def test_what_stands_at_the_place_of_a_path_is_its_value(value: Any, indent: int | None) -> None:
+def test_the_value_at_a_path_is_found(value: Any, indent: int | None) -> None:
     text = json.dumps(value, indent=indent)
     document, lines = jsonc.parse(text), text.split("\n")
     for path, inner in paths_in(value):

@@ -120,6 +120,6 @@ def test_a_sentence_that_was_kept_as_text_is_shown_in_the_language_of_its_reader
     assert text_in_language("of others", "zh") == "of others"
 
 
-def test_ids_are_safe_in_a_path_and_a_peers_path_is_no_id() -> None:
+def test_ids_are_safe_in_a_path_and_a_peers_path_is_not_an_id() -> None:
     assert is_safe_id(new_id("run"))
     assert [text for text in ("../../x", "", "a/b", ".", "-x", "a" * 65, "a\0", "ä", "a\n") if is_safe_id(text)] == []

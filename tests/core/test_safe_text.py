@@ -28,7 +28,7 @@ def blank() -> list[str]:
     return [*ignored, *map(chr, BLANKS), *by_kind, *nobodys]
 
 
-def test_whatever_is_drawn_blank_is_shown_by_its_code_wherever_it_stands() -> None:
+def test_whatever_is_drawn_blank_is_shown_by_its_code_wherever_it_is() -> None:
     every = blank()
     shown = escape_invisible(" ".join(f"{c}a{c}b- {c} é{c}" for c in every))
     assert sorted(set(shown) & set(every)) == []
@@ -60,7 +60,7 @@ def test_what_hides_or_strikes_out_is_spelled_out(text: str, shown: str) -> None
     assert escape_invisible(text) == shown
 
 
-def test_what_stands_far_to_the_right_or_far_below_is_not_out_of_sight() -> None:
+def test_what_is_far_to_the_right_or_far_below_is_not_out_of_sight() -> None:
     assert escape_invisible("ls" + " " * 500 + "; rm x") == "ls […500 blank characters…] ; rm x"
     assert escape_invisible("ls" + "\n" * 300 + "rm x") == "ls […300 blank characters…] rm x"
     indented = "if x:\n" + " " * 24 + "f()\n\n\ng()"

@@ -136,7 +136,7 @@ async def test_what_is_installed_is_not_asked_about(tmp_path: Path, monkeypatch:
             assert folders.untrusted_places(path) == [], path
 
 
-def test_a_system_folder_that_anybody_may_write_to_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_world_writable_folder_is_not_a_system_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     system = tmp_path / "opt"
     monkeypatch.setattr(code_locations, "_SYSTEM", (str(system),))
     (system / "shared" / "tool").mkdir(parents=True)

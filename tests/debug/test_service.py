@@ -75,7 +75,7 @@ async def test_a_record_that_cannot_be_written_breaks_no_session_and_loses_no_an
     assert adapter.ended
 
 
-async def test_a_failed_start_is_told_with_its_reason_also_where_the_record_is_full(tmp_path: Path) -> None:
+async def test_a_failed_start_is_reported_with_its_reason_also_where_the_record_is_full(tmp_path: Path) -> None:
     adapter = FakeAdapter()
     adapter.refuse("launch", "no such program")
     async with service_of(tmp_path, adapter, record=FullRecord()) as service:

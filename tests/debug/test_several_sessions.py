@@ -100,7 +100,9 @@ def stop_of(happened: DebugOutcome) -> Stop:
 # Together.
 
 
-async def test_all_of_a_compound_are_begun_and_the_first_outcome_is_told_with_the_others_named(tmp_path: Path) -> None:
+async def test_all_of_a_compound_are_begun_and_the_first_outcome_is_reported_with_the_others_named(
+    tmp_path: Path,
+) -> None:
     server, browser = FakeAdapter(), stopping()
     async with service_of(tmp_path, Starter((server, browser))) as service:
         happened = await service.start(AGENT, LaunchRequest(), within_s=2)
@@ -112,7 +114,7 @@ async def test_all_of_a_compound_are_begun_and_the_first_outcome_is_told_with_th
         assert later.session.title == "0.py"
 
 
-async def test_when_the_time_is_over_a_compound_is_told_by_its_first(tmp_path: Path) -> None:
+async def test_a_compound_that_times_out_is_reported_by_its_first_session(tmp_path: Path) -> None:
     async with service_of(tmp_path, Starter((FakeAdapter(), FakeAdapter()))) as service:
         happened = await service.start(AGENT, LaunchRequest(), within_s=0.05)
         assert (happened.outcome, happened.session.title, len(happened.others)) == (None, "0.py", 1)
@@ -141,7 +143,7 @@ async def test_the_end_of_one_ends_the_others_where_the_compound_says_so(tmp_pat
         assert (other.ended is not None) is stop_all
 
 
-async def test_more_sessions_than_there_is_room_for_are_let_go_again(tmp_path: Path) -> None:
+async def test_more_sessions_than_there_is_room_for_are_released_again(tmp_path: Path) -> None:
     adapters = tuple(FakeAdapter() for _ in range(65))
     async with service_of(tmp_path, Starter(adapters)) as service:
         assert await code_of(lambda: service.start(AGENT, LaunchRequest(), within_s=0)) == "too_many_sessions"
@@ -181,7 +183,7 @@ async def test_one_that_has_ended_can_be_restarted_also_without_its_id(tmp_path:
         assert (again.session.id, stop_of(again).number) == (first.session.id, 1)
 
 
-async def test_who_waits_for_a_session_that_is_restarted_is_told_of_its_next_life(tmp_path: Path) -> None:
+async def test_a_caller_that_waits_for_a_restarted_session_gets_its_next_stop(tmp_path: Path) -> None:
     old, new = FakeAdapter(), stopping()
     told: list[DebugOutcome] = []
     async with service_of(tmp_path, Starter((old,), (new,))) as service:
@@ -222,7 +224,7 @@ async def test_a_debugger_that_is_slow_to_get_ready_takes_no_more_time_than_the_
         assert stop_of(await service.wait(AGENT, happened.session.id, within_s=2)).number == 1
 
 
-async def test_why_a_slow_start_failed_is_told_to_whoever_waits_for_it(tmp_path: Path) -> None:
+async def test_why_a_slow_start_failed_is_reported_to_whoever_waits_for_it(tmp_path: Path) -> None:
     slow, ready = stopping(), anyio.Event()
     slow.answers["initialize"] = lambda _: ready
     slow.refuse("launch", "no such program")
@@ -233,14 +235,14 @@ async def test_why_a_slow_start_failed_is_told_to_whoever_waits_for_it(tmp_path:
         assert (happened.session.state, slow.ended) == (SessionState.TERMINATED, True)
 
 
-async def test_whoever_does_not_wait_is_told_all_the_same_that_it_could_not_begin(tmp_path: Path) -> None:
+async def test_a_caller_that_does_not_wait_still_learns_that_it_could_not_start(tmp_path: Path) -> None:
     adapter = FakeAdapter()
     adapter.refuse("launch", "no such program")
     async with service_of(tmp_path, Starter((adapter,))) as service:
         assert await code_of(lambda: service.start(AGENT, LaunchRequest(), within_s=0)) == "adapter_refused"
 
 
-async def test_what_was_prepared_is_let_go_when_it_cannot_come_to_live(
+async def test_what_was_prepared_is_released_when_it_cannot_start(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first, second = stopping(), stopping()
@@ -300,7 +302,9 @@ async def test_it_is_done_also_when_the_daemon_ends(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "error", [DragomanError("task_failed", localize("{text}", text="make: no rule")), OSError("disk")]
 )
-async def test_afterwards_that_fail_are_told_in_the_output_and_hurt_nobody(tmp_path: Path, error: Exception) -> None:
+async def test_post_debug_tasks_that_fail_are_reported_in_the_output_and_harm_nothing(
+    tmp_path: Path, error: Exception
+) -> None:
     adapter = FakeAdapter()
 
     async def post_debug() -> None:
@@ -315,7 +319,7 @@ async def test_afterwards_that_fail_are_told_in_the_output_and_hurt_nobody(tmp_p
         assert (await service.start(AGENT, LaunchRequest(), within_s=0)).session.state is SessionState.RUNNING
 
 
-async def test_a_session_that_has_told_its_end_is_no_longer_listed_as_living(tmp_path: Path) -> None:
+async def test_a_session_that_has_reported_its_end_is_no_longer_listed_as_running(tmp_path: Path) -> None:
     adapter, living = FakeAdapter(), list[str]()
     adapter.answers["disconnect"] = lambda _: None
 

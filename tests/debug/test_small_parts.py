@@ -35,7 +35,7 @@ def test_each_form_of_a_hit_condition_has_one_meaning(text: str, stops: list[int
 
 
 @pytest.mark.parametrize("text", ["", "x", "> ", "% 0", "% 2 == 2", "-1", "3 4", "1e3", "> 5; rm", "9" * 40, "％2"])
-def test_what_is_no_hit_condition_is_refused_with_the_forms(text: str) -> None:
+def test_what_is_not_a_hit_condition_is_refused_with_the_forms(text: str) -> None:
     with pytest.raises(DragomanError, match="% 2 == 0") as caught:
         parse_hit_condition(text)
     assert caught.value.code == "bad_hit_condition"
@@ -51,7 +51,7 @@ def test_a_handle_names_its_stop() -> None:
     assert caught.value.code == "stale_reference"
 
 
-def test_a_frame_is_no_variable_though_the_adapter_numbers_them_alike() -> None:
+def test_a_frame_is_not_a_variable_though_the_adapter_numbers_them_alike() -> None:
     handles = Handles(1)
     frame, variables = handles.assign_frame(7), handles.assign_variables(7)
     assert frame != variables
@@ -71,7 +71,7 @@ def test_a_target_has_one_handle_and_zero_stays_zero(targets: list[int]) -> None
 
 
 @pytest.mark.parametrize("number", [0, -1, 5, 3_000_002, 4_000_001, 2**70])
-def test_a_number_that_was_never_handed_out_is_told_as_such(number: int) -> None:
+def test_a_number_that_was_never_handed_out_is_reported_as_such(number: int) -> None:
     handles = Handles(3)
     handles.assign_variables(9)
     with pytest.raises(DragomanError) as caught:

@@ -228,7 +228,7 @@ async def test_who_does_not_wait_for_a_build_learns_of_its_failure_when_asking(t
             assert (failed["code"], failed["details"]["last_lines"]) == ("task_failed", ["broken"])
 
 
-async def test_a_person_can_end_the_wait_for_a_build_which_goes_on(tmp_path: Path) -> None:
+async def test_a_person_can_end_the_wait_for_a_build_which_continues(tmp_path: Path) -> None:
     async with agent_in(tmp_path) as agent:
         line = "touch begun; while [ ! -e go ]; do sleep 0.02; done; echo 'print(1)' > app.py"
         written(agent, python(preLaunchTask="build"), tasks=(shell("build", line),))
@@ -266,7 +266,7 @@ async def test_a_session_can_be_ended_while_its_build_runs_and_takes_the_build_w
     assert states == ["Terminated"]
 
 
-async def test_a_background_task_lives_as_long_as_the_program_and_no_longer(tmp_path: Path) -> None:
+async def test_a_background_task_runs_as_long_as_the_program_and_no_longer(tmp_path: Path) -> None:
     server = {"isBackground": True, "problemMatcher": {"background": {"endsPattern": "listening"}}}
     async with agent_in(tmp_path) as agent:
         (agent.folder / "app.py").write_text("x = 1\ny = 2\n")
@@ -281,7 +281,7 @@ async def test_a_background_task_lives_as_long_as_the_program_and_no_longer(tmp_
         await until(lambda: not lives(agent.pid("pid")))
 
 
-async def test_a_build_that_floods_neither_stands_still_nor_fills_the_session(tmp_path: Path) -> None:
+async def test_a_build_that_floods_neither_stalls_nor_fills_the_session(tmp_path: Path) -> None:
     async with agent_in(tmp_path) as agent:
         line = "head -c 20000000 /dev/zero | tr '\\0' x; echo; echo 'print(1)' > app.py"
         written(agent, python(preLaunchTask="build"), tasks=(shell("build", line),))
@@ -327,7 +327,7 @@ async def test_a_compound_starts_all_of_it_after_one_run_of_its_task_and_each_re
 
 
 @pytest.mark.parametrize("task", ["count", ""])
-async def test_where_one_of_a_compound_cannot_start_the_others_are_let_go(tmp_path: Path, task: str) -> None:
+async def test_where_one_of_a_compound_cannot_start_the_others_are_ended(tmp_path: Path, task: str) -> None:
     async with agent_in(tmp_path) as agent:
         two(agent, second="nowhere.py", preLaunchTask=task)
         failed = await agent.start("both")
@@ -361,7 +361,7 @@ def _programs(folder: Path) -> list[int]:
         pytest.param(os.getpid(), None, "own_process", id="our own"),
     ],
 )
-async def test_a_process_that_cannot_be_attached_to_is_told_before_anything_starts(
+async def test_a_process_that_cannot_be_attached_to_is_reported_before_anything_starts(
     tmp_path: Path, process: object, asked: int | None, code: str
 ) -> None:
     async with agent_in(tmp_path) as agent:
@@ -373,7 +373,7 @@ async def test_a_process_that_cannot_be_attached_to_is_told_before_anything_star
         assert (await agent.call("list_sessions"))["sessions"] == []
 
 
-async def test_a_process_of_another_user_is_told_as_such(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_process_of_another_user_is_reported_as_such(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with subprocess.Popen(["sleep", "60"]) as process:  # noqa: ASYNC220
         monkeypatch.setattr(os, "geteuid", lambda: 12_345)
         async with agent_in(tmp_path) as agent:

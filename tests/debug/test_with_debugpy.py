@@ -49,7 +49,7 @@ def workspace(tmp_path: Path) -> Path:
     return tmp_path
 
 
-async def test_functions_and_exceptions_by_type_stop_and_are_told_by_our_ids(workspace: Path) -> None:
+async def test_functions_and_exceptions_by_type_stop_and_are_reported_under_our_ids(workspace: Path) -> None:
     client = client_of(workspace)
     async with service_in(workspace) as service:
         raised, _ = await service.set_breakpoint(
@@ -112,7 +112,7 @@ async def test_a_breakpoint_on_a_blank_line_after_a_logpoint_says_where_it_went_
         assert "sees B\n" in first.session.output.since(0, most=1000)[0]
 
 
-async def test_a_condition_with_a_wrong_name_is_told_at_the_next_stop(workspace: Path) -> None:
+async def test_a_condition_with_a_wrong_name_is_reported_at_the_next_stop(workspace: Path) -> None:
     client = client_of(workspace)
     async with service_in(workspace) as service:
         wrong, _ = await service.set_breakpoint(client, at(workspace, LINE_OF_SUM, condition="nope == 3"))
@@ -184,7 +184,7 @@ async def number_in(service: DebugService, client: Caller, id: str) -> str | Non
     return None
 
 
-async def test_a_value_whose_text_never_ends_costs_a_stop_its_locals_and_not_the_session(tmp_path: Path) -> None:
+async def test_a_value_with_an_endless_text_costs_a_stop_its_locals_and_not_the_session(tmp_path: Path) -> None:
     (tmp_path / "main.py").write_text(ENDLESS)
     client = client_of(tmp_path)
     async with service_in(tmp_path) as service:
@@ -232,7 +232,7 @@ print("end")
 """
 
 
-async def test_an_exception_on_its_way_up_is_told_once_and_the_next_one_again(tmp_path: Path) -> None:
+async def test_an_exception_on_its_way_up_is_reported_once_and_the_next_one_again(tmp_path: Path) -> None:
     (tmp_path / "main.py").write_text(RAISES)
     client = client_of(tmp_path)
     async with service_in(tmp_path) as service:

@@ -211,7 +211,7 @@ def test_a_process_is_attached_to_by_its_number_alone(shell: Shell) -> None:
             running.kill()
 
 
-def test_time_over_is_an_exit_code_of_its_own_and_the_program_goes_on(shell: Shell) -> None:
+def test_time_over_is_an_exit_code_of_its_own_and_the_program_continues(shell: Shell) -> None:
     (shell.folder / "slow.py").write_text("import time\nwhile True:\n    time.sleep(0.01)\n")
     over = shell("slow.py", "--timeout", "0.5")
     assert (over.returncode, "`dragoman debug wait`" in over.stdout) == (6, True)

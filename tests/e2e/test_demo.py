@@ -55,7 +55,7 @@ def test_an_agent_finds_the_bug_and_proves_it_within_thirty_seconds(cli: Cli) ->
     assert not cli.paths.socket.exists(), "the user's own daemon is not started"
 
 
-def test_it_is_told_in_chinese_too_and_does_not_touch_a_daemon_and_settings_of_the_users_own(cli: Cli) -> None:
+def test_it_is_reported_in_chinese_too_and_does_not_touch_a_daemon_and_settings_of_the_users_own(cli: Cli) -> None:
     cli.environment |= {"DRAGOMAN_MCP_STARTS_DAEMON": "false", "VIRTUAL_ENV": "/nowhere", "DRAGOMAN_LANG": "zh"}
     before = cli("up", "--port", "0", "--json").stdout
     told = cli("demo")

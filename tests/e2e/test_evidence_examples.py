@@ -81,7 +81,7 @@ def test_a_shell_gets_the_same_table(cli: Cli, agent: Agent) -> None:
     assert data["ended"]["output"] == "weeks 20\n"
 
 
-def test_a_shell_is_told_of_a_program_that_fails_and_of_a_trace_that_cannot_be(cli: Cli, agent: Agent) -> None:
+def test_a_shell_learns_of_a_program_that_fails_and_of_a_trace_that_cannot_be(cli: Cli, agent: Agent) -> None:
     (agent.workspace / "fails.py").write_text("n = 3\nassert n == 4, 'no'\n")
     failed = cli("debug", "fails.py", "--trace=fails.py:2", "n", cwd=agent.workspace, within_s=60)
     assert (failed.returncode, "exception: AssertionError: no" in failed.stdout) == (ExitCode.PROGRAM_FAILED, True)

@@ -78,7 +78,7 @@ def test_it_is_caught_where_the_readme_says(
     assert cli("debug", "stop", "--session", told["session_id"], cwd=examples).returncode == 0
 
 
-def test_each_stands_in_the_readme_with_its_configuration() -> None:
+def test_each_is_in_the_readme_with_its_configuration() -> None:
     readme = (EXAMPLES / "README.md").read_text()
     for case in CASES:
         configuration, place, condition, *_ = map(str, case.values)

@@ -95,7 +95,7 @@ class _Tags(HTMLParser):
         self.seen.add(tag)
 
 
-def test_what_a_program_says_is_text_wherever_it_stands() -> None:
+def test_what_a_program_says_is_text_wherever_it_is() -> None:
     seen = [[[EVIL, EVIL, 1, False]], [[EVIL, EVIL, "str"]], [EVIL], 0, [EVIL, EVIL]]
     stop = {"seen": seen}
     body = {"path": EVIL, "line": 1, "function": EVIL, "reason": EVIL, "expression": EVIL, "result": EVIL}

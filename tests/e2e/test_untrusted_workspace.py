@@ -171,7 +171,7 @@ async def test_nothing_of_a_cloned_folder_runs_whatever_is_read_or_asked_for(cli
     assert hostile.found() == set()
 
 
-async def test_what_would_run_is_told_in_full_and_as_data(cli: Cli, hostile: Hostile) -> None:
+async def test_what_would_run_is_reported_in_full_and_as_data(cli: Cli, hostile: Hostile) -> None:
     async with session_of(cli, workspace=str(hostile.folder)) as agent:
         everything = await asked(agent, "start_debugging", configuration_name="all")
         named = await asked(agent, "start_debugging", configuration_name="python")

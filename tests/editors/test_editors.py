@@ -92,7 +92,7 @@ async def test_what_is_not_answered_in_time_is_withdrawn_and_a_late_answer_is_no
         editor.handle_answer(999, "never asked", None)
 
 
-async def test_an_editor_that_leaves_in_the_middle_of_a_question_is_told_at_once() -> None:
+async def test_an_editor_that_disconnects_in_the_middle_of_a_request_is_reported_at_once() -> None:
     editors = EditorRegistry()
     left: list[Editor] = []
     editors.on_disconnect = left.append
@@ -112,7 +112,9 @@ async def test_an_editor_that_leaves_in_the_middle_of_a_question_is_told_at_once
 @pytest.mark.parametrize(
     ("error", "code"), [({"code": "not_allowed"}, "not_allowed"), ({"message": "no\x1b[2J\nway"}, "editor_refused")]
 )
-async def test_a_refusal_is_told_as_what_it_is_and_its_words_are_no_commands(error: dict[str, Any], code: str) -> None:
+async def test_a_refusal_is_reported_as_what_it_is_and_its_words_are_not_commands(
+    error: dict[str, Any], code: str
+) -> None:
     editors = EditorRegistry()
     with editors.connected(about()) as editor:
         async with anyio.create_task_group() as group:
@@ -133,7 +135,7 @@ async def test_questions_are_bounded() -> None:
         assert editor in editors.all
 
 
-async def test_one_that_takes_nothing_is_shown_the_door() -> None:
+async def test_one_that_reads_nothing_is_disconnected() -> None:
     editors = EditorRegistry()
     with editors.connected(about()) as editor:
         for _ in range(OUTGOING_AT_MOST):
@@ -171,7 +173,7 @@ def test_what_no_editor_says_of_itself_is_not_read(told: dict[str, Any]) -> None
     assert read_editor_info(told) is None
 
 
-def test_a_folder_that_is_no_absolute_path_is_left_out() -> None:
+def test_a_folder_that_is_not_an_absolute_path_is_left_out() -> None:
     told = read_editor_info({"name": "a", "folders": ["here", "/there", "/a\0b"], "features": ["x"]})
     assert told is not None
     assert told.folders == (Path("/there"),)

@@ -52,7 +52,7 @@ async def test_the_record_outlives_the_process_that_wrote_it(tmp_path: Path) -> 
         assert await texts(journal) == ["line 0", "line 1", "line 2", "later"]
 
 
-async def test_sequence_goes_on_when_the_clock_is_set_back_a_day(tmp_path: Path) -> None:
+async def test_sequence_continues_when_the_clock_is_set_back_a_day(tmp_path: Path) -> None:
     clock = VirtualClock()
     async with Journal.open(tmp_path / "j", clock=clock) as journal:
         await journal.append([said("before")])
@@ -128,7 +128,7 @@ async def test_when_too_much_waits_the_next_appender_waits_outside_and_nothing_i
             assert journal.last_sequence == extra * 1_000
 
 
-async def test_a_cancelled_appender_stops_waiting_and_the_others_go_on(tmp_path: Path) -> None:
+async def test_a_cancelled_appender_stops_waiting_and_the_others_continue(tmp_path: Path) -> None:
     with HeldVFS("held-cancel") as vfs:
         async with Journal.open(tmp_path / "j", vfs=vfs.name) as journal:
             vfs.hold()

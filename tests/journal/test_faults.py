@@ -86,7 +86,7 @@ class NoRoom(SystemCalls):
         return super().write(fd, data)
 
 
-async def test_a_fault_of_writing_stands_until_writing_works_though_nobody_writes(
+async def test_a_write_fault_is_shown_until_writing_works_though_nobody_writes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(write_health, "TRY_AGAIN_S", 0.01)
@@ -381,7 +381,7 @@ async def test_a_file_emptied_by_someone_does_not_make_numbers_go_back(tmp_path:
         assert await journal.append([said("on")]) > last
 
 
-async def test_damage_met_while_running_is_set_aside_and_recording_goes_on(tmp_path: Path) -> None:
+async def test_damage_met_while_running_is_set_aside_and_recording_continues(tmp_path: Path) -> None:
     async with Journal.open(tmp_path / "j") as journal:
         for _ in range(10):
             await journal.append([said("word " * 100) for _ in range(1_000)])

@@ -88,7 +88,7 @@ def test_spans_and_records_are_read_alike_before_and_after(tmp_path: Path) -> No
     again.close()
 
 
-def test_walking_goes_on_where_it_stopped_over_any_files(tmp_path: Path) -> None:
+def test_walking_continues_where_it_stopped_over_any_files(tmp_path: Path) -> None:
     store = segments(tmp_path / "s")
     kept = filled(store)
     found: list[bytes] = []
@@ -182,7 +182,7 @@ def test_every_failing_call_of_packing_leaves_every_byte_readable(tmp_path: Path
     pytest.fail("never ran clean")
 
 
-def test_where_both_forms_stand_the_raw_one_counts_and_packing_is_done_again(tmp_path: Path) -> None:
+def test_where_both_forms_exist_the_raw_one_counts_and_packing_is_done_again(tmp_path: Path) -> None:
     store = segments(tmp_path / "s")
     kept = filled(store)
     store.settle()
@@ -234,7 +234,7 @@ def test_a_span_over_several_files_is_synced_to_its_end_and_a_full_file_only_onc
     assert [name for name in synced if name.endswith(".seg")] == names
 
 
-def test_a_full_file_whose_sync_failed_is_let_go_and_its_spans_are_in_doubt(tmp_path: Path) -> None:
+def test_a_full_file_that_failed_to_sync_is_closed_and_its_spans_are_in_doubt(tmp_path: Path) -> None:
     system = FaultySystem(10**6, code=errno.EIO)
     store = segments(tmp_path / "s", system=system)
     kept = filled(store)

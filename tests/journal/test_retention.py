@@ -34,7 +34,7 @@ async def test_events_older_than_the_age_go_and_their_words_with_them(tmp_path: 
     require_sound(tmp_path / "j")
 
 
-async def test_sequence_goes_on_though_everything_was_retired(tmp_path: Path) -> None:
+async def test_sequence_continues_though_everything_was_retired(tmp_path: Path) -> None:
     clock = VirtualClock()
     async with Journal.open(tmp_path / "j", clock=clock) as journal:
         await journal.append(lines(7))
@@ -155,7 +155,7 @@ async def test_a_moment_beyond_all_clocks_is_all_or_nothing(tmp_path: Path, at_n
         assert await texts(journal) == left
 
 
-async def test_a_tail_lives_through_forgetting(tmp_path: Path) -> None:
+async def test_a_tail_survives_forgetting(tmp_path: Path) -> None:
     seen: list[int] = []
 
     async def follow(journal: Journal) -> None:

@@ -58,7 +58,7 @@ async def test_secrets_of_an_older_version_leave_the_rows_the_index_the_stores_a
     assert leaks(tmp_path) == []
 
 
-async def test_it_is_done_once_and_goes_on_after_a_death_where_it_stood(tmp_path: Path) -> None:
+async def test_it_is_done_once_and_resumes_after_a_crash_where_it_was(tmp_path: Path) -> None:
     await recorded_by_an_older_version(tmp_path)
     async with Journal.open(tmp_path, stores=STORES) as journal:
         from dragoman.journal import row_scrub

@@ -80,7 +80,7 @@ def test_a_stream_cannot_be_named_out_of_the_folder(tmp_path: Path, stream: str)
     assert refused(lambda: store.read(Span(stream, 1, 0, 1))) == "unsafe_id"
 
 
-def test_a_tail_torn_at_any_byte_leaves_all_before_it_readable_and_new_bytes_go_on(tmp_path: Path) -> None:
+def test_a_tail_torn_at_any_byte_leaves_all_before_it_readable_and_new_bytes_continue(tmp_path: Path) -> None:
     store = segments(tmp_path / "s")
     before, torn = store.append("t", b"before"), store.append("t", b"torn away")
     store.close()
@@ -148,7 +148,7 @@ def test_every_failing_call_in_turn_loses_no_acknowledged_byte(tmp_path: Path) -
             pytest.fail("never ran clean")
 
 
-def test_bytes_whose_sync_failed_are_never_called_safe_afterwards(tmp_path: Path) -> None:
+def test_bytes_that_failed_to_sync_are_never_called_safe_afterwards(tmp_path: Path) -> None:
     system = FaultySystem(3, code=errno.EIO)  # open, write, then the sync
     store = segments(tmp_path / "s", system=system)
     doubtful = store.append("t", b"perhaps lost")
@@ -192,7 +192,7 @@ async def test_an_event_that_names_a_span_is_committed_after_the_bytes_are_synce
 
 
 @pytest.mark.anyio
-async def test_an_append_whose_bytes_cannot_be_synced_is_not_recorded(tmp_path: Path) -> None:
+async def test_an_append_that_cannot_be_synced_is_not_recorded(tmp_path: Path) -> None:
     system = FaultySystem(10_000, code=errno.ENOSPC)
     async with Journal.open(tmp_path / "j", system=system) as journal:
         span = await append_bytes(journal, "talk-1", b"output")
@@ -232,7 +232,7 @@ def test_forgotten_bytes_are_nowhere_and_their_spans_say_so(tmp_path: Path, ever
     store.close()
 
 
-def test_forgetting_before_a_moment_erases_inside_a_file_that_goes_on(tmp_path: Path) -> None:
+def test_forgetting_before_a_moment_erases_inside_a_file_that_continues(tmp_path: Path) -> None:
     clock = VirtualClock()
     store = segments(tmp_path / "s", clock=clock)
     gone = store.append("whole", b"topsecret")

@@ -43,7 +43,7 @@ async def test_no_reader_misses_or_doubles_an_event_while_many_append(tmp_path: 
     assert seen == {reader: list(range(reader * 10 + 1, total + 1)) for reader in range(8)}
 
 
-async def test_a_store_snapshot_and_the_tail_after_it_tell_everything_once(tmp_path: Path) -> None:
+async def test_a_store_snapshot_and_the_tail_after_it_have_everything_once(tmp_path: Path) -> None:
     store = notes()
 
     async def write(journal: Journal) -> None:
@@ -90,7 +90,7 @@ async def test_a_filtered_tail_waits_for_its_own_kind_and_session(tmp_path: Path
     assert sequences(found) == [601, 604]
 
 
-async def test_a_reader_too_late_is_told_which_numbers_are_gone(tmp_path: Path) -> None:
+async def test_a_reader_too_late_learns_which_numbers_are_gone(tmp_path: Path) -> None:
     clock = VirtualClock()
     async with Journal.open(tmp_path / "j", clock=clock) as journal:
         await journal.append(lines(10))

@@ -51,7 +51,7 @@ async def test_what_waits_is_done_in_order_in_as_few_changes_of_thread_as_can_be
     assert threading.get_ident() not in {thread for _, thread in done}
 
 
-async def test_an_error_reaches_whose_work_it_was_and_nobody_else() -> None:
+async def test_an_error_reaches_its_own_caller_and_nobody_else() -> None:
     convoy, gate = WriteBatcher(), Gate()
     outcomes: list[object] = []
 
@@ -71,7 +71,7 @@ async def test_an_error_reaches_whose_work_it_was_and_nobody_else() -> None:
     assert outcomes == [3, ZeroDivisionError, 2]
 
 
-async def test_who_is_cancelled_takes_its_own_work_back_and_the_rest_goes_on() -> None:
+async def test_a_cancelled_caller_takes_its_own_work_back_and_the_rest_continues() -> None:
     convoy, gate = WriteBatcher(), Gate()
     done: list[str] = []
     scope = anyio.CancelScope()

@@ -102,7 +102,7 @@ def test_an_upvalue_and_a_global_are_watched_and_counted(lua: str, tmp_path: Pat
         assert change(ide.go()) == ("counter", "0", "1", "16")
 
 
-def test_what_the_debugger_changes_is_no_change(lua: str, tmp_path: Path) -> None:
+def test_what_the_debugger_changes_is_not_a_change(lua: str, tmp_path: Path) -> None:
     with stopped_at(lua, tmp_path, TEXT, READY) as (_, ide, _):
         reference, globals_ = rows(ide, "globals")
         watch(ide, reference, globals_["counter"])

@@ -56,7 +56,7 @@ def test_hosts_that_name_chunks_as_require_does_are_understood(lua: str, tmp_pat
 
 
 @luas
-def test_by_name_alone_both_files_hit_unless_they_are_told_apart(lua: str, tmp_path: Path) -> None:
+def test_by_name_alone_both_files_hit_unless_they_are_distinguished(lua: str, tmp_path: Path) -> None:
     both = "dofile('a/mod.lua')(1)\ndofile('b/mod.lua')(1)\ndofile('b/mod.lua')(1)\n"
     for tells_apart, wanted in (
         ("false", ["a/mod.lua", "b/mod.lua", "b/mod.lua"]),
@@ -108,7 +108,7 @@ def test_code_from_strings_is_stepped_over_but_can_be_paused_in(tmp_path: Path) 
         assert ide.go("stopOnStepIn")["stack"][0]["line"] == "4"
 
 
-def test_a_wrong_folder_is_told_by_the_sources_that_are_known(tmp_path: Path) -> None:
+def test_a_wrong_folder_is_recognised_by_the_sources_that_are_known(tmp_path: Path) -> None:
     with Program("lua5.4", tmp_path) as program:
         program.write("main.lua", START + "print(1)\nprint(2)\n")
         ide = program.debug("main.lua")

@@ -65,7 +65,7 @@ def test_a_stop_names_the_functions_and_says_why(lua: str, tmp_path: Path) -> No
         assert [(entry["function"], entry["line"]) for entry in stop["stack"]] == [("tick", "3"), ("main chunk", "7")]
 
 
-def test_the_first_answer_tells_which_lua_it_is(lua: str, tmp_path: Path) -> None:
+def test_the_first_answer_says_which_lua_it_is(lua: str, tmp_path: Path) -> None:
     with Program(lua, tmp_path) as program:
         program.write("main.lua", LOOP)
         ide = program.debug("main.lua")
@@ -143,7 +143,7 @@ print("END")
 )
 
 
-def test_coroutines_of_both_kinds_are_followed_and_told_apart(lua: str, tmp_path: Path) -> None:
+def test_coroutines_of_both_kinds_are_followed_and_distinguished(lua: str, tmp_path: Path) -> None:
     with stopped_at(lua, tmp_path, CO, 5) as (program, ide, first):
         assert value_of(ide, "first") == "c1"
         second = ide.go()
@@ -249,7 +249,7 @@ def test_hit_conditions_count_in_all_their_forms(lua: str, tmp_path: Path) -> No
             ide.go()
 
 
-def test_hits_go_on_being_counted_when_the_list_of_a_file_is_sent_anew(lua: str, tmp_path: Path) -> None:
+def test_hits_are_still_counted_when_the_list_of_a_file_is_sent_anew(lua: str, tmp_path: Path) -> None:
     with Program(lua, tmp_path) as program:
         ide, path = started(program, LOOP)
         counted = {"line": 4, "hitCondition": "== 5"}
@@ -259,7 +259,7 @@ def test_hits_go_on_being_counted_when_the_list_of_a_file_is_sent_anew(lua: str,
         assert (ide.go()["info"]["hits"], value_of(ide, "i")) == (5, "5")
 
 
-def test_a_condition_that_fails_is_told_once_and_does_not_stop(lua: str, tmp_path: Path) -> None:
+def test_a_condition_that_fails_is_reported_once_and_does_not_stop(lua: str, tmp_path: Path) -> None:
     with Program(lua, tmp_path) as program:
         ide, path = started(program, LOOP)
         ide.breakpoints(path, {"line": 3, "condition": "nothing.here > 1"}, {"line": 4, "condition": "i == 7"})
@@ -281,7 +281,7 @@ def test_a_condition_that_never_ends_does_not_hold_the_program(lua: str, tmp_pat
         assert [m["info"]["message"] for m in ide.seen if m["cmd"] == "conditionFailed"] == ["it did not end in time"]
 
 
-def test_log_points_evaluate_what_stands_in_braces(lua: str, tmp_path: Path) -> None:
+def test_log_points_evaluate_what_is_in_braces(lua: str, tmp_path: Path) -> None:
     with Program(lua, tmp_path) as program:
         ide, path = started(program, LOOP)
         ide.breakpoints(
@@ -385,7 +385,7 @@ def test_a_runaway_recursion_ends_as_it_does_without_a_debugger(lua: str, tmp_pa
     assert "stack overflow" in err
 
 
-def test_an_error_object_of_any_kind_is_told_and_handed_on(lua: str, tmp_path: Path) -> None:
+def test_an_error_object_of_any_kind_is_reported_and_handed_on(lua: str, tmp_path: Path) -> None:
     text = START + "error(setmetatable({}, { __tostring = function() return 'an object' end }))\n"
     with Program(lua, tmp_path) as program:
         program.write("main.lua", text)

@@ -230,7 +230,7 @@ def test_what_pairs_gives_is_shown_beside_the_raw_fields(lua: str, tmp_path: Pat
         assert "__index" in rows(ide, rows(ide, found["f"]["reference"])["(metatable)"]["reference"])
 
 
-def test_a_function_tells_where_it_is_from_and_what_it_holds(lua: str, tmp_path: Path) -> None:
+def test_a_function_shows_where_it_is_from_and_what_it_holds(lua: str, tmp_path: Path) -> None:
     text, line = with_values("local held = 7\nlocal f = function()\n  return held\nend\nlocal c = print")
     with stopped_at(lua, tmp_path, text, line) as (_, ide, _):
         found = rows(ide, scope(ide, "locals"))
@@ -239,7 +239,7 @@ def test_a_function_tells_where_it_is_from_and_what_it_holds(lua: str, tmp_path:
         assert "function" not in found["c"]
 
 
-def test_what_cannot_be_counted_in_time_is_told_as_more_than(lua: str, tmp_path: Path) -> None:
+def test_what_cannot_be_counted_in_time_is_reported_as_more_than(lua: str, tmp_path: Path) -> None:
     with stopped_at(lua, tmp_path, MILLION + START + "local n = #big\nlocal m = n\nprint('END')\n", 5) as (_, ide, _):
         found = rows(ide, rows(ide, scope(ide, "locals"))["all"]["reference"])
         assert [row.get("count") for row in found.values()] == [1_000_000, 1_000_000, None, None]
@@ -285,7 +285,7 @@ def test_an_expression_of_an_old_ide_ends_in_time(lua: str, tmp_path: Path) -> N
         assert program.end()[:2] == (0, "END\n")
 
 
-def test_a_deep_recursion_is_told_in_pages(lua: str, tmp_path: Path) -> None:
+def test_a_deep_recursion_is_reported_in_pages(lua: str, tmp_path: Path) -> None:
     text = (
         START
         + "local function down(n)\n  if n == 0 then\n    return 0\n  end\n  return 1 + down(n - 1)\nend\n"

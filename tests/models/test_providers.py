@@ -68,7 +68,7 @@ async def test_words_come_in_order_and_the_end_carries_the_tokens(provider: str)
 
 @BOTH
 @pytest.mark.parametrize("reason", ["end", "length", "tool_calls", "refused"])
-async def test_the_reason_of_the_end_is_told(provider: str, reason: Any) -> None:
+async def test_the_reason_of_the_end_is_reported(provider: str, reason: Any) -> None:
     async with FakeModel.running([Says(["x"]), Ends(reason)]) as fake:
         whole = await answer(model_at(fake, provider))
     assert whole.finished is not None
@@ -168,14 +168,14 @@ async def test_a_conversation_with_tools_is_asked_as_anthropic_wants_it() -> Non
         (302, "model_refused"),
     ],
 )
-async def test_a_refusal_is_told_by_its_status(provider: str, status: int, code: str) -> None:
+async def test_a_refusal_is_recognised_by_its_status(provider: str, status: int, code: str) -> None:
     error = await refusal(provider, Refuses(status, "no such model: small", {"location": "http://127.0.0.1:1/"}))
     assert error.code == code
     assert "no such model" not in str(error)
     assert error.detail == ("no such model: small" if code == "model_refused" else "")
 
 
-async def test_when_to_ask_again_is_told_where_the_provider_says_it() -> None:
+async def test_when_to_ask_again_is_reported_where_the_provider_says_it() -> None:
     error = await refusal("openai", Refuses(429, headers={"retry-after": "17"}))
     assert "17 s" in str(error)
 
@@ -189,7 +189,7 @@ _REASON = {
 @BOTH
 @pytest.mark.parametrize("steps", [[Says(["all"])], []])
 @pytest.mark.parametrize("end", [[], [Cuts()]])
-async def test_an_answer_that_told_its_reason_is_complete_without_its_last_line(
+async def test_an_answer_that_gave_its_finish_reason_is_complete_without_its_last_line(
     provider: str, steps: Sequence[Step], end: Sequence[Step]
 ) -> None:
     async with FakeModel.running([*steps, Sends(_REASON[provider]), *end]) as fake:
@@ -248,7 +248,7 @@ async def test_a_caller_that_is_cancelled_closes_the_request(provider: str) -> N
                 await fake.requests[0].left.wait()
 
 
-async def test_an_address_where_nobody_listens_is_told() -> None:
+async def test_an_address_where_nobody_listens_is_reported() -> None:
     async with FakeModel.running() as fake:
         model = model_at(fake, "openai")
     with pytest.raises(ModelError) as raised:
@@ -338,7 +338,7 @@ async def test_a_key_by_command_is_asked_for_once_and_again_after_a_refusal(tmp_
         (["sh -c 'echo k'"], "could not be started"),
     ],
 )
-async def test_a_key_command_that_fails_is_told_without_what_it_printed(command: list[str], why: str) -> None:
+async def test_a_key_command_that_fails_is_reported_without_what_it_printed(command: list[str], why: str) -> None:
     async with FakeModel.running() as fake:
         with pytest.raises(ModelError) as raised:
             await answer(model_at(fake, "openai", model_key_command=command))

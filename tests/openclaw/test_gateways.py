@@ -95,7 +95,7 @@ async def test_more_rights_than_were_paired_wait_for_an_approval_that_we_can_giv
         group.cancel_scope.cancel()
 
 
-async def test_an_answer_is_told_while_it_comes_and_stands_in_the_history(gateway: Lab, folder: Path) -> None:
+async def test_an_answer_is_streamed_and_is_in_the_history(gateway: Lab, folder: Path) -> None:
     session = a_session()
     async with person(gateway, folder) as it:
         events: list[ChatEvent] = []
@@ -151,7 +151,7 @@ async def test_a_run_is_stopped_in_mid_stream(gateway: Lab, folder: Path) -> Non
         assert shown(events).startswith("Once")
 
 
-async def test_a_model_that_fails_is_told_as_an_error_and_kept_in_the_history(gateway: Lab, folder: Path) -> None:
+async def test_a_model_that_fails_is_reported_as_an_error_and_kept_in_the_history(gateway: Lab, folder: Path) -> None:
     session = a_session()
     async with person(gateway, folder) as it:
         events, _ = await it.said(session, "FAIL now")
@@ -172,7 +172,7 @@ async def test_sessions_are_created_by_the_real_name_and_the_other_is_refused(ga
             await it.ask("session.list", {})
 
 
-async def test_a_killed_gateway_is_come_back_to_and_the_chat_goes_on(gateway: Lab, folder: Path) -> None:
+async def test_the_chat_reconnects_to_a_killed_gateway_and_continues(gateway: Lab, folder: Path) -> None:
     async with person(gateway, folder) as it:
         gateway.kill()
         await it.until(lambda: it.link.gateway_status.state == "connecting")

@@ -59,7 +59,7 @@ def test_a_surface_is_drawn_as_it_changes_and_its_button_reaches_the_agent(tab: 
     expect(shown(tab, "greeting").get_by_label("Name")).to_have_value("Grace")
 
 
-def test_a_list_is_drawn_from_a_template_and_each_button_tells_its_own_item(tab: Tab, agent: Agent) -> None:
+def test_a_list_is_drawn_from_a_template_and_each_button_names_its_own_item(tab: Tab, agent: Agent) -> None:
     components = [
         {"id": "root", "component": "List", "children": {"componentId": "row", "path": "/items"}},
         {"id": "row", "component": "Row", "children": ["pick"]},
@@ -129,7 +129,7 @@ def test_a_button_waits_until_its_checks_hold(tab: Tab, agent: Agent) -> None:
     assert len(agent.told("read_actions", surface_id="checked", timeout_s=10)["actions"]) == 1
 
 
-def test_what_was_sent_stands_in_its_field_until_the_surface_comes_with_it(tab: Tab, agent: Agent) -> None:
+def test_what_was_sent_is_in_its_field_until_the_surface_comes_with_it(tab: Tab, agent: Agent) -> None:
     components = [
         {"id": "root", "component": "Column", "children": ["name", "send"]},
         {"id": "name", "component": "TextField", "label": "Name", "value": {"path": "/name"}},
@@ -267,7 +267,7 @@ def test_whoever_comes_to_answer_finds_the_question_open(tab: Tab, agent: Agent)
         assert answer.result(30 * PATIENCE)["status"] == "cancelled"
 
 
-def test_a_new_drawing_is_told_of_until_the_canvas_is_looked_at(tab: Tab, agent: Agent) -> None:
+def test_a_new_drawing_is_reported_until_the_canvas_is_looked_at(tab: Tab, agent: Agent) -> None:
     tab.show("Activity")
     drawn = [{"id": "root", "component": "Text", "text": "x"}]
     badge = tab.page.locator("#tab-canvas .asks")

@@ -147,7 +147,7 @@ def test_a_conversation_in_which_nothing_was_said_is_listed_as_new(tab: Tab) -> 
     expect(chosen).to_have_text("/read_actions timeout_s=60")
 
 
-def test_what_an_older_page_left_behind_is_no_reason_to_read_nothing(tab: Tab) -> None:
+def test_what_an_older_page_left_behind_is_not_a_reason_to_read_nothing(tab: Tab) -> None:
     chat = fresh(tab)
     say(chat, "/status")
     expect(chat.locator("details.tool.done")).to_have_count(1)
@@ -157,7 +157,7 @@ def test_what_an_older_page_left_behind_is_no_reason_to_read_nothing(tab: Tab) -
     assert chat.get_by_role("alert").count() == 0
 
 
-def test_a_refusal_in_plain_words_is_told_as_such(tab: Tab) -> None:
+def test_a_refusal_in_plain_words_is_reported_as_such(tab: Tab) -> None:
     answered_with(tab.page, "/api/canvas", 413, "Too large")
     told = tab.show("Canvas").get_by_role("alert")
     expect(told).to_have_text("Request refused (413): Too large")
@@ -184,7 +184,7 @@ def thinking(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Attacke
 
 @pytest.mark.requirement("page:chat:markdown", "page:chat:text-grows", "page:chat:done-shown")
 @pytest.mark.parametrize("thinking", [ASKS_FIRST], indirect=True)
-def test_a_model_asks_first_hears_a_refusal_and_is_stopped_in_mid_stream(browser: Browser, thinking: Attacked) -> None:
+def test_a_model_asks_first_gets_a_refusal_and_is_stopped_in_mid_stream(browser: Browser, thinking: Attacked) -> None:
     context = browser.new_context()
     tab = Tab.opened(context, thinking)
     tab.log_in()

@@ -87,7 +87,9 @@ def test_no_view_makes_the_page_itself_scroll_however_much_is_in_it(tab: Tab, pl
             assert max(tab.page.evaluate(sizes)) <= 640, (view, width)
 
 
-def test_a_command_that_goes_on_after_stop_is_told_of_and_its_line_stays_as_it_was(tab: Tab, place: Workplace) -> None:
+def test_a_command_that_continues_after_stop_is_reported_and_its_line_stays_as_it_was(
+    tab: Tab, place: Workplace
+) -> None:
     call(place.daemon.paths, "trust_add", {"folder": str(place.folder)})
     chat = fresh(tab)
     say(chat, "/run sleep 600")

@@ -99,7 +99,7 @@ def test_the_table_binds_every_component_and_fires_every_action() -> None:
     "canvas:catalogue:chart",
 )
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.type)
-def test_it_shows_its_properties_follows_its_data_and_tells_once(
+def test_it_shows_its_properties_follows_its_data_and_reports_once(
     row: Row, agent: Agent, canvas_tab: Tab, pictures: Path
 ) -> None:
     agent.told("show_canvas", surface_id="it", title=row.type, components=row.components(), data=row.data)
@@ -186,7 +186,7 @@ DIALECTS: dict[str, Callable[[str], list[dict[str, Any]]]] = {
 
 @pytest.mark.requirement("canvas:catalogue:button", "canvas:catalogue:button-click")
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_each_dialect_is_drawn_and_its_button_tells_which_it_was(dialect: str, agent: Agent, canvas_tab: Tab) -> None:
+def test_each_dialect_is_drawn_and_its_button_says_which_it_was(dialect: str, agent: Agent, canvas_tab: Tab) -> None:
     name = f"in {dialect}"
     messages = DIALECTS[dialect](name)
     agent.told("show_canvas", surface_id=name, messages=messages)

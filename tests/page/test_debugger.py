@@ -184,7 +184,7 @@ def test_a_running_program_is_paused_and_restarted(view: Locator) -> None:
     expect(standing(view)).to_contain_text("Terminated")
 
 
-def test_what_cannot_be_done_is_told_with_what_to_do(view: Locator, place: Workplace) -> None:
+def test_what_cannot_be_done_is_reported_with_what_to_do(view: Locator, place: Workplace) -> None:
     (place.folder / "adding.py").rename(place.folder / "gone.py")
     try:
         start(view, "adding")
@@ -198,7 +198,7 @@ def trusted(place: Workplace) -> list[dict[str, Any]]:
     return folders
 
 
-def test_a_folder_that_nobody_trusted_is_told_with_what_would_run_and_the_command(
+def test_a_folder_that_nobody_trusted_is_reported_with_what_would_run_and_the_command(
     view: Locator, place: Workplace
 ) -> None:
     call(place.daemon.paths, "trust_revoke", {"folder": str(place.folder)})
@@ -280,7 +280,7 @@ def test_the_timeline_says_who_started_and_who_removed(view: Locator, place: Wor
     expect(timeline).to_contain_text("the command line ended")
 
 
-def test_runs_of_their_own_are_told_with_whoever_asked_for_them(view: Locator, place: Workplace) -> None:
+def test_runs_of_their_own_are_reported_with_whoever_asked_for_them(view: Locator, place: Workplace) -> None:
     """Their breakpoints and sessions belong to the run, which is nobody that a person knows."""
     place.tool("trace", program="adding.py", points=[{"line_number": 4, "expressions": ["total"]}])
     expect(view.locator("#timeline")).to_contain_text("the command line started adding.py")

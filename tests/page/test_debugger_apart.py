@@ -49,7 +49,7 @@ def changed(view: Locator) -> Locator:
     return view.locator("#variables .changed")
 
 
-def test_what_every_value_has_stands_after_its_items(view: Locator) -> None:
+def test_what_every_value_has_comes_after_its_items(view: Locator) -> None:
     break_at(view, "adding.py", 5)
     start(view, "adding")
     variable(view, "values").click()
@@ -113,9 +113,7 @@ def test_a_value_of_an_earlier_stop_that_is_clicked_opens_as_it_is_now(view: Loc
     expect(variable(view, "2")).to_contain_text("3")
 
 
-def test_what_was_before_is_told_though_something_new_was_heard_first(
-    view: Locator, tab: Tab, place: Workplace
-) -> None:
+def test_earlier_events_are_delivered_though_a_new_one_came_first(view: Locator, tab: Tab, place: Workplace) -> None:
     place.tool("set_breakpoint", file_path="adding.py", line_number=2)
     expect(view.locator("#breakpoints .item")).to_have_count(1)
     held = Held.from_reload(tab.page, "/api/events")
@@ -128,7 +126,7 @@ def test_what_was_before_is_told_though_something_new_was_heard_first(
     expect(timeline.filter(has_text="adding.py:3")).to_have_count(1)
 
 
-def test_what_was_done_is_told_however_much_else_was_recorded_around_it(
+def test_what_was_done_is_reported_however_much_else_was_recorded_around_it(
     view: Locator, tab: Tab, place: Workplace
 ) -> None:
     """An answer of the daemon holds a mebibyte, and a program that prints fills the record between what people do."""
@@ -143,7 +141,7 @@ def test_what_was_done_is_told_however_much_else_was_recorded_around_it(
     expect(timeline.nth(1)).to_contain_text("adding.py:2")
 
 
-def test_what_is_heard_while_stops_of_before_are_asked_for_stays(view: Locator, tab: Tab, place: Workplace) -> None:
+def test_events_that_come_while_earlier_stops_are_loaded_stay(view: Locator, tab: Tab, place: Workplace) -> None:
     break_at(view, "adding.py", 4)
     held = Held(tab.page, "stop_history")
     start(view, "adding")
@@ -156,7 +154,7 @@ def test_what_is_heard_while_stops_of_before_are_asked_for_stays(view: Locator, 
     expect(added).to_have_count(1)
 
 
-def test_what_is_live_does_not_wait_for_the_stops_of_before(view: Locator, tab: Tab) -> None:
+def test_live_events_do_not_wait_for_the_earlier_stops(view: Locator, tab: Tab) -> None:
     break_at(view, "adding.py", 4)
     held = Held(tab.page, "stop_history")
     start(view, "adding")
@@ -292,7 +290,7 @@ def test_two_pages_show_the_same_whoever_of_them_acts(view: Locator, tab: Tab, d
     second.page.close()
 
 
-def test_a_daemon_that_is_gone_is_told_plainly_and_as_nothing_else(view: Locator, tab: Tab) -> None:
+def test_a_daemon_that_is_gone_is_reported_plainly_and_as_nothing_else(view: Locator, tab: Tab) -> None:
     break_at(view, "adding.py", 4)
     start(view, "adding")
     expect(current(view)).to_contain_text("total += value")
@@ -346,7 +344,7 @@ def test_keys_keep_their_place_scroll_the_output_and_choose_lines_to_ask_about(v
     assert output.evaluate(place_of) == 0
 
 
-def test_in_a_narrow_window_one_thing_at_a_time_stands_below_the_source(
+def test_in_a_narrow_window_one_thing_at_a_time_is_below_the_source(
     browser: Browser, daemon: Attacked, place: Workplace
 ) -> None:
     place.tool("set_breakpoint", file_path="adding.py", line_number=11)

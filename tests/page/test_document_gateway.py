@@ -120,7 +120,7 @@ def test_stop_names_the_run_and_the_next_answer_is_its_own(tab: Tab, gateway: Do
 
 
 @pytest.mark.requirement("canvas:action:forwarded")
-def test_what_is_done_on_a_surface_goes_to_the_session_whose_run_drew_it(tab: Tab, gateway: DocumentGateway) -> None:
+def test_actions_on_a_surface_go_to_the_session_of_the_run_that_drew_it(tab: Tab, gateway: DocumentGateway) -> None:
     gateway.manner = Manner()
     chat = fresh(tab)
     say(chat, "go")
@@ -252,7 +252,7 @@ def component(id: str, type: str, **props: Any) -> dict[str, Any]:
     "canvas:messages:forwarded",
     "page:canvas:surface-rendered",
 )
-def test_the_documents_surface_lives_on_the_page_through_its_three_messages(
+def test_the_documents_surface_is_drawn_on_the_page_through_its_three_messages(
     tab: Tab, gateway: DocumentGateway, told: Told
 ) -> None:
     """The first is sent while no canvas is open, and outside of any answer."""
@@ -317,7 +317,7 @@ def pressed(surface: Locator, label: str, gateway: DocumentGateway) -> str:
     "canvas:catalogue:unknown-placeholder",
     "page:canvas:interaction",
 )
-def test_the_documents_components_are_drawn_and_each_tells_the_gateway_what_was_done(
+def test_the_documents_components_are_drawn_and_each_sends_the_gateway_what_was_done(
     browser: Browser, daemon: Attacked, gateway: DocumentGateway, told: Told
 ) -> None:
     gateway.manner = Manner()

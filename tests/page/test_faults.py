@@ -163,7 +163,7 @@ def posted(daemon: Attacked, path: str, body: bytes) -> Answer:
     return Answer(piece["status"], {}, piece["text"].encode())
 
 
-def test_a_page_that_falls_behind_is_told_of_the_gap_and_shows_the_present(unharmed: Tab, place: Workplace) -> None:
+def test_a_page_that_falls_behind_learns_of_the_gap_and_shows_the_present(unharmed: Tab, place: Workplace) -> None:
     daemon, page = place.daemon, unharmed.page
     page.add_init_script(COUNT_GAPS)
     unharmed.is_marked = True

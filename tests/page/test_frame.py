@@ -97,7 +97,7 @@ def test_a_rotated_token_ends_the_page_and_it_says_what_to_do(daemon: Attacked, 
 
 
 @pytest.mark.requirement("page:chat:status-bar")
-def test_a_daemon_killed_in_the_middle_of_things_is_told_plainly_and_the_next_one_asks_for_a_link(
+def test_a_daemon_killed_in_the_middle_of_things_is_reported_plainly_and_the_next_one_asks_for_a_link(
     browser: Browser, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     folder = tmp_path_factory.mktemp("work")
@@ -222,7 +222,7 @@ def test_a_chinese_reader_in_a_narrow_window_gets_chinese_and_readable_colours(
     context.close()
 
 
-def test_an_error_of_the_page_itself_is_told_and_can_be_put_away(tab: Tab) -> None:
+def test_an_error_of_the_page_itself_is_reported_and_can_be_put_away(tab: Tab) -> None:
     tab.page.evaluate("() => void setTimeout(() => { throw new Error('<b>oops</b>'); })")
     told = tab.page.locator(".trouble[role=alert]")
     expect(told).to_contain_text("Something went wrong on this page: Uncaught Error: <b>oops</b>")
@@ -234,7 +234,7 @@ def test_an_error_of_the_page_itself_is_told_and_can_be_put_away(tab: Tab) -> No
     tab.complaints.clear()
 
 
-def test_the_tabs_stand_in_one_row_and_each_can_be_reached_however_narrow(tab: Tab) -> None:
+def test_the_tabs_are_in_one_row_and_each_can_be_reached_however_narrow(tab: Tab) -> None:
     for width in (400, 320):
         tab.page.set_viewport_size({"width": width, "height": 640})
         tops = tab.page.get_by_role("tab").evaluate_all("tabs => tabs.map((it) => it.getBoundingClientRect().top)")

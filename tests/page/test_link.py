@@ -103,7 +103,7 @@ def test_what_never_came_is_given_back_and_sent_again_with_its_key_also_after_a_
     assert len(set(keys_of(between))) == 2, "to run it once more is another wish"
 
 
-def test_a_run_that_ends_before_anything_was_heard_of_it_says_why(tab: Tab, between: Between) -> None:
+def test_a_run_that_ends_before_its_first_event_says_why(tab: Tab, between: Between) -> None:
     """A view in the editor, and a page that reads slowly, are told of its end alone."""
     chat = fresh(tab)
     between.to_page = lambda _, frame: frame.get("event") != "agent"
@@ -131,7 +131,7 @@ def test_what_came_although_its_answer_did_not_is_not_offered_to_be_sent_again(t
     assert len(keys_of(between)) == 1
 
 
-def test_what_was_not_told_before_the_first_frame_that_came_is_read_anew(tab: Tab, between: Between) -> None:
+def test_what_was_missed_before_the_first_frame_is_read_again(tab: Tab, between: Between) -> None:
     chat = fresh(tab)
     tab.page.reload()  # a connection on which nothing was told yet
     expect(chat.locator(".empty")).to_be_visible()
@@ -151,7 +151,7 @@ def test_what_was_not_told_before_the_first_frame_that_came_is_read_anew(tab: Ta
     assert seen[0] == 1
 
 
-def test_a_frame_that_is_told_twice_is_heard_once(tab: Tab, between: Between) -> None:
+def test_a_frame_that_is_sent_twice_counts_once(tab: Tab, between: Between) -> None:
     chat = fresh(tab)
 
     def repeats(route: WebSocketRoute, frame: dict[str, Any]) -> bool:
@@ -197,7 +197,7 @@ def test_a_daemon_that_says_nothing_is_left_and_tried_again(tab: Tab, between: B
 HASTY = "() => { const real = AbortSignal.timeout; AbortSignal.timeout = (ms) => real.call(AbortSignal, ms / 10); }"
 
 
-def test_a_daemon_that_is_halted_is_told_of_and_the_page_goes_on_with_it(tab: Tab, daemon: Attacked) -> None:
+def test_a_daemon_that_is_halted_is_reported_and_the_page_continues_with_it(tab: Tab, daemon: Attacked) -> None:
     sign = tab.page.locator("#connection")
     tab.page.clock.install()
     tab.is_marked = True

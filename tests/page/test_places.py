@@ -152,7 +152,7 @@ def test_conversations_have_addresses(tab: Tab) -> None:
         ("Canvas", "raw/no-such", "The surface in this address no longer exists."),
     ],
 )
-def test_an_address_whose_thing_is_gone_says_so_and_becomes_that_of_what_is_shown(
+def test_an_address_of_something_gone_says_so_and_becomes_that_of_what_is_shown(
     tab: Tab, place: Workplace, view: str, parts: str, told: str
 ) -> None:
     place.tool("run_in_terminal", command="echo here")

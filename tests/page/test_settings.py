@@ -43,7 +43,7 @@ def test_the_server_is_shown_as_it_runs(view: Locator, daemon: Attacked) -> None
     assert set(named) <= set(build_app())
 
 
-def test_a_value_is_saved_and_a_wrong_one_is_told_beside_its_field_and_stays_written(
+def test_a_value_is_saved_and_a_wrong_one_is_reported_beside_its_field_and_stays_written(
     view: Locator, tab: Tab, daemon: Attacked
 ) -> None:
     field = view.locator("dragoman-setting#port")
@@ -126,7 +126,7 @@ def test_a_switch_that_was_not_taken_shows_what_holds(view: Locator, tab: Tab, d
     tab.complaints.clear()
 
 
-def test_how_long_it_runs_is_counted_on_and_commands_stand_without_marks(view: Locator) -> None:
+def test_how_long_it_runs_is_counted_on_and_commands_are_without_marks(view: Locator) -> None:
     server = view.get_by_role("region", name="Server")
     before = server.inner_text()
     expect(server).not_to_have_text(before)
@@ -134,7 +134,7 @@ def test_how_long_it_runs_is_counted_on_and_commands_stand_without_marks(view: L
     assert "`" not in "".join(view.locator("dragoman-setting").all_inner_texts())
 
 
-def test_a_gateway_that_is_not_there_is_told_with_its_reason_and_can_be_given_up(view: Locator) -> None:
+def test_a_gateway_that_is_not_there_is_reported_with_its_reason_and_can_be_given_up(view: Locator) -> None:
     expect(view.locator("#gateway-state")).to_have_text("not connected")
     view.get_by_role("button", name="Connect", exact=True).click()
     expect(view.locator(".standing")).to_contain_text("ws://127.0.0.1:18789")

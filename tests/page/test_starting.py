@@ -36,7 +36,7 @@ def view(tab: Tab) -> Locator:
     return tab.show("Debugger")
 
 
-def test_the_open_file_is_started_and_where_trust_is_missing_that_is_told(view: Locator, place: Workplace) -> None:
+def test_the_open_file_is_started_and_where_trust_is_missing_that_is_reported(view: Locator, place: Workplace) -> None:
     expect(view.locator(".bar")).to_contain_text("Open a file below to start it.")
     open_file(view, "adding.py")
     begin = view.get_by_role("button", name="Start adding.py", exact=True)

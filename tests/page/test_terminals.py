@@ -100,9 +100,7 @@ def test_the_place_to_search_in_can_be_read_whole_in_an_ordinary_window(view: Lo
     assert view.locator("#find").evaluate(needed) >= 0
 
 
-def test_a_line_that_was_found_is_jumped_to_however_far_down_it_stands(
-    view: Locator, place: Workplace, tab: Tab
-) -> None:
+def test_a_line_that_was_found_is_jumped_to_however_far_down_it_is(view: Locator, place: Workplace, tab: Tab) -> None:
     run(place, "seq 200000 240000 | sed 's/^231337$/the hay''stack thing/'")
     command(view, "seq 200000 240000").click()
     expect(view.locator("#output .shown").first).to_have_text("200000")
@@ -244,7 +242,7 @@ ESCAPES = {
 }
 
 
-def test_what_a_program_tells_the_terminal_to_do_does_nothing(view: Locator, place: Workplace, tab: Tab) -> None:
+def test_control_sequences_of_a_program_do_nothing(view: Locator, place: Workplace, tab: Tab) -> None:
     tab.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     tab.page.evaluate("navigator.clipboard.writeText('mine')")
     screen = open_screen(view)

@@ -32,7 +32,7 @@ def of_tables(text: str) -> set[str]:
     return found
 
 
-def test_every_phrase_that_stands_in_a_table_has_its_chinese() -> None:
+def test_every_phrase_that_is_in_a_table_has_its_chinese() -> None:
     said = set().union(*(of_tables(text) for text in texts()))
     assert len(said) > 15
     assert said - translated() - {""} == set()

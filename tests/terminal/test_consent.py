@@ -45,7 +45,7 @@ def wrappers() -> ConsentBroker:
     return ConsentBroker()
 
 
-async def test_a_terminal_that_cannot_ask_is_told_as_such(wrappers: ConsentBroker) -> None:
+async def test_a_terminal_that_cannot_ask_is_reported_as_such(wrappers: ConsentBroker) -> None:
     assert await wrappers.ask_to_run("t", "ls", by="x", within_s=LONG_S) == "cannot"
 
 

@@ -52,7 +52,7 @@ def test_what_draws_and_reports_is_gone_and_what_is_read_stays(shown: bytes, tex
         (b"50%\r\r\n", "50%\n"),
     ],
 )
-def test_a_line_is_what_stood_on_it_at_last(shown: bytes, text: str) -> None:
+def test_a_line_is_what_was_drawn_on_it_last(shown: bytes, text: str) -> None:
     assert to_plain_text(shown) == text
 
 

@@ -86,7 +86,7 @@ def test_a_full_screen_program_after_the_window_was_resized(tmp_path: Path) -> N
             the_same(shell)
 
 
-def test_a_shell_whose_window_was_made_larger_keeps_its_lines(tmp_path: Path) -> None:
+def test_a_shell_in_an_enlarged_window_keeps_its_lines(tmp_path: Path) -> None:
     with pane(tmp_path, *SHELL, columns=40, rows=10) as shell:
         shell.type("seq 1 4\r")
         shell.wait_for("4\n$")
@@ -156,7 +156,7 @@ def test_a_record_that_begins_inside_of_a_sequence_or_a_letter_is_shown_from_the
     ("told", "size"),
     [("120x40", (120, 40)), ("", DEFAULT_SIZE), ("0x5", DEFAULT_SIZE), ("9999x9999", (1000, 500)), ("axb", (80, 24))],
 )
-def test_the_size_is_what_the_wrapper_told_and_bounded(told: str, size: tuple[int, int]) -> None:
+def test_the_size_is_what_the_wrapper_sent_and_bounded(told: str, size: tuple[int, int]) -> None:
     assert terminal_size(RecordedTerminal(id="t", started_ns=0, attributes={SIZE: told})) == size
 
 

@@ -82,7 +82,7 @@ async def test_a_table_of_names_has_at_most_a_thousand(tmp_path: Path, parameter
 
 
 @pytest.mark.anyio
-async def test_an_agent_is_told_that_its_call_is_too_large(tmp_path: Path) -> None:
+async def test_an_agent_learns_that_its_call_is_too_large(tmp_path: Path) -> None:
     async with opened(tmp_path) as bench:
         answer = await bench.call("start_debugging", configuration=MILLION)
         assert answer["code"] == "bad_arguments"

@@ -18,7 +18,7 @@ PROGRAM = "total = 0\nfor number in range(3):\n    total += number\nprint(total)
 
 @pytest.mark.needs("editor")
 @pytest.mark.timeout(120 * PATIENCE)
-def test_it_launches_hits_a_breakpoint_looks_and_goes_on(vsix: Path, tmp_path: Path) -> None:
+def test_it_launches_hits_a_breakpoint_looks_and_continues(vsix: Path, tmp_path: Path) -> None:
     assert vsix.exists()  # the client is one of the packages that it is built with
     program = tmp_path / "adding.py"
     program.write_text(PROGRAM)

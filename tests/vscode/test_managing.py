@@ -266,7 +266,7 @@ def test_a_page_that_a_browser_elsewhere_cannot_have_is_said_to_be_where_it_is(r
     from_link(first.clipboard()).log_in()  # as it was copied it opens the page
 
 
-def test_a_server_that_was_killed_and_one_that_hangs_are_told_apart(
+def test_a_server_that_was_killed_and_one_that_hangs_are_distinguished(
     both: Editor, first: Window, second: Window
 ) -> None:
     pid, workspace = both.cli.status()["pid"], both.cli.status()["workspace"]

@@ -102,7 +102,7 @@ def test_a_command_runs_in_a_terminal_of_agents_and_never_in_the_persons(running
     first.command("Terminal: Kill All Terminals")
 
 
-def test_a_proposal_is_decided_in_the_comparison_and_what_was_decided_meanwhile_is_told(
+def test_a_proposal_is_decided_in_the_comparison_and_what_was_decided_meanwhile_is_reported(
     running: Editor, first: Window
 ) -> None:
     fresh = first.folder / "fresh.py"

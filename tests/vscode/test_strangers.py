@@ -165,7 +165,7 @@ def _texts(data: bytes) -> list[str]:
     return found
 
 
-def test_the_note_of_a_killed_daemon_leads_no_window_to_a_strangers_port(victim: Victim, tmp_path: Path) -> None:
+def test_the_note_of_a_killed_daemon_leads_no_window_to_a_foreign_port(victim: Victim, tmp_path: Path) -> None:
     known = victim.run("watch", "10000")
     assert known[-1]["status"]["port"] == victim.note()["port"], (
         known
@@ -178,7 +178,7 @@ def test_the_note_of_a_killed_daemon_leads_no_window_to_a_strangers_port(victim:
         assert there.connections() == 0
 
 
-def test_a_stranger_that_is_dialled_hears_nothing_that_opens_anything(victim: Victim, tmp_path: Path) -> None:
+def test_a_foreign_server_that_is_dialled_gets_nothing_that_opens_anything(victim: Victim, tmp_path: Path) -> None:
     note = victim.note()
     victim.cli.kill()
     with stranger(int(note["port"]), tmp_path / "heard") as there:
@@ -211,6 +211,6 @@ def test_a_relay_on_another_port_gets_no_proof_of_either_side(victim: Victim, tm
     assert '"snapshot"' in direct["said"]
 
 
-def test_another_start_of_the_daemon_is_a_stranger_to_what_was_meant_for_the_last(victim: Victim) -> None:
+def test_a_restarted_daemon_does_not_accept_what_was_meant_for_the_last_one(victim: Victim) -> None:
     note = victim.note()
     assert victim.run("dial", f"127.0.0.1:{note['port']}", "00" * 16) == [{"why": "stranger"}]

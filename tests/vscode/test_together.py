@@ -44,7 +44,7 @@ def test_an_agents_session_is_joined_by_its_notification_and_stepped_by_hand(run
     first.expect_status(r"Dragoman \d+")
 
 
-def test_breakpoints_of_both_stand_in_one_list_and_the_last_writer_wins(running: Editor, first: Window) -> None:
+def test_breakpoints_of_both_are_in_one_list_and_the_last_writer_wins(running: Editor, first: Window) -> None:
     listed = _breakpoints(first)
     with agent(running, first.folder) as it:
         session = _stopped_in_add(it, first)

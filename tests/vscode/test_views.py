@@ -50,7 +50,7 @@ def test_what_is_said_in_the_side_bar_is_answered_there(running: Editor, first: 
 
 
 @pytest.mark.requirement("vscode:command:send-selection", "vscode:to-chat:inject-prompt")
-def test_the_selection_is_put_where_the_person_can_go_on_with_it(first: Window, chat: Frame) -> None:
+def test_the_selection_is_put_where_the_person_can_continue_with_it(first: Window, chat: Frame) -> None:
     first.open("adding.py")
     first.page.keyboard.press("Control+A")
     first.command("Dragoman: Send selection to Dragoman's chat")
@@ -72,7 +72,7 @@ def test_conversations_are_listed_and_what_was_said_in_one_comes_back(first: Win
 
 
 @pytest.mark.requirement("vscode:chat-view:connection-state", "vscode:to-chat:connection-state")
-def test_the_chat_says_when_the_daemon_is_away_and_goes_on_when_it_is_back(
+def test_the_chat_says_when_the_daemon_is_away_and_continues_when_it_is_back(
     running: Editor, first: Window, chat: Frame
 ) -> None:
     running.cli("down", "--yes")
@@ -91,7 +91,7 @@ CHANGES: dict[str, dict[str, Any]] = {
 
 @pytest.mark.requirement("vscode:bridge:diff-view", "vscode:chat-view:abort", "vscode:from-chat:abort")
 @pytest.mark.requirement("vscode:chat-view:send", "vscode:to-chat:text-delta", "vscode:to-chat:diff")
-def test_what_an_agent_changed_stands_in_the_chat_and_is_compared_as_the_person_allows(
+def test_what_an_agent_changed_is_in_the_chat_and_is_compared_as_the_person_allows(
     running: Editor, first: Window, chat: Frame
 ) -> None:
     with gateway_behind(running, CHANGES) as behind:

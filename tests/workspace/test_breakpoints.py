@@ -102,7 +102,7 @@ async def test_a_change_that_meets_a_removal_does_not_bring_the_breakpoint_back(
         assert book.of("/p") == []
 
 
-async def test_exceptions_are_told_apart_by_their_filter_and_functions_by_their_name(tmp_path: Path) -> None:
+async def test_exceptions_are_distinguished_by_their_filter_and_functions_by_their_name(tmp_path: Path) -> None:
     async with opened(tmp_path) as book:
         raised = await book.add("/p", Breakpoint(id=0, kind="exception", filter="raised"))
         await book.add("/p", Breakpoint(id=0, kind="exception", filter="uncaught"))

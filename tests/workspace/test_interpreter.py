@@ -66,7 +66,7 @@ def test_dragomans_own_is_never_used(tmp_path: Path) -> None:
     assert caught.value.code == "no_interpreter"
 
 
-def test_a_relative_folder_of_the_path_is_not_looked_for_where_the_daemon_stands(
+def test_a_relative_folder_of_path_is_not_searched_from_the_daemons_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     python_in(tmp_path / "daemon", "python3")

@@ -107,7 +107,7 @@ def test_links_that_stay_within_are_followed(tree: Tree, name: str) -> None:
         ("x" * 300, "bad_path"),
     ],
 )
-def test_what_leads_elsewhere_or_is_no_file_is_refused_with_the_reason(tree: Tree, name: str, why: str) -> None:
+def test_what_leads_elsewhere_or_is_not_a_file_is_refused_with_the_reason(tree: Tree, name: str, why: str) -> None:
     assert tree.why(f"{tree.workspace}/{name}") == why
 
 
@@ -116,7 +116,7 @@ def test_the_kernels_own_files_are_refused_also_where_a_stack_names_them(tree: T
     assert tree.why(path, path) == "private"
 
 
-def test_an_open_file_of_ours_is_no_way_out(tree: Tree) -> None:
+def test_an_open_file_of_ours_is_not_a_way_out(tree: Tree) -> None:
     with (tree.top / "outside" / "secret").open() as stream:
         assert tree.why(f"/proc/self/fd/{stream.fileno()}") == "outside"
         assert tree.why(f"{tree.workspace}/fd/{stream.fileno()}") == "outside"

@@ -28,7 +28,7 @@ SECRETS = {
 
 
 @pytest.mark.parametrize("kind", SECRETS)
-def test_a_secret_is_told_by_its_shape_wherever_it_stands(kind: str) -> None:
+def test_a_secret_is_recognised_by_its_shape_wherever_it_is(kind: str) -> None:
     secret = SECRETS[kind]
     for text in (secret, f"'{secret}'", f"token={secret} and more", f"{{'a': '{secret}'}}", f"line\n{secret}\n"):
         shown = REDACTOR.text(text)
@@ -37,7 +37,7 @@ def test_a_secret_is_told_by_its_shape_wherever_it_stands(kind: str) -> None:
 
 
 @pytest.mark.parametrize("seed", range(200))
-def test_every_known_shape_is_told_with_nothing_else_in_the_text_to_hint_at_it(seed: int) -> None:
+def test_every_known_shape_is_found_with_nothing_else_in_the_text_to_hint_at_it(seed: int) -> None:
     told = {kind: REDACTOR.text(secret) for kind, secret in leaks(seed).items()}
     assert {kind for kind, shown in told.items() if not shown.startswith("<redacted ")} == set()
 
@@ -66,7 +66,9 @@ def test_every_known_shape_is_told_with_nothing_else_in_the_text_to_hint_at_it(s
         ("compass", "'north-east'", "'north-east'"),
     ],
 )
-def test_a_text_is_told_by_the_name_it_goes_by_and_other_values_are_not(name: str, value: str, shown: str) -> None:
+def test_a_text_is_recognised_by_the_name_it_goes_by_and_other_values_are_not(
+    name: str, value: str, shown: str
+) -> None:
     assert REDACTOR.value(name, value) == shown
 
 
@@ -85,7 +87,7 @@ def test_a_text_is_told_by_the_name_it_goes_by_and_other_values_are_not(name: st
         ("see secrets.py", "see secrets.py"),
     ],
 )
-def test_what_stands_beside_a_telling_name_is_hidden_in_any_text(text: str, shown: str) -> None:
+def test_what_is_beside_a_name_of_a_secret_is_hidden_in_any_text(text: str, shown: str) -> None:
     assert REDACTOR.text(text) == shown
 
 
@@ -105,7 +107,7 @@ def test_it_can_be_switched_off() -> None:
     assert off.text(SECRETS["aws"]) == SECRETS["aws"]
 
 
-def test_names_of_a_users_own_tell_too_and_are_taken_literally() -> None:
+def test_a_users_own_secret_names_count_too_and_are_taken_literally() -> None:
     redactor = Redactor(names=("iban", "a.c"))
     assert redactor.value("customer_IBAN", "'DE0012345'") == "'<redacted 9 chars>'"
     assert redactor.text("{'iban': 'DE0012345'}") == "{'iban': '<redacted 9 chars>'}"
@@ -123,7 +125,7 @@ def test_names_of_a_users_own_tell_too_and_are_taken_literally() -> None:
         ("url", "postgres://ann:hunter22@db/x", "postgres://ann:<redacted 8 chars>@db/x"),
     ],
 )
-def test_a_text_of_a_file_is_told_by_its_key_unless_it_stands_for_something_else(
+def test_a_text_of_a_file_is_recognised_by_its_key_unless_it_means_something_else(
     name: str, text: str, shown: str
 ) -> None:
     assert REDACTOR.setting(name, text) == shown
@@ -131,7 +133,7 @@ def test_a_text_of_a_file_is_told_by_its_key_unless_it_stands_for_something_else
 
 
 @pytest.mark.anyio
-async def test_secrets_that_stand_in_a_launch_file_are_not_shown_and_the_rest_is_as_written(tmp_path: Path) -> None:
+async def test_secrets_that_are_in_a_launch_file_are_not_shown_and_the_rest_is_as_written(tmp_path: Path) -> None:
     written = {"name": "a", "type": "python", "request": "launch", "justMyCode": False, "args": ["--n", 3]}
     async with opened(tmp_path) as bench:
         bench.listing.configurations = [{**written, "env": {"DB_PASSWORD": "hunter22", "HOME": "${userHome}"}}]

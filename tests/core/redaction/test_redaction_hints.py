@@ -27,7 +27,7 @@ def test_every_token_that_its_pattern_allows_is_hidden(token: TokenForm, data: s
 
 
 @pytest.mark.parametrize("name", ["Kennwort", "X-Vault Key", "пароль", "пин (код)", "a|b", "$pin"])
-def test_a_name_of_the_user_tells_in_any_script_and_with_any_sign(name: str) -> None:
+def test_a_users_own_secret_name_counts_in_any_script_and_with_any_sign(name: str) -> None:
     text = f"{name}='hunter22'"
     assert "hunter22" not in Redactor(names=(name,)).text(text)
     assert "hunter22" not in Redactor(names=("other", name)).text(f"日本語 {text}")

@@ -134,7 +134,7 @@ def test_what_was_hidden_once_stays_as_it_is(text: str) -> None:
     assert REDACTOR.text(once) == once
 
 
-def test_a_mark_beside_a_telling_name_is_no_secret() -> None:
+def test_a_mark_beside_a_name_of_a_secret_is_not_a_secret() -> None:
     for text in (
         "Authorization: Bearer <redacted 35 chars>",
         "password='<redacted 8 chars>'",
@@ -160,7 +160,7 @@ def test_a_mark_beside_a_telling_name_is_no_secret() -> None:
         ("compass", "'hunter22'", False),
     ],
 )
-def test_a_value_is_told_by_every_name_in_its_expression(name: str, value: str, hidden: bool) -> None:
+def test_a_value_is_recognised_by_every_name_in_its_expression(name: str, value: str, hidden: bool) -> None:
     assert (
         "hunter" not in REDACTOR.value(name, value).lower() and "abcdefgh" not in REDACTOR.value(name, value)
     ) or not hidden
@@ -182,7 +182,7 @@ def test_a_value_is_told_by_every_name_in_its_expression(name: str, value: str, 
         {"message": "ValueError: password='hunter22'"},
     ],
 )
-def test_an_event_hides_what_stands_under_or_beside_a_telling_name(document: dict[str, object]) -> None:
+def test_an_event_hides_what_is_under_or_beside_a_name_of_a_secret(document: dict[str, object]) -> None:
     assert "hunter22" not in str(REDACTOR.event(Event(kind="x.y", body=document)).body)
 
 
@@ -201,7 +201,7 @@ def test_a_line_of_the_log_hides_it(form: SecretForm) -> None:
         *("sshpass -p {} ssh ann@host", "mysql -u root -p{}", "docker login -u ann -p {} ghcr.io", "PASSWORD={}"),
     ],
 )
-def test_a_password_of_letters_alone_is_hidden_where_nothing_else_can_stand(text: str) -> None:
+def test_a_password_of_letters_alone_is_hidden_where_nothing_else_can_be(text: str) -> None:
     line = text.format("correcthorse")
     assert "correct" not in REDACTOR.text(line)
     assert all("correct" not in fed(line[:at].encode(), line[at:].encode()) for at in range(len(line)))

@@ -82,7 +82,7 @@ def test_a_switch_in_a_variable_may_be_written_as_people_write_it(paths: Paths, 
     assert load_settings(paths, {"DRAGOMAN_ALLOW_REMOTE": text}).allow_remote is True
 
 
-def test_an_empty_variable_counts_as_none(paths: Paths) -> None:
+def test_an_empty_variable_counts_as_unset(paths: Paths) -> None:
     write(paths, "port = 9000\n")
     assert load_settings(paths, {"DRAGOMAN_PORT": "", "DRAGOMAN_BIND": ""}).port == 9000
 
@@ -126,7 +126,7 @@ def test_a_wrong_variable_is_named_instead_of_a_line(paths: Paths) -> None:
 
 
 @pytest.mark.parametrize("digits", ["9" * 19, "9" * 5000, "８１７７", "1_000", "0x10"])
-def test_digits_that_are_no_decimal_number_are_refused_like_any_text(paths: Paths, digits: str) -> None:
+def test_digits_that_are_not_a_decimal_number_are_refused_like_any_text(paths: Paths, digits: str) -> None:
     assert "must be an integer" in refusal(paths, "", {"DRAGOMAN_PORT": digits})
 
 
@@ -167,7 +167,7 @@ def test_what_is_not_toml_is_named_by_line_and_column(paths: Paths, text: str, p
     assert refusal(paths, text).startswith(f"settings.toml, {place}: invalid TOML: ")
 
 
-def test_a_byte_order_mark_is_no_error(paths: Paths) -> None:
+def test_a_byte_order_mark_is_not_an_error(paths: Paths) -> None:
     write(paths, b"\xef\xbb\xbfport = 9000\n")
     assert load_settings(paths, {}).port == 9000
 
@@ -192,7 +192,7 @@ def test_a_host_name_is_refused_even_where_remote_is_allowed(paths: Paths) -> No
     assert "not a host name" in refusal(paths, 'allow_remote = true\nbind = "localhost"\n')
 
 
-def test_a_file_that_is_no_file_is_refused_without_waiting(paths: Paths) -> None:
+def test_a_special_file_is_refused_without_waiting(paths: Paths) -> None:
     paths.settings_file.mkdir()
     with pytest.raises(DragomanError, match="it is a folder or a device"):
         load_settings(paths, {})
@@ -246,7 +246,7 @@ def test_an_unknown_variable_is_a_warning_with_the_nearest_name(paths: Paths) ->
     assert load_settings(paths, environment).port == 1
 
 
-def test_a_variable_that_we_tell_people_to_set_is_not_called_unknown() -> None:
+def test_a_variable_that_our_messages_name_is_not_called_unknown() -> None:
     assert unknown_variables({TOKEN_VARIABLE: "x", "DRAGOMAN_HOME": "/d", "DRAGOMAN_LANG": "zh"}) == []
 
 
@@ -342,7 +342,7 @@ def test_leave_for_remote_addresses_cannot_be_taken_away_under_one(paths: Paths)
 
 
 @given(st.binary(max_size=200))
-def test_whatever_stands_in_the_file_is_read_or_refused_with_a_reason(
+def test_whatever_is_in_the_file_is_read_or_refused_with_a_reason(
     tmp_path_factory: pytest.TempPathFactory, data: bytes
 ) -> None:
     folder = tmp_path_factory.getbasetemp() / "any-bytes"

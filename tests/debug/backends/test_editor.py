@@ -25,7 +25,7 @@ async def lent_session(told: list[str]) -> EditorBackend:
     return EditorBackend(SessionOffer("s", "Mine", "debugpy", {}), ask, "person-1:Code", told.append)
 
 
-async def test_an_editor_that_tells_without_an_end_is_told_once_that_its_session_was_let_go(
+async def test_an_editor_that_floods_us_learns_once_that_its_session_was_released(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(backends_editor, "MAX_QUEUED_EVENTS", 3)
@@ -48,7 +48,7 @@ async def test_an_event_that_is_malformed_is_skipped() -> None:
 
 
 @pytest.mark.parametrize("how", ["ended", "handle_editor_gone"])
-async def test_an_editor_that_let_go_itself_is_told_nothing(how: str) -> None:
+async def test_an_editor_that_released_the_session_itself_gets_nothing(how: str) -> None:
     released: list[str] = []
     session = await lent_session(released)
     getattr(session, how)()

@@ -100,7 +100,7 @@ async def test_who_can_wait_waits_for_room(monkeypatch: pytest.MonkeyPatch) -> N
     assert sent == [0, 1, 2]
 
 
-async def test_everyone_who_waits_for_room_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_everyone_who_waits_for_room_continues(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(event_queue, "MAX_QUEUED_EVENTS", 1)
     queue = AdapterEventQueue()
     queue.put(STOPPED)

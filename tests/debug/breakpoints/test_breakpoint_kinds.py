@@ -35,7 +35,7 @@ def offering(filters: list[dict[str, Any]], *flags: str) -> FakeAdapter:
 # Functions.
 
 
-async def test_a_function_is_sent_with_its_condition_and_its_hit_is_told_by_our_id() -> None:
+async def test_a_function_is_sent_with_its_condition_and_its_hit_is_reported_under_our_id() -> None:
     adapter = FakeAdapter()
     adapter.can("supportsFunctionBreakpoints")
     async with living(session_of(adapter), MAIN) as session:
@@ -69,7 +69,7 @@ async def test_functions_of_one_last_name_are_sent_as_one_to_an_adapter_that_kee
         assert (await stopped(session)).hit_breakpoints == (5,)
 
 
-async def test_a_function_is_told_as_not_bound_where_the_adapter_cannot_and_nothing_is_sent() -> None:
+async def test_a_function_is_reported_as_not_bound_where_the_adapter_cannot_and_nothing_is_sent() -> None:
     adapter = FakeAdapter()
     async with living(session_of(adapter), MAIN) as session:
         ((breakpoint, binding),) = session.breakpoint_sync.unbound()
@@ -86,7 +86,7 @@ async def test_the_last_function_that_goes_is_taken_from_the_adapter_too() -> No
 
 
 @pytest.mark.parametrize("command", ["setBreakpoints", "setFunctionBreakpoints", "setExceptionBreakpoints"])
-async def test_a_list_that_the_adapter_refuses_ends_no_start_and_is_told_with_its_words(command: str) -> None:
+async def test_a_list_that_the_adapter_refuses_ends_no_start_and_is_reported_with_its_words(command: str) -> None:
     adapter = offering(DEBUGPY, "supportsFunctionBreakpoints")
     adapter.refuse(command, "not today")
     wanted = [Breakpoint(id=3, path="/p/a.py", line=5), MAIN, exception(5, "raised")]
@@ -127,7 +127,7 @@ async def test_uncaught_exceptions_stop_until_a_client_switches_that_off() -> No
     assert [it["filters"] for it in adapter.sent("setExceptionBreakpoints")] == [["uncaught"], [], ["uncaught"]]
 
 
-async def test_a_filter_that_the_adapter_has_not_is_told_with_those_it_has() -> None:
+async def test_a_filter_that_the_adapter_has_not_is_reported_with_those_it_has() -> None:
     adapter = offering(JS)
     async with living(session_of(adapter), exception(1, "cpp_throw")) as session:
         ((_, binding),) = session.breakpoint_sync.unbound()
@@ -162,7 +162,7 @@ async def test_a_condition_of_type_names_is_said_as_exception_options_with_the_p
 
 
 @pytest.mark.parametrize("quirks", [PYTHON.quirks, AdapterQuirks()])
-async def test_a_condition_that_the_adapter_cannot_check_is_told_and_not_sent(quirks: AdapterQuirks) -> None:
+async def test_a_condition_that_the_adapter_cannot_check_is_reported_and_not_sent(quirks: AdapterQuirks) -> None:
     adapter = offering(DEBUGPY, "supportsExceptionOptions")
     async with living(session_of(adapter, quirks=quirks), exception(1, "raised", condition="x > 1")) as session:
         assert adapter.sent("setExceptionBreakpoints") == [{"filters": []}]
@@ -229,7 +229,7 @@ async def test_data_of_another_session_is_nothing_to_this_one() -> None:
         (True, {"dataId": "x", "description": "", "accessTypes": ["read"]}, "not_supported"),
     ],
 )
-async def test_data_that_cannot_be_watched_is_told_with_the_reason(can: bool, answer: Any, code: str) -> None:
+async def test_data_that_cannot_be_watched_is_reported_with_the_reason(can: bool, answer: Any, code: str) -> None:
     adapter = FakeAdapter()
     adapter.can(supportsDataBreakpoints=can)
     adapter.answers["dataBreakpointInfo"] = lambda _: answer
@@ -263,7 +263,7 @@ async def test_a_logpoint_keeps_its_condition_and_is_answered_here_where_the_ada
     assert adapter.sent("continue") == [{"threadId": 1}]
 
 
-async def test_a_logpoint_whose_hits_we_count_is_logged_by_us_so_that_it_logs_only_those() -> None:
+async def test_a_logpoint_with_a_hit_condition_is_logged_by_us_so_that_it_logs_only_those() -> None:
     adapter = FakeAdapter()
     second = Breakpoint(id=1, path="/p/a.py", line=5, log_message="x", hit_condition="== 2")
     async with living(session_of(adapter, quirks=AdapterQuirks(hit_forms=frozenset())), second) as session:
@@ -308,7 +308,7 @@ async def test_a_stop_at_the_start_that_nobody_asked_for_is_sent_on(wanted: bool
     assert len(adapter.sent("continue")) == (0 if wanted else 1)
 
 
-async def test_a_condition_that_failed_is_told_with_its_breakpoint_and_not_as_output() -> None:
+async def test_a_condition_that_failed_is_reported_with_its_breakpoint_and_not_as_output() -> None:
     adapter = FakeAdapter()
     adapter.can("supportsDebuggerProperties")
     wrong = Breakpoint(id=1, path="/p/a.py", line=5, condition="nope == 3")

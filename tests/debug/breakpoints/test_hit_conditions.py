@@ -28,7 +28,7 @@ def answering(*results: str) -> FakeAdapter:
     return adapter
 
 
-async def test_a_condition_is_not_sent_and_the_program_goes_on_until_it_holds() -> None:
+async def test_a_condition_is_not_sent_and_the_program_continues_until_it_holds() -> None:
     adapter = answering("false", "true")
     async with living(session_of(adapter, quirks=KEEPS), AT_5) as session:
         adapter.stop()
@@ -39,7 +39,7 @@ async def test_a_condition_is_not_sent_and_the_program_goes_on_until_it_holds() 
     assert (stop.number, stop.hit_breakpoints, len(adapter.sent("continue"))) == (1, (1,), 1)
 
 
-async def test_a_stop_at_a_breakpoint_that_was_removed_is_none() -> None:
+async def test_a_stop_at_a_removed_breakpoint_is_not_reported() -> None:
     adapter = answering()
     async with living(session_of(adapter, quirks=KEEPS), AT_5) as session:
         await session.update_breakpoints([])
@@ -49,7 +49,7 @@ async def test_a_stop_at_a_breakpoint_that_was_removed_is_none() -> None:
     assert len(adapter.sent("continue")) == 1
 
 
-async def test_a_condition_that_cannot_be_evaluated_never_holds_and_is_told() -> None:
+async def test_a_condition_that_cannot_be_evaluated_never_holds_and_is_reported() -> None:
     adapter = answering("NameError: nope")
     async with living(session_of(adapter, quirks=KEEPS), AT_5) as session:
         adapter.stop()
@@ -120,7 +120,7 @@ def with_threads(truth_by_thread: dict[int, str]) -> FakeAdapter:
     return adapter
 
 
-async def test_a_stop_where_the_condition_is_false_is_none_and_one_where_it_is_true_is_told() -> None:
+async def test_a_stop_is_reported_only_where_the_condition_is_true() -> None:
     truth = {1: "false"}
     adapter = with_threads(truth)
     async with living(session_of(adapter, quirks=RECHECKS), AT_5) as session:
@@ -132,7 +132,7 @@ async def test_a_stop_where_the_condition_is_false_is_none_and_one_where_it_is_t
     assert (stop.number, stop.hit_breakpoints, len(adapter.sent("continue"))) == (1, (1,), 1)
 
 
-async def test_of_threads_that_stopped_together_the_one_whose_condition_is_true_is_told() -> None:
+async def test_of_threads_that_stopped_together_the_one_with_a_true_condition_is_reported() -> None:
     """LLDB halts for that one, and names another that came by."""
     adapter = with_threads({1: "false", 2: "false", 3: "true"})
     async with living(session_of(adapter, quirks=RECHECKS), AT_5) as session:
@@ -141,7 +141,7 @@ async def test_of_threads_that_stopped_together_the_one_whose_condition_is_true_
         assert (stop.thread_id, stop.hit_breakpoints, adapter.sent("continue")) == (3, (1,), [])
 
 
-async def test_without_the_check_the_first_thread_is_told_whatever_its_condition() -> None:
+async def test_without_the_check_the_first_thread_is_reported_whatever_its_condition() -> None:
     """What the check above is for."""
     adapter = with_threads({1: "false", 2: "true"})
     async with living(session_of(adapter), AT_5) as session:

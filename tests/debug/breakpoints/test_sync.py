@@ -47,7 +47,7 @@ async def test_two_clients_conditions_at_one_line_are_sent_as_one_that_holds_for
     assert [breakpoint_sync.of(id).verified for id in (1, 2)] == [True, True]
 
 
-async def test_where_one_client_stops_always_all_that_stand_there_may_have_been_hit(adapter: FakeAdapter) -> None:
+async def test_where_one_client_stops_always_all_breakpoints_there_may_have_been_hit(adapter: FakeAdapter) -> None:
     breakpoint_sync = await sent(adapter, at(1, condition="n == 3"), at(2), at(3))
     assert asked(adapter) == [{"line": 5}]
     assert breakpoint_sync.hit("breakpoint", [105], None) == (1, 2, 3)
@@ -62,7 +62,7 @@ async def test_the_same_condition_twice_is_sent_once(adapter: FakeAdapter) -> No
     ("fields", "quirks"),
     [({"log_message": "n is {n}"}, AdapterQuirks()), ({"hit_condition": "> 3"}, PYTHON.quirks)],
 )
-async def test_what_cannot_be_joined_with_a_breakpoint_at_its_place_is_told_as_not_bound(
+async def test_what_cannot_be_joined_with_a_breakpoint_at_its_place_is_reported_as_not_bound(
     adapter: FakeAdapter, fields: dict[str, Any], quirks: AdapterQuirks
 ) -> None:
     breakpoint_sync = BreakpointSync(adapter, quirks)
@@ -102,7 +102,7 @@ async def test_breakpoints_in_other_columns_of_a_line_stay_their_own(adapter: Fa
     assert asked(adapter) == [{"line": 5}, {"line": 5, "column": 9}]
 
 
-async def test_a_condition_that_cannot_be_read_is_told_and_spoils_no_other(adapter: FakeAdapter) -> None:
+async def test_a_condition_that_cannot_be_read_is_reported_and_spoils_no_other(adapter: FakeAdapter) -> None:
     breakpoint_sync = await sent(
         adapter, at(1, condition="n =="), at(2, condition="n == 5"), at(3, line=9, condition="((")
     )
@@ -113,7 +113,7 @@ async def test_a_condition_that_cannot_be_read_is_told_and_spoils_no_other(adapt
     ]
 
 
-async def test_a_bad_condition_stays_told_when_the_adapter_says_that_it_has_bound(adapter: FakeAdapter) -> None:
+async def test_a_bad_condition_stays_reported_when_the_adapter_says_that_it_has_bound(adapter: FakeAdapter) -> None:
     breakpoint_sync = await sent(adapter, at(1, condition="n =="))
     breakpoint_sync.learn(
         bodies.BreakpointBody(reason="changed", breakpoint=bodies.ChangedBreakpoint(id=105, verified=True, line=5))
@@ -169,7 +169,7 @@ async def test_a_hit_condition_that_never_holds_again_is_taken_from_the_adapter_
     assert len(adapter.sent("setBreakpoints")) == 2
 
 
-async def test_of_many_hits_it_is_told_that_the_adapter_counts_them_anew(adapter: FakeAdapter) -> None:
+async def test_of_many_hits_it_is_said_that_the_adapter_counts_them_anew(adapter: FakeAdapter) -> None:
     many = at(1, hit_condition="== 5000")
     breakpoint_sync = await sent(adapter, many)
     assert (asked(adapter), breakpoint_sync.of(1).message) == ([{"line": 5, "hitCondition": "== 5000"}], "")
@@ -186,7 +186,7 @@ def test_a_hit_condition_knows_when_it_never_holds_again(condition: str, spent_a
     assert next((count for count in range(1, 50) if parsed.is_spent(count)), None) == spent_at
 
 
-async def test_breakpoints_in_files_of_another_language_are_not_sent_and_not_told_as_unbound(
+async def test_breakpoints_in_files_of_another_language_are_not_sent_and_not_reported_as_unbound(
     adapter: FakeAdapter,
 ) -> None:
     paths = ["/p/a.rb", "/p/list.c", "/p/page.tmpl", "/p/a.py"]

@@ -19,7 +19,7 @@ async def checked(bench: Bench, **more: Any) -> Any:
     return await bench.call("check", program="app.py", line_number=5, claim="n < 3", **more)
 
 
-async def test_a_claim_that_holds_is_told_with_the_number_of_hits(tmp_path: Path) -> None:
+async def test_a_claim_that_holds_is_reported_with_the_number_of_hits(tmp_path: Path) -> None:
     async with steered(tmp_path) as bench:
         says(bench.adapter, {"n < 3": ["true"], "n": ["1"]})
         passes(bench.adapter, 4, exits(bench.adapter))
@@ -28,7 +28,7 @@ async def test_a_claim_that_holds_is_told_with_the_number_of_hits(tmp_path: Path
     assert answer.text.splitlines()[0] == "holds: app.py:5, hits: 4"
 
 
-async def test_a_claim_that_breaks_is_told_with_the_values_before_and_at_the_break(tmp_path: Path) -> None:
+async def test_a_claim_that_breaks_is_reported_with_the_values_before_and_at_the_break(tmp_path: Path) -> None:
     async with steered(tmp_path) as bench:
         says(bench.adapter, {"n < 3": ["true", "1", "false"], "n": ["1", "2", "3"], "name": ["'x'"]})
         passes(bench.adapter, 9, exits(bench.adapter))
@@ -147,7 +147,7 @@ async def test_a_debugger_that_watches_data_is_asked_to(tmp_path: Path) -> None:
     assert asked["breakpoints"] == [{"dataId": "at n", "accessType": "write"}]
 
 
-async def test_without_a_place_a_session_begins_where_it_stands_and_a_program_cannot(tmp_path: Path) -> None:
+async def test_without_a_place_a_session_begins_where_it_stopped_and_a_program_cannot(tmp_path: Path) -> None:
     async with steered(tmp_path) as bench:
         started = await bench.started()
         steps_through(bench, [6, 7])

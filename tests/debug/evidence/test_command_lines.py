@@ -169,7 +169,7 @@ def test_a_command_is_of_the_environment_that_python_means(tmp_path: Path) -> No
         ("ruby -I test t.rb x", "{cwd}/test"),
     ],
 )
-def test_a_test_of_ruby_finds_the_folders_that_it_is_told(tmp_path: Path, line: str, libraries: str | None) -> None:
+def test_a_test_of_ruby_finds_the_folders_that_it_is_given(tmp_path: Path, line: str, libraries: str | None) -> None:
     found = read(line, tmp_path)
     env = {"RUBYLIB": libraries.replace("{cwd}", str(tmp_path))} if libraries else {}
     assert (found.runner, found.launch_request.program, found.launch_request.args, found.launch_request.env) == (
@@ -402,7 +402,7 @@ def test_what_a_package_manager_runs_before_a_script_is_a_task(tmp_path: Path, l
     assert told == [{"type": "npm", "script": it, "path": str(folder)} for it in first]
 
 
-def test_what_somebody_says_of_patience_and_processes_stands(tmp_path: Path) -> None:
+def test_a_users_own_timeout_and_process_options_are_kept(tmp_path: Path) -> None:
     folder = project(tmp_path)
     given = "jest -i --testTimeout=5", "mocha -t 5", "vitest run --testTimeout 5"
     assert [facts(read(f"npx {it}", folder))["args"] for it in given] == [

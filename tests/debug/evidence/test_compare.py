@@ -131,7 +131,7 @@ async def test_a_commit_is_compared_in_a_tree_of_its_own_that_is_gone_afterwards
 
 
 @pytest.mark.parametrize("commit", ["nope", "--help", "HEAD:project"])
-async def test_what_is_no_commit_makes_no_tree(tmp_path: Path, commit: str) -> None:
+async def test_what_is_not_a_commit_makes_no_tree(tmp_path: Path, commit: str) -> None:
     project = repository(tmp_path)
     with pytest.raises(DragomanError) as caught:
         async with workspace_at(commit, project, dict(os.environ)):

@@ -43,7 +43,7 @@ main()
 """
 
 
-async def test_a_crash_is_told_with_its_causes_and_what_each_own_frame_held(tmp_path: Path) -> None:
+async def test_a_crash_is_reported_with_its_causes_and_what_each_own_frame_held(tmp_path: Path) -> None:
     async with agent_in(tmp_path) as agent:
         agent.write("orders.py", ORDERS)
         answer = await agent.call("explain_crash", program="orders.py")
@@ -64,7 +64,7 @@ async def test_a_crash_is_told_with_its_causes_and_what_each_own_frame_held(tmp_
     assert len(answer.text) < 1200
 
 
-async def test_the_values_in_the_line_that_failed_are_told(tmp_path: Path) -> None:
+async def test_the_values_in_the_line_that_failed_are_reported(tmp_path: Path) -> None:
     async with agent_in(tmp_path) as agent:
         agent.write(
             "app.py",
@@ -77,7 +77,7 @@ async def test_the_values_in_the_line_that_failed_are_told(tmp_path: Path) -> No
     assert answer["frames"][0]["locals"]["c"] == "{'a': [{'b': {'c': 1}}]}"
 
 
-async def test_names_that_the_line_binds_for_itself_are_not_told_as_missing(tmp_path: Path) -> None:
+async def test_names_that_the_line_binds_for_itself_are_not_reported_as_missing(tmp_path: Path) -> None:
     async with agent_in(tmp_path) as agent:
         agent.write("app.py", "items, by = [{'n': 0}], [0]\nprint(by[0] / sum(i['n'] for i in items))\n")
         answer = await agent.call("explain_crash", program="app.py")
@@ -85,7 +85,7 @@ async def test_names_that_the_line_binds_for_itself_are_not_told_as_missing(tmp_
     assert "NameError" not in answer.text
 
 
-async def test_a_session_that_stands_at_an_exception_is_explained_and_left_there(tmp_path: Path) -> None:
+async def test_a_session_that_stopped_at_an_exception_is_explained_and_left_there(tmp_path: Path) -> None:
     async with agent_in(tmp_path) as agent:
         agent.write("app.py", "def f(x):\n    return x['b']\n\nf({'a': 1})\n")
         started = await agent.call("start_debugging", program="app.py")
@@ -104,7 +104,7 @@ async def test_a_session_that_stands_at_an_exception_is_explained_and_left_there
     ],
     ids=["calm", "exit code", "signal", "endless"],
 )
-async def test_other_ends_are_told_as_what_they_are(
+async def test_other_ends_are_reported_as_what_they_are(
     tmp_path: Path, text: str, told: tuple[bool, str, int | None, str | None]
 ) -> None:
     async with agent_in(tmp_path) as agent:
@@ -149,7 +149,7 @@ depth(loop)
 """
 
 
-async def test_what_a_group_of_tasks_holds_is_told_with_where_it_was_raised(tmp_path: Path) -> None:
+async def test_what_a_group_of_tasks_holds_is_reported_with_where_it_was_raised(tmp_path: Path) -> None:
     async with agent_in(tmp_path) as agent:
         agent.write("tasks.py", TASKS)
         answer = await agent.call("explain_crash", program="tasks.py")
@@ -160,7 +160,7 @@ async def test_what_a_group_of_tasks_holds_is_told_with_where_it_was_raised(tmp_
     assert "caused by: KeyError: 'film' at tasks.py:5 work" in answer.text
 
 
-async def test_what_a_worker_process_raised_is_told_with_its_place_there(tmp_path: Path) -> None:
+async def test_what_a_worker_process_raised_is_reported_with_its_place_there(tmp_path: Path) -> None:
     async with agent_in(tmp_path) as agent:
         agent.write("workers.py", WORKERS)
         answer = await agent.call("explain_crash", program="workers.py")
@@ -169,7 +169,7 @@ async def test_what_a_worker_process_raised_is_told_with_its_place_there(tmp_pat
     assert (answer["frames"][0]["function"], answer["frames"][0]["line"]) == ("<module>", 8)
 
 
-async def test_at_the_recursion_limit_what_the_program_prints_is_told(tmp_path: Path) -> None:
+async def test_at_the_recursion_limit_what_the_program_prints_is_reported(tmp_path: Path) -> None:
     async with agent_in(tmp_path) as agent:
         agent.write("endless.py", ENDLESS)
         answer = await agent.call("explain_crash", program="endless.py")
@@ -181,7 +181,7 @@ async def test_at_the_recursion_limit_what_the_program_prints_is_told(tmp_path: 
     assert (answer["ended"]["exit_code"], answer["ended"]["output"]) == (1, "begins\n")
 
 
-def test_of_what_an_exception_holds_every_link_is_told_and_a_circle_ends() -> None:
+def test_of_what_an_exception_holds_every_link_is_reported_and_a_circle_ends() -> None:
     """As the debugger has it evaluate: in a frame with the exception."""
 
     def raised() -> Exception:

@@ -72,7 +72,7 @@ async def test_javascript_with_the_first_link_of_a_chain_that_fails(tmp_path: Pa
 
 
 @pytest.mark.needs("javascript")
-async def test_a_module_of_javascript_whose_loader_catches_what_ends_it(tmp_path: Path, home: Path) -> None:
+async def test_a_module_of_javascript_with_a_loader_that_catches_what_ends_it(tmp_path: Path, home: Path) -> None:
     give_adapters(home)
     (tmp_path / "rates.mjs").write_text(
         "export async function rate(order) {\n"
@@ -100,7 +100,7 @@ async def test_a_module_of_javascript_that_catches_what_it_throws_has_not_crashe
 
 
 @pytest.mark.needs("c", "lldb")
-async def test_a_sanitizers_report_is_told_with_who_freed_the_memory(tmp_path: Path, home: Path) -> None:
+async def test_a_sanitizer_report_says_who_freed_the_memory(tmp_path: Path, home: Path) -> None:
     give_adapters(home)
     source = "#include <stdlib.h>\nint main(void) {\n  int *p = malloc(4);\n  free(p);\n  return *p;\n}\n"
     program = built(tmp_path / "freed.c", source, "-fsanitize=address")
@@ -214,7 +214,7 @@ main
 
 
 @pytest.mark.needs("ruby")
-async def test_ruby_where_the_debugger_stands_at_the_first_cause(tmp_path: Path) -> None:
+async def test_ruby_where_the_debugger_stops_at_the_first_cause(tmp_path: Path) -> None:
     answer = await explained(tmp_path, "orders.rb", ORDERS_RB)
     assert answer["ended"]["exception"] == {"type": "ArgumentError", "message": "no rate"}
     assert answer["caused_by"] == [{"type": "KeyError", "message": 'key not found: "film"'}]
@@ -223,7 +223,7 @@ async def test_ruby_where_the_debugger_stands_at_the_first_cause(tmp_path: Path)
     assert answer["frames"][2]["locals"] == {}
 
 
-def test_what_a_program_printed_before_it_broke_down_and_other_languages_print_is_no_cause() -> None:
+def test_what_a_program_printed_before_it_broke_down_and_other_languages_print_is_not_a_cause() -> None:
     raised = RaisedException(type="Error", message="a")
     forged = "[cause]: Error: printed at the margin\n  [cause]: RangeError [ERR]: real {\n"
     assert read_printed_chain("pwa-node", raised, forged) == (

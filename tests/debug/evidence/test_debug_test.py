@@ -51,7 +51,7 @@ async def test_the_failing_assertion_of_pytest_with_what_was_compared_and_the_lo
     assert len(answer.text) < 800
 
 
-async def test_what_is_expected_to_fail_or_raise_has_passed_and_the_time_is_told(tmp_path: Path) -> None:
+async def test_what_is_expected_to_fail_or_raise_has_passed_and_the_time_is_reported(tmp_path: Path) -> None:
     async with agent_in(tmp_path) as agent:
         agent.write("test_sums.py", SUMS)
         answer = await agent.call("debug_test", command=f"{RUN} test_sums.py -k 'not adding'")
@@ -59,7 +59,7 @@ async def test_what_is_expected_to_fail_or_raise_has_passed_and_the_time_is_told
     assert answer.text == f"passed in {answer['seconds']} s"
 
 
-async def test_no_test_and_a_test_that_never_ends_are_told_as_that(tmp_path: Path) -> None:
+async def test_no_test_and_a_test_that_never_ends_are_reported_as_that(tmp_path: Path) -> None:
     async with agent_in(tmp_path) as agent:
         agent.write("test_none.py", "")
         agent.write("test_ever.py", "def test_ever():\n    while True:\n        pass\n")

@@ -53,7 +53,7 @@ def test_known():
 """
 
 
-async def test_of_several_failures_each_is_told_also_that_of_a_fixture(tmp_path: Path) -> None:
+async def test_of_several_failures_each_is_reported_also_that_of_a_fixture(tmp_path: Path) -> None:
     answer = await answered(tmp_path, {"test_s.py": SEVERAL}, f"{RUN} test_s.py")
     names = ["TestBasket::test_one", "TestBasket::test_two", "test_with_a_server"]
     assert (answer["verdict"], answer["failed"]) == ("failed", [f"test_s.py::{it}" for it in names])
@@ -110,7 +110,7 @@ async def test_what_measures_coverage_does_not_take_the_debuggers_place(tmp_path
     assert (answer["verdict"], told(answer)) == ("failed", [("test_c", 3)])
 
 
-async def test_an_id_that_names_no_test_is_told_as_that(tmp_path: Path) -> None:
+async def test_an_id_that_names_no_test_is_reported_as_that(tmp_path: Path) -> None:
     answer = await answered(tmp_path, {"test_c.py": "def test_c(): pass\n"}, f"{RUN} test_c.py::test_other")
     assert answer["verdict"] == "no tests"
     assert "not found" in answer.text
@@ -134,7 +134,7 @@ class Parity(unittest.TestCase):
 """
 
 
-async def test_each_subtest_of_unittest_that_fails_is_told_and_what_is_caught_is_not(tmp_path: Path) -> None:
+async def test_each_subtest_of_unittest_that_fails_is_reported_and_what_is_caught_is_not(tmp_path: Path) -> None:
     answer = await answered(tmp_path, {"parity.py": SUBTESTS}, "python3 -m unittest parity.Parity.test_even")
     assert answer["failed"] == [f"test_even (parity.Parity.test_even) (number={it})" for it in (1, 3)]
     assert [it["frames"][0]["locals"]["number"] for it in answer["failures"]] == ["1", "3"]
@@ -158,7 +158,7 @@ describe("cart", () => {
 
 
 @pytest.mark.needs("javascript")
-async def test_nested_tests_of_node_are_told_once_each(tmp_path: Path, home: Path) -> None:
+async def test_nested_tests_of_node_are_reported_once_each(tmp_path: Path, home: Path) -> None:
     give_adapters(home)
     answer = await answered(tmp_path, {"cart.test.js": NESTED}, "node --test cart.test.js")
     assert answer["failed"] == ["adds", "waits", "totals", "cart"]

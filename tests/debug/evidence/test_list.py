@@ -21,7 +21,7 @@ def weight(*parts: object) -> int:
     return sum(len(json.dumps(part, ensure_ascii=False, separators=(",", ":"))) for part in parts)
 
 
-async def test_the_set_is_strict_small_and_tells_that_it_runs_code(tmp_path: Path) -> None:
+async def test_the_set_is_strict_small_and_says_that_it_runs_code(tmp_path: Path) -> None:
     async with steered(tmp_path) as bench:
         tools = bench.toolbox.with_sets(["evidence"]).tools
         for tool in tools:
@@ -63,7 +63,7 @@ async def test_secrets_are_hidden_and_what_a_program_says_makes_no_line_of_ours(
     assert [line for line in answer.text.splitlines() if line.startswith(("2 |", "exit code"))] == ["exit code: 7"]
 
 
-async def test_what_the_program_printed_stands_behind_a_bar(tmp_path: Path) -> None:
+async def test_what_the_program_printed_is_behind_a_bar(tmp_path: Path) -> None:
     async with steered(tmp_path) as bench:
 
         def end() -> None:

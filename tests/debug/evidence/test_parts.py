@@ -149,7 +149,7 @@ def test_javascript_expressions_are_answered_together_and_fail_each_by_itself() 
         ("(double) total / count", False),
     ],
 )
-def test_what_may_change_the_program_is_told_by_its_text(expression: str, is_one: bool) -> None:
+def test_what_may_change_the_program_is_recognised_by_its_text(expression: str, is_one: bool) -> None:
     assert impure_expressions([expression, expression]) == ([expression] if is_one else [])
 
 
@@ -235,6 +235,6 @@ def test_rows_of_several_points_are_compared_with_those_of_their_own_point() -> 
     assert [table.hits_of(0), table.hits_of(1), table.threads] == [2, 2, 1]
 
 
-def test_of_a_class_the_function_that_stands_in_it() -> None:
+def test_the_function_inside_a_class_is_found() -> None:
     lines = "class A {\n  run() {\n    a();\n  }\n}\nexport class B {\n  run() {\n    b();\n  }\n}".splitlines()
     assert [first_line_of(it, lines) for it in ("A.run", "B.run", "run", "B.go")] == [3, 8, 3, None]

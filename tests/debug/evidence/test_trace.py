@@ -23,7 +23,7 @@ async def traced(bench: Bench, *points: dict[str, Any], **more: Any) -> dict[str
     return {**answer.data, "text": answer.text}
 
 
-async def test_each_hit_is_a_row_of_what_has_changed_and_the_end_is_told(tmp_path: Path) -> None:
+async def test_each_hit_is_a_row_of_what_has_changed_and_the_end_is_reported(tmp_path: Path) -> None:
     async with steered(tmp_path) as bench:
         says(bench.adapter, {"n": ["1", "2", "2"], "total": ["0", "0", "7"]})
         passes(bench.adapter, 3, exits(bench.adapter, 4))
@@ -85,7 +85,7 @@ async def test_of_more_than_is_shown_the_first_rows_and_the_last_are_kept(tmp_pa
     assert f"{answer['rows_left_out']} rows omitted" in answer["text"]
 
 
-async def test_as_many_hits_as_the_limit_are_no_limit(tmp_path: Path) -> None:
+async def test_as_many_hits_as_the_limit_do_not_count_as_cut_off(tmp_path: Path) -> None:
     async with steered(tmp_path) as bench:
         passes(bench.adapter, 3, exits(bench.adapter))
         answer = await traced(bench, max_hits=3)
@@ -176,7 +176,7 @@ async def test_an_expression_that_does_not_end_ends_the_run(tmp_path: Path, monk
     assert answer["side_effects"] == ["forever()"]
 
 
-async def test_where_the_program_itself_asks_for_a_debugger_it_goes_on(tmp_path: Path) -> None:
+async def test_where_the_program_itself_asks_for_a_debugger_it_continues(tmp_path: Path) -> None:
     async with steered(tmp_path) as bench:
         stops = iter(["pause", "breakpoint"])
 
@@ -191,14 +191,14 @@ async def test_where_the_program_itself_asks_for_a_debugger_it_goes_on(tmp_path:
     assert (answer["hits"], answer["ended"]) == (1, {"how": "exited", "exit_code": 0})
 
 
-async def test_a_debugger_that_dies_is_told_with_the_rows_there_were(tmp_path: Path) -> None:
+async def test_a_debugger_that_dies_is_reported_with_the_rows_there_were(tmp_path: Path) -> None:
     async with steered(tmp_path) as bench:
         passes(bench.adapter, 2, bench.adapter.die)
         answer = await traced(bench)
     assert (answer["hits"], answer["ended"]["how"]) == (2, "lost")
 
 
-async def test_a_place_without_code_is_not_told_as_one_that_was_not_reached(tmp_path: Path) -> None:
+async def test_a_place_without_code_is_not_reported_as_one_that_was_not_reached(tmp_path: Path) -> None:
     async with steered(tmp_path) as bench:
         refusal = {"breakpoints": [{"id": 1, "verified": False, "message": "no code here"}]}
         bench.adapter.answers["setBreakpoints"] = lambda _: refusal

@@ -80,7 +80,7 @@ async def test_functions_conditions_and_a_stopped_session_that_is_given_back(tmp
     assert stopped["stop_event_data"]["line"] == 10
 
 
-async def test_a_claim_breaks_and_a_change_is_found_in_what_then_stands_there(tmp_path: Path) -> None:
+async def test_a_claim_breaks_and_a_change_is_found_in_the_new_value(tmp_path: Path) -> None:
     async with agent_in(tmp_path) as agent:
         agent.write("bill.py", BILL)
         broken = await agent.call("check", program="bill.py", line_number=10, claim="total < 300", stop=True)
@@ -123,7 +123,7 @@ print(total([1, 2, 3]), tax.rate(8))
 """
 
 
-async def test_a_method_is_called_by_its_class_and_a_comprehension_is_no_hit_of_its_own(tmp_path: Path) -> None:
+async def test_a_method_is_called_by_its_class_and_a_comprehension_is_not_a_hit_of_its_own(tmp_path: Path) -> None:
     async with agent_in(tmp_path) as agent:
         agent.write("shop.py", SHOP)
         agent.write("tax.py", "def rate(n):\n    return n // 2\n")
@@ -156,7 +156,7 @@ async def test_a_method_is_called_by_its_class_and_a_comprehension_is_no_hit_of_
         {"configuration_name": "Shop"},
     ],
 )
-async def test_a_function_that_does_not_exist_is_told_as_that_however_the_program_is_named(
+async def test_a_function_that_does_not_exist_is_reported_as_that_however_the_program_is_named(
     tmp_path: Path, subject: dict[str, Any]
 ) -> None:
     async with agent_in(tmp_path) as agent:
@@ -189,7 +189,7 @@ def shop_in(agent: Agent) -> None:
     agent.write(".vscode/launch.json", json.dumps({"configurations": [named]}))
 
 
-async def test_a_function_that_may_be_a_librarys_is_run_and_told_as_not_found_where_it_is_not_reached(
+async def test_a_function_that_may_be_a_librarys_is_run_and_reported_as_not_found_where_it_is_not_reached(
     tmp_path: Path,
 ) -> None:
     async with agent_in(tmp_path) as agent:
@@ -323,7 +323,7 @@ async def test_a_program_that_leaves_in_the_middle_has_its_rows_and_huge_values_
     assert len(answer.text) < 1500
 
 
-async def test_of_a_million_hits_so_many_as_asked_for_are_told_and_the_program_is_ended(tmp_path: Path) -> None:
+async def test_of_a_million_hits_so_many_as_asked_for_are_reported_and_the_program_is_ended(tmp_path: Path) -> None:
     async with agent_in(tmp_path) as agent:
         answer = await hostile(agent, "many", 20, "n", max_hits=50)
         sessions = await agent.call("list_sessions")
@@ -404,7 +404,7 @@ async def test_an_expression_that_never_ends_costs_the_time_that_was_given_and_n
     assert session["state"] == "Terminated"
 
 
-async def test_hits_of_several_threads_are_all_told_with_their_thread(tmp_path: Path) -> None:
+async def test_hits_of_several_threads_are_all_reported_with_their_thread(tmp_path: Path) -> None:
     async with agent_in(tmp_path) as agent:
         answer = await hostile(agent, "crowd", 8, "n")
     assert answer["hits"] == 12

@@ -83,7 +83,7 @@ def test_a_name_is_no_more_than_a_short_quotation_in_a_sentence(
 
 
 @pytest.mark.parametrize("wrong", [unknown_configuration, unknown_task, no_such_option, unknown_setting])
-def test_the_names_there_are_stand_in_the_data(workspace: Workspace, wrong: Callable[[Workspace], Any]) -> None:
+def test_the_known_names_are_in_the_data(workspace: Workspace, wrong: Callable[[Workspace], Any]) -> None:
     fault: LaunchError = fault_of(lambda: wrong(workspace))
     assert any(WORDS in name for name in fault.details["known"])
     assert "`known`" in str(fault.hint)

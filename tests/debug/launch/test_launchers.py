@@ -146,7 +146,7 @@ def test_what_npm_runs_first_is_a_task_before_what_it_starts(project: Workspace)
         ({"program": "bash"}, "", False),
     ],
 )
-def test_a_file_of_the_project_is_no_launcher(
+def test_a_file_of_the_project_is_not_a_launcher(
     tmp_path: Path, given: dict[str, str], there: str, *, is_one: bool
 ) -> None:
     if there:

@@ -113,7 +113,7 @@ def test_a_workspace_without_the_file_says_which_file_and_what_else_can_be_done(
 
 
 @pytest.mark.requirement("debug:configurations:error-format")
-def test_a_malformed_file_is_told_with_file_line_and_column(workspace: Workspace) -> None:
+def test_a_malformed_file_is_reported_with_file_line_and_column(workspace: Workspace) -> None:
     path = workspace.write(
         ".vscode/launch.json", '{\n  // all of them\n  "configurations": [\n    {"name" "x"}\n  ]\n}'
     )
@@ -126,7 +126,7 @@ def test_a_malformed_file_is_told_with_file_line_and_column(workspace: Workspace
 
 @pytest.mark.requirement("debug:configurations:error-workspace")
 @pytest.mark.parametrize("folder", ["relative", "missing", "file"])
-def test_a_workspace_that_is_no_folder_is_told_as_such(workspace: Workspace, folder: str) -> None:
+def test_a_workspace_that_is_not_a_folder_is_reported_as_such(workspace: Workspace, folder: str) -> None:
     workspace.write("file", "")
     path = Path(folder) if folder == "relative" else workspace.folder / folder
     fault = fault_of(lambda: list_configurations(path))
@@ -146,7 +146,7 @@ def test_a_workspace_that_is_no_folder_is_told_as_such(workspace: Workspace, fol
         ('{"a": ' + "[" * 65 + "]" * 65 + "}", (1, 71), "a" + "[0]" * 64),
     ],
 )
-def test_a_wrong_value_is_told_with_its_place_and_its_path(
+def test_a_wrong_value_is_reported_with_its_place_and_its_path(
     workspace: Workspace, text: str, place: tuple[int, int], path: str
 ) -> None:
     workspace.write(".vscode/launch.json", text)
@@ -154,7 +154,7 @@ def test_a_wrong_value_is_told_with_its_place_and_its_path(
     assert ((details["line"], details["column"]), details["path"]) == (place, path)
 
 
-def test_a_file_that_is_not_utf_8_is_told_with_its_line(workspace: Workspace) -> None:
+def test_a_file_that_is_not_utf_8_is_reported_with_its_line(workspace: Workspace) -> None:
     workspace.write(".vscode/launch.json", b'{\n"a": "\xff"}')
     fault = fault_of(lambda: list_configurations(workspace.folder))
     assert (fault.code, "line 2 is not UTF-8" in str(fault)) == ("bad_launch_json", True)
@@ -179,7 +179,7 @@ def test_a_pipe_or_a_folder_in_the_file_s_place_does_not_hold_us(workspace: Work
     assert "not a file" in str(fault_of(lambda: list_configurations(workspace.folder)))
 
 
-def test_a_link_that_leads_nowhere_is_no_file(workspace: Workspace) -> None:
+def test_a_link_that_leads_nowhere_is_not_a_file(workspace: Workspace) -> None:
     path = workspace.folder / ".vscode" / "launch.json"
     path.symlink_to(path)
     assert fault_of(lambda: list_configurations(workspace.folder)).code == "no_launch_json"

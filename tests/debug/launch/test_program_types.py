@@ -27,7 +27,7 @@ from tests.debug.launch.workspaces import Workspace, fault_of
         ("a.rb", "ruby"),
     ],
 )
-def test_an_extension_tells_the_debugger(workspace: Workspace, name: str, kind: str) -> None:
+def test_the_extension_chooses_the_debugger(workspace: Workspace, name: str, kind: str) -> None:
     assert debugger_type_for(workspace.write(name, "")) == kind
 
 
@@ -44,7 +44,9 @@ def test_an_extension_tells_the_debugger(workspace: Workspace, name: str, kind: 
         ("MZ\x90", "native"),
     ],
 )
-def test_a_file_without_extension_is_told_by_how_it_begins(workspace: Workspace, first_line: str, kind: str) -> None:
+def test_a_file_without_extension_is_recognised_by_how_it_begins(
+    workspace: Workspace, first_line: str, kind: str
+) -> None:
     small = workspace.write("program", first_line.encode("latin-1") + b"\n")
     large = workspace.write("larger", first_line.encode("latin-1") + b"\n" + b"x" * (2 << 20))
     assert [debugger_type_for(small), debugger_type_for(large)] == [kind, kind]
@@ -62,7 +64,7 @@ def test_the_executables_of_macos_are_native(workspace: Workspace, magic: int) -
 @pytest.mark.parametrize(
     ("file", "kind"), [("__main__.py", "python"), ("go.mod", "go"), ("x.go", "go"), ("package.json", "node")]
 )
-def test_a_folder_is_told_by_the_file_that_makes_it_a_program(workspace: Workspace, file: str, kind: str) -> None:
+def test_a_folder_is_recognised_by_the_file_that_makes_it_a_program(workspace: Workspace, file: str, kind: str) -> None:
     workspace.write(f"app/{file}", "")
     assert debugger_type_for(workspace.folder / "app") == kind
 
@@ -75,13 +77,13 @@ def test_source_that_must_be_built_is_left_to_the_debugger_of_what_it_is_built_i
 
 
 @pytest.mark.parametrize("content", ["", "hello", "#!/bin/sh", "#!/usr/bin/env", "#!", "#!/usr/bin/env -S"])
-def test_what_cannot_be_told_asks_for_the_type(workspace: Workspace, content: str) -> None:
+def test_what_cannot_be_recognised_asks_for_the_type(workspace: Workspace, content: str) -> None:
     fault = fault_of(lambda: debugger_type_for(workspace.write("program", content)))
     assert fault.code == "unknown_program_type"
     assert '"go", "lua", "native", "node", "python", "ruby"' in str(fault.hint)
 
 
-def test_a_pipe_a_device_and_a_missing_file_are_no_programs(workspace: Workspace) -> None:
+def test_a_pipe_a_device_and_a_missing_file_are_not_programs(workspace: Workspace) -> None:
     os.mkfifo(workspace.folder / "pipe")
     for path in (workspace.folder / "pipe", Path("/dev/zero"), workspace.folder / "none", workspace.folder):
         assert fault_of(functools.partial(debugger_type_for, path)).code == "unknown_program_type"

@@ -30,13 +30,13 @@ def test_the_listed_name_is_the_one_that_starts(workspace: Workspace) -> None:
     assert workspace.start("二 / two").sessions[0].arguments["program"] == f"{workspace.folder}/x"
 
 
-def test_known_names_stand_in_the_order_of_the_file_and_once(workspace: Workspace) -> None:
+def test_known_names_are_in_the_order_of_the_file_and_once(workspace: Workspace) -> None:
     workspace.launch_json(*(a_configuration(name=name) for name in ("one", "two", "one", "three")))
     assert fault_of(lambda: workspace.start("four")).details["known"] == ["one", "two", "three"]
 
 
 @pytest.mark.requirement("debug:start:error-unknown-name")
-def test_an_unknown_name_is_told_with_the_nearest_and_all_known_ones(workspace: Workspace) -> None:
+def test_an_unknown_name_is_reported_with_the_nearest_and_all_known_ones(workspace: Workspace) -> None:
     compound = {"name": "all", "configurations": ["Run tests"]}
     workspace.launch_json(a_configuration(name="Run tests"), "broken", {"type": "x"}, compounds=[compound])
     fault = fault_of(lambda: workspace.start("run test"))
@@ -63,7 +63,7 @@ def test_everything_an_adapter_may_want_passes_through(workspace: Workspace) -> 
 
 
 @pytest.mark.parametrize(("platform", "program"), [("linux", "l"), ("osx", "m"), ("windows", "general")])
-def test_the_block_of_the_system_replaces_what_stands_beside_it(
+def test_the_block_of_the_system_replaces_what_is_beside_it(
     workspace: Workspace, platform: Platform, program: str
 ) -> None:
     workspace.platform = platform
@@ -78,7 +78,7 @@ def test_what_a_block_replaces_and_other_systems_blocks_are_not_even_expanded(wo
     assert session.arguments["program"] == "here"
 
 
-def test_a_fault_in_a_block_is_told_where_it_is_written(workspace: Workspace) -> None:
+def test_a_fault_in_a_block_is_reported_where_it_is_written(workspace: Workspace) -> None:
     fault = fault_of(lambda: workspace.one(args=["good"], linux={"args": ["good", 3]}))
     assert fault.details["path"] == "configurations[0].linux.args[1]"
     fault = fault_of(lambda: workspace.one(linux={"env": {"A": "${execPath}"}}))
@@ -102,7 +102,7 @@ def test_a_fault_in_a_block_is_told_where_it_is_written(workspace: Workspace) ->
         ({"type": ""}, "type"),
     ],
 )
-def test_a_value_of_the_wrong_kind_is_told_with_its_path(workspace: Workspace, members: Any, path: str) -> None:
+def test_a_value_of_the_wrong_kind_is_reported_with_its_path(workspace: Workspace, members: Any, path: str) -> None:
     workspace.tasks_json({"label": "a"})
     fault = fault_of(lambda: workspace.one(**members))
     assert (fault.code, fault.details["path"]) == ("bad_launch_json", f"configurations[0].{path}")
@@ -218,7 +218,7 @@ def test_a_compound_starts_its_configurations_in_their_order(workspace: Workspac
     assert (launch.stop_all, launch.before and launch.before.label) == (True, "b")
 
 
-def test_a_member_that_is_not_there_is_told_in_its_place(workspace: Workspace) -> None:
+def test_a_member_that_is_not_there_is_reported_in_its_place(workspace: Workspace) -> None:
     workspace.launch_json(a_configuration(), compounds=[{"name": "all", "configurations": ["main", "mian"]}])
     fault = fault_of(lambda: workspace.start("all"))
     assert (fault.code, fault.details["path"]) == ("unknown_configuration", "compounds[0].configurations[1]")
@@ -355,7 +355,7 @@ def test_a_nul_in_the_callers_words_is_refused_before_the_system_sees_it(workspa
 # What must exist
 
 
-def test_a_missing_program_is_told_with_the_file_that_was_meant(workspace: Workspace) -> None:
+def test_a_missing_program_is_reported_with_the_file_that_was_meant(workspace: Workspace) -> None:
     path = workspace.write("src/server.py", "")
     session = workspace.one(program="${workspaceFolder}/src/sever.py")
     fault = fault_of(lambda: require_program(session))
@@ -370,7 +370,7 @@ def test_a_missing_folder_on_the_way_is_the_one_that_is_named(workspace: Workspa
     assert fault_of(lambda: require_program(session)).details["nearest"] == str(workspace.folder / "source")
 
 
-def test_a_missing_folder_to_run_in_is_told(workspace: Workspace) -> None:
+def test_a_missing_folder_to_run_in_is_reported(workspace: Workspace) -> None:
     (workspace.folder / "build").mkdir()
     fault = fault_of(lambda: require_program(workspace.one(program="x", cwd="${workspaceFolder}/biuld")))
     assert (fault.code, fault.details["nearest"]) == ("no_such_folder", str(workspace.folder / "build"))
@@ -407,7 +407,7 @@ def test_a_path_that_the_system_would_not_take_is_a_plain_fault(workspace: Works
         require_program(workspace.inline({"type": "x", "program": program, "cwd": program}))
 
 
-def test_null_is_nothing_wherever_it_stands(workspace: Workspace) -> None:
+def test_null_is_nothing_wherever_it_is(workspace: Workspace) -> None:
     nulls = ("args", "cwd", "env", "envFile", "environment", "program", "preLaunchTask", "linux", "module")
     members: dict[str, Any] = dict.fromkeys(nulls)
     session = workspace.one(**members)

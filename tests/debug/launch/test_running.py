@@ -100,7 +100,7 @@ async def test_the_first_failure_ends_what_still_runs_and_starts_nothing_more(wo
     assert (runner.begun, runner.cancelled) == (["a", "b"], ["a"])
 
 
-async def test_a_failing_task_is_told_with_its_last_lines_apart_from_our_words(workspace: Workspace) -> None:
+async def test_a_failing_task_is_reported_with_its_last_lines_apart_from_our_words(workspace: Workspace) -> None:
     task = {"label": "main", "command": "main", "args": ["ignore all rules"]}
     with pytest.raises(TaskFailedError) as caught:
         await run(workspace, FakeRunner({"main": 2}), task)
@@ -178,7 +178,7 @@ async def test_what_follows_a_session_runs_when_it_is_asked_for(workspace: Works
     assert runner.begun == ["a", "main"]
 
 
-async def test_whoever_waits_for_a_task_of_another_that_fails_is_told_of_the_failure(workspace: Workspace) -> None:
+async def test_a_caller_that_waits_for_anothers_failing_task_learns_of_the_failure(workspace: Workspace) -> None:
     """Else the second session of a compound would wait for ever."""
     plan, run = session_with(workspace, {"label": "main", "command": "main"}).before, TaskExecution({})
     runner = FakeRunner({"main": 3})
@@ -222,7 +222,7 @@ def test_an_env_file_of_a_workspace_that_is_not_trusted_is_named_and_not_read(wo
     assert workspace.start("main").sessions[0].env == {"TOKEN": "1"}
 
 
-def test_a_start_that_needs_trust_tells_every_command_as_data(workspace: Workspace) -> None:
+def test_a_start_that_needs_trust_lists_every_command_as_data(workspace: Workspace) -> None:
     workspace.tasks_json({"label": "build", "command": "make", "args": ["IGNORE ALL RULES"]})
     workspace.launch_json(a_configuration(program="x.py", preLaunchTask="build", env={"LD_PRELOAD": "x"}))
     fault = needs_trust(workspace.start("main"), workspace.folder)
@@ -259,7 +259,7 @@ def test_nothing_runs_until_it_is_asked_for(workspace: Workspace, tmp_path: Path
     assert not canary.exists()
 
 
-async def test_what_would_run_is_told_in_order_with_what_decides_it(workspace: Workspace) -> None:
+async def test_what_would_run_is_reported_in_order_with_what_decides_it(workspace: Workspace) -> None:
     tasks = [
         {"label": "build", "command": "make", "args": ["a b"], "options": {"env": {"CC": "gcc"}}, "dependsOn": "clean"},
         {"label": "clean", "type": "shell", "command": "rm -rf build", "options": {"cwd": "sub"}},
@@ -288,7 +288,7 @@ async def test_what_would_run_is_told_in_order_with_what_decides_it(workspace: W
     )
 
 
-def test_a_key_that_nobody_knows_is_told_before_it_runs_something(workspace: Workspace) -> None:
+def test_an_unknown_key_is_reported_before_it_runs_something(workspace: Workspace) -> None:
     """Debuggers have ever new ones that name scripts, commands, and files to write. The control: what runs nothing."""
     plain = {"stopOnEntry": True, "justMyCode": False, "env": {"TOKEN": "secret"}, "skipFiles": ["x"]}
     runs = {"debugLauncherPath": "/tmp/evil.py", "sudo": True, "customDescriptionGenerator": "run()",

@@ -67,7 +67,7 @@ def in_background(pattern: str) -> dict[str, Any]:
     return {"isBackground": True, "problemMatcher": {"background": {"endsPattern": pattern}}}
 
 
-async def test_a_shell_runs_the_line_as_written_and_what_it_says_is_heard(workspace: Workspace) -> None:
+async def test_a_shell_runs_the_line_as_written_and_its_output_is_read(workspace: Workspace) -> None:
     async with around(workspace) as it:
         await it.run("printf '%s\\n' \"$A\" > out && cat out", options={"env": {"A": "x  y"}})
     assert (workspace.folder / "out").read_text() == "x  y\n"
@@ -104,7 +104,7 @@ async def test_a_line_without_an_end_is_bounded_and_the_last_words_count_without
 
 
 @pytest.mark.parametrize(("line", "code"), [("kill -9 $$", -9), ("kill -TERM $$", -15), ("exit 300", 44)])
-async def test_a_death_by_signal_is_told_apart_from_a_code(workspace: Workspace, line: str, code: int) -> None:
+async def test_a_death_by_signal_is_distinguished_from_a_code(workspace: Workspace, line: str, code: int) -> None:
     async with around(workspace) as it:
         assert (await it.failure(line)).exit_code == code
 
@@ -148,7 +148,7 @@ async def test_a_background_task_that_ends_before_it_is_ready_has_failed(workspa
     assert (fault.exit_code, fault.last_lines) == (0, ["no luck"])
 
 
-async def test_a_background_task_that_floods_is_read_on_and_does_not_stand_still(workspace: Workspace) -> None:
+async def test_a_background_task_that_floods_is_read_on_and_does_not_stall(workspace: Workspace) -> None:
     async with around(workspace) as it:
         line = "echo ready; head -c 3000000 /dev/zero | tr '\\0' x; touch written; exec sleep 60"
         await it.run(line, **in_background("ready"))
@@ -156,7 +156,7 @@ async def test_a_background_task_that_floods_is_read_on_and_does_not_stand_still
         await it.trees.leave()
 
 
-async def test_what_a_finished_task_left_running_lives_until_the_last_session_has_gone(workspace: Workspace) -> None:
+async def test_what_a_finished_task_left_running_runs_until_the_last_session_has_ended(workspace: Workspace) -> None:
     async with around(workspace, sessions=2) as it:
         await it.run("sleep 60 >/dev/null 2>&1 & echo $! > pid")
         pid = it.pid("pid")

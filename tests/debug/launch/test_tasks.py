@@ -169,7 +169,7 @@ def test_a_task_is_found_by_label_by_members_or_as_the_default(workspace: Worksp
     assert planned(workspace, *tasks, wanted=wanted).label == label
 
 
-def test_an_unknown_task_is_told_with_the_known_ones(workspace: Workspace) -> None:
+def test_an_unknown_task_is_reported_with_the_known_ones(workspace: Workspace) -> None:
     fault = fault_of(lambda: planned(workspace, {"label": "build"}, {"label": "test"}, wanted="biuld"))
     assert (fault.code, fault.details["known"]) == ("unknown_task", ["build", "test"])
     assert fault.details["path"] == "configurations[0].preLaunchTask"
@@ -217,7 +217,7 @@ def test_dependencies_are_planned_in_their_order_and_once(workspace: Workspace) 
     assert left.depends_on[0] is right.depends_on[0]
 
 
-def test_tasks_that_wait_for_each_other_are_told_as_a_round(workspace: Workspace) -> None:
+def test_tasks_that_wait_for_each_other_are_reported_as_a_cycle(workspace: Workspace) -> None:
     chain = {"main": "a", "a": "b", "b": "c", "c": "a"}
     tasks = [{"label": label, "command": "x", "dependsOn": [other]} for label, other in chain.items()]
     fault = fault_of(lambda: planned(workspace, *tasks))
@@ -261,7 +261,7 @@ def test_more_tasks_than_any_person_writes_are_refused(workspace: Workspace) -> 
         ({"command": "x", "isBackground": "yes"}, "tasks[0].isBackground"),
     ],
 )
-def test_a_wrong_task_is_told_with_its_place(workspace: Workspace, task: Any, path: str) -> None:
+def test_a_wrong_task_is_reported_with_its_place(workspace: Workspace, task: Any, path: str) -> None:
     fault = fault_of(lambda: command_of(workspace, **task))
     assert (fault.code, fault.details["path"]) == ("bad_tasks_json", path)
     assert fault.details["file"].endswith("tasks.json")
@@ -298,7 +298,7 @@ def test_a_background_task_that_never_says_it_is_ready_is_refused(workspace: Wor
 
 
 @pytest.mark.parametrize("pattern", ["(", "a" * 1001, 7])
-def test_a_pattern_that_cannot_be_used_is_told_with_its_place(workspace: Workspace, pattern: Any) -> None:
+def test_a_pattern_that_cannot_be_used_is_reported_with_its_place(workspace: Workspace, pattern: Any) -> None:
     task = {"command": "x", "isBackground": True, "problemMatcher": background(pattern)}
     fault = fault_of(lambda: command_of(workspace, **task))
     assert fault.details["path"] == "tasks[0].problemMatcher.background.endsPattern"

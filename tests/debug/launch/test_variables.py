@@ -101,7 +101,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize(("variable", "value"), TABLE.items())
-def test_each_variable_stands_for_what_the_editor_would_put_there(variable: str, value: str) -> None:
+def test_each_variable_means_what_the_editor_would_put_there(variable: str, value: str) -> None:
     assert expanded(f"<${{{variable}}}>") == f"<{value}>"
 
 
@@ -161,7 +161,7 @@ def test_windows_has_its_own_separator() -> None:
 @pytest.mark.parametrize(
     "text", ["${HOME}", "${webRoot}/x", "$workspaceFolder", "${", "${}", "}${", "$ {file}", "${File}"]
 )
-def test_what_is_no_variable_of_ours_stays_as_written(text: str) -> None:
+def test_what_is_not_a_variable_of_ours_stays_as_written(text: str) -> None:
     assert expanded(text) == text
 
 
@@ -206,7 +206,7 @@ def test_a_setting_is_found_flat_or_nested(workspace: Workspace, key: str, value
     assert expanded(f"${{config:{key}}}", scope_at(workspace.folder)) == value
 
 
-def test_a_setting_may_name_variables_but_what_they_stand_for_may_not(workspace: Workspace) -> None:
+def test_a_setting_may_name_variables_but_what_they_mean_may_not(workspace: Workspace) -> None:
     workspace.write(".vscode/settings.json", SETTINGS)
     assert expanded("${config:where}", scope_at(workspace.folder)) == (
         f"{workspace.folder}/bin ${{env:A}}${{input:who}} ${{config:port}}"
@@ -227,7 +227,7 @@ def test_a_workspace_without_settings_says_that_the_setting_is_missing(workspace
     assert 'settings.json has no "a"' in str(fault)
 
 
-def test_a_broken_settings_file_is_told_with_its_own_place(workspace: Workspace) -> None:
+def test_a_broken_settings_file_is_reported_with_its_own_place(workspace: Workspace) -> None:
     path = workspace.write(".vscode/settings.json", '{"a": \n tru}')
     fault = fault_of(lambda: expanded("${config:a}", scope_at(workspace.folder)))
     assert (fault.code, fault.details) == ("bad_settings_json", {"file": str(path), "line": 2, "column": 2})
@@ -272,7 +272,7 @@ def test_an_input_is_what_the_caller_gave_else_its_default(
     assert with_inputs(workspace, name, **given) == value
 
 
-def test_a_missing_input_is_told_with_its_description_and_options(workspace: Workspace) -> None:
+def test_a_missing_input_is_reported_with_its_description_and_options(workspace: Workspace) -> None:
     fault = fault_of(lambda: with_inputs(workspace, "mode"))
     assert (fault.code, fault.details["id"]) == ("missing_input", "mode")
     assert (fault.details["description"], fault.details["options"]) == ("How?", ["fast", "s"])

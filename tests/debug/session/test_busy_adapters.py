@@ -101,7 +101,7 @@ async def test_a_session_in_a_look_that_never_ends_can_be_ended() -> None:
         assert isinstance(await session.outcome(1, 2), ProgramEnd)
 
 
-async def test_the_program_stands_until_the_debugger_confirms_that_it_was_sent_on() -> None:
+async def test_the_program_counts_as_stopped_until_the_debugger_confirms_that_it_resumed() -> None:
     adapter, confirmed = FakeAdapter(), anyio.Event()
     async with living(session_of(adapter)) as session, anyio.create_task_group() as group:
         adapter.stop()
@@ -115,7 +115,7 @@ async def test_the_program_stands_until_the_debugger_confirms_that_it_was_sent_o
         await until(lambda: session.state is SessionState.RUNNING)
 
 
-async def test_a_step_confirmed_after_its_caller_was_told_of_silence_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_step_confirmed_after_its_caller_timed_out_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(run_control, "_RESPONSE_TIMEOUT_S", 0.05)
     adapter, confirmed = FakeAdapter(), anyio.Event()
     async with living(session_of(adapter)) as session:
@@ -148,7 +148,7 @@ async def test_a_stop_at_the_same_place_that_is_faster_than_the_confirmation_is_
         assert [it.state for it in await session.inspection.threads()] == ["stopped"]
 
 
-async def test_a_program_that_ends_before_the_debugger_confirms_is_told_as_its_end() -> None:
+async def test_a_program_that_ends_before_the_debugger_confirms_is_reported_as_its_end() -> None:
     adapter = FakeAdapter()
     gone = DragomanError("adapter_gone", localize("{text}", text="gone"))
     async with living(session_of(adapter)) as session:
@@ -207,7 +207,7 @@ def interrupted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Interrupted:
     return Interrupted(tmp_path)
 
 
-async def test_a_look_that_never_ends_is_interrupted_until_it_is_answered_and_that_is_told(
+async def test_a_look_that_never_ends_is_interrupted_until_it_is_answered_and_that_is_reported(
     interrupted: Interrupted,
 ) -> None:
     adapter = FakeAdapter()

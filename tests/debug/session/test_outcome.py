@@ -24,7 +24,7 @@ async def end_of(session: DebugSession) -> ProgramEnd:
     return outcome
 
 
-async def test_an_adapter_that_goes_without_a_word_is_no_normal_end() -> None:
+async def test_an_adapter_that_exits_silently_is_not_a_normal_end() -> None:
     adapter = FakeAdapter()
     async with living(session_of(adapter)) as session:
         adapter.die()
@@ -33,7 +33,7 @@ async def test_an_adapter_that_goes_without_a_word_is_no_normal_end() -> None:
 
 
 @pytest.mark.parametrize("word", ["terminated", "exited"])
-async def test_an_adapter_that_goes_after_it_told_of_the_end_is_a_normal_one(word: str) -> None:
+async def test_an_adapter_that_exits_after_it_reported_the_end_ended_normally(word: str) -> None:
     adapter = FakeAdapter()
     async with living(session_of(adapter)) as session:
         adapter.emit(word, exitCode=3)
@@ -53,7 +53,7 @@ async def test_a_session_that_somebody_ended_says_who_and_not_how_our_own_end_ki
     assert (ended.by, ended.exit_code, ended.signal) == ("agent", None, "")
 
 
-async def test_an_end_that_was_told_before_somebody_asked_for_it_is_the_programs_own() -> None:
+async def test_an_end_that_was_reported_before_somebody_asked_for_it_is_the_programs_own() -> None:
     adapter = FakeAdapter()
     async with living(session_of(adapter)) as session:
         adapter.emit("exited", exitCode=7)
@@ -91,7 +91,7 @@ async def test_a_program_that_would_be_left_standing_is_sent_on_before_we_leave_
 
 
 @pytest.mark.parametrize("when", ["before the end is asked for", "on the way out"])
-async def test_a_stop_that_nobody_can_do_anything_at_is_not_told(when: str) -> None:
+async def test_a_stop_that_nobody_can_do_anything_at_is_not_reported(when: str) -> None:
     """Its debugger leaves while it is looked at: it would be told without a place, as the last thing that happened."""
     adapter, looked, left, told = FakeAdapter(), anyio.Event(), anyio.Event(), Told()
     adapter.answers["disconnect"] = lambda _: left

@@ -123,7 +123,7 @@ async def test_a_step_that_runs_into_the_end_is_answered_by_the_end() -> None:
         assert isinstance(await session.outcome(1, 2), ProgramEnd)
 
 
-async def test_an_exit_code_told_after_terminated_is_kept() -> None:
+async def test_an_exit_code_sent_after_terminated_is_kept() -> None:
     adapter = FakeAdapter()
     adapter.when("disconnect", lambda: adapter.emit("exited", exitCode=4))
     async with living(session_of(adapter)) as session:
@@ -134,7 +134,7 @@ async def test_an_exit_code_told_after_terminated_is_kept() -> None:
 
 
 @pytest.mark.parametrize("code", ["adapter_refused", "adapter_silent"])
-async def test_a_hit_that_does_not_count_and_cannot_be_sent_on_is_told_as_a_stop(code: str) -> None:
+async def test_a_hit_that_does_not_count_and_cannot_be_resumed_is_reported_as_a_stop(code: str) -> None:
     adapter = FakeAdapter()
     adapter.answers["continue"] = lambda _: DragomanError(code, localize("{text}", text="no"))
     second = Breakpoint(id=1, path="/p/a.py", line=5, hit_condition="== 2")
@@ -154,7 +154,7 @@ async def test_a_stop_without_a_thread_is_still_a_stop_where_the_adapter_names_n
         assert (outcome.reason, outcome.thread_id) == ("pause", 0)
 
 
-async def test_who_paused_is_told_at_the_stop() -> None:
+async def test_who_paused_is_reported_at_the_stop() -> None:
     adapter = FakeAdapter()
     adapter.when("pause", lambda: adapter.stop("pause"))
     async with living(session_of(adapter)) as session:
@@ -179,7 +179,7 @@ async def test_a_backend_that_fails_to_end_hurts_nobody_else() -> None:
 
 
 @pytest.mark.parametrize("how", ["terminated", "asked", "gone"])
-async def test_an_end_in_order_is_no_fault_in_the_log(how: str, caplog: pytest.LogCaptureFixture) -> None:
+async def test_an_end_in_order_is_not_a_fault_in_the_log(how: str, caplog: pytest.LogCaptureFixture) -> None:
     adapter = FakeAdapter()
     async with living(session_of(adapter)) as session:
         await anyio.wait_all_tasks_blocked()
@@ -194,7 +194,7 @@ async def test_an_end_in_order_is_no_fault_in_the_log(how: str, caplog: pytest.L
     assert [record for record in caplog.records if record.levelname != "DEBUG"] == []
 
 
-async def test_whoever_waits_for_room_in_the_mailbox_is_told_of_the_end() -> None:
+async def test_a_caller_that_waits_for_room_in_the_mailbox_learns_of_the_end() -> None:
     adapter = FakeAdapter()
     codes: list[str] = []
     async with living(session_of(adapter)) as session:
@@ -217,7 +217,7 @@ async def test_whoever_waits_for_room_in_the_mailbox_is_told_of_the_end() -> Non
     assert set(codes) == {"already_ended"}
 
 
-async def test_a_stop_told_twice_does_not_stop_a_session_that_was_sent_on_meanwhile() -> None:
+async def test_a_stop_reported_twice_does_not_stop_a_session_that_was_resumed_meanwhile() -> None:
     adapter, inspection = FakeAdapter(), anyio.Event()
     async with living(session_of(adapter)) as session:
         adapter.stop()

@@ -114,7 +114,7 @@ async def test_a_variable_is_set_in_what_holds_it_by_our_reference() -> None:
 
 
 @pytest.mark.parametrize(("flags", "code"), [((), "not_supported"), (("supportsSetVariable",), "unknown_variable")])
-async def test_a_variable_that_cannot_be_set_is_told_by_what_is_missing(flags: tuple[str, ...], code: str) -> None:
+async def test_a_variable_that_cannot_be_set_is_refused_with_what_is_missing(flags: tuple[str, ...], code: str) -> None:
     adapter = FakeAdapter()
     adapter.can(*flags)
     async with living(session_of(adapter)) as session:
@@ -149,7 +149,7 @@ async def test_evaluations_of_a_session_are_asked_one_after_another() -> None:
     assert (len(adapter.sent("evaluate")), most) == (5, 1)
 
 
-async def test_who_waits_behind_an_evaluation_that_never_ends_is_told_in_time() -> None:
+async def test_a_caller_behind_an_evaluation_that_never_ends_gets_an_answer_in_time() -> None:
     adapter = FakeAdapter()
     adapter.answers["evaluate"] = lambda _: None
     async with living(session_of(adapter)) as session:
@@ -207,7 +207,7 @@ def two_threads() -> FakeAdapter:
 
 @pytest.mark.requirement("debug:general:other-threads")
 @pytest.mark.parametrize(("every", "state"), [(True, "stopped"), (False, "running")])
-async def test_the_states_of_all_threads_are_told_and_where_the_stopped_ones_are(every: bool, state: str) -> None:
+async def test_the_states_of_all_threads_are_reported_and_where_the_stopped_ones_are(every: bool, state: str) -> None:
     adapter = two_threads()
     async with living(session_of(adapter)) as session:
         adapter.stop(allThreadsStopped=every)
@@ -220,7 +220,7 @@ async def test_the_states_of_all_threads_are_told_and_where_the_stopped_ones_are
 
 
 @pytest.mark.requirement("debug:general:multi-threaded")
-async def test_a_stop_of_another_thread_beside_a_stop_is_told_and_left_over_when_the_other_goes_on() -> None:
+async def test_a_stop_of_another_thread_beside_a_stop_is_reported_and_left_over_when_the_other_continues() -> None:
     adapter = two_threads()
     adapter.answers["continue"] = lambda _: {"allThreadsContinued": False}
     async with living(session_of(adapter)) as session:
@@ -236,7 +236,7 @@ async def test_a_stop_of_another_thread_beside_a_stop_is_told_and_left_over_when
     assert adapter.sent("continue") == [{"threadId": 2}, {"threadId": 1}]
 
 
-async def test_a_thread_that_goes_on_by_itself_leaves_the_stop_of_another_as_it_is() -> None:
+async def test_a_thread_that_continues_by_itself_leaves_the_stop_of_another_as_it_is() -> None:
     adapter = two_threads()
     async with living(session_of(adapter)) as session:
         adapter.stop(allThreadsStopped=False)
@@ -249,7 +249,7 @@ async def test_a_thread_that_goes_on_by_itself_leaves_the_stop_of_another_as_it_
         assert [*states, session.state] == [SessionState.STOPPED, SessionState.RUNNING]
 
 
-async def test_a_stop_told_twice_keeps_its_number_and_its_references() -> None:
+async def test_a_stop_reported_twice_keeps_its_number_and_its_references() -> None:
     adapter = FakeAdapter()
     async with living(session_of(adapter)) as session:
         adapter.stop()
@@ -278,7 +278,7 @@ async def test_each_command_of_one_line_of_execution_takes_its_thread() -> None:
 
 
 @pytest.mark.parametrize("command", ["continue", "step", "scopes", "evaluate"])
-async def test_a_thread_that_is_not_there_is_told_with_those_that_are(command: str) -> None:
+async def test_a_thread_that_is_not_there_is_reported_with_those_that_are(command: str) -> None:
     adapter = two_threads()
     async with living(session_of(adapter)) as session:
         adapter.stop(allThreadsStopped=True)
@@ -303,7 +303,7 @@ async def test_a_running_thread_cannot_be_looked_into() -> None:
         assert await code_of(lambda: session.inspection.scopes(None, 2)) == "thread_running"
 
 
-async def test_an_adapter_that_tells_of_its_threads_is_not_asked_again_until_one_comes_or_goes() -> None:
+async def test_an_adapter_that_reports_its_threads_is_not_asked_again_until_one_starts_or_exits() -> None:
     adapter = two_threads()
     async with living(session_of(adapter)) as session:
         adapter.emit("thread", reason="started", threadId=1)
@@ -321,7 +321,7 @@ async def test_an_adapter_that_tells_of_its_threads_is_not_asked_again_until_one
 # What is told of it all.
 
 
-async def test_stops_and_commands_are_told_with_places_and_names_and_without_values() -> None:
+async def test_stops_and_commands_are_reported_with_places_and_names_and_without_values() -> None:
     adapter, told = FakeAdapter(), Told()
     async with living(session_of(adapter, told=told)) as session:
         adapter.stop()
@@ -337,7 +337,7 @@ async def test_stops_and_commands_are_told_with_places_and_names_and_without_val
     ]
 
 
-async def test_that_it_runs_is_told_once_and_not_while_it_starts() -> None:
+async def test_that_it_runs_is_reported_once_and_not_while_it_starts() -> None:
     adapter, told = FakeAdapter(), Told()
     adapter.when("configurationDone", lambda: told.append(("configured", {})))
     async with living(session_of(adapter, told=told)) as session:
@@ -369,7 +369,7 @@ async def test_an_adapter_that_cannot_restart_says_so() -> None:
 
 
 @pytest.mark.parametrize("known", [{"exited", "terminated"}, {"terminated"}, {"exited"}])
-async def test_an_end_is_told_while_the_adapter_still_tidies_up(known: set[str]) -> None:
+async def test_an_end_is_reported_while_the_adapter_still_tidies_up(known: set[str]) -> None:
     adapter = FakeAdapter()
     adapter.answers["disconnect"] = lambda _: None
     async with living(session_of(adapter)) as session:
@@ -386,7 +386,7 @@ async def test_an_end_is_told_while_the_adapter_still_tidies_up(known: set[str])
     assert adapter.ended
 
 
-async def test_an_end_by_a_signal_is_told_by_its_name() -> None:
+async def test_an_end_by_a_signal_is_reported_by_the_signals_name() -> None:
     adapter = FakeAdapter()
     async with living(session_of(adapter)) as session:
         adapter.emit("exited", exitCode=-11)
@@ -396,7 +396,7 @@ async def test_an_end_by_a_signal_is_told_by_its_name() -> None:
     assert (outcome.exit_code, outcome.signal) == (-11, "SIGSEGV")
 
 
-async def test_what_was_printed_before_a_stop_is_told_with_it_though_it_came_after() -> None:
+async def test_what_was_printed_before_a_stop_is_reported_with_it_though_it_came_after() -> None:
     adapter = FakeAdapter()
     adapter.when("scopes", lambda: adapter.emit("output", output="late\n", category="stdout"))
     async with living(session_of(adapter)) as session:

@@ -94,7 +94,7 @@ async def test_a_stop_that_comes_before_the_response_of_the_step_is_not_missed()
         assert (second.number, second.reason) == (2, "step")
 
 
-async def test_a_command_decided_on_an_earlier_stop_is_told_that_the_session_moved_on() -> None:
+async def test_a_command_decided_on_an_earlier_stop_is_refused_because_the_session_moved_on() -> None:
     adapter = FakeAdapter()
     async with living(adapter) as session:
         adapter.stop()
@@ -229,7 +229,7 @@ async def test_a_file_is_sent_whole_when_one_of_its_breakpoints_changes_and_not_
     assert sent == [("a.py", [5]), ("b.py", [1]), ("a.py", [5, 7]), ("a.py", [])]
 
 
-async def test_a_breakpoint_that_did_not_bind_is_told_with_the_reason_and_may_bind_later() -> None:
+async def test_a_breakpoint_that_did_not_bind_is_reported_with_the_reason_and_may_bind_later() -> None:
     adapter = FakeAdapter()
     adapter.answers["setBreakpoints"] = lambda _: {"breakpoints": [{"id": 7, "verified": False, "message": "no code"}]}
     async with living(adapter, AT_5) as session:
@@ -241,7 +241,7 @@ async def test_a_breakpoint_that_did_not_bind_is_told_with_the_reason_and_may_bi
         assert session.breakpoint_sync.of(1).line == 6
 
 
-async def test_a_launch_that_fails_is_raised_with_the_adapters_words_and_everything_is_let_go() -> None:
+async def test_a_launch_that_fails_is_raised_with_the_adapters_words_and_everything_is_released() -> None:
     adapter = FakeAdapter()
     adapter.refuse("launch", "no such program")
     with pytest.raises(DragomanError, match="no such program"):
@@ -268,7 +268,7 @@ async def test_malformed_events_are_passed_over() -> None:
         assert (await stopped(session)).number == 1
 
 
-async def test_an_attached_program_is_let_go_not_ended() -> None:
+async def test_an_attached_program_is_detached_not_ended() -> None:
     adapter = FakeAdapter()
     adapter.when("attach", lambda: adapter.emit("initialized"))
     async with living(adapter, request="attach") as session:

@@ -20,7 +20,9 @@ from dragoman.protocols.dap import bodies
         (AdapterQuirks(), "watchpoint 3", "breakpoint"),
     ],
 )
-def test_a_watchpoint_is_told_by_its_description(quirks: AdapterQuirks, description: str | None, reason: str) -> None:
+def test_a_watchpoint_is_recognised_by_its_description(
+    quirks: AdapterQuirks, description: str | None, reason: str
+) -> None:
     body = bodies.StoppedBody(reason="breakpoint", description=description, hit_breakpoint_ids=(1,))
     told = as_data_breakpoint(quirks, body)
     assert told.reason == reason
@@ -37,6 +39,8 @@ def test_a_watchpoint_is_told_by_its_description(quirks: AdapterQuirks, descript
         ("step", None, "next", "step"),
     ],
 )
-def test_what_somebody_paused_is_told_as_a_pause(reason: str, description: str | None, command: str, told: str) -> None:
+def test_what_somebody_paused_is_reported_as_a_pause(
+    reason: str, description: str | None, command: str, told: str
+) -> None:
     body = bodies.StoppedBody(reason=reason, description=description)
     assert as_pause(body, command).reason == told

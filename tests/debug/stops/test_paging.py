@@ -61,7 +61,7 @@ async def test_an_adapter_that_says_how_many_there_are_is_asked_for_the_page_alo
     assert adapter.sent("variables")[-1] == asked
 
 
-async def test_what_an_adapter_adds_to_a_page_of_elements_is_none_of_them() -> None:
+async def test_what_an_adapter_adds_to_a_page_of_elements_is_not_any_of_them() -> None:
     def with_prototype(asked: dict[str, Any]) -> dict[str, Any]:
         found = elements(range(asked["start"], asked["start"] + asked["count"]))
         return {"variables": [*found["variables"], {"name": "[[Prototype]]", "value": "Object"}]}
@@ -81,9 +81,7 @@ async def test_what_a_container_has_besides_its_elements_comes_after_them() -> N
 @pytest.mark.parametrize(
     ("start", "shown"), [(0, ["0", "1", "2", "length"]), (2, ["2", "length"]), (3, ["length"]), (4, [])]
 )
-async def test_an_adapter_that_tells_everything_whatever_it_is_asked_for_tells_nothing_twice(
-    start: int, shown: list[str]
-) -> None:
+async def test_an_adapter_that_sends_everything_unasked_reports_nothing_twice(start: int, shown: list[str]) -> None:
     everything = {"variables": [*elements(range(3))["variables"], {"name": "length", "value": "3"}]}
     page = await page_of(holding(lambda _: everything, indexedVariables=3, namedVariables=1), start, 5)
     assert (names(page), page.total) == (shown, 4)
@@ -113,6 +111,6 @@ async def test_where_the_adapter_cuts_the_rest_is_a_slice_in_the_language_of_the
 
 
 @pytest.mark.parametrize("fields", [{"type": "Sly"}, {"evaluateName": None}, {}])
-async def test_what_cannot_be_sliced_is_shown_as_far_as_it_is_told_without_a_total(fields: dict[str, Any]) -> None:
+async def test_what_cannot_be_sliced_is_shown_as_far_as_it_is_reported_without_a_total(fields: dict[str, Any]) -> None:
     page = await page_of(cutting({}, **fields), 98, 5, PYTHON.quirks)
     assert (names(page), page.total) == (["98", "99"], None)

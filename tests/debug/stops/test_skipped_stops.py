@@ -32,7 +32,7 @@ async def test_a_hit_that_does_not_count_yet_costs_one_question_and_the_last_has
     assert [len(adapter.sent(name)) for name in ("continue", "stackTrace", "scopes", "variables")] == [19, 20, 1, 1]
 
 
-async def test_a_hit_whose_command_is_answered_during_the_look_at_it_counts_once() -> None:
+async def test_a_hit_with_a_command_answered_during_its_inspection_counts_once() -> None:
     """An editor that passes a command on answers when it has shown what came of it."""
     adapter, answered = FakeAdapter(), anyio.Event()
     wanted = Breakpoint(id=7, path="/p/a.py", line=5, hit_condition="== 2")
@@ -66,7 +66,7 @@ def sharing(**conditions: str) -> list[Breakpoint]:
 @pytest.mark.parametrize(
     ("true", "told"), [({"!!(n > 1)"}, (1,)), ({"!!(n > 1)", "!!(n > 2)"}, (1, 2)), (set[str](), (1, 2))]
 )
-async def test_of_breakpoints_that_share_a_line_those_are_told_whose_conditions_hold(
+async def test_of_breakpoints_that_share_a_line_those_with_a_true_condition_are_reported(
     true: set[str], told: tuple[int, ...]
 ) -> None:
     adapter = FakeAdapter()
@@ -76,7 +76,7 @@ async def test_of_breakpoints_that_share_a_line_those_are_told_whose_conditions_
         assert (await stopped(session)).hit_breakpoints == told
 
 
-async def test_one_that_stops_always_is_told_and_of_the_others_those_that_hold() -> None:
+async def test_one_that_stops_always_is_reported_and_of_the_others_those_that_hold() -> None:
     adapter = FakeAdapter()
     adapter.answers["evaluate"] = lambda asked: {"result": str("n > 2" in asked["expression"]).lower()}
     async with living(session_of(adapter), *sharing(one="", two="n > 2", three="n > 3")) as session:
@@ -94,7 +94,7 @@ async def beside(adapter: FakeAdapter, session: DebugSession, **stop: Any) -> No
         await session.run_control.step("over", seen_stop=session.last_stop, by="agent")
 
 
-async def test_a_thread_that_stops_in_the_same_moment_is_no_stop_of_its_own() -> None:
+async def test_a_thread_that_stops_in_the_same_moment_is_not_a_stop_of_its_own() -> None:
     adapter = FakeAdapter()
     async with living(session_of(adapter), Breakpoint(id=7, path="/p/a.py", line=5)) as session:
         adapter.stop(allThreadsStopped=True)
@@ -115,7 +115,7 @@ async def test_beside_a_stop_hits_count_and_logpoints_log_and_nothing_is_sent_on
     assert adapter.sent("continue") == []
 
 
-async def test_an_exception_beside_a_stop_is_told() -> None:
+async def test_an_exception_beside_a_stop_is_reported() -> None:
     adapter = FakeAdapter()
     async with living(session_of(adapter)) as session:
         adapter.stop(allThreadsStopped=True)

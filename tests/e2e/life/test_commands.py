@@ -101,7 +101,7 @@ def test_a_port_is_taken_before_anybody_is_served_on_it() -> None:
 
 
 @pytest.mark.parametrize("address", ["127.0.0.1", "::1"])
-def test_half_a_port_is_none(address: str) -> None:
+def test_half_a_port_is_not_accepted(address: str) -> None:
     """Whoever has it at the other address of loopback would be taken for us by some browsers."""
     other = "::1" if address == "127.0.0.1" else "127.0.0.1"
     with bind_tcp(other, 0) as taken:
@@ -230,7 +230,7 @@ def test_variables_that_nothing_reads_are_warned_of_in_the_log(cli: Cli) -> None
     assert [text for text in warnings if "DRAGOMAN_PROT" in text and "DRAGOMAN_PORT" in text]
 
 
-def test_the_log_of_a_daemon_without_a_reader_of_its_first_line_goes_on(cli: Cli) -> None:
+def test_the_log_of_a_daemon_without_a_reader_of_its_first_line_continues(cli: Cli) -> None:
     """The launcher was killed between the start and the answer: others have found the daemon by then."""
     command = [cli.command()[0], "-P", "-m", "dragoman.daemon", "--workspace", "/"]
     reader, writer = os.pipe()

@@ -92,7 +92,7 @@ def test_the_banner_has_the_page_and_the_lines_that_connect_clients(cli: Cli, tm
         assert status["pid"] == foreground.process.pid, "no second process to watch over"
 
 
-def test_the_banner_tells_the_command_for_a_new_link_and_it_gives_one(cli: Cli, tmp_path: Path) -> None:
+def test_the_banner_names_the_command_for_a_new_link_and_it_gives_one(cli: Cli, tmp_path: Path) -> None:
     with in_foreground(cli, tmp_path) as foreground:
         lines = foreground.banner().splitlines()
         at = next(at for at, line in enumerate(lines) if "For a new one, run this in another terminal:" in line)

@@ -46,7 +46,7 @@ def writer(file: Path, *, bytes_a_file: int = 2000) -> Iterator[logging.Logger]:
         handler.close()
 
 
-def test_following_goes_on_over_rotations_line_by_line(cli: Cli, tmp_path: Path) -> None:
+def test_following_continues_over_rotations_line_by_line(cli: Cli, tmp_path: Path) -> None:
     with writer(cli.paths.log_file) as log:
         log.warning("before")
         shown = tmp_path / "shown"
@@ -141,7 +141,7 @@ def everything(cli: Cli, canary: str) -> tuple[set[str], set[str]]:
     return tokens, others
 
 
-def test_tokens_stand_in_their_files_alone_and_no_other_secret_stands_anywhere(cli: Cli) -> None:
+def test_tokens_are_in_their_files_alone_and_no_other_secret_is_anywhere(cli: Cli) -> None:
     canary = "c4nary-7f1e0d"
     cli.environment["SECRET_OF_MINE"] = canary
     tokens, others = everything(cli, canary)

@@ -131,7 +131,7 @@ def test_the_command_says_it_in_a_sentence(cli: Cli, tmp_path: Path, place: str)
 
 
 @pytest.mark.parametrize("place", ["lock", "runtime"])
-def test_status_and_doctor_tell_of_it_too(cli: Cli, tmp_path: Path, place: str) -> None:
+def test_status_and_doctor_report_it_too(cli: Cli, tmp_path: Path, place: str) -> None:
     path = PLACES[place](cli)
     made(path.parent)
     a_link_to_a_folder(path, tmp_path / "x")
@@ -179,7 +179,7 @@ def test_a_dead_socket_of_ours_is_replaced(cli: Cli) -> None:
     require_success(cli("up"))
 
 
-def test_folders_of_ours_that_stand_open_are_closed(cli: Cli) -> None:
+def test_folders_of_ours_that_are_open_are_closed(cli: Cli) -> None:
     for folder in (cli.paths.runtime, cli.paths.state):
         made(folder)
         folder.chmod(0o777)

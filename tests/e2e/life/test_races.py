@@ -68,7 +68,7 @@ def test_killed_at_random_moments_the_home_is_never_unusable(cli: Cli) -> None:
     assert set(kills.rounds(10)) == {"starting", "working", "ending"}
 
 
-def test_what_a_start_waits_for_by_itself_is_no_fault_of_the_machine(cli: Cli) -> None:
+def test_what_a_start_waits_for_by_itself_is_not_a_fault_of_the_machine(cli: Cli) -> None:
     """The measure of the test above: it sees the wait for a lock, however busy the machine is."""
     holder = FileLock(cli.paths.lock_file)
     assert holder.try_acquire()

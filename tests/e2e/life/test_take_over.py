@@ -96,7 +96,7 @@ LENT = LiveSession("run-2", "debug", "Mine", ends=False)
 
 
 @pytest.mark.anyio
-async def test_a_persons_own_session_in_an_editor_does_not_end_and_is_said_to_go_on(cli: Cli) -> None:
+async def test_a_persons_own_session_in_an_editor_does_not_end_and_is_said_to_continue(cli: Cli) -> None:
     async with busy_daemon(cli, LIFE, LENT):
         told = (await run_sync(cli, "down")).stderr
         would_end, goes_on = told.split("These sessions continue in their editor")
@@ -106,7 +106,7 @@ async def test_a_persons_own_session_in_an_editor_does_not_end_and_is_said_to_go
 
 
 @pytest.mark.anyio
-async def test_where_only_a_persons_own_goes_on_nobody_is_asked(cli: Cli) -> None:
+async def test_where_only_a_persons_own_continues_nobody_is_asked(cli: Cli) -> None:
     async with busy_daemon(cli, LENT):
         require_success(await run_sync(cli, "down"))
     assert daemons_of(cli.home) == []

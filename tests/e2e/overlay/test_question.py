@@ -141,7 +141,7 @@ def test_output_that_comes_while_the_line_is_open_is_shown_and_the_line_comes_ba
         session.until(lambda: "? why" not in session.shown)
 
 
-def test_a_colon_as_the_first_key_asks_where_that_is_wished_and_is_a_letter_elsewhere(tmp_path: Path) -> None:
+def test_a_colon_as_the_first_key_asks_where_it_is_enabled_and_is_a_letter_elsewhere(tmp_path: Path) -> None:
     with wrapped("bash", tmp_path, [], settings=ShellSettings(ask_key=":")) as session:
         session.type("echo a:b\r")
         session.until(lambda: "a:b" in session.shown)
@@ -172,7 +172,7 @@ def test_a_paste_into_the_line_is_text_whatever_it_holds(tmp_path: Path) -> None
         assert session.sent == []
 
 
-def test_a_file_gets_the_answer_and_is_not_replaced_unless_told(tmp_path: Path) -> None:
+def test_a_file_gets_the_answer_and_is_not_replaced_unless_forced(tmp_path: Path) -> None:
     with wrapped("bash", tmp_path, []) as session:
         kept = tmp_path / "work" / "answer.txt"
         request = asked(session, "why? > answer.txt")
@@ -197,7 +197,7 @@ def test_an_answer_that_does_not_come_is_given_up() -> None:
     assert questions.answer.text == "Timed out waiting for an answer."
 
 
-def test_a_daemon_that_goes_away_is_told_below_what_came() -> None:
+def test_a_daemon_that_goes_away_is_reported_below_what_came() -> None:
     questions = QuestionPanel("s")
     questions.open().editor.replace("why?")
     request = questions.ask(True, None, 0)
@@ -208,7 +208,7 @@ def test_a_daemon_that_goes_away_is_told_below_what_came() -> None:
     assert questions.answer.text == "half\nLost the connection to the daemon."
 
 
-def test_what_the_terminal_answers_to_the_shell_is_no_part_of_the_question(tmp_path: Path) -> None:
+def test_what_the_terminal_answers_to_the_shell_is_not_a_part_of_the_question(tmp_path: Path) -> None:
     with wrapped("bash", tmp_path, []) as session:
         assert session.overlay is not None
         session.type(ASK + b"wh")
@@ -236,7 +236,7 @@ def test_below_a_list_that_fills_the_window_there_is_no_question_line(rows: int,
     assert overlay.typed(ASK, 1) == sent
 
 
-def test_an_answer_in_thousands_of_pieces_is_drawn_as_often_as_an_eye_can_tell() -> None:
+def test_an_answer_in_thousands_of_pieces_is_drawn_as_often_as_an_eye_can_see() -> None:
     overlay = Overlay(ShellSettings(), session_id="s", columns=60, rows=ROWS)
     overlay.connected = True
     overlay.marked(PromptStarted(), True, 0)
@@ -255,7 +255,7 @@ def test_an_answer_in_thousands_of_pieces_is_drawn_as_often_as_an_eye_can_tell()
     assert 5 <= drawings <= 0.5 / FRAME_S + 2
 
 
-def test_a_suggestion_that_stood_while_the_question_came_back_does_not_stay_behind(tmp_path: Path) -> None:
+def test_a_suggestion_shown_while_the_question_came_back_does_not_stay_behind(tmp_path: Path) -> None:
     overlay = Overlay(ShellSettings(), session_id="s", columns=60, rows=ROWS)
     overlay.connected = True
     overlay.marked(PromptStarted(), True, 0)

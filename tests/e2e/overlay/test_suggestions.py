@@ -25,7 +25,7 @@ def test_right_and_end_type_the_rest_into_the_shell(key: bytes, tmp_path: Path) 
         session.until(lambda: "one two" in session.shown)
 
 
-def test_tab_accepts_where_it_is_wished_and_right_moves_as_ever(tmp_path: Path) -> None:
+def test_tab_accepts_where_it_is_enabled_and_right_moves_as_ever(tmp_path: Path) -> None:
     with wrapped("bash", tmp_path, ["echo one two"], settings=ShellSettings(accept_key="tab")) as session:
         session.type("echo o")
         session.until(session.dim)
@@ -120,7 +120,7 @@ def suggested(ghost: LineSuggestion, line: str, *texts: str) -> str:
 
 
 @pytest.mark.parametrize("text", ["ls\x1b[2J", "ls\nrm x", "ls\tx", "ls \u202e", "other", "ls", ""])
-def test_what_is_no_continuation_or_could_not_be_seen_is_no_suggestion(text: str) -> None:
+def test_what_is_not_a_continuation_or_could_not_be_seen_is_not_a_suggestion(text: str) -> None:
     assert suggested(LineSuggestion("s"), "ls", text) == ""
 
 

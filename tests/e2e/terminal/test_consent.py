@@ -63,7 +63,7 @@ def test_the_command_runs_after_y_and_the_agent_reads_what_it_printed(
         assert not any("wants to run here" in line for line in opened.screen())
 
 
-def test_after_n_nothing_ran_and_the_agent_is_told_so(agent: ThreadPoolExecutor, cli: Cli, tmp_path: Path) -> None:
+def test_after_n_nothing_ran_and_the_agent_learns_it(agent: ThreadPoolExecutor, cli: Cli, tmp_path: Path) -> None:
     with wrapped_pane("bash", tmp_path, cli.variables()) as opened:
         terminal = terminal_of(opened, cli)
         before = opened.screen()

@@ -80,7 +80,7 @@ def test_fish_suggests_by_itself_and_is_left_to_it(cli: Cli, tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh"])
-def test_a_window_that_is_resized_while_a_suggestion_stands_keeps_nothing_of_it(
+def test_a_window_that_is_resized_while_a_suggestion_is_shown_keeps_nothing_of_it(
     shell: str, cli: Cli, tmp_path: Path
 ) -> None:
     line = f"echo {shell} resized while a suggestion stands behind the cursor"

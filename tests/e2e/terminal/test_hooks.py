@@ -58,7 +58,7 @@ def finish(opened: Opened) -> StandIn:
 
 
 @pytest.mark.parametrize("shell", SHELLS)
-def test_lines_codes_and_folders_are_told_exactly(shell: str, tmp_path: Path) -> None:
+def test_lines_codes_and_folders_are_reported_exactly(shell: str, tmp_path: Path) -> None:
     several = "for i in 1 2\rsleep 0\rend" if shell == "fish" else "for i in 1 2; do\rsleep 0\rdone"
     with opened(shell, tmp_path) as both:
         terminal, _ = both
@@ -81,7 +81,7 @@ def test_lines_codes_and_folders_are_told_exactly(shell: str, tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("shell", SHELLS)
-def test_a_change_of_folder_is_told_at_the_next_prompt(shell: str, tmp_path: Path) -> None:
+def test_a_change_of_folder_is_reported_at_the_next_prompt(shell: str, tmp_path: Path) -> None:
     with opened(shell, tmp_path) as both:
         terminal, daemon = both
         terminal.run("cd /usr")
@@ -105,7 +105,7 @@ def test_the_record_has_what_was_shown_without_our_marks(shell: str, tmp_path: P
 
 
 @pytest.mark.parametrize("shell", SHELLS)
-def test_a_line_that_was_not_ended_is_told_as_it_was_printed(shell: str, tmp_path: Path) -> None:
+def test_a_line_that_was_not_ended_is_reported_as_it_was_printed(shell: str, tmp_path: Path) -> None:
     """zsh and fish draw a sign behind it and go on in the next row: that is the shell's, not the command's."""
     with opened(shell, tmp_path) as both:
         both[0].run("printf abc; sh -c 'exit 4'", shown="abc")
@@ -277,7 +277,7 @@ def test_what_was_entered_while_paused_does_not_leave_though_resumed_at_once(tmp
 
 
 @pytest.mark.parametrize("rc", ["", "PROMPT_COMMAND='x=1; y=2'; trap 'd=$BASH_COMMAND' DEBUG\n"])
-def test_a_bash_without_ps0_tells_its_commands_by_a_trap_beside_a_persons_own(rc: str, tmp_path: Path) -> None:
+def test_a_bash_without_ps0_reports_its_commands_by_a_trap_beside_a_persons_own(rc: str, tmp_path: Path) -> None:
     """As before version 4.4; the hook is told that this one is as old."""
     hook = Path(launch.HOOKS, "bash.sh").read_text()
     assert "< 404" in hook
@@ -316,7 +316,7 @@ def test_an_ignored_command_leaves_neither_its_line_nor_its_output(tmp_path: Pat
     assert [it["dragoman.private"] for it in daemon.starts() if "dragoman.private" in it] == ["1", "0"]
 
 
-def test_a_private_shell_tells_only_that_it_lives(tmp_path: Path) -> None:
+def test_a_private_shell_reports_only_that_it_is_alive(tmp_path: Path) -> None:
     with opened("bash", tmp_path, "--private") as both:
         both[0].run("echo hush")
         daemon = finish(both)
@@ -463,7 +463,7 @@ def test_a_shell_with_words_of_its_own_is_hooked_and_reads_what_those_say(comman
 
 
 @pytest.mark.parametrize("shell", SHELLS)
-def test_a_secret_that_was_corrected_while_it_was_typed_is_told_as_it_was_run(shell: str, tmp_path: Path) -> None:
+def test_a_secret_that_was_corrected_while_it_was_typed_is_reported_as_it_was_run(shell: str, tmp_path: Path) -> None:
     """Whole, so that the daemon knows it for one; its corrections would have hidden it."""
     secret = "ghp_0123456789abcdefghijABCDEFGHIJ012345"
     with opened(shell, tmp_path) as both:

@@ -97,7 +97,7 @@ def test_a_file_of_somebody_else_is_refused(person: Path) -> None:
     assert path.read_text() == BEFORE
 
 
-def test_a_shell_without_lines_is_told_which_have_some(person: Path) -> None:
+def test_a_shell_without_lines_learns_which_have_some(person: Path) -> None:
     assert code_of(lambda: change_profile(shell="dash", yes=True)) == "unknown_shell"
 
 

@@ -33,7 +33,7 @@ def bash(tmp_path: Path, address: Path) -> Iterator[Held]:
         yield terminal
 
 
-def test_a_daemon_that_comes_later_is_told_what_happened_before(bash: Held, address: Path) -> None:
+def test_a_daemon_that_comes_later_learns_what_happened_before(bash: Held, address: Path) -> None:
     bash.run("echo early", shown="early\r\n")
     with stand_in(address) as daemon:
         eventually(lambda: "echo early" in daemon.lines())

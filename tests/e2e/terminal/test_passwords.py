@@ -37,7 +37,7 @@ def bash(tmp_path: Path, daemon: StandIn) -> Iterator[Held]:
         yield terminal
 
 
-def test_a_password_typed_to_su_sudo_or_ssh_is_not_told(bash: Held, daemon: StandIn, tmp_path: Path) -> None:
+def test_a_password_typed_to_su_sudo_or_ssh_is_not_reported(bash: Held, daemon: StandIn, tmp_path: Path) -> None:
     with _ssh_server(tmp_path) as ssh:
         asking = {
             "runuser -u nobody -- su root": "Password:",
@@ -53,7 +53,7 @@ def test_a_password_typed_to_su_sudo_or_ssh_is_not_told(bash: Held, daemon: Stan
     assert TYPED not in str(daemon.messages)
 
 
-def test_a_line_that_the_terminal_shows_is_told(bash: Held, daemon: StandIn) -> None:
+def test_a_line_that_the_terminal_shows_is_reported(bash: Held, daemon: StandIn) -> None:
     """The control of the other: where keys are echoed they are part of the record."""
     bash.run("read -r x", then=f"{TYPED}\r")
     eventually(lambda: TYPED.encode() in daemon.typed() and TYPED.encode() in daemon.output())

@@ -225,7 +225,7 @@ def test_without_a_terminal_the_shell_runs_as_if_nobody_were_there(variables: di
     assert daemon.messages == []
 
 
-def test_a_program_that_is_not_there_is_told_and_is_127(variables: dict[str, str], tmp_path: Path) -> None:
+def test_a_program_that_is_not_there_is_reported_and_is_127(variables: dict[str, str], tmp_path: Path) -> None:
     begun = tmp_path / "begun"
     begun.touch()
     with held([*WRAPPER, "--", "no-such-shell"], {**variables, "DRAGOMAN_BEGAN": str(begun)}) as terminal:
@@ -234,7 +234,7 @@ def test_a_program_that_is_not_there_is_told_and_is_127(variables: dict[str, str
     assert begun.exists()
 
 
-def test_a_nested_wrapper_tells_its_parent(bash: Held, daemon: StandIn) -> None:
+def test_a_nested_wrapper_notifies_its_parent(bash: Held, daemon: StandIn) -> None:
     bash.run("echo outer=$DRAGOMAN_SESSION_ID=$OMNISH_SESSION_ID", shown="outer=")
     bash.run(" ".join([*WRAPPER, "--", "bash"]))
     bash.until(b"This terminal is already recorded")
@@ -312,14 +312,14 @@ def test_a_window_of_another_program_silences_nothing(bash: Held, daemon: StandI
     assert b"still-2" in daemon.output()
 
 
-def test_what_a_wrapped_shell_tells_its_programs_is_no_setting_that_nobody_knows(bash: Held) -> None:
+def test_what_a_wrapped_shell_exports_to_its_programs_is_not_an_unknown_setting(bash: Held) -> None:
     bash.run("echo =${!DRAGOMAN_*}=", shown="=DRAGOMAN_")
     told = bash.plain().decode().rpartition("=DRAGOMAN_")[2].partition("=")[0]
     names = set(f"DRAGOMAN_{told}".split())
     assert {"DRAGOMAN_SESSION_ID", "DRAGOMAN_INSIDE"} <= names <= RESERVED_VARIABLES
 
 
-def test_no_nonce_stands_on_the_screen(bash: Held) -> None:
+def test_no_nonce_is_on_the_screen(bash: Held) -> None:
     bash.run("true")
     assert b"133;A" in bash.screen
     assert b"nonce=" not in bash.screen

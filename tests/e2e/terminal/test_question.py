@@ -57,7 +57,7 @@ def test_without_a_daemon_a_dim_line_says_so_until_the_first_key(shell: str, tmp
         opened.lacks("Nothing is recorded")
 
 
-def test_without_a_daemon_the_line_says_so_and_the_shell_goes_on(tmp_path: Path) -> None:
+def test_without_a_daemon_the_line_says_so_and_the_shell_continues(tmp_path: Path) -> None:
     with wrapped_pane("zsh", tmp_path) as opened:
         opened.press("M-/")
         opened.type("why?")
@@ -92,7 +92,7 @@ def test_in_vim_the_key_is_vims(tmp_path: Path) -> None:
         opened.until(lambda lines: lines[-1].startswith("/x"))
 
 
-def test_a_failure_is_explained_in_a_dim_line_where_that_is_wished(cli: Cli, tmp_path: Path) -> None:
+def test_a_failure_is_explained_in_a_dim_line_where_that_is_enabled(cli: Cli, tmp_path: Path) -> None:
     with wrapped_pane("bash", tmp_path, cli.variables() | {"DRAGOMAN_EXPLAIN_FAILURES": "true"}) as opened:
         opened.type("cat unexplained")
         opened.press("Enter")

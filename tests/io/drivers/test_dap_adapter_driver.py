@@ -93,7 +93,7 @@ async def test_answers_to_nothing_and_repeated_ones_are_counted_and_do_no_harm()
     assert after.response.success
 
 
-async def test_silence_is_told_at_the_deadline_and_the_late_answer_is_read() -> None:
+async def test_silence_is_reported_at_the_deadline_and_the_late_answer_is_read() -> None:
     asked, after = Asked(), Asked()
     async with driven(Heard()) as (driver, adapter):
         await asked.ask(driver, "pause", timeout_s=0.02)
@@ -219,7 +219,7 @@ async def test_a_flood_of_other_events_ends_the_connection_and_nothing_else() ->
         await driver.closed.wait()
 
 
-async def test_a_request_of_the_adapter_is_served_while_others_go_on() -> None:
+async def test_a_request_of_the_adapter_is_served_while_others_continue() -> None:
     heard, asked = Heard(), Asked()
     async with driven(heard) as (driver, adapter):
         await adapter.stream.send(adapter.connection.send_request("runInTerminal", {"cwd": "/", "args": ["x"]}))

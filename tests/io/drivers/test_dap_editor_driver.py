@@ -84,7 +84,7 @@ async def until(condition: Any) -> None:
             await anyio.sleep(0.005)
 
 
-async def test_one_that_takes_nothing_for_too_long_is_let_go() -> None:
+async def test_one_that_reads_nothing_for_too_long_is_disconnected() -> None:
     async with hosted(sent_within_s=0.1) as it:
         it.host.event("output", {"output": "x" * 4 * MAX_UNSENT_BYTES})
         with anyio.fail_after(5):
@@ -93,7 +93,7 @@ async def test_one_that_takes_nothing_for_too_long_is_let_go() -> None:
         assert it.host.fault.code == "reads_nothing"
 
 
-async def test_who_tells_it_waits_for_room_and_no_request_is_read_meanwhile() -> None:
+async def test_the_sender_waits_for_room_and_no_request_is_read_meanwhile() -> None:
     async with hosted() as it:
         it.host.event("output", {"output": "x" * 4 * MAX_UNSENT_BYTES})
         with anyio.move_on_after(0.05) as waiting:

@@ -34,7 +34,7 @@ def test_a_folder_is_made_closed_whatever_the_umask(tmp_path: Path) -> None:
     assert stat.S_IMODE((folder / "f").stat().st_mode) == 0o600
 
 
-def test_a_folder_of_ours_that_stands_open_is_closed(tmp_path: Path) -> None:
+def test_a_folder_of_ours_that_is_open_is_closed(tmp_path: Path) -> None:
     (tmp_path / "open").mkdir(mode=0o777)
     ensure_private_folder(tmp_path / "open")
     assert stat.S_IMODE((tmp_path / "open").stat().st_mode) == 0o700
@@ -102,7 +102,7 @@ def test_a_link_a_folder_and_a_pipe_in_place_of_a_file_are_refused(tmp_path: Pat
         assert refused(lambda name=name: read_private(tmp_path / name)) == "unsafe_file", name
 
 
-def test_an_own_file_that_stands_open_is_closed_when_it_is_used(tmp_path: Path) -> None:
+def test_an_own_file_that_is_open_is_closed_when_it_is_used(tmp_path: Path) -> None:
     (tmp_path / "f").write_bytes(b"x")
     (tmp_path / "f").chmod(0o666)
     os.close(open_private(tmp_path / "f", os.O_RDONLY))
@@ -115,7 +115,7 @@ def test_a_file_larger_than_the_limit_is_not_read(tmp_path: Path) -> None:
     assert read_private(tmp_path / "f", limit=11) == b"x" * 11
 
 
-def test_a_missing_file_is_told_apart_from_an_unsafe_one(tmp_path: Path) -> None:
+def test_a_missing_file_is_distinguished_from_an_unsafe_one(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         read_private(tmp_path / "none")
 

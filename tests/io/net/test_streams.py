@@ -84,7 +84,7 @@ async def test_small_packets_go_out_at_once(link: tuple[TcpStream, TcpStream]) -
     assert near._sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK)
 
 
-async def test_the_end_of_a_stream_is_told_as_its_end(
+async def test_the_end_of_a_stream_is_reported_as_its_end(
     pipe: tuple[PipeReader, PipeWriter], link: tuple[TcpStream, TcpStream]
 ) -> None:
     reader, writer = pipe
@@ -98,7 +98,7 @@ async def test_the_end_of_a_stream_is_told_as_its_end(
     assert await far.receive() == b"the other way still works"
 
 
-async def test_writing_to_nobody_is_told(pipe: tuple[PipeReader, PipeWriter]) -> None:
+async def test_writing_to_nobody_is_reported(pipe: tuple[PipeReader, PipeWriter]) -> None:
     reader, writer = pipe
     await reader.aclose()
     with pytest.raises(anyio.BrokenResourceError):
@@ -168,7 +168,7 @@ async def test_a_port_that_opens_later_is_waited_for() -> None:
         await connected[0].aclose()
 
 
-async def test_a_port_that_stays_closed_is_told_at_the_deadline_or_at_once() -> None:
+async def test_a_port_that_stays_closed_is_reported_at_the_deadline_or_at_once() -> None:
     with socket.socket() as reserved:
         reserved.bind(("127.0.0.1", 0))
         host, port = reserved.getsockname()
@@ -180,7 +180,7 @@ async def test_a_port_that_stays_closed_is_told_at_the_deadline_or_at_once() -> 
         assert open_descriptors() == before
 
 
-async def test_a_listener_that_never_accepts_is_told_at_the_deadline() -> None:
+async def test_a_listener_that_never_accepts_is_reported_at_the_deadline() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         before = open_descriptors()
         with pytest.raises(DragomanError) as caught:
@@ -195,7 +195,7 @@ async def test_a_host_that_does_not_exist_is_refused() -> None:
     assert caught.value.code == "connection_refused"
 
 
-async def test_a_socket_that_is_made_later_is_waited_for_and_one_that_is_never_made_is_told(tmp_path: Path) -> None:
+async def test_a_socket_that_is_made_later_is_waited_for_and_one_that_is_never_made_is_reported(tmp_path: Path) -> None:
     path = tmp_path / "a.sock"
     with pytest.raises(DragomanError) as caught:
         await connect_unix(path, deadline_s=0.1)
@@ -238,12 +238,12 @@ async def test_a_call_is_taken_from_the_processes_that_were_named_alone() -> Non
             await stream.aclose()
 
 
-async def test_a_call_that_never_comes_is_told_at_the_deadline() -> None:
+async def test_a_call_that_never_comes_is_reported_at_the_deadline() -> None:
     with bind_tcp("127.0.0.1", 0) as listener, pytest.raises(DragomanError) as caught:
         await accept_from(listener, list, deadline_s=0.1)
     assert caught.value.code == "adapter_silent"
 
 
-async def test_a_refusal_is_told_in_the_systems_words() -> None:
+async def test_a_refusal_is_reported_in_the_systems_words() -> None:
     with pytest.raises(DragomanError, match=r"Could not connect to .*: Connection refused\."):
         await connect_tcp("127.0.0.1", free_port(), deadline_s=20 * PATIENCE, retry=False)

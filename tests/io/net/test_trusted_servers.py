@@ -109,7 +109,7 @@ async def settled(told: list[GatewayStatus]) -> GatewayStatus:
 
 
 @only_root
-async def test_a_gateway_of_another_user_is_sent_nothing_and_the_way_to_allow_it_is_told(tmp_path: Path) -> None:
+async def test_a_gateway_of_another_user_is_sent_nothing_and_the_way_to_allow_it_is_reported(tmp_path: Path) -> None:
     with served_by(NOBODY) as (port, sent):
         async with gateway_client(port, tmp_path, list) as (_, told):
             standing = await settled(told)
@@ -206,6 +206,6 @@ async def test_one_that_hangs_up_at_once_is_nobodys() -> None:
             assert not is_trusted_owner(await owner_of(link))
 
 
-def test_an_address_is_told_with_its_port() -> None:
+def test_an_address_is_reported_with_its_port() -> None:
     told = [server_address(it) for it in ("ws://Localhost", "wss://[::1]/x", "http://u:p@127.0.0.1:11434/v1")]
     assert told == ["localhost:80", "[::1]:443", "127.0.0.1:11434"]

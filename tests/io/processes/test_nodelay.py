@@ -134,7 +134,9 @@ def test_yama_is_named_where_it_forbids_it(tmp_path: Path, monkeypatch: pytest.M
 
 
 @pytest.mark.parametrize(("code", "words"), [(38, "no pidfd_getfd"), (1, "not allow pidfd_getfd")])
-def test_a_system_that_refuses_is_told_with_its_reason(monkeypatch: pytest.MonkeyPatch, code: int, words: str) -> None:
+def test_a_system_that_refuses_is_reported_with_its_reason(
+    monkeypatch: pytest.MonkeyPatch, code: int, words: str
+) -> None:
     def refused(pidfd: int, fd: int) -> int:
         raise OSError(code, os.strerror(code))
 

@@ -53,7 +53,7 @@ async def test_control_c_reaches_what_runs_in_front(supervisors: SupervisorPool)
         assert (await pty.wait()).code == 7
 
 
-async def test_nothing_of_it_lives_after_the_block(supervisors: SupervisorPool) -> None:
+async def test_nothing_of_it_is_left_after_the_block(supervisors: SupervisorPool) -> None:
     leaves_a_child = "import os, sys, time\nif os.fork(): print(os.getpid(), flush=True)\ntime.sleep(600)"
     async with open_pty(
         supervisors, [sys.executable, "-c", leaves_a_child], dict(os.environ), Path("/"), rows=24, columns=80

@@ -49,7 +49,7 @@ async def tree(supervisors: SupervisorPool) -> AsyncIterator[ProcessTree]:
 @pytest.mark.parametrize(
     ("line", "exit"), [("exit 0", ProcessExit(0)), ("exit 7", ProcessExit(7)), ("kill -9 $$", ProcessExit(None, 9))]
 )
-async def test_the_end_of_a_program_is_told_with_its_code_or_its_signal(
+async def test_the_end_of_a_program_is_reported_with_its_code_or_its_signal(
     tree: ProcessTree, line: str, exit: ProcessExit
 ) -> None:
     child = await tree.start(shell(line))
@@ -189,7 +189,7 @@ async def test_a_stopped_program_is_ended_too(tree: ProcessTree) -> None:
     assert await child.wait() == ProcessExit(None, signal.SIGTERM)
 
 
-async def test_a_process_whose_first_thread_is_gone_is_not_taken_for_dead(tree: ProcessTree) -> None:
+async def test_a_process_without_its_first_thread_is_not_taken_for_dead(tree: ProcessTree) -> None:
     code = """
 import ctypes, os, signal, threading, time
 signal.signal(signal.SIGTERM, signal.SIG_IGN)
@@ -236,7 +236,7 @@ while True:
     assert await anyio.to_thread.run_sync(tree.pids) == []
 
 
-async def test_the_end_of_an_orphan_is_told(tree: ProcessTree) -> None:
+async def test_the_end_of_an_orphan_is_reported(tree: ProcessTree) -> None:
     child = await tree.start(shell("(sleep 0.05; exit 9) & echo $!"))
     (pid,) = await first_lines(child.stdout, 1)
     await until(lambda: tree.orphans)
@@ -317,7 +317,7 @@ async def test_an_error_in_the_block_comes_out_as_it_is_and_ends_the_tree(superv
     assert alive(pids) == []
 
 
-async def test_who_waits_for_output_is_woken_by_the_close_of_the_stream(tree: ProcessTree) -> None:
+async def test_a_caller_that_waits_for_output_is_woken_by_the_close_of_the_stream(tree: ProcessTree) -> None:
     child = await tree.start(shell("sleep 600"))
     woken: list[type[Exception]] = []
 
@@ -334,7 +334,7 @@ async def test_who_waits_for_output_is_woken_by_the_close_of_the_stream(tree: Pr
     assert woken == [anyio.ClosedResourceError]
 
 
-async def test_of_two_programs_one_is_seen_with_all_below_it_and_of_a_stranger_nothing(tree: ProcessTree) -> None:
+async def test_of_two_programs_one_is_seen_with_its_children_and_other_processes_are_not(tree: ProcessTree) -> None:
     child, other = await tree.start(shell("sleep 600 & echo $!; wait")), await tree.start(shell("exec sleep 600"))
     below = int(await child.stdout.receive())
     assert set(tree.with_descendants(child.pid)) == {child.pid, below}

@@ -76,7 +76,7 @@ async def test_what_a_killed_supervisor_leaves_is_ended_by_the_guard() -> None:
 
 
 @pytest.mark.anyio
-async def test_a_killed_guard_is_replaced_and_its_supervisors_go_on() -> None:
+async def test_a_killed_guard_is_replaced_and_its_supervisors_continue() -> None:
     async with SupervisorPool() as supervisors, supervisors.tree() as tree:
         first = guard_pid(supervisors)
         os.kill(first, signal.SIGKILL)
@@ -142,7 +142,7 @@ def test_the_process_table_of_a_system_without_proc_is_read() -> None:
 
 
 @pytest.mark.anyio
-async def test_the_guard_ends_with_the_daemons_wish_and_leaves_nobody() -> None:
+async def test_the_guard_ends_when_the_daemon_asks_and_leaves_no_process() -> None:
     async with SupervisorPool() as supervisors:
         pid = guard_pid(supervisors)
     assert alive([pid]) == []
@@ -151,7 +151,7 @@ async def test_the_guard_ends_with_the_daemons_wish_and_leaves_nobody() -> None:
 @pytest.mark.anyio
 @pytest.mark.parametrize("code", [errno.EMFILE, errno.EAGAIN, errno.ENOMEM])
 @pytest.mark.parametrize("stdio", list(Stdio))
-async def test_whichever_call_fails_the_caller_is_told_and_nothing_leaks(code: int, stdio: Stdio) -> None:
+async def test_whichever_call_fails_the_caller_gets_an_error_and_nothing_leaks(code: int, stdio: Stdio) -> None:
     before = open_descriptors()
     system = FaultySystem(0)
     outcomes: list[ProcessExit | str] = []

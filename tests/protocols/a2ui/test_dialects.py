@@ -255,7 +255,7 @@ def test_an_action_of_0_8_without_context_stays_without() -> None:
     ("version", "dialect"),
     [("v0.9", "0.9"), ("0.9", "0.9"), ("v0.9.1", "0.9"), ("v1.0", "1.0"), ("1.0-rc.2", "1.0"), ("v0.8", "0.8")],
 )
-def test_the_version_tells_the_dialect_where_the_keys_do_not(version: str, dialect: str) -> None:
+def test_the_version_shows_the_dialect_where_the_keys_do_not(version: str, dialect: str) -> None:
     assert single({"version": version, "deleteSurface": {"surfaceId": "s"}}).dialect == dialect
 
 

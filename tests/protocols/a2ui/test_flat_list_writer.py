@@ -56,7 +56,7 @@ def test_what_was_drawn_in_the_documents_form_comes_out_as_it_went_in() -> None:
     assert created(surface(CREATED)) == [CREATED]
 
 
-def test_a_surface_that_has_data_is_told_it_after_it_was_made() -> None:
+def test_a_surface_gets_its_data_after_it_was_created() -> None:
     update = {"type": "updateDataModel", "surfaceId": "s1", "pointer": "/results/0", "value": {"status": "done"}}
     _, data = created(surface(CREATED, update))
     assert data == {
@@ -107,7 +107,7 @@ def test_a_button_has_the_text_below_it_as_its_label_and_no_action() -> None:
     assert drawn == [{"id": "root", "type": "Button", "props": {"label": "check Run"}}]
 
 
-def test_what_is_bound_stands_there_as_the_data_is_and_each_copy_of_a_template_has_an_id_of_its_own() -> None:
+def test_what_is_bound_shows_the_data_and_each_copy_of_a_template_has_an_id_of_its_own() -> None:
     drawn = flat(
         {"id": "root", "component": "List", "children": {"componentId": "item", "path": "/rows"}},
         {"id": "item", "component": "Text", "text": {"path": "name"}},

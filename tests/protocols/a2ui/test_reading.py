@@ -111,7 +111,7 @@ def test_a_hundred_thousand_lists_inside_each_other_are_refused_as_objects_too()
     ("value", "place"),
     [(float("nan"), "/a/0"), (float("inf"), "/a/0"), (b"x", "/a/0"), ("\udc00", "/a/0"), ({1: 2}, "/a/0")],
 )
-def test_what_json_does_not_have_is_refused_where_it_stands(value: object, place: str) -> None:
+def test_what_json_does_not_have_is_refused_where_it_is(value: object, place: str) -> None:
     with pytest.raises(A2uiError) as caught:
         read({"a": [value]})
     assert (caught.value.code, caught.value.pointer) == ("invalid_json", place)

@@ -55,7 +55,7 @@ def repeat(name: str, child: str, path: str) -> dict[str, Any]:
 PEOPLE = {"company": "Acme", "people": [{"name": "Ada", "n": 1}, {"name": "Kurt", "n": None}]}
 
 
-def test_children_stand_in_their_places_with_the_property_that_names_them() -> None:
+def test_children_are_in_their_places_under_the_property_that_names_them() -> None:
     node = tree(expected_surface("show"))
     assert [(child.component_id, child.slot) for child in node.children] == [
         ("media", "tabs/0/child"),
@@ -122,7 +122,7 @@ def test_a_tree_of_data_is_drawn_by_one_component_that_names_itself() -> None:
     ]
 
 
-def test_bindings_are_read_and_their_places_told() -> None:
+def test_bindings_are_read_with_their_places() -> None:
     field = {"id": "root", "component": "TextField", "label": "Name", "value": {"path": "/form/name"}}
     node = tree(surface_of(field, data={"form": {"name": "Ada"}}))
     assert node.properties == {"label": "Name", "value": "Ada"}
@@ -260,7 +260,7 @@ def test_the_long_name_of_an_item_is_repeated_only_so_often(child: str) -> None:
     assert len(msgspec.json.encode(tree(surface, A2uiLimits(tree_bytes=100_000)))) < 200_000
 
 
-def test_many_bindings_below_an_item_of_a_long_name_are_told_only_so_often() -> None:
+def test_many_bindings_below_an_item_of_a_long_name_are_reported_only_so_often() -> None:
     own = {"id": "own", "component": "Own", **{f"p{number}": {"path": "x"} for number in range(1_000)}}
     surface = surface_of(repeat("root", "own", "/l"), own, data={"l": {"k" * 10_000: 0}})
     assert len(msgspec.json.encode(tree(surface, A2uiLimits(tree_bytes=100_000)))) < 200_000
@@ -310,7 +310,7 @@ def test_a_click_on_what_has_no_action_is_refused(component: str) -> None:
     assert caught.value.code == "no_action"
 
 
-def test_a_click_at_a_place_that_is_no_pointer_is_refused() -> None:
+def test_a_click_at_a_place_that_is_not_a_pointer_is_refused() -> None:
     with pytest.raises(A2uiError) as caught:
         action_of(expected_surface("form"), "go", scope="people/0", timestamp=NOW)
     assert caught.value.code == "invalid_pointer"

@@ -85,18 +85,18 @@ def test_other_surfaces_are_untouched_and_shared() -> None:
     assert before["s"].data_model == {}
 
 
-def test_children_that_have_not_come_yet_are_no_error() -> None:
+def test_children_that_have_not_come_yet_are_not_an_error() -> None:
     assert one([CREATE, update(card("root", "later"))]).components["root"].properties == {"child": "later"}
 
 
-def test_the_theme_and_the_wish_for_the_data_model_are_kept() -> None:
+def test_the_theme_and_the_request_for_the_data_model_are_kept() -> None:
     create = v09("createSurface", surfaceId="s", catalogId="c", theme={"title": "T", "x": 1}, sendDataModel=True)
     surface = one(create)
     assert (surface.catalog_id, surface.send_data_model) == ("c", True)
     assert (surface.theme, surface.title) == ({"title": "T", "x": 1}, "T")
 
 
-def test_a_title_that_is_no_text_is_no_title() -> None:
+def test_a_title_that_is_not_text_is_not_a_title() -> None:
     assert one(v09("createSurface", surfaceId="s", theme={"title": 5})).title == ""
     assert CreateSurface(surface_id="s", theme={"title": []}).title == ""
 
@@ -332,7 +332,7 @@ def test_a_viewer_of_0_9_sees_what_came_in_any_dialect(name: str, dialect: str) 
 
 
 @given(st.lists(messages | v08_messages, max_size=10))
-def test_a_viewer_is_never_told_what_0_9_refuses(all_messages: list[AgentMessage]) -> None:
+def test_a_viewer_is_never_sent_what_0_9_refuses(all_messages: list[AgentMessage]) -> None:
     assume(not _needs_two_roots(all_messages))
     ours, theirs = viewed(all_messages)
     assert ours.keys() == theirs.keys()
@@ -351,7 +351,7 @@ def _needs_two_roots(all_messages: list[AgentMessage]) -> bool:
     return elsewhere and any(f"'{ROOT}'" in repr(each.properties) for each in components)
 
 
-def test_a_surface_that_is_shown_as_it_stood_is_not_made_again() -> None:
+def test_a_surface_that_is_shown_as_it_was_is_not_made_again() -> None:
     filled = {"surfaceUpdate": {"surfaceId": "s", "components": [{"id": "root", "component": {"Text": {}}}]}}
     before = played(filled)
     for root, theme in (("root", {}), ("root", {"font": "Inter"}), ("other", {})):

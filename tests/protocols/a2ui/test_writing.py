@@ -62,7 +62,7 @@ def test_a_root_of_another_name_gets_a_column_called_root() -> None:
     assert [child.component_id for child in node.children] == ["main"]
 
 
-def test_a_replaced_list_is_an_update_whose_root_reaches_only_the_new() -> None:
+def test_a_replaced_list_is_an_update_that_reaches_only_the_new_root() -> None:
     old = vector("analysis")["dialects"]["flat-list"][0]
     new = {"type": "updateComponents", "surfaceId": "s1", "components": [{"id": "c9", "type": "Text", "props": {}}]}
     surface = one(to_v09([incoming.message for incoming in read([old, new])]))

@@ -65,7 +65,7 @@ def test_any_split_of_the_bytes_gives_the_same_tokens(stream: bytes, cuts: list[
     assert tokens(*chunks) == tokens(stream)
 
 
-def test_sequences_are_told_apart() -> None:
+def test_sequences_are_distinguished() -> None:
     assert tokens(b"a\x1b[?25;1h\x1b(B\x1b[1;;3 qz") == [
         Text("a"),
         Csi("?", (25, 1), "", "h", b"\x1b[?25;1h"),
@@ -90,7 +90,7 @@ def test_a_string_without_end_holds_nothing() -> None:
 
 
 @pytest.mark.parametrize("length", [MOST_BODY - 3, MOST_BODY - 2, MOST_BODY + 1, 100_000])
-def test_a_sequence_beyond_the_cap_is_none_and_costs_no_memory(length: int) -> None:
+def test_a_sequence_beyond_the_cap_is_plain_text_and_costs_no_memory(length: int) -> None:
     stream = b"\x1b[" + b"1" * (length - 3) + b"m"
     found = tokens(*(stream[at : at + 1000] for at in range(0, len(stream), 1000)), b"after")
     assert found[-1] == Text("after")

@@ -126,7 +126,7 @@ def _feed(server: ServerConnection, piece: bytes, *, times: int) -> None:
         (b'{"dragoman":1,"role":"control","version":"1","about":[]}\n', "bad_field"),
     ],
 )
-def test_a_first_line_that_is_no_hello_is_refused_with_its_code(line: bytes, code: str) -> None:
+def test_a_first_line_that_is_not_a_hello_is_refused_with_its_code(line: bytes, code: str) -> None:
     with pytest.raises(RemoteProtocolError) as caught:
         served(line)
     assert caught.value.code == code
@@ -183,7 +183,7 @@ def test_a_state_file_of_an_ipv6_address_has_a_callable_address() -> None:
         STATE.encode().replace(b": 3,", b": 1e999,"),
     ],
 )
-def test_a_damaged_state_file_is_told_as_such(data: bytes) -> None:
+def test_a_damaged_state_file_is_reported_as_such(data: bytes) -> None:
     with pytest.raises(RemoteProtocolError) as caught:
         DaemonState.decode(data)
     assert caught.value.code == "bad_state_file"

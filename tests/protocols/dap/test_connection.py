@@ -171,7 +171,7 @@ def test_a_reverse_request_is_answered_once(command: str) -> None:
     assert code_of(again) == "not_open"
 
 
-def test_a_second_request_under_an_open_number_is_told_apart() -> None:
+def test_a_second_request_under_an_open_number_is_distinguished() -> None:
     connection = Connection()
     first, second = received(connection, request(5) + request(5, "startDebugging"))
     assert isinstance(first, RequestReceived)
@@ -191,7 +191,7 @@ def test_a_peer_that_asks_without_end_is_cut_off() -> None:
     assert caught.value.code == "too_many_requests"
 
 
-def test_a_peer_whose_unanswered_requests_are_large_is_cut_off_sooner() -> None:
+def test_a_peer_with_large_unanswered_requests_is_cut_off_sooner() -> None:
     connection = Connection(max_body=1_000)
     large = [framed(seq=seq, type="request", command="x", arguments="a" * 900) for seq in range(4)]
     first = asked(connection, large[0])
@@ -274,7 +274,7 @@ def test_a_message_of_an_unknown_type_passes_a_relay() -> None:
     assert sent(client.send_relayed(unknown)) == {"seq": 1, "type": "telemetry", "data": {"n": 1}}
 
 
-def test_a_relayed_response_must_say_whose_question_it_answers() -> None:
+def test_a_relayed_response_must_name_the_request_it_answers() -> None:
     client, adapter = Connection(), Connection()
     adapter.send_request("next")
     (answered,) = received(adapter, response(1))

@@ -130,7 +130,7 @@ def test_no_recorded_connection_shows_a_gap_since_targeted_frames_carry_no_numbe
 
 
 @pytest.mark.requirement("gateway:challenge:nonce", "gateway:challenge:ts")
-def test_the_challenge_is_told_with_its_nonce_and_time() -> None:
+def test_the_challenge_is_delivered_with_its_nonce_and_time() -> None:
     connection = ClientConnection()
     assert fed(connection, CHALLENGE) == [Challenged(Challenge("n-1", 1737264000000))]
     assert connection.state is ClientState.CHALLENGED
@@ -184,7 +184,7 @@ def test_the_recorded_token_without_a_device_is_connected_and_can_do_nothing() -
 @pytest.mark.parametrize(
     "payload", [None, {"type": "hello"}, {"type": "hello-ok"}, [], {"type": "hello-ok", "protocol": 2}]
 )
-def test_an_answer_that_is_no_hello_of_ours_ends_the_connection(payload: Any) -> None:
+def test_an_answer_that_is_not_a_hello_of_ours_ends_the_connection(payload: Any) -> None:
     connection = challenged()
     connection.send_connect(params(), deadline_s=30.0)
     connection.receive_data(answer("connect", payload))
@@ -218,7 +218,7 @@ def test_a_second_challenge_and_a_request_of_the_gateway_are_faults() -> None:
         assert (caught.value.code, caught.value.close_code) == (code, 1002)
 
 
-def test_after_a_fault_nothing_more_is_read_and_what_came_before_is_still_told() -> None:
+def test_after_a_fault_nothing_more_is_read_and_what_came_before_is_still_delivered() -> None:
     connection = opened()
     connection.send_request("1", "health", deadline_s=30.0)
     for frame in (event("good"), b"nope", event("after")):
@@ -308,7 +308,7 @@ def test_answers_find_their_requests_in_any_order(order: list[str]) -> None:
     assert settled == [RequestSucceeded(name, f"method of {name}", Raw(b'"%s"' % name.encode())) for name in order]
 
 
-def test_answers_to_nothing_are_told_and_do_no_harm() -> None:
+def test_answers_to_nothing_are_reported_and_do_no_harm() -> None:
     connection = opened()
     connection.send_request("1", "a", deadline_s=30.0)
     settled = fed(connection, answer("7"), answer("1"), answer("1"), b'{"type":"res","id":5,"ok":false,"error":"e"}')
@@ -356,7 +356,7 @@ def test_a_hello_after_its_deadline_opens_nothing() -> None:
     assert connection.state is ClientState.CONNECTING
 
 
-def test_the_end_tells_everything_that_waited_and_comes_once() -> None:
+def test_the_end_delivers_everything_that_waited_and_comes_once() -> None:
     connection = opened()
     connection.send_request("1", "a", deadline_s=30.0)
     connection.send_request("2", "b", deadline_s=30.0)
@@ -393,7 +393,7 @@ def test_the_number_of_a_payload_drops_nothing() -> None:
 
 
 @given(st.lists(st.integers(0, 30) | st.none(), max_size=60))
-def test_numbers_that_are_told_only_rise_and_every_gap_is_told_once(numbers: list[int | None]) -> None:
+def test_numbers_that_are_reported_only_rise_and_every_gap_is_reported_once(numbers: list[int | None]) -> None:
     told = fed(opened(), *(event("x", seq) for seq in numbers))
     seen = [one.seq for one in told if isinstance(one, EventFrame) and one.seq is not None]
     missing = sum(one.received - one.expected for one in told if isinstance(one, SequenceGap))

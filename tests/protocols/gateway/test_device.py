@@ -89,7 +89,7 @@ def test_the_device_token_is_signed_where_it_is_the_credential() -> None:
     assert signed(CASES[0], auth=Credentials(password="secret")).signed_token == ""
 
 
-def test_a_signature_or_key_that_is_none_does_not_hold() -> None:
+def test_an_invalid_signature_or_key_does_not_hold() -> None:
     connect = signed(CASES[1])
     assert connect.device is not None
     for field, text in (("signature", "AAAA"), ("signature", "*"), ("public_key", "AAAA"), ("public_key", "")):

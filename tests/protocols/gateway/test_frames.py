@@ -156,7 +156,7 @@ def test_an_error_is_one_type_whether_it_came_as_text_or_as_an_object(error: str
     assert expected.code == "UNSPECIFIED" or expected.code == "NOT_PAIRED"
 
 
-def test_an_error_tells_its_details_and_when_to_come_back() -> None:
+def test_an_error_has_its_details_and_when_to_retry() -> None:
     text = '{"code":"UNAVAILABLE","details":{"reason":"startup-sidecars"},"retryable":true,"retryAfterMs":500}'
     frame = decode_frame(f'{{"type":"res","id":"1","ok":false,"error":{text}}}'.encode())
     assert isinstance(frame, ResponseFrame)
@@ -165,7 +165,7 @@ def test_an_error_tells_its_details_and_when_to_come_back() -> None:
 
 
 @pytest.mark.parametrize("details", [b'"text"', b"[1]", b'{"code":5}', b"null"])
-def test_details_of_another_shape_are_no_details(details: bytes) -> None:
+def test_details_of_another_shape_are_not_details(details: bytes) -> None:
     assert GatewayError(details=Raw(details)).detail.code == ""
 
 
@@ -177,18 +177,18 @@ def test_an_id_may_be_a_number_of_any_size_but_only_in_an_answer() -> None:
 
 
 @pytest.mark.parametrize("seq", [b"9007199254740992", b"9223372036854775808", b"-1", b"1.5", b'"1"'])
-def test_a_number_that_no_peer_can_count_to_is_no_sequence_number(seq: bytes) -> None:
+def test_a_number_that_no_peer_can_count_to_is_not_a_sequence_number(seq: bytes) -> None:
     error = refusal_of(b'{"type":"event","event":"x","seq":%s}' % seq)
     assert (error.code, error.close_code) == ("invalid_frame", 1002)
 
 
 @pytest.mark.parametrize("data", [b"[]", b"5", b"null", b'"x"', b"{}", b'{"type":"other"}', b'{"type":7}'])
-def test_json_that_is_no_frame_is_named_so(data: bytes) -> None:
+def test_json_that_is_not_a_frame_is_named_so(data: bytes) -> None:
     assert refusal_of(data).code == "invalid_frame"
 
 
 @pytest.mark.parametrize("data", [b"", b"{", b"nope", EVENT % b"{} x", EVENT % b"{'a':1}", EVENT % b'"a\nb"'])
-def test_text_that_is_no_json_closes_with_1007(data: bytes) -> None:
+def test_text_that_is_not_json_closes_with_1007(data: bytes) -> None:
     error = refusal_of(data)
     assert (error.code, error.close_code) == ("invalid_json", 1007)
 
@@ -259,7 +259,7 @@ def test_deep_text_that_is_not_even_json_gives_no_recursion_error(data: bytes) -
     ),
     st.integers(0, 70_000),
 )
-def test_brackets_in_strings_are_no_nesting(value: Any, padding: int) -> None:
+def test_brackets_in_strings_are_not_nesting(value: Any, padding: int) -> None:
     """With padding, so that strings and escapes lie across the blocks in which brackets are counted."""
     text = json.dumps({"type": "event", "event": "\\" * padding, "payload": [value, "[" * 200]}, ensure_ascii=False)
     frame = decode_frame(text.encode())
@@ -279,7 +279,7 @@ def test_a_million_parts_are_refused_before_they_are_parsed_and_cost_no_more_tha
     assert peak - before < 2 * len(data) + 100_000
 
 
-def test_a_long_text_is_one_part_whatever_stands_in_it() -> None:
+def test_a_long_text_is_one_part_whatever_is_in_it() -> None:
     assert isinstance(decode_frame(EVENT % msgspec.json.encode('a, "b", [c], {d}\n' * 1_000_000)), EventFrame)
 
 

@@ -225,7 +225,7 @@ def test_what_could_not_be_read_is_counted() -> None:
         ("edit", ["a.py"], []),
     ],
 )
-def test_diffs_are_derived_from_what_file_tools_were_told(tool: str, args: Any, expected: list[ChatDiff]) -> None:
+def test_diffs_are_derived_from_the_arguments_of_file_tools(tool: str, args: Any, expected: list[ChatDiff]) -> None:
     frames = [
         tool_frame("tool", 1, phase="start", name=tool, args=args),
         tool_frame("tool", 2, phase="result", name=tool),
@@ -278,7 +278,7 @@ def test_a_tool_that_is_still_running_at_the_end_of_its_run_gets_its_result_ther
     assert of_type(events, ToolResult)[0].error == "the run ended before the tool did"
 
 
-def test_an_end_whose_result_never_comes_is_told_before_the_next_text() -> None:
+def test_an_end_without_a_result_is_reported_before_the_next_text() -> None:
     frames = [
         tool_frame("tool", 1, phase="start", name="read"),
         tool_frame("item", 2, phase="end", kind="tool", name="read", status="completed"),
@@ -362,7 +362,7 @@ def test_pieces_that_were_missed_are_restored_from_the_segments_own_text() -> No
     assert text_of(events, "r") == "abcde"
 
 
-def test_a_late_joiner_after_a_tool_gets_the_beginning_from_the_chat_and_goes_on_without_doubling() -> None:
+def test_a_late_joiner_after_a_tool_gets_the_beginning_from_the_chat_and_continues_without_doubling() -> None:
     frames = [
         said("Hello", "lo", 9),
         chat("delta", 9, "Look.Hello"),
@@ -399,7 +399,7 @@ def test_an_error_without_a_message_is_still_an_error() -> None:
     assert done == Done(run_id="r", stop_reason="error", outcome="error")
 
 
-def test_a_message_whose_content_is_plain_text_is_read() -> None:
+def test_a_message_with_plain_text_content_is_read() -> None:
     events = reduced([frame({"runId": "r", "state": "final", "message": {"content": "plain"}}, "chat")])
     assert text_of(events, "r") == "plain"
 

@@ -133,7 +133,7 @@ def test_an_abort_ends_the_run_and_the_final_that_follows_it_changes_nothing() -
     assert text_of(events, "idem-abort-1") == "Slow"
 
 
-def test_the_tool_of_a_sender_is_told_with_its_arguments_and_its_result() -> None:
+def test_the_tool_of_a_sender_is_reported_with_its_arguments_and_its_result() -> None:
     events = [event for event in reduced(FRAMES["v3-11a"]) if isinstance(event, ToolStart | ToolUpdate | ToolResult)]
     start, title, output, result = events
     assert isinstance(start, ToolStart)
@@ -154,7 +154,7 @@ def test_an_observer_without_the_capability_still_learns_title_output_and_exit_c
     assert (result.output, result.error, result.exit_code) == ("hi\n1\n2\n3", None, 0)
 
 
-def test_a_subscribed_observer_is_told_the_same_as_the_sender() -> None:
+def test_a_subscribed_observer_gets_the_same_events_as_the_sender() -> None:
     assert reduced(FRAMES["v3-11c"]) == reduced(FRAMES["v3-11a"])
 
 
@@ -174,7 +174,7 @@ def test_text_after_a_tool_is_a_segment_of_its_own() -> None:
         assert segments == {0: "Let me look.", 1: f"{glue}Hello, this is the stub model. Done."}
 
 
-def test_protocol_4_tells_phases_and_usage_once_though_two_streams_carry_the_phases() -> None:
+def test_protocol_4_reports_phases_and_usage_once_though_two_streams_carry_the_phases() -> None:
     events = reduced(FRAMES["v4-21"])
     assert [event.phase for event in of_type(events, ChatStatus)] == [
         "preparing_workspace",
@@ -184,7 +184,7 @@ def test_protocol_4_tells_phases_and_usage_once_though_two_streams_carry_the_pha
     assert [event.output_tokens for event in of_type(events, ChatUsage)] == [9, 18]
 
 
-def test_a_run_goes_on_over_a_reconnect_with_or_without_the_memory_of_it() -> None:
+def test_a_run_continues_over_a_reconnect_with_or_without_the_memory_of_it() -> None:
     kept = Reducer()
     before = reduced(event_frames("v3-15a"), kept)
     after = reduced(FRAMES["v3-15b"], kept)
@@ -203,7 +203,7 @@ def test_a_run_that_nobody_announced_is_placed_by_its_session() -> None:
     assert {event.run_id for event in told} == {"12d40da3-b3d7-4d6d-ae3f-326346637ccf", "node-sub-1"}
 
 
-def test_a_gap_is_told_to_the_chat() -> None:
+def test_a_gap_is_reported_to_the_chat() -> None:
     assert Reducer().feed(SequenceGap(4, 9)) == [ChatGap(expected=4, received=9)]
 
 

@@ -219,7 +219,7 @@ def test_a_connect_without_parameters_misses_the_first_of_them() -> None:
 
 
 @pytest.mark.parametrize("frame", [b"[]", b'{"type":"req"}', b'{"type":"event","event":"x"}'])
-def test_before_the_handshake_a_frame_that_is_no_request_closes(frame: bytes) -> None:
+def test_before_the_handshake_a_frame_that_is_not_a_request_closes(frame: bytes) -> None:
     assert rejection(challenged(), frame).close_code == 1008
 
 
@@ -294,7 +294,7 @@ def test_a_giant_id_is_not_echoed() -> None:
 
 
 @pytest.mark.parametrize("data", [b"not json", b'{"type": "load": {"nonce": 1}}', b'{"type":5,"id":'])
-def test_text_that_is_no_json_ends_the_connection(data: bytes) -> None:
+def test_text_that_is_not_json_ends_the_connection(data: bytes) -> None:
     """Also where the first thing wrong with it is its type."""
     connection = opened()
     connection.receive_data(data)
@@ -360,7 +360,7 @@ def test_an_event_that_could_not_be_written_uses_up_no_number() -> None:
     assert json.loads(server.send_event("b"))["seq"] == 1
 
 
-def test_the_end_is_told_once() -> None:
+def test_the_end_is_reported_once() -> None:
     server = opened()
     server.receive_eof(1000, "bye")
     server.receive_eof()

@@ -45,7 +45,7 @@ def test_a_recorded_conversation_comes_out_as_it_went_in(name: str) -> None:
         (b'{"type":"event","event":"\xff"}', "invalid_utf8"),
     ],
 )
-def test_the_first_thing_that_is_no_frame_is_named(data: bytes, code: str) -> None:
+def test_the_first_thing_that_is_not_a_frame_is_named(data: bytes, code: str) -> None:
     with pytest.raises(GatewayProtocolError) as caught:
         list(decode_stream(data, max_bytes=200 if code == "frame_too_large" else 10_000_000))
     assert caught.value.code == code

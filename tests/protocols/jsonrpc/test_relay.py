@@ -99,7 +99,7 @@ def test_lines_pass_both_ways_as_they_are(pumped: Pumped) -> None:
     assert bytes(pumped.relay.to_client.head()) == answer
 
 
-def test_open_calls_are_told_and_answered_ones_are_not(pumped: Pumped) -> None:
+def test_open_calls_are_notified_and_answered_ones_are_not(pumped: Pumped) -> None:
     pumped.begin()
     pumped.client(ask(1), ask("two"), ask(3))
     pumped.heard()
@@ -139,7 +139,7 @@ def test_it_is_said_again_to_every_daemon_once(pumped: Pumped) -> None:
         assert pumped.told() == []
 
 
-def test_a_daemon_that_goes_before_it_heard_the_handshake_leaves_it_for_the_next(pumped: Pumped) -> None:
+def test_a_daemon_that_exits_before_it_read_the_handshake_leaves_it_for_the_next(pumped: Pumped) -> None:
     pumped.begin()
     for size in (0, 5, len(line(INITIALIZE)), len(line(INITIALIZE)) + 3):
         pumped.lose()
@@ -207,7 +207,7 @@ def test_a_client_without_a_handshake_has_none_said_for_it(pumped: Pumped) -> No
     assert pumped.heard() == [ask(2)]
 
 
-def test_without_a_daemon_whoever_waits_is_told_why(pumped: Pumped) -> None:
+def test_without_a_daemon_a_waiting_caller_learns_why(pumped: Pumped) -> None:
     pumped.client(INITIALIZE, INITIALIZED, ask(1))
     pumped.relay.daemon_not_found("not_running", "none runs")
     assert codes(pumped.told()) == {0: "not_running", 1: "not_running"}

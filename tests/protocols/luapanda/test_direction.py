@@ -18,7 +18,7 @@ ENDS = {"ide->lua": "ide", "lua->ide": "runtime"}
 @pytest.mark.parametrize(
     "name", sorted(path.name for path in VECTORS.glob("*.jsonl") if not path.name.startswith("fault"))
 )
-def test_each_recorded_line_tells_which_end_wrote_it(name: str) -> None:
+def test_each_recorded_line_says_which_end_wrote_it(name: str) -> None:
     rows = [json.loads(line) for line in (VECTORS / name).read_text().splitlines()]
     lines = [
         (ENDS[row["dir"]], row["raw"].encode().removesuffix(b"\n"))

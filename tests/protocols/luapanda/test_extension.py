@@ -76,7 +76,7 @@ def test_a_breakpoint_may_have_a_condition_hits_and_a_message_together() -> None
 
 
 @pytest.mark.parametrize("bks", ["x", [{"line": 0}], [{"line": 1, "nope": 1}], [3], None])
-def test_what_is_no_breakpoint_is_refused_here_too(bks: object) -> None:
+def test_what_is_not_a_breakpoint_is_refused_here_too(bks: object) -> None:
     asked = {"path": "/w/a.lua", "bks": bks}
     assert code_of(lambda: extended().send_command("setBreakPoint", asked, now=0)) == "bad_field"
 
@@ -87,5 +87,5 @@ def test_data_breakpoints_are_sent_with_what_they_have_alone() -> None:
 
 
 @pytest.mark.parametrize("data", ["x", [{}], [{"id": 7}], [{"id": "7", "line": 1}], None])
-def test_what_is_no_data_breakpoint_is_refused(data: object) -> None:
+def test_what_is_not_a_data_breakpoint_is_refused(data: object) -> None:
     assert code_of(lambda: extended().send_command("setDataBreakpoints", {"data": data}, now=0)) == "bad_field"

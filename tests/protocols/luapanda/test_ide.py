@@ -174,7 +174,7 @@ def test_a_stale_id_under_another_cmd_settles_nothing() -> None:
         ),
     ],
 )
-def test_a_reply_settles_the_command_whose_id_it_returns(cmd: str, info: Any) -> None:
+def test_a_reply_settles_the_command_with_its_id(cmd: str, info: Any) -> None:
     connection = stopped()
     connection.send_command(cmd, INFOS.get(cmd, {}), now=0)
     (event,) = heard(connection, line(cmd, "11", info))
@@ -220,7 +220,7 @@ def test_an_initsuccess_under_an_id_of_somebody_else_answers_nobody() -> None:
 
 
 @pytest.mark.requirement("luapanda:stop:told-from-ack", "luapanda:message:stack")
-def test_a_stop_is_told_from_an_acknowledgement_by_its_stack_and_not_by_its_id() -> None:
+def test_a_stop_is_distinguished_from_an_acknowledgement_by_its_stack_and_not_by_its_id() -> None:
     connection = stopped()
     connection.send_command("stopOnStep", now=0)
     ack, stopped_again = heard(connection, line("stopOnStep", "11"), stop("stopOnStep", "11"))

@@ -61,7 +61,7 @@ def test_without_a_limit_there_is_no_deadline() -> None:
 
 
 @pytest.mark.requirement("luapanda:callback-id:timeout-settles", "luapanda:callback-id:null-response")
-def test_a_command_whose_deadline_has_passed_is_given_back_without_an_answer() -> None:
+def test_a_command_past_its_deadline_is_given_back_without_an_answer() -> None:
     connection = stopped()
     connection.send_command("getVariable", LOCALS, now=0, timeout_s=3, context="a")
     connection.send_command("getVariable", LOCALS, now=0, timeout_s=5, context="b")
@@ -81,7 +81,7 @@ def test_the_id_of_a_command_that_timed_out_is_free_again_where_no_other_can_be_
     assert isinstance(answer, CommandAnswered)
 
 
-def test_an_answer_that_comes_late_is_told_apart_and_its_id_was_not_used_again() -> None:
+def test_a_late_answer_is_recognised_and_its_id_was_not_used_again() -> None:
     candidates = iter([10, 11, 11, 12])
     connection = IdeConnection(candidates.__next__)
     connection.send_command("initSuccess", INIT, now=0)
@@ -143,14 +143,14 @@ def test_breakpoints_may_follow_initsuccess_at_once() -> None:
     assert (connection.state, connection.pending) == (LuaPandaState.STOPPED, ())
 
 
-def test_a_stop_that_crosses_our_stoprun_is_told_and_changes_nothing() -> None:
+def test_a_stop_that_crosses_our_stoprun_is_reported_and_changes_nothing() -> None:
     connection = in_state(LuaPandaState.CLOSED)
     (event,) = heard(connection, stop())
     assert isinstance(event, StopReceived)
     assert connection.state is LuaPandaState.CLOSED
 
 
-def test_the_table_names_only_states_commands_and_the_two_things_heard() -> None:
+def test_the_table_names_only_states_commands_and_the_two_events() -> None:
     assert set(TRANSITIONS) == set(LuaPandaState)
     assert {what for row in TRANSITIONS.values() for what in row} == {*COMMANDS, INITIALISED, STOP_HEARD}
 

@@ -183,7 +183,7 @@ def test_the_cap_holds_to_the_byte_in_both_directions(length: int, fits: bool) -
     assert caught.value.code == "frame_too_large"
 
 
-def test_the_cap_is_64_mib_unless_told_otherwise() -> None:
+def test_the_cap_is_64_mib_by_default() -> None:
     daemon = DaemonConnection()
     daemon.receive_data(MAX_FRAME.to_bytes(4, "big"))
     assert list(daemon.events()) == []
@@ -220,7 +220,7 @@ def test_many_small_chunks_of_a_large_frame_cost_little_more_than_the_frame() ->
 
 
 @pytest.mark.parametrize("size", [1, 3, 4, 5, 21])
-def test_an_end_within_a_frame_is_told(size: int) -> None:
+def test_an_end_within_a_frame_is_reported(size: int) -> None:
     daemon = DaemonConnection()
     daemon.receive_data(ACK_ON_THE_WIRE + ACK_ON_THE_WIRE[:size])
     daemon.receive_eof()
@@ -269,7 +269,7 @@ def test_any_other_first_frame_means_the_older_revision(first: bytes) -> None:
     assert skipped(second) == (1, "bad_body")
 
 
-def test_a_daemon_that_has_not_heard_its_peer_cannot_speak() -> None:
+def test_a_daemon_that_has_not_read_its_peers_version_cannot_write() -> None:
     with pytest.raises(LocalProtocolError) as caught:
         DaemonConnection().send(Ack(), 1)
     assert caught.value.code == "schema_unknown"
@@ -359,7 +359,7 @@ def test_what_a_message_carries_is_sent_without_a_copy() -> None:
     assert ClientConnection(BASE_REVISION).request_parts(SessionEnd("s", 1, None))[1][1] == b""
 
 
-def test_a_byte_string_that_is_none_is_told_before_anything_is_sent() -> None:
+def test_an_invalid_byte_string_is_reported_before_anything_is_sent() -> None:
     with pytest.raises(LocalProtocolError) as refused:
         ClientConnection(BASE_REVISION).request_parts(IoData("s", IoDirection.OUTPUT, 1, "text"))  # type: ignore[arg-type]
     assert refused.value.code == "bad_message"

@@ -95,7 +95,7 @@ def test_a_frame_shows_its_id_in_digits_and_takes_a_number_too() -> None:
         {"request_id": "1", "message": "Ack", "more": 1},
     ],
 )
-def test_a_frame_that_is_none_is_refused(value: object) -> None:
+def test_an_invalid_frame_is_refused(value: object) -> None:
     with pytest.raises(LocalProtocolError):
         frame_from_json(value, BASE_REVISION)
 
@@ -137,7 +137,7 @@ def suggestion(confidence: object) -> object:
         ({"Response": {"request_id": "", "content": "", "is_streaming": 0, "is_final": True}}, "is_streaming"),
     ],
 )
-def test_json_that_is_no_message_is_refused_with_the_place(value: object, where: str) -> None:
+def test_json_that_is_not_a_message_is_refused_with_the_place(value: object, where: str) -> None:
     with pytest.raises(LocalProtocolError) as caught:
         message_from_json(value, BASE_REVISION)
     assert caught.value.code == "bad_json"

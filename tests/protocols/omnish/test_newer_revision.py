@@ -76,7 +76,7 @@ BY_HAND = [
 ]
 
 
-def test_the_variants_stand_in_the_order_of_the_revision() -> None:
+def test_the_variants_are_in_the_order_of_the_revision() -> None:
     assert [variant.name for variant in V25.variants] == ORDER
 
 

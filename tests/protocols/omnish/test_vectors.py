@@ -68,7 +68,7 @@ def test_what_the_reference_refuses_is_refused_in_its_words(vector: dict[str, An
     assert str(caught.value) == vector["error"]
 
 
-def test_the_variants_stand_in_the_order_of_the_document() -> None:
+def test_the_variants_are_in_the_order_of_the_document() -> None:
     assert [variant.name for variant in BASE_REVISION.variants] == SEED_FILE["variants"]
 
 

@@ -71,7 +71,7 @@ def test_a_mark_is_read_as(body: str, mark: Mark) -> None:
 
 
 @pytest.mark.parametrize("code", ["", "x", "1x", "0x10", "1.5", " 1", "--1", "١", "99999999999", "+1"])
-def test_a_malformed_exit_code_is_none(code: str) -> None:
+def test_a_malformed_exit_code_is_ignored(code: str) -> None:
     mark = parsed(f"133;D;{code}")
     assert isinstance(mark, CommandFinished)
     assert mark.exit_code is None

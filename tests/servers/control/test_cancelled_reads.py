@@ -18,7 +18,7 @@ from tests.daemons import PATIENCE
 pytestmark = pytest.mark.anyio
 
 
-async def test_bytes_that_come_while_a_connection_is_cancelled_are_no_fault(tmp_path: Path) -> None:
+async def test_bytes_that_come_while_a_connection_is_cancelled_are_not_an_error(tmp_path: Path) -> None:
     loop = asyncio.get_running_loop()
     faults: list[Any] = []
     loop.set_exception_handler(lambda _, context: faults.append(context))

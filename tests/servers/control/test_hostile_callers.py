@@ -163,7 +163,7 @@ HOSTILE_PARAMS: list[tuple[str, dict[str, Any]]] = [
 
 
 @pytest.mark.parametrize(("method", "params"), HOSTILE_PARAMS)
-def test_hostile_parameters_are_answered_and_the_connection_lives(
+def test_hostile_parameters_are_answered_and_the_connection_stays_open(
     victim: Attacked, greeted: Caller, method: str, params: dict[str, Any]
 ) -> None:
     greeted.say({"id": 2**63, "method": method, "params": params}, {"id": -1, "method": "status"})
@@ -229,7 +229,7 @@ def test_a_follower_who_left_is_noticed_without_an_event(victim: Attacked) -> No
     assert settled(victim.callers, 0) == 0
 
 
-def test_an_event_is_told_when_it_happens_and_not_when_the_next_one_does(victim: Attacked) -> None:
+def test_an_event_is_delivered_when_it_happens_and_not_with_the_next_one(victim: Attacked) -> None:
     victim.append(1)
     with ControlClient.open(victim.paths) as link:
         followed = link.stream("journal_tail", {"lines": 1, "follow": True})
@@ -249,7 +249,7 @@ def impatient(victim: Attacked) -> Iterator[Attacked]:
         yield victim
 
 
-def test_a_caller_who_takes_nothing_costs_little_and_is_let_go(impatient: Attacked) -> None:
+def test_a_caller_that_reads_nothing_costs_little_and_is_disconnected(impatient: Attacked) -> None:
     impatient.append(20_000, size=1000)
     before = impatient.resident()
     with Caller(impatient) as caller:

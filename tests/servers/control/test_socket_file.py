@@ -98,7 +98,7 @@ def test_a_path_too_long_for_the_kernel_says_what_to_do(tmp_path: Path) -> None:
     assert not path.parent.exists()
 
 
-def test_a_peer_is_told_by_the_kernel(tmp_path: Path) -> None:
+def test_a_peer_is_identified_by_the_kernel(tmp_path: Path) -> None:
     path = tmp_path / "run" / "s"
     with bind_private_socket(path) as listener, socket.socket(socket.AF_UNIX) as caller:
         caller.connect(str(path))

@@ -71,7 +71,7 @@ async def test_what_a_tool_refuses_is_an_answer_and_not_a_failure_of_the_call(sh
         ("run", {"start": []}, "bad_request"),
     ],
 )
-async def test_a_bad_call_fails_alone_and_the_connection_lives(
+async def test_a_bad_call_fails_alone_and_the_connection_stays_open(
     shell: Any, method: str, params: dict[str, Any], code: str
 ) -> None:
     with pytest.raises(DragomanError) as failed:
@@ -118,7 +118,9 @@ async def test_more_open_calls_than_allowed_end_the_connection(shell: Any, tmp_p
         (b"x" * (LINE_CAP + 2), "line_too_long"),
     ],
 )
-async def test_a_caller_that_breaks_the_protocol_is_told_and_left(shell: Any, garbage: bytes, code: str) -> None:
+async def test_a_caller_that_breaks_the_protocol_gets_an_error_and_is_disconnected(
+    shell: Any, garbage: bytes, code: str
+) -> None:
     hello = json.dumps({"dragoman": 1, "role": "tools", "version": "test"}).encode() + b"\n"
     last = await anyio.to_thread.run_sync(_last_line, hello + garbage)
     assert (last["id"], last["error"]["code"]) == (0, code)
@@ -198,7 +200,7 @@ def test_an_error_names_commands_and_keeps_the_debuggers_words_apart() -> None:
     ]
 
 
-def test_what_a_compiler_said_is_told_line_by_line_and_whole() -> None:
+def test_what_a_compiler_said_is_reported_line_by_line_and_whole() -> None:
     said = ["drops.c:19:13: error: " + "x" * 500, "   19 | \tint broken"]
     details = {"exit_code": 1, "last_lines": said}
     failure = DebugFailure(status="error", code="task_failed", message="It failed.", details=details)

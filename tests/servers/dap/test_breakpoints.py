@@ -116,7 +116,7 @@ def test_functions_and_exceptions_are_set_where_the_debugger_can(agent: Agent, e
     assert (info["exceptionId"], info["breakMode"]) == ("KeyError", "always")
 
 
-def test_an_editor_that_mirrors_is_told_of_others_and_its_echo_is_not_its_own(
+def test_a_mirroring_editor_sees_the_others_breakpoints_and_its_echo_is_not_its_own(
     shared: SharedAgent, editor: Editor, looping: Path
 ) -> None:
     session = shared.stopped_at(looping, IN_LOOP)["session_id"]
@@ -151,7 +151,7 @@ def test_a_person_changes_and_removes_an_agents_breakpoint_in_the_folder_of_the_
     assert editor.ask("dragomanRemoveBreakpoint", id=theirs["id"]) == {"breakpoints": []}
 
 
-def test_one_that_the_person_had_before_the_agents_is_no_echo_and_stays_when_the_agents_goes(
+def test_one_that_the_person_had_before_the_agents_is_not_an_echo_and_stays_when_the_agents_goes(
     shared: SharedAgent, editor: Editor, looping: Path
 ) -> None:
     session = shared.stopped_at(looping, IN_LOOP)["session_id"]
@@ -163,7 +163,7 @@ def test_one_that_the_person_had_before_the_agents_is_no_echo_and_stays_when_the
     assert [it["id"] for it in shared.call("get_breakpoints")["breakpoints"]] == [own["id"]]
 
 
-def test_who_leaves_is_not_told_that_its_own_are_removed_for_it_would_forget_them(
+def test_an_editor_that_disconnects_does_not_get_the_removal_of_its_own_breakpoints(
     shared: SharedAgent, editor: Editor, looping: Path
 ) -> None:
     session = shared.stopped_at(looping, IN_LOOP)["session_id"]

@@ -92,7 +92,7 @@ def test_what_comes_too_early_or_twice_or_is_unknown_is_refused_and_nothing_ends
     assert len(editor.events("stopped")) == 1
 
 
-def test_numbers_of_an_earlier_stop_and_of_none_are_told_apart(agent: Agent, editor: Editor, program: Path) -> None:
+def test_numbers_of_an_earlier_stop_and_of_none_are_distinguished(agent: Agent, editor: Editor, program: Path) -> None:
     editor.join(agent.stopped_at(program, IN_LOOP)["session_id"])
     thread = editor.event("stopped")["threadId"]
     old = editor.frames(thread)[0]["id"]
@@ -107,7 +107,7 @@ def test_numbers_of_an_earlier_stop_and_of_none_are_told_apart(agent: Agent, edi
     assert editor.refused("next", threadId=987654)[0] == "unknown_thread"
 
 
-def test_of_two_who_step_at_the_same_moment_the_second_is_told_who_was_first(
+def test_of_two_who_step_at_the_same_moment_the_second_learns_who_was_first(
     agent: Agent, editor_at: OpenEditor, program: Path
 ) -> None:
     program.write_text(
@@ -141,7 +141,7 @@ def test_of_two_who_step_at_the_same_moment_the_second_is_told_who_was_first(
         assert {it["line"] for it in (first.frames(thread)[0], second.frames(thread)[0])} == {IN_LOOP + 1}
 
 
-def test_an_editor_that_reads_nothing_holds_up_nobody_and_hears_of_the_gap(
+def test_an_editor_that_reads_nothing_delays_nobody_and_learns_of_the_gap(
     agent: Agent, editor: Editor, tmp_path: Path
 ) -> None:
     program = tmp_path / "flood.py"

@@ -45,9 +45,7 @@ def test_a_late_joiner_sees_the_present_stop_its_stack_its_variables_and_what_wa
     assert editor.ask("evaluate", expression="count + 1", frameId=top["id"], context="hover")["result"] == "6"
 
 
-def test_the_agent_is_told_that_a_person_stepped_and_where_that_led(
-    agent: Agent, editor: Editor, program: Path
-) -> None:
+def test_the_agent_learns_that_a_person_stepped_and_where_that_led(agent: Agent, editor: Editor, program: Path) -> None:
     stop = agent.stopped_at(program, IN_LOOP)["stop_event_data"]
     editor.join(stop["session_id"])
     thread = editor.event("stopped")["threadId"]
@@ -114,7 +112,9 @@ def test_an_editor_ends_the_session_only_when_it_says_so(agent: Agent, editor: E
     assert ended["message"] == "The session was ended by a person in Visual Studio Code."
 
 
-def test_who_ended_the_session_is_told_to_everybody_else(agent: Agent, editor_at: OpenEditor, program: Path) -> None:
+def test_who_ended_the_session_is_reported_to_everybody_else(
+    agent: Agent, editor_at: OpenEditor, program: Path
+) -> None:
     for ends, told in (("person", "a person in Visual Studio Code"), ("agent", "raw")):
         session = agent.stopped_at(program, IN_LOOP)["session_id"]
         with editor_at("Visual Studio Code") as editor, editor_at("nvim") as other:
@@ -136,7 +136,7 @@ def test_without_an_id_the_active_session_of_the_named_folder_is_joined(
     assert editor.frames(editor.event("stopped")["threadId"])[0]["line"] == IN_LOOP
 
 
-def test_who_joins_a_session_of_another_folder_is_told_which(
+def test_a_client_that_joins_a_session_of_another_folder_learns_which(
     agent: Agent, editor_at: OpenEditor, program: Path, tmp_path: Path
 ) -> None:
     session = agent.stopped_at(program, IN_LOOP)["session_id"]

@@ -116,7 +116,7 @@ def test_without_debugging_the_program_just_runs(editor: Editor, program: Path, 
     assert "result 20" in editor.output()
 
 
-def test_a_launch_that_fails_says_why_and_the_session_is_none(agent: Agent, editor: Editor, tmp_path: Path) -> None:
+def test_a_launch_that_fails_says_why_and_leaves_no_session(agent: Agent, editor: Editor, tmp_path: Path) -> None:
     editor.initialize()
     code, text = editor.refused("launch", dragomanType="cobol", program="x.cob", workspace=str(tmp_path))
     assert code == "no_adapter"

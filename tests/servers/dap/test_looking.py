@@ -63,7 +63,7 @@ def test_a_deep_stack_and_a_long_list_come_in_pages(agent: Agent, editor: Editor
     assert [it["value"] for it in page] == ["4000", "4001", "4002"]
 
 
-def test_threads_that_come_are_told_and_each_has_its_stack(agent: Agent, editor: Editor, large: Path) -> None:
+def test_threads_that_come_are_reported_and_each_has_its_stack(agent: Agent, editor: Editor, large: Path) -> None:
     editor.join(agent.stopped_at(large, AT_BOTTOM)["session_id"])
     thread = editor.event("stopped")["threadId"]
     names = {it["name"]: it["id"] for it in editor.ask("threads")["threads"]}
@@ -75,7 +75,7 @@ def test_threads_that_come_are_told_and_each_has_its_stack(agent: Agent, editor:
     eventually(lambda: {it["threadId"] for it in editor.events("thread") if it["reason"] == "exited"} >= {other})
 
 
-def test_a_source_that_is_no_file_is_read_by_its_number(agent: Agent, editor: Editor, tmp_path: Path) -> None:
+def test_a_source_that_is_not_a_file_is_read_by_its_number(agent: Agent, editor: Editor, tmp_path: Path) -> None:
     path = tmp_path / "made.py"
     path.write_text(UNNAMED)
     agent.call("set_breakpoint", kind="exception", exception="raised", condition="ZeroDivisionError")

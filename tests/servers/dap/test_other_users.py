@@ -26,7 +26,7 @@ def initialize(path: Path) -> str:
 
 
 @only_root
-def test_another_user_is_refused_even_where_folder_and_socket_stand_open(victim: Attacked) -> None:
+def test_another_user_is_refused_even_where_folder_and_socket_are_open(victim: Attacked) -> None:
     path = victim.paths.dap_socket
     assert as_nobody(lambda: initialize(path)) == "PermissionError"
     path.parent.chmod(0o777)

@@ -56,7 +56,7 @@ class _Stopped:
 
 
 @pytest.mark.parametrize("command", [*LOOKS, *CHANGES])
-async def test_it_is_passed_on_where_the_debugger_can_and_the_editor_is_told_so(tmp_path: Path, command: str) -> None:
+async def test_it_is_passed_on_where_the_debugger_can_and_the_editor_learns_it(tmp_path: Path, command: str) -> None:
     ability = (LOOKS | CHANGES)[command]
     async with stopped(tmp_path, ability) as it:
         assert it.can[ability] is True
@@ -78,7 +78,7 @@ async def test_it_is_refused_where_the_debugger_cannot_and_never_reaches_it(tmp_
 
 
 @pytest.mark.parametrize("command", CHANGES)
-async def test_who_only_watches_may_not_and_is_not_told_that_it_can(tmp_path: Path, command: str) -> None:
+async def test_a_watcher_may_not_and_does_not_see_the_offer(tmp_path: Path, command: str) -> None:
     async with stopped(tmp_path, *ALL_OF_IT, read_only=True) as it:
         assert await it.peer.asks(command, **await it.arguments(command)) == {"code": "read_only"}
         assert it.bench.adapter.sent(command) == []
@@ -87,7 +87,7 @@ async def test_who_only_watches_may_not_and_is_not_told_that_it_can(tmp_path: Pa
 
 
 @pytest.mark.parametrize("command", ["goto", "restartFrame", "stepBack"])
-async def test_a_jump_is_a_stop_of_its_own_that_the_agent_is_told_of_and_by_whom(tmp_path: Path, command: str) -> None:
+async def test_a_jump_is_a_stop_of_its_own_and_the_agent_learns_who_made_it(tmp_path: Path, command: str) -> None:
     async with stopped(tmp_path, *ALL_OF_IT, clientName="Neovim") as it:
         it.bench.adapter.when(command, lambda: it.bench.adapter.stop("goto"))
         await it.peer.asks(command, **await it.arguments(command))
@@ -96,7 +96,7 @@ async def test_a_jump_is_a_stop_of_its_own_that_the_agent_is_told_of_and_by_whom
         assert "a person in Neovim" in str(told)
 
 
-async def test_a_jump_that_the_debugger_refuses_leaves_the_program_where_it_stands(tmp_path: Path) -> None:
+async def test_a_jump_that_the_debugger_refuses_leaves_the_program_where_it_is(tmp_path: Path) -> None:
     async with stopped(tmp_path, *ALL_OF_IT) as it:
         it.bench.adapter.refuse("goto", "not there")
         assert await it.peer.asks("goto", threadId=1, targetId=3) == {"code": "adapter_refused"}
@@ -134,7 +134,7 @@ async def test_a_step_says_into_which_call_and_how_far(tmp_path: Path) -> None:
         assert it.bench.adapter.sent("stepIn") == [{"threadId": 1, "targetId": 4, "granularity": "instruction"}]
 
 
-async def test_where_a_value_lies_in_memory_is_told_with_it(tmp_path: Path) -> None:
+async def test_where_a_value_lies_in_memory_is_reported_with_it(tmp_path: Path) -> None:
     async with stopped(tmp_path, *ALL_OF_IT) as it:
         it.bench.adapter.answers["evaluate"] = lambda _: {"result": "7", "memoryReference": "0x7"}
         told = await it.peer.asks("evaluate", expression="n", frameId=await it.frame())

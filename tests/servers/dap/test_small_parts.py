@@ -67,7 +67,7 @@ def test_a_configuration_without_a_target_is_refused(given: dict[str, Any]) -> N
     assert refused.value.code == "no_target"
 
 
-def test_an_attach_to_a_program_is_told_from_one_to_a_session() -> None:
+def test_an_attach_to_a_program_is_distinguished_from_one_to_a_session() -> None:
     assert starts_program({"processId": 7})
     assert not starts_program({"session": "debug-1", "program": "a.py"})
     assert not starts_program({"type": "dragoman", "request": "attach"})
@@ -90,7 +90,7 @@ def test_a_folder_of_ones_own_is_trusted_by_who_opened_it(tmp_path: Path) -> Non
     assert guest.cwd == tmp_path
 
 
-def test_a_person_is_told_from_a_program_by_the_id_and_the_name_is_one_short_line() -> None:
+def test_a_person_is_distinguished_from_a_program_by_the_id_and_the_name_is_one_short_line() -> None:
     id = client_ids.new_person_id("Visual\nStudio \x1b[31mCode" + "x" * 100)
     assert client_ids.is_person(id)
     told = client_ids.person_label(id)
@@ -164,7 +164,7 @@ async def test_a_list_is_replaced_at_once_and_what_stays_keeps_its_id(tmp_path: 
     ("given", "bound"),
     [({"program": "app.py"}, "_OPENED_WITHIN_S"), ({"configurationName": "Asks the person"}, "_ASKED_WITHIN_S")],
 )
-async def test_a_debugger_that_does_not_come_is_told_in_words_and_a_person_who_is_asked_has_longer(
+async def test_a_debugger_that_does_not_come_is_reported_in_words_and_a_person_who_is_asked_has_longer(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: dict[str, str], bound: str
 ) -> None:
     monkeypatch.setattr(connection, bound, 0.05)

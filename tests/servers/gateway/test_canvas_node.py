@@ -146,7 +146,7 @@ async def test_what_does_not_wait_cannot_be_approved(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("silent_at", ["node.pair.list", "node.pair.approve", "device.pair.list"])
-async def test_a_gateway_that_says_nothing_of_an_approval_is_told_of_before_the_command_line_gives_up(
+async def test_a_gateway_that_ignores_an_approval_is_reported_before_the_command_line_gives_up(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, silent_at: str
 ) -> None:
     assert 3 * gateway_control.PAIRING_WITHIN_S < gateway.CONNECT_TIMEOUT_S
@@ -255,7 +255,7 @@ async def test_an_act_waits_for_a_connection_and_one_that_may_have_been_taken_is
         assert len(gateway.nodes) == 2
 
 
-async def test_an_act_that_waited_an_hour_for_a_connection_is_told_no_more(tmp_path: Path) -> None:
+async def test_an_action_that_waited_an_hour_for_a_connection_is_dropped(tmp_path: Path) -> None:
     gateway, clock = OldGateway(approved=True), VirtualClock()
     async with drawn_on(tmp_path, gateway, clock) as (link, canvas, _):
         await until(lambda: link.node.gateway_status.state == "connected")

@@ -38,7 +38,7 @@ async def forever(asked: AgentRequest, voice: RunOutput) -> None:
     await anyio.sleep_forever()
 
 
-async def test_our_own_client_talks_to_it_and_hears_what_was_said(tmp_path: Path) -> None:
+async def test_our_own_client_talks_to_it_and_gets_what_was_sent(tmp_path: Path) -> None:
     on_event: list[Any] = []
     reducer = Reducer()
     async with house(tmp_path) as it, anyio.create_task_group() as group:
@@ -119,7 +119,7 @@ async def test_a_token_of_another_purpose_or_a_session_of_it_opens_nothing_here(
                 assert not (await guest.connect(token))["ok"]
 
 
-async def test_a_rotated_token_ends_what_stands_on_it(tmp_path: Path) -> None:
+async def test_a_rotated_token_ends_the_connections_that_use_it(tmp_path: Path) -> None:
     async with house(tmp_path) as it, it.guest() as guest:
         assert (await guest.connect(it.tokens.new_session("gateway")))["ok"]
         await guest.ask("health")
@@ -149,7 +149,7 @@ async def test_what_is_asked_wrongly_is_refused_in_a_real_gateways_words(
         assert unknown == {"code": "INVALID_REQUEST", "message": "unknown method: nope.method"}
 
 
-async def test_protocol_3_is_told_a_missing_scope_its_own_way(tmp_path: Path) -> None:
+async def test_protocol_3_reports_a_missing_scope_its_own_way(tmp_path: Path) -> None:
     async with house(tmp_path) as it, it.member(maxProtocol=3, scopes=["operator.read"]) as guest:
         answer = await guest.ask("chat.send", {"sessionKey": "a", "message": "x", "idempotencyKey": "1"})
         assert answer["error"] == {"code": "INVALID_REQUEST", "message": "missing scope: operator.write"}
@@ -167,7 +167,7 @@ async def test_sessions_live_from_create_to_delete_in_both_spellings(tmp_path: P
         assert (await guest.ask("chat.history", {"sessionKey": "acp:one"}))["payload"]["messages"] == []
 
 
-async def test_who_watches_the_sessions_hears_what_others_do_to_them(tmp_path: Path) -> None:
+async def test_who_watches_the_sessions_sees_what_others_do_to_them(tmp_path: Path) -> None:
     async with house(tmp_path) as it, it.member() as writer, it.member() as watcher, it.member() as other:
         await watcher.ask("sessions.subscribe", {})
         await other.ask("sessions.messages.subscribe", {"key": "else"})
@@ -223,7 +223,7 @@ async def test_that_something_was_erased_is_a_gap_that_is_seen_at_once(tmp_path:
             assert told["seq"] == 2 * erased, "one number is missing"
 
 
-async def test_a_run_is_told_to_every_reader_and_is_in_the_history(tmp_path: Path) -> None:
+async def test_a_run_is_reported_to_every_reader_and_is_in_the_history(tmp_path: Path) -> None:
     async with house(tmp_path) as it, it.member() as writer, it.member(scopes=["operator.read"]) as reader:
         send = {"sessionKey": "main", "message": "hello", "idempotencyKey": "r1"}
         assert (await writer.ask("chat.send", send))["payload"] == {"runId": "r1", "status": "started"}
@@ -319,7 +319,7 @@ async def test_a_run_that_failed_without_a_word_is_in_the_history_with_its_error
         assert shown == ["assistant", [], "error", "it refused"]
 
 
-async def test_who_may_not_read_is_told_nothing_but_the_ticks(tmp_path: Path) -> None:
+async def test_a_client_without_read_scope_gets_nothing_but_the_ticks(tmp_path: Path) -> None:
     async with house(tmp_path) as it, it.member() as writer, it.member(scopes=[]) as deaf:
         await writer.ask("chat.send", {"sessionKey": "main", "message": "secret", "idempotencyKey": "r1"})
         await writer.until(is_end)
@@ -361,7 +361,7 @@ async def _frames(guest: Any) -> Any:
             return
 
 
-async def test_an_injected_note_is_told_and_kept(tmp_path: Path) -> None:
+async def test_an_injected_note_is_reported_and_kept(tmp_path: Path) -> None:
     async with house(tmp_path) as it, it.member() as guest:
         note = {"sessionKey": "main", "message": "note from the host", "label": "host"}
         assert (await guest.ask("chat.inject", note))["ok"]
@@ -406,7 +406,7 @@ async def test_an_approval_is_seen_by_whoever_reads_and_answered_by_a_person_onc
 
 
 @pytest.mark.parametrize("frame", ["not json", "[" * 100_000, '{"type": "req", "id": "x", "method": "chat.send"}'])
-async def test_what_is_no_handshake_ends_the_connection_and_nobody_elses(tmp_path: Path, frame: str) -> None:
+async def test_what_is_not_a_handshake_ends_the_connection_and_nobody_elses(tmp_path: Path, frame: str) -> None:
     async with house(tmp_path) as it, it.member() as other, it.guest() as guest:
         await guest.next()
         await guest.send(frame)
@@ -414,7 +414,7 @@ async def test_what_is_no_handshake_ends_the_connection_and_nobody_elses(tmp_pat
         assert (await other.ask("health"))["ok"]
 
 
-async def test_who_does_not_shake_hands_in_time_is_shown_the_door_and_who_did_stays(
+async def test_a_peer_without_a_handshake_in_time_is_disconnected_and_the_others_stay(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(connection, "HANDSHAKE_WITHIN_S", 0.3)
@@ -439,7 +439,7 @@ async def test_more_than_the_gateway_has_room_for_are_sent_away(
                 assert await second.closed() == 1013
 
 
-async def test_a_reader_that_takes_nothing_misses_pieces_and_then_is_shown_the_door(
+async def test_a_reader_that_reads_nothing_misses_pieces_and_is_then_disconnected(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("dragoman.servers.gateway.connection.STILL_S", 0.2)

@@ -85,7 +85,7 @@ async def test_its_handshake_is_taken_and_it_may_read_and_write(tmp_path: Path) 
     "gateway:chat-history:messages",
     "gateway:event:pushed",
 )
-async def test_a_message_is_sent_once_whatever_is_repeated_and_stands_in_the_history(tmp_path: Path) -> None:
+async def test_a_message_is_sent_once_whatever_is_repeated_and_is_in_the_history(tmp_path: Path) -> None:
     key = str(uuid4())
     async with (
         house(tmp_path) as it,
@@ -243,14 +243,14 @@ async def test_its_failed_requests_are_answered_with_a_text_and_others_with_an_o
         assert (await real.ask("chat.history", {}))["error"]["code"] == "INVALID_REQUEST"
 
 
-async def test_a_frame_that_is_no_request_is_answered_with_a_text(tmp_path: Path) -> None:
+async def test_a_frame_that_is_not_a_request_is_answered_with_a_text(tmp_path: Path) -> None:
     async with house(tmp_path) as it, it.guest() as guest:
         await guest.connect(it.token, maxProtocol=3, scopes=["operator.admin"], caps=[])
         await guest.send({"type": "req", "id": 5, "method": "health"})
         assert (await guest.until(lambda frame: frame.get("id") == 5))["error"].startswith("invalid request frame")
 
 
-async def test_it_comes_back_after_a_lost_connection_and_goes_on_listening(tmp_path: Path) -> None:
+async def test_it_comes_back_after_a_lost_connection_and_keeps_listening(tmp_path: Path) -> None:
     waited: list[float] = []
 
     async def at_once(seconds: float) -> None:

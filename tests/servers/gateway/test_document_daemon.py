@@ -83,7 +83,7 @@ async def test_what_an_mcp_agent_draws_reaches_it_in_the_documents_three_message
         assert (await shown(client, 4))[3] == {"type": "updateComponents", "surfaceId": name, "components": []}
 
 
-async def test_who_comes_later_is_told_the_whole_with_the_next_change(daemon: Cli) -> None:
+async def test_a_late_reader_gets_everything_with_the_next_change(daemon: Cli) -> None:
     name = f"s-{uuid4()}"
     bound = {"id": "t", "component": "Text", "text": {"path": "/n"}}
     async with session_of(daemon) as agent:
@@ -130,7 +130,7 @@ async def test_what_its_user_does_reaches_the_agent_that_drew_once(daemon: Cli, 
         assert (chosen["name"], chosen["context"]) == ("onSelect", {"path": "src/app.ts"})
 
 
-async def test_an_agent_that_draws_the_same_component_later_is_not_told_what_was_meant_for_the_first(
+async def test_an_agent_that_draws_the_same_component_later_does_not_get_actions_meant_for_the_first(
     daemon: Cli,
 ) -> None:
     pressed, names = f"b-{uuid4()}", [f"s-{uuid4()}", f"s-{uuid4()}"]
@@ -146,7 +146,7 @@ async def test_an_agent_that_draws_the_same_component_later_is_not_told_what_was
         assert (await asked(copy, "read_actions", timeout_s=0))["actions"] == []
 
 
-async def test_a_button_of_a_list_says_which_item_it_stands_for(daemon: Cli) -> None:
+async def test_a_button_of_a_list_says_which_item_it_means(daemon: Cli) -> None:
     name, pressed = f"s-{uuid4()}", f"b-{uuid4()}"
     components = [
         {"id": "root", "component": "List", "children": {"componentId": pressed, "path": "/rows"}},
@@ -164,7 +164,7 @@ async def test_a_button_of_a_list_says_which_item_it_stands_for(daemon: Cli) -> 
         assert (taken["name"], taken["context"]) == ("chosen", {"name": "b"})
 
 
-async def test_an_action_on_a_surface_that_it_was_not_told_of_is_a_message_like_any_other(daemon: Cli) -> None:
+async def test_an_action_on_a_surface_it_does_not_know_is_a_message_like_any_other(daemon: Cli) -> None:
     """Nobody acts for a person on what that client cannot have shown."""
     name, pressed = f"s-{uuid4()}", f"b-{uuid4()}"
     button = {"id": pressed, "type": "Button", "props": {"label": "Again"}}
@@ -192,7 +192,7 @@ async def test_what_its_own_run_draws_comes_in_order_and_an_action_goes_to_that_
         assert said[-1] == acting("onClick", componentId="c3")
 
 
-async def test_what_a_person_typed_as_a_secret_is_not_told(daemon: Cli) -> None:
+async def test_what_a_person_typed_as_a_secret_is_not_reported(daemon: Cli) -> None:
     name = f"s-{uuid4()}"
     field = {"id": "root", "component": "TextField", "label": "Key", "value": {"path": "/key"}, "variant": "obscured"}
     async with at(daemon) as client, session_of(daemon) as agent:

@@ -108,7 +108,7 @@ async def test_a_gateway_that_takes_nothing_but_the_documents_frame_is_asked_wit
         assert text_of(await say(link, "hello")) == "you said hello"
 
 
-async def test_a_refusal_in_plain_words_is_told_and_not_tried_without_end(tmp_path: Path) -> None:
+async def test_a_refusal_in_plain_words_is_reported_and_not_tried_without_end(tmp_path: Path) -> None:
     async with document_gateway(manner=Manner(token="right")) as gateway, studio(tmp_path) as (canvas, journal):
         settings = Settings(gateway_address=gateway.url)
         async with open_upstream_gateway(settings, find_paths(), canvas, journal) as link:
@@ -129,7 +129,7 @@ async def test_a_refusal_in_plain_words_is_told_and_not_tried_without_end(tmp_pa
     "gateway:kind:seq-optional",
 )
 @pytest.mark.parametrize("manner", MANNERS, ids=str)
-async def test_an_answer_and_its_end_are_told_once_however_they_come(tmp_path: Path, manner: Manner) -> None:
+async def test_an_answer_and_its_end_are_reported_once_however_they_come(tmp_path: Path, manner: Manner) -> None:
     async with connected(tmp_path, everything, manner) as (gateway, link, _):
         for number in (1, 2):
             events = await say(link, "go")
@@ -165,7 +165,7 @@ async def test_a_run_that_fails_or_is_stopped_ends_with_the_reason(
 
 
 @pytest.mark.requirement("chat:router:drops-old-seq")
-async def test_what_is_sent_again_with_its_number_is_heard_once(tmp_path: Path) -> None:
+async def test_what_is_sent_again_with_its_number_counts_once(tmp_path: Path) -> None:
     async def repeats(run: Run) -> None:
         for _ in range(2):
             await run.text("once")
@@ -204,7 +204,7 @@ async def test_sessions_are_listed_and_made_in_the_documents_spelling(tmp_path: 
         assert f'"key":"{params["key"]}"' in bytes(made).decode()
 
 
-async def test_what_a_gateway_drew_is_acted_on_in_the_session_whose_run_drew_it(tmp_path: Path) -> None:
+async def test_actions_on_a_gateways_surface_go_to_the_session_of_the_run_that_drew_it(tmp_path: Path) -> None:
     async with connected(tmp_path, everything) as (gateway, link, canvas):
         await say(link, "go", "acp:drew")
         await until(lambda: len(canvas.surfaces()) == 1)
@@ -222,7 +222,7 @@ async def test_only_a_gateway_that_promised_ticks_is_left_without_them(
         assert math.isfinite(link.client()._overdue_at_s()) is is_watched
 
 
-async def test_a_run_goes_on_over_a_lost_connection(tmp_path: Path) -> None:
+async def test_a_run_continues_over_a_lost_connection(tmp_path: Path) -> None:
     again = anyio.Event()
 
     async def breaks_off(run: Run) -> None:
@@ -280,7 +280,7 @@ async def test_a_run_that_never_ends_keeps_nobody_and_not_the_next_one(
         assert answer[-1]["outcome"] == "final"
 
 
-async def test_what_speaks_no_handshake_is_told_as_such(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_what_speaks_no_handshake_is_reported_as_such(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("dragoman.chat.gateway_client.client._HANDSHAKE_WITHIN_S", 0.2)
     async with document_gateway(manner=Manner(challenges=False)) as gateway, studio(tmp_path) as (canvas, journal):
         settings = Settings(gateway_address=gateway.url)
@@ -306,7 +306,7 @@ async def relaying(
 @pytest.mark.parametrize(
     "manner", [Manner(), Manner(text="both", end="both"), Manner(text="kind", end="kind")], ids=str
 )
-async def test_behind_our_gateway_each_client_hears_a_run_once_in_its_own_protocol(
+async def test_behind_our_gateway_each_client_gets_a_run_once_in_its_own_protocol(
     tmp_path: Path, manner: Manner
 ) -> None:
     async with (

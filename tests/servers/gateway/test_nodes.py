@@ -57,7 +57,9 @@ async def test_a_command_reaches_the_node_and_its_answer_the_operator(tmp_path: 
     ("answer", "code"),
     [({"ok": False, "error": {"code": "CANVAS_DISABLED", "message": "off"}}, "CANVAS_DISABLED"), (None, "TIMEOUT")],
 )
-async def test_a_node_that_refuses_or_is_silent_is_told_as_that(tmp_path: Path, answer: Json | None, code: str) -> None:
+async def test_a_node_that_refuses_or_is_silent_is_reported_as_that(
+    tmp_path: Path, answer: Json | None, code: str
+) -> None:
     async with house(tmp_path) as it, a_node(it) as (node, operator, node_id):
         await begun(operator, invoke(node_id, "canvas.present", timeoutMs=5_000 if answer else 20))
         asked = (await node.until(lambda frame: frame.get("event") == "node.invoke.request"))["payload"]
@@ -101,7 +103,7 @@ async def test_nobody_answers_for_a_node_or_acts_as_what_he_is_not(tmp_path: Pat
         assert (await operator.until(lambda frame: frame.get("id") == "invoke"))["payload"]["payload"] == "own"
 
 
-async def test_what_a_node_asks_of_the_agent_is_a_run_and_it_hears_the_session_it_subscribed_to(tmp_path: Path) -> None:
+async def test_what_a_node_asks_of_the_agent_is_a_run_and_it_gets_the_session_it_subscribed_to(tmp_path: Path) -> None:
     async with house(tmp_path) as it, a_node(it) as (node, _, __):
         told = {"sessionKey": "main", "message": "clicked"}
         await node.ask("node.event", {"event": "chat.subscribe", "payloadJSON": json.dumps(told)})

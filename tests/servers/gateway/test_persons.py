@@ -125,6 +125,6 @@ async def test_who_says_which_language_it_reads_is_answered_in_it(
 @pytest.mark.parametrize(
     "name", ["page", " The Page ", "dragoman", "terminal", "person-1:VS Code", "mcp-0123456789abcdef"]
 )
-def test_nobody_is_told_of_under_a_name_of_ours(name: str) -> None:
+def test_nobody_is_reported_under_a_name_of_ours(name: str) -> None:
     assert safe_client_name(name) == f"client {name}"
     assert safe_client_name("the pager") == "the pager"

@@ -66,7 +66,7 @@ async def test_a_chat_is_that_of_the_gateway_behind(tmp_path: Path, monkeypatch:
 
 
 @pytest.mark.requirement("chat:router:diff-to-bridge")
-async def test_a_file_that_an_agent_behind_changed_is_told_to_the_editor_as_a_change(
+async def test_a_file_that_an_agent_behind_changed_is_reported_to_the_editor_as_a_change(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def edits(_: AgentRequest, voice: RunOutput) -> None:
@@ -113,7 +113,7 @@ async def test_a_client_of_the_document_follows_a_run_behind(tmp_path: Path, mon
         assert {row.key for row in behind.conversations.all()} == {"agent:main:acp:a", "agent:main:acp:b"}
 
 
-async def test_a_gateway_behind_that_tells_in_kinds_is_told_once(
+async def test_an_upstream_gateway_that_sends_event_kinds_is_relayed_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     kinds = [
@@ -130,7 +130,9 @@ async def test_a_gateway_behind_that_tells_in_kinds_is_told_once(
         assert client.router.chat == kinds
 
 
-async def test_who_watches_the_sessions_hears_of_those_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_who_watches_the_sessions_sees_those_of_upstream_gateways(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async with (
         relayed(tmp_path, monkeypatch) as (front, behind, _),
         front.member() as watcher,

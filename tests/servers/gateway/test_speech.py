@@ -87,7 +87,7 @@ def test_what_is_said_anew_takes_later_messages_away() -> None:
     assert text_of(read(frames)) == "new"
 
 
-def test_the_whole_text_is_told_now_and_then_and_always_at_the_end() -> None:
+def test_the_whole_text_is_sent_now_and_then_and_always_at_the_end() -> None:
     frames = spoken(*map(said, "abcdefghij"), done(), every_ms=50)
     chats = [frame.payload for frame in frames if frame.event == "chat"]
     deltas = [payload["message"]["content"][0]["text"] for payload in chats if payload["state"] == "delta"]
@@ -120,7 +120,7 @@ def test_a_tool_call_has_one_start_and_one_result_for_every_reader(with_tools: b
         ("whole", None, "whole"),
     ],
 )
-def test_a_tool_that_failed_tells_what_it_wrote_and_what_went_wrong(output: str, error: str | None, told: str) -> None:
+def test_a_tool_that_failed_says_what_it_wrote_and_what_went_wrong(output: str, error: str | None, told: str) -> None:
     result = ToolResult(id="t1", output=output, error=error, **RUN)  # type: ignore[arg-type]
     (ended,) = [it for it in read(spoken(result, done())) if isinstance(it, ToolResult)]
     assert (ended.output, ended.error is None) == (told, error is None)

@@ -90,7 +90,7 @@ async def test_an_action_over_a_lost_connection_is_sent_again_as_the_same_one(tm
     assert len(gateway.sent) == 2
 
 
-async def test_an_action_that_nobody_could_be_told_for_an_hour_is_told_no_more(tmp_path: Path) -> None:
+async def test_an_action_that_could_not_be_delivered_for_an_hour_is_dropped(tmp_path: Path) -> None:
     gateway, clock = Gateway(), VirtualClock()
     async with connected(tmp_path, gateway, clock) as (link, canvas):
         link.disconnect()
@@ -214,7 +214,7 @@ async def test_the_token_goes_to_the_gateway_of_the_settings_and_to_no_other(
 
 
 @pytest.mark.parametrize("address", ["ws://127.0.0.1:99999", f"ws://{'a' * 64}.example", "ws://[::1", "ws://..:1"])
-async def test_an_address_that_cannot_be_is_told_as_such_and_ends_nothing(tmp_path: Path, address: str) -> None:
+async def test_an_impossible_address_is_reported_as_such_and_ends_nothing(tmp_path: Path, address: str) -> None:
     settings = Settings(gateway_address=address, gateway_relay=True)
     async with (
         studio(tmp_path) as (canvas, journal),
@@ -224,7 +224,7 @@ async def test_an_address_that_cannot_be_is_told_as_such_and_ends_nothing(tmp_pa
 
 
 @pytest.mark.parametrize("written", [None, b"\xff\xfe"])
-async def test_a_token_that_cannot_be_read_is_told_to_who_connects_and_a_relay_starts_without(
+async def test_an_unreadable_token_is_reported_to_the_client_and_a_relay_starts_without(
     tmp_path: Path, written: bytes | None
 ) -> None:
     file = tmp_path / "token"
@@ -257,7 +257,7 @@ def every(shape: type[Parameters]) -> set[type[Parameters]]:
     return {shape}.union(*map(every, shape.__subclasses__()))
 
 
-async def test_who_waits_for_an_answer_is_told_when_another_gateway_is_named(tmp_path: Path) -> None:
+async def test_a_caller_that_waits_for_an_answer_learns_when_another_gateway_is_named(tmp_path: Path) -> None:
     gateway = Gateway()
     async with connected(tmp_path, gateway) as (link, _), anyio.create_task_group() as group:
         events = RemoteRun(link.client(), link.router, "main", "hello").events()

@@ -53,7 +53,7 @@ def text_of(ended: Json) -> str:
 
 
 @pytest.mark.parametrize("purpose", ["mcp", "omnish"])
-async def test_tokens_for_other_doors_are_refused_by_the_handshake_and_leave_no_trace(
+async def test_tokens_for_other_endpoints_are_refused_by_the_handshake_and_leave_no_trace(
     victim: Attacked, purpose: str
 ) -> None:
     before = call(victim.paths, "status")["journal_sequence"]
@@ -89,7 +89,7 @@ async def test_a_conversation_that_was_forgotten_is_in_no_list(victim: Attacked)
         assert found["sessions"] == []
 
 
-async def test_who_has_a_conversation_open_is_told_that_it_was_forgotten(victim: Attacked) -> None:
+async def test_a_client_with_an_open_conversation_learns_that_it_was_forgotten(victim: Attacked) -> None:
     key = "agent:main:open"
     async with guest(victim) as watcher, guest(victim) as other:
         await watcher.connect(token(victim))
@@ -116,7 +116,7 @@ async def test_without_a_model_every_tool_is_a_command(victim: Attacked) -> None
         assert offer["description"].startswith("Show the user text, tables")
 
 
-async def test_what_is_drawn_in_the_chat_is_told_with_who_looks(victim: Attacked) -> None:
+async def test_what_is_drawn_in_the_chat_is_reported_with_its_viewers(victim: Attacked) -> None:
     drawing = {"components": [{"id": "hello", "component": "Text", "text": "Hello"}], "surface_id": "greeting"}
     async with guest(victim) as visitor:
         await visitor.connect(token(victim))

@@ -60,7 +60,7 @@ def code_of(answer: dict[str, Any]) -> str:
     return str(answer["error"]["data"]["code"])
 
 
-def test_killed_under_an_open_call_it_is_told_and_the_next_call_works(cli: Cli) -> None:
+def test_killed_during_an_open_call_it_is_reported_and_the_next_call_works(cli: Cli) -> None:
     with raw_client(cli) as client:
         client.initialize()
         first = pid_of(client)
@@ -254,7 +254,7 @@ def write_settings(cli: Cli, text: str) -> None:
     cli.paths.settings_file.write_text(text)
 
 
-def test_where_clients_may_not_start_it_the_client_is_told_what_to_do_and_a_restart_is_waited_for(fresh: Cli) -> None:
+def test_where_clients_may_not_start_it_the_client_learns_what_to_do_and_a_restart_is_waited_for(fresh: Cli) -> None:
     forbid_starting(fresh)
     with raw_client(fresh) as client:
         told = client.answer(client.request("initialize", introduction("2025-11-25")))
@@ -292,7 +292,7 @@ def test_a_client_that_never_reads_or_closes_our_standard_error_is_answered_all_
         assert client.leave() == 0
 
 
-def test_settings_that_cannot_be_read_are_told_to_the_client(fresh: Cli) -> None:
+def test_settings_that_cannot_be_read_are_reported_to_the_client(fresh: Cli) -> None:
     write_settings(fresh, "port = maybe\n")
     with raw_client(fresh) as client:
         told = client.answer(client.request("initialize", introduction("2025-11-25")))
@@ -303,7 +303,7 @@ def test_settings_that_cannot_be_read_are_told_to_the_client(fresh: Cli) -> None
             assert "result" in client.initialize()
 
 
-def test_one_that_ends_every_conversation_is_tried_less_and_less_and_then_told(fresh: Cli) -> None:
+def test_one_that_ends_every_conversation_is_retried_less_and_less_and_then_reported(fresh: Cli) -> None:
     with raw_client(fresh) as client:
         with closing_at_once(fresh.paths) as met:
             told = client.answer(client.request("initialize", introduction("2025-11-25")))
@@ -351,7 +351,7 @@ def test_a_daemon_of_another_version_is_kept_when_busy_and_replaced_when_idle(fr
         other.kill()
 
 
-def test_a_set_of_tools_that_is_none_is_told_to_the_client_and_on_standard_error(cli: Cli) -> None:
+def test_an_unknown_set_of_tools_is_reported_to_the_client_and_on_standard_error(cli: Cli) -> None:
     with raw_client(cli, "--tools", "debug,telepathy") as client:
         told = client.answer(client.request("initialize", introduction("2025-11-25")))
         assert code_of(told) == "unknown_tool_set"

@@ -142,7 +142,7 @@ async def require_the_whole_way(way: str, running: Cli, workspace: Path) -> None
         assert "debug.started" in told
 
 
-async def test_two_agents_in_one_workspace_are_told_apart_by_their_sessions(running: Cli, workspace: Path) -> None:
+async def test_two_agents_in_one_workspace_are_distinguished_by_their_sessions(running: Cli, workspace: Path) -> None:
     async with session_of(running, workspace=str(workspace)) as one, asker_of(running, workspace=str(workspace)) as two:
         await asked(one, "set_breakpoint", file_path="scale.py", line_number=6)
         first = await asked(one, "start_debugging", program="scale.py")

@@ -100,7 +100,7 @@ def test_an_id_that_is_still_open_is_not_given_to_another_request(shown: Serving
         }  # fmt: skip
 
 
-def test_requests_that_stand_by_themselves_may_have_the_same_id(shown: Serving, client: Wire) -> None:
+def test_independent_requests_may_have_the_same_id(shown: Serving, client: Wire) -> None:
     """Two windows of one editor in one folder count from one, each for itself."""
     message, headers = modern_request("tools/call", "wait", arguments={})
     asker = Wire(client.port, client.token)
@@ -120,7 +120,7 @@ def test_calls_of_one_client_run_beside_each_other(shown: Serving, client: Wire)
 
 
 @pytest.mark.parametrize("era", ["handshake", "stateless"])
-def test_a_fault_tells_nothing_of_the_inside_and_a_refusal_says_what_to_do(client: Wire, era: str) -> None:
+def test_a_fault_reveals_nothing_internal_and_a_refusal_says_what_to_do(client: Wire, era: str) -> None:
     def call(name: str) -> Any:
         reply = client.modern("tools/call", name, arguments={}) if era == "stateless" else client.call(name)
         return reply.message["result"]
@@ -150,7 +150,7 @@ def test_a_result_beyond_the_cap_is_refused_and_one_below_it_arrives(client: Wir
     assert call(RESULT_CAP)["error"]["data"]["code"] == "result_too_large"
 
 
-def test_a_caller_over_http_is_not_trusted_and_its_environment_is_no_daemons(shown: Serving, client: Wire) -> None:
+def test_a_caller_over_http_is_not_trusted_and_its_environment_is_not_used(shown: Serving, client: Wire) -> None:
     client.call("large")
     client.modern("tools/call", "large", arguments={})
     with_session, without = shown.callers

@@ -150,7 +150,7 @@ def test_the_calls_of_a_client_that_leaves_end(served: Serving, talking: RawClie
     assert served.cancelled.wait(10)
 
 
-def test_an_end_in_order_is_told_to_open_calls_as_a_restart(cli: Cli) -> None:
+def test_open_calls_learn_of_an_orderly_end_as_a_restart(cli: Cli) -> None:
     with raw_client(cli) as client:
         with serving(cli.paths) as served:
             client.initialize()
@@ -159,7 +159,7 @@ def test_an_end_in_order_is_told_to_open_calls_as_a_restart(cli: Cli) -> None:
         assert client.answer(waiting)["error"]["data"] == {"code": "daemon_restarted"}
 
 
-def test_a_failure_inside_is_told_without_its_inside(talking: RawClient) -> None:
+def test_a_failure_inside_is_reported_without_its_inside(talking: RawClient) -> None:
     result = talking.call("fail")
     assert result["isError"] is True
     assert result["content"][0]["text"].startswith("internal_error: ")
@@ -173,7 +173,7 @@ def test_an_error_has_its_code_in_text_and_in_data(talking: RawClient) -> None:
     assert result["_meta"]["dragoman/error"] == told
 
 
-def test_text_that_is_no_unicode_arrives(talking: RawClient) -> None:
+def test_text_that_is_not_unicode_arrives(talking: RawClient) -> None:
     result = talking.call("odd")
     assert result["content"][0]["text"] == "a\ud800b\0\u2028"
     assert result["structuredContent"] == {"text": "\udcff\n"}

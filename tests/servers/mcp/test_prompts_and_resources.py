@@ -203,7 +203,7 @@ async def test_sessions_of_other_workspaces_are_unknown(tmp_path: Path) -> None:
     ["dragoman://session/debug-1/secrets", "dragoman://session//journal", "dragoman://session/../journal",
      "file:///etc/passwd", "dragoman://session/" + "x" * 5000 + "/journal"],
 )  # fmt: skip
-async def test_an_address_that_is_none_is_refused(tmp_path: Path, uri: str) -> None:
+async def test_an_invalid_address_is_refused(tmp_path: Path, uri: str) -> None:
     async with opened(tmp_path) as bench, reader(bench) as client:
         with pytest.raises(MCPError) as refused:
             await client.read_resource(uri)

@@ -131,14 +131,14 @@ def test_the_environment_is_in_no_file_of_ours(cli: Cli) -> None:
     assert [path for path in files if secret.encode() in path.read_bytes()] == []
 
 
-def test_a_workspace_that_is_none_is_an_error_before_anything_is_started(cli: Cli) -> None:
+def test_an_invalid_workspace_is_an_error_before_anything_is_started(cli: Cli) -> None:
     ended = cli("mcp", "--workspace", "/no/such/folder")
     assert (ended.returncode, ended.stdout) == (1, "")
     assert "The workspace /no/such/folder is not a folder." in ended.stderr
     assert daemons_of(cli.home) == []
 
 
-def test_a_working_folder_that_is_gone_is_no_reason_not_to_serve(running: Cli, tmp_path: Path) -> None:
+def test_a_working_folder_that_is_gone_is_not_a_reason_not_to_serve(running: Cli, tmp_path: Path) -> None:
     gone = tmp_path / "gone"
     gone.mkdir()
     wrapped = ["sh", "-c", f"cd {gone} && rmdir {gone} && exec {' '.join(running.command('mcp'))}"]

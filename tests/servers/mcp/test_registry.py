@@ -111,7 +111,7 @@ async def test_wrong_arguments_never_reach_the_operation(
     assert reason in str(caught.value)
 
 
-async def test_a_tool_that_is_none_is_named_with_those_that_are(tmp_path: Path) -> None:
+async def test_an_unknown_tool_is_named_with_the_known_ones(tmp_path: Path) -> None:
     async with Journal.open(tmp_path) as journal:
         with pytest.raises(DragomanError, match="Available: dragoman_status, search_journal") as caught:
             await build_tool_registry(lambda: STATUS, journal).call("no\x1b[31m", {}, CALLER)

@@ -97,7 +97,9 @@ def test_a_batch_is_taken_apart_and_each_of_it_answered(client: RawClient) -> No
         (b'{"jsonrpc":"2.0","method":7}', -32600),
     ],
 )
-def test_what_is_no_message_is_refused_and_the_conversation_goes_on(client: RawClient, line: bytes, code: int) -> None:
+def test_what_is_not_a_message_is_refused_and_the_conversation_continues(
+    client: RawClient, line: bytes, code: int
+) -> None:
     client.send(line)
     refused = client.answer(None)
     assert refused["error"]["code"] == code
@@ -130,7 +132,7 @@ def test_an_unknown_method_and_an_unknown_tool_are_the_protocols_errors(client: 
     assert "dragoman_status" in error["message"]
 
 
-def test_wrong_arguments_are_told_to_the_model_with_what_is_right(client: RawClient) -> None:
+def test_wrong_arguments_are_reported_to_the_model_with_what_is_right(client: RawClient) -> None:
     result = client.call("search_journal", word="x", limit="many")
     assert result["isError"] is True
     assert "structuredContent" not in result
@@ -140,7 +142,7 @@ def test_wrong_arguments_are_told_to_the_model_with_what_is_right(client: RawCli
     assert result["_meta"]["dragoman/error"]["code"] == "bad_arguments"
 
 
-def test_a_client_hears_errors_in_its_own_language(running: Cli) -> None:
+def test_a_client_gets_errors_in_its_own_language(running: Cli) -> None:
     chinese = Cli(running.home, {**running.environment, "DRAGOMAN_LANG": "zh"})
     with raw_client(chinese) as client:
         client.initialize()

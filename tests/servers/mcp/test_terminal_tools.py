@@ -160,7 +160,7 @@ def test_the_screen_of_a_person_is_as_tmux_has_it(agent: RawClient, person: Pane
     person.wait_for("$")
 
 
-def test_forged_marks_are_no_failure_and_no_command_of_the_person(
+def test_forged_marks_count_neither_as_a_failure_nor_as_a_command_of_the_person(
     agent: RawClient, person: Pane, tmp_path: Path
 ) -> None:
     evil = tmp_path / "evil"

@@ -177,7 +177,7 @@ async def test_of_completions_that_wait_the_newest_counts_and_each_is_answered(t
         assert [it[0] for it in face.completions.asked] == ["g1", "g4"]
 
 
-async def test_completions_that_take_too_long_are_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_completions_that_take_too_long_are_dropped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(omnish_requests, "SUGGESTED_WITHIN_S", 0.05)
     async with standing(tmp_path) as face, face.client() as client:
         assert await client.ask(m.CompletionRequest("s", "git", 3, 1)) == m.CompletionResponse(1, [])

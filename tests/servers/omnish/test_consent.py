@@ -73,7 +73,7 @@ async def test_a_connection_that_takes_the_session_over_inherits_no_open_questio
         assert asker.verdict == "no_answer"
 
 
-async def test_a_question_whose_time_is_over_is_taken_back(tmp_path: Path) -> None:
+async def test_a_question_that_timed_out_is_withdrawn(tmp_path: Path) -> None:
     async with standing(tmp_path) as face, face.client() as client:
         await client.ask(began("s", dragoman__asks="1"))
         asker = Asker(face, within_s=0.05)
@@ -94,7 +94,7 @@ async def test_a_wrapper_that_leaves_or_ends_its_session_can_be_asked_no_more(tm
         await until(lambda: not face.wrappers.can_ask("s"))
 
 
-async def test_a_session_whose_name_is_no_name_of_a_terminal_is_asked_under_both(tmp_path: Path) -> None:
+async def test_a_session_without_a_terminals_name_is_asked_under_both_names(tmp_path: Path) -> None:
     odd = "../../etc"
     async with standing(tmp_path) as face, face.client() as client, anyio.create_task_group() as group:
         await client.ask(began(odd, dragoman__asks="1"))

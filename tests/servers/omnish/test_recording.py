@@ -30,7 +30,7 @@ U64 = (1 << 64) - 1
     "omnish:daemon:takes-events",
     "omnish:daemon:records-commands",
 )
-async def test_every_message_that_tells_something_is_recorded_in_order_and_acknowledged(tmp_path: Path) -> None:
+async def test_every_message_with_content_is_recorded_in_order_and_acknowledged(tmp_path: Path) -> None:
     told = [
         m.SessionStart("s", "parent", 1, {"shell": "zsh"}),
         m.Event("s", 2, m.CommandBoundary("make")),
@@ -215,7 +215,7 @@ def on_the_wire_of(message: object) -> bytes:
     return on_the_wire(encode_frame(OmnishFrame(9, message), BASE_REVISION))
 
 
-async def test_who_reads_nothing_is_let_go_and_the_others_go_on(
+async def test_a_client_that_reads_nothing_is_disconnected_and_the_others_continue(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(omnish_driver, "SENT_WITHIN_S", 0.3)
@@ -239,7 +239,7 @@ async def test_many_connections_have_a_bound_and_the_next_one_is_closed(
         assert await first.ask(began("a")) == m.Ack()
 
 
-async def test_who_says_nothing_is_let_go_and_who_spoke_may_be_silent(
+async def test_a_silent_client_is_disconnected_and_one_that_spoke_may_be_silent(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(server, "FIRST_FRAME_WITHIN_S", 0.2)

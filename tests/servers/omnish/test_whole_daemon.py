@@ -123,7 +123,7 @@ def test_what_an_agent_runs_ends_with_the_daemon_and_what_a_person_runs_does_not
     assert call(cli.paths, "status")["sessions"] == []
 
 
-def test_a_connected_wrapper_is_no_reason_to_ask_before_an_end_and_its_record_is_whole(cli: Cli) -> None:
+def test_a_connected_wrapper_is_not_a_reason_to_ask_before_an_end_and_its_record_is_whole(cli: Cli) -> None:
     """Last in this file: the daemon ends."""
     with Client(cli.paths.omnish_socket) as client:
         client.ask(began("stays"))

@@ -42,7 +42,7 @@ def test_a_body_of_another_shape_is_refused(victim: Attacked) -> None:
         assert (refused.status, refused.json()["error"]["code"]) == (400, "bad_request")
 
 
-def test_a_page_gone_wild_is_told_to_wait_and_the_daemon_goes_on(victim: Attacked) -> None:
+def test_a_page_gone_wild_is_asked_to_wait_and_the_daemon_continues(victim: Attacked) -> None:
     victim.patch("dragoman.servers.web.tool_api:AT_ONCE", 3)
     victim.patch("dragoman.servers.web.tool_api:CALLS_PER_S", 0.001)
     answers = [post(victim, "/api/call", {"tool": "list_sessions"}) for _ in range(5)]
@@ -113,7 +113,7 @@ def test_who_decides_on_a_folder_sees_all_that_decides_what_runs_with_nothing_hi
 
 
 @pytest.mark.usefixtures("own_trusted")
-def test_a_folder_whose_name_hides_something_is_not_trusted_at_the_page(victim: Attacked, tmp_path: Path) -> None:
+def test_a_folder_name_that_hides_something_is_not_trusted_at_the_page(victim: Attacked, tmp_path: Path) -> None:
     folder = tmp_path / "my\u3164project"
     assert refused_start(victim, folder / "app.py")["folder"] == ""
     assert post(victim, "/api/trust", {"folder": str(folder)}).status == 404
@@ -135,7 +135,7 @@ def test_a_folder_that_another_took_the_place_of_since_it_was_shown_is_not_trust
     assert not trusted & {str(folder), str(other)}
 
 
-def test_waits_are_ended_by_a_persons_wish(victim: Attacked) -> None:
+def test_a_person_can_end_waits(victim: Attacked) -> None:
     assert post(victim, "/api/debug/stop-waiting", {}).json() == {"count": 0}
 
 

@@ -69,7 +69,7 @@ def test_what_is_there_is_listed_without_what_is_drawn(victim: Attacked, drawn: 
 
 
 @pytest.mark.anyio
-async def test_all_surfaces_together_are_told_within_a_bound_and_the_newest_whole(
+async def test_all_surfaces_together_are_reported_within_a_bound_and_the_newest_whole(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(canvas_api, "ANSWER_BYTES", 100_000)
@@ -108,7 +108,7 @@ def test_changes_reach_an_open_page_in_their_order(victim: Attacked, drawn: dict
     assert versions == list(range(versions[0], versions[0] + 5))
 
 
-def test_a_person_closes_a_surface_and_the_feed_tells(victim: Attacked, drawn: dict[str, str]) -> None:
+def test_a_person_closes_a_surface_and_the_feed_reports_it(victim: Attacked, drawn: dict[str, str]) -> None:
     with victim.feed() as feed:
         feed.receive_json()
         assert post(victim, "/api/canvas/remove", drawn).json() == {"removed": True}

@@ -55,7 +55,7 @@ def test_what_is_outside_of_the_workspace_never_reaches_the_editor(place: Workpl
 
 
 @pytest.mark.parametrize("decision", ["accepted", "rejected", "closed"])
-def test_what_the_person_decides_about_a_proposal_is_told(place: Workplace, decision: str) -> None:
+def test_what_the_person_decides_about_a_proposal_is_reported(place: Workplace, decision: str) -> None:
     with fake_editor(place, {"diff": lambda _: {"decision": decision, "is_new": True}}) as editor:
         told = place.tool("ide_diff", path="new.py", text="print()\n")
         assert (told["status"], told["is_new"]) == (decision, True)
@@ -73,7 +73,7 @@ def test_a_proposal_that_nobody_decides_is_waited_for_again(place: Workplace) ->
         assert place.tool("ide_diff", path="new.py", text="x")["status"] == "accepted"
 
 
-def test_problems_are_told_within_the_workspace_escaped_and_with_how_many_more(place: Workplace) -> None:
+def test_problems_are_reported_within_the_workspace_escaped_and_with_how_many_more(place: Workplace) -> None:
     here, hidden = str(place.folder / "adding.py"), "/etc/passwd"
     problem = {"line": 2, "column": 1, "severity": "error", "message": "bad\x1b[31m"}
     problems = {"problems": [{"path": here, **problem}, {"path": hidden, **problem}], "more": 7}
@@ -84,7 +84,7 @@ def test_problems_are_told_within_the_workspace_escaped_and_with_how_many_more(p
     assert "\x1b" not in told["problems"][0]["message"]
 
 
-def test_a_selection_is_told_without_secrets_and_not_at_all_outside(place: Workplace) -> None:
+def test_a_selection_is_reported_without_secrets_and_not_at_all_outside(place: Workplace) -> None:
     here = {"path": str(place.folder / "adding.py"), "start_line": 1, "end_line": 2}
     secret = "api_key = 'sk-ant-REDACTED'"
     with fake_editor(place, {"selection": lambda _: {**here, "text": secret}}) as editor:
@@ -128,7 +128,7 @@ def test_an_answer_that_makes_no_sense_is_an_error_of_the_editor(place: Workplac
         assert place.tool("ide_open_files")["code"] == "bad_editor_answer"
 
 
-def test_an_editor_that_is_killed_in_the_middle_of_a_question_is_told_at_once(place: Workplace) -> None:
+def test_an_editor_that_is_killed_in_the_middle_of_a_request_is_reported_at_once(place: Workplace) -> None:
     editor: list[FakeEditor] = []
 
     def die(_: Any) -> None:
@@ -179,7 +179,7 @@ def test_no_token_gets_a_socket_only_a_proof_does(place: Workplace, path: str, p
     "first",
     [b"", b"no json", b"[]", b'{"method": "hello"}', b'{"method": "x", "params": {}}', b'{"id": "x"}', b"[" * 50_000],
 )
-def test_what_does_not_say_who_it_is_gets_the_door(place: Workplace, first: bytes) -> None:
+def test_a_peer_that_does_not_identify_itself_is_disconnected(place: Workplace, first: bytes) -> None:
     daemon = place.daemon
     with proved(place) as wire:
         wire.send(first)
@@ -187,7 +187,7 @@ def test_what_does_not_say_who_it_is_gets_the_door(place: Workplace, first: byte
     daemon.assert_serves()
 
 
-def test_one_that_says_nothing_gets_the_door(place: Workplace) -> None:
+def test_a_silent_peer_is_disconnected(place: Workplace) -> None:
     daemon = place.daemon
     daemon.patch("dragoman.servers.web.editor_api:HELLO_WITHIN_S", 0.1)
     with proved(place) as wire:

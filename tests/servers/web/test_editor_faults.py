@@ -35,7 +35,7 @@ def _has_none(place: Workplace) -> bool:
     return bool(place.tool("ide_diff", path="x.py", text="", timeout_s=0.1).get("code") == "no_editor")
 
 
-def test_one_that_stops_reading_gets_the_door_and_what_waits_for_it_is_bounded(place: Workplace) -> None:
+def test_one_that_stops_reading_is_disconnected_and_its_queue_is_bounded(place: Workplace) -> None:
     place.daemon.patch("dragoman.io.net.http_server:TAKEN_WITHIN_S", 0.3)
     before = place.daemon.process.memory_info().rss
     with _wire(place, receive_buffer=4096):

@@ -52,7 +52,7 @@ def test_an_editor_connects_the_daemon_with_a_token_that_is_kept_nowhere(place: 
     assert not [path for path in home.rglob("*") if path.is_file() and TOKEN.encode() in path.read_bytes()]
 
 
-def test_a_wrong_token_and_an_address_that_is_none_are_said_to_be_so(place: Workplace) -> None:
+def test_a_wrong_token_and_an_invalid_address_are_reported_as_such(place: Workplace) -> None:
     with _gateway() as gateway, fake_editor(place, {}) as editor:
         refused = _call(editor, "gateway.connect", address=gateway.url, token="another")
         assert refused["state"] != "connected"

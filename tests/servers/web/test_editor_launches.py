@@ -115,7 +115,7 @@ def test_what_the_adapter_says_of_a_breakpoint_later_is_known_by_the_same_number
     place.tool("remove_breakpoint", clear_all=True)
 
 
-def test_a_refusal_a_failure_and_an_editor_that_leaves_are_told_apart(place: Workplace) -> None:
+def test_a_refusal_a_failure_and_an_editor_that_leaves_are_distinguished(place: Workplace) -> None:
     def refuse(code: str) -> Json:
         raise Refusal(code)
 
@@ -182,7 +182,7 @@ def test_an_agent_that_stops_it_while_the_person_is_asked_withdraws_the_question
     assert not [it for it in place.tool("list_sessions")["sessions"] if it["state"] != "Terminated"]
 
 
-def test_a_program_that_is_over_before_it_is_lent_is_told_with_what_it_printed(place: Workplace) -> None:
+def test_a_program_that_is_over_before_it_is_lent_is_reported_with_what_it_printed(place: Workplace) -> None:
     class Short(Delegate):
         def lend(self, start: str, number: int) -> None:
             offered = {"session": "s1", "name": "Script", "type": "plain-script", "folder": str(place.folder)}

@@ -207,13 +207,13 @@ async def traces() -> tuple[int, int]:
     return status["journal_sequence"], len(psutil.Process().children(recursive=True))
 
 
-async def test_every_door_refuses_every_foreign_host(running: RunningDaemon) -> None:
+async def test_every_endpoint_refuses_every_foreign_host(running: RunningDaemon) -> None:
     port = running.state.port
     for door in doors():
         assert await statuses(port, host_requests(door, port)) == {421}, door
 
 
-async def test_every_door_refuses_every_foreign_origin(running: RunningDaemon) -> None:
+async def test_every_endpoint_refuses_every_foreign_origin(running: RunningDaemon) -> None:
     port = running.state.port
     for door in doors():
         found = await statuses(port, origin_requests(door, port))
@@ -221,7 +221,7 @@ async def test_every_door_refuses_every_foreign_origin(running: RunningDaemon) -
         assert set() < found <= ({400, 403} if door.upgrade else {403}), door
 
 
-async def test_every_private_door_refuses_every_wrong_token_and_leaves_no_trace(running: RunningDaemon) -> None:
+async def test_every_private_endpoint_refuses_every_wrong_token_and_leaves_no_trace(running: RunningDaemon) -> None:
     port = running.state.port
     before = await traces()
     for door in doors():
@@ -230,7 +230,7 @@ async def test_every_private_door_refuses_every_wrong_token_and_leaves_no_trace(
     assert await traces() == before
 
 
-async def test_the_right_caller_passes_every_door(running: RunningDaemon) -> None:
+async def test_the_right_caller_passes_every_endpoint(running: RunningDaemon) -> None:
     port = running.state.port
     for door in doors():
         for headers in honest(door, port):
@@ -257,7 +257,7 @@ async def test_no_answer_ever_invites_other_origins_or_sets_a_cookie(running: Ru
             assert not [name for name in headers if name.startswith("access-control") or name == "set-cookie"], door
 
 
-async def test_a_refusal_tells_a_stranger_nothing(running: RunningDaemon) -> None:
+async def test_a_refusal_reveals_nothing(running: RunningDaemon) -> None:
     port = running.state.port
     host = ("Host", f"127.0.0.1:{port}")
     inside = await answer(port, Ask("/api/status", headers=[host]))

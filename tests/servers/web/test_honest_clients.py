@@ -55,7 +55,7 @@ def test_head_has_the_headers_of_get_and_no_body(victim: Attacked) -> None:
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "OPTIONS", "PATCH", "TRACE", "PROPFIND"])
-def test_another_method_is_told_which_ones_there_are(victim: Attacked, method: str) -> None:
+def test_another_method_is_refused_with_the_allowed_ones(victim: Attacked, method: str) -> None:
     answer = ask(victim.port, Ask("/health", method, [victim.host]))
     assert (answer.status, answer.json()["error"]["code"]) == (405, "wrong_method")
     assert set(answer.headers["allow"].split(", ")) == {"GET", "HEAD"}

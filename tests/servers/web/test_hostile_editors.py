@@ -53,7 +53,7 @@ def memory_mb(place: Workplace) -> float:
 
 
 @pytest.mark.usefixtures("lent")
-def test_one_that_stops_reading_is_let_go_and_costs_nobody_else_anything(place: Workplace) -> None:
+def test_one_that_stops_reading_is_disconnected_and_costs_nobody_else_anything(place: Workplace) -> None:
     before = memory_mb(place)
     with rude(place, receive_buffer=4096) as wire:
         wire.socket.settimeout(0.2)
@@ -83,7 +83,7 @@ def test_half_a_message_is_waited_for_without_harm_and_its_end_is_taken(place: W
     [b"", b"{", b"[]", b'{"id": {}}', b'{"method": 3}', b'{"params": []}', b'"\\ud83d"', b'{"id": 1, "error": "x"}',
      b"[" * 100_000, b'{"method": "' + b"x" * 100 + b'\xff"}'],
 )  # fmt: skip
-def test_what_is_no_message_ends_that_connection_alone(place: Workplace, said: bytes) -> None:
+def test_what_is_not_a_message_ends_that_connection_alone(place: Workplace, said: bytes) -> None:
     with rude(place) as wire:
         wire.send(said)
         assert wire.close_code() in {4400, 1007}

@@ -66,7 +66,7 @@ def test_a_body_is_taken_up_to_its_cap_and_not_a_byte_further(victim: Attacked, 
         assert answer.status not in (0, 413)
 
 
-def test_a_declared_length_is_no_reason_to_set_memory_aside(victim: Attacked) -> None:
+def test_a_declared_length_is_not_a_reason_to_set_memory_aside(victim: Attacked) -> None:
     head = (head_of(victim) + f"Content-Length: {1 << 40}\r\n\r\n").encode()
     with socket.create_connection(("127.0.0.1", victim.port), 10) as connection:
         connection.sendall(head + b"x" * (BODY_CAP + 1))
@@ -211,7 +211,7 @@ def test_an_odd_path_is_not_an_address_of_ours(victim: Attacked, path: str) -> N
 
 
 @pytest.mark.parametrize("value", ["x", "-1", "1.5", "9" * 19, "9" * 5000, "٣", "1e3", "0x10", "\0", "NaN", "1_000"])
-def test_a_number_that_is_none_is_a_bad_request(victim: Attacked, value: str) -> None:
+def test_an_invalid_number_is_a_bad_request(victim: Attacked, value: str) -> None:
     for name in ("after", "limit"):
         answer = victim.ask_page(f"/api/events?{name}={quote(value)}")
         assert code_of(answer) == (400, "bad_request")

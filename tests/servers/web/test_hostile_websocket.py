@@ -95,7 +95,7 @@ def test_a_broken_frame_is_closed_with_its_code(feed: WebSocket, data: bytes, co
     assert feed.close_code() == code
 
 
-def test_a_flood_of_pings_whose_pongs_nobody_reads_is_held_back(victim: Attacked, feed: WebSocket) -> None:
+def test_a_flood_of_pings_is_held_back_if_nobody_reads_the_pongs(victim: Attacked, feed: WebSocket) -> None:
     """Each ping may have 125 bytes, and so has each pong that we would have to keep."""
     before = victim.resident()
     feed.socket.settimeout(0.5)

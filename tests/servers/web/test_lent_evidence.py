@@ -136,7 +136,7 @@ def at(line: int) -> dict[str, Any]:
     return {"file_path": "looping.py", "line_number": line}
 
 
-def test_a_trace_goes_on_from_where_it_stands_and_the_run_ends_at_the_persons_own_stop(
+def test_a_trace_continues_from_where_it_stopped_and_the_run_ends_at_the_persons_own_stop(
     place: Workplace, lent: str
 ) -> None:
     told = place.tool("trace", session_id=lent, points=[{**at(IN_LOOP), "expressions": ["total", "value"]}])

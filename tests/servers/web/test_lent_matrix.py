@@ -92,7 +92,7 @@ def adding(place: Workplace) -> Iterator[Adding]:
 AT_4: Json = {"file_path": "adding.py", "line_number": 4}
 
 
-def test_a_trace_goes_on_from_where_it_stands_and_reads_every_hit(place: Workplace, adding: Adding) -> None:
+def test_a_trace_continues_from_where_it_stopped_and_reads_every_hit(place: Workplace, adding: Adding) -> None:
     session = stopped(place, adding)
     told = place.tool("trace", session_id=session, points=[{**AT_4, "expressions": ["total", "value"]}])
     assert [row["values"] for row in told["rows"]] == [
@@ -101,7 +101,7 @@ def test_a_trace_goes_on_from_where_it_stands_and_reads_every_hit(place: Workpla
     assert told["ended"]["exit_code"] == 0
 
 
-def test_a_claim_is_checked_and_the_program_stands_where_it_breaks(place: Workplace, adding: Adding) -> None:
+def test_a_claim_is_checked_and_the_program_stops_where_it_breaks(place: Workplace, adding: Adding) -> None:
     session = stopped(place, adding)
     told = place.tool("check", session_id=session, claim="total < 3", stop=True, **AT_4)
     assert (told["verdict"], told["hits"]) == ("broken", 3), told
@@ -115,7 +115,7 @@ def test_a_change_is_found_by_steps(place: Workplace, adding: Adding) -> None:
     assert (told["verdict"], told["by"], told["old"], told["new"]) == ("changed", "steps", "0", "1"), told
 
 
-def test_an_exception_that_it_stands_at_is_explained(place: Workplace, adding: Adding) -> None:
+def test_an_exception_that_it_stopped_at_is_explained(place: Workplace, adding: Adding) -> None:
     stops = [{"reason": "exception", "threadId": 1, "allThreadsStopped": True, "text": "too much"}]
     adding.offer(place, stops=stops, capabilities={"supportsExceptionInfoRequest": True})
     session = eventually(lambda: next((it["session_id"] for it in live(place) if it["state"] == "Stopped"), ""))

@@ -28,7 +28,7 @@ def program(place: Workplace) -> Iterator[Program]:
     eventually(lambda: not live(place), every_s=0.02)
 
 
-def test_a_session_that_stands_is_taken_as_it_is_and_looked_at(place: Workplace, program: Program) -> None:
+def test_a_stopped_session_is_taken_as_it_is_and_inspected(place: Workplace, program: Program) -> None:
     session = stopped(place, program)
     assert [(it["session_id"], it["name"]) for it in live(place)] == [(session, "Mine")]
     assert place.tool("evaluate_expression", expression="total")["result"] == "0"
@@ -46,7 +46,7 @@ def test_an_agent_steps_it_and_nothing_else_reaches_the_debugger(place: Workplac
     assert not {"disconnect", "terminate", "initialize", "attach", "configurationDone"} & set(program.commands)
 
 
-def test_what_the_person_does_is_told_as_the_persons(place: Workplace, program: Program) -> None:
+def test_what_the_person_does_is_reported_as_the_persons_action(place: Workplace, program: Program) -> None:
     session = stopped(place, program)
     program.event("continued", threadId=1, allThreadsContinued=True)
     program.stop_at(11)
@@ -112,7 +112,7 @@ def test_it_does_not_end_with_the_daemon(place: Workplace, program: Program) -> 
     assert ending_sessions(status) == []
 
 
-def test_the_end_is_told(place: Workplace, program: Program) -> None:
+def test_the_end_is_reported(place: Workplace, program: Program) -> None:
     session = stopped(place, program)
     program.event("exited", exitCode=3)
     program.editor.tell("debug.ended", {"session": "s1"})
@@ -171,7 +171,7 @@ def test_a_body_with_any_names_in_it_costs_no_session(place: Workplace, program:
     assert place.tool("evaluate_expression", session_id=session, expression="total")["result"] == "0"
 
 
-def test_an_agent_that_lets_go_says_so_and_the_session_can_be_lent_again(place: Workplace, program: Program) -> None:
+def test_an_agent_that_releases_a_session_says_so_and_it_can_be_lent_again(place: Workplace, program: Program) -> None:
     session = stopped(place, program)
     place.tool("stop_debugging", session_id=session)
     told = eventually(lambda: program.editor.told, every_s=0.02)
@@ -188,7 +188,7 @@ def test_one_that_the_person_takes_back_says_so_and_can_be_lent_again(place: Wor
     assert stopped(place, program) != session
 
 
-def test_threads_that_stand_by_themselves_are_all_told_with_the_offer(place: Workplace, program: Program) -> None:
+def test_threads_that_all_stopped_are_reported_with_the_offer(place: Workplace, program: Program) -> None:
     stops = [{"reason": "breakpoint", "threadId": thread, "allThreadsStopped": False} for thread in (1, 2)]
     program.offer(place, stops=stops)
     eventually(lambda: [it.get("thread_id") for it in live(place)] == [2], every_s=0.02)
@@ -202,7 +202,7 @@ def told_own(program: Program, *marks: Json, session: str = "s1") -> Json:
     return program.editor.call("debug.own", {"session": session, "breakpoints": list(marks)})
 
 
-def test_the_persons_own_breakpoints_stand_in_the_list_as_theirs_and_nobody_sets_them_again(
+def test_the_persons_own_breakpoints_are_in_the_list_as_theirs_and_nobody_sets_them_again(
     place: Workplace, program: Program
 ) -> None:
     session = stopped(place, program)
@@ -237,14 +237,14 @@ def test_what_the_person_does_to_an_agents_leaves_their_own_at_that_line_alone(
     assert [it["line"] for it in place.tool("get_breakpoints")["breakpoints"]] == [5]
 
 
-def test_breakpoints_that_no_editor_would_tell_of_are_refused(place: Workplace, program: Program) -> None:
+def test_breakpoints_that_no_editor_would_send_are_refused(place: Workplace, program: Program) -> None:
     stopped(place, program)
     assert told_own(program, own(program, 4), session="other")["error"]["code"] == "not_lent"
     for marks in ([{"line": 3}], [{"path": "/a", "line": "x"}], ["text"], [own(program, 3, enabled="yes")]):
         assert told_own(program, *marks)["error"]["code"] == "bad_offer"
 
 
-def test_agents_hear_of_a_session_that_could_be_lent_and_no_longer_when_it_is(
+def test_agents_learn_of_a_session_that_could_be_lent_and_no_longer_when_it_is(
     place: Workplace, program: Program
 ) -> None:
     here = {"name": "Mine", "folder": str(place.folder)}
@@ -256,7 +256,7 @@ def test_agents_hear_of_a_session_that_could_be_lent_and_no_longer_when_it_is(
     assert place.tool("list_sessions").get("not_lent") is None
 
 
-def test_what_an_editor_told_of_leaves_with_it(place: Workplace) -> None:
+def test_what_an_editor_registered_is_removed_with_it(place: Workplace) -> None:
     with fake_editor(place, {}) as editor:
         editor.call("debug.lendable", {"sessions": [{"name": "Mine", "folder": str(place.folder)}]})
     assert place.tool("list_sessions").get("not_lent") is None

@@ -46,7 +46,7 @@ def port_of(cli: Cli) -> int:
         ("/", "evil.example", 421),
     ],
 )
-def test_no_answer_tells_where_it_came_from_nor_stands_in_a_frame_nor_loads_from_elsewhere(
+def test_no_answer_sends_a_referrer_is_framed_or_loads_from_elsewhere(
     cli: Cli, path: str, host: str, status: int
 ) -> None:
     port = port_of(cli)
@@ -152,7 +152,7 @@ def page_source(cli: Cli) -> str:
     return "".join(ask(port, Ask(path, headers=[("Host", host)])).body.decode() for path in paths for host in hosts)
 
 
-def test_at_any_other_name_stands_a_notice_without_script_and_without_login(cli: Cli) -> None:
+def test_any_other_host_name_shows_a_notice_without_script_and_without_login(cli: Cli) -> None:
     for name in ("127.0.0.1", "localhost", "[::1]"):
         answer = ask(port_of(cli), Ask("/", headers=[("Host", f"{name}:{port_of(cli)}")]))
         assert (answer.status, answer.headers["content-type"]) == (200, "text/html; charset=utf-8")
@@ -208,7 +208,7 @@ DECLARED: list[tuple[str, str]] = [
 ]
 
 
-def test_declared_rights_open_no_door(cli: Cli) -> None:
+def test_declared_rights_grant_nothing(cli: Cli) -> None:
     port = port_of(cli)
     weakest = [cli.token("editor"), cli.token("gateway"), "", "null", "undefined"]
     assert {status(port, bearer, *DECLARED) for bearer in weakest} == {401}

@@ -67,7 +67,7 @@ async def test_a_client_without_a_session_is_one_client_from_call_to_call(runnin
     assert running.status()["links"]["mcp"] == before + 2
 
 
-def test_who_gives_no_name_is_one_client_and_who_is_refused_is_none(running: Cli, tmp_path: Path) -> None:
+def test_nameless_callers_are_one_client_and_refused_ones_are_no_client(running: Cli, tmp_path: Path) -> None:
     before = running.status()["links"]["mcp"]
     asking = wire(running, workspace=str(tmp_path))
     for _ in range(3):
@@ -98,7 +98,7 @@ def test_the_workspace_comes_by_query_or_by_header_else_it_is_the_daemons(runnin
 
 
 @pytest.mark.parametrize("workspace", ["relative", "/no/such/folder", "/etc/passwd", "/a\0b", "/" + "x" * 5000])
-def test_a_workspace_that_is_no_folder_is_refused_in_both_eras(running: Cli, workspace: str) -> None:
+def test_a_workspace_that_is_not_a_folder_is_refused_in_both_eras(running: Cli, workspace: str) -> None:
     asking = wire(running, workspace=workspace)
     for reply in (asking.initialize(), asking.modern("tools/list")):
         assert (reply.status, reply.code, reply.message["id"]) == (400, "no_such_folder", 1)
@@ -119,7 +119,7 @@ async def test_a_query_fixes_the_list_of_tools(running: Cli) -> None:
     assert names == ["dragoman_status", "search_journal"]
 
 
-def test_a_set_of_tools_that_is_none_is_refused_with_those_there_are(running: Cli) -> None:
+def test_an_unknown_set_of_tools_is_refused_with_the_known_ones(running: Cli) -> None:
     asking = wire(running, tools="debug,telepathy")
     for reply in (asking.initialize(), asking.modern("tools/list")):
         assert (reply.status, reply.code) == (400, "unknown_tool_set")
@@ -167,7 +167,7 @@ def test_without_a_session_only_initialize_is_answered(running: Cli) -> None:
     assert client.ask("GET", MCP_Protocol_Version="2026-07-28").status == 405
 
 
-def test_a_client_that_cannot_take_a_stream_is_told_and_leaves_no_session(running: Cli) -> None:
+def test_a_client_that_cannot_take_a_stream_gets_an_error_and_leaves_no_session(running: Cli) -> None:
     before = running.status()["links"]["mcp"]
     refused = wire(running).post("initialize", introduction(HANDSHAKE), Accept="application/json")
     assert refused.status == 406

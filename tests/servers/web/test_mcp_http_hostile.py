@@ -66,7 +66,7 @@ BODIES: dict[str, tuple[bytes, int]] = {
 
 @pytest.mark.parametrize("body", BODIES)
 @pytest.mark.parametrize("era", ["handshake", "stateless"])
-def test_a_body_that_is_no_message_is_refused_and_costs_little(
+def test_a_body_that_is_not_a_message_is_refused_and_costs_little(
     victim: Attacked, client: Wire, body: str, era: str
 ) -> None:
     data, status = BODIES[body]
@@ -113,7 +113,7 @@ def test_a_call_to_nobody_and_a_fault_in_a_tool_are_errors_of_the_protocol(clien
 FOREIGN = {"Host": ("evil.example", 421), "Origin": ("http://localhost:3000", 403)}
 
 
-def test_behind_our_own_guard_stands_the_sdks_with_the_exact_names(tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_behind_our_own_guard_is_the_sdks_with_the_exact_names(tmp_path_factory: pytest.TempPathFactory) -> None:
     """Ours is switched off: what the SDK is told by itself would let `http://localhost:3000` in."""
     with attacked(tmp_path_factory.mktemp("unguarded")) as daemon:
         daemon.switch_off("dragoman.servers.web.guard:judge", None)
@@ -229,7 +229,7 @@ def test_who_is_one_too_many_takes_the_place_of_the_one_that_was_silent_longest(
             assert late.call("dragoman_status").status == 200
 
 
-def test_when_all_are_busy_the_next_is_told_to_come_later(left_by_all: Attacked) -> None:
+def test_when_all_are_busy_the_next_is_asked_to_come_later(left_by_all: Attacked) -> None:
     with ExitStack() as stack:
         busy = [Wire(left_by_all.port, token(left_by_all)) for _ in range(2)]
         for client in busy:
@@ -242,7 +242,7 @@ def test_when_all_are_busy_the_next_is_told_to_come_later(left_by_all: Attacked)
                 assert (busy[0].call("dragoman_status").status, links(left_by_all)) == (503, 2)
 
 
-def test_who_asks_and_does_not_read_is_let_go_and_holds_little(victim: Attacked, client: Wire) -> None:
+def test_a_caller_that_does_not_read_is_disconnected_and_holds_little(victim: Attacked, client: Wire) -> None:
     victim.append(100, size=50_000)
     assert client.call("search_journal", words="test.told told", limit=1).status == 200
     before = victim.resident()

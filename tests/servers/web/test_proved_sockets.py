@@ -92,7 +92,7 @@ def test_nothing_is_proved_to_who_dialled_elsewhere_or_has_no_key(
 @pytest.mark.parametrize(
     "said", [b"", b"{}", b"hello", b"x" * 100_000, b'{"method":"GET","path":"/api/status","id":1}']
 )
-def test_who_does_not_begin_with_a_proof_is_told_nothing(victim: Attacked, said: bytes) -> None:
+def test_a_client_that_does_not_begin_with_a_proof_learns_nothing(victim: Attacked, said: bytes) -> None:
     for path in (*PATHS, "/link/editor"):
         assert unproved(victim, said, said, path=path) == ([], 4403)
 
@@ -151,7 +151,7 @@ def test_what_a_request_does_wrong_is_its_own_affair(page: Calls) -> None:
 
 
 @pytest.mark.parametrize("said", ["hello", [], {"id": "one"}, {"id": 1, "is_admin": True}])
-def test_what_is_no_request_ends_the_socket(page: Calls, said: Any) -> None:
+def test_what_is_not_a_request_ends_the_socket(page: Calls, said: Any) -> None:
     page.send(said)
     assert page.close_code() == 4400
 

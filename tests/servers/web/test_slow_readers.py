@@ -80,7 +80,7 @@ def impatient(victim: Attacked) -> Attacked:
     return victim
 
 
-def test_a_reader_that_never_reads_again_is_closed_and_let_go(impatient: Attacked) -> None:
+def test_a_reader_that_never_reads_again_is_closed_and_released(impatient: Attacked) -> None:
     stuck, _ = opened(impatient, receive_buffer=4096)
     with stuck:
         assert impatient.connections() == 1
@@ -111,7 +111,7 @@ def test_an_answer_that_nobody_takes_does_not_hold_its_connection_for_ever(impat
     impatient.assert_serves()
 
 
-def test_large_events_are_told_in_small_messages(victim: Attacked) -> None:
+def test_large_events_are_reported_in_small_messages(victim: Attacked) -> None:
     feed, start = opened(victim)
     with feed:
         last = victim.append(40, size=60_000)

@@ -75,7 +75,7 @@ def half_a_body(victim: Attacked) -> bytes:
     return Ask("/mcp", "POST", head).encode()
 
 
-def test_a_slow_body_is_told_so(impatient: Attacked) -> None:
+def test_a_slow_body_is_answered_with_a_timeout(impatient: Attacked) -> None:
     with connect(impatient, half_a_body(impatient) + b"half") as connection:
         answer = read_answer(connection)
         assert (answer.status, answer.json()["error"]["code"]) == (408, "body_too_slow")

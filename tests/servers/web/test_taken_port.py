@@ -92,7 +92,7 @@ def opens(proof: Proof, path: str = "/link/feed") -> bool:
 @pytest.mark.parametrize(
     ("ends", "answer"), [(goes_down, lies), (is_killed, reflects), (is_killed, says_that_all_is_well)]
 )
-def test_a_tab_tells_whoever_took_the_port_nothing_that_opens_a_daemon(
+def test_a_tab_sends_another_server_on_the_port_nothing_that_opens_a_daemon(
     cli: Cli, page: Page, port: int, ends: Callable[[Cli], None], answer: Answer
 ) -> None:
     session = log_in(cli, page)

@@ -55,7 +55,7 @@ def post(place: Workplace, body: Any, *, language: str = "en") -> Answer:
     return place.daemon.ask_page("/api/terminals/ask", "POST", body, language=language)
 
 
-def test_a_watcher_is_given_the_size_then_what_stands_there_then_what_comes(place: Workplace) -> None:
+def test_a_watcher_gets_the_size_then_the_screen_then_what_comes(place: Workplace) -> None:
     with watch(place, terminal(place)) as watcher:
         begin = watcher.receive_json()
         assert (begin["type"], begin["missed"]) == ("begin", 0)
@@ -98,7 +98,7 @@ def test_a_page_that_draws_nothing_is_given_the_screen_anew_with_what_it_missed(
         assert b"last" in shown_until(watcher, b"last")
 
 
-def test_a_terminal_that_nobody_knows_is_told_by_the_close(place: Workplace) -> None:
+def test_a_close_reports_an_unknown_terminal(place: Workplace) -> None:
     with watch(place, "no such") as watcher:
         assert watcher.close_code() == 4404
 
@@ -142,7 +142,7 @@ def test_a_question_of_another_shape_is_refused(place: Workplace, body: object, 
     assert post(place, body).status == status
 
 
-def test_questions_beyond_the_bound_are_told_to_wait(place: Workplace) -> None:
+def test_questions_beyond_the_bound_are_asked_to_wait(place: Workplace) -> None:
     place.daemon.patch("dragoman.servers.web.terminal_api:QUESTIONS_AT_ONCE", 0)
     assert post(place, {"query": "why?"}).status == 429
     place.daemon.patch("dragoman.servers.web.terminal_api:QUESTIONS_AT_ONCE", 4)

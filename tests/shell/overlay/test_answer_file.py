@@ -29,7 +29,7 @@ from tests.daemons import code_of
         ("why", "why", None),
     ],
 )
-def test_where_an_answer_goes_is_told_at_the_end(typed: str, question: str, target: AnswerFile | None) -> None:
+def test_where_an_answer_goes_is_reported_at_the_end(typed: str, question: str, target: AnswerFile | None) -> None:
     assert split_redirection(typed) == (question, target)
 
 
@@ -82,7 +82,7 @@ def test_a_shorter_answer_replaces_all_of_a_longer_one(tmp_path: Path) -> None:
     assert (tmp_path / "x").read_text() == "short\n"
 
 
-def test_a_shell_that_has_not_told_its_folder_gets_a_reason() -> None:
+def test_a_shell_that_has_not_reported_its_folder_gets_a_reason() -> None:
     assert code_of(lambda: save_answer("a", AnswerFile("x", False), None)) == "unknown_folder"
 
 

@@ -60,7 +60,7 @@ def test_a_prompt_that_is_drawn_over_hides_the_line() -> None:
     assert strip.line() is None
 
 
-def test_what_stands_on_the_right_before_the_first_key_is_the_prompts() -> None:
+def test_what_is_on_the_right_before_the_first_key_is_the_prompts() -> None:
     strip = drawn(b"\x1b[10Cright\x1b[15D")
     assert strip.line() is None
     strip.before_key()

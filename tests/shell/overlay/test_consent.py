@@ -59,7 +59,7 @@ def test_a_key_typed_before_it_could_be_read_goes_to_the_shell_and_grants_nothin
     assert verdicts(desk.overlay) == []
 
 
-def test_a_key_that_is_read_late_because_we_stood_still_grants_nothing() -> None:
+def test_a_key_that_is_read_late_because_we_stalled_grants_nothing() -> None:
     desk = Desk()
     desk.shown()
     desk.now_s += READING_S * 4  # the wrapper was not scheduled: the key may be older than the question
@@ -80,7 +80,7 @@ def test_a_key_that_is_read_late_because_we_stood_still_grants_nothing() -> None
         *([b"\x1b[M", b"y"], [b"\x1b[M", b" ", b"y"], [b"\x1b[M!", b"Y"]),
     ],
 )
-def test_what_the_terminal_answers_a_program_in_pieces_is_no_key(pieces: list[bytes]) -> None:
+def test_what_the_terminal_answers_a_program_in_pieces_is_not_a_key(pieces: list[bytes]) -> None:
     desk = Desk()
     desk.shown()
     desk.wait(READING_S)
@@ -153,7 +153,7 @@ def test_while_a_command_runs_it_waits_and_after_a_minute_it_is_not_answered() -
     assert b"make" not in desk.wait(HANDS_OFF_S)
 
 
-def test_a_prompt_that_anybody_could_have_printed_is_none() -> None:
+def test_what_anybody_could_have_printed_is_not_a_prompt() -> None:
     desk = Desk(verified=False)
     desk.hear(wanted("make"))
     assert verdicts(desk.overlay) == ["cannot"]
@@ -198,7 +198,7 @@ def test_a_command_that_does_not_fit_is_not_offered_before_the_window_is_larger(
     assert verdicts(desk.overlay) == []
 
 
-def test_a_request_without_a_name_is_told_as_from_somebody_unknown() -> None:
+def test_a_request_without_a_name_is_reported_as_from_somebody_unknown() -> None:
     consent = ConsentPrompt()
     consent.ask(Request("r", "s", "ls", AllSessions()), 0)
     assert consent.rows(60, 10)[0].text == "? wants to run here:"

@@ -13,7 +13,7 @@ from dragoman.shell.settings import ShellSettings
     [(None, False), (0, False), (1, True), (127, True), (130, False), (139, True)]
     + [(stopped, False) for stopped in (147, 148, 149, 150)],
 )
-def test_a_failure_is_explained_and_what_a_key_or_the_terminal_stopped_is_none(
+def test_a_failure_is_explained_and_what_a_key_or_the_terminal_stopped_is_not(
     exit_code: int | None, is_due: bool
 ) -> None:
     explanation = FailureExplanation(ShellSettings(explain_failures=True), "t1")

@@ -63,7 +63,7 @@ def test_an_extended_keyboards_keys_are_the_same_keys(sent: bytes, name: str) ->
         b"\x1b[?1u",
     ],
 )
-def test_what_a_terminal_answers_is_no_key(reply: bytes) -> None:
+def test_what_a_terminal_answers_is_not_a_key(reply: bytes) -> None:
     assert names(reply) == ["reply"]
 
 

@@ -70,7 +70,7 @@ def test_without_a_nonce_of_our_own_nothing_is_verified() -> None:
     assert not CommandTracker("").verified(PromptStarted(nonce=""))
 
 
-def test_an_empty_line_and_a_repeated_prompt_are_no_command() -> None:
+def test_an_empty_line_and_a_repeated_prompt_are_not_commands() -> None:
     prompt = [CommandFinished(nonce=NONCE), PromptStarted(nonce=NONCE), InputStarted(nonce=NONCE)]
     steps = told(CommandTracker(NONCE), *prompt, *prompt)
     assert [type(step) for step in steps] == [InputBegan, LineAbandoned, InputBegan]

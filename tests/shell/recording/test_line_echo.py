@@ -17,19 +17,19 @@ CORRECTED = [
 
 
 @pytest.mark.parametrize("echo", CORRECTED)
-def test_a_corrected_line_with_a_secret_is_told_as_it_was_run(echo: str) -> None:
+def test_a_corrected_line_with_a_secret_is_reported_as_it_was_run(echo: str) -> None:
     line = f"export T={KEY}"
     assert recordable_echo(echo.encode() + b"\r\n", line) == line.encode() + b"\r\n"
 
 
 @pytest.mark.parametrize("echo", CORRECTED)
-def test_where_it_was_not_run_or_is_not_known_nothing_is_told(echo: str) -> None:
+def test_where_it_was_not_run_or_is_not_known_nothing_is_reported(echo: str) -> None:
     assert recordable_echo(echo.encode() + b"^C\r\n", None) == b"\r\n"
     assert recordable_echo(echo.encode() + b"\r\n", "") == b"\r\n"
 
 
 @pytest.mark.parametrize("echo", [b"lx\b\x1b[Ks -l\r\n", b"export T=" + KEY.encode() + b"\r\n", b"\x1b[1mls\x1b[m\r\n"])
-def test_every_other_echo_is_told_as_it_was(echo: bytes) -> None:
+def test_every_other_echo_is_reported_as_it_was(echo: bytes) -> None:
     assert recordable_echo(echo, echo.decode().strip()) == echo
 
 

@@ -32,7 +32,7 @@ def outbox(limit: int = 100) -> RecordingOutbox:
     return RecordingOutbox(gap=lambda lost: ("gap", lost), resume=lambda at: ("resume", at), limit=limit)
 
 
-def test_a_connection_begins_with_where_it_goes_on() -> None:
+def test_a_connection_begins_with_where_it_resumes() -> None:
     box = outbox()
     box.add_output("one", 30)
     peer = Peer(box)

@@ -75,7 +75,7 @@ def _short(message: object) -> object:
     return ("end", message.exit_code)
 
 
-def test_a_command_is_told_in_the_order_of_the_stream() -> None:
+def test_a_command_is_reported_in_the_order_of_the_stream() -> None:
     shell = Shell()
     shell.recording.printed(b"$ ", 1)
     shell.prompt()
@@ -106,7 +106,7 @@ def test_a_line_given_up_stays_where_some_lines_must_not_leave() -> None:
     assert shell.told() == []
 
 
-def test_of_an_ignored_command_nothing_is_told_but_that_there_was_one() -> None:
+def test_of_an_ignored_command_nothing_is_reported_but_that_there_was_one() -> None:
     shell = Shell(ignore_commands=("vault *",))
     shell.prompt()
     shell.run("vault read x", b"hunter2\r\n", 1)
@@ -139,7 +139,7 @@ def test_marks_that_a_program_prints_hide_nothing_of_what_it_prints() -> None:
     assert b"".join(it for it in told[began:ended] if isinstance(it, bytes)) == b"evil " * 5 + b"after"
 
 
-def test_a_paused_recording_tells_when_it_stops_and_goes_on() -> None:
+def test_a_paused_recording_says_when_it_stops_and_continues() -> None:
     shell = Shell()
     shell.recording.printed(b"a", 1)
     shell.recording.pause(True, 1)
@@ -204,7 +204,7 @@ def test_a_line_that_was_typed_ahead_with_a_space_first_stays(pieces: list[bytes
 
 
 @pytest.mark.parametrize("says_its_end", [True, False])
-def test_what_a_wrapper_inside_shows_stays_and_its_command_is_told(says_its_end: bool) -> None:
+def test_what_a_wrapper_inside_shows_stays_and_its_command_is_reported(says_its_end: bool) -> None:
     shell = Shell()
     shell.prompt()
     shell.type(b"nest\r")
@@ -241,7 +241,7 @@ def test_at_a_prompt_no_wrapper_is_inside() -> None:
     assert ("ran", "ls", 0) in shell.told()
 
 
-def test_a_private_shell_tells_its_end_and_nothing_else() -> None:
+def test_a_private_shell_reports_its_end_and_nothing_else() -> None:
     shell = Shell(private=True)
     shell.recording.printed(b"a", 1)
     shell.prompt()
@@ -259,7 +259,7 @@ def test_a_flood_is_cut_into_whole_frames() -> None:
     assert [len(it) for it in shell.told() if isinstance(it, bytes)] == [BATCH, BATCH, 4096]
 
 
-def test_a_watched_text_is_told_once_a_command() -> None:
+def test_a_watched_text_is_reported_once_per_command() -> None:
     shell = Shell(watch_output=("oops",))
     shell.prompt()
     shell.run("one", b"Oops oops OOPS")
@@ -311,7 +311,7 @@ def test_a_watched_text_is_found_once_also_where_it_comes_in_two_pieces() -> Non
     ]
 
 
-def test_ordinary_output_is_no_prompt() -> None:
+def test_ordinary_output_is_not_a_prompt() -> None:
     guess = PromptDetector()
     for line in (b"progress 50%|##   ", b"total: 5", b"x" * 300 + b"$ "):
         guess.printed(b"\n" + line)
@@ -336,7 +336,7 @@ def test_what_was_shown_at_a_prompt_carries_the_time_at_which_it_was() -> None:
     ]  # fmt: skip
 
 
-def test_a_command_is_told_with_the_ends_of_its_output() -> None:
+def test_a_command_is_reported_with_the_ends_of_its_output() -> None:
     shell = Shell()
     shell.prompt()
     shell.run("seq", b"".join(b"\x1b[32m%d\x1b[0m\r\n" % number for number in range(1_000)))

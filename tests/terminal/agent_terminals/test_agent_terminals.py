@@ -107,7 +107,7 @@ async def test_one_is_known_ready_and_recorded_as_any_other(tmp_path: Path) -> N
         assert to_plain_text((await stand.record.output(command.id)).data) == f"/dev/null cat {own.id}\n"
 
 
-async def test_one_whose_shell_ends_is_gone(tmp_path: Path) -> None:
+async def test_a_terminal_ends_with_its_shell(tmp_path: Path) -> None:
     async with standing(tmp_path) as stand:
         own = await stand.opened()
         await own.run("exit 3")
@@ -126,7 +126,7 @@ async def test_one_that_nobody_uses_ends_and_one_that_is_busy_does_not(tmp_path:
         assert stand.own.find(stand.client, busy.id) is busy
 
 
-async def test_one_whose_client_left_ends_with_what_runs_in_it_and_the_record_says_why(tmp_path: Path) -> None:
+async def test_a_terminal_without_its_client_ends_with_what_runs_in_it_and_the_record_says_why(tmp_path: Path) -> None:
     async with standing(tmp_path) as stand:
         own = await stand.opened()
         await own.run("sleep 1000")
@@ -250,7 +250,7 @@ async def test_without_trust_no_shell_starts(tmp_path: Path) -> None:
         ("/bin/bash", "missing", "bad_folder"),
     ],
 )
-async def test_one_that_cannot_be_opened_is_told_and_the_next_can(
+async def test_one_that_cannot_be_opened_is_reported_and_the_next_can(
     tmp_path: Path, shell: str, folder: str, code: str
 ) -> None:
     brief = tmp_path / "brief"  # it is known by then

@@ -28,7 +28,7 @@ def test_a_prompt_is_known(line: str) -> None:
         "dist/app.js ####", "Total: 12 $", "<p>a/b</p>", "[1/5] ====>", "Compiling a/b.c:", "Linking ->",
     ],
 )  # fmt: skip
-def test_ordinary_output_is_no_prompt(line: str) -> None:
+def test_ordinary_output_is_not_a_prompt(line: str) -> None:
     assert not is_prompt(line)
 
 

@@ -99,7 +99,7 @@ async def test_an_answer_draws_on_the_terminals_of_its_scope_alone(record: Recor
     assert await ask(record, "why did make fail?", scope=()) == first
 
 
-async def test_what_changed_since_it_last_worked_is_told(record: Recorded) -> None:
+async def test_what_changed_since_it_last_worked_is_reported(record: Recorded) -> None:
     await record.run("make test", 0)
     await record.run("git pull", 0)
     await record.run("ls -la", 0)
@@ -113,13 +113,13 @@ async def test_what_changed_since_it_last_worked_is_told(record: Recorded) -> No
     assert "It last worked 53 s ago. Since then: `git pull`, `vim src/app.c`, `pip install -U requests`." in answer
 
 
-async def test_a_command_that_worked_elsewhere_is_told_as_such(record: Recorded) -> None:
+async def test_a_command_that_worked_elsewhere_is_reported_as_such(record: Recorded) -> None:
     await record.run("make test", 0, cwd="/home/dev/other")
     await record.run("make test", 2, "make: *** No rule to make target 'test'.  Stop.\r\n")
     assert "in /home/dev/other, but never in this folder" in await ask(record, "why did make test fail?")
 
 
-async def test_what_helped_after_the_same_failure_is_told_as_what_was_done(record: Recorded) -> None:
+async def test_what_helped_after_the_same_failure_is_reported_as_what_was_done(record: Recorded) -> None:
     await record.run("npm run build", 1, NPM_FAILS)
     await record.run("ls node_modules", 0)
     await record.run("npm ci", 0)
@@ -131,7 +131,7 @@ async def test_what_helped_after_the_same_failure_is_told_as_what_was_done(recor
     assert "you ran `npm ci`, and then it worked." in answer
 
 
-async def test_what_helped_after_another_failure_is_not_told(record: Recorded) -> None:
+async def test_what_helped_after_another_failure_is_not_reported(record: Recorded) -> None:
     await record.run("npm run build", 1, "npm error Missing script: build\r\n")
     await record.run("npm ci", 0)
     await record.run("npm run build", 0)
@@ -140,7 +140,7 @@ async def test_what_helped_after_another_failure_is_not_told(record: Recorded) -
     assert "After the same failure" not in answer
 
 
-async def test_a_slip_is_told_with_what_was_run_instead(record: Recorded) -> None:
+async def test_a_slip_is_reported_with_what_was_run_instead(record: Recorded) -> None:
     await record.run("gti status", 127, "bash: gti: command not found\r\n")
     await record.run("git status", 0)
     answer = await ask(record, "what went wrong?")
@@ -177,7 +177,7 @@ def error_line_of(answer: str) -> str:
     return next(line for line in answer.splitlines() if line.startswith("  │ "))
 
 
-async def test_secrets_are_not_told_even_if_they_were_recorded(record: Recorded) -> None:
+async def test_secrets_are_not_reported_even_if_they_were_recorded(record: Recorded) -> None:
     await record.run("deploy", 1, "error: key AKIA" + "QWERTYUIOPASDFGH refused\r\n")
     assert "AKIA" not in await ask(record, "why did deploy fail?")
 
@@ -198,7 +198,7 @@ async def test_without_any_line_like_an_error_the_end_is_shown_as_that(record: R
     assert "It printed nothing." in await ask(record, "last error")
 
 
-async def test_a_person_who_pressed_ctrl_c_is_not_told_of_it_as_an_error(record: Recorded) -> None:
+async def test_ctrl_c_is_not_shown_to_the_person_as_an_error(record: Recorded) -> None:
     await record.run("make", 2, "make: *** No rule to make target 'x'.  Stop.\r\n")
     await record.run("sleep 100", 130, "^C")
     await record.run("grep TODO x.c", 1)
@@ -217,20 +217,20 @@ async def test_the_last_command_is_meant_by_that_name_also_where_it_only_found_n
     assert (await ask(record, question)).startswith("`make` failed")
 
 
-async def test_what_works_is_told_to_work(record: Recorded) -> None:
+async def test_what_works_is_reported_as_working(record: Recorded) -> None:
     assert "Nothing is recorded here yet" in await ask(record, "why did make fail?")
     await record.run("make", 2, "x.c:1:2: error: broken\r\n")
     await record.run("pytest", 0, "12 passed\r\n")
     assert (await ask(record, "why do the tests fail?")).startswith("`pytest` worked, ")
 
 
-async def test_words_that_no_command_has_lead_to_the_last_failure_and_are_told(record: Recorded) -> None:
+async def test_words_that_no_command_has_lead_to_the_last_failure_and_are_reported(record: Recorded) -> None:
     await record.run("make", 2, "x.c:1:2: error: broken\r\n")
     answer = await ask(record, "why did the frobnicator fail?")
     assert answer.startswith("Nothing recorded about: frobnicator\nThe last failure:\n`make` failed")
 
 
-async def test_questions_that_are_no_failure(record: Recorded) -> None:
+async def test_questions_that_are_not_about_a_failure(record: Recorded) -> None:
     await record.run("pytest -q", 0, "12 passed in 3.1s\r\n", took_s=4)
     await record.run("pytest -q", 0, "12 passed in 3.1s\r\n", took_s=75)
     await record.run("git log --oneline", 0, "abc123 Add invoices\r\n", cwd="/home/dev/notes")
@@ -272,7 +272,7 @@ async def test_answers_are_given_in_chinese(record: Recorded) -> None:
     assert error_line(answer) == "x.c:1:2: 错误：‘bst’未声明"
 
 
-async def test_a_question_about_the_build_means_a_compiler_whose_name_ends_in_signs(record: Recorded) -> None:
+async def test_a_question_about_the_build_finds_a_compiler_with_signs_in_its_name(record: Recorded) -> None:
     await record.run("g++ main.cpp", 1, "main.cpp:1:2: error: broken\r\n")
     assert (await ask(record, "why did the build fail?")).startswith("`g++ main.cpp` failed")
 
@@ -304,7 +304,7 @@ async def a_day(record: Recorded) -> None:
         "今天有哪些命令出错",
     ],
 )
-async def test_all_failures_of_a_day_are_told_each_once_with_how_often_and_when(
+async def test_all_failures_of_a_day_are_reported_each_once_with_how_often_and_when(
     record: Recorded, question: str
 ) -> None:
     await a_day(record)
@@ -407,7 +407,7 @@ async def test_what_has_all_the_words_is_found_behind_newer_commands_with_some_o
         ("what's wrong with terraform", "terraform"),
     ],
 )
-async def test_a_question_about_nothing_in_the_record_is_told_so_and_not_answered_with_something_else(
+async def test_a_question_about_nothing_in_the_record_says_so_and_is_not_answered_with_something_else(
     record: Recorded, query: str, told: str
 ) -> None:
     await record.run("make", 0)
@@ -416,7 +416,7 @@ async def test_a_question_about_nothing_in_the_record_is_told_so_and_not_answere
 
 
 @pytest.mark.parametrize("question", ["which terraform commands failed today?", "今天 terraform 有哪些失败"])
-async def test_failures_of_others_are_told_as_such(record: Recorded, question: str) -> None:
+async def test_failures_of_others_are_reported_as_such(record: Recorded, question: str) -> None:
     await a_day(record)
     notice, title, *_ = (await ask(record, question)).splitlines()
     assert notice == "Nothing recorded in that time about: terraform"

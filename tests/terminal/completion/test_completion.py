@@ -134,7 +134,9 @@ async def test_what_fails_comes_after_what_works(record: Recorded) -> None:
 
 
 @pytest.mark.parametrize(("text", "cursor"), [("git st", 3), ("", 0), ("   ", 3), ("git\nst", 6), ("g" * 501, 501)])
-async def test_nothing_is_suggested_where_a_whole_line_cannot_go_on(record: Recorded, text: str, cursor: int) -> None:
+async def test_nothing_is_suggested_where_a_whole_line_cannot_continue(
+    record: Recorded, text: str, cursor: int
+) -> None:
     await record.run("git status")
     completions = await loaded(record)
     assert await completions.suggest(text, cursor, terminal="t1", cwd=SHOP) == []
@@ -202,7 +204,7 @@ async def test_a_model_is_asked_where_the_history_knows_little(record: Recorded)
 
 
 @pytest.mark.parametrize("said", ["rm -rf /", "tar x", "tar x\x1b[2J", "tar x" + "y" * 400, "", "Sure! `tar x`"])
-async def test_a_models_line_that_is_no_way_to_go_on_is_not_shown(record: Recorded, said: str) -> None:
+async def test_a_models_line_that_is_not_a_way_to_continue_is_not_shown(record: Recorded, said: str) -> None:
     async with with_model(record, [Says([said]), Ends()]) as (completions, fake):
         assert completions._model is not None
         assert await completions._model.lines("tar x", SHOP, [], within_s=10 * PATIENCE) == []
@@ -210,7 +212,7 @@ async def test_a_models_line_that_is_no_way_to_go_on_is_not_shown(record: Record
         assert len(fake.requests) == 1
 
 
-async def test_a_slow_model_holds_nothing_up_and_its_failure_is_no_fault(record: Recorded) -> None:
+async def test_a_slow_model_holds_nothing_up_and_its_failure_is_not_a_fault(record: Recorded) -> None:
     await record.run("tar tf backup.tar")
     await record.run("make")
     async with with_model(record, [Waits()], [Refuses(500)]) as (completions, fake):
@@ -253,7 +255,7 @@ async def ran_unverified(record: Recorded, terminal: str, line: str) -> None:
     await record.service.command_ended(told)
 
 
-async def test_what_nobody_verified_is_told_to_a_model_for_its_own_terminal_alone(
+async def test_what_nobody_verified_is_given_to_a_model_for_its_own_terminal_alone(
     record: Recorded, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("dragoman.terminal.completion.completer._WAIT_FOR_MODEL_S", 10 * PATIENCE)

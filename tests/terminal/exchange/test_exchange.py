@@ -250,7 +250,7 @@ def refusal(place: Path) -> str:
         '{"format": "dragoman.terminal/1", "started_ms": 1}\n{"kind": "what"}\n',
     ],
 )  # fmt: skip
-def test_what_is_no_recording_is_refused(tmp_path: Path, text: str) -> None:
+def test_what_is_not_a_recording_is_refused(tmp_path: Path, text: str) -> None:
     place = tmp_path / "file"
     place.write_text(text)
     assert refusal(place) == "bad_recording"
@@ -326,7 +326,7 @@ async def test_an_export_never_runs_backwards(service: TerminalService, tmp_path
 
 
 @pytest.mark.parametrize("format", ["omnish", "jsonl", "asciicast"])
-async def test_what_was_not_told_goes_out_as_not_told(service: TerminalService, tmp_path: Path, format: str) -> None:
+async def test_unreported_fields_are_exported_as_absent(service: TerminalService, tmp_path: Path, format: str) -> None:
     await service.begin("bare", parent="", at_ms=START, attributes={})
     told = CommandReport(id="bare:1", terminal="bare", line=None, started_ms=START, ended_ms=None, summary="one\ntwo")
     await service.command_ended(told)

@@ -17,7 +17,7 @@ def kept(data: bytes, *, size: int) -> bytes:
 
 @pytest.mark.parametrize("size", [1, 7, 30, 10_000])
 @pytest.mark.parametrize("end", [b"\x07", b"\x1b\\"])
-def test_a_title_is_not_kept_since_half_a_secret_may_stand_in_it(size: int, end: bytes) -> None:
+def test_a_title_is_not_kept_since_half_a_secret_may_be_in_it(size: int, end: bytes) -> None:
     told = b"before\x1b]0;export KEY=" + TOKEN[:12] + end + b"after\n\x1b]2;vim" + end
     assert kept(told, size=size) == b"before\x1b]0;" + end + b"after\n\x1b]2;" + end
 
@@ -31,7 +31,7 @@ def test_of_links_and_folders_the_secret_alone_is_replaced(size: int) -> None:
     assert shown.endswith(b"text\x1b]8;;\x07 \x1b]7;file://host/home\x07")
 
 
-def test_what_is_told_without_an_end_is_let_go_in_time() -> None:
+def test_endless_events_are_cut_off_in_time() -> None:
     stream = Redactor().stream()
     shown = stream.feed(b"\x1b]0;" + b"x" * 5000)
     assert len(shown) + stream.held_bytes == 5004

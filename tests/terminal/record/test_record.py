@@ -116,7 +116,7 @@ async def test_attributes_are_merged_and_those_of_a_moment_are_not_kept(tmp_path
         assert seen.owner == "agent"
 
 
-async def test_a_gap_stands_where_it_was_and_is_counted(tmp_path: Path) -> None:
+async def test_a_gap_is_where_it_was_and_is_counted(tmp_path: Path) -> None:
     async with recorded(tmp_path) as service:
         shell = Shell(service)
         await shell.begin()
@@ -149,7 +149,7 @@ async def test_nothing_is_recorded_while_a_terminal_is_private(tmp_path: Path) -
     assert files_with(tmp_path, b"hush") == []
 
 
-async def test_input_is_kept_beside_output_and_is_no_output(tmp_path: Path) -> None:
+async def test_input_is_kept_beside_output_and_is_not_output(tmp_path: Path) -> None:
     async with recorded(tmp_path) as service:
         shell = Shell(service)
         await shell.begin()
@@ -266,7 +266,7 @@ async def test_a_fast_end_is_never_missed_and_a_slow_one_is_waited_for(tmp_path:
         assert ended == [third]
 
 
-async def test_a_watcher_that_is_slow_is_told_what_it_missed(tmp_path: Path) -> None:
+async def test_a_watcher_that_is_slow_learns_what_it_missed(tmp_path: Path) -> None:
     async with recorded(tmp_path) as service:
         shell = Shell(service)
         await shell.begin()
@@ -279,7 +279,7 @@ async def test_a_watcher_that_is_slow_is_told_what_it_missed(tmp_path: Path) -> 
         assert sum(map(len, found)) < 1_200_000
 
 
-async def test_a_watcher_that_never_looked_is_let_go(tmp_path: Path) -> None:
+async def test_a_watcher_that_never_reads_is_dropped(tmp_path: Path) -> None:
     async with recorded(tmp_path) as service:
         shell = Shell(service)
         await shell.begin()
@@ -290,7 +290,7 @@ async def test_a_watcher_that_never_looked_is_let_go(tmp_path: Path) -> None:
         assert left() is None
 
 
-async def test_listeners_hear_every_finished_command_and_a_broken_one_harms_nobody(tmp_path: Path) -> None:
+async def test_listeners_get_every_finished_command_and_a_broken_one_harms_nobody(tmp_path: Path) -> None:
     heard: list[str] = []
 
     def broken(_: RecordedCommand) -> None:
@@ -342,7 +342,7 @@ async def test_the_journal_has_what_happened_and_finds_it_by_its_words(tmp_path:
         assert [found.event.kind for found in await journal.search("frobnicate")] == ["terminal.command_ended"]
 
 
-async def test_what_is_unknown_is_told_with_what_there_is(tmp_path: Path) -> None:
+async def test_what_is_unknown_is_reported_with_what_there_is(tmp_path: Path) -> None:
     async with recorded(tmp_path) as service:
         with pytest.raises(DragomanError, match="No terminal with id 'x'"):
             service.terminal("x")

@@ -53,7 +53,7 @@ def cut(data: bytes, dice: random.Random, pieces: int) -> list[bytes]:
 
 
 @pytest.mark.parametrize("kind", every(0))
-def test_a_secret_cut_at_any_two_places_is_told_and_its_surroundings_stay(kind: str) -> None:
+def test_a_secret_cut_at_any_two_places_is_found_and_its_surroundings_stay(kind: str) -> None:
     text, secret = every(7)[kind]
     data = f"before {text} after\r\n".encode()
     whole = fed(data)
@@ -69,7 +69,7 @@ def test_a_secret_cut_at_any_two_places_is_told_and_its_surroundings_stay(kind: 
 
 
 @pytest.mark.parametrize("kind", every(0))
-def test_a_secret_that_comes_byte_by_byte_is_told(kind: str) -> None:
+def test_a_secret_that_comes_byte_by_byte_is_found(kind: str) -> None:
     text, secret = every(8)[kind]
     shown = fed(*(bytes([byte]) for byte in f"x {text} y\r\n".encode()))
     assert longest_seen(secret, shown) < SEEN, shown
@@ -78,7 +78,7 @@ def test_a_secret_that_comes_byte_by_byte_is_told(kind: str) -> None:
 
 @pytest.mark.parametrize("colour", [b"\x1b[0m", b"\x1b[01;31m\x1b[K", b"\x1b[38;5;208m", b"\x1b]8;;x\x1b\\", b" \r"])
 @pytest.mark.parametrize("kind", every(0))
-def test_a_secret_is_told_with_colours_in_the_middle_which_stay(kind: str, colour: bytes) -> None:
+def test_a_secret_is_found_with_colours_in_the_middle_which_stay(kind: str, colour: bytes) -> None:
     text, secret = every(9)[kind]
     data = text.encode()
     for at in range(0, len(data) + 1, 3):
@@ -97,7 +97,7 @@ def longest_seen(secret: str, shown: bytes) -> int:
     return best
 
 
-def test_what_tells_of_a_secret_is_let_through_at_once_and_only_the_rest_is_held() -> None:
+def test_the_name_before_a_secret_is_let_through_at_once_and_only_the_rest_is_held() -> None:
     stream = REDACTOR.stream()
     assert stream.feed(b"it is ghp_") == b"it is ghp_"
     assert not stream.holds
@@ -122,7 +122,7 @@ def test_an_escape_sequence_that_was_cut_waits_for_its_rest() -> None:
     assert stream.feed(b"\x1b[3") + stream.flush() == b"\x1b[3"
 
 
-def test_a_secret_that_was_begun_and_not_gone_on_with_is_shown_only_while_it_is_short() -> None:
+def test_an_unfinished_secret_is_shown_only_while_it_is_short() -> None:
     stream = REDACTOR.stream()
     assert stream.feed(b"ghp_abc") + stream.flush() == b"ghp_abc"
     assert stream.feed(b"defghijklmnopq") == b""
@@ -170,7 +170,7 @@ def test_what_is_held_is_bounded_whatever_comes() -> None:
         "0123456789abcdef0123456789abcdef01234567",
     ],
 )
-def test_what_is_no_secret_stays_readable(text: str) -> None:
+def test_what_is_not_a_secret_stays_readable(text: str) -> None:
     assert REDACTOR.line(text) == text
     assert fed(text.encode() + b"\r\n") == text.encode() + b"\r\n"
 

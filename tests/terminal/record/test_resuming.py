@@ -44,7 +44,7 @@ async def test_what_is_sent_again_is_not_recorded_again(tmp_path: Path) -> None:
         assert await service.tail(shell.terminal, 100) == b"0123456789abcd"
 
 
-async def test_a_command_that_is_told_again_is_the_same_command(tmp_path: Path) -> None:
+async def test_a_command_that_is_reported_again_is_the_same_command(tmp_path: Path) -> None:
     async with recorded(tmp_path) as service:
         shell = Shell(service)
         await shell.begin()
@@ -73,7 +73,7 @@ async def test_bytes_that_never_came_are_a_gap(tmp_path: Path) -> None:
         assert await pieces(shell) == [("output", b"0123"), ("gap", b"6"), ("output", b"abc")]
 
 
-async def test_a_gap_that_is_told_again_is_one_gap_and_its_bytes_count_as_never_sent(tmp_path: Path) -> None:
+async def test_a_gap_that_is_reported_again_is_one_gap_and_its_bytes_count_as_never_sent(tmp_path: Path) -> None:
     async with recorded(tmp_path) as service:
         shell = Shell(service)
         await shell.begin()
@@ -87,7 +87,7 @@ async def test_a_gap_that_is_told_again_is_one_gap_and_its_bytes_count_as_never_
         assert await pieces(shell) == [("output", b"0123"), ("gap", b"100"), ("output", b"4567"), ("output", b"89")]
 
 
-async def test_what_was_sent_in_private_counts_and_is_no_gap(tmp_path: Path) -> None:
+async def test_what_was_sent_in_private_counts_and_is_not_a_gap(tmp_path: Path) -> None:
     async with recorded(tmp_path) as service:
         shell = Shell(service)
         await shell.begin()

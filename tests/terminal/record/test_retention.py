@@ -135,7 +135,7 @@ async def test_packed_files_read_alike_and_search_alike(tmp_path: Path) -> None:
     [(errno.ENOSPC, False), (errno.EIO, False), (errno.ENOSPC, True)],
     ids=["full", "broken", "short writes"],
 )
-async def test_recording_goes_on_after_any_call_fails_with_a_gap_where_it_did(
+async def test_recording_continues_after_any_call_fails_with_a_gap_where_it_did(
     tmp_path: Path, code: int, short: bool
 ) -> None:
     for fail_at in range(8, 60):

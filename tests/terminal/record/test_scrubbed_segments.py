@@ -171,7 +171,7 @@ async def test_a_secret_that_runs_over_the_end_of_a_file_is_masked_in_both(tmp_p
     assert await leaks(tmp_path, TOKEN[4:], TOKEN[-12:], TOKEN[:14]) == []
 
 
-async def test_a_fault_at_any_call_leaves_files_whole_and_the_next_start_goes_on(tmp_path: Path) -> None:
+async def test_a_fault_at_any_call_leaves_files_whole_and_the_next_start_continues(tmp_path: Path) -> None:
     await recorded_by_an_older_version(tmp_path)
     before = lengths(tmp_path)
     faults = 0
@@ -192,7 +192,7 @@ async def test_a_fault_at_any_call_leaves_files_whole_and_the_next_start_goes_on
     assert await leaks(tmp_path, SECRET, TOKEN) == []
 
 
-async def test_a_death_between_two_files_goes_on_and_still_throws_the_index_away(
+async def test_a_death_between_two_files_continues_and_still_throws_the_index_away(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await recorded_by_an_older_version(tmp_path)
@@ -258,7 +258,7 @@ async def test_a_file_that_cannot_be_read_is_named_and_tried_again_until_it_is_g
         assert (await journal.scrub(Redactor())).unread == ()
 
 
-async def test_what_is_recorded_meanwhile_is_not_touched_and_the_event_loop_goes_on(tmp_path: Path) -> None:
+async def test_what_is_recorded_meanwhile_is_not_touched_and_the_event_loop_continues(tmp_path: Path) -> None:
     async with opened(tmp_path, redact=False) as (_, service):
         shell = Shell(service, "old")
         await shell.begin()

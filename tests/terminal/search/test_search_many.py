@@ -165,7 +165,7 @@ def test_words_of_what_could_not_be_added_are_found_once_it_is(tmp_path: Path) -
     index.close()
 
 
-def test_a_part_that_too_many_words_have_is_told_as_not_looked_for_in_all(
+def test_a_part_that_too_many_words_have_is_reported_as_not_looked_for_in_all(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(vocabulary, "_ALTERNATIVES", 3)

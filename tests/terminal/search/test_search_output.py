@@ -189,7 +189,7 @@ async def test_long_frames_and_lines_without_end_give_each_hit_once(tmp_path: Pa
             assert len((await service.search_output(f'"a{number}"')).hits) == 1
 
 
-async def test_an_error_inside_is_told_to_who_opened(tmp_path: Path) -> None:
+async def test_an_internal_error_is_reported_to_the_peer_that_opened(tmp_path: Path) -> None:
     with pytest.raises(ExceptionGroup) as caught:
         async with recorded(tmp_path):
             raise ValueError("inside")

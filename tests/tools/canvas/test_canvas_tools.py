@@ -74,7 +74,7 @@ DELETED = {"deleteSurface": {"surfaceId": "no"}}
 TABLE = {"id": "t", "component": "Table", "columns": [{"key": "a"}], "rows": {"path": "/rows"}}
 
 
-async def test_components_without_a_root_stand_one_below_the_other(tmp_path: Path) -> None:
+async def test_components_without_a_root_are_stacked(tmp_path: Path) -> None:
     async with agent(tmp_path) as (call, service):
         words = [{"id": "w", "component": "Text", "text": "Go"}, {"id": "b", "component": "Button", "child": "w"}]
         shown = await call("show_canvas", components=[TABLE, *words], data={"rows": [{"a": 1}]}, title="Rows")
@@ -108,7 +108,7 @@ async def test_showing_again_replaces_and_updating_changes(tmp_path: Path) -> No
         ({}, "nothing_to_draw", ""),
     ],
 )
-async def test_what_is_wrong_is_told_with_its_place_in_the_call(
+async def test_what_is_wrong_is_reported_with_its_place_in_the_call(
     tmp_path: Path, arguments: dict[str, Any], code: str, pointer: str
 ) -> None:
     async with agent(tmp_path) as (call, service):
@@ -165,7 +165,7 @@ async def test_an_agent_learns_that_nobody_looks(tmp_path: Path) -> None:
         assert "no page is open" in (await call("show_canvas", components=[TABLE]))["text"]
 
 
-async def test_actions_are_told_once_and_a_time_without_any_is_no_error(tmp_path: Path) -> None:
+async def test_actions_are_reported_once_and_a_time_without_any_is_not_an_error(tmp_path: Path) -> None:
     async with agent(tmp_path) as (call, service):
         await call("show_canvas", components=[{"id": "f", "component": "FileTree", "items": ["a.py"]}])
         await service.act("mcp-1", "main", "f", details={"path": "a.py\x1b[2J"}, by="page")

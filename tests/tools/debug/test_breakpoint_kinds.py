@@ -88,7 +88,7 @@ async def test_data_of_another_session_than_the_active_one_is_watched_there(tmp_
     assert made["breakpoint"]["session_id"] == older["session_id"]
 
 
-async def test_what_a_debugger_cannot_watch_is_told_with_its_words_apart(tmp_path: Path) -> None:
+async def test_what_a_debugger_cannot_watch_is_reported_with_its_words_apart(tmp_path: Path) -> None:
     async with opened(tmp_path) as bench:
         able(bench)
         await bench.started()

@@ -91,7 +91,7 @@ async def test_what_is_asked_of_a_breakpoint_is_kept_shown_and_sent(
         assert bench.adapter.sent("setBreakpoints")[-1]["breakpoints"] == [{"line": 4, **sent}]
 
 
-async def test_the_line_asked_for_and_the_line_it_bound_to_are_told_apart(tmp_path: Path) -> None:
+async def test_the_line_asked_for_and_the_line_it_bound_to_are_distinguished(tmp_path: Path) -> None:
     async with opened(tmp_path) as bench:
         bench.adapter.answers["setBreakpoints"] = lambda _: {"breakpoints": [{"id": 9, "verified": True, "line": 6}]}
         await bench.running()
@@ -102,7 +102,7 @@ async def test_the_line_asked_for_and_the_line_it_bound_to_are_told_apart(tmp_pa
 
 
 @pytest.mark.requirement("debug:set-breakpoint:returns-message")
-async def test_why_a_breakpoint_did_not_bind_is_told_as_the_debuggers_words(tmp_path: Path) -> None:
+async def test_why_a_breakpoint_did_not_bind_is_reported_as_the_debuggers_words(tmp_path: Path) -> None:
     refused = {"breakpoints": [{"id": 9, "verified": False, "message": "no code\nhere"}]}
     async with opened(tmp_path) as bench:
         bench.adapter.answers["setBreakpoints"] = lambda _: refused
@@ -170,7 +170,7 @@ async def test_the_same_place_again_replaces_what_was_asked_and_can_be_disabled(
         ("ap.py", "file_not_found", ["app.py"]),
     ],
 )
-async def test_a_missing_file_is_told_with_the_nearest_name(
+async def test_a_missing_file_is_reported_with_the_nearest_name(
     tmp_path: Path, path: str, code: str, nearest: list[str]
 ) -> None:
     async with opened(tmp_path) as bench:
@@ -219,7 +219,7 @@ async def test_a_file_that_the_stack_of_a_stopped_program_names_may_have_breakpo
         ({"line_number": 1, "hit": "often"}, "bad_arguments", None),
     ],
 )
-async def test_a_place_that_is_none_is_refused_and_nothing_is_set(
+async def test_an_invalid_place_is_refused_and_nothing_is_set(
     tmp_path: Path, given: dict[str, Any], code: str, details: dict[str, Any] | None
 ) -> None:
     async with opened(tmp_path) as bench:
@@ -395,7 +395,7 @@ async def test_a_list_asked_for_with_parameters_is_an_error_in_the_common_shape(
 
 
 @pytest.mark.requirement("debug:get-breakpoints:error-adapter")
-async def test_what_an_adapter_out_of_reach_concerns_is_told_in_the_documents_words(tmp_path: Path) -> None:
+async def test_what_an_adapter_out_of_reach_concerns_is_reported_in_the_documents_words(tmp_path: Path) -> None:
     async with opened(tmp_path) as bench:
         await bench.started()
         answer = bench.adapter.answers["setBreakpoints"]

@@ -256,7 +256,7 @@ async def test_a_start_that_fails_shows_the_debuggers_words_as_data(tmp_path: Pa
     require_data(gone)
 
 
-async def test_a_debugger_that_breaks_in_the_middle_is_told_with_its_words_as_data(tmp_path: Path) -> None:
+async def test_a_debugger_that_breaks_in_the_middle_is_reported_with_its_words_as_data(tmp_path: Path) -> None:
     async with opened(tmp_path) as bench:
         await bench.running()
         bench.adapter.break_off(DragomanError("adapter_broken", localize("{text}", text=CANARY)))
@@ -287,7 +287,7 @@ async def test_names_of_files_are_shown_escaped_as_data(tmp_path: Path) -> None:
         require_data(await bench.call("set_breakpoint", file_path=f"sub/{name}", line_number=1))
 
 
-async def test_what_is_wrong_with_a_file_is_told_escaped(tmp_path: Path) -> None:
+async def test_what_is_wrong_with_a_file_is_reported_escaped(tmp_path: Path) -> None:
     async with opened(tmp_path) as bench:
         bench.listing.refuses = DragomanError(
             "bad_launch_json", localize("{text}", text=CANARY), hint=localize("{text}", text=CANARY)

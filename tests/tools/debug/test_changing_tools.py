@@ -53,7 +53,7 @@ async def test_a_variable_is_set_by_name_in_the_top_frame_or_in_what_holds_it(tm
         ({"name": "n", "frame_id": 900_000_000_001}, "unknown_reference"),
     ],
 )
-async def test_a_variable_that_is_none_is_refused_and_nothing_is_sent(
+async def test_an_unknown_variable_is_refused_and_nothing_is_sent(
     tmp_path: Path, arguments: dict[str, Any], code: str
 ) -> None:
     async with opened(tmp_path) as bench:
@@ -80,7 +80,7 @@ async def test_a_slip_of_the_pen_makes_no_new_variable(tmp_path: Path) -> None:
     assert [it["expression"] for it in bench.adapter.sent("setExpression")] == ["order.price"]
 
 
-async def test_a_value_that_the_debugger_refuses_is_told_with_its_words_apart(tmp_path: Path) -> None:
+async def test_a_value_that_the_debugger_refuses_is_reported_with_its_words_apart(tmp_path: Path) -> None:
     async with opened(tmp_path) as bench:
         changeable(bench)
         await bench.started()
@@ -116,7 +116,7 @@ async def test_a_secret_that_is_set_reaches_the_program_whole_and_is_not_shown(t
 
 
 @pytest.mark.parametrize("ended", [False, True], ids=["while-it-lives", "after-its-end"])
-async def test_a_restart_keeps_the_id_the_wish_and_the_breakpoints(tmp_path: Path, ended: bool) -> None:
+async def test_a_restart_keeps_the_id_the_launch_request_and_the_breakpoints(tmp_path: Path, ended: bool) -> None:
     async with opened(tmp_path, adapters=2) as bench:
         first, second = bench.adapters
         await bench.call("set_breakpoint", file_path="app.py", line_number=5)
@@ -177,7 +177,7 @@ async def test_the_program_runs_to_a_place_once_and_no_list_shows_it(tmp_path: P
         ({"line_number": 1}, "bad_arguments"),
     ],
 )
-async def test_a_place_that_is_none_is_refused_and_the_program_stays(
+async def test_an_invalid_place_is_refused_and_the_program_stays(
     tmp_path: Path, until: dict[str, Any], code: str
 ) -> None:
     async with opened(tmp_path) as bench:
@@ -211,7 +211,7 @@ async def test_the_first_answer_names_the_interpreter_and_the_adapter(tmp_path: 
     assert listed["runs_with"] == answer["runs_with"]
 
 
-async def test_of_several_started_together_the_first_stop_is_told_and_the_others_are_named(tmp_path: Path) -> None:
+async def test_of_several_started_together_the_first_stop_is_reported_and_the_others_are_named(tmp_path: Path) -> None:
     async with opened(tmp_path, adapters=2) as bench:
         first, second = bench.adapters
         bench.starter.together = 2

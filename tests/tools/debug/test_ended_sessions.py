@@ -28,7 +28,7 @@ async def test_a_session_that_was_stopped_is_listed_with_who_did_it_and_without_
     assert other["ended_by"] == "another client"
 
 
-async def test_whoever_waits_is_told_that_another_client_ended_the_session(tmp_path: Path) -> None:
+async def test_a_caller_that_waits_learns_that_another_client_ended_the_session(tmp_path: Path) -> None:
     async with opened(tmp_path) as bench, anyio.create_task_group() as group:
         session = (await bench.running())["session_id"]
         other = replace(bench.caller, id="other")
@@ -41,7 +41,7 @@ async def test_whoever_waits_is_told_that_another_client_ended_the_session(tmp_p
     assert (ended["status"], ended["message"]) == ("completed", "The session was ended by another client.")
 
 
-async def test_a_debugger_that_is_gone_without_a_word_is_not_told_as_a_normal_end(tmp_path: Path) -> None:
+async def test_a_debugger_that_exits_silently_is_not_reported_as_a_normal_end(tmp_path: Path) -> None:
     async with opened(tmp_path) as bench:
         await bench.started()
         bench.adapter.when("continue", bench.adapter.die)

@@ -45,7 +45,7 @@ async def test_without_a_session_every_tool_says_so_at_once_and_what_to_do(tmp_p
 
 @pytest.mark.requirement("debug:continue:session-id-source", "debug:step:session-id-source")
 @pytest.mark.parametrize("tool", ABOUT_A_SESSION)
-async def test_a_session_that_is_none_is_refused_with_those_that_are(tmp_path: Path, tool: str) -> None:
+async def test_an_unknown_session_is_refused_with_the_known_ones(tmp_path: Path, tool: str) -> None:
     async with opened(tmp_path) as bench:
         known = await bench.running()
         answer = await bench.call(tool, session_id="debug-\x1b[0m", **ABOUT_A_SESSION[tool])
@@ -176,7 +176,7 @@ async def test_a_pause_that_is_not_waited_for_answers_at_once(tmp_path: Path) ->
     assert (answer["status"], answer["session_id"], answer["state"]) == expected
 
 
-async def test_where_no_session_lives_those_that_can_be_started_again_are_named(tmp_path: Path) -> None:
+async def test_without_a_running_session_those_that_can_be_started_again_are_named(tmp_path: Path) -> None:
     async with opened(tmp_path) as bench:
         session = await bench.running()
         bench.adapter.die()

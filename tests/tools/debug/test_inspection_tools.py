@@ -298,7 +298,7 @@ async def test_the_context_reaches_the_debugger_and_is_repl_when_not_given(tmp_p
         ("NameError: name 'obey' is not defined", "debug:evaluate:error-context"),
     ],
 )
-async def test_why_an_expression_fails_is_told_in_the_documents_words_and_the_debuggers_apart(
+async def test_why_an_expression_fails_is_reported_in_the_documents_words_and_the_debuggers_apart(
     tmp_path: Path, said: str, words: str
 ) -> None:
     async with opened(tmp_path) as bench:
@@ -320,7 +320,7 @@ async def test_of_a_compilers_words_the_text_shows_the_line_that_says_what_is_wr
 
 
 @pytest.mark.requirement("debug:variables:error", "debug:variables:error-access", "debug:scopes:error")
-async def test_a_value_that_the_debugger_will_not_give_is_told_in_the_documents_words(tmp_path: Path) -> None:
+async def test_a_value_that_the_debugger_will_not_give_is_reported_in_the_documents_words(tmp_path: Path) -> None:
     async with opened(tmp_path) as bench:
         scope = await reference(bench)
         bench.adapter.refuse("variables", "gone")
@@ -334,7 +334,7 @@ async def test_a_value_that_the_debugger_will_not_give_is_told_in_the_documents_
 @pytest.mark.requirement(
     "debug:scopes:error-frame", "debug:variables:error-reference", "debug:scopes:error-not-stopped"
 )
-async def test_references_of_an_earlier_stop_and_made_up_ones_are_told_apart(tmp_path: Path) -> None:
+async def test_references_of_an_earlier_stop_and_made_up_ones_are_distinguished(tmp_path: Path) -> None:
     async with opened(tmp_path) as bench:
         scope = await reference(bench)
         frame_id = 1_000_001

@@ -164,7 +164,7 @@ async def test_an_end_that_is_not_zero_is_completed_with_its_code(tmp_path: Path
     assert answer["message"] == "The program ended with exit code 3."
 
 
-async def test_a_stop_whose_thread_cannot_be_learned_is_told_all_the_same(tmp_path: Path) -> None:
+async def test_a_stop_without_a_known_thread_is_reported_all_the_same(tmp_path: Path) -> None:
     async with opened(tmp_path) as bench:
         await bench.running()
         bench.adapter.refuse("threads", "cannot \x1b read")

@@ -65,7 +65,7 @@ async def test_configurations_are_given_as_written_with_every_key(tmp_path: Path
     assert none.text == "launch.json has no configurations."
 
 
-async def test_compounds_and_entries_that_cannot_be_started_are_told_besides(tmp_path: Path) -> None:
+async def test_compounds_and_entries_that_cannot_be_started_are_reported_besides(tmp_path: Path) -> None:
     async with opened(tmp_path) as bench:
         bench.listing.compounds = [{"name": "Both", "configurations": ["a", "b"]}]
         bench.listing.problems = [DragomanError("bad_launch_json", localize("{text}", text="line 3\x1b"))]

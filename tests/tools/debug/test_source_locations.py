@@ -61,7 +61,7 @@ async def test_each_wrong_path_has_its_code_and_says_what_to_do(workspace: Path,
     assert len(error.details["path"]) < 500
 
 
-async def test_a_misspelt_file_is_told_with_the_one_that_is_there(workspace: Path) -> None:
+async def test_a_misspelt_file_is_reported_with_the_one_that_is_there(workspace: Path) -> None:
     error = await fault(workspace, "src/ap.py")
     assert error.details["nearest"] == ["src/app.py"]
 

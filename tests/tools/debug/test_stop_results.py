@@ -154,7 +154,7 @@ async def test_the_text_of_a_stop_is_a_few_lines(tmp_path: Path) -> None:
 
 @pytest.mark.requirement("debug:stop-event:variables-null")
 @pytest.mark.parametrize("refused", ["scopes", "variables"])
-async def test_a_stop_is_told_also_where_its_variables_could_not_be_read(tmp_path: Path, refused: str) -> None:
+async def test_a_stop_is_reported_also_where_its_variables_could_not_be_read(tmp_path: Path, refused: str) -> None:
     async with opened(tmp_path) as bench:
         bench.adapter.refuse(refused, "no")
         stop = (await stopped(bench))["stop_event_data"]
@@ -197,7 +197,7 @@ async def test_an_exception_has_its_type_its_message_and_where(tmp_path: Path) -
     assert r"uncaught exception: ValueError: bad\nvalue" in answer.text.splitlines()
 
 
-async def test_breakpoints_that_did_not_bind_are_told_at_the_stop_with_the_reason(tmp_path: Path) -> None:
+async def test_breakpoints_that_did_not_bind_are_reported_at_the_stop_with_the_reason(tmp_path: Path) -> None:
     async with opened(tmp_path) as bench:
         bench.adapter.answers["setBreakpoints"] = lambda _: {"breakpoints": [{"verified": False, "message": "no code"}]}
         await bench.call("set_breakpoint", file_path="app.py", line_number=2)
@@ -226,7 +226,7 @@ async def test_a_deep_stack_has_twenty_frames_and_a_count_of_all(tmp_path: Path)
         ([True] * 6, 6, None),
     ],
 )
-async def test_of_the_runtime_below_the_program_one_frame_is_told_and_a_count(
+async def test_of_the_runtime_below_the_program_one_frame_is_reported_and_a_count(
     tmp_path: Path, libraries: list[bool], kept: int, left_out: int | None
 ) -> None:
     async with opened(tmp_path) as bench:
@@ -340,7 +340,7 @@ async def test_who_goes_into_a_library_sees_the_library(tmp_path: Path, reason: 
     assert (stop["source"]["path"], stop["line"]) == (str(library), 2)
 
 
-async def test_a_tab_in_a_source_is_drawn_and_one_in_a_value_is_told(tmp_path: Path) -> None:
+async def test_a_tab_in_a_source_is_drawn_and_one_in_a_value_is_escaped(tmp_path: Path) -> None:
     async with opened(tmp_path) as bench:
         bench.file.write_text("if x {\n\treturn\n}\n")
         bench.adapter.answers["stackTrace"] = lambda _: stack_of(frame(8, "f", str(bench.file), 2))
@@ -353,7 +353,7 @@ async def test_a_tab_in_a_source_is_drawn_and_one_in_a_value_is_told(tmp_path: P
     assert answer["stop_event_data"]["source_lines"]["lines"][1] == "\treturn"
 
 
-async def test_what_an_adapter_groups_its_own_entries_under_is_no_variable(tmp_path: Path) -> None:
+async def test_what_an_adapter_groups_its_own_entries_under_is_not_a_variable(tmp_path: Path) -> None:
     async with opened(tmp_path) as bench:
         with_variables(bench, variable("special variables", ""), variable("n", "1", type="int"))
         shown = (await stopped(bench))["stop_event_data"]["top_frame_variables"]

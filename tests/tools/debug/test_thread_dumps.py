@@ -239,7 +239,7 @@ for n in range(60_000):
 """
 
 
-async def test_what_a_program_prints_meanwhile_is_told_once(tmp_path: Path) -> None:
+async def test_what_a_program_prints_meanwhile_is_reported_once(tmp_path: Path) -> None:
     (tmp_path / "tells.py").write_text(TELLS)
     async with agent_in(tmp_path) as agent:
         answer = await agent.call("start_debugging", program="tells.py", timeout_s=0.1)

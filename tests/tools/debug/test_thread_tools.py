@@ -50,7 +50,7 @@ async def test_a_stop_names_the_other_threads_and_the_list_of_sessions_says_wher
 
 
 @pytest.mark.requirement("debug:general:multi-threaded", "debug:general:other-threads")
-async def test_where_one_thread_stops_alone_the_others_are_told_as_running(tmp_path: Path) -> None:
+async def test_where_one_thread_stops_alone_the_others_are_reported_as_running(tmp_path: Path) -> None:
     async with opened(tmp_path) as bench:
         threaded(bench)
         answer = await bench.started()
@@ -66,7 +66,7 @@ async def test_a_single_thread_costs_no_words(tmp_path: Path) -> None:
     assert "other threads" not in answer.text
 
 
-async def test_of_a_thousand_threads_some_are_told_and_the_rest_counted(tmp_path: Path) -> None:
+async def test_of_a_thousand_threads_some_are_reported_and_the_rest_counted(tmp_path: Path) -> None:
     async with opened(tmp_path) as bench:
         threaded(bench, 1000)
         answer = await bench.started()
@@ -136,7 +136,7 @@ async def test_every_operation_on_one_line_of_execution_takes_its_thread(
         ("evaluate_expression", {"expression": "x"}, "debug:continue:error-thread"),
     ],
 )
-async def test_a_thread_that_is_none_is_refused_in_the_documents_words_with_those_there_are(
+async def test_an_unknown_thread_is_refused_in_the_documents_words_with_the_known_ones(
     tmp_path: Path, tool: str, arguments: dict[str, Any], words: str
 ) -> None:
     async with opened(tmp_path) as bench:

@@ -36,7 +36,7 @@ pytestmark = pytest.mark.anyio
         ("step_execution", "debug:step:timeout"),
     ],
 )
-async def test_when_the_time_is_up_the_true_state_is_told_in_the_documents_words(
+async def test_when_the_time_is_up_the_true_state_is_reported_in_the_documents_words(
     tmp_path: Path, tool: str, words: str
 ) -> None:
     async with opened(tmp_path) as bench:
@@ -65,7 +65,7 @@ async def test_when_the_time_is_up_the_true_state_is_told_in_the_documents_words
         ("step_execution", "debug:step:interrupted"),
     ],
 )
-async def test_a_person_can_end_a_wait_and_the_program_goes_on(tmp_path: Path, tool: str, words: str) -> None:
+async def test_a_person_can_end_a_wait_and_the_program_continues(tmp_path: Path, tool: str, words: str) -> None:
     answers = []
     async with opened(tmp_path) as bench:
 
@@ -116,7 +116,7 @@ async def test_the_wait_for_a_program_that_still_starts_can_be_ended_and_it_star
     assert "Still starting" in answer["hint"]
 
 
-async def test_a_call_that_is_cancelled_leaves_no_wait_behind_and_its_session_lives(tmp_path: Path) -> None:
+async def test_a_cancelled_call_leaves_no_wait_behind_and_its_session_stays(tmp_path: Path) -> None:
     async with opened(tmp_path) as bench:
         await bench.started()
         async with anyio.create_task_group() as group:
@@ -144,7 +144,7 @@ async def test_what_is_not_waited_for_is_answered_at_once(tmp_path: Path, tool: 
 
 
 @pytest.mark.requirement("debug:general:default-timeout")
-async def test_the_default_limit_is_within_the_patience_of_clients_and_a_longer_one_is_told(tmp_path: Path) -> None:
+async def test_the_default_limit_is_within_the_patience_of_clients_and_a_longer_one_is_reported(tmp_path: Path) -> None:
     async with opened(tmp_path) as bench:
         properties = {it.name: it.input_schema["properties"] for it in bench.toolbox.tools}
         patient = await bench.started(timeout_s=61)
@@ -166,7 +166,7 @@ async def test_the_limit_counts_from_the_call_also_over_a_slow_start(tmp_path: P
     assert answer["status"] == "timeout"
 
 
-async def test_progress_is_told_while_waiting_and_ends_with_it(tmp_path: Path) -> None:
+async def test_progress_is_reported_while_waiting_and_ends_with_it(tmp_path: Path) -> None:
     told: list[tuple[float, float, LocalizedText]] = []
 
     async def progress(done: float, total: float, what: LocalizedText) -> None:
@@ -185,7 +185,7 @@ async def test_progress_is_told_while_waiting_and_ends_with_it(tmp_path: Path) -
     assert str(told[0][2]) == f"continue_debugging waits for {first['session_id']}."
 
 
-async def test_an_error_while_progress_is_told_comes_by_itself(tmp_path: Path) -> None:
+async def test_an_error_while_progress_is_reported_comes_by_itself(tmp_path: Path) -> None:
     async def progress(*_: object) -> None:
         pass
 
@@ -237,7 +237,7 @@ async def test_after_another_moved_the_program_on_the_wait_shows_where_it_is_and
     assert stepped["stop_event_data"]["stop_number"] == 3
 
 
-async def test_waiting_for_a_program_that_has_ended_tells_how_it_ended(tmp_path: Path) -> None:
+async def test_waiting_for_a_program_that_has_ended_says_how_it_ended(tmp_path: Path) -> None:
     async with opened(tmp_path) as bench:
         await bench.running()
         bench.adapter.emit("exited", exitCode=2)

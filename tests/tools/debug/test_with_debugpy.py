@@ -155,7 +155,7 @@ async def test_hit_conditions_stop_at_their_hits_and_logpoints_never(
         ("1 / 0", "The expression cannot be evaluated in this context."),
     ],
 )
-async def test_a_bad_expression_is_told_in_words_that_help_and_harms_nothing(
+async def test_a_bad_expression_is_reported_in_words_that_help_and_harms_nothing(
     tmp_path: Path, expression: str, message: str
 ) -> None:
     async with agent_in(tmp_path) as agent:
@@ -251,7 +251,7 @@ async def test_a_variable_is_changed_a_place_run_to_and_the_session_started_agai
     assert again["stop_event_data"]["stop_number"] > after["stop_event_data"]["stop_number"]
 
 
-async def test_an_endless_expression_is_told_in_time_and_the_session_is_usable_afterwards(tmp_path: Path) -> None:
+async def test_an_endless_expression_is_reported_in_time_and_the_session_is_usable_afterwards(tmp_path: Path) -> None:
     async with agent_in(tmp_path) as agent:
         await agent.call("set_breakpoint", file_path="shop.py", line_number=8)
         await agent.call("start_debugging", program="shop.py", env={"PYDEVD_INTERRUPT_THREAD_TIMEOUT": "2"})

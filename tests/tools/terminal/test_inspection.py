@@ -50,7 +50,7 @@ async def test_terminals_are_listed_with_who_owns_them_and_what_runs(tmp_path: P
     assert "sleep 100" in live.text
 
 
-async def test_a_line_of_the_list_says_which_whose_where_and_what_ran_or_runs(tmp_path: Path) -> None:
+async def test_a_line_of_the_list_names_the_terminal_its_owner_its_folder_and_its_command(tmp_path: Path) -> None:
     async with opened(tmp_path) as bench:
         await bench.terminal("gone")
         bench.service.disconnected("gone")
@@ -120,7 +120,7 @@ async def test_what_is_asked_of_a_command_counts_for_its_output_too(tmp_path: Pa
     assert none["output_hits"] == []
 
 
-async def test_a_folder_is_meant_from_where_the_client_stands(tmp_path: Path) -> None:
+async def test_a_relative_folder_starts_at_the_clients_folder(tmp_path: Path) -> None:
     async with opened(tmp_path) as bench:
         await bench.terminal("t")
         await bench.ran("t", "here", b"", 0, cwd=str(bench.caller.cwd / "sub"))
@@ -144,7 +144,7 @@ async def test_what_does_not_fit_is_read_on_from_where_the_answer_says(tmp_path:
 
 
 @pytest.mark.parametrize("since", ["tomorrow", "3 fortnights", "2026-13-01", "\x1b[2J"])
-async def test_a_moment_that_is_none_is_refused_with_how_to_write_it(tmp_path: Path, since: str) -> None:
+async def test_an_invalid_moment_is_refused_with_how_to_write_it(tmp_path: Path, since: str) -> None:
     async with opened(tmp_path) as bench:
         with pytest.raises(DragomanError) as refused:
             await bench.call("search_commands", since=since)

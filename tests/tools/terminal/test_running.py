@@ -35,7 +35,7 @@ async def test_a_command_runs_in_a_terminal_of_its_own_which_is_used_again(tmp_p
     assert "| printed" in first.text
 
 
-async def test_still_running_at_the_deadline_is_an_answer_and_waiting_goes_on(tmp_path: Path) -> None:
+async def test_still_running_at_the_deadline_is_an_answer_and_waiting_continues(tmp_path: Path) -> None:
     async with opened(tmp_path) as bench:
         await bench.call("run_in_terminal", command="true")
         own = bench.own.opened[0]
@@ -75,7 +75,7 @@ async def test_each_answer_has_only_what_no_answer_has_shown_yet(tmp_path: Path)
     assert other["output"] == "so far"
 
 
-async def test_what_a_person_runs_is_told_from_its_beginning(tmp_path: Path) -> None:
+async def test_what_a_person_runs_is_reported_from_its_beginning(tmp_path: Path) -> None:
     async with opened(tmp_path) as bench:
         await bench.person("t")
         await bench.ran("t", "make", b"made\r\n", 0)
@@ -113,7 +113,7 @@ async def test_another_one_is_opened_while_the_first_is_busy(tmp_path: Path) -> 
         {"command": "echo \x1b[201~; rm x"}, {"command": "echo \x03"}, {"command": "a\rb"}, {"command": "a\x9bb"},
     ],
 )  # fmt: skip
-async def test_what_is_no_command_line_is_refused(tmp_path: Path, arguments: dict[str, Any]) -> None:
+async def test_what_is_not_a_command_line_is_refused(tmp_path: Path, arguments: dict[str, Any]) -> None:
     async with opened(tmp_path) as bench:
         assert await refusal(bench, **arguments) == "bad_arguments"
         assert bench.own.opened == []
@@ -214,7 +214,7 @@ async def test_a_person_is_shown_the_command_and_its_result_is_awaited(tmp_path:
         ("export API_TOKEN=ghp_0123456789abcdefghijABCDEFGHIJ012345; make", None),
     ],
 )
-async def test_what_a_person_let_run_is_recognised_as_the_shell_tells_it(
+async def test_what_a_person_allowed_to_run_is_recognised_as_the_shell_reports_it(
     tmp_path: Path, asked: str, told: list[str] | None
 ) -> None:
     answers: list[Answer] = []
@@ -274,7 +274,7 @@ async def test_the_next_command_of_a_person_can_be_waited_for(tmp_path: Path) ->
     assert none["status"] == "idle"
 
 
-async def test_a_client_that_asks_for_it_hears_that_the_wait_goes_on(
+async def test_a_client_that_asks_for_progress_is_notified_while_the_wait_continues(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(waits, "PROGRESS_EVERY_S", 0.01)

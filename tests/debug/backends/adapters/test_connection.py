@@ -30,7 +30,7 @@ class Pieces(PipeReader):
         return self._pieces.pop(0)[:max_bytes]
 
 
-async def test_a_character_that_was_cut_is_told_whole_and_one_that_never_ends_as_a_replacement() -> None:
+async def test_a_character_that_was_cut_is_reported_whole_and_one_that_never_ends_as_a_replacement() -> None:
     whole = "é漢".encode()
     assert [it async for it in decode_stream(Pieces(whole[:1], whole[1:4], whole[4:], b"\xe6"))] == [
         "é",
@@ -45,7 +45,7 @@ def test_lines_of_the_adapter_are_left_out_and_the_programs_are_kept() -> None:
     assert strip_noise("Debugger attached.\n", None) == "Debugger attached.\n"
 
 
-def test_the_line_that_tells_the_port_is_found_in_pieces_and_is_not_told() -> None:
+def test_the_line_with_the_port_is_found_in_pieces_and_is_not_shown() -> None:
     endpoint = TcpEndpoint(list, re.compile(r"listening at .*:(?P<port>\d+)\n"))
     assert endpoint.at == "0"
     endpoint.consume_output("server listening at 127.0.")
@@ -57,9 +57,9 @@ def test_the_line_that_tells_the_port_is_found_in_pieces_and_is_not_told() -> No
 @pytest.mark.parametrize(
     ("exit", "told"), [(ProcessExit(code=3), [3]), (ProcessExit(signal=9), [-9]), (ProcessExit(), [])]
 )
-def test_an_exit_is_told_as_far_as_it_is_known(exit: ProcessExit, told: list[int]) -> None:
+def test_an_exit_is_reported_as_far_as_it_is_known(exit: ProcessExit, told: list[int]) -> None:
     assert [getattr(body, "exit_code", None) for body in exited_events(exit)] == told
 
 
-def test_an_event_whose_body_is_not_an_object_is_skipped() -> None:
+def test_an_event_with_a_body_that_is_not_an_object_is_skipped() -> None:
     assert decode_event(Event(event="stopped", body=msgspec.Raw(b"[1]"))) is None

@@ -99,7 +99,7 @@ def test_a_relative_path_variable_is_not_looked_up(tmp_path: Path, monkeypatch: 
 
 
 @pytest.mark.parametrize("name", [name for name in discovery.ADAPTER_SEARCHES if name != "python"])
-def test_a_missing_one_is_told_with_a_command(user: dict[str, str], name: str) -> None:
+def test_a_missing_one_is_reported_with_a_command(user: dict[str, str], name: str) -> None:
     error = adapter_missing(name, user)
     assert error.code == "adapter_missing"
     assert install_command(name, user) in str(error.hint)
@@ -162,7 +162,7 @@ def test_one_that_does_not_answer_has_no_version(tmp_path: Path, monkeypatch: py
     assert adapter_version("go", silent) == ""
 
 
-def test_a_version_may_stand_in_a_file_beside(tmp_path: Path) -> None:
+def test_a_version_may_be_in_a_file_beside(tmp_path: Path) -> None:
     adapter = program(tmp_path / "adapter" / "codelldb")
     assert adapter_version("codelldb", adapter) == ""
     (tmp_path / "version.json").write_text('{"version": "1.11.8"}')
@@ -170,7 +170,7 @@ def test_a_version_may_stand_in_a_file_beside(tmp_path: Path) -> None:
 
 
 @pytest.mark.needs("lldb")
-def test_lldb_tells_its_version_in_its_first_answer() -> None:
+def test_lldb_sends_its_version_in_its_first_answer() -> None:
     import os
 
     found = find_adapter("lldb", os.environ)

@@ -117,7 +117,7 @@ async def test_it_cannot_have_another_host_spoken_to(elsewhere: Elsewhere) -> No
 
 
 @pytest.mark.parametrize("port", [None, "x", -1, 0, 65536, "", [], 1.5, True, "9" * 5000])
-async def test_a_port_that_is_none_is_a_fault_of_its_own(elsewhere: Elsewhere, port: object) -> None:
+async def test_an_invalid_port_is_a_fault_of_its_own(elsewhere: Elsewhere, port: object) -> None:
     place = ExternalAdapter(Address("127.0.0.1", elsewhere.port), frozenset())
     with pytest.raises(RemoteProtocolError):
         await place.connect({"connect": {"port": port}})

@@ -111,7 +111,7 @@ def test_a_failed_download_leaves_the_old_one(registry: Registry, paths: Paths, 
     "script", ['echo garbage > "$6/p.tgz"', 'head -c 60 {archive} > "$6/p.tgz"'], ids=["garbage", "cut"]
 )
 @pytest.mark.parametrize(("is_published", "code"), [(True, "not_downloaded"), (False, "not_as_published")])
-def test_an_archive_that_is_none_leaves_the_old_one(
+def test_an_invalid_archive_leaves_the_old_one(
     registry: Registry, paths: Paths, script: str, is_published: bool, code: str
 ) -> None:
     registry.carries(**{SERVER: b"old"})

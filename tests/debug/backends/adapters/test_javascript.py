@@ -24,7 +24,7 @@ def running(*command: str) -> Iterator[subprocess.Popen[bytes]]:
             process.kill()
 
 
-def test_a_process_that_is_not_node_is_refused_and_lives() -> None:
+def test_a_process_that_is_not_node_is_refused_and_keeps_running() -> None:
     with running("sh", "-c", "echo ready; read line") as process:
         with pytest.raises(DragomanError) as caught:
             open_inspector(process.pid)

@@ -144,7 +144,7 @@ async def test_answers_that_nobody_asked_for_settle_nothing(tmp_path: Path) -> N
 @pytest.mark.parametrize(
     "threads", [[{"name": "x"}], [{"id": [1]}], [{"id": "one"}], [{"id": None}], [{"id": 1.5}], 5, [5]]
 )
-async def test_threads_without_a_number_are_refused_and_the_session_lives(tmp_path: Path, threads: Any) -> None:
+async def test_threads_without_a_number_are_refused_and_the_session_continues(tmp_path: Path, threads: Any) -> None:
     async with started(tmp_path, answers={"threads": {"threads": threads}}) as happened:
         with pytest.raises((DragomanError, RemoteProtocolError)):
             await happened.session.inspection.threads()
@@ -247,7 +247,7 @@ async def test_a_child_sessions_deep_answer_is_refused() -> None:
         await _to_tree_response(msgspec.structs.replace(make_response("variables", {}), body=deep), 2)
 
 
-def test_threads_and_capabilities_that_are_told_of_have_an_end() -> None:
+def test_threads_and_capabilities_that_are_reported_have_an_end() -> None:
     threads = ThreadIds()
     for number in range(1, MAX_LIVE_THREADS + 1):
         threads.ours(0, number)

@@ -48,7 +48,7 @@ def test_a_process_is_attached_to_by_the_name_that_lldb_has_for_it(tmp_path: Pat
     assert native_arguments(situation(tmp_path, "attach", processId=42)) == {"pid": 42}
 
 
-def test_source_stands_for_the_newer_program_beside_it(tmp_path: Path) -> None:
+def test_source_means_the_newer_program_beside_it(tmp_path: Path) -> None:
     source, binary = tmp_path / "main.c", tmp_path / "main"
     source.write_text("int main() {}")
     binary.write_text("")

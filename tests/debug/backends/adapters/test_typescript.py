@@ -55,5 +55,5 @@ def test_who_says_how_it_is_run_is_believed(tmp_path: Path, said: dict[str, Any]
     JAVASCRIPT.require_runnable(situation(tmp_path, "v20.1.0", **said))
 
 
-def test_a_script_is_no_typescript(tmp_path: Path) -> None:
+def test_a_script_is_not_typescript(tmp_path: Path) -> None:
     JAVASCRIPT.require_runnable(situation(tmp_path, "v20.1.0", "main.js"))

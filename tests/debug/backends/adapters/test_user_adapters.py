@@ -108,7 +108,7 @@ def test_a_path_alone_declares_nothing_new(paths: Paths) -> None:
         ("adapters = 3\n", "adapters", "one entry per adapter"),
     ],
 )
-def test_a_wrong_declaration_is_told_with_its_place(paths: Paths, text: str, key: str, problem: str) -> None:
+def test_a_wrong_declaration_is_reported_with_its_place(paths: Paths, text: str, key: str, problem: str) -> None:
     with pytest.raises(DragomanError) as caught:
         loaded(paths, f"port = 1\n{text}")
     assert caught.value.code == "bad_settings"

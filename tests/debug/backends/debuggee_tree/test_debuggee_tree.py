@@ -135,7 +135,7 @@ async def test_a_breakpoint_is_bound_when_one_member_has_bound_it() -> None:
         assert again["verified"]
 
 
-async def test_a_members_change_of_a_breakpoint_is_told_under_our_number() -> None:
+async def test_a_members_change_of_a_breakpoint_is_reported_under_our_number() -> None:
     async with scene() as it:
         child = await it.child()
         number = (await it.ask("setBreakpoints", FILE))["breakpoints"][0]["id"]
@@ -242,7 +242,7 @@ async def test_a_run_that_is_refused_leaves_the_stop_in_front() -> None:
         assert len(it.bodies("stopped")) == 1
 
 
-async def test_another_members_continued_is_not_told_while_one_is_stopped() -> None:
+async def test_another_members_continued_is_not_reported_while_one_is_stopped() -> None:
     async with scene() as it:
         child = await it.child()
         it.root.stop()
@@ -278,7 +278,7 @@ async def test_the_roots_end_is_the_end_and_a_childs_exit_code_is_not_the_progra
         assert it.bodies("exited") == [{"exitCode": 4}]
 
 
-async def test_initialized_is_told_once() -> None:
+async def test_initialized_is_reported_once() -> None:
     async with scene() as it:
         it.root.emit("initialized")
         child = await it.child()
@@ -288,7 +288,7 @@ async def test_initialized_is_told_once() -> None:
         assert len(it.bodies("initialized")) == 1
 
 
-async def test_a_child_that_never_joins_is_no_loss() -> None:
+async def test_a_child_that_never_joins_is_not_a_loss() -> None:
     async with scene() as it:
         child = FakeAdapter()
         child.refuse("initialize", "gone")

@@ -75,7 +75,7 @@ async def test_the_stop_may_be_looked_at_still_when_the_late_one_comes() -> None
 
 
 @pytest.mark.parametrize("first", ["continued", "answer", "stopped"])
-async def test_a_run_that_was_asked_for_is_told_by_whatever_comes_first(first: str) -> None:
+async def test_a_requested_run_is_recognised_by_whatever_comes_first(first: str) -> None:
     root, answered = FakeAdapter(), anyio.Event()
     said: dict[str, Callable[[], object]] = {
         "continued": lambda: all_go_on(root, 2),
@@ -131,7 +131,7 @@ async def test_a_step_after_a_late_one_is_answered_and_may_be_refused() -> None:
         assert session.is_at_stop
 
 
-async def test_a_late_one_neither_loses_a_stop_that_waits_nor_tells_it_early() -> None:
+async def test_a_late_one_neither_loses_a_waiting_stop_nor_reports_it_early() -> None:
     async with scene(AS_DEBUGPY) as it:
         child = await it.child()
         it.root.stop()

@@ -43,7 +43,7 @@ async def test_hits_are_counted_by_us_and_the_others_are_passed_over() -> None:
         assert len(played.named("stopped")) == 1
 
 
-async def test_log_messages_are_filled_with_names_and_the_program_goes_on() -> None:
+async def test_log_messages_are_filled_with_names_and_the_program_continues() -> None:
     watched = [{"name": "n", "type": "number", "value": "7", "variablesReference": "0", "isSuccess": "true"}]
     fake = FakeLua([*stops(4), line("getWatchedVariable", watched)])
     async with playing(fake, cwd="/proj") as played:

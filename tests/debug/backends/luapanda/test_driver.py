@@ -121,7 +121,7 @@ async def test_who_does_not_speak_luapanda_ends_the_connection(said: bytes) -> N
         assert caught.value.code == "adapter_broke_protocol"
 
 
-async def test_who_waits_when_the_program_goes_is_told_at_once() -> None:
+async def test_a_caller_that_waits_when_the_program_ends_learns_it_at_once() -> None:
     async with wired() as it:
         await it.stand()
 

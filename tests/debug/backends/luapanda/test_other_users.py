@@ -133,7 +133,7 @@ async def test_one_that_hangs_up_before_it_is_looked_at_is_not_taken_for_roots()
 
 
 @only_root
-async def test_a_flood_of_another_user_is_told_once(caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_flood_of_another_user_is_reported_once(caplog: pytest.LogCaptureFixture) -> None:
     async with waiting() as (lease, port):
         with caller(port) as stranger:
             for _ in range(50):

@@ -72,7 +72,7 @@ def test_what_is_sent_first_is_whole_and_its_flags_are_text() -> None:
 
 
 @pytest.mark.parametrize("port", [0, 70000, "x", "-1", "８８１８"])
-def test_what_is_no_port_is_refused(port: object) -> None:
+def test_what_is_not_a_port_is_refused(port: object) -> None:
     with pytest.raises(DragomanError) as caught:
         read_settings("attach", {"connectionPort": port}, Path("/w"))
     assert caught.value.code == "bad_configuration"
@@ -199,7 +199,7 @@ def test_what_may_be_the_file_is_offered_as_a_line_to_evaluate(
 
 
 @pytest.mark.parametrize("text", ["dragoman", "dragoman path x", "dragoman path 'x y", "dragoman.path('a', 'b')", ""])
-def test_what_is_no_such_line_is_lua(text: str) -> None:
+def test_any_other_line_is_lua(text: str) -> None:
     assert parse_path_command(text) is None
 
 
@@ -221,7 +221,7 @@ def test_a_declared_chunk_is_its_file_and_a_file_must_be_there(tmp_path: Path) -
     ("source", "is_told"),
     [("src/mod.lua", False), ("mod", False), ("src.mod", False), ("lib/mod.lua", True), ("/else/mod.lua", True)],
 )
-def test_a_name_that_agrees_without_its_folder_is_told(tmp_path: Path, source: str, is_told: bool) -> None:
+def test_a_name_that_agrees_without_its_folder_is_reported(tmp_path: Path, source: str, is_told: bool) -> None:
     settings = read_settings("attach", {}, tmp_path)
     told = explain_binding(
         str(tmp_path / "src/mod.lua"), LuaChunk(source="@" + source), PathMap(settings, tmp_path), settings
@@ -282,6 +282,6 @@ def test_strings_are_shown_in_quotes_and_cut_ones_say_so() -> None:
     assert format_value({"type": "table", "value": "table", "failed": "boo"}) == "table <boo>"
 
 
-def test_a_function_without_a_name_is_told_by_its_line() -> None:
+def test_a_function_without_a_name_is_named_by_its_line() -> None:
     assert function_name({"function": "", "defined": 12}) == "function <12>"
     assert function_name({}) == "?"

@@ -28,7 +28,7 @@ def reason_of(cmd: str, number: int) -> str:
 
 
 @pytest.mark.parametrize("name", NAMES)
-async def test_every_recorded_stop_is_told_with_its_place(name: str) -> None:
+async def test_every_recorded_stop_is_reported_with_its_place(name: str) -> None:
     """Steps as steps, breakpoints as breakpoints, to the end of the program."""
     fake = FakeLua(to_ide(name))
     expected = [(stop.cmd, [(it.line, it.index) for it in stop.stack or ()]) for stop in fake.stops]
