@@ -213,7 +213,7 @@ async def test_a_port_that_accepts_and_says_nothing_is_reported_within_seconds(
 async def test_a_port_where_nobody_takes_the_connection_is_reported_within_seconds(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("dragoman.debug.backends.adapters.connection._EXTERNAL_CONNECT_TIMEOUT_S", 0.5)
+    monkeypatch.setattr("dragoman.debug.backends.adapters.adapter_process._EXTERNAL_CONNECT_TIMEOUT_S", 0.5)
     with socket.create_server(("127.0.0.1", 0)) as listener:
         where = {"port": listener.getsockname()[1]}
         async with service_in(tmp_path) as service:

@@ -67,7 +67,7 @@ async def test_a_port_that_somebody_else_took_is_given_up_for_another(
     (tmp_path / "main.py").write_text("print(42)\n")
     with socket.create_server(("127.0.0.1", 0)) as taken:
         ports = iter([taken.getsockname()[1], free_port()])
-        monkeypatch.setattr("dragoman.debug.backends.adapters.connection.free_port", lambda: next(ports))
+        monkeypatch.setattr("dragoman.debug.backends.adapters.adapter_process.free_port", lambda: next(ports))
         async with service_in(tmp_path, DEBUGPY) as service:
             ended = end_of(await service.start(client_of(tmp_path), LaunchRequest(program="main.py"), within_s=30))
             assert (ended.exit_code, next(ports, None)) == (0, None)

@@ -48,10 +48,14 @@ class FakeAdapter:
             "threads": lambda _: {"threads": [{"id": 1, "name": "main"}]},
             "evaluate": lambda arguments: {"result": arguments["expression"], "variablesReference": 0},
         }
+        self.late_answers: dict[str, anyio.Event] = {}
+        """Events that the next response to a command waits for, whatever it is."""
         self.events = AdapterEventQueue()
 
     async def request(self, command: str, arguments: dict[str, Any] | None = None, *, timeout_s: float) -> Response:
         self.requests.append((command, arguments or {}))
+        if command in self.late_answers:
+            await self.late_answers.pop(command).wait()
         answer = self.answers[command](arguments or {}) if command in self.answers else {}
         if answer is None:
             await anyio.sleep(timeout_s)

@@ -19,6 +19,17 @@ from dragoman.protocols.dap.bodies import EventBody
 
 log = logging.getLogger(__name__)
 
+STEP_COMMANDS = frozenset({"next", "stepIn", "stepOut", "stepBack", "goto", "restartFrame"})
+RUN_COMMANDS = STEP_COMMANDS | {"continue", "reverseContinue"}
+LIST_COMMANDS = frozenset({"setBreakpoints", "setFunctionBreakpoints", "setExceptionBreakpoints"})
+"""Each replaces a whole list, which a child that joins later gets as well."""
+
+EVALUATE_IN_EACH = "dragomanEvaluateInEach"
+"""A request of ours: the same expression in every process, answered with our numbers of its threads."""
+ADMIT_ARGUMENT = "dragomanAdmit"
+"""An argument of ours in a breakpoint list: expressions that each process evaluates before it gets the list. What they
+return is why the debugger cannot stop there."""
+
 
 class BackendOwnership(msgspec.Struct, frozen=True, kw_only=True):
     """What belongs to the backend rather than to us. Services ask, and never assume."""
@@ -56,16 +67,6 @@ class AdapterRefusedError(DragomanError):
             localize("The debugger rejected `{command}`: {reason}", command=command, reason=reason or "?"),
         )
         self.reason = reason
-
-
-class DebuggeeConnection(Protocol):
-    """A DAP connection to one debuggee of a debuggee tree."""
-
-    events: AdapterEventQueue
-
-    async def request(self, command: str, arguments: dict[str, Any] | None = None, *, timeout_s: float) -> Response: ...
-
-    async def end(self) -> None: ...
 
 
 def make_event(event: str, **body: Any) -> EventBody:

@@ -138,3 +138,10 @@ class AdapterQuirks:
     """A pattern of a stop's description by which it tells that watched data changed, and calls it a breakpoint."""
     noise: str = ""
     """A pattern of whole outputs that are the adapter's own housekeeping: not told."""
+    debuggees_are_children: bool = False
+    """Its own session has no program, only child sessions have: when the last of them has gone, all has ended."""
+    shows_stale_values: bool = False
+    """It lists what a variable was when the program stopped, also after it was set."""
+    continues_only_on_request: bool = False
+    """Nothing resumes the program past us, neither a command line of the adapter nor another client. So a `continued`
+    of a program that is stopped is a late one."""

@@ -9,8 +9,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from dragoman.core.localization import LocalizedText, localize
-from dragoman.debug.backends.debuggee_tree.breakpoint_lists import ADMIT_ARGUMENT
-from dragoman.debug.backends.port import AdapterRefusedError, Backend
+from dragoman.debug.backends.port import ADMIT_ARGUMENT, AdapterRefusedError, Backend
 from dragoman.debug.backends.quirks import AdapterQuirks
 from dragoman.debug.breakpoints.status import (
     SHARED_PLACE_MESSAGE,

@@ -84,13 +84,18 @@ _FROZEN = localized_str(
 _MESSAGE_BY_CODE = {"dragoman:frozen": _FROZEN}
 
 
+_CHANGEABLE = ("verified", "line", "column")
+
+
 class BreakpointStatus:
     """What became of each breakpoint. Adapters number breakpoints of all kinds together."""
 
     def __init__(self) -> None:
         self._binding_by_id: dict[int, Binding] = {}
         self._fault_by_id: dict[int, str] = {}
-        self._shared_by_adapters: dict[int, MergedBreakpoint] = {}
+        self._reports: dict[int, tuple[MergedBreakpoint, bodies.DapBreakpoint | bodies.ChangedBreakpoint]] = {}
+        """The last report by the adapter's id, and what it is about. Ids of a list that was replaced stay: the program
+        may have stopped there in the same moment."""
 
     def of(self, id: int) -> Binding:
         if id in self._fault_by_id:
@@ -105,13 +110,18 @@ class BreakpointStatus:
     def bind(self, place: MergedBreakpoint, answer: bodies.DapBreakpoint | bodies.ChangedBreakpoint) -> None:
         self._binding_by_id |= {breakpoint.id: _binding(answer) for breakpoint in place.stands_for}
         if answer.id is not None:
-            self._shared_by_adapters[answer.id] = place
+            self._reports[answer.id] = (place, answer)
 
     def learn(self, body: bodies.BreakpointBody) -> None:
-        """A `breakpoint` event: what was provisional has bound, moved or gone."""
-        shared = self._shared_by_adapters.get(body.breakpoint.id if body.breakpoint.id is not None else -1)
-        if shared is not None and body.reason != "removed" and body.breakpoint.verified is not None:
-            self.bind(shared, body.breakpoint)
+        """A `breakpoint` event: what was provisional has bound or moved. DAP lets it carry only what changed; a reason
+        why it was not bound is over unless it is sent again."""
+        id = body.breakpoint.id
+        if id is None or id not in self._reports or body.reason == "removed":
+            return
+        place, last = self._reports[id]
+        changed = {name: value for name in _CHANGEABLE if (value := getattr(body.breakpoint, name)) is not None}
+        known = {name: getattr(last, name) for name in _CHANGEABLE}
+        self.bind(place, bodies.ChangedBreakpoint(id=id, message=body.breakpoint.message, **{**known, **changed}))
 
     def stopped_at(self, ids: Iterable[int]) -> None:
         """What a program stops at is bound, also where its adapter says so a little later."""
@@ -121,9 +131,12 @@ class BreakpointStatus:
                 self._binding_by_id[id] = msgspec.structs.replace(before, verified=True, message="")
 
     def ours(self, adapters_ids: Iterable[int]) -> tuple[int, ...]:
-        """All that stand there: which of their conditions held, the adapter does not say."""
-        known = self._shared_by_adapters
-        return tuple(ours.id for id in adapters_ids if id in known for ours in known[id].stands_for)
+        """All breakpoints at these places: which of their conditions held, the adapter does not say. None where it
+        names an id that we do not know: the location says more than some of several ids."""
+        ids = tuple(adapters_ids)
+        if not all(id in self._reports for id in ids):
+            return ()
+        return tuple(ours.id for id in ids for ours in self._reports[id][0].stands_for)
 
 
 def _binding(answer: bodies.DapBreakpoint | bodies.ChangedBreakpoint) -> Binding:

@@ -14,15 +14,12 @@ from typing import Any
 import anyio
 from anyio.abc import TaskGroup
 
-from dragoman.debug.backends.port import Backend
+from dragoman.debug.backends.port import RUN_COMMANDS, Backend
 from dragoman.debug.errors import adapter_busy, adapter_silent, already_ended
 from dragoman.protocols.dap import Response
 
 INSPECTION_COMMANDS = frozenset({"variables", "scopes", "evaluate", "setVariable", "setExpression"})
 """They may run the program's own code, which may never end."""
-JUMP_COMMANDS = frozenset({"goto", "restartFrame", "stepBack", "reverseContinue"})
-"""What only some debuggers can, and only editors ask for."""
-RUN_COMMANDS = frozenset({"continue", "next", "stepIn", "stepOut"}) | JUMP_COMMANDS
 
 TIME_LIMIT_ARGUMENT = "dragomanLimitSeconds"
 """An argument of ours, for backends that can end a look: how long who asked waits for it."""

@@ -7,12 +7,13 @@ from typing import Any
 
 from dragoman.core.errors import DragomanError
 from dragoman.debug import session_errors
+from dragoman.debug.backends.port import RUN_COMMANDS
 from dragoman.debug.errors import core_dump, program_not_running
 from dragoman.debug.model import RunTarget, StepKind
 from dragoman.debug.session.handshake import AdapterLaunch
 from dragoman.debug.session.lifecycle import SessionLifecycle
 from dragoman.debug.session.mailbox import Mailbox
-from dragoman.debug.session.request_tracker import RUN_COMMANDS, RequestTracker, TrackedRequest
+from dragoman.debug.session.request_tracker import RequestTracker, TrackedRequest
 from dragoman.debug.session.states import SessionState, Transition
 from dragoman.debug.session.threads import ThreadStates
 from dragoman.protocols.dap import Response, bodies, read_body

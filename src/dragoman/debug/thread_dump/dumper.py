@@ -12,8 +12,7 @@ import anyio.to_thread
 import msgspec
 
 from dragoman.core.errors import DragomanError, RemoteProtocolError
-from dragoman.debug.backends.debuggee_tree.request_router import EVALUATE_IN_EACH
-from dragoman.debug.backends.port import RequestPort
+from dragoman.debug.backends.port import EVALUATE_IN_EACH, RequestPort
 from dragoman.debug.backends.quirks import AdapterQuirks
 from dragoman.debug.model import FrameInfo, ThreadInfo
 from dragoman.debug.source_files import is_library as is_of_a_library

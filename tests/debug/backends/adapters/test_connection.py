@@ -8,7 +8,7 @@ import anyio
 import msgspec
 import pytest
 
-from dragoman.debug.backends.adapters.connection import TcpEndpoint
+from dragoman.debug.backends.adapters.adapter_process import TcpEndpoint
 from dragoman.debug.backends.adapters.program_io import decode_stream, exited_events, strip_noise
 from dragoman.debug.backends.port import decode_event
 from dragoman.io.net.streams import PipeReader

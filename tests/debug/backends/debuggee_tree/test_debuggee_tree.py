@@ -1,53 +1,111 @@
-"""Several debuggers as one program, in orders that real ones seldom show."""
+"""Several debuggers as one program, in orders that real ones seldom show. Each begins as a program without children."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
-from typing import Any
+import sys
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from pathlib import Path
+from types import FrameType, ModuleType, SimpleNamespace
+from typing import Any, cast
 
 import anyio
+import anyio.abc
 import msgspec
 import pytest
 
 from dragoman.core.errors import DragomanError
+from dragoman.debug.backends import debuggee_tree
+from dragoman.debug.backends.adapters.adapter_process import ExternalAdapter
+from dragoman.debug.backends.adapters.connection import DebuggeeConnection
+from dragoman.debug.backends.adapters.dap_backend import DapBackend
+from dragoman.debug.backends.adapters.spec import AdapterSpec, Address, LaunchContext
 from dragoman.debug.backends.debuggee_tree import debuggees
 from dragoman.debug.backends.debuggee_tree.request_router import ThreadIds, debuggee_of, to_own_ids, to_tree_ids
-from dragoman.debug.backends.debuggee_tree.tree import DebuggeeTree, DebuggeeTreeTraits
+from dragoman.debug.backends.quirks import AdapterQuirks
+from dragoman.io.processes.command import ProcessCommand
+from dragoman.io.processes.nodelay_scheduler import NoDelayScheduler
+from dragoman.protocols.dap import Response
 from dragoman.protocols.dap.bodies import EventBody, ExitedBody
 from tests.support.fake_adapter import FakeAdapter
 
 pytestmark = pytest.mark.anyio
 
-OLD_VALUES = DebuggeeTreeTraits(shows_stale_values=True)
+OLD_VALUES = AdapterQuirks(shows_stale_values=True)
 FILE = {"source": {"path": "/p/a.py"}, "breakpoints": [{"line": 5}]}
 
 
-class Scene:
-    """A family of fakes, and what it tells."""
+class FakeConnection(DebuggeeConnection):
+    """The real one, with a fake adapter in place of bytes."""
 
-    def __init__(self, traits: DebuggeeTreeTraits, root: FakeAdapter) -> None:
+    def __init__(self, adapter: FakeAdapter, quirks: AdapterQuirks) -> None:
+        super().__init__(quirks)
+        self._adapter = adapter
+
+    async def run(self) -> None:
+        self._adapter.events.attach(self._pass_on, into=self.events)
+        await self._adapter.events.closed.wait()
+        self.events.close()
+
+    async def end(self) -> None:
+        await super().end()
+        await self._adapter.end()
+
+    async def _send(self, command: str, arguments: dict[str, Any] | None, timeout_s: float) -> Response:
+        return await self._adapter.request(command, arguments, timeout_s=timeout_s)
+
+    def _pass_on(self, body: EventBody) -> bool:
+        self.receive(body)
+        return True
+
+
+class FakeBackend(DapBackend):
+    """The real one, whose adapter and children are fakes. `last` are the events that only we know at the end."""
+
+    def __init__(self, quirks: AdapterQuirks, root: FakeAdapter) -> None:
+        watched = SimpleNamespace(
+            unwatch=lambda: None, program_resumed=lambda: None, program_stopped=lambda: None,
+            connections_expected=lambda: None,
+        )  # fmt: skip
+        spec = AdapterSpec(
+            name="fake", types=frozenset({"fake"}), adapter_id="fake", transport="stdio", quirks=quirks,
+            command=lambda _: ProcessCommand(["true"], {}, Path("/")), arguments=lambda _: {},
+        )  # fmt: skip
+        process = ExternalAdapter(Address("127.0.0.1", 1), frozenset())
+        scheduler = cast("NoDelayScheduler", SimpleNamespace(watch=lambda _: watched))
+        context = LaunchContext("launch", {}, {}, Path("/"))
+        super().__init__(AsyncExitStack(), process, scheduler, spec, context)
+        self.last: list[EventBody] = []
+        self._fake_root = root
+
+    async def _connect(self, configuration: Mapping[str, Any] | None = None) -> DebuggeeConnection:
+        adapter = self._fake_root if configuration is None else configuration["fake"]
+        connection = FakeConnection(adapter, self._spec.quirks)
+        self._connections.start_soon(connection.run)
+        return connection
+
+    async def _final_events(self, *, gone: bool) -> list[EventBody]:
+        return self.last if not gone else []
+
+    async def run(self, *, task_status: anyio.abc.TaskStatus[None]) -> None:
+        await self._run(task_status=task_status)
+
+
+class Scene:
+    """A program of fakes, and what its backend reports."""
+
+    def __init__(self, quirks: AdapterQuirks, root: FakeAdapter) -> None:
         self.root = root
         self.children: list[FakeAdapter] = []
         self.told: list[EventBody] = []
-        self.last: list[EventBody] = []
-        self.news = anyio.Event()
-        self.family = DebuggeeTree(self.root, self._join, self._last, traits)
-
-    async def _join(self, configuration: Mapping[str, Any]) -> FakeAdapter:
-        child: FakeAdapter = configuration["fake"]
-        return child
-
-    async def _last(self, *, gone: bool) -> list[EventBody]:
-        return self.last if not gone else []
+        self.backend = FakeBackend(quirks, root)
 
     async def listen(self) -> None:
         def take(body: EventBody) -> bool:
             self.told.append(body)
-            self._wake()
             return True
 
-        self.family.events.attach(take)
+        self.backend.events.attach(take)
 
     async def start(self) -> None:
         await self.ask("initialize", {"adapterID": "x"})
@@ -58,12 +116,12 @@ class Scene:
     async def child(self, name: str = "Subprocess 77") -> FakeAdapter:
         child = FakeAdapter()
         self.children.append(child)
-        self.family.add_child("launch", {"name": name, "fake": child})
+        self.backend.add_child("launch", {"name": name, "fake": child})
         await self.until(lambda: bool(child.sent("configurationDone")))
         return child
 
     async def ask(self, command: str, arguments: dict[str, Any] | None = None) -> Any:
-        response = await self.family.request(command, arguments, timeout_s=2)
+        response = await self.backend.request(command, arguments, timeout_s=2)
         return msgspec.json.decode(response.body) if isinstance(response.body, msgspec.Raw) else None
 
     async def until(self, condition: Callable[[], bool]) -> None:
@@ -78,19 +136,15 @@ class Scene:
         await self.until(lambda: len(self.bodies("stopped")) >= count)
         return [body["threadId"] for body in self.bodies("stopped")]
 
-    def _wake(self) -> None:
-        news, self.news = self.news, anyio.Event()
-        news.set()
-
 
 @asynccontextmanager
 async def scene(
-    traits: DebuggeeTreeTraits = OLD_VALUES, root: FakeAdapter | None = None, *, started: bool = True
+    quirks: AdapterQuirks = OLD_VALUES, root: FakeAdapter | None = None, *, started: bool = True
 ) -> AsyncIterator[Scene]:
-    """One that is not started is for a session, which starts and hears it."""
-    made = Scene(traits, root or FakeAdapter())
+    """One that is not started is for a session, which starts and reads it."""
+    made = Scene(quirks, root or FakeAdapter())
     async with anyio.create_task_group() as group:
-        group.start_soon(made.family.run)
+        await group.start(made.backend.run)
         if started:
             group.start_soon(made.listen)
             await anyio.wait_all_tasks_blocked()
@@ -98,7 +152,7 @@ async def scene(
         try:
             yield made
         finally:
-            await made.family.end()
+            await made.backend.end()
             group.cancel_scope.cancel()
 
 
@@ -271,7 +325,7 @@ async def test_a_child_that_ends_takes_its_threads_and_its_stop_with_it(way: str
 async def test_the_roots_end_is_the_end_and_a_childs_exit_code_is_not_the_programs() -> None:
     async with scene() as it:
         child = await it.child()
-        it.last = [ExitedBody(exit_code=4)]
+        it.backend.last = [ExitedBody(exit_code=4)]
         child.emit("exited", exitCode=9)
         it.root.emit("terminated")
         await it.until(lambda: bool(it.bodies("terminated")))
@@ -292,7 +346,7 @@ async def test_a_child_that_never_joins_is_not_a_loss() -> None:
     async with scene() as it:
         child = FakeAdapter()
         child.refuse("initialize", "gone")
-        it.family.add_child("attach", {"name": "x", "fake": child})
+        it.backend.add_child("attach", {"name": "x", "fake": child})
         await it.until(lambda: child.ended)
         it.root.stop()
         await it.told_stops(1)
@@ -321,7 +375,7 @@ async def test_many_children_join_a_few_at_a_time() -> None:
         slow = [FakeAdapter() for _ in range(20)]
         for child in slow:
             child.answers["initialize"] = lambda _: None
-            it.family.add_child("attach", {"name": "x", "fake": child})
+            it.backend.add_child("attach", {"name": "x", "fake": child})
         await anyio.wait_all_tasks_blocked()
         assert sum(bool(child.requests) for child in slow) == 4
         for child in slow:
@@ -332,7 +386,7 @@ async def test_a_silent_child_does_not_hold_up_the_breakpoints_of_the_root() -> 
     async with scene() as it:
         child = await it.child()
         child.answers["setBreakpoints"] = lambda _: None
-        response = await it.family.request("setBreakpoints", FILE, timeout_s=0.2)
+        response = await it.backend.request("setBreakpoints", FILE, timeout_s=0.2)
         assert b'"verified":true' in bytes(response.body)  # type: ignore[arg-type]
 
 
@@ -372,3 +426,170 @@ def test_references_go_up_and_come_down_again() -> None:
         8,
     )
     assert debuggee_of({"expression": "x"}) is None
+
+
+# A program without children, and the moment at which it gets its first.
+
+
+@contextmanager
+def calls_into(package: ModuleType) -> Iterator[list[str]]:
+    """The functions of a package that run meanwhile. Its modules may be imported; they may not do anything."""
+    folder, called = str(Path(str(package.__file__)).parent), []
+
+    def profile(frame: FrameType, event: str, _: object) -> None:
+        if event == "call" and frame.f_code.co_filename.startswith(folder):
+            called.append(frame.f_code.co_qualname)
+
+    sys.setprofile(profile)
+    try:
+        yield called
+    finally:
+        sys.setprofile(None)
+
+
+async def _debug_alone(it: Scene) -> None:
+    it.root.stop(hitBreakpointIds=[105])
+    await it.told_stops(1)
+    for command, arguments in (
+        ("threads", None), ("stackTrace", {"threadId": 1}), ("evaluate", {"expression": "1"}), ("next", {"threadId": 1})
+    ):  # fmt: skip
+        await it.ask(command, arguments)
+    it.root.emit("breakpoint", reason="changed", breakpoint={"id": 105, "verified": False})
+    it.root.stop("step")
+    await it.told_stops(2)
+
+
+async def test_a_program_without_children_never_enters_the_tree() -> None:
+    with calls_into(debuggee_tree) as called:
+        async with scene() as it:
+            await _debug_alone(it)
+        assert called == []
+
+
+async def test_a_child_enters_the_tree() -> None:
+    with calls_into(debuggee_tree) as called:
+        async with scene() as it:
+            await it.child()
+    assert "DebuggeeTree.request" not in called
+    assert "DebuggeeTree.add_child" in called
+
+
+async def test_an_adapter_whose_programs_are_children_has_a_tree_from_the_start() -> None:
+    with calls_into(debuggee_tree) as called:
+        async with scene(AdapterQuirks(debuggees_are_children=True)):
+            pass
+    assert "DebuggeeTree.request" in called
+
+
+async def test_breakpoints_keep_their_ids_when_the_first_child_comes() -> None:
+    async with scene() as it:
+        assert [body["id"] for body in (await it.ask("setBreakpoints", FILE))["breakpoints"]] == [105]
+        await it.child()
+        it.root.stop(hitBreakpointIds=[105])
+        await it.told_stops(1)
+        assert it.bodies("stopped")[0]["hitBreakpointIds"] == [105]
+        it.root.emit("breakpoint", reason="changed", breakpoint={"id": 105, "line": 6})
+        assert it.bodies("breakpoint")[-1]["breakpoint"] == {"id": 105, "verified": True, "line": 6}
+
+
+async def test_a_childs_hit_of_a_breakpoint_that_was_set_before_it_came_has_the_id_that_is_known() -> None:
+    async with scene() as it:
+        child = FakeAdapter()
+        child.answers["setBreakpoints"] = lambda _: {"breakpoints": [{"id": 0, "verified": True, "line": 5}]}
+        it.backend.add_child("launch", {"name": "x", "fake": child})
+        await it.until(lambda: bool(child.sent("configurationDone")))
+        child.stop(hitBreakpointIds=[0])
+        await it.told_stops(1)
+        assert it.bodies("stopped")[0]["hitBreakpointIds"] == [105]
+
+
+async def test_threads_keep_their_ids_when_the_first_child_comes_and_its_own_get_others() -> None:
+    async with scene() as it:
+        it.root.answers["threads"] = lambda _: {"threads": [{"id": 1, "name": "main"}, {"id": 2, "name": "worker"}]}
+        it.root.emit("thread", reason="started", threadId=3)
+        before = [it["id"] for it in (await it.ask("threads"))["threads"]]
+        child = await it.child()
+        child.answers["threads"] = lambda _: {"threads": [{"id": 2, "name": "a"}, {"id": 3, "name": "b"}]}
+        after = [it["id"] for it in (await it.ask("threads"))["threads"]]
+        assert (before, after[:2], len(set(after) | {3})) == ([1, 2], [1, 2], 5)
+
+
+async def test_a_stop_that_was_reported_before_the_first_child_came_is_the_current_one() -> None:
+    async with scene() as it:
+        it.root.stop()
+        await it.told_stops(1)
+        child = await it.child()
+        child.stop()
+        await anyio.wait_all_tasks_blocked()
+        assert len(it.bodies("stopped")) == 1
+        await it.ask("continue", {"threadId": 1})
+        assert len(await it.told_stops(2)) == 2
+
+
+async def test_a_step_that_is_under_way_when_the_first_child_comes_is_reported_first() -> None:
+    async with scene() as it:
+        it.root.stop()
+        await it.told_stops(1)
+        await it.ask("next", {"threadId": 1})
+        child = await it.child()
+        child.stop()
+        assert len(it.bodies("stopped")) == 1
+        it.root.stop("step")
+        assert await it.told_stops(2) == [1, 1]
+
+
+async def test_a_run_that_is_refused_after_the_first_child_came_leaves_the_stop_in_front() -> None:
+    async with scene() as it:
+        it.root.stop()
+        await it.told_stops(1)
+        refused = anyio.Event()
+        it.root.late_answers["continue"] = refused
+        it.root.refuse("continue", "not now")
+        async with anyio.create_task_group() as group:
+            group.start_soon(_require_refusal, it)
+            await anyio.wait_all_tasks_blocked()
+            child = await it.child()
+            refused.set()
+        child.stop()
+        await anyio.wait_all_tasks_blocked()
+        assert len(it.bodies("stopped")) == 1
+
+
+async def _require_refusal(it: Scene) -> None:
+    with pytest.raises(DragomanError, match="not now"):
+        await it.ask("continue", {"threadId": 1})
+
+
+async def test_a_list_that_is_on_its_way_when_the_first_child_comes_reaches_the_child_once_with_the_same_ids() -> None:
+    async with scene() as it:
+        bound = anyio.Event()
+        later = {**FILE, "breakpoints": [{"line": 9}]}
+        it.root.late_answers["setBreakpoints"] = bound
+        answers: list[Any] = []
+
+        async def set_list() -> None:
+            answers.append(await it.ask("setBreakpoints", later))
+
+        async with anyio.create_task_group() as group:
+            group.start_soon(set_list)
+            await anyio.wait_all_tasks_blocked()
+            child = FakeAdapter()
+            it.backend.add_child("launch", {"name": "x", "fake": child})
+            await anyio.wait_all_tasks_blocked()
+            assert child.sent("setBreakpoints") == []
+            bound.set()
+        await it.until(lambda: bool(child.sent("configurationDone")))
+        assert child.sent("setBreakpoints") == [later]
+        assert answers[0]["breakpoints"][0]["id"] == 109
+        child.stop(hitBreakpointIds=[109])
+        await it.told_stops(1)
+        assert it.bodies("stopped")[0]["hitBreakpointIds"] == [109]
+
+
+async def test_a_thread_with_the_id_0_gets_another_also_without_children() -> None:
+    async with scene() as it:
+        it.root.emit("stopped", reason="pause", threadId=0)
+        (thread,) = await it.told_stops(1)
+        assert thread > 0
+        await it.ask("continue", {"threadId": thread})
+        assert it.root.sent("continue") == [{"threadId": 0}]

@@ -12,7 +12,7 @@ import anyio
 import pytest
 
 from dragoman.core.errors import DragomanError
-from dragoman.debug.backends.debuggee_tree.tree import DebuggeeTreeTraits
+from dragoman.debug.backends.quirks import AdapterQuirks
 from dragoman.debug.session.handshake import AdapterLaunch
 from dragoman.debug.session.session import DebugSession
 from dragoman.debug.session.states import SessionState
@@ -23,7 +23,7 @@ from tests.support.fake_adapter import FakeAdapter
 
 pytestmark = [pytest.mark.anyio, pytest.mark.timeout(60)]
 
-AS_DEBUGPY = DebuggeeTreeTraits(continues_only_on_request=True)
+AS_DEBUGPY = AdapterQuirks(continues_only_on_request=True)
 ALL: dict[str, Any] = {"allThreadsStopped": True}
 
 
@@ -42,7 +42,7 @@ async def heard(it: Scene, adapter: FakeAdapter) -> None:
 async def session_over(root: FakeAdapter) -> AsyncIterator[DebugSession]:
     async with scene(AS_DEBUGPY, root, started=False) as it:
         launch = AdapterLaunch("launch", {}, "fake")
-        async with living(DebugSession("s1", "a.py", it.family, launch, VirtualClock())) as session:
+        async with living(DebugSession("s1", "a.py", it.backend, launch, VirtualClock())) as session:
             yield session
 
 
@@ -147,7 +147,7 @@ async def test_a_late_one_neither_loses_a_waiting_stop_nor_reports_it_early() ->
 
 
 async def test_an_adapter_that_somebody_else_commands_is_believed() -> None:
-    async with scene(DebuggeeTreeTraits()) as it:
+    async with scene(AdapterQuirks()) as it:
         it.root.stop()
         (thread,) = await it.told_stops(1)
         all_go_on(it.root, 1)

@@ -1,14 +1,16 @@
-"""A DAP connection to an adapter, and the endpoints at which one is established."""
+"""One DAP connection to one debuggee, with what its adapter does differently put right.
+
+A program without children is debugged over one of these and nothing else; a debuggee tree has one per child. So a
+quirk that concerns a single debuggee is corrected here, and neither the tree nor the session knows of it.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import logging
 import re
-import shutil
-import tempfile
-from contextlib import AsyncExitStack
-from pathlib import Path
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import anyio
@@ -17,40 +19,173 @@ from anyio.abc import ByteStream
 from msgspec import UNSET
 
 from dragoman.core.errors import DragomanError, RemoteProtocolError
-from dragoman.debug.backends.adapters.spec import Address
 from dragoman.debug.backends.event_queue import AdapterEventQueue
-from dragoman.debug.backends.port import AdapterRefusedError, decode_event
-from dragoman.debug.errors import attach_timed_out, not_served
-from dragoman.io.drivers.dap_adapter_driver import DapAdapterDriver, OnRequest
-from dragoman.io.errors import not_reached
-from dragoman.io.net.streams import (
-    HasStdio,
-    Pids,
-    accept_from,
-    connect_stdio,
-    connect_tcp,
-    connect_unix,
-    free_port,
+from dragoman.debug.backends.port import (
+    ADMIT_ARGUMENT,
+    RUN_COMMANDS,
+    STEP_COMMANDS,
+    AdapterRefusedError,
+    decode_event,
+    make_response,
 )
-from dragoman.io.net.tcp_listener import bind_tcp
+from dragoman.debug.backends.quirks import AdapterQuirks
+from dragoman.debug.session.threads import MAX_LIVE_THREADS
+from dragoman.io.drivers.dap_adapter_driver import DapAdapterDriver, OnRequest
 from dragoman.protocols.dap import Event, Response, read_body
+from dragoman.protocols.dap.bodies import ContinuedBody, EventBody, InitializedBody, StoppedBody, ThreadBody
 
 log = logging.getLogger(__name__)
 
-LOOPBACK = "127.0.0.1"
-_CONNECT_TIMEOUT_S = 20.0
-_LONGEST_OUTPUT = 4000
-_EXTERNAL_CONNECT_TIMEOUT_S = 5.0  # of somebody else's port: a person or an agent waits for the answer
+_ADMIT_TIMEOUT_S = 2.0
 
 
-class AdapterConnection:
-    """One DAP connection. `run` belongs in a task group; the other methods may be called while it runs.
+@dataclass(slots=True)
+class SentList:
+    """A breakpoint list as it was requested, and the response of the first debuggee once there is one."""
 
-    It decodes each event once, as it arrives, and puts it into `events`.
+    command: str
+    arguments: dict[str, Any]
+    response: Response | None = None
+
+    @property
+    def key(self) -> str:
+        """A later list with the same key replaces it."""
+        source = self.arguments.get("source") or {}
+        return f"{self.command} {source.get('path') or source.get('sourceReference') or ''}"
+
+    @property
+    def count(self) -> int:
+        return len(self.arguments.get("breakpoints") or ())
+
+
+@dataclass(slots=True)
+class DebuggeeSetup:
+    """What the program's debugger was sent to set it up. A child session that comes later is sent the same."""
+
+    initialize_arguments: dict[str, Any] = field(default_factory=dict)
+    configured: anyio.Event = field(default_factory=anyio.Event)
+    lists: dict[str, SentList] = field(default_factory=dict)
+    setting: anyio.Lock = field(default_factory=anyio.Lock)
+    """Held while a list is set, and while a child gets all of them: a list that is set meanwhile waits, so that the
+    child gets it exactly once."""
+
+
+class DebuggeeConnection:
+    """A DAP connection to one debuggee. It puts each event into `events` and remembers what a tree needs to know when
+    the debuggee gets its first child: whether it is stopped or stepping, and which threads it has reported.
+
+    debugpy resumes all threads and reports it once, when the first has left. A thread that leaves only after another
+    has stopped again makes it report a second time, though all are stopped by then: such a `continued` is dropped. And
+    since debugpy has reported that they left this stop, it leaves the `continue` from it unanswered.
     """
 
-    def __init__(self, stream: ByteStream, on_request: OnRequest) -> None:
+    def __init__(self, quirks: AdapterQuirks) -> None:
         self.events = AdapterEventQueue()
+        self.is_initialized = False
+        self.is_stopped = False
+        self.is_stepping = False
+        self.thread_ids: set[int] = set()
+        self._quirks = quirks
+        self._is_next_continue_unanswered = False
+        self._changed_values = ChangedValues()
+
+    async def request(self, command: str, arguments: dict[str, Any] | None = None, *, timeout_s: float) -> Response:
+        """A response that succeeded. Raises `AdapterRefusedError`, or another when the adapter is gone or silent."""
+        if command in RUN_COMMANDS:
+            return await self._resume(command, arguments, timeout_s)
+        if arguments is not None and ADMIT_ARGUMENT in arguments:
+            return await self._set_admitted(command, arguments, timeout_s)
+        response = await self._send(command, arguments, timeout_s)
+        if not self._quirks.shows_stale_values:
+            return response
+        return self._changed_values.correct(command, arguments or {}, response)
+
+    async def end(self) -> None:
+        self.events.close()
+
+    def receive(self, body: EventBody, size: int = 0, *, may_omit: bool = True) -> None:
+        """Take an event that the adapter sent. js-debug sends `initialized` twice."""
+        is_repeated = isinstance(body, InitializedBody) and self.is_initialized
+        if not is_repeated and not self._is_late_continue(body):
+            self._learn(body)
+            self.events.put(body, size, may_omit=may_omit)
+
+    async def _send(self, command: str, arguments: dict[str, Any] | None, timeout_s: float) -> Response:
+        raise NotImplementedError
+
+    def _learn(self, body: EventBody) -> None:
+        match body:
+            case StoppedBody():
+                self.is_stopped, self.is_stepping, self._is_next_continue_unanswered = True, False, False
+                if body.thread_id is not None:
+                    self._add_thread(body.thread_id)
+            case ContinuedBody():
+                self.is_stopped = False
+            case ThreadBody() if body.reason == "exited":
+                self.thread_ids.discard(body.thread_id)
+            case ThreadBody():
+                self._add_thread(body.thread_id)
+            case InitializedBody():
+                self.is_initialized = True
+
+    def _add_thread(self, thread_id: int) -> None:
+        if len(self.thread_ids) < MAX_LIVE_THREADS:
+            self.thread_ids.add(thread_id)
+
+    def _is_late_continue(self, body: EventBody) -> bool:
+        is_late = isinstance(body, ContinuedBody) and self.is_stopped and self._quirks.continues_only_on_request
+        self._is_next_continue_unanswered |= is_late
+        return is_late
+
+    async def _resume(self, command: str, arguments: dict[str, Any] | None, timeout_s: float) -> Response:
+        """State is noted before the request is sent: the next stop may come before the response."""
+        self._changed_values.clear()
+        was_stopped, self.is_stopped, self.is_stepping = self.is_stopped, False, command in STEP_COMMANDS
+        if command == "continue" and self._is_next_continue_unanswered:
+            with contextlib.suppress(DragomanError, RemoteProtocolError):
+                await self._send(command, arguments, 0)  # the bytes are sent; nothing is waited for
+            return make_response(command, {})
+        try:
+            return await self._send(command, arguments, timeout_s)
+        except DragomanError as error:
+            if error.code == "adapter_gone":  # the program ran to its end, which is reported as such
+                return make_response(command, {})
+            self.is_stopped, self.is_stepping = self.is_stopped or was_stopped, False
+            raise
+
+    async def _set_admitted(self, command: str, arguments: dict[str, Any], timeout_s: float) -> Response:
+        """A breakpoint list with expressions to evaluate before it. What they return is why it cannot bind."""
+        plain = {name: value for name, value in arguments.items() if name != ADMIT_ARGUMENT}
+        reason = await self._refusal(arguments[ADMIT_ARGUMENT])
+        response = await self._send(command, plain, timeout_s)
+        if not reason:
+            return response
+        refused = {"verified": False, "message": reason}
+        reported = read_body(response, _BreakpointList).breakpoints or ()
+        return make_response(command, {"breakpoints": [{**it, **refused} for it in reported]})
+
+    async def _refusal(self, expressions: Iterable[str]) -> str:
+        """Empty for a process that cannot evaluate: it gets its list all the same, and says itself what it binds."""
+        for expression in expressions:
+            try:
+                arguments = {"expression": expression, "context": "watch"}
+                response = await self._send("evaluate", arguments, _ADMIT_TIMEOUT_S)
+            except (DragomanError, RemoteProtocolError) as error:
+                log.info("breakpoints in a library may not bind: %s", error)
+                return ""
+            if reason := read_body(response, _EvaluateResult).result.strip("'\""):
+                return reason
+        return ""
+
+
+class AdapterConnection(DebuggeeConnection):
+    """A connection over a byte stream. `run` belongs in a task group; the other methods may be called while it runs.
+
+    It decodes each event once, as it arrives.
+    """
+
+    def __init__(self, stream: ByteStream, on_request: OnRequest, quirks: AdapterQuirks) -> None:
+        super().__init__(quirks)
         self._stream = stream
         self._driver = DapAdapterDriver(stream, events=self, on_request=on_request)
 
@@ -60,17 +195,17 @@ class AdapterConnection:
         finally:
             self.events.close()
 
-    async def request(self, command: str, arguments: dict[str, Any] | None = None, *, timeout_s: float) -> Response:
+    async def end(self) -> None:
+        await super().end()
+        await self._stream.aclose()
+
+    async def _send(self, command: str, arguments: dict[str, Any] | None, timeout_s: float) -> Response:
         answer = await self._driver.request(command, UNSET if arguments is None else arguments, timeout_s=timeout_s)
         if not answer.success:
             raise AdapterRefusedError(command, _error_text(answer))
         return answer
 
-    async def end(self) -> None:
-        self.events.close()
-        await self._stream.aclose()
-
-    # What its driver needs of a sink.
+    # The sink of its driver.
 
     @property
     def is_full(self) -> bool:
@@ -78,7 +213,7 @@ class AdapterConnection:
 
     def take(self, event: Event, size: int, *, may_omit: bool) -> None:
         if (body := decode_event(event)) is not None:
-            self.events.put(body, size, may_omit=may_omit)
+            self.receive(body, size, may_omit=may_omit)
 
     async def wait_for_change(self) -> None:
         await self.events.wait_for_change()
@@ -87,114 +222,30 @@ class AdapterConnection:
         self.events.wake()
 
 
-class AdapterEndpoint:
-    """Where a started adapter is reached: `at` goes on its command line, then `connect` opens one or more
-    connections.
-    """
-
-    at = ""
-
-    async def connect(self, child: HasStdio, /) -> ByteStream:
-        raise NotImplementedError
-
-    def consume_output(self, text: str) -> str:
-        """Of what the adapter writes: the part that is not meant for us."""
-        return text
-
-
-class StdioEndpoint(AdapterEndpoint):
-    """The adapter's standard streams. There is one pair of them, so a child session must name a port."""
+class ChangedValues:
+    """Values that were set at this stop, by the reference of their container, for an adapter that lists old ones."""
 
     def __init__(self) -> None:
-        self._is_connected = False
+        self._by_container: dict[int, dict[str, dict[str, Any]]] = {}
 
-    async def connect(self, child: HasStdio) -> ByteStream:
-        if self._is_connected:
-            raise not_served(command="startDebugging")
-        self._is_connected = True
-        return connect_stdio(child)
+    def clear(self) -> None:
+        self._by_container.clear()
 
+    def correct(self, command: str, arguments: Mapping[str, Any], response: Response) -> Response:
+        """Return the response with the changed values in place of the old ones."""
+        container = arguments.get("variablesReference", 0)
+        if command == "setVariable" and response.body is not UNSET:
+            changed = msgspec.json.decode(response.body, type=dict[str, Any])
+            self._by_container.setdefault(container, {})[str(arguments.get("name"))] = changed
+        if command == "variables" and container in self._by_container and response.body is not UNSET:
+            return self._corrected(container, response)
+        return response
 
-class UnixSocketEndpoint(AdapterEndpoint):
-    """A Unix socket in a folder that only this user can enter, so only the adapter that we started can answer there."""
-
-    def __init__(self, stack: AsyncExitStack, listening: re.Pattern[str] | None) -> None:
-        self._listening = listening
-        self._text = ""
-        self._told = anyio.Event()
-        folder = Path(tempfile.mkdtemp(prefix="dragoman-"))
-        stack.callback(shutil.rmtree, folder, ignore_errors=True)
-        self.at = str(folder / "a.sock")
-
-    async def connect(self, _: HasStdio) -> ByteStream:
-        with anyio.move_on_after(_CONNECT_TIMEOUT_S if self._listening else 0):
-            await self._told.wait()
-        return await connect_unix(Path(self.at), deadline_s=_CONNECT_TIMEOUT_S)
-
-    def consume_output(self, text: str) -> str:
-        """Where it must not be spoken to before it says so."""
-        if self._listening is not None and not self._told.is_set():
-            self._text = (self._text + text)[-_LONGEST_OUTPUT:]
-            if self._listening.search(self._text):
-                self._told.set()
-        return text
-
-
-class ReverseTcpEndpoint(AdapterEndpoint):
-    """The adapter connects to us. Only a process of our own tree is accepted."""
-
-    def __init__(self, stack: AsyncExitStack, pids: Pids) -> None:
-        self._listener = stack.enter_context(bind_tcp(LOOPBACK, 0))
-        self._pids = pids
-        self.at = str(self._listener.getsockname()[1])
-
-    async def connect(self, _: HasStdio) -> ByteStream:
-        return await accept_from(self._listener, self._pids, deadline_s=_CONNECT_TIMEOUT_S)
-
-
-class TcpEndpoint(AdapterEndpoint):
-    """The adapter listens on a TCP port: one that it prints, or one that was free a moment ago."""
-
-    def __init__(self, pids: Pids, listening: re.Pattern[str] | None) -> None:
-        self._pids = pids
-        self._listening = listening
-        self._text = ""
-        self._told = anyio.Event()
-        self.at = "0" if listening else str(free_port())
-
-    async def connect(self, _: HasStdio) -> ByteStream:
-        """The adapter in our tree must be the one who answers: somebody else may have taken the port before it."""
-        with anyio.move_on_after(_CONNECT_TIMEOUT_S if self._listening else 0):
-            await self._told.wait()
-        if self.at == "0":
-            raise not_reached(seconds=_CONNECT_TIMEOUT_S)
-        return await connect_tcp(LOOPBACK, int(self.at), deadline_s=_CONNECT_TIMEOUT_S, of=self._pids)
-
-    def consume_output(self, text: str) -> str:
-        """The line that tells the port is for us alone."""
-        if self._listening is None or self._told.is_set():
-            return text
-        self._text = (self._text + text)[-_LONGEST_OUTPUT:]
-        whole = self._text[: self._text.rfind("\n") + 1]  # a port whose last digits have yet to come is another
-        found = self._listening.search(whole)
-        if found is None:
-            return text
-        self.at = found["port"]
-        self._told.set()
-        return self._text[self._text.index("\n", found.end("port")) + 1 :]
-
-
-async def connect_to_adapter(
-    address: Address, of: Pids | None = None, *, users: frozenset[int] = frozenset()
-) -> ByteStream:
-    """An adapter that listens already: a port where nobody does is told at once, with the reason."""
-    within_s = _EXTERNAL_CONNECT_TIMEOUT_S
-    try:
-        return await connect_tcp(address.host, address.port, deadline_s=within_s, retry=False, of=of, users=users)
-    except DragomanError as error:
-        if error.code == "no_answer":
-            raise attach_timed_out(seconds=within_s) from error
-        raise
+    def _corrected(self, container: int, response: Response) -> Response:
+        changed = self._by_container[container]
+        body = msgspec.json.decode(response.body, type=dict[str, Any])  # type: ignore[arg-type]
+        listed = [{**it, **changed.get(it.get("name", ""), {})} for it in body.get("variables", ())]
+        return make_response("variables", {**body, "variables": listed})
 
 
 def _error_text(answer: Response) -> str:
@@ -216,3 +267,11 @@ class _ErrorMessage(msgspec.Struct):
 
 class _ErrorBody(msgspec.Struct):
     error: _ErrorMessage | None = None
+
+
+class _BreakpointList(msgspec.Struct):
+    breakpoints: list[dict[str, Any]] | None = None
+
+
+class _EvaluateResult(msgspec.Struct):
+    result: str = ""

@@ -1,4 +1,8 @@
-"""The backend for DAP adapters: starts an adapter in a supervised process tree, or connects to a running one."""
+"""The backend for DAP adapters: starts an adapter in a supervised process tree, or connects to a running one.
+
+Requests go straight to the connection of the program, and its events straight to the session. When the adapter
+announces the first child (`startDebugging`, or debugpy's `debugpyAttach`), a `DebuggeeTree` takes over in between.
+"""
 
 from __future__ import annotations
 
@@ -14,26 +18,37 @@ import msgspec
 import psutil
 from anyio.abc import TaskGroup, TaskStatus
 
-from dragoman.core.errors import DragomanError
+from dragoman.core.errors import DragomanError, RemoteProtocolError
 from dragoman.debug import session_errors
 from dragoman.debug.backends.adapters.adapter_process import AdapterProcess, ExternalAdapter
-from dragoman.debug.backends.adapters.connection import AdapterConnection
+from dragoman.debug.backends.adapters.connection import AdapterConnection, DebuggeeConnection, DebuggeeSetup, SentList
 from dragoman.debug.backends.adapters.program_io import PipedTerminal, exited_events, strip_noise, with_signal_exit_code
 from dragoman.debug.backends.adapters.spec import AdapterSpec, LaunchContext
-from dragoman.debug.backends.debuggee_tree.tree import RUN_COMMANDS, DebuggeeTree, DebuggeeTreeTraits
+from dragoman.debug.backends.debuggee_tree.tree import DebuggeeTree
 from dragoman.debug.backends.event_queue import AdapterEventQueue
-from dragoman.debug.backends.port import BackendOwnership, make_output_event
+from dragoman.debug.backends.port import (
+    EVALUATE_IN_EACH,
+    LIST_COMMANDS,
+    RUN_COMMANDS,
+    BackendOwnership,
+    make_output_event,
+    make_response,
+)
 from dragoman.debug.errors import attach_timed_out, not_served
 from dragoman.io.processes.nodelay_scheduler import NoDelayScheduler
 from dragoman.io.processes.supervisor_pool import SupervisorPool
-from dragoman.protocols.dap import Request, Response, read_arguments
+from dragoman.protocols.dap import Request, Response, read_arguments, read_body
 from dragoman.protocols.dap.bodies import (
+    DebugpyAttachBody,
+    EvaluateResponse,
     EventBody,
     ExitedBody,
     OutputBody,
     ProcessBody,
     StartDebuggingArguments,
     StoppedBody,
+    TerminatedBody,
+    ThreadsResponse,
 )
 
 log = logging.getLogger(__name__)
@@ -45,6 +60,7 @@ _PORT_ATTEMPTS = 3
 _PORT_TAKEN_CODES = frozenset({"foreign_peer", "adapter_gone"})
 _LONGEST_CODE = 19  # digits; int() refuses thousands of them
 _ATTACH_TIMEOUT_S = 15.0
+_SERVED_CAPABILITIES = {"supportsRunInTerminalRequest": True, "supportsStartDebuggingRequest": True}
 
 
 class _PortTakenError(Exception):
@@ -80,7 +96,11 @@ class DapBackend:
         self.events = AdapterEventQueue()
         self._scope = anyio.CancelScope()
         self._connections = anyio.create_task_group()
-        self._tree: DebuggeeTree
+        self._setup = DebuggeeSetup()
+        self._root: DebuggeeConnection
+        self._tree: DebuggeeTree | None = None
+        self._last_threads: Response | None = None
+        self._end_reported: anyio.Event | None = None
         self._exit_reported = False
         self._in_exit_report = False
         self._signal: int | None = None
@@ -138,21 +158,123 @@ class DapBackend:
             self._watched_tree.program_resumed()
         if command == "disconnect" and (arguments or {}).get("terminateDebuggee"):
             await self._kill_program()
+        if command == "initialize":
+            arguments = self._setup.initialize_arguments = {**(arguments or {}), **_SERVED_CAPABILITIES}
         within_s = min(timeout_s, _ATTACH_TIMEOUT_S) if command in self._attach_commands else timeout_s
+        send = self._request_root if self._tree is None else self._tree.request
         try:
-            return await self._tree.request(command, arguments, timeout_s=within_s)
+            response = await send(command, arguments, timeout_s=within_s)
         except DragomanError as error:
             if command in self._attach_commands and error.code == "adapter_silent":
                 raise attach_timed_out(seconds=within_s) from error
             raise
+        if command == "configurationDone":
+            self._setup.configured.set()
+        return response
 
-    def _take(self, body: EventBody) -> bool:
-        """What the adapter says, corrected, on its way to the session."""
+    async def _request_root(self, command: str, arguments: dict[str, Any] | None, *, timeout_s: float) -> Response:
+        """While there is one debuggee."""
+        if command in LIST_COMMANDS:
+            return await self._set_list(SentList(command, arguments or {}), timeout_s)
+        if command == EVALUATE_IN_EACH:
+            return await self._evaluate_in_root(arguments or {}, timeout_s)
+        try:
+            response = await self._root.request(command, arguments, timeout_s=timeout_s)
+        except DragomanError:
+            if command in RUN_COMMANDS and self._tree is not None:  # the first child came while the request was out
+                self._tree.adopt_refusal()
+            raise
+        if command == "threads":
+            self._last_threads = response
+        return response
+
+    async def _set_list(self, sent: SentList, timeout_s: float) -> Response:
+        """Whoever waits here for another list may find that there is a child when its turn comes."""
+        async with self._setup.setting:
+            if self._tree is None:
+                self._setup.lists[sent.key] = sent
+                sent.response = await self._root.request(sent.command, sent.arguments, timeout_s=timeout_s)
+                if self._tree is not None:  # the first child came while the request was out
+                    self._tree.adopt_list(sent.key)
+                return sent.response
+        return await self._tree.request(sent.command, sent.arguments, timeout_s=timeout_s)
+
+    async def _evaluate_in_root(self, arguments: dict[str, Any], timeout_s: float) -> Response:
+        answers: list[dict[str, Any]] = []
+        with contextlib.suppress(DragomanError, RemoteProtocolError):
+            response = await self._root.request("evaluate", arguments, timeout_s=timeout_s)
+            threads = {thread: thread for thread in self._known_threads()}
+            answers.append({"result": read_body(response, EvaluateResponse).result, "threads": threads})
+        return make_response(EVALUATE_IN_EACH, {"answers": answers})
+
+    # Children.
+
+    def add_child(self, request: str, configuration: Mapping[str, Any]) -> None:
+        """The adapter asks for a child session."""
+        self._with_tree().add_child(request, configuration)
+
+    def _with_tree(self) -> DebuggeeTree:
+        """From here on events and requests go through the tree, which takes over what the root has reported so far."""
+        if self._tree is None:
+            self._tree = DebuggeeTree(
+                self._root, self._setup, self._join, self._take, queue=self.events, group=self._connections,
+                thread_ids=self._known_threads(), ends_with_its_children=self._spec.quirks.debuggees_are_children,
+            )  # fmt: skip
+        return self._tree
+
+    def _known_threads(self) -> set[int]:
+        """Every thread whose id the session may have seen: from events, or in the last list."""
+        listed: set[int] = set()
+        if self._last_threads is not None:
+            with contextlib.suppress(RemoteProtocolError):  # a list that the session could not read either
+                listed = {it.id for it in read_body(self._last_threads, ThreadsResponse).threads}
+        return self._root.thread_ids | {id for id in listed if id > 0}
+
+    # Events.
+
+    def _take_from_root(self, body: EventBody) -> bool:
+        """While there is one debuggee. A tree renumbers threads whose id is not positive: 0 means "no thread" above."""
+        thread_id = getattr(body, "thread_id", None)
+        if isinstance(body, DebugpyAttachBody):
+            self._add_attached(body)
+        elif thread_id is not None and thread_id <= 0:
+            self._root.thread_ids.discard(thread_id)
+            self._with_tree()
+            self._root.events.put(body)
+        else:
+            self._take(body)
+        return True
+
+    def _add_attached(self, body: DebugpyAttachBody) -> None:
+        try:
+            self.add_child("attach", body.configuration)
+        except DragomanError as error:
+            log.warning("a child session was not opened: %s", error)
+
+    def _take(self, body: EventBody) -> None:
         if isinstance(body, StoppedBody):
             self._watched_tree.program_stopped()
-        for told in self._filter_output(body) if isinstance(body, OutputBody) else (body,):
-            self.events.put(self._with_signal(told) if isinstance(told, ExitedBody) else told)
-        return True
+        if not isinstance(body, TerminatedBody):
+            self._deliver(body)
+        elif self._end_reported is None:
+            self._end_reported = anyio.Event()
+            self._connections.start_soon(self._report_end, body, self._end_reported)
+
+    def _deliver(self, body: EventBody) -> None:
+        """What the adapter reports, corrected, on its way to the session."""
+        for it in self._filter_output(body) if isinstance(body, OutputBody) else (body,):
+            self.events.put(self._with_signal(it) if isinstance(it, ExitedBody) else it)
+
+    async def _report_end(self, body: TerminatedBody, reported: anyio.Event) -> None:
+        """In a task: how the program ended may take a moment to learn, and what it printed is taken meanwhile."""
+        try:
+            for it in await self._final_events(gone=False):
+                self._deliver(it)
+            self._deliver(body)
+        finally:
+            reported.set()
+
+    # The process.
 
     async def _kill_program(self) -> None:
         """js-debug lets one that is stopped go on instead, and does not answer before it has ended."""
@@ -167,7 +289,9 @@ class DapBackend:
     async def end(self) -> None:
         self._scope.cancel("the session has ended")
         self.events.close()
-        await self._tree.end()
+        if self._tree is not None:
+            await self._tree.end()
+        await self._root.end()
         await self._stack.aclose()
 
     async def _run(self, *, task_status: TaskStatus[None]) -> None:
@@ -179,7 +303,7 @@ class DapBackend:
                     await self._open(group)
                     opened = True
                     task_status.started()
-                    await self._tree.run()
+                    await self._wait_for_end()
                     group.cancel_scope.cancel("the adapter has gone")
         except* Exception as errors:
             if not opened:
@@ -190,29 +314,36 @@ class DapBackend:
 
     async def _open(self, group: TaskGroup) -> None:
         group.start_soon(self._process.read_output, self._publish)
-        root = await self._connect()
-        spec = self._spec
-        traits = DebuggeeTreeTraits(
-            spec.ends_with_its_children, spec.shows_stale_values, spec.continues_only_on_request
-        )
-        self._tree = DebuggeeTree(root, self._join, self._final_events, traits)
-        self._tree.events.attach(self._take, into=self.events)
+        self._root = await self._connect()
+        if self._spec.quirks.debuggees_are_children:
+            self._with_tree()
+        else:
+            self._root.events.attach(self._take_from_root, into=self.events)
         if self._spec.program_output_is_adapters and isinstance(self._process, AdapterProcess):
             await self._publish(_process_event(self._process.pid))
 
-    async def _connect(self, configuration: Mapping[str, Any] | None = None) -> AdapterConnection:
-        connection = AdapterConnection(await self._process.connect(configuration), self._serve)
+    async def _wait_for_end(self) -> None:
+        """Until the root has gone, and its end was reported."""
+        await self._root.events.closed.wait()
+        if self._end_reported is not None:
+            await self._end_reported.wait()
+        for body in await self._final_events(gone=True):
+            self._deliver(body)
+
+    async def _connect(self, configuration: Mapping[str, Any] | None = None) -> DebuggeeConnection:
+        stream = await self._process.connect(configuration)
+        connection = AdapterConnection(stream, self._serve, self._spec.quirks)
         self._connections.start_soon(connection.run)
         return connection
 
-    async def _join(self, configuration: Mapping[str, Any]) -> AdapterConnection:
+    async def _join(self, configuration: Mapping[str, Any]) -> DebuggeeConnection:
         self._watched_tree.connections_expected()
         return await self._connect(configuration)
 
     async def _serve(self, request: Request) -> Any:
         if request.command == "startDebugging":
             asked = read_arguments(request, StartDebuggingArguments)
-            self._tree.add_child(asked.request, asked.configuration)
+            self.add_child(asked.request, asked.configuration)
             return {}
         if request.command == "runInTerminal":
             return await self._serve_program(self._with_our_variables(read_arguments(request, dict[str, Any])))
@@ -234,7 +365,7 @@ class DapBackend:
         """debugpy waits a minute for a program that has ended before it was reached."""
         exit = await launcher.wait_for_exit(math.inf)
         await anyio.sleep(_LAUNCHER_EXIT_GRACE_S)
-        if exit is not None and not self._tree.is_configurable:
+        if exit is not None and not self._root.is_initialized:
             for body in exited_events(exit):
                 await self._publish(body)
 
@@ -272,7 +403,7 @@ class DapBackend:
 
     async def _publish(self, body: EventBody) -> None:
         """Of our own. Whoever reads a pipe for it waits while nobody takes what is there."""
-        self._take(body)
+        self._deliver(body)
         await self.events.wait_for_room()
 
     async def _final_events(self, *, gone: bool) -> list[EventBody]:

@@ -226,11 +226,11 @@ JAVASCRIPT = AdapterSpec(
         thread_dump_of=lambda shown: unquote(shown.strip("'\"`")),  # however it quotes a string, these characters stay
         kernel_waits={"lock": "notification"},
         loses_pauses=True,
+        debuggees_are_children=True,
+        shows_stale_values=True,
     ),
     exception_filters=("uncaught",),
     exit_code_from_process=True,
-    ends_with_its_children=True,
-    shows_stale_values=True,
     program_variables=_with_unpublished_inspector,
     noise=_NOISE,
     facts=_facts,

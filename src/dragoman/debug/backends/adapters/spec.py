@@ -104,13 +104,6 @@ class AdapterSpec:
     where the program has its streams: then it is the program."""
     reports_signals_in_eight_bits: bool = False
     """Of a program that a signal ended it tells 256 less the signal's number."""
-    ends_with_its_children: bool = False
-    """Its own session has no program: when the last child session has gone, all has ended."""
-    shows_stale_values: bool = False
-    """It lists what a variable was when the program stopped, also after it was set."""
-    continues_only_on_request: bool = False
-    """Neither a command line of its own nor another client sends the program on past us: when it says so of one that
-    stands, it is late (`latecomers`)."""
     program_variables: Callable[[dict[str, Any]], dict[str, Any]] = lambda variables: variables
     """What it wants in the environment of a program that it has us start, with our changes."""
     noise: re.Pattern[str] | None = None

@@ -4,9 +4,10 @@ them has bound it.
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import logging
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,31 +16,30 @@ import anyio
 import msgspec
 
 from dragoman.core.errors import DragomanError, RemoteProtocolError
-from dragoman.debug.backends.port import DebuggeeConnection, make_response
+from dragoman.debug.backends.adapters.connection import DebuggeeConnection, DebuggeeSetup, SentList
+from dragoman.debug.backends.port import make_response
 from dragoman.protocols.dap import Response, read_body
 
 log = logging.getLogger(__name__)
-ADMIT_ARGUMENT = "dragomanAdmit"
-"""A field of ours in a list: expressions that each process evaluates before it gets the list, and what it answers with
-is why its debugger cannot stop there."""
 _ROOT = 0
-_ADMIT_TIMEOUT_S = 2.0
-_CHILD_TIMEOUT_S = 2.0  # one that hangs must not take the caller's time
+_CHILD_TIMEOUT_S = 2.0  # a child that hangs must not take the caller's time
+_FIRST_NUMBER = 1 << 32
+"""Above the ids of any adapter: those that the root gave before it had children stay as they are."""
 
 BreakpointAnswer = Mapping[str, Any]  # a DAP breakpoint
 
 
 @dataclass(slots=True)
 class _TreeBreakpoint:
-    """A breakpoint that was asked for: our number, and each member's own with what it last said."""
+    """A breakpoint that was requested: our number, and the last report of each debuggee under its own id."""
 
     number: int
-    said: dict[tuple[int, int | None], BreakpointAnswer] = field(default_factory=dict)
+    reports: dict[tuple[int, int | None], BreakpointAnswer] = field(default_factory=dict)
 
-    def reported(self) -> dict[str, Any]:
-        best = next((it for it in self.said.values() if it.get("verified")), None)
-        worded = next((it for it in self.said.values() if it.get("message")), None)
-        chosen = best or worded or next(iter(self.said.values()), {"verified": False})
+    def merged(self) -> dict[str, Any]:
+        bound = next((it for it in self.reports.values() if it.get("verified")), None)
+        with_reason = next((it for it in self.reports.values() if it.get("message")), None)
+        chosen = bound or with_reason or next(iter(self.reports.values()), {"verified": False})
         return {**chosen, "id": self.number}
 
 
@@ -47,46 +47,54 @@ class TreeBreakpoints:
     """Entries by list: a file's path, or the command of a list that is not a file's."""
 
     def __init__(self) -> None:
-        self._numbers = itertools.count(1)
+        self._numbers = itertools.count(_FIRST_NUMBER)
         self._lists: dict[str, list[_TreeBreakpoint]] = {}
 
-    def asked(self, key: str, count: int) -> None:
+    def replace(self, key: str, count: int) -> None:
         """A list replaces the one before it."""
         self._lists[key] = [_TreeBreakpoint(next(self._numbers)) for _ in range(count)]
 
-    def answered(self, key: str, debuggee: int, answers: Sequence[BreakpointAnswer]) -> None:
+    def adopt(self, key: str, count: int, answers: Sequence[BreakpointAnswer]) -> None:
+        """A list that the root got before there was a tree: the session knows its breakpoints by the root's ids."""
+        self.replace(key, count)
+        self.record(key, _ROOT, answers)
+        for entry, answer in zip(self._lists[key], answers, strict=False):
+            if (number := _id_of(answer)) is not None:
+                entry.number = number
+
+    def record(self, key: str, debuggee: int, answers: Sequence[BreakpointAnswer]) -> None:
         for entry, answer in zip(self._lists.get(key, ()), answers, strict=False):
-            entry.said[debuggee, _id_of(answer)] = answer
+            entry.reports[debuggee, _id_of(answer)] = answer
 
-    def reported(self, key: str) -> list[dict[str, Any]]:
-        return [entry.reported() for entry in self._lists.get(key, ())]
+    def merged(self, key: str) -> list[dict[str, Any]]:
+        return [entry.merged() for entry in self._lists.get(key, ())]
 
-    def all_reported(self) -> list[dict[str, Any]]:
-        return [reported for key in self._lists for reported in self.reported(key)]
+    def all_merged(self) -> list[dict[str, Any]]:
+        return [merged for key in self._lists for merged in self.merged(key)]
 
-    def changed(self, debuggee: int, answer: BreakpointAnswer) -> dict[str, Any] | None:
-        """After a `breakpoint` event: what is to be told, if it is one of ours."""
+    def update(self, debuggee: int, answer: BreakpointAnswer) -> dict[str, Any] | None:
+        """Apply a `breakpoint` event. Returns what to report, if it changed one of ours."""
         number = _id_of(answer)
         entry = self._entry(debuggee, number)
         if entry is None:
             return None
-        before, said = entry.reported(), entry.said[debuggee, number]
-        entry.said[debuggee, number] = {**_without_reason(said), **answer}
-        return entry.reported() if entry.reported() != before else None
+        before, last = entry.merged(), entry.reports[debuggee, number]
+        entry.reports[debuggee, number] = {**_without_reason(last), **answer}
+        return entry.merged() if entry.merged() != before else None
 
-    def left(self, debuggee: int) -> None:
+    def remove_debuggee(self, debuggee: int) -> None:
         for entry in itertools.chain.from_iterable(self._lists.values()):
-            entry.said = {key: answer for key, answer in entry.said.items() if key[0] != debuggee}
+            entry.reports = {key: answer for key, answer in entry.reports.items() if key[0] != debuggee}
 
     def number(self, debuggee: int, theirs: int) -> int | None:
         entry = self._entry(debuggee, theirs)
         return entry.number if entry else None
 
     def _entry(self, debuggee: int, theirs: int | None) -> _TreeBreakpoint | None:
-        """None also where it gave several the same id, as js-debug does in a list that it is sent again: then the id
-        tells nothing."""
+        """None also for an id that several have, as js-debug gives it in a list that it is sent again: such an id
+        identifies none of them."""
         entries = itertools.chain.from_iterable(self._lists.values())
-        found = [entry for entry in entries if (debuggee, theirs) in entry.said] if theirs is not None else []
+        found = [entry for entry in entries if (debuggee, theirs) in entry.reports] if theirs is not None else []
         return found[0] if len(found) == 1 else None
 
 
@@ -95,91 +103,70 @@ def _id_of(answer: BreakpointAnswer) -> int | None:
     return number if isinstance(number, int) else None
 
 
-def _without_reason(said: BreakpointAnswer) -> BreakpointAnswer:
-    """Why it was not bound is over once it is; a reason that still holds is told again."""
-    return {name: value for name, value in said.items() if name != "message"}
-
-
-LIST_COMMANDS = frozenset({"setBreakpoints", "setFunctionBreakpoints", "setExceptionBreakpoints"})
+def _without_reason(report: BreakpointAnswer) -> BreakpointAnswer:
+    """The reason why it was not bound is over once it is; one that still holds is sent again."""
+    return {name: value for name, value in report.items() if name != "message"}
 
 
 class BreakpointLists:
-    def __init__(self) -> None:
+    """Sends each list to every debuggee, and everything that was set so far to one that joins."""
+
+    def __init__(self, setup: DebuggeeSetup) -> None:
         self.breakpoints = TreeBreakpoints()
-        self._asked: dict[str, tuple[str, dict[str, Any]]] = {}
-        self._setting = anyio.Lock()
+        self._lists = setup.lists
+        self._setting = setup.setting
+        for key in self._lists:
+            self.adopt(key)
+
+    def adopt(self, key: str) -> None:
+        sent, answers = self._lists[key], None
+        if sent.response is not None:
+            with contextlib.suppress(RemoteProtocolError):  # a response that the session could not read either
+                answers = read_body(sent.response, _BreakpointsBody).breakpoints
+        self.breakpoints.adopt(key, sent.count, answers or ())
 
     async def set(
         self, links: Mapping[int, DebuggeeConnection], command: str, arguments: dict[str, Any], timeout_s: float
     ) -> Response:
         """The root's refusal is the answer; a child that cannot take it is not the program."""
-        key = _key_of(command, arguments)
+        sent = SentList(command, arguments)
         async with self._setting:
-            self._asked[key] = (command, arguments)
-            self.breakpoints.asked(key, len(arguments.get("breakpoints") or ()))
-            response = await self._set_at(_ROOT, links[_ROOT], key, timeout_s)
+            self._lists[sent.key] = sent
+            self.breakpoints.replace(sent.key, sent.count)
+            response = await self._send(_ROOT, links[_ROOT], sent, timeout_s)
             async with anyio.create_task_group() as group:
                 for slot in links.keys() - {_ROOT}:
-                    group.start_soon(self._set_tolerantly, slot, links[slot], key)
+                    group.start_soon(self._send_tolerantly, slot, links[slot], sent)
         if command == "setExceptionBreakpoints":
             return response
-        return make_response(command, {"breakpoints": self.breakpoints.reported(key)})
+        return make_response(command, {"breakpoints": self.breakpoints.merged(sent.key)})
 
     @asynccontextmanager
     async def send_all(
         self, slot: int, link: DebuggeeConnection, *, within_s: float
     ) -> AsyncIterator[list[dict[str, Any]]]:
-        """Everything set so far. Inside, nothing else is set: whoever joins here misses no list, and gets none twice.
-
-        What became bound by it is in the list afterwards.
+        """Send everything that was set so far. No list is set inside, so whoever joins there misses none and gets none
+        twice. Afterwards the yielded list has the breakpoints that became bound by it.
         """
-        news: list[dict[str, Any]] = []
+        changed: list[dict[str, Any]] = []
         async with self._setting:
-            before = self.breakpoints.all_reported()
-            for key in self._asked:
-                await self._set_at(slot, link, key, within_s)
-            yield news
-            news += [reported for reported in self.breakpoints.all_reported() if reported not in before]
+            before = self.breakpoints.all_merged()
+            for sent in self._lists.values():
+                await self._send(slot, link, sent, within_s)
+            yield changed
+            changed += [merged for merged in self.breakpoints.all_merged() if merged not in before]
 
-    async def _set_tolerantly(self, slot: int, link: DebuggeeConnection, key: str) -> None:
+    async def _send_tolerantly(self, slot: int, link: DebuggeeConnection, sent: SentList) -> None:
         try:
-            await self._set_at(slot, link, key, _CHILD_TIMEOUT_S)
+            await self._send(slot, link, sent, _CHILD_TIMEOUT_S)
         except (DragomanError, RemoteProtocolError) as error:
             log.info("a child session did not take the breakpoints: %s", error)
 
-    async def _set_at(self, slot: int, link: DebuggeeConnection, key: str, timeout_s: float) -> Response:
-        command, arguments = self._asked[key]
-        asked = {name: value for name, value in arguments.items() if name != ADMIT_ARGUMENT}
-        reason = await _refusal(link, arguments.get(ADMIT_ARGUMENT, ()))
-        response = await link.request(command, asked, timeout_s=timeout_s)
-        reported = read_body(response, _BreakpointsBody).breakpoints or ()
-        refused = {"verified": False, "message": reason} if reason else {}
-        self.breakpoints.answered(key, slot, [{**it, **refused} for it in reported])
+    async def _send(self, slot: int, link: DebuggeeConnection, sent: SentList, timeout_s: float) -> Response:
+        response = await link.request(sent.command, sent.arguments, timeout_s=timeout_s)
+        self.breakpoints.record(sent.key, slot, read_body(response, _BreakpointsBody).breakpoints or ())
         return response
-
-
-async def _refusal(link: DebuggeeConnection, expressions: Iterable[str]) -> str:
-    """A process that cannot be asked gets its list all the same, and says itself what it makes of it."""
-    for expression in expressions:
-        try:
-            asked = {"expression": expression, "context": "watch"}
-            response = await link.request("evaluate", asked, timeout_s=_ADMIT_TIMEOUT_S)
-        except (DragomanError, RemoteProtocolError) as error:
-            log.info("breakpoints in a library may not bind: %s", error)
-            return ""
-        if reason := read_body(response, _AdmitResult).result.strip("'\""):
-            return reason
-    return ""
-
-
-class _AdmitResult(msgspec.Struct):
-    result: str = ""
 
 
 class _BreakpointsBody(msgspec.Struct):
     breakpoints: list[dict[str, Any]] | None = None
-
-
-def _key_of(command: str, arguments: Mapping[str, Any]) -> str:
-    source = arguments.get("source") or {}
-    return f"{command} {source.get('path') or source.get('sourceReference') or ''}"

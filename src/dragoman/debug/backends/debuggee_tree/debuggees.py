@@ -1,4 +1,4 @@
-"""The debuggees of a debuggee tree: the root, and children that connect and leave at any time."""
+"""The debuggees of a tree: the root, and children that connect and leave at any time."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ import anyio
 from anyio.abc import TaskGroup
 
 from dragoman.core.errors import DragomanError, RemoteProtocolError
+from dragoman.debug.backends.adapters.connection import DebuggeeConnection, DebuggeeSetup
 from dragoman.debug.backends.debuggee_tree.breakpoint_lists import BreakpointLists
-from dragoman.debug.backends.port import DebuggeeConnection, make_event, make_output_event
+from dragoman.debug.backends.port import make_event, make_output_event
 from dragoman.debug.errors import not_served
 from dragoman.protocols.dap.bodies import EventBody
 
@@ -59,21 +60,28 @@ class Debuggees:
     """The debuggees of a tree; `connected` are those that can be asked."""
 
     def __init__(
-        self, root: DebuggeeConnection, connect: ConnectChild, lists: BreakpointLists, host: DebuggeeHost
+        self,
+        root: DebuggeeConnection,
+        setup: DebuggeeSetup,
+        lists: BreakpointLists,
+        connect: ConnectChild,
+        host: DebuggeeHost,
+        group: TaskGroup,
     ) -> None:
         self.root = Debuggee(ROOT, root, "")
+        if root.is_initialized:
+            self.root.initialized.set()
         self.connected: dict[int, Debuggee] = {ROOT: self.root}
-        self.initialize_arguments: dict[str, Any] = {}
-        self.configured = anyio.Event()
+        self._setup = setup
         self._connect = connect
         self._breakpoint_lists = lists
         self._host = host
-        self._links = [root]
+        self._group = group
+        self._links: list[DebuggeeConnection] = []
         self._slots = {ROOT}
         self._joining = 0
         self._turn = anyio.CapacityLimiter(_JOINING_CONCURRENCY)
         self._surplus_reported = False
-        self._group: TaskGroup | None = None
 
     @property
     def is_root_alone(self) -> bool:
@@ -82,16 +90,13 @@ class Debuggees:
     def links(self) -> dict[int, DebuggeeConnection]:
         return {slot: debuggee.link for slot, debuggee in self.connected.items()}
 
-    def start_in(self, group: TaskGroup) -> None:
-        self._group = group
-
     def spawn(self, work: Callable[..., Coroutine[Any, Any, None]], *arguments: Any) -> None:
-        if self._group is not None and not self._group.cancel_scope.cancel_called:
+        if not self._group.cancel_scope.cancel_called:
             self._group.start_soon(work, *arguments)
 
     def add_child(self, request: str, configuration: Mapping[str, Any]) -> None:
         """A child session is asked for. It joins in its own time: who asked waits for our answer first."""
-        if self._group is None or self._joining >= _MAX_JOINING:
+        if self._group.cancel_scope.cancel_called or self._joining >= _MAX_JOINING:
             raise not_served(command="startDebugging")
         self._joining += 1
         self._group.start_soon(self._connect_child, request, dict(configuration))
@@ -100,7 +105,7 @@ class Debuggees:
         """Whoever is asked for its place from now on is another."""
         debuggee.left = True
         self.connected.pop(debuggee.slot, None)
-        self._breakpoint_lists.breakpoints.left(debuggee.slot)
+        self._breakpoint_lists.breakpoints.remove_debuggee(debuggee.slot)
         self._slots.discard(debuggee.slot)
 
     async def disconnect(self, debuggee: Debuggee) -> None:
@@ -116,6 +121,7 @@ class Debuggees:
                     group.start_soon(self._dismiss, debuggee, arguments)
 
     async def end(self) -> None:
+        """Close the connections to children. The root's belongs to the backend."""
         for link in self._links:
             await link.end()
 
@@ -153,11 +159,11 @@ class Debuggees:
 
     async def _initialize(self, debuggee: Debuggee, request: str, configuration: dict[str, Any]) -> None:
         """As a session does with its root; what was set so far it gets before its program runs."""
-        await debuggee.link.request("initialize", self.initialize_arguments, timeout_s=_JOIN_TIMEOUT_S)
+        await debuggee.link.request("initialize", self._setup.initialize_arguments, timeout_s=_JOIN_TIMEOUT_S)
         async with anyio.create_task_group() as group:
             group.start_soon(self._request_start, debuggee, request, configuration)
             await debuggee.initialized.wait()
-            await self.configured.wait()
+            await self._setup.configured.wait()
             if debuggee.is_debugged:
                 await self._send_breakpoints(debuggee)
             await debuggee.link.request("configurationDone", timeout_s=_JOIN_TIMEOUT_S)

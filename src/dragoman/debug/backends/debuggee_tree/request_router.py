@@ -17,15 +17,13 @@ from msgspec import UNSET
 from dragoman.core.errors import DragomanError, RemoteProtocolError
 from dragoman.debug.backends.debuggee_tree.debuggees import ROOT, Debuggee, Debuggees
 from dragoman.debug.backends.debuggee_tree.stop_arbiter import StopArbiter
-from dragoman.debug.backends.port import make_response
+from dragoman.debug.backends.port import EVALUATE_IN_EACH, make_response
 from dragoman.debug.session.threads import MAX_LISTED_THREADS, MAX_LIVE_THREADS
 from dragoman.io.event_loop import in_turns
 from dragoman.protocols.dap import Response, bodies, read_body
 
 ID_SPAN = 1 << 40  # above any adapter's own numbers, and 8,192 members below what JSON readers take as whole
 _FRAME = "frameId"
-EVALUATE_IN_EACH = "dragomanEvaluateInEach"
-"""A request of ours: the same expression in every process, with our numbers of its threads."""
 
 _REFERENCES = frozenset({"variablesReference", "sourceReference"})  # zero means "none" in these
 
@@ -112,7 +110,7 @@ class RequestRouter:
         self._threads = threads
         self._stop_arbiter = stop_arbiter
 
-    async def asked(self, command: str, arguments: dict[str, Any] | None, timeout_s: float) -> Response:
+    async def request(self, command: str, arguments: dict[str, Any] | None, timeout_s: float) -> Response:
         debuggee, own = self.route(arguments or {})
         response = await debuggee.link.request(command, own if arguments is not None else None, timeout_s=timeout_s)
         return response if debuggee is self._debuggees.root else await _to_tree_response(response, debuggee.slot)

@@ -1,28 +1,28 @@
-"""A debuggee tree: several debuggees behind one backend, as one program with many threads.
+"""A debuggee tree: a program and the child sessions that its adapter asks for, as one program with many threads.
 
 js-debug opens a session for every node process, debugpy one for every child. Breakpoints go to all debuggees, also to
-those that join later; events are merged, and one stop is reported at a time.
+those that join later; events are merged, and one stop is reported at a time. A program without children has no tree:
+its backend makes one when the first child is announced.
 """
 
 from __future__ import annotations
 
-import contextlib
 import logging
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Protocol
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
 import anyio
 import msgspec
+from anyio.abc import TaskGroup
 
 from dragoman.core.errors import DragomanError, RemoteProtocolError
-from dragoman.debug.backends.debuggee_tree.adapter_workarounds import ChangedValues, LateContinues
-from dragoman.debug.backends.debuggee_tree.breakpoint_lists import LIST_COMMANDS, BreakpointLists
-from dragoman.debug.backends.debuggee_tree.debuggees import ConnectChild, Debuggee, Debuggees
-from dragoman.debug.backends.debuggee_tree.request_router import EVALUATE_IN_EACH, RequestRouter, ThreadIds
+from dragoman.debug.backends.adapters.connection import DebuggeeConnection, DebuggeeSetup
+from dragoman.debug.backends.debuggee_tree.breakpoint_lists import BreakpointLists
+from dragoman.debug.backends.debuggee_tree.debuggees import ROOT, ConnectChild, Debuggee, Debuggees
+from dragoman.debug.backends.debuggee_tree.request_router import RequestRouter, ThreadIds
 from dragoman.debug.backends.debuggee_tree.stop_arbiter import StopArbiter
 from dragoman.debug.backends.event_queue import AdapterEventQueue
-from dragoman.debug.backends.port import BackendOwnership, DebuggeeConnection, make_event, make_response
+from dragoman.debug.backends.port import EVALUATE_IN_EACH, LIST_COMMANDS, RUN_COMMANDS, STEP_COMMANDS, make_event
 from dragoman.protocols.dap import Response
 from dragoman.protocols.dap.bodies import (
     BreakpointBody,
@@ -40,90 +40,73 @@ from dragoman.protocols.dap.bodies import (
 log = logging.getLogger(__name__)
 
 _TERMINATED_TIMEOUT_S = 1.0
-
-_STEP_COMMANDS = frozenset({"next", "stepIn", "stepOut", "stepBack", "goto", "restartFrame"})
-RUN_COMMANDS = _STEP_COMMANDS | {"continue", "reverseContinue"}
-_ROOT_COMMANDS = frozenset({"launch", "attach", "configurationDone", "disconnect", "terminate", "restart"})
-_SERVED_CAPABILITIES = {"supportsRunInTerminalRequest": True, "supportsStartDebuggingRequest": True}
-
-
-class FinalEvents(Protocol):
-    """The events to emit before the end, or when the root has gone without reporting one."""
-
-    async def __call__(self, *, gone: bool) -> list[EventBody]: ...
-
-
-@dataclass(frozen=True, slots=True)
-class DebuggeeTreeTraits:
-    """As in `AdapterSpec`."""
-
-    ends_with_its_children: bool = False
-    shows_stale_values: bool = False
-    continues_only_on_request: bool = False
+_ROOT_COMMANDS = frozenset(
+    {"initialize", "launch", "attach", "configurationDone", "disconnect", "terminate", "restart"}
+)
 
 
 class DebuggeeTree:
-    """Presents a root debuggee and its children as one backend.
+    """Presents a root debuggee and its children as one.
 
-    `run` belongs into a task group; `connect` opens another connection for a child's configuration. It keeps ids
-    unique, reports one stop at a time, and never ends the group for a child that leaves.
+    It may begin in the middle of a run, when the session already knows the root's threads, breakpoints and a stop. So
+    it takes over what its root has reported: thread ids and breakpoint ids of the root stay as they are, frame ids and
+    references of the root are never changed, and a stop of the root that was not resumed is the current one. Whatever
+    a child reports gets other numbers.
 
-    A program without children runs in a group of one. js-debug always has a child session, and debugpy may open one at
-    any moment of a run: the session knows breakpoints by the group's numbers, threads by its ids and stops by its
-    turns from the start, so none of them changes when a child appears. A group of one also serves what its adapter
-    needs anyway: late `continued` events, stale values, thread ids of 0, and breakpoint lists that a child gets later.
+    `emit` takes the merged events, `queue` is where they end up, `connect` opens a connection for the configuration of
+    a child, and all tasks run in `group`. The tree keeps ids unique, reports one stop at a time, and never ends the
+    program because a child leaves.
     """
 
-    ownership = BackendOwnership()
-
     def __init__(
-        self, root: DebuggeeConnection, connect: ConnectChild, final_events: FinalEvents, traits: DebuggeeTreeTraits
+        self,
+        root: DebuggeeConnection,
+        setup: DebuggeeSetup,
+        connect: ConnectChild,
+        emit: Callable[[EventBody], object],
+        *,
+        queue: AdapterEventQueue,
+        group: TaskGroup,
+        thread_ids: Iterable[int] = (),
+        ends_with_its_children: bool = False,
     ) -> None:
-        self._final_events = final_events
-        self._traits = traits
-        self._changed_values = ChangedValues()
-        self._breakpoint_lists = BreakpointLists()
-        self._debuggees = Debuggees(root, connect, self._breakpoint_lists, self)
+        self._emit = emit
+        self._queue = queue
+        self._ends_with_its_children = ends_with_its_children
+        self._breakpoint_lists = BreakpointLists(setup)
+        self._debuggees = Debuggees(root, setup, self._breakpoint_lists, connect, self, group)
         self._root = self._debuggees.root
         self._threads = ThreadIds()
+        for thread in thread_ids:
+            self._threads.ours(ROOT, thread)
         self._stop_arbiter = StopArbiter()
-        self._late_continues = LateContinues()
         self._router = RequestRouter(self._debuggees, self._threads, self._stop_arbiter)
-        self.events = AdapterEventQueue()
-        self._final_reported: anyio.Event | None = None
-
-    @property
-    def is_configurable(self) -> bool:
-        """Whether the adapter has reached the program."""
-        return self._root.initialized.is_set()
-
-    # The life.
-
-    async def run(self) -> None:
-        """Until the root has gone."""
-        try:
-            async with anyio.create_task_group() as group:
-                self._debuggees.start_in(group)
-                await self.read_events(self._root)
-                if self._final_reported is not None:
-                    await self._final_reported.wait()
-                await self._emit_final_events(gone=True)
-                group.cancel_scope.cancel("the root has gone")
-        finally:
-            self.events.close()
+        if root.is_stopped:
+            self._stop_arbiter.current = ROOT
+        elif root.is_stepping:
+            self._stop_arbiter.mark_resumed(ROOT, stepping=True)
+            self._debuggees.spawn(self._emit_next_stop_after, ROOT)
+        root.events.attach(self._take_from(self._root), into=queue)
 
     async def end(self) -> None:
-        self.events.close()
         await self._debuggees.end()
 
     def emit(self, body: EventBody) -> None:
-        self.events.put(body)
+        self._emit(body)
 
     def add_child(self, request: str, configuration: Mapping[str, Any]) -> None:
         self._debuggees.add_child(request, configuration)
 
+    def adopt_list(self, key: str) -> None:
+        """A list that was on its way to the root when the tree began: its response has come."""
+        self._breakpoint_lists.adopt(key)
+
+    def adopt_refusal(self) -> None:
+        """A run command that was on its way to the root when the tree began was refused: the root is still stopped."""
+        self._stop_arbiter.mark_refused(ROOT, was_current=self._root.link.is_stopped)
+
     def remove(self, debuggee: Debuggee) -> None:
-        """Its threads are gone, and so is a stop of it that was told or waits to be told."""
+        """Its threads are gone, and so is a stop of it that was reported or waits to be reported."""
         if debuggee.left or debuggee is self._root:
             return
         self._debuggees.leave(debuggee)
@@ -133,38 +116,39 @@ class DebuggeeTree:
             if self._stop_arbiter.is_current(debuggee.slot):
                 self.emit(ContinuedBody(thread_id=thread, all_threads_continued=False))
         self._stop_arbiter.left(debuggee.slot)
-        self._late_continues.left(debuggee.slot)
         self._emit_next_stop()
         self._debuggees.spawn(self._disconnect, debuggee)
 
     async def _disconnect(self, debuggee: Debuggee) -> None:
-        """js-debug says itself that all has ended, as a rule at once."""
+        """As a rule js-debug reports the end of everything itself, and at once."""
         await self._debuggees.disconnect(debuggee)
         await anyio.sleep(_TERMINATED_TIMEOUT_S)
-        if self._traits.ends_with_its_children and self._debuggees.is_root_alone:
-            self._handle_terminated(self._root, TerminatedBody())
+        if self._ends_with_its_children and self._debuggees.is_root_alone:
+            self.emit(TerminatedBody())
 
-    # What members say.
+    # Events of debuggees.
 
     async def read_events(self, debuggee: Debuggee) -> None:
-        """To its end. Events are handled as they arrive; nothing is kept here."""
+        """Until it ends. Events are handled as they arrive; nothing is queued here."""
+        debuggee.link.events.attach(self._take_from(debuggee), into=self._queue)
+        await debuggee.link.events.closed.wait()
+        self.remove(debuggee)
 
+    def _take_from(self, debuggee: Debuggee) -> Callable[[EventBody], bool]:
         def take(body: EventBody) -> bool:
             self._dispatch(debuggee, body)
             return True
 
-        debuggee.link.events.attach(take, into=self.events)
-        await debuggee.link.events.closed.wait()
-        self.remove(debuggee)
+        return take
 
     def _dispatch(self, debuggee: Debuggee, body: EventBody) -> None:
         is_silenced = not debuggee.is_debugged and not isinstance(body, InitializedBody)
-        if debuggee.left or is_silenced:  # its place may be another's by now
+        if debuggee.left or is_silenced:  # another child may have its slot by now
             return
         try:
             self._handle(debuggee, body)
         except (RemoteProtocolError, DragomanError) as error:
-            log.warning("an event of a member was skipped: %s", error)
+            log.warning("an event of a debuggee was skipped: %s", error)
 
     def _handle(self, debuggee: Debuggee, body: EventBody) -> None:
         match body:
@@ -188,10 +172,9 @@ class DebuggeeTree:
                 self.emit(body)
 
     def _handle_initialized(self, debuggee: Debuggee, body: InitializedBody) -> None:
-        """js-debug says it twice, and each member to us alone."""
-        is_news = not debuggee.initialized.is_set()
+        """Each child sends one that concerns only us."""
         debuggee.initialized.set()
-        if debuggee is self._root and is_news:
+        if debuggee is self._root:
             self.emit(body)
 
     def _handle_stopped(self, debuggee: Debuggee, body: StoppedBody) -> None:
@@ -200,16 +183,13 @@ class DebuggeeTree:
         if hit:
             ours = [self._breakpoint_lists.breakpoints.number(debuggee.slot, it) for it in hit]
             known = tuple(it for it in ours if it is not None)
-            hit = known if len(known) == len(ours) else ()  # else the place tells it better than half of them
-        self._late_continues.stopped(debuggee.slot)
-        told = msgspec.structs.replace(body, thread_id=thread, hit_breakpoint_ids=hit)
-        if self._stop_arbiter.stopped(debuggee.slot, told):
-            self.emit(told)
+            hit = known if len(known) == len(ours) else ()  # the location says more than some of several ids
+        stopped = msgspec.structs.replace(body, thread_id=thread, hit_breakpoint_ids=hit)
+        if self._stop_arbiter.stopped(debuggee.slot, stopped):
+            self.emit(stopped)
 
     def _handle_continued(self, debuggee: Debuggee, body: ContinuedBody) -> None:
-        """Of a member whose stop was not the one told, it says nothing about the program that is seen above."""
-        if self._traits.continues_only_on_request and self._late_continues.is_late(debuggee.slot):
-            return
+        """Not reported for a debuggee whose stop was not the reported one."""
         if self._stop_arbiter.continued(debuggee.slot):
             thread = self._threads.ours(debuggee.slot, body.thread_id)
             self.emit(msgspec.structs.replace(body, thread_id=thread))
@@ -222,42 +202,25 @@ class DebuggeeTree:
         self.emit(ThreadBody(reason=body.reason, thread_id=thread))
 
     def _handle_breakpoint(self, debuggee: Debuggee, body: BreakpointBody) -> None:
-        said = msgspec.to_builtins(body.breakpoint)
-        told = self._breakpoint_lists.breakpoints.changed(debuggee.slot, said)
-        if told is not None:
-            self.emit(make_event("breakpoint", reason="changed", breakpoint=told))
+        changed = self._breakpoint_lists.breakpoints.update(debuggee.slot, msgspec.to_builtins(body.breakpoint))
+        if changed is not None:
+            self.emit(make_event("breakpoint", reason="changed", breakpoint=changed))
 
     def _handle_terminated(self, debuggee: Debuggee, body: TerminatedBody) -> None:
-        if debuggee is not self._root:
+        if debuggee is self._root:
+            self.emit(body)
+        else:
             self.remove(debuggee)
-        elif self._final_reported is None:
-            self._final_reported = anyio.Event()
-            self._debuggees.spawn(self._report_end, body, self._final_reported)
-
-    async def _report_end(self, body: TerminatedBody, reported: anyio.Event) -> None:
-        """In a task: how the program ended may take a moment to learn, and what it printed is taken meanwhile."""
-        try:
-            await self._emit_final_events(gone=False)
-            self.emit(body)
-        finally:
-            reported.set()
-
-    async def _emit_final_events(self, *, gone: bool) -> None:
-        for body in await self._final_events(gone=gone):
-            self.emit(body)
 
     def _emit_next_stop(self) -> None:
         if (held := self._stop_arbiter.next()) is not None:
             self.emit(held)
 
-    # What is asked of them.
+    # Requests to them.
 
     async def request(self, command: str, arguments: dict[str, Any] | None = None, *, timeout_s: float) -> Response:
         if command in LIST_COMMANDS:
             return await self._breakpoint_lists.set(self._debuggees.links(), command, arguments or {}, timeout_s)
-        if command == "initialize":
-            self._debuggees.initialize_arguments = {**(arguments or {}), **_SERVED_CAPABILITIES}
-            return await self._root.link.request(command, self._debuggees.initialize_arguments, timeout_s=timeout_s)
         if command == EVALUATE_IN_EACH:
             return await self._router.evaluate_in_each(arguments or {}, timeout_s)
         if command == "threads":
@@ -267,45 +230,23 @@ class DebuggeeTree:
         if command in RUN_COMMANDS:
             return await self._resume(command, arguments or {}, timeout_s)
         if command not in _ROOT_COMMANDS:
-            return await self._request_one(command, arguments, timeout_s)
-        response = await self._root.link.request(command, arguments, timeout_s=timeout_s)
-        if command == "configurationDone":
-            self._debuggees.configured.set()
-        return response
-
-    async def _request_one(self, command: str, arguments: dict[str, Any] | None, timeout_s: float) -> Response:
-        told = await self._router.asked(command, arguments, timeout_s)
-        return self._changed_values.correct(command, arguments or {}, told) if self._traits.shows_stale_values else told
+            return await self._router.request(command, arguments, timeout_s)
+        return await self._root.link.request(command, arguments, timeout_s=timeout_s)
 
     async def _resume(self, command: str, arguments: dict[str, Any], timeout_s: float) -> Response:
-        """Noted before it is sent: the next stop may come before the answer."""
+        """Noted before it is sent: the next stop may come before the response."""
         debuggee, own = self._router.route(arguments)
-        self._changed_values.forget()
-        was_current = self._stop_arbiter.mark_resumed(debuggee.slot, stepping=command in _STEP_COMMANDS)
-        self._late_continues.mark_resumed(debuggee.slot)
+        was_current = self._stop_arbiter.mark_resumed(debuggee.slot, stepping=command in STEP_COMMANDS)
         try:
-            response = await self._send_resume(debuggee, command, own, timeout_s)
-        except DragomanError as error:
-            if error.code == "adapter_gone":  # it went on, to its end, which is told as such
-                return make_response(command, {})
+            response = await debuggee.link.request(command, own, timeout_s=timeout_s)
+        except DragomanError:
             self._stop_arbiter.mark_refused(debuggee.slot, was_current=was_current)
-            self._late_continues.mark_refused(debuggee.slot)
             raise
         if self._stop_arbiter.has_waiters(debuggee.slot):
             self._debuggees.spawn(self._emit_next_stop_after, debuggee.slot)
         return response
 
-    async def _send_resume(self, debuggee: Debuggee, command: str, own: dict[str, Any], timeout_s: float) -> Response:
-        if self._late_continues.answers(debuggee.slot, command):
-            return await debuggee.link.request(command, own, timeout_s=timeout_s)
-        self._debuggees.spawn(self._resume_unanswered, debuggee, command, own, timeout_s)
-        return make_response(command, {})
-
-    async def _resume_unanswered(self, debuggee: Debuggee, command: str, own: dict[str, Any], timeout_s: float) -> None:
-        with contextlib.suppress(DragomanError, RemoteProtocolError):
-            await debuggee.link.request(command, own, timeout_s=timeout_s)
-
     async def _emit_next_stop_after(self, slot: int) -> None:
-        """In a task: who sent it on may be the one who reads our events. A step's own stop comes first, if it comes."""
+        """In a task: the caller may be the one that reads our events. A step's own stop comes first, if it comes."""
         await self._stop_arbiter.wait_for_step(slot)
         self._emit_next_stop()
