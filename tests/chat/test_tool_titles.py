@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from dragoman.chat.tool_titles import PLACED_TITLES, PLAIN_TITLES, tool_title
+from dragoman.chat.toolbox import PLACED_TITLES, PLAIN_TITLES, tool_title
 
 
 @pytest.mark.parametrize(

@@ -23,8 +23,7 @@ from dragoman.chat.slash_commands import (
     SlashCommand,
     parse_arguments,
 )
-from dragoman.chat.tool_titles import tool_title
-from dragoman.chat.toolbox import ChatToolbox, ToolAnswer, ToolDescription, TrustPrompt, call_with_trust
+from dragoman.chat.toolbox import ChatToolbox, ToolAnswer, ToolDescription, TrustPrompt, call_with_trust, tool_title
 from dragoman.core.errors import DragomanError
 from dragoman.core.ids import new_id
 from dragoman.core.localization import Language, localize

@@ -20,8 +20,7 @@ from dragoman.chat.approvals import CURRENT_START, Approvals, StartApproval, Wai
 from dragoman.chat.conversations import StoredMessage
 from dragoman.chat.errors import limit_reached
 from dragoman.chat.runs import AgentRequest, RunOutput
-from dragoman.chat.tool_titles import tool_title
-from dragoman.chat.toolbox import ChatToolbox, ToolAnswer, ToolDescription, TrustPrompt, call_with_trust
+from dragoman.chat.toolbox import ChatToolbox, ToolAnswer, ToolDescription, TrustPrompt, call_with_trust, tool_title
 from dragoman.core.localization import localize
 from dragoman.models.interface import AssembledReply, Model, ModelRequest, TextDelta, ToolCall, ToolOffer, Turn, Usage
 

@@ -17,9 +17,68 @@ from typing import Any
 
 import anyio
 
-from dragoman.core.errors import DragomanError
+from dragoman.core.errors import DragomanError, ErrorSpec, quoted
 from dragoman.core.ids import new_id
-from dragoman.editors import errors as editors_errors
+from dragoman.core.safe_text import printable
+
+_SHOWN = 300
+
+
+def _shown(text: str) -> str:
+    """The editor's own text, cut to one short line."""
+    return printable(" ".join(text.split()))[:_SHOWN]
+
+
+no_editor = ErrorSpec(
+    "no_editor",
+    "No connected editor has {folder} open.",
+    (
+        "Ask the user to open this folder in VS Code (or Cursor, code-server) with the Dragoman extension, "
+        "which connects automatically. `make vsix` builds the extension."
+    ),
+)
+
+
+editor_unsupported = ErrorSpec(
+    "editor_cannot",
+    "{editor} is connected but does not support `{method}`.",
+    "Its extension is older than the daemon. Ask the user to update it.",
+    editor=_shown,
+)
+editor_timeout = ErrorSpec(
+    "editor_silent",
+    "{editor} did not answer within {seconds} seconds.",
+    "It may be waiting for the user to allow this. Try again later.",
+    editor=_shown,
+    seconds=lambda within_s: round(within_s, 1),
+)
+editor_disconnected = ErrorSpec(
+    "editor_gone",
+    "{editor} disconnected before it answered: it was closed or reloaded.",
+    "It reconnects automatically. Then try again.",
+    editor=_shown,
+)
+not_allowed = ErrorSpec(
+    "not_allowed",
+    "The user did not allow this in the editor.",
+    "Do not ask again unless the user wants it. Only the user can undo a permanent refusal.",
+)
+editor_failed = ErrorSpec(
+    "editor_refused", "{editor} failed: {reason}", editor=_shown, reason=lambda reason: _shown(reason) or "?"
+)
+too_many_questions = ErrorSpec(
+    "too_many_questions",
+    "{editor} has not answered earlier requests yet.",
+    "Wait for them to finish, then try again.",
+    editor=_shown,
+)
+too_many_editors = ErrorSpec(
+    "too_many_editors",
+    "Limit reached: {limit} editors are connected.",
+    "Close a window you do not need.",
+)
+unknown_method = ErrorSpec("unknown_method", "Editors cannot call {method}.", method=quoted(60))
+
 
 _NAME = 60
 _FOLDERS = 100
@@ -112,7 +171,7 @@ class Editor:
 
     async def ask(self, method: str, params: Json, within_s: float) -> Any:
         if len(self._questions) >= QUESTIONS_AT_MOST:
-            raise editors_errors.too_many_questions(editor=self.about.name)
+            raise too_many_questions(editor=self.about.name)
         self._question_count += 1
         number, question = self._question_count, _PendingQuestion()
         self._questions[number] = question
@@ -146,7 +205,7 @@ class Editor:
         """Close the editor; everyone who waits for its answer gets an error."""
         for question in self._questions.values():
             if not question.done.is_set():
-                question.error = editors_errors.editor_disconnected(editor=self.about.name)
+                question.error = editor_disconnected(editor=self.about.name)
                 question.done.set()
         self._put.close()
         self.outgoing.close()
@@ -160,26 +219,22 @@ class Editor:
 
     def _outcome(self, question: _PendingQuestion, within_s: float) -> Any:
         if not question.done.is_set():
-            raise editors_errors.editor_timeout(editor=self.about.name, seconds=within_s)
+            raise editor_timeout(editor=self.about.name, seconds=within_s)
         if question.error is not None:
             raise question.error
         return question.result
 
     def _refusal(self, code: str, reason: str) -> DragomanError:
-        return (
-            editors_errors.not_allowed()
-            if code == "not_allowed"
-            else editors_errors.editor_failed(editor=self.about.name, reason=reason)
-        )
+        return not_allowed() if code == "not_allowed" else editor_failed(editor=self.about.name, reason=reason)
 
     def _send(self, message: Json) -> None:
         try:
             self._put.send_nowait(message)
         except anyio.WouldBlock as error:
             self._put.close()  # disconnect: it cannot catch up with what it missed
-            raise editors_errors.editor_disconnected(editor=self.about.name) from error
+            raise editor_disconnected(editor=self.about.name) from error
         except (anyio.ClosedResourceError, anyio.BrokenResourceError) as error:
-            raise editors_errors.editor_disconnected(editor=self.about.name) from error
+            raise editor_disconnected(editor=self.about.name) from error
 
 
 class EditorRegistry:
@@ -202,7 +257,7 @@ class EditorRegistry:
     @contextmanager
     def connected(self, about: EditorInfo) -> Iterator[Editor]:
         if len(self._editors) >= EDITORS_AT_MOST:
-            raise editors_errors.too_many_editors(limit=EDITORS_AT_MOST)
+            raise too_many_editors(limit=EDITORS_AT_MOST)
         editor = Editor(about)
         self._editors[editor.id] = editor
         self._mark_focused(editor)
@@ -228,15 +283,15 @@ class EditorRegistry:
     def of(self, workspace: Path, method: str) -> Editor:
         there = self.editors_for_folder(workspace)
         if not there:
-            raise editors_errors.no_editor(folder=workspace)
+            raise no_editor(folder=workspace)
         able = next((it for it in there if method in it.about.features), None)
         if able is None:
-            raise editors_errors.editor_unsupported(editor=there[0].about.name, method=method)
+            raise editor_unsupported(editor=there[0].about.name, method=method)
         return able
 
     async def call(self, editor: Editor, method: str, params: Json) -> Any:
         if method not in self.calls:
-            raise editors_errors.unknown_method(method=method)
+            raise unknown_method(method=method)
         return await self.calls[method](editor, params)
 
     async def _focused(self, editor: Editor, _: Json) -> None:

@@ -10,7 +10,7 @@ from uuid import uuid4
 
 import pytest
 
-from dragoman.chat.tool_titles import PLAIN_TITLES
+from dragoman.chat.toolbox import PLAIN_TITLES
 from tests.daemons import Cli, cli_with_home
 from tests.servers.gateway.document_client import DocumentClient, document_client
 from tests.servers.mcp.conftest import ANY_PORT

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dragoman.core.errors import DragomanError
-from dragoman.shell.overlay.answer_file import AnswerFile, save_answer, split_redirection
+from dragoman.shell.overlay.question import AnswerFile, save_answer, split_redirection
 from tests.daemons import code_of
 
 

@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dragoman.terminal.completion import line_table, predictor
-from dragoman.terminal.completion.line_table import LineTable
+from dragoman.terminal.completion import predictor
 from dragoman.terminal.completion.predictor import (
     Calibration,
     CommandPredictor,
     CooccurrenceTable,
+    LineTable,
     TypingContext,
     command_shape,
 )
@@ -24,8 +24,8 @@ words = st.text("ab/ ", min_size=1, max_size=5)
 def test_the_best_of_a_beginning_are_those_of_a_plain_search(uses: list[tuple[str, bool]], beginning: str) -> None:
     """With so low a bound that the best of nearly every beginning are kept, and asked for in between."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(line_table, "_FEW", 3)
-        patch.setattr(line_table, "_BEST", 4)
+        patch.setattr(predictor, "_FEW", 3)
+        patch.setattr(predictor, "_BEST", 4)
         found, weights = LineTable(), dict[str, float]()
         for number, (text, asks) in enumerate(uses):
             found.use(text, number * DAY_S, 0)

@@ -3,12 +3,12 @@
 read(anything)            -> messages of the model, each with the place it came from
 apply_all(surfaces, them) -> the surfaces afterwards, or an A2uiError with a pointer and nothing changed
 resolve(surface)          -> the tree to draw
-to_v09(them)              -> A2UI 0.9; flat_list_writer writes the dialect of the protocol document
+to_v09(them)              -> A2UI 0.9; flat_list writes the dialect of the protocol document
 """
 
 from __future__ import annotations
 
-from dragoman.protocols.a2ui import flat_list_writer
+from dragoman.protocols.a2ui import flat_list
 from dragoman.protocols.a2ui.messages import (
     DEFAULT_LIMITS,
     DELETE,
@@ -51,7 +51,7 @@ __all__ = [
     "action_of",
     "apply",
     "apply_all",
-    "flat_list_writer",
+    "flat_list",
     "for_viewer",
     "read",
     "resolve",

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from dragoman.protocols.a2ui import flat_list_reader, v08_reader, v09
+from dragoman.protocols.a2ui import flat_list, v08_reader, v09
 from dragoman.protocols.a2ui.messages import (
     DEFAULT_LIMITS,
     A2uiError,
@@ -122,8 +122,8 @@ def _read_one(message: object) -> list[Incoming]:
     if not isinstance(message, dict):
         raise A2uiError("invalid_message", "", "A message is an object.")
     kind = message.get("type")
-    if isinstance(kind, str) and kind in flat_list_reader.READERS and not message.keys() & set(_KEYS):
-        return flat_list_reader.READERS[kind](message)
+    if isinstance(kind, str) and kind in flat_list.READERS and not message.keys() & set(_KEYS):
+        return flat_list.READERS[kind](message)
     key = one_key(message, _KEYS, ("type", *_KEYS))
     if key in v08_reader.READERS:
         return v08_reader.READERS[key](message[key], f"/{key}", "0.8")

@@ -3,8 +3,13 @@
 The command line and the stdio pump speak it. Standard library alone, because both must start within milliseconds.
 """
 
-from dragoman.protocols.control.connection import ClientConnection, ServerConnection
-from dragoman.protocols.control.framing import LINE_CAP, ControlLines, encode_line
+from dragoman.protocols.control.connection import (
+    LINE_CAP,
+    ClientConnection,
+    ControlLines,
+    ServerConnection,
+    encode_line,
+)
 from dragoman.protocols.control.messages import (
     ControlAnswer,
     ControlCall,

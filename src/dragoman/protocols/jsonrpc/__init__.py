@@ -14,11 +14,12 @@ from dragoman.protocols.jsonrpc.framing import (
     OverlongLine,
     has_too_many_parts,
 )
-from dragoman.protocols.jsonrpc.messages import (
+from dragoman.protocols.jsonrpc.relay import (
     INVALID_REQUEST,
     PARSE_ERROR,
     SERVER_ERROR,
     Id,
+    Relay,
     as_id,
     error_line,
     is_message,
@@ -26,7 +27,6 @@ from dragoman.protocols.jsonrpc.messages import (
     objects_in,
     replied_id,
 )
-from dragoman.protocols.jsonrpc.relay import Relay
 
 __all__ = [
     "ENDS_KEPT",

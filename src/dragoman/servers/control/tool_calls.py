@@ -16,17 +16,23 @@ from typing import Any
 import anyio
 from anyio.abc import ByteStream
 
-from dragoman.core.errors import DragomanError, RemoteProtocolError, internal_error
+from dragoman.core.errors import DragomanError, ErrorSpec, RemoteProtocolError, internal_error
 from dragoman.core.localization import localize
 from dragoman.protocols.control import ControlAnswer, ControlCall, ControlFailure, ControlItem, Hello, ServerConnection
 from dragoman.servers.control.debug_runs import DebugRuns
-from dragoman.servers.control.errors import bad_request
 from dragoman.servers.control.server import Params, failure_reply
 from dragoman.servers.control.shell_text import shell_lines
 from dragoman.servers.mcp.stdio_endpoint import caller_of
 from dragoman.tools import ToolOutcome, ToolRegistry
 from dragoman.tools.debug import OpenWaits
 from dragoman.workspace.caller import Caller
+
+bad_request = ErrorSpec(
+    "bad_request",
+    "Invalid request: a parameter is missing or has the wrong type.",
+    "The CLI may be newer than the daemon. Run `dragoman restart` to update the daemon.",
+)
+
 
 log = logging.getLogger(__name__)
 

@@ -18,7 +18,7 @@ from msgspec import UNSET
 
 from dragoman.canvas.model import DrawnSurface, SurfaceChange, key_of
 from dragoman.canvas.service import CanvasService
-from dragoman.protocols.a2ui import A2uiError, Surface, flat_list_writer, pointer
+from dragoman.protocols.a2ui import A2uiError, Surface, flat_list, pointer
 from dragoman.protocols.gateway.chat_events import ChatDiff, ChatEvent, ToolResult, ToolStart
 from dragoman.servers.gateway.calls import GatewayCaller, invalid_request
 
@@ -75,14 +75,14 @@ class DocumentCanvas:
         """The messages for clients that know the surface, and for those that do not."""
         name = self.name_of(change.drawer, change.surface_id)
         if change.after is None:
-            return [flat_list_writer.update_components(name, [])], []
-        components = flat_list_writer.components_of(change.after)
-        created = flat_list_writer.create_surface(name, change.after, components)
+            return [flat_list.update_components(name, [])], []
+        components = flat_list.components_of(change.after)
+        created = flat_list.create_surface(name, change.after, components)
         is_same = self._is_published(key_of(change.drawer, change.surface_id), components)
         if change.is_new:
             return created, created
-        data = [flat_list_writer.update_data_model(name, update) for update in change.data]
-        return [*data, *([] if is_same else [flat_list_writer.update_components(name, components)])], created
+        data = [flat_list.update_data_model(name, update) for update in change.data]
+        return [*data, *([] if is_same else [flat_list.update_components(name, components)])], created
 
     def _is_published(self, key: str, components: list[Json]) -> bool:
         """Whether these components were published last. Afterwards they count as published."""

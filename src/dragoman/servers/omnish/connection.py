@@ -1,7 +1,12 @@
-"""One connection of a shell wrapper: its messages are recorded in order, its questions are answered beside them."""
+"""One connection of a shell wrapper: its messages are recorded in order, its questions are answered beside them.
+
+Clients of protocol 25 authenticate with a token first. Requests that Dragoman has no use for get a reply that changes
+nothing.
+"""
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
@@ -10,17 +15,98 @@ import anyio
 from anyio.abc import TaskGroup
 
 from dragoman.core.errors import DragomanError, RemoteProtocolError
+from dragoman.core.localization import localize, preferred_language
 from dragoman.io.drivers.omnish_driver import HangUp, OmnishDriver
 from dragoman.io.net.streams import TcpStream
 from dragoman.protocols.omnish import BASE_REVISION
 from dragoman.protocols.omnish import messages as m
 from dragoman.protocols.omnish import messages_v25 as newer
-from dragoman.servers.omnish.protocol_v25 import TokenCheck, TokenGate, default_reply
+from dragoman.protocols.omnish import messages_v25 as v25
+from dragoman.protocols.omnish.messages import Ack
 from dragoman.servers.omnish.recording import DeferredAcks, SessionOwners, SessionRecorder
 from dragoman.servers.omnish.requests import CompletionRequests, QuestionRequests, WrapperQuestion
 from dragoman.servers.omnish.services import AnswerSource, CompletionSource, RecordingService, TerminalScope
 from dragoman.terminal.consent import ConsentBroker, RunRequest
 from dragoman.terminal.model import terminal_name
+
+PROTOCOL_VERSION = 25
+
+TokenCheck = Callable[[str], bool]
+"""Whether a token is the one for wrappers."""
+
+
+class TokenGate:
+    """Admits a client whose first message is `Auth` with the right token. A client of another protocol version may
+    stay and ask for updates.
+    """
+
+    def __init__(self, admits: TokenCheck, version: str) -> None:
+        self.is_open = False
+        self._admits = admits
+        self._version = version
+
+    def authenticate(self, auth: v25.Auth) -> v25.AuthResult:
+        self.is_open = self._admits(auth.token) and auth.protocol_version == PROTOCOL_VERSION
+        return self._result()
+
+    def is_known_token(self, auth: v25.Auth) -> bool:
+        return self._admits(auth.token)
+
+    def refusal(self, message: object) -> object:
+        """The reply to a client of another version: the normal one about updates, to anything else the same error as
+        before."""
+        return default_reply(message) if type(message) in _UPDATE_REQUESTS else self._result()
+
+    def _result(self) -> v25.AuthResult:
+        return v25.AuthResult(self.is_open, PROTOCOL_VERSION, self._version)
+
+
+def default_reply(message: object) -> object:
+    """A reply of the type that the sender waits for, which changes nothing; `Ack` if any type will do."""
+    return _DEFAULT_REPLIES.get(type(message), lambda _: Ack())(message)
+
+
+def new_thread(start: v25.ChatStart) -> v25.ChatReady:
+    """Dragoman needs no thread for a question, but the client needs one to ask in."""
+    return v25.ChatReady(
+        request_id=start.request_id,
+        thread_id=start.thread_id or secrets.token_hex(8),
+        last_exchange=None,
+        earlier_count=0,
+        model_name=None,
+        history=None,
+        thread_host=None,
+        thread_cwd=None,
+        thread_summary=None,
+        error=None,
+        error_display=None,
+        sandbox_disabled=None,
+        thread_title_word=None,
+    )
+
+
+def _no_update(_: object) -> v25.UpdateChunk:
+    words = localize("Dragoman does not distribute other programs.").in_language(preferred_language())
+    return v25.UpdateChunk(seq=0, total_size=0, checksum="", data=b"", done=True, error=words)
+
+
+def _no_config_change(_: object) -> v25.ConfigUpdateResult:
+    words = localize("Change Dragoman's settings with `dragoman config`.").in_language(preferred_language())
+    return v25.ConfigUpdateResult(ok=False, error=words)
+
+
+_DEFAULT_REPLIES: dict[type, Callable[[Any], object]] = {
+    v25.ChatStart: new_thread,
+    v25.ConfigQuery: lambda _: v25.ConfigResponse(items=[], handlers=[]),
+    v25.ConfigUpdate: _no_config_change,
+    v25.UpdateCheck: lambda check: v25.UpdateInfo(latest_version=check.current_version, checksum="", available=False),
+    v25.UpdateRequest: _no_update,
+    v25.PluginSyncCheck: lambda check: v25.PluginSyncInfo(
+        checksum=check.current_checksum, available=False, total_size=0
+    ),
+    v25.PluginSyncRequest: _no_update,
+}
+_UPDATE_REQUESTS = {v25.UpdateCheck, v25.UpdateRequest, v25.PluginSyncCheck, v25.PluginSyncRequest}
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,33 +1,111 @@
-"""The web application: routes, handlers and the guard."""
+"""The web application: its routes with their guard, and the files of the page.
+
+The page is served at its own origin only. At any other name of this server a notice is served instead.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
+from html import escape
+from importlib.resources import files
+from importlib.resources.abc import Traversable
 from typing import Any, Protocol
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
+from starlette.responses import Response
 from starlette.routing import Route, WebSocketRoute
 from starlette.types import ExceptionHandler, Receive, Scope, Send
 from starlette.websockets import WebSocket
 
-from dragoman.access.request_guard import AllowedNames
+from dragoman.access.request_guard import AllowedNames, GuardRefusal
 from dragoman.access.tokens import Purpose, Tokens
 from dragoman.core.errors import DragomanError
+from dragoman.core.localization import LocalizedText, localize
 from dragoman.servers.web.canvas_api import CanvasApi
 from dragoman.servers.web.editor_api import EditorApi
-from dragoman.servers.web.errors import handle_error, handle_http_exception, handle_internal_error
+from dragoman.servers.web.errors import (
+    handle_error,
+    handle_http_exception,
+    handle_internal_error,
+    refusal_response,
+    request_language,
+)
 from dragoman.servers.web.feed import EventFeed
 from dragoman.servers.web.guard import GuardedRoute, GuardMiddleware, RouteTable, read_body
 from dragoman.servers.web.multiplexer import Multiplexer
-from dragoman.servers.web.page import page_routes
 from dragoman.servers.web.settings_api import PreferencesApi, SettingsApi
 from dragoman.servers.web.sockets import SocketAuthenticator
 from dragoman.servers.web.status_api import StatusApi
 from dragoman.servers.web.terminal_api import TerminalApi
 from dragoman.servers.web.tool_api import ToolApi
+
+_TYPES = {
+    ".html": "text/html; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+    ".svg": "image/svg+xml",
+    ".woff2": "font/woff2",
+}
+_NOTICE_HTML = """<!doctype html>
+<meta charset="utf-8">
+<title>Dragoman</title>
+<p>{english}</p>
+<p lang="zh">{chinese}</p>
+"""
+_NOT_HERE_NOTICE = localize(
+    "Run `dragoman page` in a terminal: the page's address changes each time the daemon starts."
+)
+_NOT_BUILT_NOTICE = localize("The page is not built. Run `make page` in the source folder, then restart the daemon.")
+
+
+def page_routes(names: AllowedNames, language: Callable[[], str]) -> Iterator[GuardedRoute]:
+    """The routes of the page.
+
+    They need no token: the files hold no data, and the page authenticates before it gets any.
+    """
+    room = files("dragoman.servers.web")
+    built, icon = room.joinpath("built"), room.joinpath("static", "icon.svg").read_bytes()
+    index = built.joinpath("index.html")
+    page = index.read_text() if index.is_file() else _notice(_NOT_BUILT_NOTICE)
+
+    async def root(request: Request) -> Response:
+        """At any other of the server's names, serve a notice: no script runs there, and no login code is read there."""
+        if request.headers["host"].lower() != names.page:
+            return Response(_notice(_NOT_HERE_NOTICE), media_type=_TYPES[".html"])
+        return Response(page.replace("<html ", f'<html data-language="{language()}" ', 1), media_type=_TYPES[".html"])
+
+    async def show_icon(_: Request) -> Response:
+        return Response(icon, media_type=_TYPES[".svg"])
+
+    yield GuardedRoute(Route("/", root, methods=["GET"]), None, "lobby")
+    yield GuardedRoute(Route("/icon.svg", show_icon, methods=["GET"]), None, "page")
+    assets = Route("/assets/{name}", _assets(built.joinpath("assets")), methods=["GET"])
+    yield GuardedRoute(assets, None, "page", is_immutable=True)
+
+
+def _notice(localized: LocalizedText) -> str:
+    return _NOTICE_HTML.format(english=escape(localized.in_language("en")), chinese=escape(localized.in_language("zh")))
+
+
+def _assets(folder: Traversable) -> Callable[[Request], Awaitable[Response]]:
+    """Read the files once, at the start: a new build does not change a page that is being served."""
+    found = folder.iterdir() if folder.is_dir() else ()
+    known = {file.name: file.read_bytes() for file in found if _type_of(file.name)}
+
+    async def serve(request: Request) -> Response:
+        name = request.path_params["name"]
+        if name not in known:
+            return refusal_response(GuardRefusal(404, "not_found"), request_language(request))
+        return Response(known[name], media_type=_type_of(name))
+
+    return serve
+
+
+def _type_of(name: str) -> str:
+    return _TYPES.get(f".{name.rpartition('.')[2]}", "")
 
 
 class GatewaySockets(Protocol):

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dragoman.protocols.a2ui import DELETE, Surface, UpdateDataModel, apply_all, flat_list_writer, read
+from dragoman.protocols.a2ui import DELETE, Surface, UpdateDataModel, apply_all, flat_list, read
 from tests.protocols.a2ui.strategies import messages
 from tests.protocols.a2ui.vectors import after
 
@@ -32,12 +32,12 @@ def surface(*documents: object) -> Surface:
 
 
 def created(drawn: Surface) -> list[Json]:
-    return flat_list_writer.create_surface("s1", drawn, flat_list_writer.components_of(drawn))
+    return flat_list.create_surface("s1", drawn, flat_list.components_of(drawn))
 
 
 def flat(*components: Json, data: Json | None = None) -> list[Json]:
     filled = [{"version": "v0.9", "updateDataModel": {"surfaceId": "s", "value": data}}] if data else []
-    return flat_list_writer.components_of(
+    return flat_list.components_of(
         surface(
             {"version": "v0.9", "createSurface": {"surfaceId": "s", "catalogId": "basic"}},
             *filled,
@@ -72,17 +72,12 @@ def test_a_surface_gets_its_data_after_it_was_created() -> None:
     ("path", "place"), [("/results/0", "/results/0"), ("/", ""), ("", ""), ("/a~1b/~0", "/a~1b/~0")]
 )
 def test_data_is_set_by_a_json_pointer(path: str, place: str) -> None:
-    update = flat_list_writer.update_data_model(
-        "s1", UpdateDataModel(surface_id="s", path=path, value={"status": "done"})
-    )
+    update = flat_list.update_data_model("s1", UpdateDataModel(surface_id="s", path=path, value={"status": "done"}))
     assert update == {"type": "updateDataModel", "surfaceId": "s1", "pointer": place, "value": {"status": "done"}}
 
 
 def test_what_is_deleted_is_null() -> None:
-    assert (
-        flat_list_writer.update_data_model("s1", UpdateDataModel(surface_id="s", path="/a", value=DELETE))["value"]
-        is None
-    )
+    assert flat_list.update_data_model("s1", UpdateDataModel(surface_id="s", path="/a", value=DELETE))["value"] is None
 
 
 def test_a_tree_is_listed_in_the_order_in_which_it_is_drawn() -> None:
@@ -144,5 +139,5 @@ def test_a_list_that_would_be_too_long_is_cut() -> None:
 @given(st.lists(messages, max_size=8))
 def test_every_surface_can_be_written(drawn: Any) -> None:
     for each in after(drawn).values():
-        for component in flat_list_writer.components_of(each):
+        for component in flat_list.components_of(each):
             assert component.keys() == {"id", "type", "props"}
