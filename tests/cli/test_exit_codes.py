@@ -1,4 +1,4 @@
-"""Exit codes are as docs/guides/command-line.md lists them, for every command there is."""
+"""Exit codes are as docs/reference/commands.md lists them, for every command there is."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from dragoman.cli.dispatch import run
 from dragoman.cli.output import ExitCode
 from tests.daemons import PATIENCE, Cli, cli_with_home
 
-GUIDE = Path(__file__).parents[2] / "docs/guides/command-line.md"
+GUIDE = Path(__file__).parents[2] / "docs/reference/commands.md"
 # Their words are free text, which may begin with a dash.
 FREE_TEXT = {"ask", "debug eval", "gateway chat"}
 # A word for each argument that a command needs.

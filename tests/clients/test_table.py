@@ -233,7 +233,7 @@ def test_this_machine_is_one_we_know() -> None:
 
 
 def test_the_guide_names_every_client_with_its_file_and_key() -> None:
-    rows = (Path(__file__).parents[2] / "docs/guides/clients.md").read_text().splitlines()
+    rows = (Path(__file__).parents[2] / "docs/reference/clients.md").read_text().splitlines()
     for client in CLIENTS:
         row = next(row for row in rows if row.startswith(f"| `{client.id}` |"))
         assert client.title.partition(" (")[0] in row

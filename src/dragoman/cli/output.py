@@ -21,7 +21,7 @@ from dragoman.core.safe_text import printable
 
 
 class ExitCode:
-    """The exit codes that scripts may rely on; listed in docs/guides/command-line.md."""
+    """The exit codes that scripts may rely on; listed in docs/reference/commands.md."""
 
     OK = 0
     FAILED = 1

@@ -16,7 +16,7 @@ export interface CommandResult {
   err: string;
 }
 
-/** What a script may rely on: docs/guides/command-line.md. */
+/** What a script may rely on: docs/reference/commands.md. */
 export const DECLINED = 4;
 
 /** A command that failed, in its own words. */

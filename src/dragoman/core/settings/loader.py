@@ -287,7 +287,7 @@ def _bad_adapter(fault: ErrorDetails, raw: _Raw) -> DragomanError:
     where = raw["adapters"][1].localized()
     return _bad(
         localize("{source}: invalid {key}: {problem}.", source=where, key=_clean(key), problem=problem),
-        localize("See docs/guides/adapters.md for how to declare an adapter."),
+        localize("See docs/reference/adapters.md for how to declare an adapter."),
     )
 
 
