@@ -99,7 +99,7 @@ def faults_of_made_errors(module: Module, tables: Mapping[str, Mapping[str, froz
                     rows[f"{it.asname or it.name}.{name}"] = values
     for where, call in module.calls():
         if (wanted := rows.get(_name(call.func))) is not None:
-            given = frozenset(keyword.arg for keyword in call.keywords if keyword.arg)
+            given = frozenset(keyword.arg for keyword in call.keywords if keyword.arg) - {"details"}
             if call.args or any(keyword.arg is None for keyword in call.keywords):
                 yield f"{where}: values must be given by name"
             elif given != wanted:

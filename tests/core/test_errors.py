@@ -24,12 +24,20 @@ SHARED = {
         "io.errors.not_reached",
         "io.errors.runtime_silent",
     },
+    "bad_arguments": {
+        "servers.dap.errors.bad_arguments",
+        "tools.debug.source_locations._line_or_text_needed",
+        "tools.evidence.target._location_needed",
+        "tools.registry._too_large",
+    },
     "disk_full": {"core.errors._file_not_written", "core.errors.disk_full"},
     "foreign_peer": {"io.errors.foreign_peer", "io.errors.not_started_by_us"},
     "gateway_silent": {"chat.errors.no_answer", "chat.errors.run_silent"},
     "internal_error": {"core.errors.dragoman_failed", "core.errors.internal_error"},
     "not_supported": {"debug.errors.not_supported", "debug.errors.session_owned_by_person"},
     "too_many_sessions": {"chat.errors.too_many_sessions", "debug.errors.too_many_sessions"},
+    "unknown_breakpoint": {"tools.debug.breakpoints._unknown_breakpoint", "workspace.errors.unknown_breakpoint"},
+    "unknown_component": {"canvas.errors.unknown_component", "tools.canvas.components._unknown_component"},
 }
 
 

@@ -20,7 +20,7 @@ from typing import Any, Literal, NamedTuple, get_args
 
 import msgspec
 
-from dragoman.core.errors import DragomanError, ErrorSpec
+from dragoman.core.errors import DragomanError, ErrorSpec, quoted
 from dragoman.core.localization import localize
 from dragoman.io.files.private_files import ensure_private_folder, read_private, replace_private
 from dragoman.io.files.system_calls import REAL_SYSTEM, SystemCalls
@@ -68,7 +68,7 @@ class ClientTokens:
 
     def create(self, holder: TokenHolder) -> str:
         if holder.purpose not in CLIENT_PURPOSES or not _NAME.fullmatch(holder.name) or holder.name == DEFAULT:
-            raise _bad_name(holder)
+            raise _bad_name(name=holder.name, purposes=CLIENT_PURPOSES)
         if holder in self.tokens:
             raise token_exists(purpose=holder.purpose, name=holder.name)
         if sum(it.purpose == holder.purpose for it in self.tokens) >= _AT_MOST:
@@ -164,15 +164,13 @@ def _read_uses(path: Path) -> dict[str, int]:
         return {}
 
 
-def _bad_name(holder: TokenHolder) -> DragomanError:
-    return DragomanError(
-        "bad_token_name",
-        localize("Invalid token name: {name}.", name=ascii(holder.name[:60])),
-        hint=localize(
-            "Use up to 60 lowercase letters, digits, `.`, `_` and `-`. Purposes: {purposes}.",
-            purposes=", ".join(CLIENT_PURPOSES),
-        ),
-    )
+_bad_name = ErrorSpec(
+    "bad_token_name",
+    "Invalid token name: {name}.",
+    "Use up to 60 lowercase letters, digits, `.`, `_` and `-`. Purposes: {purposes}.",
+    name=quoted(60),
+    purposes=", ".join,
+)
 
 
 __all__ = ["DEFAULT", "PURPOSES", "Purpose", "TokenHolder", "Tokens"]

@@ -30,7 +30,7 @@ from rich.text import Text
 from dragoman import __version__
 from dragoman.cli.daemon import launcher
 from dragoman.cli.output import ExitCode, render
-from dragoman.core.errors import DragomanError
+from dragoman.core.errors import ErrorSpec
 from dragoman.core.localization import LocalizedText, localize, preferred_language
 from dragoman.core.paths import find_paths
 from dragoman.core.safe_text import printable
@@ -81,14 +81,14 @@ class DemoAgent:
                 return result
             if message.get("id") == self._last_id:
                 break
-        raise demo_failed(method)
+        raise demo_failed(what=method)
 
     def _send(self, message: Mapping[str, Any]) -> None:
         try:
             self._write.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
             self._write.flush()
         except OSError as error:
-            raise demo_failed(str(message["method"])) from error
+            raise demo_failed(what=str(message["method"])) from error
 
     def _messages(self) -> Iterator[dict[str, Any]]:
         deadline = time.monotonic() + _ANSWER_TIMEOUT_S
@@ -132,12 +132,11 @@ def _end_process(pump: subprocess.Popen[bytes]) -> None:
             pump.kill()
 
 
-def demo_failed(what: str) -> DragomanError:
-    return DragomanError(
-        "demo_failed",
-        localize("The demo failed: {what}.", what=what),
-        hint=localize("Run `dragoman doctor` to find the problem. If it finds nothing, please report this."),
-    )
+demo_failed = ErrorSpec(
+    "demo_failed",
+    "The demo failed: {what}.",
+    "Run `dragoman doctor` to find the problem. If it finds nothing, please report this.",
+)
 
 
 _LABELS = {
@@ -304,7 +303,7 @@ class _DemoScript:
         self.printer.asks(tool, arguments)
         answer = self.agent.call(tool, **arguments)
         if answer.get("status") == "error":
-            raise demo_failed(f"{tool}: {str(answer.get('message', ''))[:_MAX_LINE_LENGTH]}")
+            raise demo_failed(what=f"{tool}: {str(answer.get('message', ''))[:_MAX_LINE_LENGTH]}")
         return answer
 
     def _line_of(self, text: str) -> int:
@@ -318,7 +317,7 @@ def _format_values(values: Mapping[str, str]) -> str:
 
 def _require(is_expected: bool) -> None:
     if not is_expected:
-        raise demo_failed(PROGRAM)
+        raise demo_failed(what=PROGRAM)
 
 
 @contextmanager

@@ -16,7 +16,7 @@ from typing import Any
 
 from dragoman.cli.caller import caller_info, find_workspace
 from dragoman.cli.output import ExitCode, show_json, show_status_line
-from dragoman.core.errors import DragomanError
+from dragoman.core.errors import DragomanError, ErrorSpec
 from dragoman.core.localization import LocalizedText, localize
 from dragoman.core.paths import Paths, find_paths
 from dragoman.core.safe_text import printable
@@ -181,17 +181,15 @@ def show_lines(lines: list[str], *, to_stderr: bool = False) -> None:
     stream.writelines(f"{printable(line)}\n" for line in lines)
 
 
-def _call_too_large() -> DragomanError:
-    return DragomanError(
-        "too_much",
-        localize("The request exceeds the daemon's limit of 1 MB per call."),
-        hint=localize("For large input, let the program read a file."),
-    )
+_call_too_large = ErrorSpec(
+    "too_much",
+    "The request exceeds the daemon's limit of 1 MB per call.",
+    "For large input, let the program read a file.",
+)
 
 
-def _older_daemon() -> DragomanError:
-    return DragomanError(
-        "unknown_role",
-        localize("The running daemon is an older version that cannot debug from the command line."),
-        hint=localize("Run `dragoman restart` to update the daemon."),
-    )
+_older_daemon = ErrorSpec(
+    "unknown_role",
+    "The running daemon is an older version that cannot debug from the command line.",
+    "Run `dragoman restart` to update the daemon.",
+)

@@ -13,13 +13,17 @@ _E = TypeVar("_E", bound=Exception)
 
 
 class DragomanError(Exception):
-    """An error that a caller can act on. Each server turns it into text or JSON in one place."""
+    """An error that a caller can act on. Each server turns it into text or JSON in one place.
 
-    def __init__(self, code: str, message: LocalizedText, *, hint: LocalizedText | None = None) -> None:
+    `details` holds what the error is about, for programs: names, lines, suggestions.
+    """
+
+    def __init__(self, code: str, message: LocalizedText, *, hint: LocalizedText | None = None, **details: Any) -> None:
         super().__init__(code, message, hint)
         self.code = code
         self.message = message
         self.hint = hint
+        self.details: Mapping[str, Any] = details
 
     def __str__(self) -> str:
         return self.in_language("en")
@@ -43,10 +47,10 @@ class ErrorSpec:
         self.hint = hint
         self._show = show
 
-    def __call__(self, **values: object) -> DragomanError:
+    def __call__(self, *, details: Mapping[str, object] | None = None, **values: object) -> DragomanError:
         shown = {name: self._show[name](value) if name in self._show else value for name, value in values.items()}
         hint = _filled(self.hint, shown) if self.hint else None
-        return DragomanError(self.code, _filled(self.message, shown), hint=hint)
+        return DragomanError(self.code, _filled(self.message, shown), hint=hint, **(details or {}))
 
 
 def _filled(template: str, values: Mapping[str, object]) -> LocalizedText:

@@ -183,7 +183,7 @@ def _error_data(error: DragomanError, language: Language) -> dict[str, Any]:
     """The error in the form of the tools that return errors as results."""
     hint = error.hint.in_language(language) if error.hint else None
     told = {"code": error.code, "message": error.message.in_language(language), "hint": hint}
-    return {**told, "details": getattr(error, "details", {})}
+    return {**told, "details": error.details}
 
 
 def _error_text(error: DragomanError, language: Language) -> str:

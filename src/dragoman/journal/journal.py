@@ -14,9 +14,8 @@ import anyio.to_thread
 import msgspec
 
 from dragoman.core.clock import Clock, SystemClock
-from dragoman.core.errors import DragomanError
+from dragoman.core.errors import DragomanError, ErrorSpec
 from dragoman.core.events import Event, RecordedEvent
-from dragoman.core.localization import localize
 from dragoman.core.redaction import Redactor
 from dragoman.io.files.private_files import ensure_private_folder
 from dragoman.io.files.system_calls import REAL_SYSTEM, SystemCalls
@@ -122,7 +121,7 @@ class Journal:
         its events may or may not have been written.
         """
         if len(events) > GROUP_LIMIT_EVENTS:
-            raise _too_many(len(events))
+            raise _too_many(count=len(events), limit=GROUP_LIMIT_EVENTS)
         async with self._room.held(max(1, len(events))):
             job = AppendJob(tuple(events), tuple(writes), tuple(spans), self._loop.create_future())
             self._writer.put(job)
@@ -417,9 +416,6 @@ def _row(event: RecordedEvent) -> dict[str, Any]:
     }
 
 
-def _too_many(count: int) -> DragomanError:
-    return DragomanError(
-        "batch_too_large",
-        localize("Too many events for one append: {count}.", count=count),
-        hint=localize("Append at most {limit} events at a time.", limit=GROUP_LIMIT_EVENTS),
-    )
+_too_many = ErrorSpec(
+    "batch_too_large", "Too many events for one append: {count}.", "Append at most {limit} events at a time."
+)

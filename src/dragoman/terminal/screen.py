@@ -7,7 +7,7 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from dragoman.core.errors import DragomanError
+from dragoman.core.errors import DragomanError, ErrorSpec
 from dragoman.core.installation import install_command
 from dragoman.core.localization import localize
 from dragoman.terminal.model import RecordedTerminal
@@ -70,7 +70,7 @@ def emulate(data: bytes, columns: int, rows: int, *, scrollback: int = 0) -> Ter
     try:
         from dragoman.terminal.emulator import Emulator  # noqa: PLC0415  optional dependency, and slow to load
     except ModuleNotFoundError as error:
-        raise _no_emulator() from error
+        raise _no_emulator(command=install_command("pyte")) from error
     emulator = Emulator(*(first_size(data) or (columns, rows)), scrollback=min(scrollback, MOST_SCROLLBACK))
     _feed_in_time(emulator, data)
     return TerminalScreen(
@@ -97,11 +97,8 @@ def _feed_in_time(emulator: Emulator, data: bytes) -> None:
             )
 
 
-def _no_emulator() -> DragomanError:
-    return DragomanError(
-        "no_emulator",
-        localize("Cannot show the terminal's screen: the package `pyte` is not installed."),
-        hint=localize(
-            "Install it with: {command}. get_command_output works without it.", command=install_command("pyte")
-        ),
-    )
+_no_emulator = ErrorSpec(
+    "no_emulator",
+    "Cannot show the terminal's screen: the package `pyte` is not installed.",
+    "Install it with: {command}. get_command_output works without it.",
+)

@@ -10,7 +10,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from dragoman.core.errors import DragomanError, internal_error
+from dragoman.core.errors import DragomanError, ErrorSpec, internal_error
 from dragoman.core.labels import semicolon_list, with_label
 from dragoman.core.localization import LocalizedText, localize
 from dragoman.core.redaction import Redactor
@@ -129,7 +129,7 @@ def require_bounded_size(tool: str, known: Collection[str], arguments: Mapping[s
     if len(arguments) > len(known) + _MAX_UNKNOWN_PARAMETERS:
         raise _too_many_parameters(tool, known, arguments)
     if not _is_bounded(arguments):
-        raise _too_large(tool)
+        raise _too_large(tool=tool, characters=MAX_CHARACTERS, parts=MAX_PARTS, depth=MAX_DEPTH)
 
 
 def _is_bounded(arguments: Mapping[str, Any]) -> bool:
@@ -174,17 +174,11 @@ def _too_many_parameters(tool: str, known: Collection[str], arguments: Mapping[s
     )
 
 
-def _too_large(tool: str) -> DragomanError:
-    return DragomanError(
-        "bad_arguments",
-        localize("The arguments of {tool} are too large.", tool=tool),
-        hint=localize(
-            "Limits: {characters} characters, {parts} members and elements, {depth} levels.",
-            characters=MAX_CHARACTERS,
-            parts=MAX_PARTS,
-            depth=MAX_DEPTH,
-        ),
-    )
+_too_large = ErrorSpec(
+    "bad_arguments",
+    "The arguments of {tool} are too large.",
+    "Limits: {characters} characters, {parts} members and elements, {depth} levels.",
+)
 
 
 _Context = Mapping[str, Any]

@@ -9,9 +9,8 @@ import anyio
 import msgspec
 
 from dragoman.core.clock import Clock
-from dragoman.core.errors import DragomanError
+from dragoman.core.errors import ErrorSpec
 from dragoman.core.events import Event
-from dragoman.core.localization import localize
 from dragoman.journal import Journal, JsonStore
 from dragoman.workspace.errors import unknown_breakpoint
 
@@ -93,7 +92,7 @@ class BreakpointRegistry:
         async with self._changing:
             twin = next((it for it in self.of(workspace) if _place(it) == _place(wanted)), None)
             if twin is None and len(self.of(workspace)) >= MOST_IN_A_WORKSPACE:
-                raise _too_many()
+                raise _too_many(count=MOST_IN_A_WORKSPACE)
             self._last_id += twin is None
             made = msgspec.structs.replace(wanted, id=twin.id if twin else self._last_id)
             await self._keep(workspace, made, "breakpoint.set")
@@ -120,7 +119,7 @@ class BreakpointRegistry:
             gone = [it for it in before if it.id not in kept]
             changed = [it for it in dict.fromkeys(made) if it not in before]
             if len(self.of(workspace)) - len(before) + len(kept) > MOST_IN_A_WORKSPACE:
-                raise _too_many()
+                raise _too_many(count=MOST_IN_A_WORKSPACE)
             await self._write(workspace, changed, gone)
             return made
 
@@ -204,9 +203,8 @@ def _breakpoint_event(kind: str, workspace: str, breakpoint: Breakpoint, *, by: 
     return Event(kind=kind, text=f"{kind.replace('.', ' ')} {place}", body=body, workspace=workspace)
 
 
-def _too_many() -> DragomanError:
-    return DragomanError(
-        "too_many_breakpoints",
-        localize("Limit reached: {count} breakpoints in this workspace.", count=MOST_IN_A_WORKSPACE),
-        hint=localize("Remove some first with `remove_breakpoint`: by id, by location, or with clear_all."),
-    )
+_too_many = ErrorSpec(
+    "too_many_breakpoints",
+    "Limit reached: {count} breakpoints in this workspace.",
+    "Remove some first with `remove_breakpoint`: by id, by location, or with clear_all.",
+)

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from dragoman.core.errors import DragomanError
 from dragoman.tools.debug import breakpoint_validation
 from dragoman.tools.debug.breakpoint_validation import require_function
-from dragoman.tools.debug.failures import ToolError
 from tests.tools.bench import opened
 
 pytestmark = pytest.mark.anyio
@@ -41,7 +41,7 @@ async def told(
     others = {str(besides[0]): besides[1]} if besides else {}
     try:
         return await require_function(function, workspace, is_python=is_python, besides=others)
-    except ToolError as refused:
+    except DragomanError as refused:
         return refused.code
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from dragoman.tools.debug.failures import ToolError
+from dragoman.core.errors import DragomanError
 from dragoman.tools.debug.source_locations import SourceFiles, SourceLocations
 from dragoman.workspace.file_access import MOST_BYTES, FileAccessPolicy
 from tests.requirements import sentence
@@ -31,8 +31,8 @@ def places(*allowed: Path) -> SourceLocations:
     return SourceLocations(SourceFiles(FileAccessPolicy(allowed=allowed)))
 
 
-async def fault(workspace: Path, path: str, line: int | None = 1, text: str = "") -> ToolError:
-    with pytest.raises(ToolError) as raised:
+async def fault(workspace: Path, path: str, line: int | None = 1, text: str = "") -> DragomanError:
+    with pytest.raises(DragomanError) as raised:
         await places().resolve_line(path, workspace, (), line, text)
     return raised.value
 

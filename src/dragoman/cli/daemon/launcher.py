@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from dragoman import __version__
-from dragoman.core.errors import DragomanError, RemoteProtocolError
+from dragoman.core.errors import DragomanError, ErrorSpec, RemoteProtocolError
 from dragoman.core.localization import LocalizedText, localize
 from dragoman.core.paths import Paths
 from dragoman.io.drivers.control_client import ControlClient
@@ -219,7 +219,7 @@ def _spawn(options: DaemonStartOptions, deadline: float, system: SystemCalls) ->
         try:
             child = system.spawn(options.command(), environment=_environment(options), cwd=Path("/"), output=writer)
         except OSError as error:
-            raise _not_started(localize("it cannot be run: {reason}", reason=error.strerror)) from error
+            raise _not_started(reason=localize("it cannot be run: {reason}", reason=error.strerror)) from error
         finally:
             os.close(writer)
         try:
@@ -251,7 +251,7 @@ def _read_first_message(child: subprocess.Popen[bytes], reader: int, deadline: f
         if "error" in line or "state" in line:
             return line
         last = text.decode(errors="replace").strip() or last
-    raise _not_started(localize("it printed: {words}", words=last) if last else localize("it printed nothing"))
+    raise _not_started(reason=localize("it printed: {words}", words=last) if last else localize("it printed nothing"))
 
 
 def _read_lines(reader: int, deadline: float) -> Iterator[bytes]:
@@ -294,12 +294,11 @@ def require_folder(workspace: Path) -> Path:
     return path
 
 
-def _not_started(reason: LocalizedText) -> DragomanError:
-    return DragomanError(
-        "start_failed",
-        localize("The daemon did not start: {reason}.", reason=reason),
-        hint=localize("See `dragoman logs`, or run `dragoman doctor` to diagnose the problem."),
-    )
+_not_started = ErrorSpec(
+    "start_failed",
+    "The daemon did not start: {reason}.",
+    "See `dragoman logs`, or run `dragoman doctor` to diagnose the problem.",
+)
 
 
 def _verbatim(text: object) -> LocalizedText:

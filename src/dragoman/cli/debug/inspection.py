@@ -9,7 +9,7 @@ from cyclopts import Parameter
 from dragoman.cli.debug import options as opt
 from dragoman.cli.output import ExitCode, render
 from dragoman.cli.tool_client import ToolClient, ToolReply, open_tool_client, show_lines, show_reply
-from dragoman.core.errors import DragomanError
+from dragoman.core.errors import DragomanError, ErrorSpec
 from dragoman.core.labels import label_of
 from dragoman.core.localization import localize
 
@@ -177,17 +177,11 @@ def _are_several_live(reply: ToolReply) -> bool:
     return len(live) > 1
 
 
-def _which_session() -> DragomanError:
-    return DragomanError(
-        "which_session",
-        localize("Several debug sessions are active."),
-        hint=localize("Choose one with `--session ID`; `dragoman debug sessions` lists them."),
-    )
+_which_session = ErrorSpec(
+    "which_session",
+    "Several debug sessions are active.",
+    "Choose one with `--session ID`; `dragoman debug sessions` lists them.",
+)
 
 
-def _no_session() -> DragomanError:
-    return DragomanError(
-        "no_session",
-        localize("Debug session not found."),
-        hint=localize("`dragoman debug sessions` lists them."),
-    )
+_no_session = ErrorSpec("no_session", "Debug session not found.", "`dragoman debug sessions` lists them.")

@@ -10,7 +10,7 @@ from cyclopts import Parameter
 from dragoman.cli import completion
 from dragoman.cli.commands import labelled_app
 from dragoman.cli.output import ExitCode, render, show_json, show_message, show_text, warn
-from dragoman.core.errors import DragomanError
+from dragoman.core.errors import DragomanError, ErrorSpec, quoted
 from dragoman.core.localization import LocalizedText, localize
 from dragoman.core.paths import find_paths
 
@@ -44,7 +44,7 @@ def install(
     from dragoman.debug.backends.adapters.installation import install_adapter as install_it
 
     if name not in adapter_names():
-        raise _unknown(name, adapter_names())
+        raise _unknown(name=name, known=adapter_names())
     if name in INSTALLABLE:
         warn(localize("Downloading {name} with npm…", name=name))
         made = install_it(name, find_paths(), os.environ)
@@ -64,12 +64,13 @@ def adapter_names() -> list[str]:
     return sorted([*ADAPTER_SEARCHES, _LUA])
 
 
-def _unknown(name: str, known: list[str]) -> DragomanError:
-    return DragomanError(
-        "unknown_adapter",
-        localize("Unknown adapter: {name}.", name=ascii(name[:60])),
-        hint=localize("Available adapters: {known}.", known=", ".join(known)),
-    )
+_unknown = ErrorSpec(
+    "unknown_adapter",
+    "Unknown adapter: {name}.",
+    "Available adapters: {known}.",
+    name=quoted(60),
+    known=", ".join,
+)
 
 
 def _rows() -> list[dict[str, Any]]:

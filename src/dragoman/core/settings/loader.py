@@ -20,7 +20,7 @@ from typing import Any, Literal
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from dragoman.core.errors import DragomanError
+from dragoman.core.errors import DragomanError, ErrorSpec
 from dragoman.core.localization import LocalizedText, localize
 from dragoman.core.paths import Paths
 from dragoman.core.settings.adapters import describe_fault
@@ -146,7 +146,7 @@ def _edited(path: Path, old: str, key: str, value: object) -> str:
         document[key] = value
         return tomlkit.dumps(document)
     except (ValueError, RecursionError) as error:  # pragma: no cover  a parser that knows less TOML than tomllib
-        raise _unusable(path, localize("it cannot be edited ({reason})", reason=error)) from error
+        raise _unusable(file=path, reason=localize("it cannot be edited ({reason})", reason=error)) from error
 
 
 def _collect(path: Path, environment: Mapping[str, str]) -> _Raw:
@@ -175,12 +175,12 @@ def _read_text(path: Path) -> str:
     except FileNotFoundError:
         return ""
     except OSError as error:
-        raise _unusable(path, localize("it cannot be opened ({reason})", reason=error.strerror)) from error
+        raise _unusable(file=path, reason=localize("it cannot be opened ({reason})", reason=error.strerror)) from error
     try:
         _require_trusted(path, os.fstat(fd))
         data = os.read(fd, SIZE_LIMIT + 1)
     except OSError as error:
-        raise _unusable(path, localize("it cannot be read ({reason})", reason=error.strerror)) from error
+        raise _unusable(file=path, reason=localize("it cannot be read ({reason})", reason=error.strerror)) from error
     finally:
         os.close(fd)
     return _decoded(path, data)
@@ -189,21 +189,21 @@ def _read_text(path: Path) -> str:
 def _require_trusted(path: Path, status: os.stat_result) -> None:
     """Refuse a file that others may write. Root may own it: root can do anything anyway."""
     if not stat.S_ISREG(status.st_mode):
-        raise _unusable(path, localize("it is a folder or a device, not a file"))
+        raise _unusable(file=path, reason=localize("it is a folder or a device, not a file"))
     if status.st_uid not in (os.getuid(), 0):
-        raise _unusable(path, localize("it is owned by another user (uid {uid})", uid=status.st_uid))
+        raise _unusable(file=path, reason=localize("it is owned by another user (uid {uid})", uid=status.st_uid))
     if status.st_mode & stat.S_IWOTH:
-        raise _unusable(path, localize("it is writable by every user"))
+        raise _unusable(file=path, reason=localize("it is writable by every user"))
 
 
 def _decoded(path: Path, data: bytes) -> str:
     if len(data) > SIZE_LIMIT:
-        raise _unusable(path, localize("it is larger than {limit} bytes", limit=SIZE_LIMIT))
+        raise _unusable(file=path, reason=localize("it is larger than {limit} bytes", limit=SIZE_LIMIT))
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise _unusable(path, localize("line {line} is not UTF-8", line=line)) from error
+        raise _unusable(file=path, reason=localize("line {line} is not UTF-8", line=line)) from error
 
 
 def _parse(path: Path, text: str) -> dict[str, Any]:
@@ -334,11 +334,11 @@ def _nearest(name: str, known: Iterable[str]) -> LocalizedText:
     return localize("`dragoman config list` lists all settings.")
 
 
-def _unusable(path: Path, reason: LocalizedText) -> DragomanError:
-    return _bad(
-        localize("Cannot use the settings file {file}: {reason}.", file=path, reason=reason),
-        localize("Fix it, or remove the file: every setting has a default."),
-    )
+_unusable = ErrorSpec(
+    "bad_settings",
+    "Cannot use the settings file {file}: {reason}.",
+    "Fix it, or remove the file: every setting has a default.",
+)
 
 
 def _bad(message: LocalizedText, hint: LocalizedText) -> DragomanError:

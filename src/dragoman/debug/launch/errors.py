@@ -22,11 +22,7 @@ _MOST_NAMES = 30
 
 
 class LaunchError(DragomanError):
-    """`details` holds what the sentence is made of (file, line, column, known names…), for programs to read."""
-
-    def __init__(self, code: str, message: LocalizedText, *, hint: LocalizedText | None = None, **details: Any) -> None:
-        super().__init__(code, message, hint=hint)
-        self.details: Mapping[str, Any] = details
+    """A launch that cannot start, with details such as file, line, column and known names."""
 
 
 class UnresolvableError(Exception):

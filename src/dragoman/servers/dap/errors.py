@@ -31,7 +31,7 @@ def error_body(error: DragomanError, command: str, language: Language) -> tuple[
 
 
 def _untrusted(error: DragomanError) -> Mapping[str, str]:
-    folder = getattr(error, "details", {}).get("folder") if error.code == "needs_trust" else None
+    folder = error.details.get("folder") if error.code == "needs_trust" else None
     return {"folder": folder} if folder else {}
 
 

@@ -19,7 +19,7 @@ import anyio.to_thread
 from anyio.abc import TaskGroup, TaskStatus
 
 from dragoman.core.clock import Clock
-from dragoman.core.errors import DragomanError
+from dragoman.core.errors import DragomanError, ErrorSpec
 from dragoman.core.localization import localize
 from dragoman.io.processes.pty import open_pty
 from dragoman.io.processes.supervisor_pool import SupervisorPool
@@ -326,7 +326,7 @@ def _end_unused(free: Iterable[AgentTerminal], most: int) -> None:
     """End the terminal that has been idle the longest; raise if none is idle."""
     oldest = min(free, key=lambda it: it.used_at_s, default=None)
     if oldest is None:
-        raise _too_many(most)
+        raise _too_many(count=most)
     oldest.hang_up("made_room")
 
 
@@ -344,9 +344,8 @@ class NeedsTrustError(DragomanError):
         self.details = {"folder": str(folder)}
 
 
-def _too_many(most: int) -> DragomanError:
-    return DragomanError(
-        _TOO_MANY,
-        localize("All {count} agent terminals are busy.", count=most),
-        hint=localize("Wait for one with wait_for_command, or interrupt its command."),
-    )
+_too_many = ErrorSpec(
+    _TOO_MANY,
+    "All {count} agent terminals are busy.",
+    "Wait for one with wait_for_command, or interrupt its command.",
+)

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from dragoman.canvas.catalogue import COMPONENT_NAMES, schema_of
 from dragoman.canvas.components import OWN_COMPONENTS
-from dragoman.core.errors import DragomanError
+from dragoman.core.errors import ErrorSpec
 from dragoman.core.localization import LocalizedText, localize
 from dragoman.protocols.a2ui.catalogue import BASIC
 from dragoman.tools.tool import Parameters, Result, ToolOutcome, tool
@@ -73,7 +73,7 @@ class ComponentTools:
         names = wanted.names or COMPONENT_NAMES
         unknown = [name for name in names if name not in COMPONENT_NAMES]
         if unknown:
-            raise _unknown_component(unknown)
+            raise _unknown_component(name=unknown, names=COMPONENT_NAMES)
         told = [_detailed(name) if wanted.names else _brief(name) for name in names]
         data = ListComponentsResult(status="components", components=told)
         return ToolOutcome([_component_line(it) for it in told], data)
@@ -98,9 +98,10 @@ def _component_line(told: ComponentDescription) -> LocalizedText:
     return localize("{text}", text=" ".join(filter(None, [f"{told.name}:", told.about, example])))
 
 
-def _unknown_component(names: list[str]) -> DragomanError:
-    return DragomanError(
-        "unknown_component",
-        localize("Unknown component: {name}.", name=", ".join(ascii(name[:60]) for name in names[:5])),
-        hint=localize("Available: {names}.", names=", ".join(COMPONENT_NAMES)),
-    )
+_unknown_component = ErrorSpec(
+    "unknown_component",
+    "Unknown component: {name}.",
+    "Available: {names}.",
+    name=lambda names: ", ".join(ascii(name[:60]) for name in names[:5]),
+    names=", ".join,
+)

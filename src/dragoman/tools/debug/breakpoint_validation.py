@@ -17,11 +17,11 @@ from pathlib import Path
 
 import anyio.to_thread
 
+from dragoman.core.errors import DragomanError
 from dragoman.core.localization import localize
 from dragoman.debug import source_files
 from dragoman.debug.source_files import is_library
 from dragoman.tools.agent_text import one_line
-from dragoman.tools.debug.failures import ToolError
 from dragoman.tools.debug.parameters import SetBreakpointParameters
 from dragoman.workspace.breakpoints import Breakpoint, BreakpointKind
 
@@ -58,7 +58,7 @@ def require_parameters_of_kind(wanted: SetBreakpointParameters) -> None:
     takes = _PARAMETERS_BY_KIND[wanted.kind]
     strangers = given - _ALWAYS - takes.may - {takes.needs}
     if takes.needs not in given or strangers:
-        raise ToolError(
+        raise DragomanError(
             "bad_arguments",
             localize("`kind` {kind} needs `{needs}`.", kind=wanted.kind, needs=takes.needs)
             if takes.needs not in given
@@ -72,7 +72,7 @@ def is_toggle(wanted: SetBreakpointParameters) -> bool:
     if wanted.breakpoint_id is None:
         return False
     if _given(wanted) != {"breakpoint_id", "enabled"}:
-        raise ToolError(
+        raise DragomanError(
             "bad_arguments",
             localize("With `breakpoint_id`, pass only `enabled`."),
             hint=localize("Setting the same place again updates its conditions; remove_breakpoint removes it."),
@@ -171,7 +171,7 @@ async def require_function(
         return True
     knows = names.knows(function)
     if knows is False:
-        raise ToolError(
+        raise DragomanError(
             "no_such_function",
             FUNCTION_NOT_FOUND,
             hint=localize("See `nearest` for similar names. For a library function, include its class or module."),

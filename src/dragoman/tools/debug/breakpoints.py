@@ -12,6 +12,7 @@ from typing import Annotated
 from pydantic import ConfigDict, Field
 
 from dragoman.core.clock import Clock
+from dragoman.core.errors import DragomanError, ErrorSpec
 from dragoman.core.labels import label_of, semicolon_list
 from dragoman.core.localization import LocalizedText, localize, text_in_language
 from dragoman.debug import client_ids, source_files
@@ -22,7 +23,6 @@ from dragoman.debug.session.states import LIVE_STATES, SessionState
 from dragoman.tools.agent_text import escaped, one_line, path
 from dragoman.tools.debug import parameters as params
 from dragoman.tools.debug.breakpoint_validation import is_toggle, require_function, require_parameters_of_kind
-from dragoman.tools.debug.failures import ToolError
 from dragoman.tools.debug.parameters import FilePath, LineNumber, Number
 from dragoman.tools.debug.results import OmitNone, SuccessResult, only_required
 from dragoman.tools.debug.session_lookup import stack_files
@@ -215,7 +215,7 @@ class BreakpointTools:
             if session.is_ending:
                 continue
             if session.state in _CONFIGURED and not session.capabilities.has("supportsConditionalBreakpoints"):
-                raise ToolError(
+                raise DragomanError(
                     "condition_unsupported",
                     localize("The debug adapter does not support conditional breakpoints."),
                     hint=localize("Use `hit_condition`, or a plain breakpoint and evaluate_expression."),
@@ -256,21 +256,21 @@ class BreakpointTools:
 @dataclass(frozen=True, slots=True)
 class _Selection:
     which: Callable[[Breakpoint], bool]
-    missing: ToolError | None = None
+    missing: DragomanError | None = None
     message: LocalizedText | None = None
 
 
 def _selection(caller: Caller, wanted: RemoveBreakpointParameters) -> _Selection:
     given = [wanted.breakpoint_id is not None, wanted.location is not None, wanted.clear_all]
     if sum(given) != 1:
-        raise ToolError(
+        raise DragomanError(
             "bad_arguments", localize("Pass exactly one of `breakpoint_id`, `location` and `clear_all` (true).")
         )
     if wanted.location is not None:
         path, line = absolute_path(wanted.location.file_path, caller.workspace), wanted.location.line_number
         return _Selection(lambda it: (it.path, it.line) == (path, line), _no_breakpoint_there())
     if wanted.breakpoint_id is not None:
-        return _Selection(lambda it: it.id == wanted.breakpoint_id, _unknown_breakpoint(wanted.breakpoint_id))
+        return _Selection(lambda it: it.id == wanted.breakpoint_id, _unknown_breakpoint(id=wanted.breakpoint_id))
     return _Selection(lambda _: True, message=localize("All breakpoints were removed."))
 
 
@@ -278,20 +278,14 @@ def _removed(ids: list[int]) -> LocalizedText:
     return localize("Removed the breakpoint with id {id}.", id=", ".join(map(str, ids)))
 
 
-def _unknown_breakpoint(id: int) -> ToolError:
-    return ToolError(
-        "unknown_breakpoint",
-        localize("No breakpoint with id {id} was found.", id=id),
-        hint=localize("get_breakpoints lists the breakpoints."),
-    )
+_unknown_breakpoint = ErrorSpec(
+    "unknown_breakpoint", "No breakpoint with id {id} was found.", "get_breakpoints lists the breakpoints."
+)
 
 
-def _no_breakpoint_there() -> ToolError:
-    return ToolError(
-        "no_breakpoint_there",
-        localize("No breakpoint at that place."),
-        hint=localize("get_breakpoints lists the breakpoints."),
-    )
+_no_breakpoint_there = ErrorSpec(
+    "no_breakpoint_there", "No breakpoint at that place.", "get_breakpoints lists the breakpoints."
+)
 
 
 def _breakpoint_line(breakpoint: BreakpointAnswer, caller: Caller, *, waits: bool) -> LocalizedText:

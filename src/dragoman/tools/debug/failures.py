@@ -59,14 +59,6 @@ _DEBUGGER_TEXT = {
 }
 
 
-class ToolError(DragomanError):
-    """An error with data: `details` holds what the error is about, such as names, lines or suggestions."""
-
-    def __init__(self, code: str, message: LocalizedText, *, hint: LocalizedText | None = None, **details: Any) -> None:
-        super().__init__(code, message, hint=hint)
-        self.details: Mapping[str, Any] = details
-
-
 @dataclass(frozen=True, slots=True)
 class DebugFailures:
     service: DebugService
@@ -78,7 +70,7 @@ class DebugFailures:
         error = explain_lost_session(self.service, caller, error)
         said = self._debugger_text(error, caller)
         message = _sentence(tool, arguments, error, said)
-        details: dict[str, Any] = map_strings(getattr(error, "details", {}), partial(self._detail, caller))
+        details: dict[str, Any] = map_strings(error.details, partial(self._detail, caller))
         session_id, state = (None, None)
         if error.code != "which_session":
             session_id, state = self._state(caller, tool, details.pop("session_id", arguments.get("session_id")))

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 from pydantic import ConfigDict, Field
 
 from dragoman.core.clock import Clock
+from dragoman.core.errors import DragomanError
 from dragoman.core.labels import label_of, with_label
 from dragoman.core.localization import localize
 from dragoman.debug.model import LaunchRequest, RunTarget, StepKind
@@ -18,7 +19,6 @@ from dragoman.debug.session.outcome import DebugOutcome
 from dragoman.debug.session.session import DebugSession
 from dragoman.tools.debug import parameters as params
 from dragoman.tools.debug import results, start_failures
-from dragoman.tools.debug.failures import ToolError
 from dragoman.tools.debug.parameters import (
     DEFAULT_WAIT_S,
     MAX_STDIN,
@@ -300,7 +300,7 @@ def _still_running(session: DebugSession) -> DebugOutcome:
 def _launch_request(wanted: StartParameters) -> LaunchRequest:
     given = [name for name in _WAYS_TO_START if getattr(wanted, name)]
     if len(given) != 1:
-        raise ToolError(
+        raise DragomanError(
             "bad_arguments",
             localize("Pass exactly one of `configuration_name`, `configuration` and `program`."),
             hint=localize("get_debugger_configurations lists the names."),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import os
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -12,9 +12,9 @@ from typing import Protocol
 
 import anyio.to_thread
 
+from dragoman.core.errors import DragomanError, ErrorSpec
 from dragoman.core.localization import localize
 from dragoman.tools.agent_text import one_line
-from dragoman.tools.debug.failures import ToolError
 from dragoman.workspace.file_access import MOST_BYTES, MOST_CHARACTERS, FileAccessError, FileAccessPolicy
 
 _MOST_NAMES = 5000
@@ -91,12 +91,13 @@ class SourceLocations:
                 return path, None
             if refused.why == "missing":
                 raise await anyio.to_thread.run_sync(_no_file, path, workspace) from refused
-            raise _REFUSALS[refused.why](path) from refused
+            shown = one_line(path, _PATH_SHOWN)
+            raise _REFUSALS[refused.why](limit=MOST_CHARACTERS, details={"path": shown}) from refused
 
 
 def require_text(lines: list[str] | None) -> list[str]:
     if lines is None:
-        raise ToolError(
+        raise DragomanError(
             "unreadable_file",
             localize("Cannot show the file: it is too large or not readable."),
             hint=localize("Pass `line_number`; files up to {limit} bytes can be shown.", limit=MOST_BYTES),
@@ -106,7 +107,7 @@ def require_text(lines: list[str] | None) -> list[str]:
 
 def require_line(line: int, lines: list[str] | None) -> None:
     if lines is not None and line > len(lines):
-        raise ToolError(
+        raise DragomanError(
             "line_past_end",
             localize("Line {line} is past the end: the file has {count} lines.", line=line, count=len(lines)),
             hint=localize("Choose a line in the file, or pass `line_text`."),
@@ -120,13 +121,13 @@ def _line_with_text(text: str, lines: list[str]) -> int:
         return found[0]
     listed = [{"line": number, "text": one_line(lines[number - 1].strip(), _LINE_SHOWN)} for number in found]
     if found:
-        raise ToolError(
+        raise DragomanError(
             "ambiguous_line",
             localize("{count} lines contain this text.", count=len(found)),
             hint=localize("Pass more of the line, or its `line_number`."),
             lines=listed[:_LINES_LISTED],
         )
-    raise ToolError(
+    raise DragomanError(
         "no_such_line",
         localize("No line in the file contains this text."),
         hint=localize("Spaces count; pass a part of the line that you are sure of."),
@@ -147,58 +148,39 @@ def _files(workspace: Path) -> Iterator[str]:
         yield from (os.path.relpath(Path(folder, name), workspace) for name in sorted(files))
 
 
-def _line_or_text_needed() -> ToolError:
-    return ToolError(
-        "bad_arguments",
-        localize("Pass exactly one of `line_number` and `line_text`."),
-    )
+_line_or_text_needed = ErrorSpec("bad_arguments", "Pass exactly one of `line_number` and `line_text`.")
 
 
-def _outside(path: str) -> ToolError:
-    return ToolError(
-        "outside_workspace",
-        localize("Invalid file path: it is outside the workspace."),
-        hint=localize(
-            "Other files can be used while they are on a session's call stack (step into one first), or if "
-            "their folder is in the setting allowed_folders."
-        ),
-        path=one_line(path, _PATH_SHOWN),
-    )
+_outside = ErrorSpec(
+    "outside_workspace",
+    "Invalid file path: it is outside the workspace.",
+    "Other files can be used while they are on a session's call stack (step into one first), or if their folder is in "
+    "the setting allowed_folders.",
+)
 
 
-def _bad_path(path: str) -> ToolError:
-    return ToolError(
-        "bad_path",
-        localize("Invalid file path: the file name is not allowed."),
-        hint=localize(
-            "Pass an absolute path, or one relative to the workspace folder, of at most {limit} characters.",
-            limit=MOST_CHARACTERS,
-        ),
-        path=one_line(path, _PATH_SHOWN),
-    )
+_bad_path = ErrorSpec(
+    "bad_path",
+    "Invalid file path: the file name is not allowed.",
+    "Pass an absolute path, or one relative to the workspace folder, of at most {limit} characters.",
+)
 
 
-def _private(path: str) -> ToolError:
-    return ToolError(
-        "private_file",
-        localize("Invalid file path: it belongs to Dragoman or the system."),
-        hint=localize("Agents cannot read such files in any workspace."),
-        path=one_line(path, _PATH_SHOWN),
-    )
+_private = ErrorSpec(
+    "private_file",
+    "Invalid file path: it belongs to Dragoman or the system.",
+    "Agents cannot read such files in any workspace.",
+)
 
 
-def _not_a_file(path: str) -> ToolError:
-    return ToolError(
-        "not_a_file",
-        localize("Invalid file path: it is a folder or a device, not a file."),
-        hint=localize("Pass the path of a source file."),
-        path=one_line(path, _PATH_SHOWN),
-    )
+_not_a_file = ErrorSpec(
+    "not_a_file", "Invalid file path: it is a folder or a device, not a file.", "Pass the path of a source file."
+)
 
 
-def _no_file(path: str, workspace: Path) -> ToolError:
+def _no_file(path: str, workspace: Path) -> DragomanError:
     nearest = _nearest(Path(path), workspace)
-    return ToolError(
+    return DragomanError(
         "file_not_found",
         localize("Invalid file path: no such file."),
         hint=localize("See `nearest` for similar names.") if nearest else None,
@@ -209,7 +191,7 @@ def _no_file(path: str, workspace: Path) -> ToolError:
 
 # A file that exists but cannot be shown can still have breakpoints: its debugger may be able to read it.
 _CANNOT_BE_SHOWN = frozenset({"too_large", "unreadable"})
-_REFUSALS: Mapping[str, Callable[[str], ToolError]] = {
+_REFUSALS: Mapping[str, ErrorSpec] = {
     "outside": _outside,
     "bad_path": _bad_path,
     "private": _private,

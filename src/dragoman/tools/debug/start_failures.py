@@ -14,7 +14,6 @@ from dragoman.core.errors import DragomanError
 from dragoman.core.localization import localize
 from dragoman.debug.model import ProgramEnd, Stop
 from dragoman.debug.session.session import DebugSession
-from dragoman.tools.debug.failures import ToolError
 
 _OUTPUT_SEARCHED = 8_000
 # Each matches the end of the output, possibly followed by frames of the runtime.
@@ -47,7 +46,7 @@ class _SyntaxError:
     error: str
 
 
-def start_failure(session: DebugSession, ended: ProgramEnd) -> ToolError | None:
+def start_failure(session: DebugSession, ended: ProgramEnd) -> DragomanError | None:
     """Why the program did not start; None if it ran."""
     if session.stop is not None:
         return start_failure_at_stop(session, session.stop)
@@ -60,7 +59,7 @@ def start_failure(session: DebugSession, ended: ProgramEnd) -> ToolError | None:
     return _program_not_found(missing["error"], session_id=session.id, exit_code=ended.exit_code) if missing else None
 
 
-def start_failure_at_stop(session: DebugSession, stop: Stop) -> ToolError | None:
+def start_failure_at_stop(session: DebugSession, stop: Stop) -> DragomanError | None:
     """The same for a program that is stopped at an uncaught exception in the runtime's loader, with no frames of its
     own.
     """
@@ -97,8 +96,8 @@ def _full_path(path: str, program: Path | None) -> str:
     return str(program) if is_its_end else path
 
 
-def _syntax_error(found: _SyntaxError, **details: object) -> ToolError:
-    return ToolError(
+def _syntax_error(found: _SyntaxError, **details: object) -> DragomanError:
+    return DragomanError(
         "syntax_error",
         localize(
             "The program did not start: line {line} of {path} has a syntax error.", line=found.line, path=found.path
@@ -111,8 +110,8 @@ def _syntax_error(found: _SyntaxError, **details: object) -> ToolError:
     )
 
 
-def _program_not_found(error: str, **details: object) -> ToolError:
-    return ToolError(
+def _program_not_found(error: str, **details: object) -> DragomanError:
+    return DragomanError(
         "program_not_found",
         localize("The program did not start: the interpreter cannot find it."),
         hint=localize("Check the program or module name, and the working directory."),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 
+from dragoman.core.errors import ErrorSpec
 from dragoman.core.labels import label_of, with_label
 from dragoman.core.localization import LocalizedText, join_texts, localize, text_in_language
 from dragoman.debug.launch import LaunchNote
@@ -15,7 +16,6 @@ from dragoman.debug.session.states import LIVE_STATES, SessionState
 from dragoman.debug.thread_dump import ThreadDump
 from dragoman.tools.agent_text import one_line
 from dragoman.tools.debug import start_failures
-from dragoman.tools.debug.failures import ToolError
 from dragoman.tools.debug.parameters import CLIENT_TIMEOUT_S
 from dragoman.tools.debug.results import AlsoStarted, NoteAnswer, WaitResult
 from dragoman.tools.debug.session_lookup import describe_actor
@@ -182,7 +182,7 @@ class WaitResults:
 
     def _completed(self, caller: Caller, session: DebugSession, ended: ProgramEnd, waited: WaitRequest) -> ToolOutcome:
         if ended.message:
-            raise _session_broken(session, ended)
+            raise _session_broken(details={"session_id": session.id, "reason": ended.message})
         if (unbegun := start_failures.start_failure(session, ended)) is not None:
             raise unbegun
         message = _end_message(ended, waited.ends, caller)
@@ -299,15 +299,12 @@ def _end_message(ended: ProgramEnd, sentences: WaitMessages, caller: Caller) -> 
     return sentences.completed
 
 
-def _session_broken(session: DebugSession, ended: ProgramEnd) -> ToolError:
-    """The error for a debugger that failed, as opposed to a program that ended."""
-    return ToolError(
-        "session_broken",
-        localize("The debug session broke: the debugger failed or sent an invalid message."),
-        hint=localize("Start it again; breakpoints are kept. get_output has the output so far."),
-        session_id=session.id,
-        reason=ended.message,
-    )
+# A debugger that failed, as opposed to a program that ended.
+_session_broken = ErrorSpec(
+    "session_broken",
+    "The debug session broke: the debugger failed or sent an invalid message.",
+    "Start it again; breakpoints are kept. get_output has the output so far.",
+)
 
 
 def _localized_hint(hint: LocalizedText | None, caller: Caller) -> str | None:

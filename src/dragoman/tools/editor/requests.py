@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from dragoman.core.errors import DragomanError
+from dragoman.core.errors import DragomanError, ErrorSpec
 from dragoman.core.localization import localize
 from dragoman.core.redaction import Redactor
 from dragoman.editors import EditorRegistry
@@ -99,7 +98,7 @@ class EditorRequests:
         try:
             return self.rule.judge(whole, caller.workspace)
         except FileAccessError as refused:
-            raise _refused(whole, caller.workspace) from refused
+            raise _refused(path=whole, folder=caller.workspace) from refused
 
     def may_see(self, caller: Caller, path: str) -> bool:
         try:
@@ -113,9 +112,9 @@ class EditorRequests:
         return agent_text.escaped(self.redactor.text(text))
 
 
-def _refused(path: str, workspace: Path) -> DragomanError:
-    return DragomanError(
-        "not_in_workspace",
-        localize("Agents may not use {path} here.", path=agent_text.path(path)),
-        hint=localize("Use one in {folder}; the setting allowed_folders adds others.", folder=workspace),
-    )
+_refused = ErrorSpec(
+    "not_in_workspace",
+    "Agents may not use {path} here.",
+    "Use one in {folder}; the setting allowed_folders adds others.",
+    path=agent_text.path,
+)

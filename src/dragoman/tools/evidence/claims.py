@@ -10,6 +10,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from dragoman.core.errors import DragomanError
 from dragoman.core.labels import label_of, with_label
 from dragoman.core.localization import LocalizedText, localize, localized_str, text_in_language
 from dragoman.debug.evidence.change import ChangeQuery, ChangeResult, find_change
@@ -19,7 +20,6 @@ from dragoman.debug.evidence.tracepoints import Cell, TraceLimits, Tracepoint, T
 from dragoman.debug.model import FrameInfo
 from dragoman.tools.agent_text import escaped, one_line
 from dragoman.tools.debug.breakpoint_validation import FUNCTION_NOT_FOUND
-from dragoman.tools.debug.failures import ToolError
 from dragoman.tools.debug.results import OmitNone
 from dragoman.tools.debug.source_locations import SourceReader
 from dragoman.tools.debug.stop_results import short_path
@@ -215,7 +215,7 @@ class FindChangeTool:
             return await self.context.finder.point(caller, wanted, wanted, ())
         if wanted.session_id:
             return None
-        raise ToolError(
+        raise DragomanError(
             "bad_arguments",
             localize("Pass the place from which the expression can be evaluated."),
             hint=localize("A stopped session needs none: it starts where it is."),

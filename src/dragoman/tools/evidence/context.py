@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
+from dragoman.core.errors import DragomanError
 from dragoman.core.labels import label_of, with_label
 from dragoman.core.localization import LocalizedText, localize
 from dragoman.core.safe_text import strip_colors
 from dragoman.debug.evidence.run import EvidenceService, RunOutcome
 from dragoman.debug.model import FrameInfo, RaisedException
 from dragoman.tools.agent_text import one_line
-from dragoman.tools.debug.failures import ToolError
 from dragoman.tools.debug.stop_results import short_path
 from dragoman.tools.debug.thread_dumps import dump_fields, dump_lines
 from dragoman.tools.debug.values import ValueFormatter, name
@@ -117,7 +117,7 @@ class EvidenceContext:
         """Wait with progress reports. If the user interrupts the wait, what was started for it ends."""
         found = await self.waits.until(caller, OpenWait(tool, "", caller.workspace, caller.id), within_s, act)
         if found is None:
-            raise ToolError("interrupted", localize("The user interrupted the run."))
+            raise DragomanError("interrupted", localize("The user interrupted the run."))
         return found
 
     def closing_lines(self, answer: EvidenceResult) -> list[LocalizedText]:

@@ -26,7 +26,6 @@ from dragoman.debug.launch.commands.shell_words import cannot_debug
 from dragoman.debug.model import VariableInfo
 from dragoman.terminal.model import RecordedCommand
 from dragoman.tools.agent_text import escaped, one_line
-from dragoman.tools.debug.failures import ToolError
 from dragoman.tools.debug.parameters import MAX_VARIABLES, Text
 from dragoman.tools.debug.results import OmitNone, only_required
 from dragoman.tools.debug.source_locations import SourceReader
@@ -311,7 +310,7 @@ class DebugTestTool:
 
 def runnable(caller: Caller, wanted: DebugTestParameters) -> CommandTarget:
     if bool(wanted.test) == bool(wanted.command):
-        raise ToolError(
+        raise DragomanError(
             "bad_arguments",
             localize("Pass either `test` or `command`."),
             hint=localize(
@@ -327,7 +326,7 @@ def _command(id: str, cwd: Path) -> str:
     template = command_of_test(id, cwd) if _OF_JAVASCRIPT.fullmatch(id) else ""
     template = template or next((it for pattern, it in _BY_ID.items() if re.fullmatch(pattern, id)), "")
     if not template:
-        raise ToolError(
+        raise DragomanError(
             "unknown_test",
             localize("Cannot tell the test runner from this id."),
             hint=localize("Pass `command`, the full command line."),

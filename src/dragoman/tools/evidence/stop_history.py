@@ -8,12 +8,12 @@ from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Field
 
+from dragoman.core.errors import DragomanError
 from dragoman.core.labels import label_of, with_label
 from dragoman.core.localization import LocalizedText, join_texts, localize
 from dragoman.debug.stops.history.stop_history import StopDifference, StopHistory, compare_stops
 from dragoman.debug.stops.history.store import FrameRecord, StopRecord
 from dragoman.tools.agent_text import escaped, one_line
-from dragoman.tools.debug.failures import ToolError
 from dragoman.tools.debug.results import OmitNone, only_required
 from dragoman.tools.debug.stop_results import short_path
 from dragoman.tools.debug.values import name, timestamp
@@ -92,7 +92,7 @@ class StopHistoryTool:
     )
     async def stops(self, caller: Caller, wanted: StopHistoryParameters) -> ToolOutcome:
         if wanted.diff_with and not wanted.at:
-            raise ToolError("bad_arguments", localize("Also pass `at`: two stops are compared."))
+            raise DragomanError("bad_arguments", localize("Also pass `at`: two stops are compared."))
         if wanted.diff_with:
             return await self._diff(caller, wanted)
         if wanted.at:

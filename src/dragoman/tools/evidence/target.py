@@ -16,7 +16,7 @@ import anyio.to_thread
 import msgspec
 from pydantic import Field
 
-from dragoman.core.errors import DragomanError
+from dragoman.core.errors import DragomanError, ErrorSpec
 from dragoman.core.localization import localize
 from dragoman.debug import source_files
 from dragoman.debug.backends.adapters import PYTHON
@@ -27,7 +27,6 @@ from dragoman.debug.launch.workspace_files import list_configurations
 from dragoman.debug.model import LaunchRequest
 from dragoman.debug.service import DebugService
 from dragoman.tools.debug.breakpoint_validation import require_function
-from dragoman.tools.debug.failures import ToolError
 from dragoman.tools.debug.parameters import MAX_STDIN, MAX_VARIABLES, LineNumber, Text
 from dragoman.tools.debug.session_lookup import stack_files
 from dragoman.tools.debug.source_locations import SourceLocations
@@ -63,7 +62,7 @@ class RunTargetParameters(Parameters):
 def run_subject(wanted: RunTargetParameters) -> RunSubject:
     given = [way for way in START_PARAMETERS if getattr(wanted, way)]
     if len(given) != 1:
-        raise ToolError(
+        raise DragomanError(
             "bad_arguments",
             localize("Pass exactly one of `configuration_name`, `configuration`, `program` and `session_id`."),
             hint=localize("get_debugger_configurations lists the names; list_sessions lists stopped sessions."),
@@ -87,7 +86,7 @@ def run_subject(wanted: RunTargetParameters) -> RunSubject:
 
 def _require_no_start(wanted: RunTargetParameters) -> None:
     if any(getattr(wanted, name) for name in _LAUNCH_ONLY_PARAMETERS):
-        raise ToolError(
+        raise DragomanError(
             "bad_arguments",
             localize("`args`, `cwd`, `env`, `stdin` and `file` apply only to a start; the session is running."),
         )
@@ -165,7 +164,9 @@ class LocationFinder:
         """The location where the expressions are evaluated. Raises if it does not exist."""
         ways = [wanted.line_number is not None, bool(wanted.line_text), bool(wanted.function)]
         if sum(ways) != 1:
-            raise ToolError("bad_arguments", localize("Pass exactly one of `line_number`, `line_text` and `function`."))
+            raise DragomanError(
+                "bad_arguments", localize("Pass exactly one of `line_number`, `line_text` and `function`.")
+            )
         named = stack_files(self.service, caller)
         if wanted.function:
             found = await self._searched(caller, subject, wanted, named)
@@ -226,7 +227,7 @@ class LocationFinder:
             frame = self.service.find(caller, subject.session_id).require_stopped().frame
             if frame is not None and frame.path:
                 return frame.path
-        raise ToolError("bad_arguments", localize("Pass `file_path`: the configuration does not name a file."))
+        raise DragomanError("bad_arguments", localize("Pass `file_path`: the configuration does not name a file."))
 
 
 def _configuration_named(workspace: Path, name: str) -> dict[str, Any]:
@@ -246,9 +247,7 @@ def _starts_python(words: Sequence[str], caller: Caller, cwd: str) -> bool | Non
     return found.configuration.get("type") in PYTHON.types if found.configuration else None
 
 
-def no_such_function() -> ToolError:
-    return ToolError(
-        "no_such_function",
-        localize("No function in the file has this name."),
-        hint=localize("Pass its `file_path` or a `line_number`."),
-    )
+no_such_function = ErrorSpec(
+    "no_such_function", "No function in the file has this name.", "Pass its `file_path` or a `line_number`."
+)
+_location_needed = ErrorSpec("bad_arguments", "Pass exactly one of `line_number`, `line_text` and `function`.")

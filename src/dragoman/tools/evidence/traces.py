@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field
 
+from dragoman.core.errors import DragomanError
 from dragoman.core.labels import label_of, with_label
 from dragoman.core.localization import Language, LocalizedText, localize, localized_str, text_in_language
 from dragoman.debug.evidence.expressions import impure_expressions
@@ -21,7 +22,6 @@ from dragoman.debug.evidence.worktree import workspace_at
 from dragoman.debug.model import Binding, LaunchRequest
 from dragoman.tools.agent_text import escaped, one_line
 from dragoman.tools.debug.breakpoint_validation import FUNCTION_NOT_FOUND
-from dragoman.tools.debug.failures import ToolError
 from dragoman.tools.debug.parameters import MAX_STDIN, MAX_VARIABLES, Text
 from dragoman.tools.debug.results import OmitNone, only_required
 from dragoman.tools.debug.stop_results import short_path
@@ -177,7 +177,7 @@ class TraceTool:
 
 def require_distinct_points(points: Sequence[Tracepoint]) -> None:
     if len({point.place for point in points}) < len(points):
-        raise ToolError(
+        raise DragomanError(
             "same_place",
             localize("Two points at one place have different conditions; a debugger supports only one."),
             hint=localize("Pass one of them, with the condition as an expression."),
@@ -306,7 +306,7 @@ class CompareRunsTool:
     )
     async def compare(self, caller: Caller, wanted: CompareRunsParameters) -> ToolOutcome:
         if wanted.session_id:
-            raise ToolError("bad_arguments", localize("This starts two runs and cannot use an existing session."))
+            raise DragomanError("bad_arguments", localize("This starts two runs and cannot use an existing session."))
 
         changed = _other_parameters(wanted)
         first = _Side(caller, caller, wanted)
@@ -398,7 +398,7 @@ def _other_parameters(wanted: CompareRunsParameters) -> CompareRunsParameters:
     """
     given = {name: getattr(wanted.against, name) for name in wanted.against.model_fields_set - {"commit"}}
     if not given and not wanted.against.commit:
-        raise ToolError("bad_arguments", localize("Set `against` to what differs in the other run."))
+        raise DragomanError("bad_arguments", localize("Set `against` to what differs in the other run."))
     cleared: dict[str, Any] = (
         {**dict.fromkeys(START_PARAMETERS, ""), "configuration": {}} if given.keys() & set(START_PARAMETERS) else {}
     )
