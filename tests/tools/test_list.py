@@ -13,6 +13,7 @@ from dragoman.core.errors import DragomanError
 from dragoman.journal import Journal
 from dragoman.tools import build_tool_registry
 from dragoman.tools.debug import TOOLS
+from dragoman.tools.tool_sets import DEFAULT_TOOLS
 from tests.tools.bench import opened
 
 pytestmark = pytest.mark.anyio
@@ -64,15 +65,19 @@ async def test_a_set_is_chosen_by_name_and_keeps_the_order_of_the_whole(tmp_path
         toolbox = build_tool_registry(dict, journal, bench.toolbox.tools)
         everything = [it.name for it in toolbox.tools]
         assert toolbox.sets == ("general", "debug")
-        assert [it.name for it in toolbox.with_sets(["debug", "general"]).tools] == everything
+        assert [it.name for it in toolbox.listed(["debug", "general"])] == everything
         more = replace(bench.toolbox.tools[0], name="more", set="canvas")
         toolbox = build_tool_registry(dict, journal, [*bench.toolbox.tools, more])
-        assert [it.name for it in toolbox.with_sets(["debug"]).tools] == everything
-        assert [it.name for it in toolbox.with_sets(["canvas"]).tools] == [*everything[:2], "more"]
-        assert [it.name for it in toolbox.with_sets(["general"]).tools] == ["dragoman_status", "search_journal"]
+        assert [it.name for it in toolbox.listed(["debug"])] == everything
+        assert [it.name for it in toolbox.listed(["canvas"])] == [*everything[:2], "more"]
+        assert [it.name for it in toolbox.listed(["general"])] == ["dragoman_status", "search_journal"]
+        assert [it.name for it in toolbox.listed(["all"])] == [*everything, "more"]
+        default = [name for name in everything if name in DEFAULT_TOOLS]
+        assert [it.name for it in toolbox.listed(["default"])] == default
+        assert [it.name for it in toolbox.listed(["canvas", "default"])] == [*everything[:2], *default, "more"]
         for wrong in (["debug", "paint\x1b"], []):
-            with pytest.raises(DragomanError, match="Available sets: general, debug, canvas") as caught:
-                toolbox.with_sets(wrong)
+            with pytest.raises(DragomanError, match="Available sets: default, all, general, debug, canvas") as caught:
+                toolbox.listed(wrong)
             assert caught.value.code == "unknown_tool_set"
             assert "\x1b" not in str(caught.value)
 

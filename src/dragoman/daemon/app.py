@@ -58,6 +58,7 @@ from dragoman.servers.control.status import LiveSessions, StatusReport
 from dragoman.servers.control.tool_calls import ToolCallServer
 from dragoman.servers.dap.editor_context import EditorContext
 from dragoman.servers.dap.server import DapServer
+from dragoman.servers.mcp.client_options import ClientOptions
 from dragoman.servers.mcp.http_endpoint import McpHttpEndpoint, login_environment
 from dragoman.servers.mcp.stdio_endpoint import McpEndpoint
 from dragoman.servers.web.app import WebApis, build_app
@@ -285,7 +286,13 @@ class _Services:
         )
         registry = build_tool_registry(report, journal, tools, _redactor(settings))
         door = McpEndpoint(
-            registry, journal, links, __version__, debugger.resources, partial(_client_left, chat, terminal)
+            registry,
+            journal,
+            links,
+            __version__,
+            debugger.resources,
+            partial(_client_left, chat, terminal),
+            ClientOptions(tuple(settings.tools), settings.structured),
         )
         self._mcp = McpHttpEndpoint(door, names, Path(state.workspace))
         relay = gateway.relay if settings.gateway_relay else None

@@ -93,3 +93,31 @@ def _shortened(key: str, value: Any) -> Any:
         named = key in {"properties", "$defs"}
         return {name: _shortened("", item) for name, item in value.items()} if named else _without_noise(value)
     return [_shortened("", item) for item in value] if isinstance(value, list) else value
+
+
+# Explained once for all tools in the server's instructions.
+LIVE_SESSION = "Default: the only live session, or the last used."
+
+
+def brief(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """A schema of parameters without what prevents no wrong call.
+
+    Unknown parameters are still refused, with the known ones in the error; and some are taken for those that were
+    meant (`accepted_forms`), which a client that checks calls itself would not let through.
+    """
+    return {key: _brief(key, value) for key, value in schema.items() if not _is_implied(key, value)}
+
+
+def _is_implied(key: str, value: Any) -> bool:
+    implied = {"additionalProperties": (False,), "minimum": (0, MIN_SECONDS), "description": (LIVE_SESSION,)}
+    return not isinstance(value, dict) and value in implied.get(key, ())
+
+
+def _brief(key: str, value: Any) -> Any:
+    if key in {"properties", "$defs"}:
+        return {name: brief(inner) for name, inner in value.items()}
+    if isinstance(value, dict):
+        return brief(value)
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return [_brief("", inner) for inner in value] if isinstance(value, list) else value

@@ -18,6 +18,7 @@ from dragoman.journal import Journal
 from dragoman.tools.agent_text import one_line
 from dragoman.tools.status_and_journal import general_tools
 from dragoman.tools.tool import GENERAL_SET, Parameters, Tool, ToolOutcome
+from dragoman.tools.tool_sets import DEFAULT_SET, DEFAULT_TOOLS, EVERY_SET
 from dragoman.workspace.caller import Caller
 
 log = logging.getLogger(__name__)
@@ -48,14 +49,20 @@ class ToolRegistry:
         for them.
         """
         for tool in self._tools.values():
-            _ = tool.input_schema, tool.output_schema
+            _ = tool.brief_schema, tool.output_schema
 
-    def with_sets(self, names: Iterable[str]) -> ToolRegistry:
-        """The tools of the named sets and the general ones, in their usual order."""
-        wanted = frozenset(names)
-        if not wanted or not wanted <= set(self.sets):
-            raise _unknown_set(sorted(wanted - set(self.sets)), self.sets)
-        return ToolRegistry(tool for tool in self._tools.values() if tool.set in wanted | {GENERAL_SET})
+    def listed(self, names: Iterable[str]) -> Sequence[Tool]:
+        """The tools of these sets, in the order that they have here. The general ones come with every other set; the
+        default set stands for itself.
+        """
+        wanted, known = frozenset(names), (DEFAULT_SET, EVERY_SET, *self.sets)
+        if not wanted or not wanted <= set(known):
+            raise _unknown_set(sorted(wanted - set(known)), known)
+        if EVERY_SET in wanted:
+            return self.tools
+        sets = wanted - {DEFAULT_SET} | ({GENERAL_SET} if wanted != {DEFAULT_SET} else frozenset())
+        names = DEFAULT_TOOLS if DEFAULT_SET in wanted else frozenset()
+        return tuple(tool for tool in self._tools.values() if tool.set in sets or tool.name in names)
 
     async def call(self, name: str, arguments: Mapping[str, Any], caller: Caller) -> ToolOutcome:
         tool = self._tools.get(name)

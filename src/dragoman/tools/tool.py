@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter
 
 from dragoman.core.errors import DragomanError
 from dragoman.core.localization import LocalizedText
-from dragoman.tools.json_schema import TerseJsonSchema
+from dragoman.tools.json_schema import TerseJsonSchema, brief
 from dragoman.workspace.caller import Caller
 
 # Part of every selection: an agent can always ask what is running and what happened.
@@ -90,6 +90,11 @@ class Tool:
     @cached_property
     def input_schema(self) -> dict[str, Any]:
         return self.parameters.model_json_schema(schema_generator=TerseJsonSchema)
+
+    @cached_property
+    def brief_schema(self) -> dict[str, Any]:
+        """The input schema for the list of tools, which is paid for with every request of a model."""
+        return brief(self.input_schema)
 
     @cached_property
     def output_schema(self) -> dict[str, Any]:

@@ -23,7 +23,7 @@ def weight(*parts: object) -> int:
 
 async def test_the_set_is_strict_small_and_says_that_it_runs_code(tmp_path: Path) -> None:
     async with steered(tmp_path) as bench:
-        tools = bench.toolbox.with_sets(["evidence"]).tools
+        tools = bench.toolbox.listed(["evidence"])
         for tool in tools:
             jsonschema.Draft202012Validator.check_schema(tool.input_schema)
             jsonschema.Draft202012Validator.check_schema(tool.output_schema)

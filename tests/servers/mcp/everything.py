@@ -1,7 +1,9 @@
-"""The names of all tools that a daemon offers, in their order."""
+"""The names of all tools that a daemon offers, in their order, and of those that it lists by default."""
 
 from __future__ import annotations
 
 from dragoman.tools import canvas, debug, editor, evidence, status_and_journal, terminal
+from dragoman.tools.tool_sets import DEFAULT_TOOLS
 
 EVERYTHING = [tool.name for of in (status_and_journal, debug, evidence, terminal, canvas, editor) for tool in of.TOOLS]
+LISTED = [name for name in EVERYTHING if name in DEFAULT_TOOLS]

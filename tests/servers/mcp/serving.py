@@ -27,6 +27,7 @@ from dragoman.io.net.unix_socket import bind_private_socket
 from dragoman.journal import Journal
 from dragoman.protocols.control import Hello
 from dragoman.servers.control.server import ControlServer, RoleHandler
+from dragoman.servers.mcp.client_options import ClientOptions
 from dragoman.servers.mcp.http_endpoint import McpHttpEndpoint
 from dragoman.servers.mcp.stdio_endpoint import McpEndpoint
 from dragoman.tools import Effects, Tool, ToolOutcome, ToolRegistry
@@ -109,7 +110,7 @@ def serving(paths: Paths) -> Iterator[Serving]:
 @contextlib.asynccontextmanager
 async def _served(paths: Paths, shown: Serving) -> AsyncIterator[None]:
     async with Journal.open(paths.journal_folder) as journal:
-        door = McpEndpoint(shown.toolbox(), journal, shown.links, __version__)
+        door = McpEndpoint(shown.toolbox(), journal, shown.links, __version__, defaults=ClientOptions(("all",)))
         async with _listening(paths, door):
             yield
 
@@ -130,7 +131,7 @@ def serving_http(paths: Paths) -> Iterator[tuple[Serving, Wire]]:
 @contextlib.asynccontextmanager
 async def _served_over_http(paths: Paths, shown: Serving, listener: socket.socket) -> AsyncIterator[None]:
     async with Journal.open(paths.journal_folder) as journal, anyio.create_task_group() as group:
-        door = McpEndpoint(shown.toolbox(), journal, shown.links, __version__)
+        door = McpEndpoint(shown.toolbox(), journal, shown.links, __version__, defaults=ClientOptions(("all",)))
         http = McpHttpEndpoint(door, AllowedNames.of("127.0.0.1", listener.getsockname()[1]), paths.state)
 
         async def app(scope: Scope, receive: Receive, send: Send) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -157,12 +158,14 @@ async def test_of_a_long_record_the_newest_events_are_read(tmp_path: Path, more:
 
 async def test_the_texts_of_a_session_are_listed_and_read(tmp_path: Path) -> None:
     async with opened(tmp_path) as bench, reader(bench) as client:
-        assert (await client.list_resources()).resources == []
+        schemas = [str(it.uri) for it in (await client.list_resources()).resources]
+        assert schemas == [f"dragoman://schema/{it.name}" for it in bench.toolbox.listed(["default"])]
         session_id = await session_in(bench, client, f"hello {SECRET}\n{HOSTILE}\n")
         listed = (await client.list_resources()).resources
         assert [str(it.uri) for it in listed] == [
             f"dragoman://session/{session_id}/journal",
             f"dragoman://session/{session_id}/output",
+            *schemas,
         ]
         with anyio.fail_after(10):
             await bench.journal.wait_past(0)  # the record is written beside the session
@@ -179,7 +182,21 @@ async def test_templates_say_what_can_be_read(tmp_path: Path) -> None:
     assert [it.uri_template for it in templates] == [
         "dragoman://session/{session_id}/journal",
         "dragoman://session/{session_id}/output",
+        "dragoman://schema/{tool}",
     ]
+
+
+async def test_the_complete_schemas_of_any_tool_can_be_read(tmp_path: Path) -> None:
+    async with opened(tmp_path) as bench, reader(bench) as client:
+        for tool in bench.toolbox.tools:
+            (content,) = (await client.read_resource(f"dragoman://schema/{tool.name}")).contents
+            assert content.mime_type == "application/json"
+            described = json.loads(content.text)  # type: ignore[union-attr]
+            assert described["inputSchema"] == tool.input_schema
+            assert described["outputSchema"] == tool.output_schema
+        with pytest.raises(MCPError) as refused:
+            await client.read_resource("dragoman://schema/telepathy")
+    assert code_of(refused.value) == "unknown_resource"
 
 
 async def test_a_long_output_is_cut_at_its_beginning(tmp_path: Path) -> None:
@@ -192,7 +209,7 @@ async def test_a_long_output_is_cut_at_its_beginning(tmp_path: Path) -> None:
 async def test_sessions_of_other_workspaces_are_unknown(tmp_path: Path) -> None:
     async with opened(tmp_path) as bench, reader(bench) as client, reader(bench, workspace=tmp_path / "b") as other:
         session_id = await session_in(bench, client)
-        assert (await other.list_resources()).resources == []
+        assert not [it for it in (await other.list_resources()).resources if "://session/" in str(it.uri)]
         with pytest.raises(MCPError) as refused:
             await other.read_resource(f"dragoman://session/{session_id}/output")
     assert code_of(refused.value) == "unknown_session"

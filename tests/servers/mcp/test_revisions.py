@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.daemons import Cli
-from tests.servers.mcp.everything import EVERYTHING
+from tests.servers.mcp.everything import LISTED
 from tests.servers.mcp.raw import REVISIONS, RawClient, introduction, raw_client
 
 ENVELOPE = {
@@ -28,7 +28,7 @@ def test_each_revision_is_answered_in_its_own_words(running: Cli, revision: str)
         welcome = client.initialize(revision)["result"]
         assert welcome["protocolVersion"] == revision
         assert welcome["serverInfo"]["name"] == "dragoman"
-        assert names(client.ask("tools/list")) == EVERYTHING
+        assert names(client.ask("tools/list")) == LISTED
         result = client.call("dragoman_status")
         text = result["content"][0]["text"]
         # Before structured content the text is the object itself, unindented: an agent pays for every space.
@@ -60,7 +60,7 @@ def test_without_a_handshake_every_request_carries_its_envelope(running: Cli) ->
     with raw_client(running) as client:
         discovered = client.ask("server/discover", {"_meta": ENVELOPE})["result"]
         assert discovered["supportedVersions"] == ["2026-07-28"]
-        assert names(client.ask("tools/list", {"_meta": ENVELOPE})) == EVERYTHING
+        assert names(client.ask("tools/list", {"_meta": ENVELOPE})) == LISTED
         status = client.ask("tools/call", {"name": "dragoman_status", "arguments": {}, "_meta": ENVELOPE})["result"]
         assert status["resultType"] == "complete"
         assert "error" in client.ask("initialize", introduction(REVISIONS[-1]))

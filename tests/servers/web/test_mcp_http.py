@@ -14,7 +14,7 @@ from mcp.client.streamable_http import streamable_http_client
 
 from dragoman import __version__
 from tests.daemons import Cli, call, cli_with_home, eventually
-from tests.servers.mcp.everything import EVERYTHING
+from tests.servers.mcp.everything import LISTED
 from tests.servers.mcp.over_http import ERAS, HANDSHAKE, Wire, asker_of, modern_request, session_of, wire_of
 from tests.servers.mcp.raw import introduction
 
@@ -40,7 +40,7 @@ def workspace_of(reply: Any) -> str:
 async def test_an_agent_of_either_era_lists_and_calls_the_tools(running: Cli, era: str, tmp_path: Path) -> None:
     async with ERAS[era](running, workspace=str(tmp_path)) as agent:
         names = [tool.name for tool in (await agent.list_tools()).tools]
-        assert names == EVERYTHING
+        assert names == LISTED
         status = (await agent.call_tool("dragoman_status", {})).structured_content
         assert (status["version"], status["workspace"]) == (__version__, str(tmp_path))
         assert running.status()["links"]["mcp"] == 1

@@ -98,7 +98,19 @@ FAST_COMMANDS = {
         Option("--workspace", lambda localize: localize("Working directory of the client."), "folder", default="."),
         Option(
             "--tools",
-            lambda localize: localize("Tool sets to offer, separated by commas; all if omitted."),
+            lambda localize: localize("Tool sets to list, separated by commas; those of the settings if omitted."),
+            "text",
+            default="",
+        ),
+        Option(
+            "--structured",
+            lambda localize: localize("Whether results have structured content: auto, always or never."),
+            "text",
+            default="",
+        ),
+        Option(
+            "--schemas",
+            lambda localize: localize("Schemas in the list of tools: brief, or full with those of the results."),
             "text",
             default="",
         ),

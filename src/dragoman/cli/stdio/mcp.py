@@ -47,10 +47,11 @@ class _ClientGoneError(Exception):
     """The client closed the connection."""
 
 
-def mcp(*, workspace: Path = Path(), tools: str = "") -> int:
+def mcp(*, workspace: Path = Path(), tools: str = "", structured: str = "", schemas: str = "") -> int:
     folder = _workspace_folder(workspace)
     sets = [name.strip() for name in tools.split(",") if name.strip()]
-    connector = DaemonConnector(find_paths(), folder, {**caller_info(folder), "tools": sets})
+    chosen = {**caller_info(folder), "tools": sets, "structured": structured, "schemas": schemas}
+    connector = DaemonConnector(find_paths(), folder, chosen)
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, _end)
     with contextlib.suppress(_ClientGoneError):

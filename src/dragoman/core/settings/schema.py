@@ -25,6 +25,7 @@ _PATTERNS = localize("a list of patterns of at most 200 characters each")
 _WORDS = localize("a list of strings")
 _URL = localize("an address that starts with http:// or https://")
 _NAME = localize("a name")
+_TOOL_SETS = localize("a list of tool sets, such as default")
 _GATEWAY = localize("an address that starts with ws:// or wss://")
 _USERS = localize("a list of users of this machine, as names or uids")
 _SERVERS = localize("a list of servers, each with an address and a user, such as `127.0.0.1:18789 openclaw`")
@@ -70,6 +71,23 @@ class Settings(BaseModel):
         bool,
         SettingInfo(localize("Whether `dragoman mcp` starts the daemon if it is not running."), needs_restart=False),
     ] = True
+    tools: Annotated[
+        list[Annotated[str, Field(pattern=r"^[a-z]+$", max_length=40)]],
+        Field(min_length=1, max_length=20),
+        SettingInfo(
+            localize("Tool sets that MCP clients are shown, such as default, all and debug."),
+            allowed=_TOOL_SETS,
+        ),
+    ] = ["default"]
+    structured: Annotated[
+        Literal["auto", "always", "never"],
+        SettingInfo(
+            localize(
+                "Whether MCP results have structured content besides their text; auto leaves it out for clients that "
+                "would show it to the model instead of the text."
+            )
+        ),
+    ] = "auto"
     log_level: Annotated[
         Literal["debug", "info", "warning", "error"], SettingInfo(localize("Log level of the daemon."))
     ] = "info"

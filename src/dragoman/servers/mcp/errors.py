@@ -20,8 +20,13 @@ too_many_calls = ErrorSpec(
     "Limit reached: {limit} open calls or clients.",
     "Retry when one of them ends.",
 )
+unknown_option = ErrorSpec(
+    "unknown_option",
+    "Unknown value for `{name}`: {value}.",
+    "Available: {choices}.",
+)
 unknown_address = ErrorSpec(
     "unknown_resource",
     "Unknown resource.",
-    "Available: `dragoman://session/ID/journal` and `dragoman://session/ID/output`.",
+    "Available: `dragoman://session/ID/journal`, `dragoman://session/ID/output` and `dragoman://schema/TOOL`.",
 )

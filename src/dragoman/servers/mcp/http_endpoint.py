@@ -50,7 +50,7 @@ _UNAVAILABLE = -32000
 
 @dataclass(frozen=True, slots=True)
 class HttpClientContext:
-    """What a request says about its client: workspace, tools, token and language.
+    """What a request says about its client: workspace, tools, form of the results, token and language.
 
     A session may only be used by requests that say the same as the one that opened it. To others it is unknown.
     """
@@ -58,6 +58,8 @@ class HttpClientContext:
     workspace: str
     tools: tuple[str, ...]
     credential: bytes = field(repr=False)
+    structured: str = ""
+    schemas: str = ""
     token_name: str = DEFAULT
     """The name of its token. When that token is revoked, what the client has open ends."""
     language: Language = field(default="en", compare=False)
@@ -68,6 +70,8 @@ class HttpClientContext:
         return cls(
             workspace=query.get("workspace") or _as_utf8(headers.get(WORKSPACE_HEADER, "")),
             tools=tuple(name.strip() for name in query.get("tools", "").split(",") if name.strip()),
+            structured=query.get("structured", ""),
+            schemas=query.get("schemas", ""),
             credential=sha256(headers.get("authorization", "").encode()).digest(),
             token_name=(connection.scope.get(HOLDER) or TokenHolder("mcp")).name,
             language="zh" if headers.get("accept-language", "").lower().startswith("zh") else "en",
@@ -161,6 +165,7 @@ _ERROR_STATUS: dict[str, tuple[int, int]] = {
     "no_such_folder": (400, _INVALID_PARAMS),
     "workspace_too_wide": (400, _INVALID_PARAMS),
     "unknown_tool_set": (400, _INVALID_PARAMS),
+    "unknown_option": (400, _INVALID_PARAMS),
     "too_many_calls": (503, _UNAVAILABLE),
 }
 

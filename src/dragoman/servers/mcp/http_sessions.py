@@ -68,7 +68,13 @@ class HttpSession:
         self._recorder = ClientRecorder(caller, endpoint.record_event)
         self._open: dict[str, anyio.CancelScope] = {}
         self._scope: anyio.CancelScope
-        self._server = build_server(endpoint.toolbox_of(context.tools), caller, endpoint.version, endpoint.readings)
+        self._server = build_server(
+            endpoint.toolbox,
+            caller,
+            endpoint.version,
+            endpoint.readings,
+            endpoint.choose(context.tools, context.structured, context.schemas),
+        )
         self._server.middleware = [self._middleware]
 
     @property

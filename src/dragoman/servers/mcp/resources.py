@@ -1,8 +1,12 @@
-"""Debug sessions as MCP resources: `dragoman://session/{id}/journal` and `…/output`, for the caller's workspace."""
+"""MCP resources: debug sessions of the caller's workspace (`dragoman://session/{id}/journal` and `…/output`), and the
+complete schemas of tools (`dragoman://schema/{tool}`), which the list of tools leaves out.
+"""
 
 from __future__ import annotations
 
+import json
 import re
+from collections.abc import Sequence
 from typing import Any
 
 import mcp_types as types
@@ -10,37 +14,59 @@ from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 
 from dragoman.core.errors import DragomanError
+from dragoman.core.localization import localize
 from dragoman.servers.mcp.errors import unknown_address
+from dragoman.tools import Tool, ToolRegistry
 from dragoman.tools.resources import ResourceKind, ResourceProvider, ResourceSubject
 from dragoman.workspace.caller import Caller
 
 _ADDRESS = re.compile(r"dragoman://session/([A-Za-z0-9_-]{1,64})/([a-z]{1,20})")
+_SCHEMA_ADDRESS = re.compile(r"dragoman://schema/([a-z_]{1,64})")
 _MEDIA_TYPE = "text/plain"
+_SCHEMA_MEDIA_TYPE = "application/json"
+_MAX_SCHEMAS_LISTED = 64
+
+_SCHEMA_TITLE = localize("Schemas of a tool: its parameters and its result")
 
 _Context = ServerRequestContext[Any]
 
 
 class Resources:
-    def __init__(self, readings: ResourceProvider, caller: Caller) -> None:
+    def __init__(
+        self, readings: ResourceProvider | None, caller: Caller, toolbox: ToolRegistry, listed: Sequence[Tool]
+    ) -> None:
+        """`listed` are the tools whose schemas are listed; those of all others can be read as well."""
         self._readings = readings
         self._caller = caller
+        self._schemas = {tool.name: tool for tool in toolbox.tools}
+        self._listed = listed[:_MAX_SCHEMAS_LISTED]
 
     async def listed(self, _: _Context, __: types.PaginatedRequestParams | None) -> types.ListResourcesResult:
-        subjects = self._readings.subjects(self._caller)
-        return types.ListResourcesResult(
-            resources=[self._resource(subject, kind) for subject in subjects for kind in self._readings.kinds]
-        )
+        readings = self._readings
+        subjects = readings.subjects(self._caller) if readings else []
+        sessions = [self._resource(it, kind) for it in subjects for kind in (readings.kinds if readings else ())]
+        return types.ListResourcesResult(resources=[*sessions, *(_schema_resource(it) for it in self._listed)])
 
     async def templates(
         self, _: _Context, __: types.PaginatedRequestParams | None
     ) -> types.ListResourceTemplatesResult:
-        return types.ListResourceTemplatesResult(resource_templates=[self._template(it) for it in self._readings.kinds])
+        kinds = self._readings.kinds if self._readings else ()
+        schema = types.ResourceTemplate(
+            uri_template="dragoman://schema/{tool}",
+            name="tool-schema",
+            title=_SCHEMA_TITLE.in_language(self._caller.language),
+            mime_type=_SCHEMA_MEDIA_TYPE,
+        )
+        return types.ListResourceTemplatesResult(resource_templates=[*(self._template(it) for it in kinds), schema])
 
     async def read(self, _: _Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
         uri = str(params.uri)
         try:
+            schema = _SCHEMA_ADDRESS.fullmatch(uri)
+            if schema is not None and schema[1] in self._schemas:
+                return _schema_contents(uri, self._schemas[schema[1]])
             found = _ADDRESS.fullmatch(uri)
-            if found is None:
+            if found is None or self._readings is None:
                 raise unknown_address()
             text = await self._readings.read(self._caller, found[1], found[2])
         except DragomanError as error:
@@ -72,3 +98,15 @@ class Resources:
         """The error with the address in `data`, as every MCP revision requires: a client has many open requests."""
         text = error.in_language(self._caller.language)
         return MCPError(types.INVALID_PARAMS, text, {"code": error.code, "uri": uri})
+
+
+def _schema_resource(tool: Tool) -> types.Resource:
+    return types.Resource(uri=f"dragoman://schema/{tool.name}", name=tool.name, mime_type=_SCHEMA_MEDIA_TYPE)
+
+
+def _schema_contents(uri: str, tool: Tool) -> types.ReadResourceResult:
+    schemas = {"name": tool.name, "inputSchema": tool.input_schema, "outputSchema": tool.output_schema}
+    text = json.dumps(schemas, ensure_ascii=False, separators=(",", ":"))
+    return types.ReadResourceResult(
+        contents=[types.TextResourceContents(uri=uri, mime_type=_SCHEMA_MEDIA_TYPE, text=text)]
+    )

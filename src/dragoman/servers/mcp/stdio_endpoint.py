@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -21,6 +21,7 @@ from dragoman.core.errors import DragomanError
 from dragoman.core.events import Event
 from dragoman.core.ids import new_id
 from dragoman.protocols.control import Hello
+from dragoman.servers.mcp.client_options import ClientOptions
 from dragoman.tools import ToolRegistry
 from dragoman.tools.resources import ResourceProvider
 from dragoman.workspace.caller import Caller
@@ -45,24 +46,33 @@ class McpEndpoint:
     readings: ResourceProvider | None = None
     on_disconnect: Callable[[str], None] = lambda _: None
     """Called with the id of each caller that has disconnected."""
+    defaults: ClientOptions = field(default_factory=ClientOptions)
+    """For clients that choose nothing themselves."""
 
     def admit(self, hello: Hello) -> None:
         """Refuse before the welcome, so that the pump can report it to its client and to a person."""
-        self.toolbox_of(_string_list(hello.about.get("tools")))
+        self.options_of(hello)
 
     async def __call__(self, hello: Hello, stream: ByteStream, rest: bytes) -> None:
         converse = await anyio.to_thread.run_sync(_load_session, self.toolbox)
-        toolbox = self.toolbox_of(_string_list(hello.about.get("tools")))
-        caller = caller_of(hello)
+        options, caller = self.options_of(hello), caller_of(hello)
         with self.links.note("mcp"):
             try:
-                await converse(self, toolbox, caller, stream, rest)
+                await converse(self, options, caller, stream, rest)
             finally:
                 self.on_disconnect(caller.id)
 
-    def toolbox_of(self, sets: Sequence[str]) -> ToolRegistry:
-        """The tools of a client: the sets that it named, or all of them."""
-        return self.toolbox.with_sets(sets) if sets else self.toolbox
+    def options_of(self, hello: Hello) -> ClientOptions:
+        about = hello.about
+        return self.choose(
+            _string_list(about.get("tools")), _string(about.get("structured")), _string(about.get("schemas"))
+        )
+
+    def choose(self, tools: Sequence[str], structured: str, schemas: str) -> ClientOptions:
+        """What a client is sent, by its own choices and else by the settings; a DragomanError for an unknown one."""
+        options = self.defaults.chosen(tools, structured, schemas)
+        options.listed(self.toolbox)
+        return options
 
     async def record_event(self, event: Event) -> None:
         """Record an event, shielded from cancellation. If the journal fails, the session continues."""
@@ -75,7 +85,7 @@ class McpEndpoint:
 
 def _load_session(
     toolbox: ToolRegistry,
-) -> Callable[[McpEndpoint, ToolRegistry, Caller, ByteStream, bytes], Awaitable[None]]:
+) -> Callable[[McpEndpoint, ClientOptions, Caller, ByteStream, bytes], Awaitable[None]]:
     """Load the SDK in a worker thread, so that the event loop continues."""
     from dragoman.servers.mcp.stdio_session import serve_stdio  # noqa: PLC0415
 
@@ -121,3 +131,7 @@ def _texts(values: Mapping[Any, Any]) -> dict[str, str]:
 
 def _string_list(value: object) -> list[str]:
     return [name for name in value if isinstance(name, str)] if isinstance(value, list) else []
+
+
+def _string(value: object) -> str:
+    return value if isinstance(value, str) else ""

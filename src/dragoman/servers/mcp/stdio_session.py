@@ -13,10 +13,10 @@ from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStre
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.shared.message import SessionMessage
 
+from dragoman.servers.mcp.client_options import ClientOptions
 from dragoman.servers.mcp.messages import RejectedLine, encode, read_messages
 from dragoman.servers.mcp.server import ClientRecorder, build_server
 from dragoman.servers.mcp.stdio_endpoint import McpEndpoint
-from dragoman.tools import ToolRegistry
 from dragoman.workspace.caller import Caller
 
 # A client that sends requests and never reads is not read beyond this many open requests.
@@ -27,9 +27,9 @@ _Incoming = SessionMessage | Exception
 
 
 async def serve_stdio(
-    endpoint: McpEndpoint, toolbox: ToolRegistry, caller: Caller, stream: ByteStream, rest: bytes
+    endpoint: McpEndpoint, options: ClientOptions, caller: Caller, stream: ByteStream, rest: bytes
 ) -> None:
-    conversation = StdioSession(endpoint, toolbox, caller)
+    conversation = StdioSession(endpoint, options, caller)
     try:
         await conversation.run(stream, rest)
     finally:
@@ -39,12 +39,12 @@ async def serve_stdio(
 class StdioSession:
     """One MCP session over the pump's socket. It owns the two message streams and the count of open requests."""
 
-    def __init__(self, endpoint: McpEndpoint, toolbox: ToolRegistry, caller: Caller) -> None:
+    def __init__(self, endpoint: McpEndpoint, options: ClientOptions, caller: Caller) -> None:
         self._recorder = ClientRecorder(caller, endpoint.record_event)
         self._tasks: TaskGroup
         self._open = 0
         self._settled = anyio.Event()
-        self._server = build_server(toolbox, caller, endpoint.version, endpoint.readings)
+        self._server = build_server(endpoint.toolbox, caller, endpoint.version, endpoint.readings, options)
         self._server.middleware = [self._middleware]
 
     async def run(self, stream: ByteStream, rest: bytes) -> None:

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from dragoman.tools.json_schema import Maybe
+from dragoman.tools.json_schema import LIVE_SESSION, Maybe
 from dragoman.tools.tool import Parameters
 
 DEFAULT_WAIT_S = 45.0
@@ -21,7 +21,7 @@ MAX_VARIABLES = 1000
 
 LineNumber = Annotated[int, Field(ge=1, le=2**31 - 1)]
 Number = Annotated[int, Field(ge=0, le=2**53)]
-SessionId = Annotated[str, Field(max_length=100, description="Default: the only live session, or the last used.")]
+SessionId = Annotated[str, Field(max_length=100, description=LIVE_SESSION)]
 ThreadId = Annotated[Maybe[Number], Field(description="Default: the stopped thread.")]
 FrameId = Annotated[Maybe[Number], Field(description="From call_stack. Default: the top frame.")]
 Text = Annotated[str, Field(max_length=10_000)]

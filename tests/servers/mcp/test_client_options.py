@@ -1,0 +1,139 @@
+"""What a client is sent: the list within its budget, and results in the form that its model is shown."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import anyio
+import jsonschema
+import pytest
+from mcp import Client
+from mcp_types import Implementation
+
+from dragoman.core.errors import DragomanError
+from dragoman.servers.mcp.client_options import CLIENT_PROFILES, ClientOptions
+from dragoman.servers.mcp.server import build_server, instructions_for
+from dragoman.tools.tool_sets import DEFAULT_TOOLS
+from tests.daemons import Cli
+from tests.servers.mcp.everything import EVERYTHING, LISTED
+from tests.servers.mcp.raw import RawClient, introduction, raw_client
+from tests.tools.bench import Bench, opened
+
+pytestmark = pytest.mark.anyio
+
+LIST_BYTES = 18_000
+# Kept free in the list for tools that the table of the default set names before they are built.
+RESERVED = {"explain_failure": 800, "trace_call": 800}
+INSTRUCTIONS_BYTES = 800
+
+
+@asynccontextmanager
+async def connected(bench: Bench, client: str, **options: Any) -> AsyncIterator[Client]:
+    server = build_server(bench.toolbox, bench.caller, "1.0", None, ClientOptions(**options))
+    with anyio.fail_after(30):
+        async with Client(server, client_info=Implementation(name=client, version="1")) as session:
+            yield session
+
+
+def weight(message: Any) -> int:
+    return len(json.dumps(message, ensure_ascii=False, separators=(",", ":")).encode())
+
+
+def test_the_default_list_as_sent_stays_within_its_budget(client: RawClient) -> None:
+    """With room for what is not built yet."""
+    result = client.ask("tools/list")["result"]
+    names = [tool["name"] for tool in result["tools"]]
+    assert names == LISTED
+    left = sum(size for name, size in RESERVED.items() if name not in names)
+    assert weight(result) <= LIST_BYTES - left
+
+
+def test_the_table_of_the_default_set_names_tools_that_exist() -> None:
+    assert DEFAULT_TOOLS - set(EVERYTHING) <= set(RESERVED)
+
+
+def test_a_tool_that_is_not_listed_can_be_called(client: RawClient) -> None:
+    assert "dragoman_status" not in LISTED
+    assert client.call("dragoman_status")["structuredContent"]["pid"]
+
+
+def test_the_instructions_are_short_and_say_how_to_get_the_other_sets(running: Cli) -> None:
+    with raw_client(running) as client:
+        instructions = client.initialize()["result"]["instructions"]
+    assert len(instructions.encode()) <= INSTRUCTIONS_BYTES
+    assert "general, terminal, canvas, editor" in instructions
+    assert "--tools default,terminal" in instructions
+
+
+async def test_the_instructions_name_only_tools_that_are_listed(tmp_path: Path) -> None:
+    async with opened(tmp_path) as bench:
+        everything = instructions_for(bench.toolbox.tools, bench.toolbox.sets)
+        nothing = instructions_for((), bench.toolbox.sets)
+    assert "--tools" not in everything
+    assert "set_breakpoint" not in nothing
+    assert "(sets debug)" in nothing
+
+
+@pytest.mark.parametrize("client", [name for it in CLIENT_PROFILES if it.shows != "text" for name in it.names])
+async def test_a_client_that_shows_its_model_the_object_gets_the_text_alone(tmp_path: Path, client: str) -> None:
+    async with opened(tmp_path) as bench, connected(bench, client.title(), schemas="full") as agent:
+        result = await agent.call_tool("get_breakpoints", {})
+        listed = (await agent.list_tools()).tools
+    assert result.structured_content is None
+    assert result.content
+    assert not any(tool.output_schema for tool in listed)  # MCP: a tool with one must send structured content
+
+
+@pytest.mark.parametrize("client", ["opencode", "raw", ""])
+async def test_every_other_client_gets_both(tmp_path: Path, client: str) -> None:
+    async with opened(tmp_path) as bench, connected(bench, client) as agent:
+        result = await agent.call_tool("get_breakpoints", {})
+    assert (result.structured_content or {})["status"] == "success"
+    assert result.content
+
+
+@pytest.mark.parametrize(("policy", "client", "sent"), [("always", "claude-code", True), ("never", "raw", False)])
+async def test_the_setting_goes_before_the_table(tmp_path: Path, policy: str, client: str, *, sent: bool) -> None:
+    async with opened(tmp_path) as bench, connected(bench, client, structured=policy) as agent:
+        result = await agent.call_tool("get_breakpoints", {})
+    assert (result.structured_content is not None) == sent
+
+
+async def test_output_schemas_are_published_on_request_and_hold(tmp_path: Path) -> None:
+    async with opened(tmp_path) as bench:
+        async with connected(bench, "raw") as agent:
+            assert not any(tool.output_schema for tool in (await agent.list_tools()).tools)
+        async with connected(bench, "raw", schemas="full") as agent:
+            tools = {tool.name: tool for tool in (await agent.list_tools()).tools}
+            result = await agent.call_tool("get_breakpoints", {})
+    assert tools["set_breakpoint"].input_schema["additionalProperties"] is False
+    jsonschema.validate(result.structured_content, tools["get_breakpoints"].output_schema or {})
+
+
+def test_a_client_chooses_by_flags(running: Cli) -> None:
+    with raw_client(running, "--structured", "never", "--tools", "default,editor") as client:
+        client.initialize()
+        names = [tool["name"] for tool in client.ask("tools/list")["result"]["tools"]]
+        assert names == [it for it in EVERYTHING if it in LISTED or it.startswith(("ide_", "dragoman_", "search_j"))]
+        assert "structuredContent" not in client.call("dragoman_status")
+    with raw_client(running, "--structured", "sometimes") as client:
+        refused = client.ask("initialize", introduction("2025-11-25"))["error"]
+        assert refused["data"]["code"] == "unknown_option"
+        assert "auto, always, never" in refused["message"]
+
+
+def test_unknown_choices_are_refused_with_the_known_ones() -> None:
+    with pytest.raises(DragomanError, match="brief, full") as refused:
+        ClientOptions().chosen(schemas="long\x1b")
+    assert refused.value.code == "unknown_option"
+    assert "\x1b" not in str(refused.value)
+
+
+def test_what_is_not_chosen_stays() -> None:
+    mine = ClientOptions(("all",), "never", "full")
+    assert mine.chosen() == mine
+    assert mine.chosen(["debug"], "auto", "brief") == ClientOptions(("debug",), "auto", "brief")
