@@ -21,10 +21,10 @@ _LONGEST = 160
 _HEAD = """\
 # What every debugger does
 
-Each row is one behaviour, proven through the tools that an agent calls; each column is a language with its real debug
-adapter. `yes`: proven. A number: the adapter cannot, and the note below says what it answered or did when it was asked.
-`make test` runs the table, and fails where a cell is empty or an adapter can what is noted here as impossible.
-Written by `python -m tests.conformance.report`.
+Each row is one behaviour, tested through the tools that an agent calls. Each column is a language with its real debug
+adapter. `yes` means that the test passes. A number means that the adapter cannot do it; the note below quotes what it
+returned or did. `make test` runs the table, and fails if a cell is empty, or if an adapter can do what is noted here as
+impossible. Written by `python -m tests.conformance.report`.
 """
 
 Column = dict[str, Any]
@@ -42,7 +42,7 @@ def page(columns: Sequence[Column]) -> str:
     heads = [f"{column['language']}<br>{column['adapter']}" for column in columns]
     rows = [_row(title, columns, notes) for title in BEHAVIOURS]
     table = [_line(["", *heads]), _line(["---"] * (len(columns) + 1)), *rows]
-    return "\n".join([_HEAD, *table, "", "## What the adapters cannot", "", *notes, ""])
+    return "\n".join([_HEAD, *table, "", "## What the adapters cannot do", "", *notes, ""])
 
 
 def _row(title: str, columns: Sequence[Column], notes: list[str]) -> str:

@@ -35,7 +35,7 @@ async def hit_ids(stage: Stage, _: Stop) -> None:
         assert stop.hit == [by_line[stop.line]]
 
 
-@walking("a line is stopped at once a pass")
+@walking("stops once per pass over a line")
 async def once_a_pass(stage: Stage, _: Stop) -> None:
     """A macro or a generic can give a line several places in the machine code."""
     await stage.set("prints")
@@ -51,7 +51,7 @@ async def column(stage: Stage, _: Stop) -> None:
     stop = await stage.on()
     assert stop.line == stage.line("columns")
     if (first := await stage.value("first")) != "2":
-        raise CannotError(f"asked for column {wanted}, it stopped at column {stop.data['column']}: first is {first}")
+        raise CannotError(f"requested column {wanted}, stopped at column {stop.data['column']}, where first is {first}")
 
 
 @walking("condition")
@@ -117,7 +117,7 @@ async def logpoint_with_condition(stage: Stage, _: Stop) -> None:
     assert await logged(stage, condition="n > 6") == [f"n is {n}, then {n + 1}." for n in (7, 8, 9)]
 
 
-@walking("switched off and on again")
+@walking("disable and enable again")
 async def switched(stage: Stage, _: Stop) -> None:
     id = await stage.set("computes")
     await stage.done("set_breakpoint", breakpoint_id=id, enabled=False)
@@ -127,7 +127,7 @@ async def switched(stage: Stage, _: Stop) -> None:
     assert (stop.line, stop.hit) == (stage.line("computes"), [id])
 
 
-@walking("set while the program runs")
+@walking("set while the program is running")
 async def set_while_running(stage: Stage, _: Stop) -> None:
     assert (await stage.done("continue_debugging", wait=False))["state"] == "Running"
     id = await stage.set("computes")
@@ -135,7 +135,7 @@ async def set_while_running(stage: Stage, _: Stop) -> None:
     assert (stop.line, stop.hit) == (stage.line("computes"), [id])
 
 
-@walking("a line without code: bound to another, which is told")
+@walking("a line without code: bound to another line, which is reported")
 async def moved(stage: Stage, _: Stop) -> None:
     id = await stage.set("moved")
     (told,) = (await stage.done("get_breakpoints"))["breakpoints"]
@@ -146,11 +146,11 @@ async def moved(stage: Stage, _: Stop) -> None:
     assert (told["line"], stop.hit) == (stage.line("moved"), [id])
     assert stop.line in {stage.line("home"), stage.line("bound")}
     if "actual_line" not in told:
-        raise CannotError(f"it stopped at line {stop.line}, and says of line {told['line']} only: verified")
+        raise CannotError(f"stopped at line {stop.line}, but reports only that line {told['line']} is verified")
     assert told["actual_line"] == stop.line
 
 
-@walking("not bound, with the reason")
+@walking("not bound: the reason is reported")
 async def unbound(stage: Stage, _: Stop) -> None:
     """In a file that is none of the program's."""
     stranger = stage.source.with_name(f"stranger{stage.source.suffix}")
@@ -160,5 +160,7 @@ async def unbound(stage: Stage, _: Stop) -> None:
     stop = await stage.on()
     told = {it["id"]: it["reason"] for it in stop.data.get("unbound_breakpoints") or ()}
     if made["breakpoint"]["id"] not in told:
-        raise CannotError(f"of a line in a file that is not loaded it says: verified {made['breakpoint']['verified']}")
+        raise CannotError(
+            f"for a line in a file that is not loaded, it reports verified: {made['breakpoint']['verified']}"
+        )
     assert told[made["breakpoint"]["id"]]

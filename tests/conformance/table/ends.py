@@ -29,14 +29,14 @@ async def environment(stage: Stage) -> None:
     assert f"env me cwd {stage.workspace / 'sub'}\n" in (await _once(stage))["printed"]
 
 
-@behaviour("without input, what reads does not wait")
+@behaviour("without input, a program that reads does not wait")
 async def no_input(stage: Stage) -> None:
     answer = await stage.start("once")
     printed = (await stage.done("get_output", session_id=answer["session_id"]))["output"]
     assert (answer["status"], "read \n" in printed, "env client" in printed) == ("completed", True, True)
 
 
-@behaviour("no_debug: runs to its end past all breakpoints")
+@behaviour("no_debug: runs to the end and ignores breakpoints")
 async def no_debug(stage: Stage) -> None:
     await stage.set("computes")
     answer = await stage.start("once", no_debug=True)
@@ -44,7 +44,7 @@ async def no_debug(stage: Stage) -> None:
     assert (answer["status"], answer["exit_code"], "total 90" in printed) == ("completed", 3, True)
 
 
-@behaviour("death by a signal")
+@behaviour("end by a signal")
 async def signal(stage: Stage) -> None:
     answer = await stage.start("killed")
     if answer["status"] == "stopped":
@@ -52,11 +52,11 @@ async def signal(stage: Stage) -> None:
         answer = await stage.done("continue_debugging")
     assert answer["status"] == "completed", answer
     if answer.get("signal") is None:
-        raise CannotError(f"of an end by SIGKILL it told: {answer['message']}")
+        raise CannotError(f"for an end by SIGKILL, it reports: {answer['message']}")
     assert answer["signal"] == "SIGKILL"
 
 
-@behaviour("a program that is missing is an error")
+@behaviour("a missing program is an error")
 async def missing(stage: Stage) -> None:
     wanted = stage.launch("once")["configuration"]
     answer = await stage.call("start_debugging", configuration={**wanted, "program": "missing"})

@@ -12,14 +12,16 @@ def lacking(stage: Stage, capability: str, answer: Answer) -> CannotError:
     """The adapter's own word, and what came of asking all the same."""
     assert not stage.has(capability), answer
     told = answer.get("breakpoint") or answer
-    return CannotError(f"initialize does not say {capability}; asked all the same: {told['message']}")
+    return CannotError(f"initialize does not announce {capability}; when requested anyway: {told['message']}")
 
 
 @walking("function breakpoint")
 async def function(stage: Stage, _: Stop) -> None:
     answer = await stage.done("set_breakpoint", kind="function", function_name=stage.language.twice)
     if not answer["breakpoint"]["verified"] and stage.has("supportsFunctionBreakpoints"):
-        raise CannotError(f"initialize says supportsFunctionBreakpoints, and then: {answer['breakpoint']['message']}")
+        raise CannotError(
+            f"initialize announces supportsFunctionBreakpoints, but then: {answer['breakpoint']['message']}"
+        )
     if not answer["breakpoint"]["verified"]:
         raise lacking(stage, "supportsFunctionBreakpoints", answer)
     stop = await stage.on()
@@ -34,7 +36,7 @@ async def data(stage: Stage, _: Stop) -> None:
     await stage.done("remove_breakpoint", clear_all=True)
     answer = await stage.call("set_breakpoint", kind="data", variable="total")
     if answer["status"] == "error" and stage.has("supportsDataBreakpoints"):
-        raise CannotError(f"initialize says supportsDataBreakpoints, and then: {answer['message']}")
+        raise CannotError(f"initialize announces supportsDataBreakpoints, but then: {answer['message']}")
     if answer["status"] == "error":
         raise lacking(stage, "supportsDataBreakpoints", answer)
     stop = await stage.on()
@@ -51,7 +53,7 @@ def _lines(stop: Stop) -> list[int]:
     return [frame["line_number"] for frame in stop.data["call_stack"]]
 
 
-@behaviour("uncaught exception: stops unasked, with type, message and place")
+@behaviour("uncaught exception: stops by default, with type, message and place")
 async def uncaught(stage: Stage) -> None:
     stop = await _fails(stage)
     assert stop.reason == "exception"
@@ -63,7 +65,7 @@ async def uncaught(stage: Stage) -> None:
     assert "caught" in printed
 
 
-@behaviour("exception breakpoint: stops where one is raised that is caught")
+@behaviour("exception breakpoint: stops where a caught exception is raised")
 async def raised(stage: Stage) -> None:
     answer = await stage.done("set_breakpoint", kind="exception", exception="raised")
     stop = await _fails(stage)
@@ -71,6 +73,6 @@ async def raised(stage: Stage) -> None:
     if not told["verified"]:
         raise CannotError(told["message"])
     if "caught" in (await stage.done("get_output"))["output"]:
-        raise CannotError(f"the first stop was not where it was raised: {stop.data['exception']}")
+        raise CannotError(f"the first stop was not where the exception was raised: {stop.data['exception']}")
     assert (stop.reason, stop.hit) == ("exception", [answer["breakpoint"]["id"]])
     assert stage.line("raises") in _lines(stop)

@@ -49,11 +49,11 @@ class Language:
         return folder / "walk"
 
 
-_NO_COLUMNS = {"column breakpoint": r"asked for column"}
-_NO_DATA = {"data breakpoint": r"does not say supportsDataBreakpoints"}
+_NO_COLUMNS = {"column breakpoint": r"requested column"}
+_NO_DATA = {"data breakpoint": r"does not announce supportsDataBreakpoints"}
 _NO_CHILDREN = {"a breakpoint in a child process": r"the child ran past the breakpoint"}
-_RAISED = "exception breakpoint: stops where one is raised that is caught"
-_BLIND = {"not bound, with the reason": r"a file that is not loaded it says: verified True"}
+_RAISED = "exception breakpoint: stops where a caught exception is raised"
+_BLIND = {"not bound: the reason is reported": r"a file that is not loaded, it reports verified: True"}
 
 PYTHON = Language(
     "Python",
@@ -70,7 +70,7 @@ JAVASCRIPT = Language(
     "javascript/walk.js",
     ("javascript",),
     raised=("TypeError", "too large: 4"),
-    cannot={"function breakpoint": r"does not say supportsFunctionBreakpoints", **_NO_DATA},
+    cannot={"function breakpoint": r"does not announce supportsFunctionBreakpoints", **_NO_DATA},
 )
 TYPESCRIPT = replace(JAVASCRIPT, name="TypeScript", source="walk.ts")
 GO = Language(
@@ -85,7 +85,7 @@ GO = Language(
         **_NO_COLUMNS,
         **_NO_DATA,
         **_NO_CHILDREN,
-        "a line without code: bound to another, which is told": r"could not find statement",
+        "a line without code: bound to another line, which is reported": r"could not find statement",
         _RAISED: r"Unknown exception filter\. The adapter has: -",
     },
 )
@@ -93,11 +93,11 @@ GO = Language(
 # LLDB gives the program a terminal, and follows no children.
 _LLDB = {
     **_NO_CHILDREN,
-    "output by kind: stdout and stderr": r"came as stdout: warned",
+    "output by kind: stdout and stderr": r"arrived as stdout: warned",
 }
-_CODELLDB = {**_LLDB, "death by a signal": r"of an end by SIGKILL it told: .* exit code 9"}
-_NOT_C = {_RAISED: r"the first stop was not where it was raised: .*SIGSEGV"}
-_NOT_RUST = {_RAISED: r"the first stop was not where it was raised: .*panic"}
+_CODELLDB = {**_LLDB, "end by a signal": r"for an end by SIGKILL, it reports: .* exit code 9"}
+_NOT_C = {_RAISED: r"the first stop was not where the exception was raised: .*SIGSEGV"}
+_NOT_RUST = {_RAISED: r"the first stop was not where the exception was raised: .*panic"}
 _C = ("gcc", "-g", "-O0", "-pthread", "-o", "walk")
 _CPP = ("g++", "-g", "-O0", "-pthread", "-o", "walk")
 _RUST = ("rustc", "-g", "-o", "walk")
@@ -150,9 +150,9 @@ RUBY = Language(
         **_NO_DATA,
         **_NO_CHILDREN,
         **_BLIND,
-        "function breakpoint": r"says supportsFunctionBreakpoints, and then",
-        "a line without code: bound to another, which is told": r"says of line \d+ only: verified",
-        "attached to by its process id, and let go alive": r"must listen for a debugger",
+        "function breakpoint": r"announces supportsFunctionBreakpoints, but then",
+        "a line without code: bound to another line, which is reported": r"reports only that line \d+ is verified",
+        "attach by process ID, and detach without ending the program": r"must listen for a debugger",
     },
 )
 LUA = Language(
@@ -166,14 +166,14 @@ LUA = Language(
     cannot={
         **_NO_COLUMNS,
         **_NO_CHILDREN,
-        "attached to by its process id, and let go alive": r"attached by port",
+        "attach by process ID, and detach without ending the program": r"attached by port",
     },
 )
 # The original runtime, where somebody has named their copy of it.
 LUA_BY_PANDA = replace(
     LUA,
     adapter="LuaPanda.lua",
-    cannot={**LUA.cannot, "data breakpoint": r"says supportsDataBreakpoints, and then"},
+    cannot={**LUA.cannot, "data breakpoint": r"announces supportsDataBreakpoints, but then"},
     configuration={
         **LUA.configuration,
         "packagePath": [str(Path(os.environ.get("LUAPANDA_LUA", "")).parent)],

@@ -23,7 +23,7 @@ async def evaluate_in_caller(stage: Stage, _: Stop) -> None:
     assert await stage.value("total", frame_id=stop.frame(1)) == "12"
 
 
-@walking("evaluate what is wrong: an error, and the session goes on")
+@walking("evaluate an invalid expression: an error, and the session continues")
 async def evaluate_badly(stage: Stage, _: Stop) -> None:
     await at_call(stage, 3)
     for bad in ("nope + 1", "n +* 2"):
@@ -53,7 +53,7 @@ async def scopes(stage: Stage, _: Stop) -> None:
     assert stop.local["n"] == "3"
 
 
-@walking("values inside values")
+@walking("nested values")
 async def nested(stage: Stage, _: Stop) -> None:
     await stage.set("done")
     await stage.on()
@@ -78,7 +78,7 @@ async def page(stage: Stage, _: Stop) -> None:
     assert found["total"] >= 1000
 
 
-@walking("set a variable: the program goes on with it")
+@walking("set a variable: the program continues with it")
 async def set_variable(stage: Stage, _: Stop) -> None:
     await at_call(stage, 9)
     changed = await stage.done("set_variable", name="total", value="102")
@@ -93,7 +93,7 @@ async def set_variable(stage: Stage, _: Stop) -> None:
     await eventually(printed)
 
 
-@walking("output: each piece told once, in order, with the stops")
+@walking("output: each piece reported once, in order with the stops")
 async def output(stage: Stage, _: Stop) -> None:
     await stage.set("prints")
     await stage.set("done")
@@ -122,5 +122,5 @@ async def categories(stage: Stage, _: Stop) -> None:
 
     await eventually(complete)
     if "warned" not in await of("stderr"):
-        raise CannotError(f"what went to stderr came as stdout: {(await of('stdout')).splitlines()[-1]}")
+        raise CannotError(f"text written to stderr arrived as stdout: {(await of('stdout')).splitlines()[-1]}")
     assert ("total 90" in await of("stdout"), "warned" in await of("stdout")) == (True, False)

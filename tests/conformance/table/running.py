@@ -62,7 +62,7 @@ async def pause(stage: Stage, _: Stop) -> None:
     assert stop.hit is None
 
 
-@walking("an earlier stop's frame is refused")
+@walking("a frame of an earlier stop is refused")
 async def earlier_stop(stage: Stage, stop: Stop) -> None:
     await stage.step("over")
     await stage.refused("stale_reference", "evaluate_expression", expression="total", frame_id=stop.frame(0))

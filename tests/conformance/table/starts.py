@@ -37,7 +37,7 @@ async def _goes_on(pid: int) -> None:
     try:
         await eventually(works, within_s=4)
     except TimeoutError:
-        raise CannotError(f"after `disconnect` the program did no more: {psutil.Process(pid).status()}") from None
+        raise CannotError(f"after `disconnect` the program did not continue: {psutil.Process(pid).status()}") from None
 
 
 def _worked(pid: int) -> int:
@@ -48,14 +48,14 @@ def _worked(pid: int) -> int:
     return sum(int(line.split()[1]) for line in lines if line.startswith("voluntary_ctxt_switches"))
 
 
-@behaviour("attached to by its process id, and let go alive")
+@behaviour("attach by process ID, and detach without ending the program")
 async def attach_by_pid(stage: Stage) -> None:
     with running(by_pid(stage)) as process:
         named = {"type": stage.language.type, "request": "attach", "name": "a", "processId": process.pid}
         await _attached_and_let_go(stage, named, process.pid)
 
 
-@behaviour("attached to by a port, and let go alive")
+@behaviour("attach by port, and detach without ending the program")
 async def attach_by_port(stage: Stage) -> None:
     with listening(stage) as (started, named, port):
         pid = await program_at(started, port)

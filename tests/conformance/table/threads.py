@@ -21,7 +21,7 @@ async def listed(stage: Stage, stop: Stop) -> None:
     assert len(by_id) >= 2
 
 
-@at("threads", "works", "threads: a step is in the thread that stopped")
+@at("threads", "works", "threads: a step runs in the stopped thread")
 async def step(stage: Stage, stop: Stop) -> None:
     before = int(stop.local["worked"])
     after = await stage.step("over")
@@ -29,7 +29,7 @@ async def step(stage: Stage, stop: Stop) -> None:
     assert int(await stage.value("worked")) == before + int(await stage.value("number"))
 
 
-@at("threads", "works", "threads: one that does not exist is refused")
+@at("threads", "works", "threads: an unknown thread is refused")
 async def unknown(stage: Stage, _: Stop) -> None:
     await stage.refused("unknown_thread", "step_execution", step_type="over", thread_id=_NOBODY)
     await stage.refused("unknown_thread", "evaluate_expression", expression="worked", thread_id=_NOBODY)
