@@ -18,10 +18,10 @@ from anyio.from_thread import start_blocking_portal
 from playwright.sync_api import Browser
 
 from bench.claims import Claim
+from tests.page.chat_page import say
 from tests.page.tab import Tab
-from tests.page.talking import say
 from tests.peers import BUILT
-from tests.servers.attacked import Attacked, attacked
+from tests.servers.target_daemon import Attacked, attacked
 from tests.servers.web.browser import chromium
 from tests.support.fake_gateway import Visit, fake_gateway
 

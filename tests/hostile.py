@@ -24,7 +24,7 @@ import psutil
 from tests.daemons import PATIENCE, Cli, cli_with_home, eventually
 from tests.machine import machine_lag
 from tests.peers import give_adapters
-from tests.servers.mcp.raw import RawClient, raw_client
+from tests.servers.mcp.raw_client import RawClient, raw_client
 
 PROGRAMS = Path(__file__).parent.parent / "examples" / "hostile"
 STOP = "stop here"

@@ -22,8 +22,8 @@ from pathlib import Path
 from tests.daemons import Cli, cli_with_home, eventually
 from tests.e2e.debug_kills import DebugKills
 from tests.e2e.life.drops import connects_and_drops, open_files
+from tests.e2e.life.process_watch import require_success
 from tests.e2e.life.rounds import Kills, races_of_starts
-from tests.e2e.life.watching import require_success
 from tests.e2e.terminal_kills.daemon_rounds import DaemonKills
 from tests.e2e.terminal_kills.quick_daemon import quick_daemon
 from tests.e2e.terminal_kills.shell_rounds import ShellKills
@@ -159,8 +159,10 @@ def full_test(name: str, *, counts: int = 1) -> Callable[[int, int], Steps]:
 
 
 _FORKS = "tests/conformance/test_hostile_programs.py::test_whoever_was_forked_ends_with_the_session[bomb-200]"
-_EIGHT = "tests/servers/mcp/test_debugging_over.py::test_the_whole_way_through_a_bug_by_every_way_at_once"
-_CROSSED = "tests/servers/mcp/test_daemon_goes.py::test_a_debug_session_ends_with_its_daemon_and_the_agent_learns_why"
+_EIGHT = "tests/servers/mcp/test_debugging.py::test_the_whole_way_through_a_bug_by_every_way_at_once"
+_CROSSED = (
+    "tests/servers/mcp/test_daemon_restarts.py::test_a_debug_session_ends_with_its_daemon_and_the_agent_learns_it"
+)
 _BOMB = "tests/servers/web/test_mcp_http_hostile.py::test_a_compressed_body_is_not_opened"
 
 PARTS = (

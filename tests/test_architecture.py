@@ -13,6 +13,23 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "dragoman"
+TESTS = ROOT / "tests"
+# Tests of the whole product; every other folder with tests is named after one of the package.
+CROSS_CUTTING = {
+    "conformance",
+    "data",
+    "e2e",
+    "fuzz",
+    "lua",
+    "openclaw",
+    "page",
+    "programs",
+    "support",
+    "vectors",
+    "vscode",
+}
+# Put together and tested as a whole in tests/e2e.
+TESTED_WHOLE = {"daemon"}
 MOST_MODULES = 18
 MOST_LINES = 500
 MOST_TERMS = 40
@@ -78,6 +95,21 @@ def test_the_glossary_is_short_and_sorted() -> None:
 def test_a_folder_reads_like_a_table_of_contents() -> None:
     count = Counter(path.parent for path in modules() if path.name != "__init__.py")
     assert {str(folder): number for folder, number in count.items() if number > MOST_MODULES} == {}
+
+
+def test_every_folder_of_modules_is_a_package() -> None:
+    """import-linter does not look into a folder without `__init__.py`: its modules would be bound by no contract."""
+    folders = {path.parent for path in modules()}
+    assert sorted(str(folder) for folder in folders if folder / "__init__.py" not in modules()) == []
+
+
+def test_the_tests_are_laid_out_like_the_package() -> None:
+    packages = {path.parent for path in modules()}
+    folders = {path.parent.relative_to(TESTS) for path in TESTS.rglob("test_*.py")} - {Path()}
+    mirrored = {folder for folder in folders if folder.parts[0] not in CROSS_CUTTING}
+    assert sorted(map(str, mirrored - packages)) == []
+    tested = {folder.parts[0] for folder in mirrored} | TESTED_WHOLE
+    assert sorted({package.parts[0] for package in packages if package.parts} - tested) == []
 
 
 def test_no_module_is_too_long_to_read() -> None:

@@ -10,7 +10,7 @@ import pytest
 from dragoman.canvas.catalogue import COMPONENT_NAMES, schema_of
 from dragoman.canvas.components import OWN_COMPONENTS
 from dragoman.protocols.a2ui.catalogue import BASIC
-from tests.canvas.studio import studio
+from tests.canvas.canvas_fixture import studio
 from tests.canvas.test_service import WORK, surface
 
 pytestmark = pytest.mark.anyio

@@ -13,7 +13,7 @@ from dragoman.canvas.service import SURFACE_KEPT_S, SURFACES_AT_MOST, CanvasServ
 from dragoman.core.errors import DragomanError, disk_full
 from dragoman.journal import EverythingScope, Journal, SessionScope
 from dragoman.protocols.a2ui import A2uiError
-from tests.canvas.studio import studio
+from tests.canvas.canvas_fixture import studio
 from tests.daemons import PATIENCE
 from tests.support.clocks import VirtualClock
 

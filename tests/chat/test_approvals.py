@@ -11,7 +11,7 @@ import pytest
 
 from dragoman.chat.approvals import ANSWERED_WITHIN_S, APPROVED_AT_MOST, Approvals, PendingApproval
 from dragoman.core.errors import DragomanError
-from tests.chat.line import until
+from tests.chat.gateway_client.scripted_connection import until
 
 pytestmark = pytest.mark.anyio
 

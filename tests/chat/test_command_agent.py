@@ -20,7 +20,7 @@ from dragoman.protocols.gateway.chat_events import ChatEvent, ChatTextDelta, Too
 from dragoman.tools.status_and_journal import SearchJournalParameters, StatusParameters
 from dragoman.tools.terminal import command_output, inspection, run
 from dragoman.tools.tool import Parameters
-from tests.tools.bench import opened
+from tests.tools.tool_fixture import opened
 
 pytestmark = pytest.mark.anyio
 

@@ -24,7 +24,7 @@ from dragoman.core.settings.schema import Settings
 from dragoman.journal import Journal
 from dragoman.models.selection import select_model
 from dragoman.protocols.gateway.chat_events import ChatEvent, ChatTextDelta, Done, ToolResult, ToolStart, ToolUpdate
-from tests.chat.line import until
+from tests.chat.gateway_client.scripted_connection import until
 from tests.support.fake_model import Calls, Cuts, Ends, FakeModel, Refuses, Says, Step, Waits
 
 pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("provider")]

@@ -19,7 +19,7 @@ from dragoman.daemon.chat_wiring import ChatTrust
 from dragoman.journal import Journal
 from dragoman.terminal.agent_terminals.pool import NeedsTrustError
 from dragoman.workspace.trust import STORE, TrustedFolders
-from tests.chat.line import until
+from tests.chat.gateway_client.scripted_connection import until
 
 pytestmark = pytest.mark.anyio
 

@@ -9,7 +9,7 @@ from anyio.from_thread import BlockingPortal, start_blocking_portal
 
 from tests.daemons import Cli, call, eventually
 from tests.document_gateway import DocumentGateway, Manner, Run, document_gateway
-from tests.servers.attacked import Attacked, attacked
+from tests.servers.target_daemon import Attacked, attacked
 
 
 async def script(run: Run) -> None:

@@ -22,7 +22,7 @@ from dragoman.debug.model import LaunchRequest, Stop
 from dragoman.workspace.breakpoints import Breakpoint
 from tests.conformance.scenario import PROGRAMS, Language, Stage
 from tests.conformance.test_python import client_of, end_of, eventually, service_in, stop_of, values
-from tests.conformance.test_python_links import free_port
+from tests.conformance.test_python_processes import free_port
 from tests.daemons import PATIENCE
 from tests.peers import give_adapters
 

@@ -10,7 +10,7 @@ import anyio
 import pytest
 
 from tests.daemons import PATIENCE
-from tests.debug.evidence.room import agent_in
+from tests.debug.evidence.evidence_tools import agent_in
 
 pytestmark = [pytest.mark.anyio, pytest.mark.timeout(int(60 * PATIENCE))]
 

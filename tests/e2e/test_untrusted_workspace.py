@@ -19,7 +19,7 @@ import pytest
 from mcp import ClientSession
 
 from tests.daemons import Cli, call, cli_with_home, code_of, daemons_of, eventually
-from tests.servers.mcp.over_http import session_of
+from tests.servers.mcp.http_clients import session_of
 
 pytestmark = [pytest.mark.anyio, pytest.mark.timeout(180)]
 

@@ -18,7 +18,7 @@ from dragoman.core.paths import Paths
 from dragoman.core.settings.schema import Settings
 from dragoman.daemon.upstream_gateway import UpstreamGateway, open_upstream_gateway
 from dragoman.protocols.gateway.chat_events import ChatEvent, ChatTextDelta, Done
-from tests.canvas.studio import studio
+from tests.canvas.canvas_fixture import studio
 from tests.daemons import PATIENCE
 from tests.openclaw.lab import TOKEN, Lab
 

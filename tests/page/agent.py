@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from tests.servers.attacked import Attacked
-from tests.servers.mcp.over_http import Wire
+from tests.servers.mcp.http_clients import Wire
+from tests.servers.target_daemon import Attacked
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, expect
 
 from tests.daemons import PATIENCE
 from tests.page.tab import SIZE, Tab
-from tests.servers.attacked import Attacked, attacked
+from tests.servers.target_daemon import Attacked, attacked
 from tests.servers.web.browser import chromium
 
 expect.set_options(timeout=10_000 * PATIENCE)

@@ -11,7 +11,7 @@ from playwright.sync_api import BrowserContext, Locator, Page, ViewportSize, exp
 from tests.daemons import PATIENCE, call
 from tests.page.held import INTERPOSE
 from tests.proving import calls, log_in
-from tests.servers.attacked import Attacked
+from tests.servers.target_daemon import Attacked
 
 SIZE: ViewportSize = {"width": 1200, "height": 760}
 REPORT_VIOLATIONS = """

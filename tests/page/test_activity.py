@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, expect
 
 from tests.page.agent import Agent
 from tests.page.tab import Tab
-from tests.servers.attacked import Attacked
+from tests.servers.target_daemon import Attacked
 
 SOURCES = Path(__file__).parents[2] / "src" / "dragoman"
 RECORDERS = {

@@ -14,7 +14,7 @@ from tests.page.drawing import every_component
 from tests.page.held import Held
 from tests.page.hostile import ALL, PAYLOADS, assert_inert
 from tests.page.tab import Tab
-from tests.servers.attacked import Attacked
+from tests.servers.target_daemon import Attacked
 
 pytestmark = pytest.mark.needs("chromium", "page")
 

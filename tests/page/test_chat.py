@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
+from tests.page.chat_page import fresh, say, with_model
 from tests.page.held import answered_with
 from tests.page.tab import Tab
-from tests.page.talking import fresh, say, with_model
-from tests.servers.attacked import Attacked
+from tests.servers.target_daemon import Attacked
 from tests.support.fake_model import Calls, Ends, Fails, Says, Step, Waits
 
 pytestmark = pytest.mark.needs("chromium", "page")

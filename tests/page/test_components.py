@@ -19,7 +19,7 @@ from tests.page.basic_rows import BASIC_ROWS
 from tests.page.own_rows import OWN_ROWS
 from tests.page.rows import Row
 from tests.page.tab import Tab
-from tests.servers.attacked import Attacked
+from tests.servers.target_daemon import Attacked
 
 pytestmark = pytest.mark.needs("chromium", "page")
 

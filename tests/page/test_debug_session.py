@@ -11,10 +11,10 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.daemons import eventually
-from tests.page.desk import current, gutter, standing, variable
+from tests.page.debugging_page import current, gutter, standing, variable
+from tests.page.page_fixture import Workplace, workplace
 from tests.page.tab import Tab
-from tests.page.workplace import Workplace, workplace
-from tests.servers.attacked import Attacked
+from tests.servers.target_daemon import Attacked
 
 pytestmark = pytest.mark.needs("bash", "chromium", "page")
 

@@ -13,7 +13,7 @@ from playwright.sync_api import Locator, expect
 
 from tests.daemons import PATIENCE, call, eventually
 from tests.page.agent import Agent
-from tests.page.desk import (
+from tests.page.debugging_page import (
     WATCH_FRAMES,
     break_at,
     current,
@@ -26,9 +26,9 @@ from tests.page.desk import (
     variable,
 )
 from tests.page.hostile import IMAGE, assert_inert
+from tests.page.page_fixture import ADDING, Workplace, furnish, workplace
 from tests.page.tab import Tab
-from tests.page.workplace import ADDING, Workplace, furnish, workplace
-from tests.servers.attacked import Attacked
+from tests.servers.target_daemon import Attacked
 
 pytestmark = pytest.mark.needs("chromium", "page")
 

@@ -14,9 +14,9 @@ from playwright.sync_api import Browser, Locator, expect
 
 from tests.daemons import call, eventually
 from tests.document_gateway import DocumentGateway, Manner, Run, document_gateway
+from tests.page.chat_page import fresh, say
 from tests.page.tab import Tab
-from tests.page.talking import fresh, say
-from tests.servers.attacked import Attacked, attacked
+from tests.servers.target_daemon import Attacked, attacked
 
 pytestmark = pytest.mark.needs("chromium", "page")
 

@@ -17,11 +17,11 @@ from dragoman.io.net.http_server import WEBSOCKET_MESSAGE_CAP
 from dragoman.servers.web.feed import BEHIND_AT_MOST
 from dragoman.servers.web.guard import BODY_CAP
 from tests.daemons import PATIENCE, eventually
+from tests.page.page_fixture import Workplace, workplace
 from tests.page.tab import Tab
-from tests.page.workplace import Workplace, workplace
 from tests.proving import log_in
 from tests.raw_http import Answer, WebSocket, frame
-from tests.servers.attacked import MB, Attacked, many_descriptors
+from tests.servers.target_daemon import MB, Attacked, many_descriptors
 
 pytestmark = pytest.mark.needs("bash", "chromium", "page")
 

@@ -10,10 +10,10 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.daemons import PATIENCE, call, cli_with_home
+from tests.page.page_fixture import Workplace
 from tests.page.tab import Tab
-from tests.page.workplace import Workplace
 from tests.raw_http import Ask, ask
-from tests.servers.attacked import Attacked
+from tests.servers.target_daemon import Attacked
 
 pytestmark = pytest.mark.needs("chromium", "page")
 

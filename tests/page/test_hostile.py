@@ -13,11 +13,11 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.daemons import call
+from tests.page.chat_page import fresh, say, speak_as, with_model
 from tests.page.hostile import ALL, PAYLOADS, SEQUENCES, assert_inert
+from tests.page.page_fixture import Workplace
 from tests.page.tab import Tab
-from tests.page.talking import fresh, say, speak_as, with_model
-from tests.page.workplace import Workplace
-from tests.servers.attacked import Attacked
+from tests.servers.target_daemon import Attacked
 from tests.support.fake_model import Calls, Ends, Refuses, Says, Step
 
 pytestmark = pytest.mark.needs("bash", "chromium", "page")

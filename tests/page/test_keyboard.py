@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from tests.page.page_fixture import Workplace, workplace
 from tests.page.tab import Tab
-from tests.page.workplace import Workplace, workplace
-from tests.servers.attacked import Attacked
+from tests.servers.target_daemon import Attacked
 
 pytestmark = pytest.mark.needs("bash", "chromium", "page")
 

@@ -12,10 +12,10 @@ import pytest
 from playwright.sync_api import Page, WebSocketRoute, expect
 
 from tests.daemons import call, eventually
+from tests.page.chat_page import fresh, say, speak_as
 from tests.page.held import asked_count
 from tests.page.tab import Tab
-from tests.page.talking import fresh, say, speak_as
-from tests.servers.attacked import Attacked
+from tests.servers.target_daemon import Attacked
 
 pytestmark = pytest.mark.needs("chromium", "page")
 

@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, expect
 
 from tests.page.agent import Agent
 from tests.page.tab import Tab
-from tests.servers.attacked import attacked
+from tests.servers.target_daemon import attacked
 
 pytestmark = pytest.mark.needs("chromium", "page", "npm")
 

@@ -12,11 +12,11 @@ from playwright.sync_api import Browser, Locator, expect
 
 from tests.daemons import PATIENCE, call
 from tests.page.agent import Agent
-from tests.page.desk import break_at, standing, start, variable
+from tests.page.chat_page import fresh, say
+from tests.page.debugging_page import break_at, standing, start, variable
+from tests.page.page_fixture import Workplace, furnish, workplace
 from tests.page.tab import SIZE, Tab
-from tests.page.talking import fresh, say
-from tests.page.workplace import Workplace, furnish, workplace
-from tests.servers.attacked import Attacked
+from tests.servers.target_daemon import Attacked
 
 pytestmark = pytest.mark.needs("bash", "chromium", "page")
 

@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, Locator, expect
 from dragoman.cli.commands import build_app
 from tests.daemons import call
 from tests.page.tab import Tab
-from tests.servers.attacked import Attacked
+from tests.servers.target_daemon import Attacked
 
 pytestmark = pytest.mark.needs("chromium", "page")
 

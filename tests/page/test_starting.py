@@ -9,10 +9,10 @@ import pytest
 from playwright.sync_api import Locator, expect
 
 from tests.daemons import call
-from tests.page.desk import open_file, standing
+from tests.page.debugging_page import open_file, standing
+from tests.page.page_fixture import Workplace, workplace
 from tests.page.tab import Tab
-from tests.page.workplace import Workplace, workplace
-from tests.servers.attacked import Attacked
+from tests.servers.target_daemon import Attacked
 
 pytestmark = pytest.mark.needs("chromium", "page")
 

@@ -10,11 +10,11 @@ import pytest
 from playwright.sync_api import Browser, Locator, expect
 
 from tests.daemons import PATIENCE, call
+from tests.page.chat_page import fresh, say
 from tests.page.held import Held
+from tests.page.page_fixture import Workplace, workplace
 from tests.page.tab import NESTED, Tab
-from tests.page.talking import fresh, say
-from tests.page.workplace import Workplace, workplace
-from tests.servers.attacked import Attacked
+from tests.servers.target_daemon import Attacked
 
 pytestmark = pytest.mark.needs("bash", "chromium", "page")
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.servers.attacked import Attacked, attacked
+from tests.servers.target_daemon import Attacked, attacked
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ import pytest
 from dragoman.core.errors import DragomanError
 from dragoman.tools import registry as tools_registry
 from dragoman.tools.registry import require_bounded_size
-from tests.tools.bench import opened
+from tests.tools.tool_fixture import opened
 
 KNOWN = ("program", "env", "configuration")
 MILLION = {f"k{number}": 0 for number in range(1_000_000)}

@@ -14,7 +14,7 @@ from dragoman.journal import Journal
 from dragoman.tools import build_tool_registry
 from dragoman.tools.debug import TOOLS
 from dragoman.tools.tool_sets import DEFAULT_TOOLS
-from tests.tools.bench import opened
+from tests.tools.tool_fixture import opened
 
 pytestmark = pytest.mark.anyio
 

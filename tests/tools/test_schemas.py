@@ -21,7 +21,7 @@ from dragoman.tools.json_schema import Maybe, OrEmpty, TerseJsonSchema
 from dragoman.tools.status_and_journal import TOOLS as GENERAL_TOOLS
 from dragoman.tools.terminal import TOOLS as TERMINAL_TOOLS
 from dragoman.tools.tool import ErrorFormat, Parameters, Tool
-from tests.servers.mcp.everything import EVERYTHING
+from tests.servers.mcp.tool_names import EVERYTHING
 
 Schema = Mapping[str, Any]
 

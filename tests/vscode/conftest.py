@@ -15,7 +15,7 @@ from tests.servers.web.browser import chromium
 from tests.vscode.editor import ROOT, Editor, editor
 from tests.vscode.hosting import HostRun
 from tests.vscode.line_script import line_script_extension
-from tests.vscode.others import others_extension
+from tests.vscode.other_extension import others_extension
 from tests.vscode.window import Window
 
 expect.set_options(timeout=15_000 * PATIENCE)

@@ -6,7 +6,7 @@ import json
 import zipfile
 from pathlib import Path
 
-from tests.vscode.others import MANIFEST, TYPES
+from tests.vscode.other_extension import MANIFEST, TYPES
 
 TYPE = "line-script"
 

@@ -12,7 +12,7 @@ from playwright.sync_api import expect
 from tests.daemons import PATIENCE, eventually
 from tests.vscode.agent import Later, agent, refused
 from tests.vscode.editor import Editor
-from tests.vscode.others import CHOSEN
+from tests.vscode.other_extension import CHOSEN
 from tests.vscode.window import Window
 
 pytestmark = [pytest.mark.needs("editor", "chromium"), pytest.mark.timeout(150 * PATIENCE)]

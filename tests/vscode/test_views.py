@@ -10,8 +10,8 @@ from playwright.sync_api import Frame, expect
 
 from tests.daemons import PATIENCE
 from tests.vscode.agent import Later, agent
-from tests.vscode.behind import gateway_behind
 from tests.vscode.editor import Editor
+from tests.vscode.upstream_gateway import gateway_behind
 from tests.vscode.window import Window
 
 pytestmark = [pytest.mark.needs("editor", "chromium"), pytest.mark.timeout(120 * PATIENCE)]

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from dragoman.core.redaction import Redactor
 from tests.leaks import leaks
-from tests.tools.bench import opened
+from tests.tools.tool_fixture import opened
 
 REDACTOR = Redactor()
 # Put together here, so that no scanner takes this file for a leak.

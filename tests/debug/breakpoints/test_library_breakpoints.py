@@ -13,7 +13,7 @@ import pytest
 from dragoman.debug.model import LaunchRequest
 from dragoman.workspace.breakpoints import Breakpoint
 from tests.conformance.test_python import client_of, end_of, service_in, stop_of
-from tests.conformance.test_python_links import LOOP, attaching, free_port, listening, running
+from tests.conformance.test_python_processes import LOOP, attaching, free_port, listening, running
 
 pytestmark = [pytest.mark.anyio, pytest.mark.timeout(120)]
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from dragoman.debug.session.states import SessionState
-from tests.debug.evidence.room import at_line, exits, passes, says, steered, stops_at
-from tests.tools.bench import Bench
+from tests.debug.evidence.evidence_tools import at_line, exits, passes, says, steered, stops_at
+from tests.tools.tool_fixture import Bench
 
 pytestmark = pytest.mark.anyio
 

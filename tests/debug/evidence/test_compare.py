@@ -17,7 +17,7 @@ from dragoman.debug.evidence.trace import RecordedTrace, first_difference
 from dragoman.debug.evidence.tracepoints import Cell, TraceLimits, Tracepoint, TraceTable
 from dragoman.debug.evidence.worktree import workspace_at
 from dragoman.debug.model import Binding, ProgramEnd
-from tests.debug.evidence.room import agent_in
+from tests.debug.evidence.evidence_tools import agent_in
 
 pytestmark = [pytest.mark.anyio, pytest.mark.timeout(120)]
 

@@ -8,7 +8,7 @@ import pytest
 
 from dragoman.debug.evidence import python_evaluation
 from dragoman.debug.evidence.expressions import line_parts
-from tests.debug.evidence.room import agent_in
+from tests.debug.evidence.evidence_tools import agent_in
 
 pytestmark = [pytest.mark.anyio, pytest.mark.timeout(120)]
 

@@ -10,9 +10,9 @@ import pytest
 
 from dragoman.debug.evidence.printed_crash import read_printed_chain, read_printed_crash
 from dragoman.debug.model import RaisedException
-from tests.debug.evidence.room import agent_in
+from tests.debug.evidence.evidence_tools import agent_in
 from tests.peers import give_adapters
-from tests.tools.bench import Answer
+from tests.tools.tool_fixture import Answer
 
 pytestmark = [pytest.mark.anyio, pytest.mark.timeout(120)]
 

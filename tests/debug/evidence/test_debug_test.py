@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.debug.evidence.room import agent_in
+from tests.debug.evidence.evidence_tools import agent_in
 from tests.peers import give_adapters
 
 pytestmark = [pytest.mark.anyio, pytest.mark.timeout(120)]

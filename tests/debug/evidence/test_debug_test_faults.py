@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.debug.evidence.room import agent_in
+from tests.debug.evidence.evidence_tools import agent_in
 from tests.peers import give_adapters
-from tests.tools.bench import Answer
+from tests.tools.tool_fixture import Answer
 
 pytestmark = [pytest.mark.anyio, pytest.mark.timeout(120)]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from dragoman.terminal.model import RecordedCommand
-from tests.debug.evidence.room import Agent, agent_in
+from tests.debug.evidence.evidence_tools import Agent, agent_in
 
 pytestmark = [pytest.mark.anyio, pytest.mark.timeout(120)]
 

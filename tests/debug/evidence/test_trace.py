@@ -10,8 +10,8 @@ import pytest
 
 from dragoman.debug.session.states import SessionState
 from dragoman.workspace.caller import Caller
-from tests.debug.evidence.room import at_line, exits, passes, says, steered
-from tests.tools.bench import Bench, until
+from tests.debug.evidence.evidence_tools import at_line, exits, passes, says, steered
+from tests.tools.tool_fixture import Bench, until
 
 pytestmark = pytest.mark.anyio
 

@@ -17,8 +17,8 @@ from dragoman.debug.evidence.trace import run_trace
 from dragoman.debug.evidence.tracepoints import TraceLimits, Tracepoint
 from dragoman.debug.model import LaunchRequest
 from tests.daemons import PATIENCE
-from tests.debug.evidence.room import Agent, agent_in
-from tests.tools.bench import Answer
+from tests.debug.evidence.evidence_tools import Agent, agent_in
+from tests.tools.tool_fixture import Answer
 
 pytestmark = [pytest.mark.anyio, pytest.mark.timeout(120)]
 

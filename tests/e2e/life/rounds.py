@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from dragoman.core.errors import DragomanError
 from dragoman.io.files.lock import is_held
 from tests.daemons import PATIENCE, Cli, call, daemons_of, eventually
-from tests.e2e.life.watching import journal_rows, one_daemon, pid_in, require_sentences, require_success
+from tests.e2e.life.process_watch import journal_rows, one_daemon, pid_in, require_sentences, require_success
 from tests.machine import ready_s
 
 STARTS_AFTER_KILL_WITHIN_S = 2.0

@@ -13,7 +13,7 @@ import pytest
 
 from dragoman.io.net.tcp_listener import bind_tcp, listen_tcp, listen_tcp_or_any
 from tests.daemons import Cli, code_of, daemons_of, eventually
-from tests.e2e.life.watching import error_in, one_daemon, pid_in, require_success
+from tests.e2e.life.process_watch import error_in, one_daemon, pid_in, require_success
 
 
 @pytest.mark.requirement(

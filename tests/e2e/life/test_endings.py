@@ -11,7 +11,7 @@ from anyio.to_thread import run_sync
 from dragoman.core.clock import SystemClock
 from tests.daemons import PATIENCE, Cli, call, daemon_here, eventually
 from tests.e2e.life.drops import connects_and_drops, open_files
-from tests.e2e.life.watching import require_success
+from tests.e2e.life.process_watch import require_success
 from tests.proving import from_link, log_in
 
 ENDS_WITHIN_S = 5.0

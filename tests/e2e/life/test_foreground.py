@@ -15,7 +15,7 @@ import pytest
 
 from dragoman.io.files.lock import is_held
 from tests.daemons import Cli, daemons_of, eventually
-from tests.e2e.life.watching import one_daemon, pid_in, require_success
+from tests.e2e.life.process_watch import one_daemon, pid_in, require_success
 
 
 class Foreground:

@@ -20,8 +20,8 @@ from dragoman.core.errors import DragomanError
 from dragoman.daemon.instance import Instance
 from dragoman.protocols.control import DaemonState
 from tests.daemons import Cli, cli_with_home, daemon_here, eventually
+from tests.e2e.life.process_watch import error_in, journal_rows, one_daemon, require_sentences, require_success
 from tests.e2e.life.test_foreground import in_foreground
-from tests.e2e.life.watching import error_in, journal_rows, one_daemon, require_sentences, require_success
 from tests.peers import on_ci
 from tests.support.faulty_system import FaultySystem
 

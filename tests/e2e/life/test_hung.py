@@ -22,9 +22,9 @@ from dragoman.io.files.lock import is_held
 from dragoman.io.processes.process_info import is_process_running, process_start_s
 from dragoman.protocols.control import DaemonState
 from tests.daemons import PATIENCE, Cli, code_of, daemons_of, eventually
+from tests.e2e.life.process_watch import error_in, one_daemon, pid_in, require_success
 from tests.e2e.life.rounds import finished
 from tests.e2e.life.test_planted import made, state_of
-from tests.e2e.life.watching import error_in, one_daemon, pid_in, require_success
 
 SAID_WITHIN_S = 9.0
 HISTORY_WITHIN_S = 6.5

@@ -24,7 +24,7 @@ from dragoman.daemon.logs import (
 )
 from dragoman.io.files.private_files import ensure_private_folder
 from tests.daemons import Cli, daemons_of, eventually
-from tests.e2e.life.watching import require_success
+from tests.e2e.life.process_watch import require_success
 from tests.proving import StrangerError, from_link
 from tests.raw_http import Ask, ask
 

@@ -20,7 +20,7 @@ from dragoman.daemon.app import DaemonOptions, run
 from dragoman.io.processes.process_info import process_start_s
 from dragoman.protocols.control import DaemonState
 from tests.daemons import Cli, daemon_here, daemons_of
-from tests.e2e.life.watching import error_in, one_daemon, pid_in, require_success
+from tests.e2e.life.process_watch import error_in, one_daemon, pid_in, require_success
 
 Plant = Callable[[Path, Path], None]
 """Put something at the first path; the second is a victim that must stay as it is."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 
 from tests.daemons import Cli
-from tests.e2e.life.watching import pid_in, require_success
+from tests.e2e.life.process_watch import pid_in, require_success
 
 
 def free_port() -> int:

@@ -17,8 +17,8 @@ from dragoman.core.errors import DragomanError
 from dragoman.daemon.instance import Instance
 from dragoman.io.files.lock import FileLock, is_held
 from tests.daemons import Cli, daemons_of, eventually
+from tests.e2e.life.process_watch import journal_rows, one_daemon, pid_in, require_sentences, require_success
 from tests.e2e.life.rounds import Kills, finished, kill_daemons, measured_start, races_of_starts, races_with
-from tests.e2e.life.watching import journal_rows, one_daemon, pid_in, require_sentences, require_success
 
 SEED = 20260
 RACES = int(os.environ.get("TEST_RACES", "20"))

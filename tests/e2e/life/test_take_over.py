@@ -18,7 +18,7 @@ from dragoman.daemon.app import RunningDaemon
 from dragoman.io.files.lock import is_held
 from dragoman.servers.control.status import LiveSession, LiveSessions
 from tests.daemons import Cli, daemon_here, daemons_of
-from tests.e2e.life.watching import (
+from tests.e2e.life.process_watch import (
     Terminal,
     Watch,
     error_in,

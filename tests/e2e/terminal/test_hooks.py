@@ -15,9 +15,9 @@ from dragoman.protocols.omnish.messages import CommandComplete, IoData
 from dragoman.shell import launch
 from dragoman.terminal.plain_text import to_plain_text
 from tests.daemons import eventually
-from tests.e2e.terminal.held import WRAPPER, Held, held, short_folder
+from tests.e2e.terminal.fake_daemon import StandIn, stand_in
+from tests.e2e.terminal.held_terminal import WRAPPER, Held, held, short_folder
 from tests.e2e.terminal.panes import person
-from tests.e2e.terminal.stand_in import StandIn, stand_in
 
 pytestmark = pytest.mark.needs("bash", "zsh", "fish")
 

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from tests.daemons import eventually
-from tests.e2e.terminal.held import WRAPPER, Held, held, short_folder
+from tests.e2e.terminal.fake_daemon import stand_in
+from tests.e2e.terminal.held_terminal import WRAPPER, Held, held, short_folder
 from tests.e2e.terminal.panes import person
-from tests.e2e.terminal.stand_in import stand_in
 
 pytestmark = pytest.mark.needs("bash")
 

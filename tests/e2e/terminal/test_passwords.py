@@ -13,9 +13,9 @@ import pytest
 
 from dragoman.io.net.streams import free_port
 from tests.daemons import PATIENCE, eventually
-from tests.e2e.terminal.held import WRAPPER, Held, held, short_folder
+from tests.e2e.terminal.fake_daemon import StandIn, stand_in
+from tests.e2e.terminal.held_terminal import WRAPPER, Held, held, short_folder
 from tests.e2e.terminal.panes import person
-from tests.e2e.terminal.stand_in import StandIn, stand_in
 
 pytestmark = [pytest.mark.needs("bash"), pytest.mark.skipif(os.getuid() != 0, reason="only root becomes somebody else")]
 

@@ -20,9 +20,9 @@ import pytest
 from dragoman.core.settings.loader import RESERVED_VARIABLES
 from dragoman.protocols.omnish.messages import IoData, SessionStart
 from tests.daemons import eventually
-from tests.e2e.terminal.held import WRAPPER, Held, held, short_folder
+from tests.e2e.terminal.fake_daemon import StandIn, stand_in
+from tests.e2e.terminal.held_terminal import WRAPPER, Held, held, short_folder
 from tests.e2e.terminal.panes import person
-from tests.e2e.terminal.stand_in import StandIn, stand_in
 
 pytestmark = pytest.mark.needs("bash")
 

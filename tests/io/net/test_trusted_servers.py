@@ -25,7 +25,7 @@ from dragoman.io.net.trusted_servers import server_address
 from dragoman.io.net.websocket_client import WebSocketRefusedError, open_websocket
 from dragoman.models.interface import ModelRequest, Turn
 from dragoman.models.selection import select_model
-from tests.chat.line import until
+from tests.chat.gateway_client.scripted_connection import until
 
 NOBODY = 65534
 SECRET = "secret-7f3a9b"

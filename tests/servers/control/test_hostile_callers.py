@@ -14,7 +14,7 @@ from dragoman.io.drivers.control_client import ControlClient
 from dragoman.protocols.control import LINE_CAP, ControlItem
 from dragoman.servers.control.server import MAX_QUEUED_CALLS
 from tests.daemons import PATIENCE, call
-from tests.servers.attacked import MB, Attacked, settled
+from tests.servers.target_daemon import MB, Attacked, settled
 
 HELLO: dict[str, Any] = {"dragoman": 1, "role": "control", "version": "0"}
 ROOM = 2 * LINE_CAP + 24 * MB  # the keys of the longest line, which the allocator keeps for the next

@@ -15,7 +15,7 @@ import pytest
 
 from tests.daemons import call, eventually
 from tests.raw_http import Ask, ask
-from tests.servers.attacked import Attacked, attacked
+from tests.servers.target_daemon import Attacked, attacked
 
 NOBODY = 65534
 only_root = pytest.mark.skipif(os.getuid() != 0, reason="not run: only root can be another user")

@@ -16,7 +16,7 @@ import pytest
 from dragoman.cli.daemon.launcher import read_state
 from tests.daemons import Cli, cli_with_home
 from tests.servers.dap.editor import Editor, at_socket
-from tests.servers.mcp.raw import RawClient, raw_client
+from tests.servers.mcp.raw_client import RawClient, raw_client
 
 PROGRAM = """\
 import sys

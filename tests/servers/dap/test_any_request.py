@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from dragoman.protocols import dap
-from tests.servers.dap.inside import ALL_OF_IT, visiting
-from tests.tools.bench import opened
+from tests.servers.dap.dap_fixture import ALL_OF_IT, visiting
+from tests.tools.tool_fixture import opened
 
 pytestmark = pytest.mark.anyio
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import socket
 from pathlib import Path
 
-from tests.servers.attacked import Attacked
 from tests.servers.control.test_other_users import as_nobody, guarded, only_root, victim
+from tests.servers.target_daemon import Attacked
 
 __all__ = ["guarded", "victim"]
 

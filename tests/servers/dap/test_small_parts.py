@@ -23,8 +23,8 @@ from dragoman.servers.dap.errors import error_body, read_only
 from dragoman.terminal.agent_terminals.pool import NeedsTrustError
 from dragoman.workspace import breakpoints
 from dragoman.workspace.breakpoints import Breakpoint, BreakpointRegistry
-from tests.servers.dap.inside import visiting
-from tests.tools.bench import opened
+from tests.servers.dap.dap_fixture import visiting
+from tests.tools.tool_fixture import opened
 
 pytestmark = pytest.mark.anyio
 

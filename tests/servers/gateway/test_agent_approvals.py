@@ -10,7 +10,7 @@ from typing import Any
 import anyio
 import pytest
 
-from tests.servers.gateway.asked import questions_of
+from tests.servers.gateway.approval_client import questions_of
 
 pytestmark = pytest.mark.anyio
 

@@ -12,8 +12,8 @@ from dragoman.chat.runs import AgentRequest, RunOutput
 from dragoman.servers.gateway import calls as gateway_calls
 from dragoman.servers.gateway import connection as gateway_connection
 from dragoman.servers.gateway import nodes
-from tests.chat.line import until
-from tests.servers.gateway.house import Guest, House, house
+from tests.chat.gateway_client.scripted_connection import until
+from tests.servers.gateway.gateway_fixture import Guest, House, house
 from tests.servers.gateway.test_connections import forever
 from tests.servers.gateway.test_nodes import a_node, begun, invoke
 

@@ -23,8 +23,8 @@ from dragoman.daemon.gateway_canvas import DRAWER, draws_on_nodes
 from dragoman.daemon.gateway_control import GatewayMethods
 from dragoman.daemon.upstream_gateway import UpstreamGateway, open_upstream_gateway
 from dragoman.journal import Journal
-from tests.canvas.studio import studio
-from tests.chat.line import until
+from tests.canvas.canvas_fixture import studio
+from tests.chat.gateway_client.scripted_connection import until
 from tests.support.clocks import VirtualClock
 from tests.support.fake_gateway import Visit, fake_gateway
 

@@ -22,9 +22,9 @@ from dragoman.journal import SessionScope
 from dragoman.protocols.gateway import Reducer
 from dragoman.protocols.gateway.chat_events import ChatTextDelta, Done
 from dragoman.servers.gateway import connection, server
-from tests.chat.line import until
+from tests.chat.gateway_client.scripted_connection import until
 from tests.daemons import PATIENCE
-from tests.servers.gateway.house import EVERYTHING, house
+from tests.servers.gateway.gateway_fixture import EVERYTHING, house
 
 pytestmark = pytest.mark.anyio
 

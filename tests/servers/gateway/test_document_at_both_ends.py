@@ -9,7 +9,7 @@ import pytest
 from dragoman.servers.gateway.document_clients import DocumentCanvas
 from tests.document_gateway import Manner
 from tests.servers.gateway.document_client import document_client
-from tests.servers.gateway.house import house
+from tests.servers.gateway.gateway_fixture import house
 from tests.servers.gateway.test_document_gateway import FORMS, SURFACE, connected, everything
 
 pytestmark = pytest.mark.anyio

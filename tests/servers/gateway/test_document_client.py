@@ -13,7 +13,7 @@ from dragoman.chat.runs import AgentRequest, RunOutput
 from dragoman.core.errors import DragomanError
 from dragoman.core.localization import localize
 from tests.servers.gateway.document_client import RequestError, document_client, translated
-from tests.servers.gateway.house import house
+from tests.servers.gateway.gateway_fixture import house
 from tests.servers.gateway.test_connections import forever, is_end
 
 pytestmark = pytest.mark.anyio

@@ -14,7 +14,7 @@ from dragoman.chat.toolbox import PLAIN_TITLES
 from tests.daemons import Cli, cli_with_home
 from tests.servers.gateway.document_client import DocumentClient, document_client
 from tests.servers.mcp.conftest import ANY_PORT
-from tests.servers.mcp.over_http import session_of
+from tests.servers.mcp.http_clients import session_of
 
 pytestmark = pytest.mark.anyio
 

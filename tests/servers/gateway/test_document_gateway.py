@@ -23,11 +23,11 @@ from dragoman.core.settings.schema import Settings
 from dragoman.daemon.gateway_control import GatewayMethods
 from dragoman.daemon.upstream_gateway import DRAWER, UpstreamGateway, open_upstream_gateway
 from dragoman.protocols.gateway.chat_events import ChatDiff, ChatEvent, ChatTextDelta, Done, ToolResult, ToolStart
-from tests.canvas.studio import studio
-from tests.chat.line import until
+from tests.canvas.canvas_fixture import studio
+from tests.chat.gateway_client.scripted_connection import until
 from tests.document_gateway import SCOPES, DocumentGateway, Form, Manner, Run, Script, document_gateway, echo
 from tests.servers.gateway.document_client import document_client
-from tests.servers.gateway.house import House, house
+from tests.servers.gateway.gateway_fixture import House, house
 from tests.servers.gateway.test_connections import is_end
 
 pytestmark = pytest.mark.anyio

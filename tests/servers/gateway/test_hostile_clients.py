@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.servers.gateway.house import house
+from tests.servers.gateway.gateway_fixture import house
 
 pytestmark = pytest.mark.anyio
 

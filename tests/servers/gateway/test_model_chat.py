@@ -12,7 +12,7 @@ from websockets.asyncio.client import connect
 from dragoman.access.tokens import Tokens
 from dragoman.core.paths import find_paths
 from tests.daemons import daemon_here
-from tests.servers.gateway.house import Guest, window
+from tests.servers.gateway.gateway_fixture import Guest, window
 from tests.servers.gateway.test_connections import is_end
 from tests.support.fake_model import Calls, Ends, FakeModel, Says, Step
 

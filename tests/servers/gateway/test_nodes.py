@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.servers.gateway.house import Guest, House, house
+from tests.servers.gateway.gateway_fixture import Guest, House, house
 from tests.servers.gateway.test_connections import is_end
 
 pytestmark = pytest.mark.anyio

@@ -14,7 +14,7 @@ from dragoman.chat.errors import too_many_waiting
 from dragoman.chat.runs import AgentRequest, RunOutput
 from dragoman.core.localization import Language
 from dragoman.servers.gateway.calls import safe_client_name
-from tests.servers.gateway.house import Guest, House, house
+from tests.servers.gateway.gateway_fixture import Guest, House, house
 
 pytestmark = pytest.mark.anyio
 

@@ -9,7 +9,7 @@ import pytest
 
 from tests.protocols.gateway.transcripts import NAMES
 from tests.servers.gateway.differences import ALLOWED
-from tests.servers.gateway.replaying import Replay, differences
+from tests.servers.gateway.replay import Replay, differences
 
 pytestmark = pytest.mark.anyio
 

@@ -16,10 +16,10 @@ from dragoman.core.paths import find_paths
 from dragoman.core.settings.schema import Settings
 from dragoman.daemon.upstream_gateway import UpstreamGateway, open_upstream_gateway
 from dragoman.protocols.gateway import EventFrame, SequenceGap
-from tests.canvas.studio import studio
-from tests.chat.line import until
+from tests.canvas.canvas_fixture import studio
+from tests.chat.gateway_client.scripted_connection import until
 from tests.servers.gateway.document_client import document_client
-from tests.servers.gateway.house import House, Script, house
+from tests.servers.gateway.gateway_fixture import House, Script, house
 from tests.servers.gateway.test_connections import is_end
 
 pytestmark = pytest.mark.anyio

@@ -23,9 +23,9 @@ from dragoman.daemon import upstream_gateway as outward_module
 from dragoman.daemon.gateway_control import GatewayMethods
 from dragoman.daemon.upstream_gateway import DRAWER, UpstreamGateway, open_upstream_gateway
 from dragoman.tools.tool import Parameters
-from tests.canvas.studio import studio
-from tests.canvas.test_seed import component, create
-from tests.chat.line import until
+from tests.canvas.canvas_fixture import studio
+from tests.canvas.test_protocol_document import component, create
+from tests.chat.gateway_client.scripted_connection import until
 from tests.support.clocks import VirtualClock
 from tests.support.fake_gateway import Visit, fake_gateway
 

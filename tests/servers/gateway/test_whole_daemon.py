@@ -14,9 +14,9 @@ from websockets.exceptions import InvalidStatus
 
 from dragoman.chat.command_agent import fenced
 from tests.daemons import call
-from tests.servers.attacked import Attacked
-from tests.servers.gateway.house import Guest, window
+from tests.servers.gateway.gateway_fixture import Guest, window
 from tests.servers.gateway.test_connections import is_end
+from tests.servers.target_daemon import Attacked
 
 pytestmark = pytest.mark.anyio
 

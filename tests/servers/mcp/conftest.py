@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.daemons import Cli, cli_with_home
-from tests.servers.mcp.raw import RawClient, raw_client
+from tests.servers.mcp.raw_client import RawClient, raw_client
 
 ANY_PORT = {"DRAGOMAN_PORT": "0"}
 

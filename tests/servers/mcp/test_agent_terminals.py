@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.daemons import PATIENCE, Cli, eventually
-from tests.servers.mcp.raw import RawClient, raw_client
+from tests.servers.mcp.raw_client import RawClient, raw_client
 
 
 @pytest.fixture(scope="module")

@@ -19,9 +19,9 @@ from dragoman.servers.mcp.client_options import CLIENT_PROFILES, ClientOptions
 from dragoman.servers.mcp.server import build_server, instructions_for
 from dragoman.tools.tool_sets import DEFAULT_TOOLS
 from tests.daemons import Cli
-from tests.servers.mcp.everything import EVERYTHING, LISTED
-from tests.servers.mcp.raw import RawClient, introduction, raw_client
-from tests.tools.bench import Bench, opened
+from tests.servers.mcp.raw_client import RawClient, introduction, raw_client
+from tests.servers.mcp.tool_names import EVERYTHING, LISTED
+from tests.tools.tool_fixture import Bench, opened
 
 pytestmark = pytest.mark.anyio
 

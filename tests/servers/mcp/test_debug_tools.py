@@ -10,7 +10,7 @@ import pytest
 from mcp import Client
 
 from dragoman.servers.mcp.server import build_server
-from tests.tools.bench import Bench, opened
+from tests.tools.tool_fixture import Bench, opened
 
 pytestmark = pytest.mark.anyio
 

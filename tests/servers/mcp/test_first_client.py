@@ -14,8 +14,8 @@ from dragoman.tools import Effects, Tool, ToolOutcome, ToolRegistry
 from dragoman.tools.tool import Parameters, Result
 from dragoman.workspace.caller import Caller
 from tests.daemons import Cli
-from tests.servers.mcp.raw import raw_client
-from tests.servers.mcp.serving import Serving, serving, serving_http
+from tests.servers.mcp.mcp_fixture import Serving, serving, serving_http
+from tests.servers.mcp.raw_client import raw_client
 
 
 class Noting(Parameters):

@@ -13,8 +13,8 @@ import pytest
 from dragoman.core.paths import find_paths
 from dragoman.servers.mcp.messages import RESULT_CAP
 from tests.daemons import eventually
-from tests.servers.mcp.over_http import Wire, modern_request
-from tests.servers.mcp.serving import Serving, serving_http
+from tests.servers.mcp.http_clients import Wire, modern_request
+from tests.servers.mcp.mcp_fixture import Serving, serving_http
 
 
 @pytest.fixture

@@ -10,8 +10,8 @@ import pytest
 
 from dragoman.core.paths import find_paths
 from dragoman.protocols.jsonrpc import LARGE, MESSAGE_CAP, PARTS_AT_MOST, has_too_many_parts
-from tests.servers.mcp.raw import RawClient
-from tests.servers.mcp.serving import serving_http
+from tests.servers.mcp.mcp_fixture import serving_http
+from tests.servers.mcp.raw_client import RawClient
 
 MILLION = 1_000_000
 

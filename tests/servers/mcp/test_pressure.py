@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from tests.daemons import Cli, eventually
-from tests.servers.mcp.raw import RawClient, raw_client
-from tests.servers.mcp.serving import Serving, serving
+from tests.servers.mcp.mcp_fixture import Serving, serving
+from tests.servers.mcp.raw_client import RawClient, raw_client
 
 MB = 1_000_000
 

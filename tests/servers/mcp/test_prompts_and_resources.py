@@ -25,7 +25,7 @@ from dragoman.tools.debug import TOOLS
 from dragoman.tools.debug.values import ValueFormatter
 from dragoman.tools.resources import MAX_RESOURCE_EVENTS, OUTPUT_CHARACTERS, SessionResources
 from dragoman.workspace.caller import Caller
-from tests.tools.bench import Bench, opened
+from tests.tools.tool_fixture import Bench, opened
 
 pytestmark = pytest.mark.anyio
 

@@ -17,8 +17,8 @@ import pytest
 
 from dragoman.protocols.control import LINE_CAP
 from tests.daemons import PATIENCE, Cli, daemons_of, eventually
-from tests.servers.mcp.raw import RawClient, introduction, raw_client
-from tests.servers.mcp.serving import Serving, serving
+from tests.servers.mcp.mcp_fixture import Serving, serving
+from tests.servers.mcp.raw_client import RawClient, introduction, raw_client
 
 MODULES = """
 import sys

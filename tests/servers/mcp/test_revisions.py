@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from tests.daemons import Cli
-from tests.servers.mcp.everything import LISTED
-from tests.servers.mcp.raw import REVISIONS, RawClient, introduction, raw_client
+from tests.servers.mcp.raw_client import REVISIONS, RawClient, introduction, raw_client
+from tests.servers.mcp.tool_names import LISTED
 
 ENVELOPE = {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",

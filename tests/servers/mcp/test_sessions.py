@@ -19,7 +19,7 @@ from mcp.shared.exceptions import MCPError
 from dragoman import __version__
 from dragoman.tools.debug import TOOLS
 from tests.daemons import Cli, call, daemons_of, eventually
-from tests.servers.mcp.everything import LISTED
+from tests.servers.mcp.tool_names import LISTED
 
 pytestmark = pytest.mark.anyio
 

@@ -13,9 +13,9 @@ import pytest
 
 from dragoman.shell.overlay.consent import READING_S
 from tests.daemons import Cli, cli_with_home, daemons_of, eventually
-from tests.e2e.life.watching import require_success
+from tests.e2e.life.process_watch import require_success
 from tests.servers.mcp.conftest import ANY_PORT
-from tests.servers.mcp.raw import RawClient, raw_client
+from tests.servers.mcp.raw_client import RawClient, raw_client
 from tests.terminal.tmux_panes import Pane, pane
 
 SHELL_VARIABLES = {"PS1": "$ ", "HISTFILE": "/dev/null", "SHELL": "/bin/bash"}

@@ -13,7 +13,7 @@ from dragoman.core.paths import Paths, find_paths
 from dragoman.daemon.listeners import wrapper_sockets
 from dragoman.protocols.omnish import messages as m
 from tests.daemons import call, cli_with_home
-from tests.e2e.life.watching import require_success
+from tests.e2e.life.process_watch import require_success
 from tests.servers.omnish.client import Client, began
 
 

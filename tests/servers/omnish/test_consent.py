@@ -12,7 +12,7 @@ from dragoman.terminal.model import terminal_name
 from tests.daemons import PATIENCE
 from tests.io.processes.supervised_support import until
 from tests.servers.omnish.client import began
-from tests.servers.omnish.standing import Standing, standing
+from tests.servers.omnish.omnish_fixture import Standing, standing
 
 pytestmark = pytest.mark.anyio
 

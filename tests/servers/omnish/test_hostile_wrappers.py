@@ -14,9 +14,9 @@ import pytest
 
 from dragoman.protocols.omnish import messages as m
 from tests.daemons import call, eventually
-from tests.servers.attacked import MB, Attacked, attacked, many_descriptors
 from tests.servers.control.test_other_users import as_nobody, only_root
 from tests.servers.omnish.client import Client, began, shown
+from tests.servers.target_daemon import MB, Attacked, attacked, many_descriptors
 
 CROWD = 100
 

@@ -15,7 +15,7 @@ from dragoman.servers.omnish import recording, server
 from dragoman.terminal.model import CommandFailedNotice, CommandReport, PatternNotice
 from tests.io.processes.supervised_support import until
 from tests.servers.omnish.client import began, ended, on_the_wire, shown
-from tests.servers.omnish.standing import TOKEN, standing
+from tests.servers.omnish.omnish_fixture import TOKEN, standing
 
 pytestmark = pytest.mark.anyio
 V25 = schema_named("v25")

@@ -12,8 +12,8 @@ from dragoman.protocols.omnish import messages as m
 from dragoman.protocols.omnish import messages_v25 as newer
 from tests.daemons import call
 from tests.protocols.omnish.vectors import ODD, SEED_FILE, TRANSCRIPT, V25_FILE
-from tests.servers.attacked import Attacked
 from tests.servers.omnish.client import Client, on_the_wire
+from tests.servers.target_daemon import Attacked
 
 V25 = schema_named("v25")
 NOT_AUTH = [it for it in V25_FILE["valid"] if it["name"] != "auth"]  # whose token is not ours

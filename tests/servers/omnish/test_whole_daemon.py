@@ -10,7 +10,7 @@ import pytest
 
 from dragoman.protocols.omnish import messages as m
 from tests.daemons import Cli, call, cli_with_home
-from tests.e2e.life.watching import require_success
+from tests.e2e.life.process_watch import require_success
 from tests.e2e.terminal_kills.reading import read_back
 from tests.servers.omnish.client import Client, began, ended, shown
 

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from tests.daemons import eventually
-from tests.page.workplace import Workplace
+from tests.page.page_fixture import Workplace
 from tests.proving import as_editor
 from tests.raw_http import WebSocket
 

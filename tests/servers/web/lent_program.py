@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tests.daemons import eventually
-from tests.page.workplace import Workplace
+from tests.page.page_fixture import Workplace
 from tests.servers.web.fake_editor import Answers, FakeEditor, Json
 
 CAPABILITIES = {

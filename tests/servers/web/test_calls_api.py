@@ -12,7 +12,7 @@ from dragoman.core.localization import localize
 from tests.daemons import call, eventually
 from tests.proving import calls, log_in
 from tests.raw_http import Answer
-from tests.servers.attacked import Attacked
+from tests.servers.target_daemon import Attacked
 
 
 def post(victim: Attacked, path: str, body: Any, *, language: str = "en") -> Answer:

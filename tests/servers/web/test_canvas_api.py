@@ -12,10 +12,10 @@ from starlette.requests import Request
 from dragoman.io.drivers.control_client import ControlClient
 from dragoman.servers.web import canvas_api
 from dragoman.servers.web.canvas_api import CanvasApi
-from tests.canvas.studio import studio
+from tests.canvas.canvas_fixture import studio
 from tests.canvas.test_service import surface
 from tests.raw_http import Answer
-from tests.servers.attacked import Attacked
+from tests.servers.target_daemon import Attacked
 
 DRAWING = {
     "title": "A form",

@@ -12,7 +12,7 @@ import pytest
 
 from dragoman.io.net.http_server import WEBSOCKET_MESSAGE_CAP
 from tests.daemons import call, eventually
-from tests.page.workplace import Workplace, workplace
+from tests.page.page_fixture import Workplace, workplace
 from tests.raw_http import WebSocket
 from tests.servers.web.fake_editor import FakeEditor, Refusal, Silence, fake_editor, proved
 

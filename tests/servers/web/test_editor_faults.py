@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from tests.daemons import eventually
-from tests.page.workplace import Workplace, workplace
+from tests.page.page_fixture import Workplace, workplace
 from tests.raw_http import WebSocket, frame
-from tests.servers.attacked import MB
+from tests.servers.target_daemon import MB
 from tests.servers.web.fake_editor import FakeEditor, fake_editor, proved
 
 HUGE = 25 * MB

@@ -10,7 +10,7 @@ from anyio.from_thread import start_blocking_portal
 
 from tests.daemons import eventually
 from tests.document_gateway import DocumentGateway, Manner, document_gateway
-from tests.page.workplace import Workplace, workplace
+from tests.page.page_fixture import Workplace, workplace
 from tests.servers.web.fake_editor import FakeEditor, Json, fake_editor
 
 TOKEN = "known to the person alone"

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.daemons import PATIENCE, eventually
-from tests.page.workplace import Workplace, workplace
+from tests.page.page_fixture import Workplace, workplace
 from tests.servers.web.fake_editor import Answers, FakeEditor, Json, Refusal, Silence
 from tests.servers.web.lent_program import CAPABILITIES, Program
 

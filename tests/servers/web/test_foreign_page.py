@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, Page
 
 from tests.daemons import call
 from tests.proving import from_link
-from tests.servers.attacked import Attacked, attacked
+from tests.servers.target_daemon import Attacked, attacked
 from tests.servers.web.browser import chromium
 
 pytestmark = pytest.mark.needs("chromium")

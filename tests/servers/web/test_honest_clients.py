@@ -10,7 +10,7 @@ import time
 import pytest
 
 from tests.raw_http import Ask, ask, read_answer
-from tests.servers.attacked import Attacked
+from tests.servers.target_daemon import Attacked
 
 
 def test_one_connection_serves_many_requests(victim: Attacked) -> None:

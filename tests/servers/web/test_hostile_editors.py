@@ -12,9 +12,9 @@ import pytest
 
 from dragoman.editors.registry import OUTGOING_AT_MOST
 from tests.daemons import eventually
-from tests.page.workplace import Workplace, workplace
+from tests.page.page_fixture import Workplace, workplace
 from tests.raw_http import WebSocket, frame
-from tests.servers.attacked import MB
+from tests.servers.target_daemon import MB
 from tests.servers.web.fake_editor import FakeEditor, Json, Silence, fake_editor, proved
 from tests.servers.web.lent_program import Program, live, stopped
 

@@ -15,7 +15,7 @@ from dragoman.servers.web.guard import BODY_CAP
 from tests.daemons import PATIENCE
 from tests.proving import log_in
 from tests.raw_http import WEBSOCKET_HEADERS, Answer, Ask, ask, read_answer
-from tests.servers.attacked import MB, Attacked
+from tests.servers.target_daemon import MB, Attacked
 
 # The parser's copy, the joined body, and what the allocator keeps of both.
 ROOM = 2 * BODY_CAP + 6 * MB

@@ -9,7 +9,7 @@ import pytest
 
 from dragoman.io.net.http_server import FRAGMENTS_AT_MOST, WEBSOCKET_MESSAGE_CAP
 from tests.raw_http import WebSocket, frame
-from tests.servers.attacked import MB, Attacked
+from tests.servers.target_daemon import MB, Attacked
 
 ROOM = 2 * WEBSOCKET_MESSAGE_CAP + 6 * MB
 TEXT, BINARY, CONTINUED, CLOSE, PING = 1, 2, 0, 8, 9

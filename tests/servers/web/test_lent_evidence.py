@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tests.daemons import eventually
-from tests.page.workplace import Workplace, workplace
+from tests.page.page_fixture import Workplace, workplace
 from tests.servers.dap.editor import Editor
 from tests.servers.web.fake_editor import Answers, FakeEditor, Json
 

@@ -9,7 +9,7 @@ import pytest
 
 from dragoman.io.drivers.control_client import ControlClient
 from tests.daemons import eventually
-from tests.page.workplace import Workplace, workplace
+from tests.page.page_fixture import Workplace, workplace
 from tests.servers.web.fake_editor import Json, fake_editor
 from tests.servers.web.lent_program import Program, live, stopped
 

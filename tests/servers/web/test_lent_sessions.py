@@ -9,7 +9,7 @@ import pytest
 
 from dragoman.cli.daemon.launcher import ending_sessions
 from tests.daemons import call, eventually
-from tests.page.workplace import Workplace, workplace
+from tests.page.page_fixture import Workplace, workplace
 from tests.servers.web.fake_editor import Json, Silence, fake_editor
 from tests.servers.web.lent_program import Program, live, stopped
 

@@ -14,9 +14,9 @@ from mcp.client.streamable_http import streamable_http_client
 
 from dragoman import __version__
 from tests.daemons import Cli, call, cli_with_home, eventually
-from tests.servers.mcp.everything import LISTED
-from tests.servers.mcp.over_http import ERAS, HANDSHAKE, Wire, asker_of, modern_request, session_of, wire_of
-from tests.servers.mcp.raw import introduction
+from tests.servers.mcp.http_clients import ERAS, HANDSHAKE, Wire, asker_of, modern_request, session_of, wire_of
+from tests.servers.mcp.raw_client import introduction
+from tests.servers.mcp.tool_names import LISTED
 
 pytestmark = pytest.mark.anyio
 

@@ -17,9 +17,9 @@ from dragoman.servers.web.guard import BODY_CAP
 from tests.daemons import PATIENCE, call, eventually
 from tests.machine import machine_lag
 from tests.raw_http import Ask, ask
-from tests.servers.attacked import MB, Attacked, attacked
-from tests.servers.mcp.over_http import HANDSHAKE, Wire, modern_request
-from tests.servers.mcp.raw import introduction
+from tests.servers.mcp.http_clients import HANDSHAKE, Wire, modern_request
+from tests.servers.mcp.raw_client import introduction
+from tests.servers.target_daemon import MB, Attacked, attacked
 from tests.sizes import sized
 
 LIST = {"jsonrpc": "2.0", "id": 7, "method": "tools/list"}

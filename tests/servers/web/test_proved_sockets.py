@@ -17,7 +17,7 @@ from dragoman.io.net.http_server import WEBSOCKET_MESSAGE_CAP
 from tests.daemons import PATIENCE, call, eventually
 from tests.proving import Calls, Proof, StrangerError, as_editor, calls, from_link, log_in
 from tests.raw_http import WebSocket
-from tests.servers.attacked import MB, Attacked, attacked
+from tests.servers.target_daemon import MB, Attacked, attacked
 
 PATHS = ("/link/calls", "/link/feed", "/link/terminal", "/link/chat")
 NONCE = "ab" * 32

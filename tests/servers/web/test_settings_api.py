@@ -12,7 +12,7 @@ from dragoman.core.settings.schema import Settings
 from dragoman.servers.web.settings_api import CHANGED_BY_PAGES
 from tests.daemons import call, eventually
 from tests.raw_http import Answer
-from tests.servers.attacked import Attacked
+from tests.servers.target_daemon import Attacked
 
 CHINESE = "zh-CN"
 

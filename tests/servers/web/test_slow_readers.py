@@ -18,7 +18,7 @@ from dragoman.servers.web.status_api import ANSWER_BYTES
 from tests.daemons import eventually
 from tests.proving import log_in
 from tests.raw_http import WebSocket
-from tests.servers.attacked import MB, Attacked, attacked, own_lag, settled
+from tests.servers.target_daemon import MB, Attacked, attacked, own_lag, settled
 
 EVENTS = 50_000
 STEP = 1000

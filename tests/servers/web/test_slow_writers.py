@@ -16,7 +16,7 @@ from tests.daemons import call, eventually
 from tests.machine import own_s
 from tests.proving import StrangerError
 from tests.raw_http import WEBSOCKET_HEADERS, Answer, Ask, ask, read_answer
-from tests.servers.attacked import MB, Attacked, attacked, many_descriptors, settled
+from tests.servers.target_daemon import MB, Attacked, attacked, many_descriptors, settled
 
 LINE = "GET /health HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n"
 

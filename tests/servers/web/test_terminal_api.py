@@ -12,7 +12,7 @@ import pytest
 
 from dragoman.servers.web.terminal_api import FlowControlWindow
 from tests.daemons import call, eventually
-from tests.page.workplace import Workplace, workplace
+from tests.page.page_fixture import Workplace, workplace
 from tests.proving import log_in
 from tests.raw_http import Answer, WebSocket
 

@@ -19,7 +19,7 @@ from dragoman.tools.canvas import canvas_tools
 from dragoman.tools.canvas.user_input import AskUserParameters
 from dragoman.tools.registry import ToolRegistry
 from dragoman.workspace.caller import Caller
-from tests.canvas.studio import studio
+from tests.canvas.canvas_fixture import studio
 
 pytestmark = pytest.mark.anyio
 

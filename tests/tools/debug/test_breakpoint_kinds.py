@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.tools.bench import Bench, opened
+from tests.tools.tool_fixture import Bench, opened
 
 pytestmark = pytest.mark.anyio
 

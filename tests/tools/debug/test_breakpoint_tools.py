@@ -14,7 +14,7 @@ from dragoman.debug.backends.port import AdapterRefusedError
 from dragoman.debug.session.states import SessionState
 from dragoman.workspace.caller import Caller
 from tests.requirements import sentence
-from tests.tools.bench import frame, opened, stack_of, until
+from tests.tools.tool_fixture import frame, opened, stack_of, until
 
 pytestmark = pytest.mark.anyio
 

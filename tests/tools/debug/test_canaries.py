@@ -21,7 +21,7 @@ from dragoman.debug.launch import LaunchError, LaunchNote
 from dragoman.journal import Journal
 from dragoman.tools import build_tool_registry
 from dragoman.tools.debug import TOOLS
-from tests.tools.bench import Answer, Bench, frame, opened, stack_of
+from tests.tools.tool_fixture import Answer, Bench, frame, opened, stack_of
 
 pytestmark = pytest.mark.anyio
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from dragoman.debug.model import LaunchRequest
-from tests.tools.bench import Bench, opened
+from tests.tools.tool_fixture import Bench, opened
 
 pytestmark = pytest.mark.anyio
 

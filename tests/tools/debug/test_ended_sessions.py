@@ -8,7 +8,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from tests.tools.bench import opened, until
+from tests.tools.tool_fixture import opened, until
 
 pytestmark = [pytest.mark.anyio, pytest.mark.timeout(30)]
 

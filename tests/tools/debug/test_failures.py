@@ -9,7 +9,7 @@ import pytest
 
 from dragoman.tools.debug.failures import _detail
 from tests.requirements import sentence
-from tests.tools.bench import opened
+from tests.tools.tool_fixture import opened
 
 pytestmark = pytest.mark.anyio
 

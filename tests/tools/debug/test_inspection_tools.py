@@ -11,7 +11,7 @@ import pytest
 
 from dragoman.tools.debug.values import fair_share
 from tests.requirements import sentence
-from tests.tools.bench import Bench, frame, opened, stack_of
+from tests.tools.tool_fixture import Bench, frame, opened, stack_of
 
 pytestmark = pytest.mark.anyio
 

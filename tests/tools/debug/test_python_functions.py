@@ -9,7 +9,7 @@ import pytest
 from dragoman.core.errors import DragomanError
 from dragoman.tools.debug import breakpoint_validation
 from dragoman.tools.debug.breakpoint_validation import require_function
-from tests.tools.bench import opened
+from tests.tools.tool_fixture import opened
 
 pytestmark = pytest.mark.anyio
 

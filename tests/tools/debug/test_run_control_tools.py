@@ -10,7 +10,7 @@ import pytest
 from dragoman.core.errors import DragomanError
 from dragoman.core.localization import localize
 from tests.requirements import sentence
-from tests.tools.bench import MOVES, moved, opened
+from tests.tools.tool_fixture import MOVES, moved, opened
 
 pytestmark = pytest.mark.anyio
 

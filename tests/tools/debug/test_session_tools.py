@@ -16,7 +16,7 @@ from dragoman.debug.launch import LaunchNote, list_configurations
 from dragoman.debug.session.states import SessionState
 from dragoman.tools.debug import ConfigurationReader
 from dragoman.workspace.caller import Caller
-from tests.tools.bench import Bench, opened, until
+from tests.tools.tool_fixture import Bench, opened, until
 
 pytestmark = pytest.mark.anyio
 

@@ -12,7 +12,7 @@ from dragoman.core.errors import DragomanError
 from dragoman.debug.errors import adapter_gone
 from dragoman.tools.debug import start_failures
 from dragoman.tools.debug.stop_results import FRAMES
-from tests.tools.bench import Answer, Bench, frame, opened, stack_of
+from tests.tools.tool_fixture import Answer, Bench, frame, opened, stack_of
 
 pytestmark = pytest.mark.anyio
 

@@ -9,7 +9,7 @@ import anyio
 import pytest
 
 from tests.requirements import sentence
-from tests.tools.bench import Bench, frame, opened, stack_of
+from tests.tools.tool_fixture import Bench, frame, opened, stack_of
 
 pytestmark = pytest.mark.anyio
 

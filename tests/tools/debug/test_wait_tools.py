@@ -11,7 +11,7 @@ from dragoman.core.localization import LocalizedText
 from dragoman.debug.session.states import SessionState
 from dragoman.workspace.caller import Caller
 from tests.requirements import sentence
-from tests.tools.bench import MOVES, moved, opened, until
+from tests.tools.tool_fixture import MOVES, moved, opened, until
 
 pytestmark = pytest.mark.anyio
 

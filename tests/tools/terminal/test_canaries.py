@@ -12,7 +12,7 @@ import pytest
 from dragoman.core.redaction import Redactor
 from dragoman.terminal.model import AGENT, UNVERIFIED
 from dragoman.tools.terminal import TOOLS
-from tests.tools.terminal.bench import Answer, Bench, opened
+from tests.tools.terminal.terminal_tool_fixture import Answer, Bench, opened
 
 pytestmark = pytest.mark.anyio
 

@@ -13,7 +13,7 @@ from dragoman.core.errors import DragomanError
 from dragoman.terminal.answers.question import midnight_ns
 from dragoman.terminal.model import AGENT, UNVERIFIED, CommandReport
 from dragoman.terminal.screen import SIZE
-from tests.tools.terminal.bench import opened
+from tests.tools.terminal.terminal_tool_fixture import opened
 
 pytestmark = pytest.mark.anyio
 

@@ -13,7 +13,7 @@ import pytest
 from dragoman.core.errors import DragomanError
 from dragoman.core.localization import LocalizedText
 from dragoman.tools import waits
-from tests.tools.terminal.bench import Answer, Bench, opened
+from tests.tools.terminal.terminal_tool_fixture import Answer, Bench, opened
 
 pytestmark = pytest.mark.anyio
 

@@ -11,7 +11,7 @@ import pytest
 
 from dragoman.core.errors import DragomanError
 from dragoman.terminal.model import AGENT
-from tests.tools.terminal.bench import Bench, opened
+from tests.tools.terminal.terminal_tool_fixture import Bench, opened
 
 pytestmark = pytest.mark.anyio
 

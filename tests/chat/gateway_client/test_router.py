@@ -21,7 +21,7 @@ from dragoman.core.errors import DragomanError
 from dragoman.core.localization import localize
 from dragoman.protocols.gateway import EventFrame, SequenceGap, decode_frame
 from dragoman.protocols.gateway.chat_events import A2ui, ChatDiff, ChatGap, ChatTextDelta, Done, ToolResult, ToolStart
-from tests.chat.line import until
+from tests.chat.gateway_client.scripted_connection import until
 from tests.protocols.gateway.transcripts import event_frames
 
 pytestmark = pytest.mark.anyio

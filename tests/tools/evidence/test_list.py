@@ -9,7 +9,7 @@ import jsonschema
 import pytest
 
 from dragoman.tools.json_schema import TerseJsonSchema
-from tests.debug.evidence.room import exits, passes, says, steered
+from tests.debug.evidence.evidence_tools import exits, passes, says, steered
 
 pytestmark = pytest.mark.anyio
 

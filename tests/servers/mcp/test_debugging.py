@@ -17,7 +17,7 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 
 from tests.daemons import PATIENCE, Cli, call, cli_with_home
 from tests.servers.mcp.conftest import ANY_PORT
-from tests.servers.mcp.over_http import MODERN, asker_of, session_of
+from tests.servers.mcp.http_clients import MODERN, asker_of, session_of
 from tests.sizes import sized
 
 pytestmark = [pytest.mark.anyio, pytest.mark.timeout(180)]

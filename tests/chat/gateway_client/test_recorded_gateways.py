@@ -13,7 +13,7 @@ from msgspec import UNSET
 
 from dragoman.chat.errors import GatewayRequestError
 from dragoman.protocols.gateway import EventFrame
-from tests.chat.line import Line, line
+from tests.chat.gateway_client.scripted_connection import Line, line
 from tests.protocols.gateway.transcripts import NAMES, Socket, sockets
 from tests.support.fake_gateway import Visit
 

@@ -15,7 +15,7 @@ from playwright.sync_api import Locator, expect
 from websockets.sync.client import ClientConnection, connect
 
 from tests.page.tab import Tab
-from tests.servers.attacked import Attacked, attacked
+from tests.servers.target_daemon import Attacked, attacked
 from tests.support.fake_model import FakeModel, Step
 
 

@@ -18,8 +18,8 @@ from dragoman.chat.gateway_client.remote_run import RemoteRun
 from dragoman.core.errors import DragomanError
 from dragoman.protocols.gateway import SequenceGap
 from dragoman.protocols.gateway.chat_events import A2ui, ChatDiff, ChatEvent, ChatTextDelta, Done
-from tests.chat.line import until
-from tests.chat.test_router import frame
+from tests.chat.gateway_client.scripted_connection import until
+from tests.chat.gateway_client.test_router import frame
 
 pytestmark = pytest.mark.anyio
 

@@ -18,7 +18,7 @@ from dragoman.core.paths import find_paths
 from dragoman.io.drivers.control_client import ControlClient
 from tests.daemons import call
 from tests.page.hostile import ALL, IMAGE, SEQUENCES
-from tests.servers.attacked import Attacked
+from tests.servers.target_daemon import Attacked
 
 ROOT = Path(__file__).parents[2]
 
@@ -117,7 +117,7 @@ def workplace(room: Path) -> Iterator[Workplace]:
     folder, home = room / "work", room / "home"
     furnish(folder, PROGRAMS)
     environment = {**os.environ, "DRAGOMAN_HOME": str(home), "DRAGOMAN_LANG": "en", "PYTHONPATH": str(ROOT)}
-    command = [sys.executable, "-m", "tests.servers.attacked"]
+    command = [sys.executable, "-m", "tests.servers.target_daemon"]
     with subprocess.Popen(command, env=environment, cwd=folder, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         try:

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from dragoman.terminal.screen import emulate
-from tests.e2e.terminal.held import WRAPPER, held, short_folder
+from tests.e2e.terminal.fake_daemon import stand_in
+from tests.e2e.terminal.held_terminal import WRAPPER, held, short_folder
 from tests.e2e.terminal.panes import person
-from tests.e2e.terminal.stand_in import stand_in
 
 pytestmark = pytest.mark.needs("bash", "zsh", "fish")
 

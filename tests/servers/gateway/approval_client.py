@@ -12,7 +12,7 @@ import pytest
 
 from dragoman.core.paths import find_paths
 from tests.daemons import call, daemon_here
-from tests.servers.gateway.house import window
+from tests.servers.gateway.gateway_fixture import window
 from tests.servers.gateway.test_connections import is_end
 from tests.support.fake_model import Calls, Ends, FakeModel, Says, Step
 

@@ -17,7 +17,7 @@ from mcp.client.client import Client
 from mcp.client.streamable_http import streamable_http_client
 
 from tests.daemons import PATIENCE, Cli
-from tests.servers.mcp.raw import introduction
+from tests.servers.mcp.raw_client import introduction
 
 MODERN = "2026-07-28"
 HANDSHAKE = "2025-11-25"

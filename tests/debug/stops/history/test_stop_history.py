@@ -30,7 +30,7 @@ from dragoman.debug.stops.history.store import (
 from dragoman.journal import BeforeScope, EverythingScope, Journal, SessionScope
 from dragoman.tools.evidence.stop_history import StopHistoryParameters, StopHistoryResult, StopHistoryTool
 from dragoman.workspace.caller import Caller
-from tests.debug.evidence.room import Agent, agent_in
+from tests.debug.evidence.evidence_tools import Agent, agent_in
 
 pytestmark = [pytest.mark.anyio, pytest.mark.timeout(120)]
 

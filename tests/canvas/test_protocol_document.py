@@ -10,7 +10,7 @@ import pytest
 from dragoman.canvas.catalogue import action_names
 from dragoman.canvas.service import CanvasService
 from dragoman.protocols.a2ui import RenderNode, resolve
-from tests.canvas.studio import studio
+from tests.canvas.canvas_fixture import studio
 
 pytestmark = pytest.mark.anyio
 

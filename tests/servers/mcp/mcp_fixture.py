@@ -33,7 +33,7 @@ from dragoman.servers.mcp.stdio_endpoint import McpEndpoint
 from dragoman.tools import Effects, Tool, ToolOutcome, ToolRegistry
 from dragoman.tools.tool import Parameters, Result
 from dragoman.workspace.caller import Caller
-from tests.servers.mcp.over_http import Wire
+from tests.servers.mcp.http_clients import Wire
 
 
 class Size(Parameters):

@@ -20,9 +20,9 @@ from dragoman import __version__
 from dragoman.core.errors import DragomanError
 from tests.daemons import PATIENCE, Cli, call, cli_with_home, daemons_of, eventually
 from tests.servers.mcp.conftest import ANY_PORT
-from tests.servers.mcp.over_http import modern_request, wire_of
-from tests.servers.mcp.raw import RawClient, introduction, raw_client
-from tests.servers.mcp.serving import closing_at_once, serving
+from tests.servers.mcp.http_clients import modern_request, wire_of
+from tests.servers.mcp.mcp_fixture import closing_at_once, serving
+from tests.servers.mcp.raw_client import RawClient, introduction, raw_client
 from tests.sizes import sized
 
 
@@ -149,7 +149,7 @@ GOES, ERAS = ("killed", "restarted"), ("with a handshake", "without")
 
 
 @pytest.mark.parametrize(("goes", "era"), sized(brief=[*zip(GOES, ERAS, strict=True)], soak=[*product(GOES, ERAS)]))
-def test_a_debug_session_ends_with_its_daemon_and_the_agent_learns_why(
+def test_a_debug_session_ends_with_its_daemon_and_the_agent_learns_it(
     cli: Cli, tmp_path: Path, goes: str, era: str
 ) -> None:
     (tmp_path / "app.py").write_text("x = 1\nprint(x)\n")

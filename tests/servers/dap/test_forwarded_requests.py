@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from tests.servers.dap.inside import ALL_OF_IT, CHANGES, LOOKS, Peer, visiting
-from tests.tools.bench import Bench, opened
+from tests.servers.dap.dap_fixture import ALL_OF_IT, CHANGES, LOOKS, Peer, visiting
+from tests.tools.tool_fixture import Bench, opened
 
 pytestmark = pytest.mark.anyio
 

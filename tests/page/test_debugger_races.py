@@ -13,11 +13,11 @@ from playwright.sync_api import Browser, Locator, expect
 
 from tests.daemons import call, eventually
 from tests.page.agent import Agent
-from tests.page.desk import break_at, current, gutter, standing, start, stop_three_times, variable
+from tests.page.debugging_page import break_at, current, gutter, standing, start, stop_three_times, variable
 from tests.page.held import Held, cut_off
+from tests.page.page_fixture import ADDING, PROGRAMS, Workplace, furnish, workplace
 from tests.page.tab import NESTED, Tab
-from tests.page.workplace import ADDING, PROGRAMS, Workplace, furnish, workplace
-from tests.servers.attacked import Attacked
+from tests.servers.target_daemon import Attacked
 
 pytestmark = pytest.mark.needs("bash", "chromium", "page")
 

@@ -10,9 +10,9 @@ import pytest
 from anyio.from_thread import start_blocking_portal
 from playwright.sync_api import expect
 
+from tests.page.chat_page import say
 from tests.page.tab import Tab
-from tests.page.talking import say
-from tests.servers.attacked import Attacked, attacked
+from tests.servers.target_daemon import Attacked, attacked
 from tests.support.fake_gateway import Visit, fake_gateway
 
 pytestmark = pytest.mark.needs("chromium", "page")

@@ -139,7 +139,7 @@ def attacked(home: Path, *, descriptors: int | None = None) -> Iterator[Attacked
     environment = {**os.environ, "DRAGOMAN_HOME": str(home), "DRAGOMAN_LANG": "en"}
     limit = [str(descriptors)] if descriptors else []
     with subprocess.Popen(
-        [sys.executable, "-m", "tests.servers.attacked", *limit],
+        [sys.executable, "-m", "tests.servers.target_daemon", *limit],
         env=environment,
         cwd=Path(__file__).parents[2],
         stdout=subprocess.PIPE,

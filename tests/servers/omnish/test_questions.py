@@ -16,7 +16,7 @@ from dragoman.protocols.omnish import schema_named
 from dragoman.servers.omnish import requests as omnish_requests
 from tests.io.processes.supervised_support import until
 from tests.servers.omnish.client import began, shown
-from tests.servers.omnish.standing import TOKEN, standing
+from tests.servers.omnish.omnish_fixture import TOKEN, standing
 
 pytestmark = pytest.mark.anyio
 V25 = schema_named("v25")

@@ -14,7 +14,7 @@ from dragoman.io.net.streams import TcpStream
 from dragoman.protocols import dap
 from dragoman.servers.dap.connection import EditorConnection
 from dragoman.servers.dap.editor_context import EditorContext
-from tests.tools.bench import Bench
+from tests.tools.tool_fixture import Bench
 
 LOOKS = {
     "readMemory": "supportsReadMemoryRequest",

@@ -11,7 +11,7 @@ import pytest
 
 from dragoman.io.net.websocket_client import LARGEST_BYTES
 from dragoman.protocols.gateway import EventFrame, SequenceGap
-from tests.chat.line import Line, line
+from tests.chat.gateway_client.scripted_connection import Line, line
 from tests.support.fake_gateway import Visit
 
 pytestmark = pytest.mark.anyio

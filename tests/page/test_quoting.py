@@ -8,10 +8,10 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from tests.page.chat_page import fresh, say
+from tests.page.page_fixture import Workplace, workplace
 from tests.page.tab import Tab
-from tests.page.talking import fresh, say
-from tests.page.workplace import Workplace, workplace
-from tests.servers.attacked import Attacked
+from tests.servers.target_daemon import Attacked
 
 pytestmark = pytest.mark.needs("bash", "chromium", "page")
 

@@ -29,7 +29,7 @@ from dragoman.workspace.breakpoints import STORE, BreakpointRegistry
 from dragoman.workspace.caller import Caller
 from tests.chinese_text import english_in
 from tests.support.fake_adapter import FakeAdapter
-from tests.tools.bench import Answer, Bench, frame, opened, stack_of
+from tests.tools.tool_fixture import Answer, Bench, frame, opened, stack_of
 
 
 @asynccontextmanager

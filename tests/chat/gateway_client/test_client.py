@@ -25,7 +25,7 @@ from dragoman.protocols.gateway import (
     SequenceGap,
     device_refusal,
 )
-from tests.chat.line import line
+from tests.chat.gateway_client.scripted_connection import line
 from tests.support.fake_gateway import NONCE, Visit
 
 pytestmark = pytest.mark.anyio
