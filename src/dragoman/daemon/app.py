@@ -285,7 +285,7 @@ class _Services:
             debugger, terminal, chat, lambda: feed.readers, _path_rule(settings, paths), _redactor(settings)
         )
         registry = build_tool_registry(report, journal, tools, _redactor(settings))
-        door = McpEndpoint(
+        mcp_endpoint = McpEndpoint(
             registry,
             journal,
             links,
@@ -294,10 +294,10 @@ class _Services:
             partial(_client_left, chat, terminal),
             ClientOptions(tuple(settings.tools), settings.structured),
         )
-        self._mcp = McpHttpEndpoint(door, names, Path(state.workspace))
+        self._mcp = McpHttpEndpoint(mcp_endpoint, names, Path(state.workspace))
         relay = gateway.relay if settings.gateway_relay else None
         if relay is not None:
-            gateway.overhear(chat.hub.relay_event, chat.hub.publish)
+            gateway.listen(chat.hub.relay_event, chat.hub.publish)
         methods_of_gateway = GatewayMethods(gateway, chat.approvals)
         gateway.watch(chat.hub.upstream_changed)
         self._gateway = chat.serve(
@@ -336,8 +336,8 @@ class _Services:
         self._control = ControlServer(
             __version__,
             table,
-            roles={"mcp": door, "tools": ToolCallServer(registry, waits, debugger.runs), "dap": self._editors},
-            admits={"mcp": door.admit, "dap": self._editors.admit},
+            roles={"mcp": mcp_endpoint, "tools": ToolCallServer(registry, waits, debugger.runs), "dap": self._editors},
+            admits={"mcp": mcp_endpoint.admit, "dap": self._editors.admit},
             instance=state.instance,
         )
 

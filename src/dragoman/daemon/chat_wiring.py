@@ -88,7 +88,7 @@ class ChatTools:
 class ChatTrust:
     """Trust in a folder, given by the user in reply to a question of the chat."""
 
-    book: TrustedFolders
+    folders: TrustedFolders
     approvals: Approvals
     declined: deque[tuple[str, str]] = field(default_factory=lambda: deque(maxlen=_MAX_DECLINED))
     """Declined questions, by run and folder: a retry does not ask again."""
@@ -101,7 +101,7 @@ class ChatTrust:
         if not await self.approvals.ask_trust(asked.session_key, asked.run_id, str(place), tool):
             self.declined.append(once)
             return False
-        await self.book.trust(place, seen=place)
+        await self.folders.trust(place, seen=place)
         return True
 
 
@@ -182,8 +182,8 @@ async def wire_chat(journal: Journal, tokens: Tokens, links: AccessLinks) -> Asy
 def _error_data(error: DragomanError, language: Language) -> dict[str, Any]:
     """The error in the form of the tools that return errors as results."""
     hint = error.hint.in_language(language) if error.hint else None
-    told = {"code": error.code, "message": error.message.in_language(language), "hint": hint}
-    return {**told, "details": error.details}
+    data = {"code": error.code, "message": error.message.in_language(language), "hint": hint}
+    return {**data, "details": error.details}
 
 
 def _error_text(error: DragomanError, language: Language) -> str:

@@ -125,9 +125,9 @@ async def wire_debugging(
     waits = OpenWaits(clock)
 
     async with SupervisorPool() as supervisors, anyio.create_task_group() as group:
-        book = BreakpointRegistry(journal, clock)
-        await book.load()
-        await remove_stale_breakpoints(book)
+        breakpoints = BreakpointRegistry(journal, clock)
+        await breakpoints.load()
+        await remove_stale_breakpoints(breakpoints)
         trust = TrustedFolders(journal, clock)
         editors = EditorRegistry()
         launches = EditorLaunches(editors, adapters)
@@ -142,7 +142,7 @@ async def wire_debugging(
             port_users=port_users,
             editor_debuggers=launches.debuggers,
         )
-        runs = DebugRuns(book, starter)
+        runs = DebugRuns(breakpoints, starter)
 
         @contextmanager
         def track(session: DebugSession) -> Iterator[None]:
@@ -151,7 +151,9 @@ async def wire_debugging(
                 yield
 
         kept = stop_recorder(redactor.value)
-        service = DebugService(group, book, runs, journal, clock, track, redactor.value, kept, redactor.program_output)
+        service = DebugService(
+            group, breakpoints, runs, journal, clock, track, redactor.value, kept, redactor.program_output
+        )
         lending = LentSessions(editors, service, group, adapters, launches)
         group.start_soon(_end_unused, service, runs, linger_s)
         group.start_soon(runs.remove_finished, service)

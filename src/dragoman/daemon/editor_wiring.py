@@ -143,12 +143,12 @@ async def editor_variable(editors: EditorRegistry, workspace: Path, variable: st
         asked_for = [{"what": "editor", "name": variable, "line": variable, "cwd": str(workspace)}]
         require_approved(asked_for, sha256(f"{workspace}\n{variable}".encode(errors="replace")).hexdigest())
     try:
-        told = await editors.ask(workspace, "variable", {"variable": variable}, _VARIABLE_TIMEOUT_S)
+        answer = await editors.ask(workspace, "variable", {"variable": variable}, _VARIABLE_TIMEOUT_S)
     except DragomanError as error:
         if error.code in {"no_editor", "editor_cannot"}:
             return None
         raise
-    value = told.get("value") if isinstance(told, dict) and isinstance(told.get("value"), str) else None
+    value = answer.get("value") if isinstance(answer, dict) and isinstance(answer.get("value"), str) else None
     if start is not None and value is not None:
         start.variables[variable] = value
     return value
@@ -230,15 +230,15 @@ class LentSessions:
 
     def not_lent(self, workspace: Path) -> list[str]:
         """Names of sessions that the user is debugging in this folder and has not lent."""
-        every = (it for told in self._not_lent.values() for it in told)
+        every = (it for sessions in self._not_lent.values() for it in sessions)
         return [it.name for it in every if Path(it.folder) == workspace]
 
     async def _lendable(self, editor: Editor, params: Json) -> None:
         try:
-            told = msgspec.convert(params.get("sessions"), list[_NotLent])
+            sessions = msgspec.convert(params.get("sessions"), list[_NotLent])
         except msgspec.ValidationError as error:
             raise DragomanError("bad_offer", localize("Invalid request from the editor to share a session.")) from error
-        self._not_lent[editor.id] = tuple(told[:LENT_AT_MOST])
+        self._not_lent[editor.id] = tuple(sessions[:LENT_AT_MOST])
 
     async def _on_event(self, editor: Editor, params: Json) -> None:
         loan, body = self._lent.get(_key(editor, params)), params.get("body")
@@ -273,15 +273,15 @@ class LentSessions:
 
     async def _on_own_breakpoints(self, editor: Editor, params: Json) -> Json:
         """Record the user's own breakpoints, which the editor sets itself, so that everyone sees the same set."""
-        loan, told = self._loan(editor, params), read_person_breakpoints(params)
+        loan, own = self._loan(editor, params), read_person_breakpoints(params)
         session = loan.session
         if session is None:
             raise DragomanError("not_lent", localize("This session is not shared."))
-        wanted = [_own_breakpoint(it, loan.client.id, session.id) for it in told]
+        wanted = [_own_breakpoint(it, loan.client.id, session.id) for it in own]
         made = await self._service.replace_breakpoints(
             loan.client, lambda it: (it.owner, it.session) == (loan.client.id, session.id), wanted
         )
-        for mark, breakpoint in zip(told, made, strict=True):
+        for mark, breakpoint in zip(own, made, strict=True):
             session.breakpoint_sync.add_foreign(breakpoint, is_bound=mark.is_bound)
         return {"count": len(made)}
 

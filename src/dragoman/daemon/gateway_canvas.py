@@ -187,7 +187,7 @@ class CanvasNode:
             self._client.disconnect()
         self._signal_change()
 
-    def overhear(self, frame: EventFrame | SequenceGap) -> None:
+    def watch_pairing_events(self, frame: EventFrame | SequenceGap) -> None:
         """Watch the operator's frames for pairing events."""
         if isinstance(frame, EventFrame) and frame.event in ("node.pair.requested", "node.pair.resolved"):
             self._signal_change()
@@ -216,7 +216,7 @@ class CanvasNode:
             identity,
             SystemClock(),
             operator.open_link,
-            on_status=self._on_standing,
+            on_status=self._on_status,
             on_event=node.on_event,
             reconnect_policy=operator.reconnect_policy,
             role=canvas_node_role(tuple(table)),
@@ -263,10 +263,10 @@ class CanvasNode:
             return False
         session = taken.session_key or self.session_key
         words = self._action_message(taken, session)
-        said = {"sessionKey": session, "message": words, "idempotencyKey": taken.id}
+        params = {"sessionKey": session, "message": words, "idempotencyKey": taken.id}
         try:
             if _ACP in f":{session}":
-                await self._operator.request("chat.send", said)
+                await self._operator.request("chat.send", params)
             else:
                 await request_agent(self._client, session, words)
         except DragomanError as error:
@@ -285,10 +285,10 @@ class CanvasNode:
             "host": "dragoman",
             "instance": self._id[:12],
         }
-        told = " ".join(f"{name}={_UNSAFE_CHARACTERS.sub('_', value) or '-'}" for name, value in words.items())
-        return f"CANVAS_A2UI {told} ctx={msgspec.json.encode(taken.context).decode()} default=update_canvas"
+        fields = " ".join(f"{name}={_UNSAFE_CHARACTERS.sub('_', value) or '-'}" for name, value in words.items())
+        return f"CANVAS_A2UI {fields} ctx={msgspec.json.encode(taken.context).decode()} default=update_canvas"
 
-    def _on_standing(self, _: GatewayStatus) -> None:
+    def _on_status(self, _: GatewayStatus) -> None:
         self._signal_change()
         self._changed()
 

@@ -158,18 +158,18 @@ class GatewayMethods:
         """Yield the parts of the answer, then how it ended."""
         client = self.link.client()
         text, session = str(params.get("text", ""))[:_MAX_TEXT], str(params.get("session", "main"))
-        talk = RemoteRun(client, self.link.router, session, text)
+        run = RemoteRun(client, self.link.router, session, text)
         try:
-            async with aclosing(talk.events()) as events:
+            async with aclosing(run.events()) as events:
                 async for event in events:
                     if isinstance(event, Done):
-                        yield {"run": talk.run_id, "outcome": event.outcome, "reason": event.stop_reason}
+                        yield {"run": run.run_id, "outcome": event.outcome, "reason": event.stop_reason}
                     elif isinstance(event, ApprovalRequest):
                         yield ResultPart({"approval": self._approval(event)})
                     elif (shown := _chat_part(event)) is not None:
                         yield ResultPart(shown)
         finally:
-            client.leave(session, talk.run_id)
+            client.leave(session, run.run_id)
 
     def _approval(self, event: ApprovalRequest) -> dict[str, Any]:
         """An approval request. `is_here`: it waits in this daemon, so the command line can ask too."""
@@ -215,15 +215,15 @@ class GatewayMethods:
     def gateway_status(self, language: Language) -> dict[str, Any]:
         return {
             **self.link.status(),
-            **_localized_standing(self.link.gateway_status, language),
+            **_localized_status(self.link.gateway_status, language),
             **{
                 f"canvas_{name}": text
-                for name, text in _localized_standing(self.link.node.gateway_status, language).items()
+                for name, text in _localized_status(self.link.node.gateway_status, language).items()
             },
         }
 
 
-def _localized_standing(now: GatewayStatus, language: Language) -> dict[str, str]:
+def _localized_status(now: GatewayStatus, language: Language) -> dict[str, str]:
     return {
         "code": now.code,
         "reason": now.reason.in_language(language) if now.reason else "",

@@ -117,8 +117,10 @@ class RateLimitedHandler(logging.Handler):
             del self._windows[key]
             if window.left_out:
                 name, level, template = key
-                told = (window.left_out, template)
-                self._forward(logging.LogRecord(name, level, "", 0, "%d more like this were left out: %s", told, None))
+                values = (window.left_out, template)
+                self._forward(
+                    logging.LogRecord(name, level, "", 0, "%d more like this were left out: %s", values, None)
+                )
 
     def _forward(self, record: logging.LogRecord) -> None:
         for handler in self._handlers:

@@ -93,7 +93,7 @@ class UpstreamGateway:
         self._was_connected = False
         self._untrusted_server = ""
         """The entry of `trusted_servers` that the user would have to accept."""
-        self._initial_standing = connection_status.NOT_REQUESTED
+        self._initial_status = connection_status.NOT_REQUESTED
         self._client: GatewayClient | None = None
         self._frame_listeners: list[FrameListener] = []
         self._event_listeners: list[EventListener] = []
@@ -107,7 +107,7 @@ class UpstreamGateway:
 
     @property
     def gateway_status(self) -> GatewayStatus:
-        return self._client.gateway_status if self._client else self._initial_standing
+        return self._client.gateway_status if self._client else self._initial_status
 
     def status(self) -> dict[str, Any]:
         client = self._client
@@ -152,19 +152,19 @@ class UpstreamGateway:
             await self.connect("")
         except DragomanError as error:
             log.warning("the gateway of the settings was not connected: %s", error)
-            self._initial_standing = GatewayStatus("error", error.code, error.message, hint=error.hint)
+            self._initial_status = GatewayStatus("error", error.code, error.message, hint=error.hint)
 
     def watch(self, changed: Callable[[], None]) -> None:
         """Call `changed` with each change of the connection's status."""
         self._watching.append(changed)
 
-    def overhear(self, told: FrameListener, retold: EventListener | None = None) -> None:
+    def listen(self, on_frame: FrameListener, on_event: EventListener | None = None) -> None:
         """Pass every frame to `on_frame`. `on_event` gets the runs of a gateway that follows the protocol document,
         decoded, so that they can be published in our own format.
         """
-        self._frame_listeners.append(told)
-        if retold is not None:
-            self._event_listeners.append(retold)
+        self._frame_listeners.append(on_frame)
+        if on_event is not None:
+            self._event_listeners.append(on_event)
 
     async def relay(self, method: str, params: Raw | UnsetType) -> Any:
         client = self.client()
@@ -202,7 +202,7 @@ class UpstreamGateway:
             DeviceIdentity(self._paths.state / "gateway"),
             SystemClock(),
             self._open_link,
-            on_status=self._on_standing,
+            on_status=self._on_status,
             on_event=self._on_frame,
             reconnect_policy=ReconnectPolicy(unlimited=self._settings.gateway_unlimited, jitter=random.random),
         )
@@ -242,18 +242,18 @@ class UpstreamGateway:
     def _on_frame(self, frame: EventFrame | SequenceGap) -> None:
         self._is_republishing = self._is_republishing or (bool(self._event_listeners) and _has_kind(frame))
         self.router.on_event(frame)
-        self.node.overhear(frame)
+        self.node.watch_pairing_events(frame)
         if not (self._is_republishing and isinstance(frame, EventFrame) and frame.event in ("agent", "chat")):
             self._forward(frame)
 
     def _forward(self, frame: EventFrame | SequenceGap) -> None:
-        for told in self._frame_listeners:
-            told(frame)
+        for listener in self._frame_listeners:
+            listener(frame)
 
     def _republish(self, event: ChatEvent) -> None:
         if self._is_republishing and isinstance(event, _REPUBLISHED):
-            for told in self._event_listeners:
-                told(event)
+            for on_event in self._event_listeners:
+                on_event(event)
 
     def _signal_change(self) -> None:
         self._changed.set()
@@ -263,7 +263,7 @@ class UpstreamGateway:
         if isinstance(event, ToolStart) and event.tool == "canvas":
             self.node.session_key = event.session_key
 
-    def _on_standing(self, now: GatewayStatus) -> None:
+    def _on_status(self, now: GatewayStatus) -> None:
         self._signal_change()
         for changed in self._watching:
             changed()
@@ -340,10 +340,10 @@ def _has_kind(frame: EventFrame | SequenceGap) -> bool:
     if isinstance(frame, SequenceGap) or frame.event != "agent" or isinstance(frame.payload, UnsetType):
         return False
     try:
-        told = msgspec.json.decode(frame.payload, type=_EventKind)
+        event = msgspec.json.decode(frame.payload, type=_EventKind)
     except (msgspec.DecodeError, RecursionError):
         return False
-    return bool(told.kind) and not told.stream
+    return bool(event.kind) and not event.stream
 
 
 def _lists_methods(client: GatewayClient) -> bool:

@@ -106,8 +106,8 @@ def _validated(tool: Tool, arguments: Mapping[str, Any]) -> Parameters:
         return tool.parameters.model_validate(arguments)
     except ValidationError as error:
         faults = error.errors(include_url=False, include_input=False)[:_MAX_FAULTS]
-        told = [(it["loc"], describe_fault(it["type"], it.get("ctx", {}), it["msg"])) for it in faults]
-        reasons = semicolon_list([with_label(_location(place), fault) for place, fault in told])
+        described = [(it["loc"], describe_fault(it["type"], it.get("ctx", {}), it["msg"])) for it in faults]
+        reasons = semicolon_list([with_label(_location(place), fault) for place, fault in described])
         raise DragomanError(
             "bad_arguments",
             localize("Invalid arguments for {tool}: {reasons}.", tool=tool.name, reasons=reasons),
@@ -193,8 +193,8 @@ _Context = Mapping[str, Any]
 
 def describe_fault(kind: str, context: _Context, message: str) -> LocalizedText:
     """Localize a validation fault by its type; an unknown type keeps pydantic's own message."""
-    told = _FAULTS.get(kind)
-    return told(context) if told else localize("{text}", text=message)
+    describe = _FAULTS.get(kind)
+    return describe(context) if describe else localize("{text}", text=message)
 
 
 def _choices(context: _Context) -> str:

@@ -165,8 +165,8 @@ def _search_lines(search: SearchJournalResult) -> list[LocalizedText]:
 def _hit_line(event: JournalHit) -> LocalizedText:
     text = " ".join(event.text[: TEXT_SHOWN + 1].split())
     shown = one_line(text if len(event.text) <= TEXT_SHOWN else f"{text[:TEXT_SHOWN]}…")
-    told = event_text(event.kind, shown, map_strings(event.body, lambda _, text: one_line(text, TEXT_SHOWN)))
-    return join_texts(" ", (f"#{event.sequence} {event.at} {event.kind}", told))
+    description = event_text(event.kind, shown, map_strings(event.body, lambda _, text: one_line(text, TEXT_SHOWN)))
+    return join_texts(" ", (f"#{event.sequence} {event.at} {event.kind}", description))
 
 
 # In display order.

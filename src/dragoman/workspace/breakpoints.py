@@ -90,11 +90,11 @@ class BreakpointRegistry:
         The same place by the same owner is the same breakpoint: it keeps its id and gets the new conditions.
         """
         async with self._changing:
-            twin = next((it for it in self.of(workspace) if _place(it) == _place(wanted)), None)
-            if twin is None and len(self.of(workspace)) >= MOST_IN_A_WORKSPACE:
+            existing = next((it for it in self.of(workspace) if _place(it) == _place(wanted)), None)
+            if existing is None and len(self.of(workspace)) >= MOST_IN_A_WORKSPACE:
                 raise _too_many(count=MOST_IN_A_WORKSPACE)
-            self._last_id += twin is None
-            made = msgspec.structs.replace(wanted, id=twin.id if twin else self._last_id)
+            self._last_id += existing is None
+            made = msgspec.structs.replace(wanted, id=existing.id if existing else self._last_id)
             await self._keep(workspace, made, "breakpoint.set")
             return made
 

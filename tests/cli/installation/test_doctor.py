@@ -128,9 +128,9 @@ def test_what_became_of_the_search_for_older_secrets(
     assert [f"{it.level} {it.about}" for it in found] == [
         line.replace("{folder}", str(home / "state/journal/segments")) for line in told
     ]
-    assert all(it.mend for it in found if it.level != "ok")
+    assert all(it.fix for it in found if it.level != "ok")
     if answer.get("unread"):
-        assert "dragoman forget --session ab12" in str(found[-1].mend)
+        assert "dragoman forget --session ab12" in str(found[-1].fix)
 
 
 def test_a_journal_that_was_set_aside_is_named_also_without_a_daemon(home: Path) -> None:
@@ -138,6 +138,6 @@ def test_a_journal_that_was_set_aside_is_named_also_without_a_daemon(home: Path)
     aside = home / "state/journal/damaged-20260102T030405-events-000001.db"
     aside.write_bytes(b"")
     (found,) = doctor_module._journal(find_paths())
-    assert (found.level, str(aside) in str(found.about), "dragoman forget --all" in str(found.mend)) == (
+    assert (found.level, str(aside) in str(found.about), "dragoman forget --all" in str(found.fix)) == (
         "note", True, True,
     )  # fmt: skip

@@ -24,7 +24,7 @@ async def test_a_run_goes_through_ours_whole_and_once(tmp_path: Path, text: str,
         connected(tmp_path / "behind", everything, manner, gateway_relay=True) as (behind, link, canvas),
         house(tmp_path / "front", relay=link.relay) as front,
     ):
-        link.overhear(front.hub.relay_event, front.hub.publish)
+        link.listen(front.hub.relay_event, front.hub.publish)
         front.hub.canvas = DocumentCanvas(canvas, in_sessions="chat")
         canvas.watch(front.hub.surface_changed)
         async with document_client(front.url, front.token) as client:

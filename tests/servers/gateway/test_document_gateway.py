@@ -298,7 +298,7 @@ async def relaying(
         connected(folder / "link", script, manner) as (gateway, link, _),
         house(folder / "front", relay=link.relay) as front,
     ):
-        link.overhear(front.hub.relay_event, front.hub.publish)
+        link.listen(front.hub.relay_event, front.hub.publish)
         link._listen_to(link.client())
         yield gateway, front
 

@@ -44,7 +44,7 @@ async def relayed(
             open_upstream_gateway(settings, find_paths(), canvas, journal) as link,
             house(folder / "front", relay=link.relay) as front,
         ):
-            link.overhear(front.hub.relay_event)
+            link.listen(front.hub.relay_event)
             await until(lambda: link.gateway_status.state == "connected")
             yield front, behind, link
 

@@ -80,7 +80,7 @@ class ReportContent:
     def facts(self) -> list[tuple[str, str]]:
         began, ended = (timestamp(self.entries[at]["at_ns"]) for at in (0, -1))
         asked = sorted({_one_line(str(it["by"])) for it in self.entries if it["by"]})
-        told = [
+        facts = [
             (localize("session"), str(self.about["session"])),
             (localize("folder"), _one_line(str(self.about["workspace"]))),
             (localize("start"), began),
@@ -89,17 +89,17 @@ class ReportContent:
             (localize("stops"), str(sum(1 for it in self.entries if it["kind"] == "stopped"))),
             (localize("conclusion"), self.conclusion),
         ]
-        return [(render(name), value) for name, value in told if value]
+        return [(render(name), value) for name, value in facts if value]
 
     @property
     def conclusion(self) -> str:
         """The last exception and how the program ended."""
         raised = [it["stop"]["seen"][4] for it in self.entries if it.get("stop") and it["stop"]["seen"][4][0]]
         ends = [it["body"] for it in self.entries if it["kind"] == "ended"]
-        told = [_one_line(f"{raised[-1][0]}: {raised[-1][1]}")] if raised else []
+        parts = [_one_line(f"{raised[-1][0]}: {raised[-1][1]}")] if raised else []
         if ends and "exit_code" in ends[-1]:
-            told.append(render(localize("exit code {code}", code=ends[-1]["exit_code"])))
-        return "; ".join(told) or render(localize("ended") if ends else localize("still running"))
+            parts.append(render(localize("exit code {code}", code=ends[-1]["exit_code"])))
+        return "; ".join(parts) or render(localize("ended") if ends else localize("still running"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,8 +133,8 @@ def _event_line(entry: Mapping[str, Any]) -> str:
 def _stop_row(entry: Mapping[str, Any]) -> _ReportRow:
     body, stop = entry["body"], entry.get("stop")
     place = f"{body.get('path', '')}:{body.get('line', '')} {body.get('function', '')}" if body.get("path") else ""
-    told = with_label(localize("stopped"), join_texts(" ", (label_of(str(body.get("reason", ""))), place)))
-    line = _one_line(f"{_time_of_day(entry)} {render(told)}")
+    label = with_label(localize("stopped"), join_texts(" ", (label_of(str(body.get("reason", ""))), place)))
+    line = _one_line(f"{_time_of_day(entry)} {render(label)}")
     if stop is None:
         return _ReportRow(line, [], [], is_stop=True)
     frames, variables, changed, _, (type, message), *_ = stop["seen"]

@@ -131,9 +131,15 @@ def _lua_row() -> dict[str, Any]:
     return {**row, "version": version, "path": found.path, "found": localize("with luasocket"), "install": None}
 
 
-def _declared_row(name: str, told: AdapterSettings) -> dict[str, Any]:
-    path = (told.command or [""])[0]
-    row = {"name": name, "languages": ", ".join(told.types or ()), "types": told.types, "version": None, "path": path}
+def _declared_row(name: str, settings: AdapterSettings) -> dict[str, Any]:
+    path = (settings.command or [""])[0]
+    row = {
+        "name": name,
+        "languages": ", ".join(settings.types or ()),
+        "types": settings.types,
+        "version": None,
+        "path": path,
+    }
     return {**row, "found": localize("declared in the settings"), "install": None, "problem": None}
 
 

@@ -35,14 +35,14 @@ _MAX_UNREAD_FILES = 5
 class DoctorFinding:
     level: Literal["ok", "note", "bad"]
     about: LocalizedText
-    mend: LocalizedText | None = None
+    fix: LocalizedText | None = None
 
 
 def doctor(*, json: Annotated[bool, Parameter(negative="", help=render(localize("Print JSON.")))] = False) -> int:
     findings = [finding for check in _CHECKS for finding in _run_check(check, find_paths())]
     if json:
         show_json(
-            [{"level": f.level, "about": render(f.about), "mend": render(f.mend) if f.mend else ""} for f in findings]
+            [{"level": f.level, "about": render(f.about), "mend": render(f.fix) if f.fix else ""} for f in findings]
         )
     else:
         for finding in findings:
@@ -67,8 +67,8 @@ def _show_result(finding: DoctorFinding) -> None:
         "note": localize("note  {about}", about=finding.about),
     }
     show_message(marks.get(finding.level, localize("ERROR {about}", about=finding.about)))
-    if finding.mend:
-        show_message(localize("      → {mend}", mend=finding.mend))
+    if finding.fix:
+        show_message(localize("      → {fix}", fix=finding.fix))
 
 
 def _python(_: Paths) -> Iterator[DoctorFinding]:

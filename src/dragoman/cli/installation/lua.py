@@ -109,10 +109,10 @@ def _configuration_problems(folder: Path) -> list[LocalizedText]:
         return []
     problems: list[LocalizedText] = []
     try:
-        told = parse(file.read_text("utf-8")).value()
+        document = parse(file.read_text("utf-8")).value()
     except (JsoncError, UnicodeDecodeError):
         return [localize("Cannot read {path}: invalid JSON.", path=file)]
-    for each in (told.get("configurations") if isinstance(told, dict) else None) or ():
+    for each in (document.get("configurations") if isinstance(document, dict) else None) or ():
         if isinstance(each, dict) and each.get("type") in ("lua", "luapanda", "lua-panda"):
             given = {key: _expanded(value, folder) for key, value in each.items()}
             problems += _problems_of(str(each.get("name") or "?"), given, folder)

@@ -35,8 +35,8 @@ _KINDS: Mapping[str, tuple[Any, Mapping[str, Any]]] = {
 
 
 def option_parameter(option: Option) -> Parameter:
-    _, told = _KINDS[option.kind]
-    return Parameter(name=option.names, help=_render(option.help), **told)
+    _, extra = _KINDS[option.kind]
+    return Parameter(name=option.names, help=_render(option.help), **extra)
 
 
 def command_function(command: FastCommand) -> Callable[..., int]:
@@ -47,8 +47,8 @@ def command_function(command: FastCommand) -> Callable[..., int]:
 
     parameters = [_signature_parameter(option) for option in command.options]
     if command.trailing is not None:
-        told = Parameter(allow_leading_hyphen=False, help=_render(command.trailing))
-        words = SignatureParameter("command", SignatureParameter.VAR_POSITIONAL, annotation=Annotated[str, told])
+        trailing = Parameter(allow_leading_hyphen=False, help=_render(command.trailing))
+        words = SignatureParameter("command", SignatureParameter.VAR_POSITIONAL, annotation=Annotated[str, trailing])
         parameters.insert(0, words)
     call.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
     return call

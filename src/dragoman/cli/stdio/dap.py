@@ -61,16 +61,16 @@ def _state_file() -> Path:
 
 def _open_daemon(paths: Paths, session: str, workspace: Path, *, read_only: bool) -> socket.socket:
     folder = Path(working_folder()) if workspace == Path() else workspace.expanduser().absolute()
-    told = {**caller_info(folder), "session": session, "read_only": read_only}
+    about = {**caller_info(folder), "session": session, "read_only": read_only}
     try:
-        return ControlClient.open(paths, role="dap", about=told).detach_socket()
+        return ControlClient.open(paths, role="dap", about=about).detach_socket()
     except DragomanError as error:
         if error.code not in _ABSENT or session:  # a new daemon has no session to join
             raise
     from dragoman.cli.daemon import launcher
 
     launcher.start(paths, launcher.DaemonStartOptions(folder))
-    return ControlClient.open(paths, role="dap", about=told).detach_socket()
+    return ControlClient.open(paths, role="dap", about=about).detach_socket()
 
 
 def _pump(daemon: socket.socket) -> int:
@@ -143,7 +143,7 @@ def _answer_with_error(error: DragomanError) -> int:
     text = f"{render(error.message)} {render(error.hint) if error.hint else ''}".strip()
     request = _first_request()
     if request:
-        told = {"id": 1, "format": "{text}", "variables": {"text": text, "code": error.code}, "showUser": True}
+        error_body = {"id": 1, "format": "{text}", "variables": {"text": text, "code": error.code}, "showUser": True}
         answer = {
             "seq": 1,
             "type": "response",
@@ -151,7 +151,7 @@ def _answer_with_error(error: DragomanError) -> int:
             "success": False,
             "command": request.get("command", ""),
             "message": text,
-            "body": {"error": told},
+            "body": {"error": error_body},
         }
         body = json.dumps(answer).encode()
         _write(b"Content-Length: %d\r\n\r\n%b" % (len(body), body))

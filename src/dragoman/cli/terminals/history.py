@@ -88,8 +88,8 @@ def command_lines(it: dict[str, Any]) -> list[str]:
 
 def _columns(it: dict[str, Any]) -> list[str]:
     """The columns: id, start, exit code, duration, folder and command."""
-    doubt = "" if it["verified"] else "? "
-    line = doubt + it["command"].strip("\n")
+    warning = "" if it["verified"] else "? "
+    line = warning + it["command"].strip("\n")
     return [
         it["command_id"],
         _local_time(it["started_at"]),

@@ -73,7 +73,7 @@ class Redactor:
         """Redact the value of a variable or expression: all its text if the name is a secret's. Numbers and objects
         stay.
         """
-        if not self.enabled or not self._is_telling_name(name, value):
+        if not self.enabled or not self._names_secret(name, value):
             return self.text(value)
         if value_checks.is_bare_text(value.encode("utf-8", "replace")):  # debuggers of shells show text without quotes
             return _marked(value)
@@ -123,7 +123,7 @@ class Redactor:
         data = text.encode("utf-8", "surrogateescape")
         return (stream.feed(data) + stream.flush()).decode("utf-8", "replace")
 
-    def _is_telling_name(self, name: str, value: str) -> bool:
+    def _names_secret(self, name: str, value: str) -> bool:
         """Whether an expression names a secret: any name in it counts; `token`, common in parsers, only with a fitting
         value.
         """

@@ -129,15 +129,15 @@ class SecretScanner:
             for form in named_patterns(SecretName(name.casefold(), re.escape(name)))
         ]
         self._forms: dict[bytes, dict[Gate, list[SecretPattern]]] = {}
-        families = (*PATTERN_GROUPS, own) if own else PATTERN_GROUPS
-        for form in chain.from_iterable(families):
+        pattern_groups = (*PATTERN_GROUPS, own) if own else PATTERN_GROUPS
+        for form in chain.from_iterable(pattern_groups):
             self._forms.setdefault(form.literal, {}).setdefault(form.gate, []).append(form)
         self._following = {
             literal: [(gate, _following(group)) for gate, group in groups.items()]
             for literal, groups in self._forms.items()
         }
         self._gates = {literal: _any_of(list(forms)) for literal, forms in self._forms.items()}
-        self._families = [_PatternGroup(forms) for forms in families]
+        self._groups = [_PatternGroup(forms) for forms in pattern_groups]
         self._has_literal = pattern_check([literal_pattern(literal) for literal in self._forms])
 
     def secrets(self, view: bytes) -> list[Span]:
@@ -149,14 +149,14 @@ class SecretScanner:
         return _unmarked(view, disjoint(found)) if found else found
 
     def _named(self, view: bytes, folded: str) -> list[Span]:
-        literals = dict.fromkeys(literal for family in self._families for literal in family.hinted(folded))
+        literals = dict.fromkeys(literal for group in self._groups for literal in group.hinted(folded))
         return [found.secret for _, found in self._found(list(literals), view, whole=True)]
 
     def partial(self, view: bytes) -> PartialSecret | None:
         """The earliest secret that may be cut off at the end of the view."""
         found = [
             (one.start, one.secret[0], _likely(form, view[slice(*one.secret)]))
-            for form, one in self._found(self._standing(view), view, whole=False)
+            for form, one in self._found(self._literals_in(view), view, whole=False)
         ]
         if token := _begun_token(view):
             found.append((token.start(), token.start(token.lastindex or 0), True))
@@ -167,7 +167,7 @@ class SecretScanner:
             min(start for start, _, _ in found), min(likely or [secret for _, secret, _ in found]), bool(likely)
         )
 
-    def _standing(self, view: bytes) -> list[bytes]:
+    def _literals_in(self, view: bytes) -> list[bytes]:
         """The literals in the view. Hints are not used, because cut-off text may not contain them yet."""
         folded = view.lower()
         return [it for it in self._forms if it in folded] if self._has_literal(as_ascii(folded)) else []

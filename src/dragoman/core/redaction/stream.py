@@ -89,17 +89,19 @@ class SecretStream:
         """
         if self._scanner is None or not self._held:
             return b""
-        return self._passed(self._scanner, _View(self._context, self._held), last=True, in_doubt=True)
+        return self._passed(self._scanner, _View(self._context, self._held), last=True, redacts_partial=True)
 
-    def _passed(self, scanner: SecretScanner, view: _View, *, last: bool, in_doubt: bool = False) -> bytes:
+    def _passed(self, scanner: SecretScanner, view: _View, *, last: bool, redacts_partial: bool = False) -> bytes:
         secrets = [(max(start, view.old), end) for start, end in scanner.secrets(view.text) if end > view.old]
         partial = _partial(scanner, view.text)
         end = len(view.text)
         if last:
-            rest = (max(partial.secret, view.old), end) if partial and (partial.likely or in_doubt) else (end, end)
-            if rest[1] - rest[0] >= (1 if in_doubt else _LIKELY_BYTES):
+            rest = (
+                (max(partial.secret, view.old), end) if partial and (partial.likely or redacts_partial) else (end, end)
+            )
+            if rest[1] - rest[0] >= (1 if redacts_partial else _LIKELY_BYTES):
                 secrets = disjoint([*secrets, rest])
-            hold, cut = end, view.cut(end) if in_doubt else len(view.raw)
+            hold, cut = end, view.cut(end) if redacts_partial else len(view.raw)
         else:
             hold = _held_from(secrets, max(partial.secret, view.old) if partial else end)
             cut = view.cut(hold)

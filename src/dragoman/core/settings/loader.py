@@ -120,10 +120,10 @@ def setting_choices(key: str) -> tuple[str, ...]:
 def unknown_variables(environment: Mapping[str, str] = os.environ) -> list[LocalizedText]:
     """A warning for each `DRAGOMAN_*` variable that nothing reads: most often a typo."""
     known = {setting.variable for setting in describe_settings()} | RESERVED_VARIABLES
-    strangers = sorted(name for name in environment if name.startswith(PREFIX) and name not in known)
+    unused = sorted(name for name in environment if name.startswith(PREFIX) and name not in known)
     return [
         localize("Unknown environment variable {name}. {hint}", name=_clean(name), hint=_nearest(name, known))
-        for name in strangers
+        for name in unused
     ]
 
 

@@ -74,9 +74,9 @@ class ComponentTools:
         unknown = [name for name in names if name not in COMPONENT_NAMES]
         if unknown:
             raise _unknown_component(name=unknown, names=COMPONENT_NAMES)
-        told = [_detailed(name) if wanted.names else _brief(name) for name in names]
-        data = ListComponentsResult(status="components", components=told)
-        return ToolOutcome([_component_line(it) for it in told], data)
+        described = [_detailed(name) if wanted.names else _brief(name) for name in names]
+        data = ListComponentsResult(status="components", components=described)
+        return ToolOutcome([_component_line(it) for it in described], data)
 
 
 def _brief(name: str) -> ComponentDescription:
@@ -93,9 +93,9 @@ def _detailed(name: str) -> ComponentDescription:
     return ComponentDescription(name=name, about="", example=_BASIC_EXAMPLES[name], properties=properties)
 
 
-def _component_line(told: ComponentDescription) -> LocalizedText:
-    example = msgspec.json.encode(told.example).decode() if told.example else ""
-    return localize("{text}", text=" ".join(filter(None, [f"{told.name}:", told.about, example])))
+def _component_line(component: ComponentDescription) -> LocalizedText:
+    example = msgspec.json.encode(component.example).decode() if component.example else ""
+    return localize("{text}", text=" ".join(filter(None, [f"{component.name}:", component.about, example])))
 
 
 _unknown_component = ErrorSpec(

@@ -81,8 +81,8 @@ class ShowCanvasResult(Result):
     """Components that are shown as placeholders, because their type is unknown."""
 
 
-def draw_subject(subject: str, told: Json, caller: Caller) -> Picture:
-    return _PICTURES[subject](told, caller)
+def draw_subject(subject: str, data: Json, caller: Caller) -> Picture:
+    return _PICTURES[subject](data, caller)
 
 
 def _stop(stop: Json, caller: Caller) -> Picture:
@@ -182,8 +182,8 @@ class SurfaceTools:
         return await self._draw(caller, wanted, document)
 
     async def _with_subject(self, caller: Caller, wanted: ShowCanvasParameters) -> ShowCanvasParameters:
-        told = await self.subjects[wanted.subject](caller, wanted.subject_id)
-        title, components = draw_subject(wanted.subject, told, caller)
+        data = await self.subjects[wanted.subject](caller, wanted.subject_id)
+        title, components = draw_subject(wanted.subject, data, caller)
         shown = wanted.title or title.in_language(caller.language)
         return wanted.model_copy(update={"components": [*components, *wanted.components], "title": shown})
 
@@ -212,9 +212,9 @@ class SurfaceTools:
         named = next((it for it in drawn if it.surface.id == wanted.surface_id), drawn[0] if drawn else None)
         surface_id, version = (named.surface.id, named.version) if named else (wanted.surface_id, 0)
         warnings = list(islice(chain.from_iterable(map(_placeholders, drawn)), _WARNINGS))
-        told = [it.in_language(caller.language) for it in warnings]
+        shown_warnings = [it.in_language(caller.language) for it in warnings]
         data = ShowCanvasResult(
-            status="shown", surface_id=surface_id, version=version, watchers=self.watchers(), warnings=told
+            status="shown", surface_id=surface_id, version=version, watchers=self.watchers(), warnings=shown_warnings
         )
         return ToolOutcome([_shown_line(data), *warnings], data)
 
@@ -262,8 +262,8 @@ def _new_surface(wanted: ShowCanvasParameters, *, replaces: bool) -> list[Json]:
 def _changes(wanted: UpdateCanvasParameters) -> list[Json]:
     messages = _data(wanted.surface_id, wanted.data)
     for path, value in wanted.changes.items():
-        told = {} if value is None else {"value": value}
-        messages.append(_message("updateDataModel", {"surfaceId": wanted.surface_id, "path": path, **told}))
+        new_value = {} if value is None else {"value": value}
+        messages.append(_message("updateDataModel", {"surfaceId": wanted.surface_id, "path": path, **new_value}))
     if wanted.components:
         update = {"surfaceId": wanted.surface_id, "components": wanted.components}
         messages.append(_message("updateComponents", update))

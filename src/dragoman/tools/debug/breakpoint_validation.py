@@ -56,13 +56,13 @@ def require_parameters_of_kind(wanted: SetBreakpointParameters) -> None:
     """Refuse parameters that the kind would ignore, because the program would stop where it should not."""
     given = _given(wanted)
     takes = _PARAMETERS_BY_KIND[wanted.kind]
-    strangers = given - _ALWAYS - takes.may - {takes.needs}
-    if takes.needs not in given or strangers:
+    unexpected = given - _ALWAYS - takes.may - {takes.needs}
+    if takes.needs not in given or unexpected:
         raise DragomanError(
             "bad_arguments",
             localize("`kind` {kind} needs `{needs}`.", kind=wanted.kind, needs=takes.needs)
             if takes.needs not in given
-            else localize("`kind` {kind} does not accept {names}.", kind=wanted.kind, names=_quoted_names(strangers)),
+            else localize("`kind` {kind} does not accept {names}.", kind=wanted.kind, names=_quoted_names(unexpected)),
             hint=localize("Accepted: {names}.", names=_quoted_names({takes.needs, *takes.may, "enabled"})),
         )
 

@@ -68,8 +68,8 @@ class DebugFailures:
         self, caller: Caller, tool: str, arguments: Mapping[str, Any], error: DragomanError
     ) -> ToolOutcome:
         error = explain_lost_session(self.service, caller, error)
-        said = self._debugger_text(error, caller)
-        message = _sentence(tool, arguments, error, said)
+        debugger_text = self._debugger_text(error, caller)
+        message = _sentence(tool, arguments, error, debugger_text)
         details: dict[str, Any] = map_strings(error.details, partial(self._detail, caller))
         session_id, state = (None, None)
         if error.code != "which_session":
@@ -81,15 +81,15 @@ class DebugFailures:
             hint=self._hint(tool, error, caller, session_id),
             state=state,
             session_id=session_id,
-            debugger_says=said or None,
+            debugger_says=debugger_text or None,
             details=details or None,
         )
         return ToolOutcome(_lines(failure, caller.language), failure, is_error=True)
 
     def _debugger_text(self, error: DragomanError, caller: Caller) -> str:
         words = error.message.values.get(_DEBUGGER_TEXT.get(error.code, ""), "")
-        said = text_in_language(words, caller.language) if isinstance(words, str) else str(words)
-        return self.values.tail(said.strip(), _DEBUGGER_CHARACTERS) if words not in {"?", "-"} else ""
+        debugger_text = text_in_language(words, caller.language) if isinstance(words, str) else str(words)
+        return self.values.tail(debugger_text.strip(), _DEBUGGER_CHARACTERS) if words not in {"?", "-"} else ""
 
     def _detail(self, caller: Caller, _: str, text: str) -> str:
         """Redact and shorten a detail, because it came from a file, a program or a caller."""
@@ -134,10 +134,10 @@ _HINTS: Mapping[tuple[str, str], LocalizedText] = {
 
 def _lines(failure: DebugFailure, language: Language) -> list[LocalizedText]:
     which = localize("({session}, {state})", session=failure.session_id, state=label_of(failure.state or ""))
-    said = join_sentences((failure.message, which if failure.session_id else None, failure.hint), language)
+    sentence = join_sentences((failure.message, which if failure.session_id else None, failure.hint), language)
     data = {"debugger says": _main_line(failure.debugger_says or ""), **(failure.details or {})}
     shown = [line for key, value in data.items() if value for line in _detail(key, value, language)]
-    return [localize("{text}", text=f"{failure.code}: {said}"), *shown]
+    return [localize("{text}", text=f"{failure.code}: {sentence}"), *shown]
 
 
 def _detail(key: str, value: object, language: Language) -> list[LocalizedText]:
@@ -171,9 +171,9 @@ _LABELLED_MEMBERS = frozenset({"state", "reason"})
 """Members with values that have labels."""
 
 
-def _main_line(said: str) -> str:
+def _main_line(text: str) -> str:
     """The most informative line: a compiler's first error, or a traceback's last line."""
-    lines = [line for line in said.splitlines() if line.strip()]
+    lines = [line for line in text.splitlines() if line.strip()]
     return next((line for line in lines if line.startswith("error: ")), lines[-1] if lines else "")
 
 
@@ -282,9 +282,9 @@ _SENTENCES: Mapping[str, Mapping[str, _SentenceBuilder]] = {
 }
 
 
-def _sentence(tool: str, arguments: Mapping[str, Any], error: DragomanError, said: str) -> LocalizedText:
+def _sentence(tool: str, arguments: Mapping[str, Any], error: DragomanError, debugger_text: str) -> LocalizedText:
     if tool == "evaluate_expression" and error.code == "adapter_refused":
-        return _not_evaluated(said, str(arguments.get("expression", "")))
+        return _not_evaluated(debugger_text, str(arguments.get("expression", "")))
     reason = _own_sentence(error)
     format_error = _SENTENCES.get(tool, {}).get(error.code)
     return format_error(reason, arguments) if format_error else reason
@@ -317,12 +317,12 @@ _SYNTAX = re.compile(r"(?i)syntax\s?error|invalid syntax|parse error|unexpected 
 _SIDE_EFFECT = re.compile(r"(?i)side.?effect")
 
 
-def _not_evaluated(said: str, expression: str) -> LocalizedText:
-    if _SYNTAX.search(said):
+def _not_evaluated(debugger_text: str, expression: str) -> LocalizedText:
+    if _SYNTAX.search(debugger_text):
         return localize("The expression has a syntax error.")
-    if _SIDE_EFFECT.search(said):
+    if _SIDE_EFFECT.search(debugger_text):
         return localize("The expression has side effects, which are not allowed in this context.")
-    found = _UNDEFINED.search(said)
+    found = _UNDEFINED.search(debugger_text)
     name = (found[1] or found[2]) if found else ""
     if name and re.search(rf"\b{re.escape(name)}\b", expression):  # the caller's own word, not one of the program
         return localize("The variable '{name}' is not defined.", name=name)

@@ -280,8 +280,8 @@ class RunControlTools:
 
     async def _present(self, caller: Caller, session: DebugSession, waited: WaitRequest) -> ToolOutcome:
         """Report the current stop, and remember that this client has seen it."""
-        told = await self.service.wait(caller, session.id, within_s=0)
-        return await self.ends.answer(caller, DebugOutcome(session, told.outcome or session.stop), waited)
+        current = await self.service.wait(caller, session.id, within_s=0)
+        return await self.ends.answer(caller, DebugOutcome(session, current.outcome or session.stop), waited)
 
     async def _await(
         self, caller: Caller, before: DebugOutcome, waited: WaitRequest, act: Callable[[], Awaitable[DebugOutcome]]

@@ -44,8 +44,8 @@ def other_live_sessions(service: DebugService, client: Caller, but: Collection[s
         for it in service.sessions(client)
         if it.state in LIVE_STATES - {SessionState.TERMINATING} and it.id not in but
     ]
-    meant = default_session_id(service, client)
-    return sorted(live, key=lambda it: it.id != meant)
+    default_id = default_session_id(service, client)
+    return sorted(live, key=lambda it: it.id != default_id)
 
 
 def default_session_id(service: DebugService, client: Caller) -> str:

@@ -53,8 +53,8 @@ def start_failure(session: DebugSession, ended: ProgramEnd) -> DragomanError | N
     if not ended.exit_code or ended.by:
         return None
     printed = ended.output[-_OUTPUT_SEARCHED:]
-    if (unparsed := _find_syntax_error(printed)) is not None:
-        return _syntax_error(unparsed, session_id=session.id, exit_code=ended.exit_code)
+    if (syntax_error := _find_syntax_error(printed)) is not None:
+        return _syntax_error(syntax_error, session_id=session.id, exit_code=ended.exit_code)
     missing = next((found for pattern in _MISSING if (found := pattern.search(printed))), None)
     return _program_not_found(missing["error"], session_id=session.id, exit_code=ended.exit_code) if missing else None
 
@@ -66,8 +66,8 @@ def start_failure_at_stop(session: DebugSession, stop: Stop) -> DragomanError | 
     is_loading = any(_NODE_BEGINS in frame.path for frame in stop.frames) and all(it.is_library for it in stop.frames)
     if not session.launch.is_launch or session.is_owned_by_person or stop.raised is None or not is_loading:
         return None
-    unparsed = _find_syntax_error(f"{stop.raised.type}: {stop.raised.message}\n"[-_OUTPUT_SEARCHED:])
-    return _syntax_error(unparsed, session_id=session.id) if unparsed and stop.raised.uncaught else None
+    syntax_error = _find_syntax_error(f"{stop.raised.type}: {stop.raised.message}\n"[-_OUTPUT_SEARCHED:])
+    return _syntax_error(syntax_error, session_id=session.id) if syntax_error and stop.raised.uncaught else None
 
 
 @contextmanager
@@ -79,10 +79,10 @@ def explain_start_failure(program: Path | None = None) -> Iterator[None]:
         yield
     except DragomanError as error:
         words = str(error.message.values.get("words", "")) if error.code == "adapter_gone" else ""
-        unparsed = _find_syntax_error(words)
-        if unparsed is None:
+        syntax_error = _find_syntax_error(words)
+        if syntax_error is None:
             raise
-        raise _syntax_error(replace(unparsed, path=_full_path(unparsed.path, program))) from error
+        raise _syntax_error(replace(syntax_error, path=_full_path(syntax_error.path, program))) from error
 
 
 def _find_syntax_error(printed: str) -> _SyntaxError | None:

@@ -143,6 +143,6 @@ def _line(who: str | LocalizedText, thread: DumpedThreadAnswer, workspace: Path 
 def _deadlock(dump: ThreadDump, circle: Sequence[str]) -> LocalizedText:
     """Each thread waits for the next, and the last one for the first."""
     by_name = {it.name: it for it in dump.threads if not it.is_task}
-    links = [(it, waits) for it in circle if it in by_name and (waits := _waits_for(by_name[it])) is not None]
-    told = [localize("{thread} waits for {what}", thread=name(who), what=what) for who, what in links]
-    return localize("Deadlock: {waits}.", waits=comma_list(told))
+    links = [(it, wait) for it in circle if it in by_name and (wait := _waits_for(by_name[it])) is not None]
+    waits = [localize("{thread} waits for {what}", thread=name(who), what=what) for who, what in links]
+    return localize("Deadlock: {waits}.", waits=comma_list(waits))

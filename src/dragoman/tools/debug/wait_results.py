@@ -123,7 +123,7 @@ class WaitResults:
                 return self._completed(caller, happened.session, ended, waited)
             case None if waited.wait:
                 return await self._timed_out(caller, happened, waited)
-        return self._unwaited(caller, happened.session)
+        return self._not_waited(caller, happened.session)
 
     def interrupted(self, caller: Caller, happened: DebugOutcome, waited: WaitRequest) -> ToolOutcome:
         outcome = self._still_running(caller, happened.session, "interrupted", waited.ends.interrupted)
@@ -149,24 +149,24 @@ class WaitResults:
     ) -> tuple[dict[str, object], list[LocalizedText]]:
         """Report breakpoints that no started session can bind at once, instead of after a wait in vain."""
         stop = getattr(outcome.data, "stop_event_data", None)
-        told = getattr(stop or outcome.data, "unbound_breakpoints", None) or []
+        known_unbound = getattr(stop or outcome.data, "unbound_breakpoints", None) or []
         unbound = self.stops.unbound(caller, happened.session, (happened.session, *happened.others)) or []
-        new = [it for it in unbound if it.id not in {known.id for known in told}]
+        new = [it for it in unbound if it.id not in {known.id for known in known_unbound}]
         if not new:
             return {}, []
         lines = unbound_lines(new, caller.workspace)
         if stop is None:
-            return {"unbound_breakpoints": [*told, *new]}, lines
-        return {"stop_event_data": stop.model_copy(update={"unbound_breakpoints": [*told, *new]})}, lines
+            return {"unbound_breakpoints": [*known_unbound, *new]}, lines
+        return {"stop_event_data": stop.model_copy(update={"unbound_breakpoints": [*known_unbound, *new]})}, lines
 
     def _note(self, caller: Caller, note: LaunchNote) -> NoteAnswer:
         about = one_line(self.stops.values.text(note.about, _FACT_CHARACTERS))
         return NoteAnswer(message=note.message.in_language(caller.language), about=about)
 
     async def _stopped(self, caller: Caller, session: DebugSession, stop: Stop, waited: WaitRequest) -> ToolOutcome:
-        if (unbegun := start_failures.start_failure_at_stop(session, stop)) is not None:
+        if (start_error := start_failures.start_failure_at_stop(session, stop)) is not None:
             await _end_session(session)
-            raise unbegun
+            raise start_error
         data = await self.stops.data(caller, session, stop)
         dump = await session.thread_dumps.take(may_halt=False) if waited.ends is PAUSING else ThreadDump()
         answer = WaitResult(
@@ -183,8 +183,8 @@ class WaitResults:
     def _completed(self, caller: Caller, session: DebugSession, ended: ProgramEnd, waited: WaitRequest) -> ToolOutcome:
         if ended.message:
             raise _session_broken(details={"session_id": session.id, "reason": ended.message})
-        if (unbegun := start_failures.start_failure(session, ended)) is not None:
-            raise unbegun
+        if (start_error := start_failures.start_failure(session, ended)) is not None:
+            raise start_error
         message = _end_message(ended, waited.ends, caller)
         unbound = self.stops.unbound(caller, session)
         answer = WaitResult(
@@ -240,10 +240,10 @@ class WaitResults:
         """The debugger's message about a program that it cannot pause."""
         if message not in (PAUSING.timeout, BLOCKED):
             return None
-        said, _ = session.output.since(0, most=_OUTPUT_CHARACTERS, categories=_IMPORTANT)
-        return self.stops.values.tail(said, _OUTPUT_CHARACTERS) or None
+        advice, _ = session.output.since(0, most=_OUTPUT_CHARACTERS, categories=_IMPORTANT)
+        return self.stops.values.tail(advice, _OUTPUT_CHARACTERS) or None
 
-    def _unwaited(self, caller: Caller, session: DebugSession) -> ToolOutcome:
+    def _not_waited(self, caller: Caller, session: DebugSession) -> ToolOutcome:
         message = localize("Did not wait: wait_for_stop returns the next stop.")
         answer = WaitResult(
             status="success",

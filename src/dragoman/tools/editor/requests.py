@@ -59,9 +59,9 @@ class TerminalAnswer(_EditorAnswer):
 _Answer = TypeVar("_Answer", bound=_EditorAnswer)
 
 
-def validate_answer(told: Any, kind: type[_Answer]) -> _Answer:
+def validate_answer(answer: Any, kind: type[_Answer]) -> _Answer:
     try:
-        return kind.model_validate(told)
+        return kind.model_validate(answer)
     except ValidationError as error:
         raise DragomanError(
             "bad_editor_answer",

@@ -163,12 +163,12 @@ def _check_lines(answer: CheckResult) -> list[LocalizedText]:
         "never reached": localize("never reached: {place}", place=answer.place),
     }
     reason = [localize("  not bound: {reason}", reason=one_line(answer.not_bound))] if answer.not_bound else []
-    told = [
+    facts = [
         (label_of("error"), answer.error),
         (localize("before"), _pairs(answer.before)),
         (localize("at the break"), _pairs(answer.at_break)),
     ]
-    return [heads[answer.verdict], *reason, *(with_label(label, text) for label, text in told if text)]
+    return [heads[answer.verdict], *reason, *(with_label(label, text) for label, text in facts if text)]
 
 
 def _pairs(values: dict[str, str] | None) -> str:
@@ -269,7 +269,7 @@ def _change_lines(answer: FindChangeResult) -> list[LocalizedText]:
         "never reached": localize("The place was never reached."),
     }
     reason = [localize("  not bound: {reason}", reason=one_line(answer.not_bound))] if answer.not_bound else []
-    told = [(label_of("line"), answer.source), (localize("old"), answer.old), (localize("new"), answer.new)]
-    told.append((localize("stack"), stack_line(answer.frames or ())))
-    shown = [with_label(label, one_line(text, _VALUE_IN_TEXT)) for label, text in told if text]
+    facts = [(label_of("line"), answer.source), (localize("old"), answer.old), (localize("new"), answer.new)]
+    facts.append((localize("stack"), stack_line(answer.frames or ())))
+    shown = [with_label(label, one_line(text, _VALUE_IN_TEXT)) for label, text in facts if text]
     return [heads[answer.verdict], *reason, *shown]

@@ -78,8 +78,8 @@ def end_lines(end: RunEnd) -> list[LocalizedText]:
 def _end_reason_lines(end: RunEnd) -> list[LocalizedText]:
     found = [_LIMITS[end.limit]] if end.limit in _LIMITS else []
     if end.exception:
-        told = one_line(f"{end.exception.type}: {end.exception.message}", _MESSAGE)
-        found.append(with_label(label_of("exception"), told))
+        text = one_line(f"{end.exception.type}: {end.exception.message}", _MESSAGE)
+        found.append(with_label(label_of("exception"), text))
     if end.how == "lost":
         found.append(localize("The debugger exited without reporting how the program ended."))
     if end.exit_code is not None:

@@ -219,19 +219,19 @@ class ExplainCrashTool:
 
 def crash_lines(answer: ExplainCrashResult) -> list[LocalizedText]:
     first, *rest = end_lines(answer.ended) or [localize("The program ended.")]
-    is_calm = not answer.crashed and answer.ended.how == "exited"
-    calm = [localize("No crash: the program ended by itself.")] if is_calm else []
-    calm += [localize("The debugger did not stop there; this is the program's output.")] if answer.printed else []
-    told = [line for it in answer.caused_by or () for line in cause_lines(it)]
-    told += [line for it in answer.frames for line in frame_lines(it)]
+    has_no_crash = not answer.crashed and answer.ended.how == "exited"
+    remarks = [localize("No crash: the program ended by itself.")] if has_no_crash else []
+    remarks += [localize("The debugger did not stop there; this is the program's output.")] if answer.printed else []
+    details = [line for it in answer.caused_by or () for line in cause_lines(it)]
+    details += [line for it in answer.frames for line in frame_lines(it)]
     left = [localize("State: {state} ({session}).", state=label_of(answer.state or ""), session=answer.session_id)]
-    return [*calm, first, *told, *rest, *left[: bool(answer.session_id)]]
+    return [*remarks, first, *details, *rest, *left[: bool(answer.session_id)]]
 
 
 def cause_lines(cause: ExceptionCause) -> list[LocalizedText]:
-    said = one_line(f"{cause.type}: {cause.message}" if cause.message else cause.type, _MESSAGE)
-    told = localize("{error} at {place}", error=said, place=cause.at) if cause.at else said
-    return [with_label(localize("caused by"), told), *_pair_lines(cause.locals)]
+    error = one_line(f"{cause.type}: {cause.message}" if cause.message else cause.type, _MESSAGE)
+    text = localize("{error} at {place}", error=error, place=cause.at) if cause.at else error
+    return [with_label(localize("caused by"), text), *_pair_lines(cause.locals)]
 
 
 def frame_lines(frame: CrashFrame) -> list[LocalizedText]:
@@ -342,10 +342,10 @@ def test_lines(answer: DebugTestResult) -> list[LocalizedText]:
         "limit": localize("not finished after {seconds} s", seconds=answer.seconds),
     }
     named = [with_label(localize("failed"), _names(answer.failed))] if answer.failed else []
-    told = named + [line for it in answer.failures or () for line in _failure_lines(it)]
+    details = named + [line for it in answer.failures or () for line in _failure_lines(it)]
     is_told = answer.verdict == "passed" or (answer.failures and answer.verdict != "limit")
     rest = [] if is_told else end_lines(answer.ended)
-    return [heads[answer.verdict], *told, *rest]
+    return [heads[answer.verdict], *details, *rest]
 
 
 def _names(failed: list[str]) -> str:

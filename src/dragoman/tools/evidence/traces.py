@@ -163,13 +163,13 @@ class TraceTool:
         )
 
     def _row(self, trace: RecordedTrace, row: TraceRow) -> dict[str, object]:
-        told: dict[str, object] = {"hit": row.number}
-        told |= {"point": row.point + 1} if len(trace.points) > 1 else {}
-        told |= {"thread": row.thread} if trace.table.threads > 1 else {}
+        result: dict[str, object] = {"hit": row.number}
+        result |= {"point": row.point + 1} if len(trace.points) > 1 else {}
+        result |= {"thread": row.thread} if trace.table.threads > 1 else {}
         pairs = list(zip(trace.points[row.point].expressions, row.changed, strict=False))
         values = {escaped(it): self._shown(it, cell) for it, cell in pairs if cell and not cell.failed}
         errors = {escaped(it): self._shown(it, cell) for it, cell in pairs if cell and cell.failed}
-        return told | ({"values": values} if values else {}) | ({"errors": errors} if errors else {})
+        return result | ({"values": values} if values else {}) | ({"errors": errors} if errors else {})
 
     def _shown(self, expression: str, cell: Cell) -> str:
         return self.context.values.value(expression, cell.text, len(cell.text)).text
@@ -260,8 +260,10 @@ def _rows(
         number = f"{begun}" if begun == row.number else f"{begun}-{row.number}"
         point = f" @{row.point + 1}" if several else ""
         thread = f" t{row.thread}" if table.threads > 1 else ""
-        told = shown[at]
-        cells = [_cell(told, it) for it in answer.points[row.point].expressions] if any(row.changed) else [_AS_ABOVE]
+        shown_row = shown[at]
+        cells = (
+            [_cell(shown_row, it) for it in answer.points[row.point].expressions] if any(row.changed) else [_AS_ABOVE]
+        )
         yield f"{number}{point}{thread} | {' | '.join(cells)}"
         begun = 0
 

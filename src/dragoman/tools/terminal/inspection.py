@@ -205,13 +205,13 @@ class TerminalListTools:
         if command is None:
             return None
         seconds = max(1, (self.clock.wall_ns() - (command.ended_ns or command.started_ns)) // 10**9)
-        size, told = next((size, told) for size, told in _AGES if seconds >= size)
-        return told(seconds // size)
+        size, label = next((size, label) for size, label in _AGES if seconds >= size)
+        return label(seconds // size)
 
 
 def _terminal_line(it: TerminalSummary, age: LocalizedText | None) -> LocalizedText:
-    whose = [localize("yours")] if it.yours else [label_of(it.owner), it.agent]
-    words = [it.terminal, *whose, *_state_text(it), it.cwd, *_activity_text(it, age)]
+    owner = [localize("yours")] if it.yours else [label_of(it.owner), it.agent]
+    words = [it.terminal, *owner, *_state_text(it), it.cwd, *_activity_text(it, age)]
     return join_texts("  ", filter(None, words))
 
 
@@ -278,7 +278,7 @@ class TerminalInspectionTools:
     )
     async def search(self, caller: Caller, wanted: SearchCommandsParameters) -> ToolOutcome:
         now_ns = self.clock.wall_ns()
-        wish = CommandFilter(
+        command_filter = CommandFilter(
             text=wanted.query,
             terminal=wanted.terminal,
             cwd=search_folder(caller, wanted.cwd),
@@ -286,9 +286,9 @@ class TerminalInspectionTools:
             since_ns=parse_moment_ns(wanted.since, now_ns),
         )
         before_ns = parse_moment_ns(wanted.before, now_ns) if not wanted.before.isdigit() else int(wanted.before)
-        found = await self.service.commands(wish, limit=wanted.limit, before_ns=before_ns)
+        found = await self.service.commands(command_filter, limit=wanted.limit, before_ns=before_ns)
         printed = (
-            await search_command_output(self.service, wish, limit=wanted.limit)
+            await search_command_output(self.service, command_filter, limit=wanted.limit)
             if wanted.query and not wanted.before
             else None
         )

@@ -268,8 +268,8 @@ def _keys(own: AgentTerminal, wanted: RunInTerminalParameters) -> bytes:
 
 
 def _ends_with(line: str, command: RecordedCommand) -> bool:
-    told = _JOINS.sub("", command.line)
-    return bool(told) and _JOINS.sub("", line).endswith(told)
+    recorded_line = _JOINS.sub("", command.line)
+    return bool(recorded_line) and _JOINS.sub("", line).endswith(recorded_line)
 
 
 def _require_one_alternative(wanted: RunInTerminalParameters) -> None:

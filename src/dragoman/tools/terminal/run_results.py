@@ -205,10 +205,10 @@ def _run_lines(answer: RunInTerminalResult, *, was_shown: bool) -> list[Localize
 
 def not_run(terminal: str, verdict: str) -> ToolOutcome:
     answer = RunInTerminalResult(status="refused" if verdict == "refused" else "no_answer", terminal=terminal)
-    said = {
+    messages = {
         "refused": localize("The user at {terminal} refused. Do not retry unless asked.", terminal=terminal),
         "no_answer": localize(
             "The user at {terminal} did not answer in time; the command did not run.", terminal=terminal
         ),
     }
-    return ToolOutcome([said[answer.status]], answer)
+    return ToolOutcome([messages[answer.status]], answer)

@@ -63,9 +63,9 @@ def may_see_terminal(caller: Caller, seen: TerminalStatus, last: RecordedCommand
     """Decide by the folder that its shell reported at the last prompt, else by the folder of its latest command."""
     own = caller.record_workspace
     command = seen.running or last
-    told = seen.terminal.attributes
-    stands = told.get(FOLDER) or (command.cwd if command else "") or told.get("cwd", "")
-    return own is None or _is_in(own, stands) or _is_agent_terminal(own, seen)
+    attributes = seen.terminal.attributes
+    folder = attributes.get(FOLDER) or (command.cwd if command else "") or attributes.get("cwd", "")
+    return own is None or _is_in(own, folder) or _is_agent_terminal(own, seen)
 
 
 async def find_command(service: TerminalService, caller: Caller, command_id: str) -> RecordedCommand:

@@ -81,9 +81,9 @@ def quoted_lines(text: str) -> list[LocalizedText]:
 
 def command_row(command: CommandSeen) -> LocalizedText:
     shown = command_lines(command, _LISTED_CHARACTERS)
-    is_doubtful = not command.verified and not command.command_id.endswith(RUNNING)
-    doubt = localize("unverified") if is_doubtful else None
-    words = [command.command_id, command.started_at, exit_text(command), doubt, command.cwd, shown]
+    is_unverified = not command.verified and not command.command_id.endswith(RUNNING)
+    warning = localize("unverified") if is_unverified else None
+    words = [command.command_id, command.started_at, exit_text(command), warning, command.cwd, shown]
     return join_texts("  ", filter(None, words))
 
 
