@@ -17,7 +17,7 @@ BACK = 66
 async def test_a_step_passes_no_more_files_than_it_does_today(tmp_path: Path) -> None:
     path = await measure(tmp_path)
     assert "debug/session/run_control.py" in path.down
-    assert "debug/session/event_handler.py" in path.delivery
+    assert "debug/session/events.py" in path.delivery
     assert len(path.down) <= DOWN, list(path.down)
     assert len(path.delivery) <= DELIVERY, list(path.delivery)
     assert len(path.back) <= BACK, list(path.back)

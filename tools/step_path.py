@@ -30,7 +30,7 @@ _PROGRAM = "def main():\n    total = 0\n    for n in range(9):\n        total +=
 _BREAKPOINT_LINE = 4
 _CALL_TIMEOUT_S = 60.0
 _DRIVER = SOURCE / "io" / "drivers" / "dap_adapter_driver.py"
-_HANDLED = (str(SOURCE / "debug" / "session" / "event_handler.py"), "handle")
+_HANDLED = (str(SOURCE / "debug" / "session" / "events.py"), "handle")
 
 
 @dataclass

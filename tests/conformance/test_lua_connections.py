@@ -14,9 +14,8 @@ import psutil
 import pytest
 
 from dragoman.core.errors import DragomanError
-from dragoman.debug.model import Binding, ProgramEnd, Stop
+from dragoman.debug.model import Binding, ProgramEnd, SessionState, Stop
 from dragoman.debug.session.session import DebugSession
-from dragoman.debug.session.states import SessionState
 from dragoman.workspace.breakpoints import Breakpoint
 from tests.conformance.lua_runtimes import LUA, RUNTIMES, LuaWorkspace, free_port
 from tests.conformance.test_python import end_of, eventually, service_in, stop_of, values

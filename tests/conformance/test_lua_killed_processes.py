@@ -15,9 +15,8 @@ import psutil
 import pytest
 
 from dragoman.core.errors import DragomanError
-from dragoman.debug.model import ProgramEnd
+from dragoman.debug.model import ProgramEnd, SessionState
 from dragoman.debug.service import DebugService
-from dragoman.debug.session.states import SessionState
 from dragoman.workspace.caller import Caller
 from tests.conformance.lua_runtimes import LUA, RUNTIMES, LuaWorkspace, free_port
 from tests.conformance.test_python import eventually, service_in, stop_of

@@ -13,12 +13,11 @@ import pytest
 from dragoman.core.errors import DragomanError
 from dragoman.core.events import Event
 from dragoman.core.localization import localize
-from dragoman.debug.model import LaunchRequest, ProgramEnd, Stop
+from dragoman.debug.model import LaunchRequest, ProgramEnd, SessionState, Stop
 from dragoman.debug.service import DebugService
 from dragoman.debug.session.event_log import EventSink
 from dragoman.debug.session.handshake import AdapterLaunch
 from dragoman.debug.session.launch_request import PreparedLaunch, PreparedSession
-from dragoman.debug.session.states import SessionState
 from dragoman.journal import Journal, Statement
 from dragoman.workspace.breakpoints import STORE, Breakpoint, BreakpointRegistry
 from dragoman.workspace.caller import Caller

@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 
 from dragoman.core.errors import DragomanError
 from dragoman.debug.breakpoints.hit_conditions import parse_hit_condition
+from dragoman.debug.model import LIVE_STATES, SessionState
+from dragoman.debug.session.lifecycle import Transition, next_state
 from dragoman.debug.session.output import SessionOutput
-from dragoman.debug.session.states import LIVE_STATES, SessionState, Transition, next_state
 from dragoman.debug.stops.handles import Handles
 
 

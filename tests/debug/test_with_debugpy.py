@@ -9,9 +9,8 @@ import anyio.lowlevel
 import pytest
 
 from dragoman.core.errors import DragomanError
-from dragoman.debug.model import LaunchRequest, RunTarget
+from dragoman.debug.model import LaunchRequest, RunTarget, SessionState
 from dragoman.debug.service import DebugService
-from dragoman.debug.session.states import SessionState
 from dragoman.workspace.breakpoints import Breakpoint
 from dragoman.workspace.caller import Caller
 from tests.conformance.test_python import at, client_of, end_of, service_in, stop_of, values

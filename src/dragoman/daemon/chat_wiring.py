@@ -32,8 +32,8 @@ from dragoman.core.localization import Language, localize
 from dragoman.core.redaction import Redactor
 from dragoman.core.settings.schema import Settings
 from dragoman.debug import session_errors
+from dragoman.debug.model import SessionState
 from dragoman.debug.service import DebugService
-from dragoman.debug.session.states import SessionState
 from dragoman.io.net.http_server import WEBSOCKET_MESSAGE_CAP
 from dragoman.journal import Journal
 from dragoman.models.selection import select_model

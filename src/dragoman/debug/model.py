@@ -6,12 +6,27 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import Enum
 from typing import Any, Literal
 
 import msgspec
 
 StepKind = Literal["over", "into", "out"]
 ThreadState = Literal["stopped", "running"]
+
+
+class SessionState(Enum):
+    """The six words of the specification."""
+
+    IDLE = "Idle"
+    STARTING = "Starting"
+    RUNNING = "Running"
+    STOPPED = "Stopped"
+    TERMINATING = "Terminating"
+    TERMINATED = "Terminated"
+
+
+LIVE_STATES = frozenset({SessionState.STARTING, SessionState.RUNNING, SessionState.STOPPED, SessionState.TERMINATING})
 
 
 class _ModelStruct(msgspec.Struct, frozen=True, kw_only=True):

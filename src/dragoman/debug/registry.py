@@ -17,10 +17,10 @@ from dragoman.core.clock import Clock
 from dragoman.core.errors import DragomanError
 from dragoman.debug import session_errors
 from dragoman.debug.errors import too_many_sessions
+from dragoman.debug.model import LIVE_STATES, SessionState
 from dragoman.debug.session.launch_request import PreparedSession
 from dragoman.debug.session.lifecycle import ChangeSignal
 from dragoman.debug.session.session import DebugSession
-from dragoman.debug.session.states import LIVE_STATES, SessionState
 from dragoman.workspace.caller import Caller
 
 log = logging.getLogger(__name__)

@@ -10,8 +10,7 @@ from dragoman.core.localization import localize
 from dragoman.debug import client_ids
 from dragoman.debug.errors import invalid_adapter_response, not_supported, start_timed_out
 from dragoman.debug.launch.errors import LaunchError
-from dragoman.debug.model import FrameInfo, Stop, ThreadInfo
-from dragoman.debug.session.states import SessionState
+from dragoman.debug.model import FrameInfo, SessionState, Stop, ThreadInfo
 
 _NAMED = 40
 _SESSIONS_NAMED = 8

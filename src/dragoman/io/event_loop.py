@@ -54,3 +54,15 @@ class EventLoopLagMeter:
 
     def worst_ms(self) -> float:
         return round(max(self._lags_s) * 1000, 2)
+
+
+async def wait_for_first(*events: anyio.Event) -> None:
+    """Wait until one of them is set."""
+    async with anyio.create_task_group() as group:
+        for event in events:
+            group.start_soon(_then_cancel, event, group.cancel_scope)
+
+
+async def _then_cancel(event: anyio.Event, scope: anyio.CancelScope) -> None:
+    await event.wait()
+    scope.cancel("one is enough")

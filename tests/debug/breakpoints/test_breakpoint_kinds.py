@@ -9,8 +9,7 @@ import pytest
 
 from dragoman.debug.backends.adapters import PYTHON
 from dragoman.debug.backends.quirks import AdapterQuirks
-from dragoman.debug.model import Stop
-from dragoman.debug.session.states import SessionState
+from dragoman.debug.model import SessionState, Stop
 from dragoman.workspace.breakpoints import Breakpoint
 from tests.debug.fake_sessions import code_of, living, session_of, stopped
 from tests.support.fake_adapter import FakeAdapter

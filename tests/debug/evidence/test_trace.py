@@ -8,7 +8,7 @@ from typing import Any
 import anyio
 import pytest
 
-from dragoman.debug.session.states import SessionState
+from dragoman.debug.model import SessionState
 from dragoman.workspace.caller import Caller
 from tests.debug.evidence.evidence_tools import at_line, exits, passes, says, steered
 from tests.tools.tool_fixture import Bench, until

@@ -13,11 +13,10 @@ import pytest
 from dragoman.core.errors import DragomanError
 from dragoman.core.localization import localize
 from dragoman.debug.backends.quirks import AdapterQuirks
-from dragoman.debug.model import ProgramEnd
+from dragoman.debug.model import ProgramEnd, SessionState
 from dragoman.debug.session import debuggee_process, request_tracker, run_control
 from dragoman.debug.session.output import SessionOutput
 from dragoman.debug.session.session import DebugSession
-from dragoman.debug.session.states import SessionState
 from dragoman.debug.session.threads import ThreadStates
 from dragoman.protocols.dap import bodies
 from tests.debug.fake_sessions import code_of, living, session_of, stopped

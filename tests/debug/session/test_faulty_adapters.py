@@ -18,10 +18,9 @@ from hypothesis import strategies as st
 from dragoman.core.errors import DragomanError, RemoteProtocolError
 from dragoman.core.localization import localize
 from dragoman.debug.backends.port import AdapterRefusedError
-from dragoman.debug.model import ProgramEnd, Stop
+from dragoman.debug.model import LIVE_STATES, ProgramEnd, SessionState, Stop
 from dragoman.debug.session.output import RETAINED_CHARACTERS
 from dragoman.debug.session.session import DebugSession
-from dragoman.debug.session.states import LIVE_STATES, SessionState
 from dragoman.protocols.dap import Event
 from dragoman.workspace.breakpoints import Breakpoint
 from tests.debug.fake_sessions import living, session_of

@@ -6,9 +6,8 @@ import anyio
 import pytest
 
 from dragoman.debug.backends.quirks import AdapterQuirks
-from dragoman.debug.model import ProgramEnd
+from dragoman.debug.model import ProgramEnd, SessionState
 from dragoman.debug.session.session import DebugSession
-from dragoman.debug.session.states import SessionState
 from dragoman.workspace.breakpoints import Breakpoint
 from tests.debug.fake_sessions import Told, living, session_of, stopped
 from tests.support.fake_adapter import FakeAdapter

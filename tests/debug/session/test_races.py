@@ -12,10 +12,9 @@ import pytest
 from dragoman.core.errors import DragomanError
 from dragoman.core.localization import localize
 from dragoman.debug.backends.quirks import AdapterQuirks
-from dragoman.debug.model import ProgramEnd, Stop
+from dragoman.debug.model import ProgramEnd, SessionState, Stop
 from dragoman.debug.session.handshake import AdapterLaunch
 from dragoman.debug.session.session import DebugSession
-from dragoman.debug.session.states import SessionState
 from dragoman.workspace.breakpoints import Breakpoint
 from tests.support.clocks import VirtualClock
 from tests.support.fake_adapter import FakeAdapter

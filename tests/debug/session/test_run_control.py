@@ -8,8 +8,7 @@ import anyio
 import pytest
 
 from dragoman.core.errors import DragomanError
-from dragoman.debug.model import ProgramEnd, RunTarget
-from dragoman.debug.session.states import SessionState
+from dragoman.debug.model import ProgramEnd, RunTarget, SessionState
 from dragoman.protocols.dap import Response
 from dragoman.workspace.breakpoints import Breakpoint
 from tests.debug.fake_sessions import Told, code_of, living, session_of, stopped

@@ -11,7 +11,7 @@ import pytest
 from dragoman.core.errors import DragomanError
 from dragoman.core.localization import localize
 from dragoman.debug.backends.port import AdapterRefusedError
-from dragoman.debug.session.states import SessionState
+from dragoman.debug.model import SessionState
 from dragoman.workspace.caller import Caller
 from tests.requirements import sentence
 from tests.tools.tool_fixture import frame, opened, stack_of, until

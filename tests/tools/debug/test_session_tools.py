@@ -13,7 +13,7 @@ import pytest
 from dragoman.core.errors import DragomanError
 from dragoman.core.localization import localize
 from dragoman.debug.launch import LaunchNote, list_configurations
-from dragoman.debug.session.states import SessionState
+from dragoman.debug.model import SessionState
 from dragoman.tools.debug import ConfigurationReader
 from dragoman.workspace.caller import Caller
 from tests.tools.tool_fixture import Bench, opened, until

@@ -8,7 +8,7 @@ import anyio
 import pytest
 
 from dragoman.core.localization import LocalizedText
-from dragoman.debug.session.states import SessionState
+from dragoman.debug.model import SessionState
 from dragoman.workspace.caller import Caller
 from tests.requirements import sentence
 from tests.tools.tool_fixture import MOVES, moved, opened, until

@@ -24,7 +24,7 @@ from anyio.abc import TaskGroup
 from dragoman.debug.backends.event_queue import AdapterEventQueue
 from dragoman.debug.backends.port import Backend, BackendOwnership, make_output_event
 from dragoman.debug.errors import no_debugger_yet
-from dragoman.debug.session.mailbox import wait_for_first
+from dragoman.io.event_loop import wait_for_first
 from dragoman.io.processes.command import ProcessCommand, Stdio
 from dragoman.io.processes.process_tree import ChildProcess, ProcessExit
 from dragoman.io.processes.supervisor_pool import SupervisorPool

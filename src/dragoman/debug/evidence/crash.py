@@ -23,8 +23,7 @@ from dragoman.debug.evidence.printed_crash import (
 )
 from dragoman.debug.evidence.run import OUTPUT_CHARACTERS, EvidenceRun, EvidenceService, RunOutcome, RunSubject
 from dragoman.debug.evidence.tracepoints import Cell, TraceLimits, TraceTable
-from dragoman.debug.model import FrameInfo, RaisedException, Stop, VariableInfo
-from dragoman.debug.session.states import SessionState
+from dragoman.debug.model import FrameInfo, RaisedException, SessionState, Stop, VariableInfo
 from dragoman.workspace.caller import Caller
 
 # Made by the language or by a runner of tests.

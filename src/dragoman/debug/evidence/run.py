@@ -17,11 +17,10 @@ from dragoman.core.errors import DragomanError
 from dragoman.core.ids import new_id
 from dragoman.debug.evidence.evidence_probe import EvidenceProbe
 from dragoman.debug.evidence.tracepoints import LimitKind
-from dragoman.debug.model import FrameInfo, LaunchRequest, ProgramEnd, RaisedException, Stop
+from dragoman.debug.model import LIVE_STATES, FrameInfo, LaunchRequest, ProgramEnd, RaisedException, SessionState, Stop
 from dragoman.debug.service import DebugService
 from dragoman.debug.session.outcome import DebugOutcome
 from dragoman.debug.session.session import DebugSession
-from dragoman.debug.session.states import LIVE_STATES, SessionState
 from dragoman.debug.session.supervisor import DAEMON_ID
 from dragoman.debug.thread_dump import ThreadDump
 from dragoman.workspace.caller import Caller

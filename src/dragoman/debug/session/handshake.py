@@ -12,7 +12,7 @@ import msgspec
 
 from dragoman.debug.backends.port import AdapterRefusedError, Backend
 from dragoman.debug.backends.quirks import AdapterQuirks
-from dragoman.debug.session.mailbox import wait_for_first
+from dragoman.io.event_loop import wait_for_first
 from dragoman.protocols.dap import Capabilities, bodies, read_body
 
 log = logging.getLogger(__name__)

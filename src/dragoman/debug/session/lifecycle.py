@@ -2,13 +2,60 @@
 
 from __future__ import annotations
 
+from enum import Enum
+
 import anyio
 
 from dragoman.core.clock import Clock
 from dragoman.debug import session_errors
 from dragoman.debug.errors import already_ended, resuming
-from dragoman.debug.model import ProgramEnd, Stop
-from dragoman.debug.session.states import SessionState, Transition, next_state
+from dragoman.debug.model import ProgramEnd, SessionState, Stop
+
+
+class Transition(Enum):
+    LAUNCHED = "launched"
+    RESUMED = "resumed"
+    STOPPED = "stopped"
+    ENDING = "ending"
+    ENDED = "ended"
+
+
+# What a late event finds ended stays ended: adapters go on talking for a while.
+_NEXT: dict[SessionState, dict[Transition, SessionState]] = {
+    SessionState.IDLE: {Transition.LAUNCHED: SessionState.STARTING, Transition.ENDED: SessionState.TERMINATED},
+    SessionState.STARTING: {
+        Transition.RESUMED: SessionState.RUNNING,
+        Transition.STOPPED: SessionState.STOPPED,
+        Transition.ENDING: SessionState.TERMINATING,
+        Transition.ENDED: SessionState.TERMINATED,
+    },
+    SessionState.RUNNING: {
+        Transition.RESUMED: SessionState.RUNNING,
+        Transition.STOPPED: SessionState.STOPPED,
+        Transition.ENDING: SessionState.TERMINATING,
+        Transition.ENDED: SessionState.TERMINATED,
+    },
+    SessionState.STOPPED: {
+        Transition.RESUMED: SessionState.RUNNING,
+        Transition.STOPPED: SessionState.STOPPED,
+        Transition.ENDING: SessionState.TERMINATING,
+        Transition.ENDED: SessionState.TERMINATED,
+    },
+    SessionState.TERMINATING: {
+        Transition.RESUMED: SessionState.TERMINATING,
+        Transition.STOPPED: SessionState.TERMINATING,
+        Transition.ENDING: SessionState.TERMINATING,
+        Transition.ENDED: SessionState.TERMINATED,
+    },
+    SessionState.TERMINATED: dict.fromkeys(
+        (Transition.RESUMED, Transition.STOPPED, Transition.ENDING, Transition.ENDED), SessionState.TERMINATED
+    ),
+}
+
+
+def next_state(state: SessionState, transition: Transition) -> SessionState:
+    """A transition that is not in the table is a mistake of ours, never of an adapter."""
+    return _NEXT[state][transition]
 
 
 class ChangeSignal:

@@ -8,9 +8,8 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 
 from dragoman.core.clock import Clock
-from dragoman.debug.model import ProgramEnd, Stop
+from dragoman.debug.model import ProgramEnd, SessionState, Stop
 from dragoman.debug.session.session import DebugSession
-from dragoman.debug.session.states import SessionState
 from dragoman.debug.thread_dump import ThreadDump
 
 _PAUSE_TIMEOUT_S = 4.0  # Lua programs look for messages every two seconds

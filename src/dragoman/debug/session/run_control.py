@@ -1,24 +1,30 @@
-"""Run control: continue, step, pause, jump and restart, each checked against the stop that its caller has seen."""
+"""Run control: continue, step, pause, jump and restart, each checked against the stop that its caller has seen.
+
+Commands go through the session's mailbox, so that one of them runs at a time.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
-from dragoman.core.errors import DragomanError
+import anyio
+
+from dragoman.core.errors import DragomanError, RemoteProtocolError
 from dragoman.debug import session_errors
 from dragoman.debug.backends.port import RUN_COMMANDS
-from dragoman.debug.errors import core_dump, program_not_running
-from dragoman.debug.model import RunTarget, StepKind
+from dragoman.debug.errors import already_ended, core_dump, invalid_adapter_response, program_not_running
+from dragoman.debug.model import RunTarget, SessionState, StepKind
 from dragoman.debug.session.handshake import AdapterLaunch
-from dragoman.debug.session.lifecycle import SessionLifecycle
-from dragoman.debug.session.mailbox import Mailbox
+from dragoman.debug.session.lifecycle import SessionLifecycle, Transition
 from dragoman.debug.session.request_tracker import RequestTracker, TrackedRequest
-from dragoman.debug.session.states import SessionState, Transition
 from dragoman.debug.session.threads import ThreadStates
+from dragoman.io.event_loop import wait_for_first
 from dragoman.protocols.dap import Response, bodies, read_body
 
 _RESPONSE_TIMEOUT_S = 10.0
+_QUEUE_SIZE = 32  # a caller beyond it waits for its turn
 
 _STATES_BEFORE_FIRST_STOP = frozenset({SessionState.IDLE, SessionState.STARTING})
 _NO_ARGUMENTS: Mapping[str, Any] = {}
@@ -28,6 +34,54 @@ SetRunTarget = Callable[[RunTarget | None], Awaitable[None]]
 ResolveFrame = Callable[[int], int]
 RecordEvent = Callable[[str, str, dict[str, Any]], None]
 RequeueStop = Callable[[bodies.StoppedBody], Awaitable[None]]
+
+
+@dataclass(slots=True)
+class _MailboxCommand:
+    perform: Callable[[], Awaitable[Any]]
+    settled: anyio.Event = field(default_factory=anyio.Event)
+    error: DragomanError | None = None
+
+
+class Mailbox:
+    """The commands of callers, run one after another in the order they arrived. A caller that goes away only stops
+    waiting."""
+
+    def __init__(self) -> None:
+        self._sender, self._receiver = anyio.create_memory_object_stream[_MailboxCommand](_QUEUE_SIZE)
+        self._closed = anyio.Event()
+
+    def end(self) -> None:
+        """Nobody waits any longer. What was accepted is not an error now: its outcome is the session's end."""
+        self._closed.set()
+        self._sender.close()
+
+    def close(self) -> None:
+        """Once nobody obeys any more: who still waits for room is told."""
+        self.end()
+        self._receiver.close()
+
+    async def perform(self, action: Callable[[], Awaitable[Any]]) -> None:
+        """A caller that is cancelled here leaves its command behind, to be performed."""
+        command = _MailboxCommand(action)
+        try:
+            await self._sender.send(command)
+        except (anyio.BrokenResourceError, anyio.ClosedResourceError):
+            raise already_ended() from None
+        await wait_for_first(command.settled, self._closed)
+        if command.error is not None:
+            raise command.error
+
+    async def run_commands(self) -> None:
+        async for command in self._receiver:
+            try:
+                await command.perform()
+            except DragomanError as error:
+                command.error = error
+            except RemoteProtocolError as error:
+                command.error = invalid_adapter_response(reason=error)
+            finally:
+                command.settled.set()
 
 
 class RunControl:

@@ -16,24 +16,21 @@ import anyio
 from anyio.abc import TaskStatus
 
 from dragoman.core.clock import Clock
-from dragoman.core.errors import DragomanError, RemoteProtocolError
+from dragoman.core.errors import DragomanError
 from dragoman.core.redaction import SecretStream
 from dragoman.debug import session_errors
 from dragoman.debug.backends.port import AdapterRefusedError, Backend
 from dragoman.debug.breakpoints.sync import BreakpointSync, temporary_breakpoint
 from dragoman.debug.errors import adapter_gone, already_ended, session_owned_by_person
-from dragoman.debug.model import ProgramEnd, RunTarget, Stop
+from dragoman.debug.model import LIVE_STATES, ProgramEnd, RunTarget, SessionState, Stop
 from dragoman.debug.session.debuggee_process import InspectionInterrupter
-from dragoman.debug.session.event_handler import AdapterEventHandler
-from dragoman.debug.session.event_reader import AdapterEventReader
+from dragoman.debug.session.events import AdapterEventHandler, AdapterEventReader
 from dragoman.debug.session.handshake import AdapterHandshake, AdapterLaunch
-from dragoman.debug.session.lifecycle import ChangeSignal, SessionLifecycle
-from dragoman.debug.session.mailbox import Mailbox
+from dragoman.debug.session.lifecycle import ChangeSignal, SessionLifecycle, Transition
 from dragoman.debug.session.output import SessionOutput
 from dragoman.debug.session.request_tracker import RequestTracker, TrackedRequest
-from dragoman.debug.session.run_control import RecordEvent, RunControl
+from dragoman.debug.session.run_control import Mailbox, RecordEvent, RunControl
 from dragoman.debug.session.shutdown import SHUTDOWN_TIMEOUT_S, SessionShutdown
-from dragoman.debug.session.states import LIVE_STATES, SessionState, Transition
 from dragoman.debug.session.threads import ThreadStates
 from dragoman.debug.stops.inspection import Inspection
 from dragoman.debug.stops.pipeline import StopContext, StopPipeline
@@ -96,6 +93,9 @@ class DebugSession:
         self.breakpoint_sync = BreakpointSync(backend, launch.quirks, launch.exception_filters, id)
         self._backend = backend
         self._lifecycle = SessionLifecycle(clock, predecessor.last_stop if predecessor else 0, self.changes)
+        self.outcome = self._lifecycle.outcome
+        self.require_stopped = self._lifecycle.require_stopped
+        self.wait_until_started = self._lifecycle.wait_until_started
         self._mailbox = Mailbox()
         self._requests = RequestTracker(backend, takes_time_limit=launch.quirks.takes_time_limit)
         self._threads = ThreadStates(backend)
@@ -218,8 +218,9 @@ class DebugSession:
                     on_late_response=self.run_control.handle_late_response,
                 )
                 self._scope = group.cancel_scope
-                for task in (self._read_events, self._handle_events, self._shutdown.watch_for_end, self._disconnect):
+                for task in (self._read_events, self._shutdown.watch_for_end, self._disconnect):
                     group.start_soon(task)
+                group.start_soon(self._event_handler.handle_all, self._events.ordered_events())
                 await self._open()
                 started = True
                 task_status.started()
@@ -294,13 +295,6 @@ class DebugSession:
         await self._shutdown.handle_adapter_gone()
         self._scope.cancel("the adapter has gone")
 
-    async def _handle_events(self) -> None:
-        async for body in self._events.ordered_events():
-            try:
-                await self._event_handler.handle(body)
-            except (DragomanError, RemoteProtocolError) as error:
-                log.warning("session %s: an event was skipped: %s", self.id, error)
-
     async def _resume_before_leaving(self) -> None:
         """A program that we came to goes on when we leave it, also past what it was stopped by."""
         stop_context, quirks = self._event_handler.stop_context, self.launch.quirks
@@ -364,16 +358,6 @@ class DebugSession:
     def is_ending(self) -> bool:
         """Its end was asked for, or is under way: what it says of breakpoints concerns nobody any more."""
         return self._shutdown.is_requested or self.state is SessionState.TERMINATING
-
-    async def wait_until_started(self) -> None:
-        """It is starting, or further: there is a state to be told."""
-        await self._lifecycle.wait_until_started()
-
-    async def outcome(self, after_stop: int, within_s: float) -> Stop | ProgramEnd | None:
-        return await self._lifecycle.outcome(after_stop, within_s)
-
-    def require_stopped(self) -> Stop:
-        return self._lifecycle.require_stopped()
 
     # Inside.
 

@@ -10,11 +10,10 @@ import anyio
 
 from dragoman.core.errors import DragomanError
 from dragoman.debug.backends.port import Backend
-from dragoman.debug.model import ProgramEnd
+from dragoman.debug.model import ProgramEnd, SessionState
 from dragoman.debug.session.event_log import signal_name
-from dragoman.debug.session.event_reader import AdapterEventReader
-from dragoman.debug.session.lifecycle import SessionLifecycle
-from dragoman.debug.session.states import SessionState, Transition
+from dragoman.debug.session.events import AdapterEventReader
+from dragoman.debug.session.lifecycle import SessionLifecycle, Transition
 
 log = logging.getLogger(__name__)
 

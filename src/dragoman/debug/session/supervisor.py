@@ -17,12 +17,11 @@ from dragoman.core.ids import new_id
 from dragoman.core.localization import localize
 from dragoman.core.redaction import SecretStream
 from dragoman.debug.errors import already_restarting
-from dragoman.debug.model import Stop
+from dragoman.debug.model import LIVE_STATES, Stop
 from dragoman.debug.registry import SessionEntry, SessionRegistry
 from dragoman.debug.session.event_log import EventLog
 from dragoman.debug.session.launch_request import PreparedLaunch, PreparedSession, unattended_start_timeout_s
 from dragoman.debug.session.session import DebugSession
-from dragoman.debug.session.states import LIVE_STATES
 from dragoman.debug.stops.history.store import RecordStop, record_nothing
 from dragoman.debug.stops.snapshot import Probe
 from dragoman.workspace.breakpoints import BreakpointRegistry

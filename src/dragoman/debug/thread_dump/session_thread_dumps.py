@@ -8,11 +8,10 @@ from collections.abc import Callable
 import anyio
 
 from dragoman.core.errors import DragomanError, RemoteProtocolError
+from dragoman.debug.model import SessionState
 from dragoman.debug.session.handshake import AdapterLaunch
 from dragoman.debug.session.lifecycle import SessionLifecycle
-from dragoman.debug.session.mailbox import Mailbox
-from dragoman.debug.session.run_control import RunControl
-from dragoman.debug.session.states import SessionState
+from dragoman.debug.session.run_control import Mailbox, RunControl
 from dragoman.debug.stops.inspection import Inspection
 from dragoman.debug.stops.pipeline import StopContext
 from dragoman.debug.thread_dump.brief_halt import BriefHalt

@@ -16,11 +16,10 @@ from pathlib import Path
 import anyio
 
 from dragoman.core.ids import new_id
-from dragoman.debug.model import LaunchRequest
+from dragoman.debug.model import LIVE_STATES, LaunchRequest
 from dragoman.debug.service import DebugService
 from dragoman.debug.session.launch_request import LaunchDisclosure, PreparedLaunch, SessionStarter
 from dragoman.debug.session.session import DebugSession
-from dragoman.debug.session.states import LIVE_STATES
 from dragoman.workspace.breakpoints import Breakpoint, BreakpointRegistry
 from dragoman.workspace.caller import Caller
 

@@ -13,10 +13,9 @@ import anyio
 
 from dragoman.core.errors import DragomanError
 from dragoman.core.localization import Language
-from dragoman.debug.model import StepKind
+from dragoman.debug.model import LIVE_STATES, StepKind
 from dragoman.debug.registry import FollowedSession
 from dragoman.debug.service import DebugService
-from dragoman.debug.session.states import LIVE_STATES
 from dragoman.io.drivers.dap_editor_driver import DapEditorDriver
 from dragoman.servers.dap import arguments as take
 from dragoman.servers.dap import errors as dap_errors

@@ -17,9 +17,8 @@ from dragoman.core.labels import label_of, semicolon_list
 from dragoman.core.localization import LocalizedText, localize, text_in_language
 from dragoman.debug import client_ids, source_files
 from dragoman.debug.breakpoints.hit_conditions import parse_hit_condition
-from dragoman.debug.model import Binding
+from dragoman.debug.model import LIVE_STATES, Binding, SessionState
 from dragoman.debug.service import DebugService
-from dragoman.debug.session.states import LIVE_STATES, SessionState
 from dragoman.tools.agent_text import escaped, one_line, path
 from dragoman.tools.debug import parameters as params
 from dragoman.tools.debug.breakpoint_validation import is_toggle, require_function, require_parameters_of_kind

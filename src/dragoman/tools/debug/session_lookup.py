@@ -10,10 +10,9 @@ import anyio
 from dragoman.core.errors import DragomanError, RemoteProtocolError
 from dragoman.core.localization import LocalizedText, localize
 from dragoman.debug import client_ids
-from dragoman.debug.model import ThreadInfo
+from dragoman.debug.model import LIVE_STATES, SessionState, ThreadInfo
 from dragoman.debug.service import DebugService
 from dragoman.debug.session.session import DebugSession
-from dragoman.debug.session.states import LIVE_STATES, SessionState
 from dragoman.debug.session.supervisor import DAEMON_ID
 from dragoman.tools.agent_text import path
 from dragoman.tools.debug.results import OtherThread, ThreadAnswer

@@ -15,11 +15,10 @@ from dragoman.core.clock import Clock
 from dragoman.core.errors import DragomanError
 from dragoman.core.labels import label_of, with_label
 from dragoman.core.localization import LocalizedText, join_texts, localize
-from dragoman.debug.model import ThreadInfo
+from dragoman.debug.model import LIVE_STATES, SessionState, ThreadInfo
 from dragoman.debug.service import DebugService
 from dragoman.debug.session.output import ProgramOutputPage, SessionOutput
 from dragoman.debug.session.session import DebugSession
-from dragoman.debug.session.states import LIVE_STATES, SessionState
 from dragoman.tools.agent_text import one_line
 from dragoman.tools.debug import parameters as params
 from dragoman.tools.debug import results

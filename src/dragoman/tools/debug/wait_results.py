@@ -9,10 +9,9 @@ from dragoman.core.errors import ErrorSpec
 from dragoman.core.labels import label_of, with_label
 from dragoman.core.localization import LocalizedText, join_texts, localize, text_in_language
 from dragoman.debug.launch import LaunchNote
-from dragoman.debug.model import ProgramEnd, Stop
+from dragoman.debug.model import LIVE_STATES, ProgramEnd, SessionState, Stop
 from dragoman.debug.session.outcome import DebugOutcome
 from dragoman.debug.session.session import DebugSession
-from dragoman.debug.session.states import LIVE_STATES, SessionState
 from dragoman.debug.thread_dump import ThreadDump
 from dragoman.tools.agent_text import one_line
 from dragoman.tools.debug import start_failures

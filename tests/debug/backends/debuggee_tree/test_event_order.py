@@ -13,9 +13,9 @@ import pytest
 
 from dragoman.core.errors import DragomanError
 from dragoman.debug.backends.quirks import AdapterQuirks
+from dragoman.debug.model import SessionState
 from dragoman.debug.session.handshake import AdapterLaunch
 from dragoman.debug.session.session import DebugSession
-from dragoman.debug.session.states import SessionState
 from tests.debug.backends.debuggee_tree.test_debuggee_tree import Scene, scene
 from tests.debug.fake_sessions import living, stopped
 from tests.support.clocks import VirtualClock

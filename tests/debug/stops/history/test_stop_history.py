@@ -14,7 +14,7 @@ import pytest
 from dragoman.core.clock import SystemClock
 from dragoman.core.errors import DragomanError
 from dragoman.debug.model import FrameInfo, Locals, Stop, VariableChange, VariableInfo
-from dragoman.debug.session.event_handler import FrameChangeTracker
+from dragoman.debug.session.events import FrameChangeTracker
 from dragoman.debug.stops.history.stop_history import StopHistory
 from dragoman.debug.stops.history.store import (
     MAX_STOPS,
