@@ -87,6 +87,6 @@ def _as_runtime(chunks: list[bytes]) -> tuple[list[str], str]:
 
 
 def _answered(runtime: RuntimeConnection, event: RuntimeEvent) -> str:
-    if isinstance(event, CommandLost | Closed) or event.fate == "dropped":
+    if isinstance(event, CommandLost | Closed) or event.outcome == "dropped":
         return ascii(event)
     return ascii((event, runtime.send_reply(event.command.cmd), runtime.state))

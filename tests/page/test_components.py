@@ -88,7 +88,7 @@ def test_the_table_binds_every_component_and_fires_every_action() -> None:
         fired = {act.name for act in row.acts}
         assert fired == ({entry.event, "chosen"} if entry.event else set()), name  # its own, and the drawer's
         told = set().union(*(act.context for act in row.acts)) - {"run"}
-        assert told == set(entry.tells), name
+        assert told == set(entry.action_fields), name
 
 
 @pytest.mark.requirement(

@@ -90,7 +90,7 @@ class FakeLua:
             return False
         if len(self.commands) == self._hangs_at:
             await anyio.sleep_forever()
-        if received.fate == "answered":
+        if received.outcome == "answered":
             await self._far.send(self._connection.send_reply(command.cmd, self._answer(command.cmd)))
         if command.cmd in RUNS:
             return await self._go_on()

@@ -51,7 +51,7 @@ class CatalogueEntry(msgspec.Struct, frozen=True, kw_only=True):
     example: dict[str, Any]
     event: str
     """What a person's action on it is called where the drawer gave it none, as the protocol document names them."""
-    tells: tuple[str, ...]
+    action_fields: tuple[str, ...]
     """What the page may add to an action's context: what was chosen or entered."""
 
     @property
@@ -63,11 +63,15 @@ OWN_COMPONENTS: dict[str, CatalogueEntry] = {}
 _Shape = TypeVar("_Shape", bound=type[Base])
 
 
-def component(*, example: dict[str, Any], event: str = "", tells: tuple[str, ...] = ()) -> Callable[[_Shape], _Shape]:
+def component(
+    *, example: dict[str, Any], event: str = "", action_fields: tuple[str, ...] = ()
+) -> Callable[[_Shape], _Shape]:
     """Add a component to the catalogue, under the name of the class."""
 
     def entered(shape: _Shape) -> _Shape:
-        OWN_COMPONENTS[shape.__name__] = CatalogueEntry(shape=shape, example=example, event=event, tells=tells)
+        OWN_COMPONENTS[shape.__name__] = CatalogueEntry(
+            shape=shape, example=example, event=event, action_fields=action_fields
+        )
         return shape
 
     return entered
@@ -91,14 +95,14 @@ class CodeBlock(Base, frozen=True, forbid_unknown_fields=True, rename="camel", k
     title: _Short | Bound = ""
 
 
-@component(example={"items": ["src/app.py", "tests/test_app.py"]}, event="onSelect", tells=("path",))
+@component(example={"items": ["src/app.py", "tests/test_app.py"]}, event="onSelect", action_fields=("path",))
 class FileTree(Active, frozen=True, forbid_unknown_fields=True, rename="camel", kw_only=True):
     """Paths as a tree; choosing one tells `{path}`."""
 
     items: list[_Short] | Bound
 
 
-@component(example={"message": "Apply the change?"}, event="onConfirm", tells=("componentId", "confirmed"))
+@component(example={"message": "Apply the change?"}, event="onConfirm", action_fields=("componentId", "confirmed"))
 class Confirm(Active, frozen=True, forbid_unknown_fields=True, rename="camel", kw_only=True):
     """A question with two buttons; tells `{componentId, confirmed}`."""
 
@@ -110,7 +114,7 @@ class Confirm(Active, frozen=True, forbid_unknown_fields=True, rename="camel", k
 @component(
     example={"path": "app.py", "original": "a = 1\n", "modified": "a = 2\n", "decides": True},
     event="onDecide",
-    tells=("path", "accepted"),
+    action_fields=("path", "accepted"),
 )
 class Diff(Active, frozen=True, forbid_unknown_fields=True, rename="camel", kw_only=True):
     """Two versions of a text beside each other; accepting or rejecting tells `{path, accepted}`. No original: new."""
@@ -134,7 +138,7 @@ class Column(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="ca
         "rows": {"path": "/tests"},
     },
     event="onSelect",
-    tells=("index", "row"),
+    action_fields=("index", "row"),
 )
 class Table(Active, frozen=True, forbid_unknown_fields=True, rename="camel", kw_only=True):
     """Rows that can be sorted and filtered; choosing one tells `{index, row}`. Many rows are no burden."""
@@ -185,7 +189,7 @@ class Progress(Base, frozen=True, forbid_unknown_fields=True, rename="camel", kw
 @component(
     example={"variables": [{"name": "order", "value": "Order(…)", "children": [{"name": "total", "value": "0"}]}]},
     event="onSelect",
-    tells=("path",),
+    action_fields=("path",),
 )
 class VariableTree(Active, frozen=True, forbid_unknown_fields=True, rename="camel", kw_only=True):
     """Values that open: `{name, value, type?, children?}`; choosing one tells `{path}`."""
@@ -197,7 +201,7 @@ class VariableTree(Active, frozen=True, forbid_unknown_fields=True, rename="came
 @component(
     example={"frames": [{"function": "total", "file": "app.py", "line": 12, "isOwn": True}]},
     event="onSelect",
-    tells=("index", "file", "line"),
+    action_fields=("index", "file", "line"),
 )
 class StackTrace(Active, frozen=True, forbid_unknown_fields=True, rename="camel", kw_only=True):
     """Frames, newest first: `{function, file, line, isOwn?}`; choosing one tells `{index, file, line}`."""
@@ -209,7 +213,7 @@ class StackTrace(Active, frozen=True, forbid_unknown_fields=True, rename="camel"
 @component(
     example={"items": [{"at": "12:00:01", "title": "stop 1", "text": "app.py:12"}]},
     event="onSelect",
-    tells=("index",),
+    action_fields=("index",),
 )
 class Timeline(Active, frozen=True, forbid_unknown_fields=True, rename="camel", kw_only=True):
     """What happened, in order: `{at, title, text?, state?}`; choosing one tells `{index}`."""
@@ -232,7 +236,7 @@ class FormField(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename=
 @component(
     example={"fields": [{"name": "branch", "label": "Which branch?", "kind": "choice", "options": ["main", "dev"]}]},
     event="onSubmit",
-    tells=("values",),
+    action_fields=("values",),
 )
 class Form(Active, frozen=True, forbid_unknown_fields=True, rename="camel", kw_only=True):
     """Questions answered together; sending it tells `{values}`."""

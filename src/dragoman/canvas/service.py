@@ -337,7 +337,7 @@ class CanvasService:
         if component is None:
             raise canvas_errors.unknown_component(name=component_id)
         entry = OWN_COMPONENTS.get(component.type)
-        added = _bounded({name: value for name, value in details.items() if entry and name in entry.tells})
+        added = _bounded({name: value for name, value in details.items() if entry and name in entry.action_fields})
         at = datetime.fromtimestamp(self._clock.wall_ns() / 1e9, UTC).isoformat(timespec="milliseconds")
         if "action" in component.properties or entry is None or not entry.event:
             action = action_of(surface, component_id, scope=scope, timestamp=at)
@@ -389,7 +389,11 @@ def _bounded(details: dict[str, Any]) -> dict[str, Any]:
 
 
 def _default_action(surface: Surface, component: Component, event: str, added: dict[str, Any], at: str) -> Action:
-    context = {"componentId": component.id, **added} if "componentId" in OWN_COMPONENTS[component.type].tells else added
+    context = (
+        {"componentId": component.id, **added}
+        if "componentId" in OWN_COMPONENTS[component.type].action_fields
+        else added
+    )
     return Action(name=event, surface_id=surface.id, source_component_id=component.id, timestamp=at, context=context)
 
 

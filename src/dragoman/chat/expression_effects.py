@@ -39,7 +39,7 @@ _ONLY_BEFORE = frozenset({"!", "~", "#"})
 _MEMBER = frozenset({".", "?.", "->", "::"})
 _HITS = re.compile(r"\s*(?:[<>=!]=|[<>%=])?\s*\d{1,9}\s*(?:==\s*\d{1,9}\s*)?")
 _FILLED = re.compile(r"\{([^{}]*)\}")
-_REACHED = re.compile(r"\.\s*[^\W\d]|::\s*[^\W\dA-Z]")
+_MEMBER_ACCESS = re.compile(r"\.\s*[^\W\d]|::\s*[^\W\dA-Z]")
 _NUMBER = re.compile(r"-?\d{1,18}(?:\.\d{1,18})?", re.ASCII)
 _FUNCTION = re.compile(r"[^\W\d][\w.:$]*")
 _FUNCTION_SHAPE = re.compile(r"[\w.:$~<>()\[\],*&=!+/%|^ -]+")
@@ -69,7 +69,7 @@ def reads_member(text: str) -> bool:
 
     A module's member counts unless its case marks a constant.
     """
-    return _REACHED.search(text) is not None
+    return _MEMBER_ACCESS.search(text) is not None
 
 
 def console_has_effects(text: str) -> bool:
@@ -103,8 +103,10 @@ def hit_condition_has_effects(condition: str) -> bool:
 
 def message_has_effects(message: str) -> bool:
     """The parts of a log message between braces are evaluated; the rest is text."""
-    spoken = _FILLED.sub("", message)
-    return "{" in spoken or "}" in spoken or any(has_effects(found[1]) for found in _FILLED.finditer(message))
+    literal_text = _FILLED.sub("", message)
+    return (
+        "{" in literal_text or "}" in literal_text or any(has_effects(found[1]) for found in _FILLED.finditer(message))
+    )
 
 
 def _follows(before: _Token, token: _Token) -> bool:

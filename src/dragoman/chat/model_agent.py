@@ -77,32 +77,32 @@ class ModelAgent:
         offers = tuple(_tool_offer(offer) for offer in self._toolbox.offers())
         used, steps = Usage(), 0
         while steps < self._limits.steps:
-            thought = await self._think(tuple(turns), offers, run_output)
-            used = _add_usage(used, _usage_of(thought, turns))
+            reply = await self._ask_model(tuple(turns), offers, run_output)
+            used = _add_usage(used, _usage_of(reply, turns))
             run_output.used(used.input_tokens, used.output_tokens)
-            if not thought.calls:
+            if not reply.calls:
                 return
             if used.input_tokens + used.output_tokens > self._limits.tokens:
                 raise limit_reached(reason=localize("It used more than {tokens} tokens.", tokens=self._limits.tokens))
-            steps += len(thought.calls)  # several calls in one reply count as several steps
+            steps += len(reply.calls)  # several calls in one reply count as several steps
             if steps > self._limits.steps:
                 break
-            turns.append(Turn(role="assistant", text=thought.text, calls=thought.calls))
-            turns += [await self._handle_call(request, call, run_output) for call in thought.calls]
+            turns.append(Turn(role="assistant", text=reply.text, calls=reply.calls))
+            turns += [await self._handle_call(request, call, run_output) for call in reply.calls]
         raise limit_reached(reason=localize("It took more than {steps} steps.", steps=self._limits.steps))
 
-    async def _think(
+    async def _ask_model(
         self, turns: tuple[Turn, ...], offers: tuple[ToolOffer, ...], run_output: RunOutput
     ) -> AssembledReply:
         run_output.status("starting_model")
-        thought = AssembledReply()
+        reply = AssembledReply()
         question = ModelRequest(system=SYSTEM, turns=turns, tools=offers, max_tokens=4096)
         async with contextlib.aclosing(self._model.stream(question)) as deltas:
             async for delta in deltas:
-                thought.take(delta)
+                reply.take(delta)
                 if isinstance(delta, TextDelta):
                     run_output.say(delta.text)
-        return thought
+        return reply
 
     async def _handle_call(self, request: AgentRequest, call: ToolCall, run_output: RunOutput) -> Turn:
         arguments = _arguments(call)
@@ -200,10 +200,10 @@ def _add_usage(used: Usage, now: Usage) -> Usage:
     return Usage(used.input_tokens + now.input_tokens, used.output_tokens + now.output_tokens)
 
 
-def _usage_of(thought: AssembledReply, turns: Sequence[Turn]) -> Usage:
+def _usage_of(reply: AssembledReply, turns: Sequence[Turn]) -> Usage:
     """The usage as the provider counted it, else an estimate, because a limit without a count would never apply."""
-    counted = thought.finished.usage if thought.finished else Usage()
+    counted = reply.finished.usage if reply.finished else Usage()
     if counted.input_tokens or counted.output_tokens:
         return counted
-    written = len(thought.text) + sum(len(call.arguments) for call in thought.calls)
+    written = len(reply.text) + sum(len(call.arguments) for call in reply.calls)
     return Usage(sum(len(turn.text) for turn in turns) // _CHARACTERS_A_TOKEN, written // _CHARACTERS_A_TOKEN)

@@ -172,7 +172,7 @@ def _at_current_stop(rest: str) -> Arguments:
     return {**_nothing(rest), "timeout_s": 0}
 
 
-def _anything(_: str) -> Arguments:
+def _free_text(_: str) -> Arguments:
     return {}
 
 
@@ -231,7 +231,7 @@ SLASH_COMMANDS: Mapping[str, SlashCommand] = {
         "get_scopes",
         "/vars [globals | NAME]",
         localize("Show the variables of this frame or another scope, or expand one variable."),
-        _anything,
+        _free_text,
         show_variables,
     ),
     "stack": SlashCommand("wait_for_stop", "/stack", localize("Show the call stack."), _at_current_stop, show_stack),

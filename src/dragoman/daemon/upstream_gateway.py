@@ -280,7 +280,7 @@ class UpstreamGateway:
     def _listen_to(self, client: GatewayClient) -> None:
         """Adapt to the gateway's hello: a gateway of the protocol document announces nothing."""
         hello = client.hello
-        self.router.spell_sessions(hello.snapshot.session_defaults if hello and not hello.is_bare else None)
+        self.router.set_session_defaults(hello.snapshot.session_defaults if hello and not hello.is_bare else None)
         self._is_republishing = bool(self._event_listeners) and not _lists_methods(client)
         self._unsupported_methods.clear()
 

@@ -31,7 +31,7 @@ APPLICATION_ID = 0x44524147  # "DRAG"
 SCHEMA_VERSION = 2
 GENERATION_BITS = 36
 _UNCLEAN_CHECK_S = 0.25
-_COMPANIONS = ("", "-wal", "-shm", "-journal")
+_DATABASE_SUFFIXES = ("", "-wal", "-shm", "-journal")
 _READER_PRAGMAS = ("query_only=on", "temp_store=memory", "cache_size=-2000", "cell_size_check=on")
 LAST_SEQUENCE = (
     "select max(coalesce((select max(sequence) from events), 0), (select value from marks where name = 'last'))"
@@ -170,17 +170,17 @@ def set_aside(path: Path, clock: Clock, *, system: SystemCalls) -> Path:
     """Keep a damaged file under a dated name: a person may want to inspect it, or a tool to repair it."""
     day = datetime.fromtimestamp(clock.wall_ns() / 1e9, UTC).strftime("%Y%m%dT%H%M%S")
     target = path.with_name(f"damaged-{day}-{path.name}")
-    for companion in reversed(_COMPANIONS):
-        source = path.with_name(path.name + companion)
+    for suffix in reversed(_DATABASE_SUFFIXES):
+        source = path.with_name(path.name + suffix)
         if source.exists():
-            system.rename(source, target.with_name(target.name + companion))
+            system.rename(source, target.with_name(target.name + suffix))
     sync_folder(path.parent, system=system)
     return target
 
 
 def remove(path: Path) -> None:
-    for companion in _COMPANIONS:
-        path.with_name(path.name + companion).unlink(missing_ok=True)
+    for suffix in _DATABASE_SUFFIXES:
+        path.with_name(path.name + suffix).unlink(missing_ok=True)
 
 
 def choose_generation(folder: Path) -> int:

@@ -247,7 +247,7 @@ class Journal:
     async def retain(self, policy: Retention) -> RemovedCounts:
         """Remove what is too old or too much, in steps, so that others can append in between."""
         segments = await self._work(partial(retention.retire_segments, policy=policy))
-        upto = await self._work(partial(retention.crowded_upto, policy=policy))
+        upto = await self._work(partial(retention.sequence_over_limit, policy=policy))
         events = 0
         while step := await self._work(partial(retention.retire_step, policy=policy, upto=upto)):
             events += step
@@ -269,7 +269,7 @@ class Journal:
             raise
 
     async def _scrub(self, redactor: Redactor) -> ScrubStatus:
-        if await self._work(scrubbing.owes_rows):
+        if await self._work(scrubbing.has_pending_rows):
             steps: list[scrubbing.ScrubStep] = [
                 scrubbing.events_step,
                 *scrubbing.store_steps(self._journal_file.stores),

@@ -77,7 +77,7 @@ class JournalFile:
             if error.code != "journal_corrupt":
                 raise
             reason = str(error.message)
-        self._translated(partial(JournalFile._begin_afresh, reason=reason))
+        self._translated(partial(JournalFile._create_next_file, reason=reason))
         return self._translated(work)
 
     @contextmanager
@@ -168,7 +168,7 @@ class JournalFile:
         except apsw.Error as error:
             raise journal_errors.translate_sqlite_error(error) from error
 
-    def _begin_afresh(self, reason: str) -> None:
+    def _create_next_file(self, reason: str) -> None:
         self._broken = True
         _close(self.database)
         self._replace(self.database.path, reason).connection.close()

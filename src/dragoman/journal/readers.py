@@ -23,7 +23,7 @@ RANKED_HITS = 10_000
 # A kind has no index: a page scans this many events, so that a rare kind in a long record is found in many short reads
 # instead of one that times out.
 WINDOW_EVENTS = 50_000
-_GREATEST = (1 << 63) - 1
+_MAX_INT64 = (1 << 63) - 1
 
 
 class EventPage(NamedTuple):
@@ -94,12 +94,12 @@ class ReaderPool:
             last = connection.execute(files.LAST_SEQUENCE).get
             return StoreRows(last, connection.execute(*statement).fetchall())
 
-    def switch(self, path: Path, *, patience_s: float = 5.0) -> None:
+    def switch(self, path: Path, *, busy_timeout_s: float = 5.0) -> None:
         """Use another file from now on, and wait until nothing reads the old one."""
         with self._lock:
             self._path = path
             self._drop_idle()
-            self._lock.wait_for(lambda: self._busy == 0, patience_s)
+            self._lock.wait_for(lambda: self._busy == 0, busy_timeout_s)
 
     def close(self) -> None:
         with self._lock:
@@ -173,7 +173,7 @@ def _below(folder: str | None) -> tuple[str, tuple[str, ...]]:
 
 def clamp_int64(number: int) -> int:
     """Clamp to SQLite's range: numbers from outside are arbitrary, and a negative limit would mean no limit."""
-    return min(max(number, 0), _GREATEST)
+    return min(max(number, 0), _MAX_INT64)
 
 
 def _columns() -> str:
@@ -207,7 +207,7 @@ def _window_end(connection: apsw.Connection, after: int) -> int:
 def _bounds(connection: apsw.Connection, session: str | None) -> tuple[int, int]:
     """A session's events are close together: limiting the range avoids the hits of all other sessions."""
     if session is None:
-        return 0, _GREATEST
+        return 0, _MAX_INT64
     low, high = (
         connection.execute(f"select {end}(sequence) from events where session = ?", (clean_text(session),)).get  # noqa: S608
         for end in ("min", "max")

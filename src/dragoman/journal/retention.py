@@ -50,7 +50,7 @@ class RemovedCounts(msgspec.Struct, frozen=True, kw_only=True):
     segments: int
 
 
-def crowded_upto(journal_file: JournalFile, policy: Retention) -> int:
+def sequence_over_limit(journal_file: JournalFile, policy: Retention) -> int:
     """Up to which sequence number events must be removed for the file to fit; 0 if it fits."""
     connection = journal_file.database.connection
     used = (connection.pragma("page_count") - connection.pragma("freelist_count")) * connection.pragma("page_size")

@@ -58,7 +58,7 @@ class FilesLeft(NamedTuple):
 
 
 def scrub_status(connection: apsw.Connection) -> ScrubStatus:
-    is_done = not _owes_rows(connection) and _mark(connection, _FILES_VERSION) >= ENGINE_VERSION
+    is_done = not _has_pending_rows(connection) and _mark(connection, _FILES_VERSION) >= ENGINE_VERSION
     at_ns = _mark(connection, _AT) if is_done else 0
     return ScrubStatus(is_done, at_ns, _mark(connection, _CHANGED), _mark(connection, _FILES), _unread(connection))
 
@@ -66,21 +66,21 @@ def scrub_status(connection: apsw.Connection) -> ScrubStatus:
 def begin(journal_file: JournalFile) -> bool:
     """Return whether there is something to do; a pass of an older engine does not count."""
     done = scrub_status(journal_file.database.connection)
-    return not done.is_done or bool(done.unread) or owes_derived(journal_file)
+    return not done.is_done or bool(done.unread) or has_pending_derived(journal_file)
 
 
-def owes_rows(journal_file: JournalFile) -> bool:
-    return _owes_rows(journal_file.database.connection)
+def has_pending_rows(journal_file: JournalFile) -> bool:
+    return _has_pending_rows(journal_file.database.connection)
 
 
-def _owes_rows(connection: apsw.Connection) -> bool:
+def _has_pending_rows(connection: apsw.Connection) -> bool:
     return _mark(connection, _VERSION) < ENGINE_VERSION
 
 
 def segments_left(journal_file: JournalFile) -> FilesLeft:
     connection = journal_file.database.connection
-    is_owed = _mark(connection, _FILES_VERSION) < ENGINE_VERSION
-    upto = (_mark(connection, _FILES_FROM) or _NEWEST) if is_owed else -1
+    is_pending = _mark(connection, _FILES_VERSION) < ENGINE_VERSION
+    upto = (_mark(connection, _FILES_FROM) or _NEWEST) if is_pending else -1
     return FilesLeft(upto, frozenset(_unread(connection)))
 
 
@@ -102,14 +102,14 @@ def pass_files(journal_file: JournalFile, names: Sequence[SegmentName], unread: 
             _put(connection, _UNREAD + _label(name), 1)
 
 
-def owes_derived(journal_file: JournalFile) -> bool:
+def has_pending_derived(journal_file: JournalFile) -> bool:
     """Whether files were changed since the data derived from them was built."""
     return bool(_mark(journal_file.database.connection, _DERIVED))
 
 
-def finish_segments(journal_file: JournalFile, standing_files: Sequence[SegmentName]) -> None:
+def finish_segments(journal_file: JournalFile, existing_files: Sequence[SegmentName]) -> None:
     """Finish. A file that could not be read and is gone by now no longer matters."""
-    kept = {_label(name) for name in standing_files}
+    kept = {_label(name) for name in existing_files}
     with journal_file.transaction() as connection:
         for label in _unread(connection):
             if label not in kept:

@@ -82,10 +82,10 @@ async def scrub_segments(
     bulk = next((bulk for store in journal_file.stores if (bulk := store.bulk())), None)
     if bulk is not None:
         await _scrub(journal_file, work, packing, partial(_masked, bulk, redactor))
-        if await work(row_scrub.owes_derived):
+        if await work(row_scrub.has_pending_derived):
             await _in_thread(bulk.changed)
-    standing = [name for name, _ in await _in_thread(journal_file.segments.earlier_files)]
-    await work(partial(row_scrub.finish_segments, standing_files=standing))
+    existing = [name for name, _ in await _in_thread(journal_file.segments.earlier_files)]
+    await work(partial(row_scrub.finish_segments, existing_files=existing))
 
 
 async def _scrub(journal_file: JournalFile, work: RunWork, packing: anyio.CapacityLimiter, mask: Mask) -> None:
@@ -110,10 +110,10 @@ async def _step(names: list[SegmentName], segments: Segments, mask: Mask, work: 
     await work(partial(row_scrub.pass_files, names=names, unread=[*unread, *left]))
 
 
-def _steps(standing: Sequence[tuple[SegmentName, int]], left: row_scrub.FilesLeft) -> Iterator[list[SegmentName]]:
+def _steps(existing: Sequence[tuple[SegmentName, int]], left: row_scrub.FilesLeft) -> Iterator[list[SegmentName]]:
     names: list[SegmentName] = []
     size = 0
-    for name, length in standing:
+    for name, length in existing:
         if not left.has(name):
             continue
         names.append(name)
@@ -154,9 +154,9 @@ def _draft(segments: Segments, name: SegmentName, mask: Mask) -> MaskedFile | No
     numbers = list(there)
     at = numbers.index(name.number)
     records = SegmentRecords(
-        _beside(there, numbers[at - 1 : at] if at else []),
+        _neighbours(there, numbers[at - 1 : at] if at else []),
         [chunk.payload for chunk in chunks],
-        _beside(there, numbers[at + 1 : at + 2]),
+        _neighbours(there, numbers[at + 1 : at + 2]),
     )
     masked = mask(records)
     if masked == records.payloads:
@@ -208,7 +208,7 @@ def _chunks_of(file: segment_format.ReadableFile, size: int) -> Iterator[Segment
         yield SegmentChunk(torn[: segment_format.HEADER_BYTES], torn[segment_format.HEADER_BYTES :], 0, is_sound=False)
 
 
-def _beside(there: dict[int, Path], numbers: Sequence[int]) -> list[bytes]:
+def _neighbours(there: dict[int, Path], numbers: Sequence[int]) -> list[bytes]:
     try:
         return [chunk.payload for number in numbers for chunk in _chunks(there[number])]
     except _UnreadableError:

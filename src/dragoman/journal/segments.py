@@ -74,7 +74,7 @@ class Segments:
         self._lock = threading.Lock()
         self._tails: dict[str, _Tail] = {}
         self._unsynced: list[_Tail] = []
-        self._doubtful: set[Path] = set()
+        self._failed_syncs: set[Path] = set()
         for draft in self.folder.glob(f"*/*{DRAFT}"):
             draft.unlink(missing_ok=True)
 
@@ -134,8 +134,8 @@ class Segments:
 
     def _sync_all(self, meant: Callable[[Path, int], bool]) -> None:
         with self._lock:
-            if any(meant(path, int(path.stem)) for path in self._doubtful):
-                raise _in_doubt()
+            if any(meant(path, int(path.stem)) for path in self._failed_syncs):
+                raise _unsynced_data_error()
             tails = [tail for tail in (*self._unsynced, *self._tails.values()) if meant(tail.path, tail.number)]
             work = [(tail, os.dup(tail.descriptor), tail.size) for tail in tails if tail.synced < tail.size]
         try:
@@ -148,7 +148,7 @@ class Segments:
 
     def _close_settled(self) -> None:
         with self._lock:
-            settled = [tail for tail in self._unsynced if tail.synced >= tail.size or tail.path in self._doubtful]
+            settled = [tail for tail in self._unsynced if tail.synced >= tail.size or tail.path in self._failed_syncs]
             self._unsynced = [tail for tail in self._unsynced if tail not in settled]
         for tail in settled:
             os.close(tail.descriptor)
@@ -312,7 +312,7 @@ class Segments:
                 sync_folder(self.folder, system=self.system)
                 tail.named = True
         except OSError:
-            self._doubtful.add(tail.path)
+            self._failed_syncs.add(tail.path)
             raise
         tail.synced = max(tail.synced, size)
 
@@ -402,5 +402,5 @@ def _unpack(path: Path, system: SystemCalls) -> Path:
     return raw
 
 
-def _in_doubt() -> DragomanError:
+def _unsynced_data_error() -> DragomanError:
     return journal_io_failed(reason=localize("earlier data of this stream may not have been written to disk"))

@@ -21,7 +21,7 @@ Result = TypeVar("Result")
 
 class _BatchedJob:
     def __init__(self, work: Callable[[], Any]) -> None:
-        self.rang = anyio.Event()
+        self.turn_or_done = anyio.Event()
         self._work = work
         self._result: Any = None
         self._error: BaseException | None = None
@@ -54,33 +54,33 @@ class WriteBatcher:
         else:
             await self._turn_of(job)
         if self._leader is job:
-            await self._lead()
+            await self._write_as_leader()
         return cast("Result", job.outcome())
 
     async def _turn_of(self, job: _BatchedJob) -> None:
         try:
-            await job.rang.wait()
+            await job.turn_or_done.wait()
         except BaseException:
             if job in self._waiting:
                 self._waiting.remove(job)
             if self._leader is job:
-                self._appoint()
+                self._choose_leader()
             raise
 
-    async def _lead(self) -> None:
+    async def _write_as_leader(self) -> None:
         batch = [self._waiting.popleft() for _ in range(min(AT_ONCE, len(self._waiting)))]
         try:
             with anyio.CancelScope(shield=True):  # the leader must not cancel the work of others
                 await anyio.to_thread.run_sync(_run_all, batch, limiter=self._thread)
         finally:
             for job in batch:
-                job.rang.set()
-            self._appoint()
+                job.turn_or_done.set()
+            self._choose_leader()
 
-    def _appoint(self) -> None:
+    def _choose_leader(self) -> None:
         self._leader = self._waiting[0] if self._waiting else None
         if self._leader is not None:
-            self._leader.rang.set()
+            self._leader.turn_or_done.set()
 
 
 def _run_all(batch: list[_BatchedJob]) -> None:
@@ -92,12 +92,12 @@ class WeightedLimit:
     def __init__(self, places: int) -> None:
         self._places = places
         self._taken = 0
-        self._door = anyio.Lock(fast_acquire=True)
+        self._lock = anyio.Lock(fast_acquire=True)
         self._left = anyio.Event()
 
     @asynccontextmanager
     async def held(self, places: int) -> AsyncIterator[None]:
-        async with self._door:
+        async with self._lock:
             while self._taken + places > self._places:
                 self._left = anyio.Event()
                 await self._left.wait()

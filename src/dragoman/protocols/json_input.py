@@ -19,13 +19,13 @@ class PartLimits(NamedTuple):
     """Names of members and texts."""
     others: int
     """Brackets and commas."""
-    light_bytes: int = 1 << 20
+    unchecked_bytes: int = 1 << 20
     """A message up to this size cannot have enough parts to matter."""
     is_exact: bool = False
     """If false, brackets and commas within texts count too, which is faster: leave room for them."""
 
     def exceeded_by(self, message: bytes) -> bool:
-        if len(message) <= self.light_bytes:
+        if len(message) <= self.unchecked_bytes:
             return False
         # Without escaped backslashes an escaped quote looks like no other; the rest begin and end texts.
         bare = message.replace(b"\\\\", b"")

@@ -22,11 +22,11 @@ _COMMAND_VARIABLE = "DRAGOMAN_HOOK_PROMPT_COMMAND"
 _BARE_VARIABLE = "DRAGOMAN_HOOK_BARE"
 _LOGIN = frozenset({"-l", "--login"})
 _WITH_FILE = frozenset({"--rcfile", "--init-file"})
-_BARE = frozenset({"-f", "--no-rcs"})
+_NO_RC_OPTIONS = frozenset({"-f", "--no-rcs"})
 # Options that leave a shell interactive, as its hook requires.
 _KNOWN = {
     "bash": _WITH_FILE | {"--norc", "--noprofile", "--noediting"},
-    "zsh": _BARE | {"-d", "--no-globalrcs"},
+    "zsh": _NO_RC_OPTIONS | {"-d", "--no-globalrcs"},
     "fish": frozenset({"-N", "--no-config", "-P", "--private"}),
 }
 
@@ -137,10 +137,10 @@ def _zsh(program: str, login: bool, words: list[str], environment: dict[str, str
     unless zsh should read none."""
     if "ZDOTDIR" in environment:
         environment[_ZDOTDIR_VARIABLE] = environment["ZDOTDIR"]
-    if not _BARE.isdisjoint(words):
+    if not _NO_RC_OPTIONS.isdisjoint(words):
         environment[_BARE_VARIABLE] = "1"
     environment["ZDOTDIR"] = f"{HOOKS}/zsh"
-    kept = [word for word in words if word not in _BARE]
+    kept = [word for word in words if word not in _NO_RC_OPTIONS]
     return ShellLaunch(program, [program, *(["-l"] if login else []), *kept, "-i"], environment)
 
 

@@ -61,10 +61,10 @@ class TerminalPump:
         self._poll, self._flood_poll = select.poll(), select.poll()
         for fd in (signals.fd, outer.keys, child.master):
             self._flood_poll.register(fd, select.POLLIN)
-        self._interests: dict[int, int] = {}
+        self._polled_events: dict[int, int] = {}
         self._state: object = None
         self._quiet_at_s: float | None = None
-        self._key_came, self._output_came = [(outer.keys, select.POLLIN)], [(child.master, select.POLLIN)]
+        self._key_ready, self._output_ready = [(outer.keys, select.POLLIN)], [(child.master, select.POLLIN)]
         # What the next key and the next byte may do without calling the sidecar. It is computed before they arrive.
         self._passthrough_keys: frozenset[bytes] = frozenset()
         self._is_clear = self._is_idle = self._is_running = False
@@ -112,12 +112,12 @@ class TerminalPump:
         return None if self._child.status is None else exit_code_of(self._child.status)
 
     def _poll_once(self) -> None:
-        self._update_interests()
+        self._update_polled_events()
         self._refresh_fast_path()
         came = self._poll.poll(self._timeout_ms())
-        if came == self._key_came:
+        if came == self._key_ready:
             came = self._poll.poll(_ECHO_MS) if self._read_keys() else []
-        if came == self._output_came:
+        if came == self._output_ready:
             self._read_output()
         else:
             self._handle_ready(dict(came))
@@ -142,7 +142,7 @@ class TerminalPump:
         if self._sidecar is not None and self._sidecar.fd in ready:
             self._guarded(lambda sidecar: sidecar.ready(time.monotonic()))
 
-    def _update_interests(self) -> None:
+    def _update_polled_events(self) -> None:
         """Stop reading from one side while the other side is full: this backpressure slows the program down."""
         sidecar = self._sidecar
         link = () if sidecar is None else (sidecar.fd, sidecar.events)
@@ -166,12 +166,12 @@ class TerminalPump:
         self._register(wanted)
 
     def _register(self, wanted: dict[int, int]) -> None:
-        for fd in self._interests.keys() - wanted.keys():
+        for fd in self._polled_events.keys() - wanted.keys():
             self._poll.unregister(fd)
         for fd, events in wanted.items():
-            if self._interests.get(fd) != events:
+            if self._polled_events.get(fd) != events:
                 self._poll.register(fd, events)
-        self._interests = wanted
+        self._polled_events = wanted
 
     def _timeout_ms(self) -> float | None:
         soonest = None if self._sidecar is None else self._sidecar.wakes_at_s()
@@ -264,9 +264,9 @@ class TerminalPump:
         """Only copy, up to a few frames: any work between two reads is paid each time the program and we take turns.
         Return what arrived and cannot be shown unchanged; the end is noticed in the next turn."""
         backlog, screen, master = self._backlog, self._screen, self._child.master
-        poll, output_came, read = self._flood_poll.poll, self._output_came, os.read
+        poll, output_ready, read = self._flood_poll.poll, self._output_ready, os.read
         while not screen.pending and backlog.size < _FLOOD and time.monotonic() < until_s:
-            if poll(_ECHO_MS) != output_came:
+            if poll(_ECHO_MS) != output_ready:
                 break
             data = b""
             try:

@@ -18,7 +18,7 @@ _PREFIX = "DRAGOMAN_"
 _SIZE_LIMIT = 64 * 1024
 _KEY = re.compile(r":|(ctrl-)?(alt-)?[!-~]")
 _NUMBER = re.compile(r"\+?[0-9]{1,18}")
-_TRUTHS = {"true": True, "false": False}
+_BOOLEANS = {"true": True, "false": False}
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ def _from_variables(environment: Mapping[str, str]) -> dict[str, object]:
 
 def _typed(default: object, text: str) -> object:
     if isinstance(default, bool):
-        return _TRUTHS.get(text.strip().lower(), text)
+        return _BOOLEANS.get(text.strip().lower(), text)
     if isinstance(default, int) and _NUMBER.fullmatch(text.strip()):
         return int(text)
     return _list(text.strip()) if isinstance(default, tuple) else text
@@ -110,7 +110,7 @@ def _accept_key(value: object) -> object:
     return value if value in ("right", "tab") else None
 
 
-def _truth(value: object) -> object:
+def _boolean(value: object) -> object:
     return value if isinstance(value, bool) else None
 
 
@@ -132,10 +132,10 @@ _KINDS: dict[str, Callable[[object], Any]] = {
     "ask_key": _key,
     "accept_key": _accept_key,
     "pause_key": _key,
-    "suggest_commands": _truth,
-    "record_raw_input": _truth,
+    "suggest_commands": _boolean,
+    "record_raw_input": _boolean,
     "ignore_commands": _patterns(100),
     "watch_output": _patterns(20),
-    "explain_failures": _truth,
+    "explain_failures": _boolean,
     "explain_failures_every_s": _seconds,
 }

@@ -17,7 +17,7 @@ class SignalPipe:
             os.set_blocking(end, False)
         signal.set_wakeup_fd(self._writing, warn_on_full_buffer=False)
         for number in _HANDLED:
-            signal.signal(number, _noted)
+            signal.signal(number, _left_to_wakeup_pipe)
 
     def take(self) -> set[int]:
         with contextlib.suppress(BlockingIOError):
@@ -25,7 +25,7 @@ class SignalPipe:
         return set()
 
 
-def _noted(_number: int, _frame: object) -> None:
+def _left_to_wakeup_pipe(_number: int, _frame: object) -> None:
     """Nothing to do: the wake-up pipe has it."""
 
 
@@ -34,7 +34,7 @@ def suspend_self() -> None:
     kernel lets us run on."""
     signal.signal(signal.SIGTSTP, signal.SIG_DFL)
     os.kill(os.getpid(), signal.SIGTSTP)
-    signal.signal(signal.SIGTSTP, _noted)
+    signal.signal(signal.SIGTSTP, _left_to_wakeup_pipe)
 
 
 def exit_by_signal(number: int) -> None:

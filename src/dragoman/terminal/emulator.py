@@ -242,16 +242,16 @@ class Emulator(pyte.Screen):
         if mode in _SAVES_CURSOR and on:
             self.save_cursor()
         if mode in _OTHER_SCREEN:
-            self._cover() if on else self._uncover()
+            self._enter_alternate_screen() if on else self._leave_alternate_screen()
         if mode in _SAVES_CURSOR and not on:
             self.restore_cursor()
 
-    def _cover(self) -> None:
+    def _enter_alternate_screen(self) -> None:
         if self._covered is None:
             self._covered = _SavedScreen(dict(self.buffer), copy(self.cursor))
             self.buffer.clear()
 
-    def _uncover(self) -> None:
+    def _leave_alternate_screen(self) -> None:
         """If the record begins inside a full-screen program, the screen below it is unknown."""
         self.buffer.clear()
         if self._covered is not None:

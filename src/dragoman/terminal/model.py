@@ -86,7 +86,7 @@ class RecordedCommand(msgspec.Struct, frozen=True, kw_only=True):
     """The start that the client claimed, if it was in the future."""
 
     @property
-    def is_doubtful(self) -> bool:
+    def is_unverified(self) -> bool:
         """Whether a program may have printed the marks: its wrapper gives the shell a nonce, and these marks had
         none. A client without a nonce reports its own commands, and is believed."""
         return not self.verified and self.id.endswith(UNVERIFIED)

@@ -46,7 +46,7 @@ from dragoman.terminal.search.output_search import EchoFilter, OutputSearcher
 log = logging.getLogger(__name__)
 # What might have become a secret is shown after this much silence.
 QUIET_S = 0.5
-_LOOK_EVERY_S = 0.2
+_POLL_INTERVAL_S = 0.2
 _FLUSH_TIMEOUT_S = 3.0
 _HISTORY_PAGE = 1_000
 _COMMANDS_LIMIT = 10_000
@@ -142,9 +142,9 @@ class TerminalService:
     async def end(self, terminal_id: str, at_ms: int, exit_code: int | None) -> None:
         await self._recorder.end(terminal_id, at_ms, exit_code)
 
-    async def end_because(self, terminal_id: str, by: EndedBy) -> None:
+    async def end_with_reason(self, terminal_id: str, by: EndedBy) -> None:
         """End an agent's terminal, whether or not its wrapper could report the end."""
-        await self._recorder.end_because(terminal_id, by)
+        await self._recorder.end_with_reason(terminal_id, by)
         self.disconnected(terminal_id)
 
     def connected(self, terminal_id: str) -> None:
@@ -307,7 +307,7 @@ class TerminalService:
 
     async def _flush_held(self) -> None:
         while True:
-            await anyio.sleep(_LOOK_EVERY_S)
+            await anyio.sleep(_POLL_INTERVAL_S)
             await self._flush(QUIET_S)
 
     async def _flush(self, quiet_s: float) -> None:

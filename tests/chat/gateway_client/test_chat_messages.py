@@ -151,8 +151,8 @@ async def test_where_there_is_no_connection_nothing_is_waited_for(now: connectio
 async def test_a_gateway_that_stays_away_in_the_middle_of_an_answer_is_not_waited_for_without_end(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(remote_run, "LOOKS_EVERY_S", 0.01)
-    monkeypatch.setattr(remote_run, "AWAY_AT_MOST_S", 0.1)
+    monkeypatch.setattr(remote_run, "POLL_INTERVAL_S", 0.01)
+    monkeypatch.setattr(remote_run, "MAX_OUTAGE_S", 0.1)
     away = chat_errors.not_connected(connection_status.connection_lost(1006, "", 1.0))
     async with conversation({"status": "started"}, *[away] * 50) as it:
         it.say("delta", "so far")
@@ -189,7 +189,7 @@ async def test_a_run_that_is_silent_is_asked_about_and_its_end_read_from_the_his
     monkeypatch: pytest.MonkeyPatch, row: Any, outcome: str, reason: str
 ) -> None:
     """Real gateways call a run `in_flight` for seconds after they have told its end."""
-    monkeypatch.setattr(remote_run, "LOOKS_EVERY_S", 0.01)
+    monkeypatch.setattr(remote_run, "POLL_INTERVAL_S", 0.01)
     history = {"messages": [{"role": "user", "content": "hello"}, {"role": "assistant", **row}]}
     answers = [{"status": "in_flight"}, {"status": "timeout"}, {"status": "ok"}, {"status": "ok"}, history]
     async with conversation(*answers) as it:
@@ -203,7 +203,7 @@ async def test_a_run_that_is_silent_is_asked_about_and_its_end_read_from_the_his
 
 async def test_frames_that_come_with_the_end_are_delivered(monkeypatch: pytest.MonkeyPatch) -> None:
     """On a busy machine everything comes late and at once."""
-    monkeypatch.setattr(remote_run, "LOOKS_EVERY_S", 0.05)
+    monkeypatch.setattr(remote_run, "POLL_INTERVAL_S", 0.05)
     async with conversation({"status": "started"}, {"status": "ok"}, {"status": "ok"}) as it:
         await until(lambda: len(it.client.asked) == 2)
         it.say("final", "late, and whole")
@@ -226,7 +226,7 @@ async def test_an_answer_in_several_rows_is_read_whole() -> None:
 
 
 async def test_a_run_that_stays_silent_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(remote_run, "LOOKS_EVERY_S", 0.01)
+    monkeypatch.setattr(remote_run, "POLL_INTERVAL_S", 0.01)
     monkeypatch.setattr(remote_run, "SILENT_AT_MOST_S", 0.03)
     async with conversation({"status": "started"}, *[{"status": "timeout"}] * 9) as it:
         await until(lambda: it.error is not None)

@@ -17,7 +17,7 @@ from dragoman.core.errors import DragomanError
 from dragoman.io.net.peers import TcpPeer, has_foreign_listener, is_caller_admitted, listeners, peer_of
 from dragoman.io.net.streams import connect_tcp
 from dragoman.io.processes import nodelay
-from dragoman.io.processes.nodelay import NoDelaySetter, nodelay_obstacle
+from dragoman.io.processes.nodelay import NoDelaySetter, nodelay_unavailable_reason
 from tests.daemons import eventually
 from tests.io.processes.supervised_support import open_descriptors
 
@@ -120,7 +120,7 @@ def timed(action: Callable[[], object]) -> float:
 
 
 def test_nothing_speaks_against_it_here() -> None:
-    assert nodelay_obstacle() is None
+    assert nodelay_unavailable_reason() is None
 
 
 def test_yama_is_named_where_it_forbids_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -128,9 +128,9 @@ def test_yama_is_named_where_it_forbids_it(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setattr(nodelay, "_YAMA", scope)
     monkeypatch.setattr(nodelay, "_may_trace_anybody", lambda: False)
     scope.write_text("1\n")
-    assert nodelay_obstacle() is None
+    assert nodelay_unavailable_reason() is None
     scope.write_text("2\n")
-    assert str(scope) in str(nodelay_obstacle())
+    assert str(scope) in str(nodelay_unavailable_reason())
 
 
 @pytest.mark.parametrize(("code", "words"), [(38, "no pidfd_getfd"), (1, "not allow pidfd_getfd")])
@@ -142,7 +142,7 @@ def test_a_system_that_refuses_is_reported_with_its_reason(
 
     monkeypatch.setattr(nodelay, "_take", refused)
     before = open_descriptors()
-    assert words in str(nodelay_obstacle())
+    assert words in str(nodelay_unavailable_reason())
     assert open_descriptors() == before
     with served() as (pid, _):
         assert NoDelaySetter().set_nodelay([pid]) == 0

@@ -58,7 +58,7 @@ async def rests(scheduler: NoDelayScheduler) -> None:
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(nodelay_scheduler, "_SELDOM_S", 0.05)
+    monkeypatch.setattr(nodelay_scheduler, "_SLOW_SCAN_S", 0.05)
     monkeypatch.setattr(nodelay_scheduler, "_AFTER_STOP_S", 0.01)
 
 

@@ -96,7 +96,7 @@ def test_an_id_answers_one_command_only() -> None:
 
 def test_the_id_of_a_command_that_is_not_answered_haunts_the_next_reply() -> None:
     runtime = stopped()
-    assert taken(runtime, line("LuaGarbageCollect", callbackId="9001")).fate == "dropped"
+    assert taken(runtime, line("LuaGarbageCollect", callbackId="9001")).outcome == "dropped"
     taken(runtime, line("setBreakPoint"))
     assert said(runtime.send_reply("setBreakPoint"))["callbackId"] == "9001"
 
@@ -177,12 +177,12 @@ def test_usechook_takes_a_json_true_as_well() -> None:
     ],
 )
 def test_a_running_program_drops_what_the_real_one_drops(cmd: str, fate: str) -> None:
-    assert taken(initialised(), line(cmd)).fate == fate
+    assert taken(initialised(), line(cmd)).outcome == fate
 
 
 def test_a_stopped_program_answers_and_an_unknown_command_resumes_it() -> None:
     runtime = stopped()
-    assert taken(runtime, line("getVariable")).fate == "answered"
+    assert taken(runtime, line("getVariable")).outcome == "answered"
     states = [runtime.state]
     taken(runtime, line("noSuchCommand"))
     assert [*states, runtime.state] == [LuaPandaState.STOPPED, LuaPandaState.RUNNING]
@@ -220,7 +220,7 @@ def test_the_states_follow_the_conversation() -> None:
 def test_a_step_with_a_fixed_id_and_null_info_is_carried_out(cmd: str, callback_id: str) -> None:
     runtime = stopped()
     step = json.dumps({"cmd": cmd, "info": None, "callbackId": callback_id}).encode() + b" |*|\n"
-    assert taken(runtime, step).fate == "answered"
+    assert taken(runtime, step).outcome == "answered"
     assert runtime.state is LuaPandaState.RUNNING
     assert said(runtime.send_reply(cmd)) == {"callbackId": callback_id, "cmd": cmd, "info": []}
 

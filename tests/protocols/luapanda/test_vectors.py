@@ -183,7 +183,7 @@ def said_by(runtime: RuntimeConnection, message: Message) -> bytes:
 def take_until(runtime: RuntimeConnection, cmd: str) -> None:
     for event in runtime.events():
         if isinstance(event, CommandReceived) and event.command.cmd == cmd:
-            assert event.fate == "answered"
+            assert event.outcome == "answered"
             return
     pytest.fail(f"no command for the reply {cmd}")
 
@@ -202,7 +202,7 @@ def test_what_the_real_runtime_survived_is_taken(name: str) -> None:
     runtime = RuntimeConnection()
     for line in to_runtime(name):
         runtime.receive_data(line)
-    fates = [event.fate for event in runtime.events() if isinstance(event, CommandReceived)]
+    fates = [event.outcome for event in runtime.events() if isinstance(event, CommandReceived)]
     assert len(fates) == len(to_runtime(name))
 
 

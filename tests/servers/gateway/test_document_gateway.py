@@ -248,7 +248,7 @@ async def test_a_run_continues_over_a_lost_connection(tmp_path: Path) -> None:
 
 
 async def test_an_end_that_was_missed_is_found_in_the_history(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(remote_run, "LOOKS_EVERY_S", 0.05)
+    monkeypatch.setattr(remote_run, "POLL_INTERVAL_S", 0.05)
 
     async def ends_unheard(run: Run) -> None:
         await run.text("all ")
@@ -265,7 +265,7 @@ async def test_an_end_that_was_missed_is_found_in_the_history(tmp_path: Path, mo
 async def test_a_run_that_never_ends_keeps_nobody_and_not_the_next_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(remote_run, "LOOKS_EVERY_S", 0.02)
+    monkeypatch.setattr(remote_run, "POLL_INTERVAL_S", 0.02)
     monkeypatch.setattr(remote_run, "UNCONFIRMED_AT_MOST_S", 0.1)
 
     async def hangs_once(run: Run) -> None:

@@ -105,14 +105,14 @@ async def test_a_prompt_that_cannot_be_made_says_why(name: str, arguments: dict[
     assert code_of(refused.value) == code
 
 
-def readings(bench: Bench) -> SessionResources:
+def resource_provider(bench: Bench) -> SessionResources:
     return SessionResources(bench.service, bench.journal, ValueFormatter(Redactor()))
 
 
 @asynccontextmanager
 async def reader(bench: Bench, **changes: Any) -> AsyncIterator[Client]:
     caller = replace(bench.caller, **changes)
-    async with Client(build_server(bench.toolbox, caller, "1.0", readings(bench))) as client:
+    async with Client(build_server(bench.toolbox, caller, "1.0", resource_provider(bench))) as client:
         yield client
 
 

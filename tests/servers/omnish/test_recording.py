@@ -243,10 +243,10 @@ async def test_a_silent_client_is_disconnected_and_one_that_spoke_may_be_silent(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(server, "FIRST_FRAME_WITHIN_S", 0.2)
-    async with standing(tmp_path) as face, face.client() as silent, face.client() as spoke:
-        await spoke.ask(began("s"))
+    async with standing(tmp_path) as face, face.client() as silent, face.client() as first_frame_received:
+        await first_frame_received.ask(began("s"))
         assert await silent.is_closed()
-        assert await spoke.ask(began("s")) == m.Ack()
+        assert await first_frame_received.ask(began("s")) == m.Ack()
 
 
 @pytest.mark.requirement("omnish:daemon:records-session-start")

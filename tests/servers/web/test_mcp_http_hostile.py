@@ -214,7 +214,7 @@ def test_a_session_that_nobody_uses_is_ended_and_a_used_one_is_not(left_by_all: 
 
 def test_who_is_one_too_many_takes_the_place_of_the_one_that_was_silent_longest(left_by_all: Attacked) -> None:
     listening, silent, late = (Wire(left_by_all.port, token(left_by_all)) for _ in range(3))
-    with left_by_all.patched("dragoman.servers.mcp.http_sessions:GUESTS_AT_MOST", 3):
+    with left_by_all.patched("dragoman.servers.mcp.http_sessions:SESSIONS_AT_MOST", 3):
         listening.initialize()
         with listening.open("GET") as stream:
             assert stream.status == 200
@@ -235,7 +235,7 @@ def test_when_all_are_busy_the_next_is_asked_to_come_later(left_by_all: Attacked
         for client in busy:
             client.initialize()
             assert stack.enter_context(client.open("GET")).status == 200
-        with left_by_all.patched("dragoman.servers.mcp.http_sessions:GUESTS_AT_MOST", 2):
+        with left_by_all.patched("dragoman.servers.mcp.http_sessions:SESSIONS_AT_MOST", 2):
             late = Wire(left_by_all.port, token(left_by_all)).initialize()
             assert (late.status, late.code) == (503, "too_many_calls")
             with left_by_all.patched("dragoman.servers.mcp.http_sessions:CALLS_AT_MOST", 1):

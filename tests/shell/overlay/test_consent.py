@@ -6,7 +6,7 @@ import pytest
 
 from dragoman.protocols.omnish.messages import AllSessions, Request, Response, Sessions
 from dragoman.protocols.osc import InputStarted, OutputStarted, PromptStarted
-from dragoman.shell.overlay.consent import CONSENT_TIMEOUT_S, HANDS_OFF_S, READING_S, ConsentPrompt, typed_form
+from dragoman.shell.overlay.consent import CONSENT_TIMEOUT_S, READING_S, TYPING_PAUSE_S, ConsentPrompt, typed_form
 from dragoman.shell.overlay.overlay import Overlay
 from dragoman.shell.settings import ShellSettings
 
@@ -48,7 +48,7 @@ class Desk:
 
     def shown(self, command: str = "make test") -> None:
         self.hear(wanted(command))
-        assert command[:10].encode() in self.wait(HANDS_OFF_S)
+        assert command[:10].encode() in self.wait(TYPING_PAUSE_S)
 
 
 def test_a_key_typed_before_it_could_be_read_goes_to_the_shell_and_grants_nothing() -> None:
@@ -66,7 +66,7 @@ def test_a_key_that_is_read_late_because_we_stalled_grants_nothing() -> None:
     assert desk.type(b"y") == b"y"
     assert verdicts(desk.overlay) == []
     desk.overlay.printed(b"y\b \b", desk.now_s)
-    assert b"make test" in desk.wait(HANDS_OFF_S)
+    assert b"make test" in desk.wait(TYPING_PAUSE_S)
     assert desk.overlay.wakes_at_s is not None
     desk.wait(READING_S)
     assert desk.type(b"y") == b"make test\r"
@@ -87,7 +87,7 @@ def test_what_the_terminal_answers_a_program_in_pieces_is_not_a_key(pieces: list
     *begun, last = pieces
     for piece in begun:
         desk.type(piece)
-        desk.wait(HANDS_OFF_S * 2)
+        desk.wait(TYPING_PAUSE_S * 2)
         desk.wait(READING_S)
     assert desk.type(last) == last
     assert verdicts(desk.overlay) == []
@@ -109,7 +109,7 @@ def test_it_is_not_drawn_under_the_fingers_of_somebody_who_types() -> None:
     desk.type(b"\x7f")
     desk.overlay.printed(b"\b \b", desk.now_s)
     desk.hear(wanted("make"))
-    assert b"make" not in desk.wait(HANDS_OFF_S - 0.1)
+    assert b"make" not in desk.wait(TYPING_PAUSE_S - 0.1)
     assert b"make" in desk.wait(0.1)
 
 
@@ -117,9 +117,9 @@ def test_a_line_that_is_not_empty_or_not_yet_echoed_is_not_typed_into() -> None:
     desk = Desk()
     desk.type(b"l")
     desk.hear(wanted("make"))
-    assert b"make" not in desk.wait(HANDS_OFF_S * 2)
+    assert b"make" not in desk.wait(TYPING_PAUSE_S * 2)
     desk.overlay.printed(b"l", desk.now_s)
-    assert b"make" not in desk.wait(HANDS_OFF_S * 2)
+    assert b"make" not in desk.wait(TYPING_PAUSE_S * 2)
 
 
 def test_escape_before_it_could_be_read_is_the_shells_and_it_is_asked_again() -> None:
@@ -127,7 +127,7 @@ def test_escape_before_it_could_be_read_is_the_shells_and_it_is_asked_again() ->
     desk.shown()
     assert desk.type(b"\x1b") == b"\x1b"
     desk.overlay.printed(b"\a", desk.now_s)
-    assert b"make test" in desk.wait(HANDS_OFF_S)
+    assert b"make test" in desk.wait(TYPING_PAUSE_S)
 
 
 def test_output_that_comes_meanwhile_begins_the_reading_anew() -> None:
@@ -150,14 +150,14 @@ def test_while_a_command_runs_it_waits_and_after_a_minute_it_is_not_answered() -
     desk.wait(1)
     assert verdicts(desk.overlay) == ["no_answer"]
     desk.prompt()
-    assert b"make" not in desk.wait(HANDS_OFF_S)
+    assert b"make" not in desk.wait(TYPING_PAUSE_S)
 
 
 def test_what_anybody_could_have_printed_is_not_a_prompt() -> None:
     desk = Desk(verified=False)
     desk.hear(wanted("make"))
     assert verdicts(desk.overlay) == ["cannot"]
-    assert b"make" not in desk.wait(HANDS_OFF_S * 2)
+    assert b"make" not in desk.wait(TYPING_PAUSE_S * 2)
 
 
 def test_a_second_one_meanwhile_is_not_answered_and_the_first_stays() -> None:
@@ -192,7 +192,7 @@ def test_invisible_letters_and_escapes_in_names_are_shown_as_such() -> None:
 def test_a_command_that_does_not_fit_is_not_offered_before_the_window_is_larger() -> None:
     desk = Desk(rows=6)
     desk.hear(wanted("true;" * 60))
-    assert b"too long for this window" in desk.wait(HANDS_OFF_S)
+    assert b"too long for this window" in desk.wait(TYPING_PAUSE_S)
     desk.wait(READING_S)
     assert desk.type(b"y") == b"y"
     assert verdicts(desk.overlay) == []

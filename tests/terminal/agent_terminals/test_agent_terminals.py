@@ -21,7 +21,7 @@ from dragoman.io.processes.supervisor_pool import SupervisorPool
 from dragoman.journal import Journal
 from dragoman.servers.omnish.connection import OmnishServices
 from dragoman.servers.omnish.server import OmnishServer
-from dragoman.terminal.agent_terminals.pool import LEFT_S, AgentTerminalPool
+from dragoman.terminal.agent_terminals.pool import RECONNECT_GRACE_S, AgentTerminalPool
 from dragoman.terminal.agent_terminals.terminal import AgentClient, AgentTerminal
 from dragoman.terminal.consent import ConsentBroker
 from dragoman.terminal.model import AGENT, ENDED_BY, CommandFilter
@@ -132,9 +132,9 @@ async def test_a_terminal_without_its_client_ends_with_what_runs_in_it_and_the_r
         await own.run("sleep 1000")
         await until(lambda: stand.record.terminal(own.id).running)
         stand.own.left("somebody else")
-        assert own.left_at_s is None
+        assert own.disconnected_at_s is None
         stand.own.left(stand.client.link)
-        stand.clock.advance(LEFT_S + 1)
+        stand.clock.advance(RECONNECT_GRACE_S + 1)
         await until(lambda: ended_by(stand, own) == "client_left")
         assert not stand.record.terminal(own.id).connected
         assert not psutil.pid_exists(own.pid)

@@ -24,7 +24,7 @@ words = st.text("ab/ ", min_size=1, max_size=5)
 def test_the_best_of_a_beginning_are_those_of_a_plain_search(uses: list[tuple[str, bool]], beginning: str) -> None:
     """With so low a bound that the best of nearly every beginning are kept, and asked for in between."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(predictor, "_FEW", 3)
+        patch.setattr(predictor, "_MOST_SCANNED", 3)
         patch.setattr(predictor, "_BEST", 4)
         found, weights = LineTable(), dict[str, float]()
         for number, (text, asks) in enumerate(uses):

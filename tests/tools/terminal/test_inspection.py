@@ -55,7 +55,7 @@ async def test_a_line_of_the_list_names_the_terminal_its_owner_its_folder_and_it
         await bench.terminal("gone")
         bench.service.disconnected("gone")
         await bench.terminal("old", {AGENT: "helper", "cwd": "/src"})
-        await bench.service.end_because("old", "client_left")
+        await bench.service.end_with_reason("old", "client_left")
         await bench.terminal("ann", {"cwd": "/home/ann", "shell": "/bin/bash"})
         await bench.ran("ann", "cd /src/app && make test", b"", 2, cwd="/src/app")
         await bench.call("run_in_terminal", command="true")

@@ -82,7 +82,7 @@ class GatewayEventRouter:
         for event in self._reducer.feed(frame):
             self._route(event)
 
-    def spell_sessions(self, defaults: SessionDefaults | None) -> None:
+    def set_session_defaults(self, defaults: SessionDefaults | None) -> None:
         """Set the spelling of session keys from the gateway's hello. Without one, keys have no second spelling."""
         self._reducer.defaults = defaults
 

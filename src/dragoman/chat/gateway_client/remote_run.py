@@ -21,12 +21,12 @@ from dragoman.protocols.gateway.payloads import read
 SILENT_AT_MOST_S = 600.0
 UNCONFIRMED_AT_MOST_S = 120.0
 """The limit if the gateway cannot report whether a silent run continues."""
-LOOKS_EVERY_S = 5.0
+POLL_INTERVAL_S = 5.0
 """The interval of checks while a run is silent.
 
 Its end may have been in lost frames, and real gateways report an ended run as `in_flight` for some seconds.
 """
-AWAY_AT_MOST_S = 60.0
+MAX_OUTAGE_S = 60.0
 """The limit without a connection during a run. The caller gets an error then, however long the reconnects continue."""
 _ENDED = frozenset({"ok", "error", "aborted"})
 
@@ -144,7 +144,7 @@ class RemoteRun:
         try:
             is_over = await self._is_reported_ended() if self._can_query else await self._is_answered()
         except DragomanError as error:
-            self._tolerate(error)
+            self._require_brief_outage(error)
             return False
         self._connected_at_s = anyio.current_time()
         return is_over
@@ -168,12 +168,12 @@ class RemoteRun:
         answer = await self._client.request("chat.history", {"sessionKey": self._session_key})
         return [] if isinstance(answer, UnsetType) else _decoded(answer, _History).messages
 
-    def _tolerate(self, error: DragomanError) -> None:
+    def _require_brief_outage(self, error: DragomanError) -> None:
         now_s = anyio.current_time()
         if error.code not in chat_errors.RECOVERABLE_CODES:
             self._connected_at_s = now_s
-        elif now_s - self._connected_at_s >= AWAY_AT_MOST_S:
-            raise chat_errors.gateway_stayed_away(seconds=AWAY_AT_MOST_S) from error
+        elif now_s - self._connected_at_s >= MAX_OUTAGE_S:
+            raise chat_errors.gateway_stayed_away(seconds=MAX_OUTAGE_S) from error
 
     async def _reloaded(self) -> AsyncIterator[ChatEvent]:
         """The end was missed: read the answer from the history."""
@@ -185,7 +185,7 @@ class RemoteRun:
 
 
 async def _next_of_run(subscription: EventSubscription, run_id: str) -> ChatEvent | None:
-    with anyio.move_on_after(LOOKS_EVERY_S):
+    with anyio.move_on_after(POLL_INTERVAL_S):
         while True:
             event = await subscription.next()
             if isinstance(event, ChatGap) or event.run_id == run_id:

@@ -68,7 +68,7 @@ class _SentRun:
     session_key: str
     id: str = ""
     """The gateway's id; empty until it has responded."""
-    is_left: bool = False
+    is_abandoned: bool = False
     """Nobody waits for it any more, so a newer run comes first."""
 
 
@@ -128,7 +128,7 @@ class RunAttribution:
         """Somebody stopped the run or no longer waits for it; without an id, every run of the session."""
         for run in self._runs.values():
             if run_id in (run.id, run.key) or (not run_id and _is_same_session(run.session_key, session_key)):
-                run.is_left = True
+                run.is_abandoned = True
 
     def on_event(self, frame: EventFrame) -> AttributedEvents:
         """The event with its missing names. Nothing while it is held, or if it repeats an end."""
@@ -167,8 +167,8 @@ class RunAttribution:
             for run in self._runs.values()
             if not about.session_key or _is_same_session(run.session_key, about.session_key)
         )
-        is_of_left = about.end == "aborted"
-        return min(of_session, key=lambda run: run.is_left is not is_of_left, default=None)
+        is_abort = about.end == "aborted"
+        return min(of_session, key=lambda run: run.is_abandoned is not is_abort, default=None)
 
     def _repeats_end(self, about: _RunReference) -> bool:
         """A gateway that sends both `done` and a `chat` state has ended the run once."""

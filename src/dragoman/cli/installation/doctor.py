@@ -25,7 +25,7 @@ from dragoman.core.settings.loader import load_settings, unknown_variables
 from dragoman.io.drivers.control_client import ControlClient
 from dragoman.io.files.lock import is_held
 from dragoman.io.files.private_files import read_private
-from dragoman.io.processes.nodelay import nodelay_obstacle
+from dragoman.io.processes.nodelay import nodelay_unavailable_reason
 
 _MIN_FREE_BYTES = 200 << 20
 _MAX_UNREAD_FILES = 5
@@ -150,7 +150,7 @@ def _tokens(paths: Paths) -> Iterator[DoctorFinding]:
 
 def _debugging(_: Paths) -> Iterator[DoctorFinding]:
     """Debugger speed. debugpy is fast by itself; other adapters send small packets, which needs the system's help."""
-    reason = nodelay_obstacle()
+    reason = nodelay_unavailable_reason()
     if reason is None:
         yield DoctorFinding("ok", localize("debugger stepping runs at full speed"))
     else:

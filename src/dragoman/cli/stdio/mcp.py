@@ -134,7 +134,9 @@ class McpPump:
 
     def _set_exit_deadline(self, within_s: float) -> None:
         self._last_progress_s = time.monotonic()
-        self._exit_deadline_s = self._last_progress_s + (_HANDSHAKE_TIMEOUT_S if self._relay.only_greets else within_s)
+        self._exit_deadline_s = self._last_progress_s + (
+            _HANDSHAKE_TIMEOUT_S if self._relay.is_only_handshake else within_s
+        )
 
     def _to_client(self, event: int) -> None:
         if event & _HANGUP_EVENTS:

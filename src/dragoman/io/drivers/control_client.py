@@ -32,7 +32,7 @@ class ControlClient:
         self._connection = ClientConnection()
         self._backlog: list[object] = []
         self._is_sending = False
-        self._postponed = b""
+        self._held_back = b""
 
     @classmethod
     def open(
@@ -97,7 +97,7 @@ class ControlClient:
         it."""
         data = self._connection.send_call(method, params or {})[1]
         if self._is_sending:  # the message that the signal interrupted is sent whole first
-            self._postponed += data
+            self._held_back += data
         else:
             self._send(data)
 
@@ -115,7 +115,7 @@ class ControlClient:
             while data:
                 self._sock.settimeout(ANSWER_WITHIN_S)
                 self._sock.sendall(data)
-                data, self._postponed = self._postponed, b""
+                data, self._held_back = self._held_back, b""
         except TimeoutError as error:
             raise not_answering() from error
         except OSError as error:

@@ -26,7 +26,7 @@ MAX_UNSENT_BYTES = 1024 * 1024
 MAX_OPEN_REQUESTS = 64
 SENT_WITHIN_S = 30.0
 _PIECE = 64 * 1024
-_LAST_WORDS_WITHIN_S = 1.0
+_FLUSH_TIMEOUT_S = 1.0
 _STREAM_ENDS = (anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceError, OSError)
 
 OnEditorRequest = Callable[[dap.Request], None]
@@ -77,7 +77,7 @@ class DapEditorDriver:
 
     async def _answered(self) -> None:
         """An editor that has closed its output may still read: `… | dragoman dap --stdio`."""
-        with anyio.move_on_after(_LAST_WORDS_WITHIN_S):
+        with anyio.move_on_after(_FLUSH_TIMEOUT_S):
             await self._until(
                 lambda: not self._can_send or not (self._unsent or (self._connection.open_requests and not self.fault))
             )
@@ -85,7 +85,7 @@ class DapEditorDriver:
     def _leave(self) -> None:
         """Send what is queued, within bounds, though everything else ends."""
         self._is_leaving = True
-        self._writing.deadline = anyio.current_time() + _LAST_WORDS_WITHIN_S
+        self._writing.deadline = anyio.current_time() + _FLUSH_TIMEOUT_S
         self._change()
 
     def respond(self, request: dap.Request, body: Any = UNSET) -> None:
@@ -116,7 +116,7 @@ class DapEditorDriver:
 
     async def sent(self) -> None:
         """Wait until everything is sent, within bounds."""
-        with anyio.move_on_after(_LAST_WORDS_WITHIN_S):
+        with anyio.move_on_after(_FLUSH_TIMEOUT_S):
             await self._until(lambda: not self._unsent)
 
     async def wait_for_room(self) -> None:

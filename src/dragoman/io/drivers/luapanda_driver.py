@@ -45,7 +45,7 @@ class LuaPandaDriver:
         self.closed = anyio.Event()
         self.connection = IdeConnection(ids or _random_id)
         self.late = 0  # answers after their deadline
-        self.unasked = 0  # answers that match no command
+        self.unexpected = 0  # answers that match no command
         self._stream = stream
         self._on_message = on_message
         self._sending = anyio.Lock()
@@ -148,7 +148,7 @@ class LuaPandaDriver:
             case luapanda.CommandAnsweredLate():
                 self.late += 1
             case luapanda.UnexpectedAnswer():
-                self.unasked += 1
+                self.unexpected += 1
 
     def _end(self) -> None:
         self.closed.set()

@@ -22,7 +22,7 @@ MAX_UNSENT_BYTES = 1024 * 1024
 MAX_SKIPPED_IN_A_ROW = 1000
 SENT_WITHIN_S = 60.0
 _RECEIVE_BYTES = 64 * 1024
-_LAST_WORDS_WITHIN_S = 1.0
+_FLUSH_TIMEOUT_S = 1.0
 _STREAM_ENDS = (anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceError)
 
 OnRequest = Callable[[int, object], Awaitable[None]]
@@ -39,7 +39,7 @@ class OmnishDriver:
     def __init__(self, stream: TcpStream, on_request: OnRequest) -> None:
         self.fault: Exception | None = None  # why it was closed, unless the peer simply ended
         self.skipped: Counter[str] = Counter()  # unusable frames, by error code
-        self.spoke = anyio.Event()  # the first whole frame arrived, valid or not
+        self.first_frame_received = anyio.Event()  # the first whole frame arrived, valid or not
         self._stream = stream
         self._on_request = on_request
         self._connection = DaemonConnection(max_frame=MAX_FRAME_BYTES)
@@ -99,7 +99,7 @@ class OmnishDriver:
                 await self._until_unsent_is_at_most(MAX_UNSENT_BYTES)
                 self._connection.receive_data(await self._stream.receive(_RECEIVE_BYTES))
                 for event in self._connection.events():
-                    self.spoke.set()
+                    self.first_frame_received.set()
                     await self._take(event)
                     await turn.yield_if_spent()
         except (RemoteProtocolError, HangUp) as fault:
@@ -146,5 +146,5 @@ class OmnishDriver:
             await self._changed.wait()
 
     async def _until_sent(self) -> None:
-        with anyio.move_on_after(_LAST_WORDS_WITHIN_S):
+        with anyio.move_on_after(_FLUSH_TIMEOUT_S):
             await self._until_unsent_is_at_most(0)

@@ -64,9 +64,9 @@ async def send_post(post: HttpPost) -> AsyncIterator[HttpResponse]:
     """Redirects are not followed, because the headers carry a key. A proxy is never used for this machine."""
     import httpx2  # noqa: PLC0415  takes 70 ms, and most daemons never use a model
 
-    patience = httpx2.Timeout(post.silence_s, connect=min(_CONNECT_S, post.silence_s))
+    timeouts = httpx2.Timeout(post.silence_s, connect=min(_CONNECT_S, post.silence_s))
     try:
-        asking = httpx2.AsyncClient(timeout=patience, trust_env=not is_loopback(post.url))
+        asking = httpx2.AsyncClient(timeout=timeouts, trust_env=not is_loopback(post.url))
     except (ValueError, ImportError, OSError):  # a proxy or certificates in the environment are invalid
         raise HttpRequestError("unreachable") from None
     try:

@@ -64,7 +64,7 @@ class _RefusedError(Exception):
 class BoundedHttp(HttpToolsProtocol):
     config: BoundedConfig
     _stalled: asyncio.TimerHandle | None = None
-    _fruitless_bytes = 0
+    _unfinished_head_bytes = 0
     _has_progressed = False
     _refusal_sent = b""
 
@@ -82,8 +82,8 @@ class BoundedHttp(HttpToolsProtocol):
         counted."""
         self._has_progressed = False
         super().data_received(data)
-        self._fruitless_bytes = 0 if self._has_progressed else self._fruitless_bytes + len(data)
-        if self._fruitless_bytes > HEAD_CAP and not self.transport.is_closing():
+        self._unfinished_head_bytes = 0 if self._has_progressed else self._unfinished_head_bytes + len(data)
+        if self._unfinished_head_bytes > HEAD_CAP and not self.transport.is_closing():
             self._refusal_sent = _HEAD_REFUSED
             self.send_400_response("")
 
@@ -305,7 +305,7 @@ class HttpServer(uvicorn.Server):
 
     async def on_tick(self, counter: int) -> bool:
         if counter % 10 == 0:
-            self._abort_undead()
+            self._abort_stuck()
         return await super().on_tick(counter)
 
     async def _accept(self, listener: socket, group: TaskGroup) -> None:
@@ -327,7 +327,7 @@ class HttpServer(uvicorn.Server):
     def _protocol(self) -> BoundedHttp:
         return BoundedHttp(self.config, self.server_state, self.lifespan.state)
 
-    def _abort_undead(self) -> None:
+    def _abort_stuck(self) -> None:
         """A closing transport first sends its buffer, to a peer that may never read it."""
         now = asyncio.get_running_loop().time()
         closing = {it.transport for it in self.server_state.connections if it.transport.is_closing()}

@@ -131,10 +131,10 @@ def _read(pid: str) -> ProcessEntry | None:
         os.close(fd)
     # The name is in parentheses and may contain anything, parentheses too. Then state, ppid, pgrp, session …
     fields = text[text.rindex(b")") + 2 :].split(None, 20)
-    return ProcessEntry(int(fields[1]), int(fields[2]), fields[19], is_dead=_is_corpse(fields[0], int(fields[17])))
+    return ProcessEntry(int(fields[1]), int(fields[2]), fields[19], is_dead=_is_zombie(fields[0], int(fields[17])))
 
 
-def _is_corpse(state: bytes, threads: int) -> bool:
+def _is_zombie(state: bytes, threads: int) -> bool:
     """A process whose first thread has ended looks like a zombie while its other threads run."""
     return state in b"ZX" and threads <= 1
 

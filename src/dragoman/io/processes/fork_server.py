@@ -17,7 +17,7 @@ import sys
 from dragoman.io.processes.descendants import ProcessTable, living_descendants, process_table
 from dragoman.io.processes.supervisor import (
     GRACE_AFTER_DEATH_S,
-    LOOK_EVERY_S,
+    POLL_INTERVAL_S,
     TreeTermination,
     become_subreaper,
     child_signal_fd,
@@ -44,7 +44,7 @@ class ForkServer:
         for fd in (self._wake, self._daemon.fileno()):
             if fd >= 0:
                 poll.register(fd, select.POLLIN)
-        ready = {fd for fd, _ in poll.poll(LOOK_EVERY_S * 1000 if self._orphaned else None)}
+        ready = {fd for fd, _ in poll.poll(POLL_INTERVAL_S * 1000 if self._orphaned else None)}
         if self._wake in ready:
             os.read(self._wake, 4096)
         if self._daemon.fileno() in ready:

@@ -38,17 +38,17 @@ class NoDelaySetter:
         if sys.platform != "linux":
             return 0
         present: set[int] = set()
-        cured = 0
+        changed = 0
         for pid in pids:
             inodes = socket_inodes(pid)
             fresh = {fd: inode for fd, inode in inodes.items() if inode not in self._seen and inode not in present}
-            cured += _set_in_process(pid, fresh) if fresh else 0
+            changed += _set_in_process(pid, fresh) if fresh else 0
             present.update(inodes.values())
         self._seen = present
-        return cured
+        return changed
 
 
-def nodelay_obstacle() -> LocalizedText | None:
+def nodelay_unavailable_reason() -> LocalizedText | None:
     """Why this cannot work here, or None if nothing prevents it."""
     if sys.platform != "linux":
         return localize("Only Linux lets a process set options on the sockets of its descendants.")

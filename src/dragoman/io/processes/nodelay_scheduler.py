@@ -15,9 +15,9 @@ from anyio.abc import TaskGroup
 from dragoman.io.net.streams import Pids
 from dragoman.io.processes.nodelay import NoDelaySetter
 
-_OFTEN_S = 0.015
-_OFTEN_FOR_S = 4.0
-_SELDOM_S = 0.5
+_FAST_SCAN_S = 0.015
+_FAST_SCAN_PERIOD_S = 4.0
+_SLOW_SCAN_S = 0.5
 _AFTER_STOP_S = 0.1
 _REST_TO_WORK = 4  # scanning hundreds of processes takes long, so the pause grows with the duration
 
@@ -36,13 +36,13 @@ class WatchedTree:
 
     def connections_expected(self) -> None:
         """Connections are coming up."""
-        self._fast_until = anyio.current_time() + _OFTEN_FOR_S
+        self._fast_until = anyio.current_time() + _FAST_SCAN_PERIOD_S
         self._schedule_scan(0)
 
     def program_resumed(self) -> None:
         """The program may start others, whose debugger connections are not announced."""
         self._runs = True
-        self._schedule_scan(_SELDOM_S)
+        self._schedule_scan(_SLOW_SCAN_S)
 
     def program_stopped(self) -> None:
         """All its connections are there, and scanning would cost time that steps need."""
@@ -61,7 +61,7 @@ class WatchedTree:
 
     def scanned(self, took_s: float) -> None:
         now = anyio.current_time()
-        waits_s = _OFTEN_S if now < self._fast_until else _SELDOM_S if self._runs else math.inf
+        waits_s = _FAST_SCAN_S if now < self._fast_until else _SLOW_SCAN_S if self._runs else math.inf
         self.due = now + max(waits_s, _REST_TO_WORK * took_s)
 
     def _schedule_scan(self, after_s: float) -> None:
@@ -75,7 +75,7 @@ class NoDelayScheduler:
     def __init__(self, group: TaskGroup) -> None:
         self._group = group
         self._watched_trees: set[WatchedTree] = set()
-        self._woken = anyio.Event()
+        self._wake = anyio.Event()
         self._is_running = False
 
     @property
@@ -89,10 +89,10 @@ class NoDelayScheduler:
 
     def remove(self, watched_tree: WatchedTree) -> None:
         self._watched_trees.discard(watched_tree)
-        self._woken.set()
+        self._wake.set()
 
     def wake(self) -> None:
-        self._woken.set()
+        self._wake.set()
         if not self._is_running:
             self._is_running = True
             self._group.start_soon(self._run)
@@ -100,11 +100,11 @@ class NoDelayScheduler:
     async def _run(self) -> None:
         try:
             while True:
-                self._woken = anyio.Event()
+                self._wake = anyio.Event()
                 if (first := min((it.due for it in self._watched_trees), default=math.inf)) == math.inf:
                     return
                 with anyio.move_on_after(max(0.0, first - anyio.current_time())):
-                    await self._woken.wait()
+                    await self._wake.wait()
                 await self._scan_due([it for it in self._watched_trees if it.due <= anyio.current_time()])
         finally:
             self._is_running = False

@@ -169,7 +169,7 @@ class ProcessTree:
             b"exited": self._on_exited,
             b"orphan": lambda pid, code: self.orphans.append(OrphanExit(int(pid), ProcessExit.of(int(code)))),
             b"omitted": lambda count: log.warning("%d more exits of orphans were not reported", int(count)),
-            b"survivors": self._are_left,
+            b"survivors": self._on_survivors,
             b"fault": lambda *text: log.error("the supervisor failed: %s", b"".join(text).decode("utf-8", "replace")),
         }
 
@@ -278,7 +278,7 @@ class ProcessTree:
     def _on_exited(self, number: bytes, code: bytes) -> None:
         self._programs.pop(int(number)).ended.set_result(ProcessExit.of(int(code)))
 
-    def _are_left(self, *pids: bytes) -> None:
+    def _on_survivors(self, *pids: bytes) -> None:
         self.survivors = tuple(int(pid) for pid in pids)
 
     def _is_over(self) -> None:

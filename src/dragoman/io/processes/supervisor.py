@@ -26,7 +26,7 @@ GRACE_AFTER_DEATH_S = 0.5  # after the death of the daemon or of a supervisor: t
 KILL_WITHIN_S = 5.0  # after this, what survives even SIGKILL (a process that waits for a disk) is reported and left
 STDIO = 3
 _LENGTH = 4
-LOOK_EVERY_S = 0.01
+POLL_INTERVAL_S = 0.01
 _MAX_UNSENT = 256 * 1024
 _PR_SET_CHILD_SUBREAPER = 36
 
@@ -135,7 +135,7 @@ class Supervisor:
                 poll.register(fd, select.POLLIN)
         if self._unsent and self._control.fileno() >= 0:
             poll.modify(self._control, select.POLLIN | select.POLLOUT)
-        ready = {fd for fd, _ in poll.poll(LOOK_EVERY_S * 1000 if self._ending else None)}
+        ready = {fd for fd, _ in poll.poll(POLL_INTERVAL_S * 1000 if self._ending else None)}
         if self._wake in ready:
             os.read(self._wake, 4096)
         if self._control.fileno() in ready:
@@ -221,9 +221,9 @@ class Supervisor:
     def _reap(self) -> None:
         with contextlib.suppress(ChildProcessError):
             while (ended := os.waitpid(-1, os.WNOHANG))[0]:
-                self._buried(ended[0], os.waitstatus_to_exitcode(ended[1]))
+                self._on_reaped(ended[0], os.waitstatus_to_exitcode(ended[1]))
 
-    def _buried(self, pid: int, code: int) -> None:
+    def _on_reaped(self, pid: int, code: int) -> None:
         program = self._running.get(pid)
         if program is None:
             self._report_orphan(pid, code)

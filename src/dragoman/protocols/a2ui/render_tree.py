@@ -118,11 +118,11 @@ class _TreeResolver:
         if component is None:
             return msgspec.structs.replace(base, state="pending")
         cut = msgspec.structs.replace(base, state="cut", type=component.type)
-        if depth > self._limits.tree_depth or self._is_spent() or not self._affords(component.properties):
+        if depth > self._limits.tree_depth or self._is_exhausted() or not self._is_within_budget(component.properties):
             return cut
         properties = dict(self._properties(component, scope))
         bindings = dict(self._bindings(component, scope))
-        if self._is_spent():
+        if self._is_exhausted():
             return cut
         return msgspec.structs.replace(
             base,
@@ -132,10 +132,10 @@ class _TreeResolver:
             children=tuple(self._children(component, scope, depth + 1)),
         )
 
-    def _is_spent(self) -> bool:
+    def _is_exhausted(self) -> bool:
         return self._left < 0 or self._bytes_left < 0
 
-    def _affords(self, value: Any) -> bool:
+    def _is_within_budget(self, value: Any) -> bool:
         self._bytes_left -= size_of(value)
         return self._bytes_left >= 0
 
@@ -143,7 +143,7 @@ class _TreeResolver:
         for reference in references(component):
             for inner in self._scopes(reference, scope):
                 yield self.node(reference, inner, depth)
-                if self._is_spent():
+                if self._is_exhausted():
                     return  # the last one is marked as cut; its siblings would only be more of the same
 
     def _scopes(self, reference: Reference, scope: _Scope) -> Iterator[_Scope]:
@@ -173,7 +173,7 @@ class _TreeResolver:
 
     def _bindings(self, component: Component, scope: _Scope) -> Iterator[tuple[str, str]]:
         for name, value in component.properties.items():
-            if _is_binding(value) and not self._is_spent():
+            if _is_binding(value) and not self._is_exhausted():
                 tokens, _ = self._lookup(value["path"], scope)
                 place = pointer.format_pointer(tokens)
                 self._bytes_left -= len(place)
@@ -182,8 +182,8 @@ class _TreeResolver:
     def value(self, value: Any, scope: _Scope) -> Any:
         """A value with its bindings read, at any depth. Function calls stay, for the renderer, with arguments read."""
         if _is_binding(value):
-            found = MISSING if self._is_spent() else self._lookup(value["path"], scope)[1]
-            return found if found is not MISSING and self._affords(found) else None
+            found = MISSING if self._is_exhausted() else self._lookup(value["path"], scope)[1]
+            return found if found is not MISSING and self._is_within_budget(found) else None
         if isinstance(value, list):
             return [self.value(item, scope) for item in value]
         if not isinstance(value, dict):

@@ -76,23 +76,23 @@ def _measure(start: str, below: _Below, heights: dict[str, int], tree_depth: int
                 heights[child] = _OPEN
                 way.append((child, list(below.get(child, ()))))
             elif heights[child] == _OPEN:
-                raise _circle([name for name, _ in way], child)
+                raise _cycle_error([name for name, _ in way], child)
             continue
         way.pop()
         heights[current] = 1 + max((heights[child] for child in below.get(current, ())), default=0)
         if heights[current] > tree_depth:
-            longest = _longest_way(current, below, heights)
+            longest = _longest_path(current, below, heights)
             raise GraphError("too_deep", longest, f"Components are nested at most {tree_depth} deep.")
 
 
-def _longest_way(start: str, below: _Below, heights: dict[str, int]) -> list[str]:
+def _longest_path(start: str, below: _Below, heights: dict[str, int]) -> list[str]:
     way = [start]
     while children := below.get(way[-1]):
         way.append(max(children, key=lambda child: heights[child]))
     return way
 
 
-def _circle(way: list[str], closing: str) -> GraphError:
+def _cycle_error(way: list[str], closing: str) -> GraphError:
     circle = [*way[way.index(closing) :], closing]
     shown = " → ".join(circle if len(circle) <= 8 else [*circle[:6], "…", circle[-1]])
     return GraphError("circular_reference", circle[-2::-1], f"A component contains itself: {shown}")

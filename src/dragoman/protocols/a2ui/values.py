@@ -14,7 +14,7 @@ from dragoman.protocols.a2ui.pointer import escape
 T = TypeVar("T")
 
 # A path from the root, newest key first: built only when an error needs it.
-_Trail = tuple["_Trail | None", str | int] | None
+_PathNode = tuple["_PathNode | None", str | int] | None
 
 _CONVERT_PATH = re.compile(r"^(?P<what>.*?)(?: - at `\$(?P<path>[^`]*)`)?$", re.DOTALL)
 _PATH_STEP = re.compile(r"\.([^.\[\]]+)|\[(\d+)\]")
@@ -36,21 +36,21 @@ def check(value: Any, limits: A2uiLimits) -> None:
 
     Decoded input is checked too: a caller's parser may allow more.
     """
-    stack: list[tuple[Any, int, _Trail]] = [(value, 0, None)]
+    stack: list[tuple[Any, int, _PathNode]] = [(value, 0, None)]
     while stack:
-        item, depth, trail = stack.pop()
-        complaint = _complaint(item)
-        if complaint:
-            raise A2uiError("invalid_json", trail_pointer(trail), complaint)
+        item, depth, path = stack.pop()
+        problem = _json_problem(item)
+        if problem:
+            raise A2uiError("invalid_json", path_pointer(path), problem)
         if not isinstance(item, (dict, list)):
             continue
         if depth >= limits.json_depth:
-            raise A2uiError("too_deep", trail_pointer(trail), f"JSON is nested at most {limits.json_depth} deep.")
+            raise A2uiError("too_deep", path_pointer(path), f"JSON is nested at most {limits.json_depth} deep.")
         entries = item.items() if isinstance(item, dict) else enumerate(item)
-        stack.extend((inner, depth + 1, (trail, key)) for key, inner in entries)
+        stack.extend((inner, depth + 1, (path, key)) for key, inner in entries)
 
 
-def _complaint(item: object) -> str:
+def _json_problem(item: object) -> str:
     if item is None or isinstance(item, (bool, int)):
         return ""
     if isinstance(item, str):
@@ -74,10 +74,10 @@ def _is_unicode(text: str) -> bool:
     return True
 
 
-def trail_pointer(trail: _Trail) -> str:
+def path_pointer(path: _PathNode) -> str:
     keys: list[str] = []
-    while trail is not None:
-        trail, key = trail
+    while path is not None:
+        path, key = path
         keys.append("/" + escape(str(key).encode(errors="replace").decode()))
     return "".join(reversed(keys))
 

@@ -35,7 +35,7 @@ from dragoman.protocols.gateway.run import KINDS, GatewayRun
 MAX_RUNS = 256
 MAX_ENDED_RUNS = 1024
 MAX_KEPT_BYTES = 64 << 20  # over all runs: their texts, and the output of open tool calls
-_WEIGHED_EVERY_BYTES = 16 << 20
+_CHECK_EVERY_BYTES = 16 << 20
 
 _T = TypeVar("_T", bound=msgspec.Struct)
 
@@ -72,7 +72,7 @@ class Reducer:
         self.defaults = defaults
         self._runs: dict[str, GatewayRun] = {}
         self._ended: dict[str, None] = {}
-        self._unweighed = 0
+        self._bytes_since_check = 0
         self.unreadable = 0
         self._events: dict[str, Callable[[Raw | UnsetType], list[ChatEvent]]] = {
             "agent": self._agent,
@@ -104,16 +104,16 @@ class Reducer:
         handler = self._events.get(event.event)
         if handler is None:
             return []
-        happened = handler(event.payload)
-        self._weigh(size_of(event.payload))
-        return happened
+        events = handler(event.payload)
+        self._count_bytes(size_of(event.payload))
+        return events
 
-    def _weigh(self, read: int) -> None:
+    def _count_bytes(self, read: int) -> None:
         """What is kept grows no faster than what is read, so an occasional check is enough."""
-        self._unweighed += read
-        if self._unweighed < _WEIGHED_EVERY_BYTES:
+        self._bytes_since_check += read
+        if self._bytes_since_check < _CHECK_EVERY_BYTES:
             return
-        self._unweighed = 0
+        self._bytes_since_check = 0
         kept = sum(run.size for run in self._runs.values())
         while kept > MAX_KEPT_BYTES:
             kept -= self._runs.pop(next(iter(self._runs))).size

@@ -26,7 +26,7 @@ from dragoman.protocols.gateway.run_tools import RunTools
 
 # Protocol 4 names the message that a piece belongs to, and its chat text joins messages by a blank line;
 # protocol 3 does neither.
-_GLUE_OF_NAMED_MESSAGES = "\n\n"
+_NAMED_MESSAGE_SEPARATOR = "\n\n"
 
 
 class TextPiece(NamedTuple):
@@ -70,7 +70,7 @@ class RunText:
         if text is None or (before and self.whole.endswith(before)):
             return self._append(delta, text is None and begins)
         if begins and self.whole:
-            return self._append(self._glue() + text, begins=True)
+            return self._append(self._separator() + text, begins=True)
         return self._restore(text, plain=before == "")
 
     def correct(self, text: str, seq: int | None) -> TextPiece | None:
@@ -97,12 +97,12 @@ class RunText:
             return None
         if self.whole and text.startswith(self.whole):
             return self._append(text[len(self.whole) :], self._tool_since)
-        kept = next(index for index in reversed(range(len(self._starts))) if self._agrees(text, index))
+        kept = next(index for index in reversed(range(len(self._starts))) if self._keeps_segment(text, index))
         del self._starts[kept + 1 :]
         self.whole = text
         return TextPiece(kept, text[self._starts[kept] :], replace=True)
 
-    def _agrees(self, text: str, segment: int) -> bool:
+    def _keeps_segment(self, text: str, segment: int) -> bool:
         return text.startswith(self.whole[: self._starts[segment]])
 
     def _append(self, content: str, begins: bool) -> TextPiece | None:
@@ -127,8 +127,8 @@ class RunText:
         self.whole = self.whole[:start] + text
         return TextPiece(len(self._starts) - 1, text, replace=not is_new)
 
-    def _glue(self) -> str:
-        return _GLUE_OF_NAMED_MESSAGES if self._message else ""
+    def _separator(self) -> str:
+        return _NAMED_MESSAGE_SEPARATOR if self._message else ""
 
 
 class GatewayRun:
@@ -161,10 +161,10 @@ class GatewayRun:
         return self._text_events(self._text.correct(delta, seq) if replace else self._text.extend(delta, seq))
 
     def tool(self, stream: str, data: ToolData, seq: int | None) -> list[ChatEvent]:
-        happened = self._tools.note(stream, data, seq)
-        if any(isinstance(event, ToolStart) for event in happened):
+        events = self._tools.note(stream, data, seq)
+        if any(isinstance(event, ToolStart) for event in events):
             self._text.tool_started()
-        return happened
+        return events
 
     def status(self, phase: str, seq: int | None) -> list[ChatEvent]:
         if phase in {"", self._phase} or self._is_late("status", seq):
@@ -186,11 +186,11 @@ class GatewayRun:
 
     def end(self, reason: str, outcome: Outcome, text: str | None) -> list[ChatEvent]:
         """`text` is the gateway's final reply; without one, the streamed text stays."""
-        happened = self._tools.close()
+        events = self._tools.close()
         if text is not None:
-            happened += self._text_events(self._text.overwrite(text))
+            events += self._text_events(self._text.overwrite(text))
         done = Done(run_id=self.run_id, session_key=self.session_key, stop_reason=reason, outcome=outcome)
-        return [*happened, done]
+        return [*events, done]
 
     def kind_tool(self, phase: str, data: KindPayload) -> list[ChatEvent]:
         if not data.id:

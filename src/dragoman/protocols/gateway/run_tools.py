@@ -34,7 +34,7 @@ class _Edit(Struct, frozen=True):
     new_text: str | None = msgspec.field(default=None, name="newText")
     new_string: str | None = None
 
-    def passage(self) -> tuple[str, str] | None:
+    def replacement(self) -> tuple[str, str] | None:
         before = _first(self.old_text, self.old_string, self.old)
         after = _first(self.new_text, self.new_string, self.new)
         return None if before is None or after is None else (before, after)
@@ -64,8 +64,8 @@ def changes(tool: str, args: Raw | UnsetType) -> list[FileChange]:
         return []
     if tool.lower() in _WRITES:
         return [] if read_args.content is None else [FileChange(path, None, read_args.content, partial=False)]
-    passages = [edit.passage() for edit in (read_args, *read_args.edits)]
-    return [FileChange(path, *passage, partial=True) for passage in passages if passage]
+    replacements = [edit.replacement() for edit in (read_args, *read_args.edits)]
+    return [FileChange(path, *replacement, partial=True) for replacement in replacements if replacement]
 
 
 def _first(*values: str | None) -> str | None:
@@ -127,18 +127,18 @@ class RunTools:
         call = self._calls.get(call_id)
         if call is not None and call.finished and not _is_used_again(call, data, seq):
             return []
-        happened: list[ChatEvent] = []
+        events: list[ChatEvent] = []
         if call is None or call.finished:
             self._calls.pop(call_id, None)
-            happened += self._make_room()
+            events += self._make_room()
             call = self._calls[call_id] = ToolCallState(data.name, derives=stream != "kind")
-            happened.append(self._started(call_id, call, data))
+            events.append(self._started(call_id, call, data))
         call.streamed |= stream == "tool"
         call.command |= data.kind == "command" or data.command_bearing or stream == "command_output"
-        happened += self._progressed(call_id, call, data, seq)
+        events += self._progressed(call_id, call, data, seq)
         if data.phase in _ENDS:
-            happened += self._ended(call_id, call, stream, data)
-        return happened
+            events += self._ended(call_id, call, stream, data)
+        return events
 
     def settle(self) -> list[ChatEvent]:
         """End calls whose result never arrived: the run continued, so no more is coming."""
@@ -147,10 +147,10 @@ class RunTools:
 
     def close(self) -> list[ChatEvent]:
         """The run is over: every start gets its result."""
-        happened = self.settle()
+        events = self.settle()
         for call_id, call in self._calls.items():
-            happened += self._given_up(call_id, call, _UNFINISHED)
-        return happened
+            events += self._given_up(call_id, call, _UNFINISHED)
+        return events
 
     def _make_room(self) -> list[ChatEvent]:
         """Drop the oldest call, preferring finished ones."""
@@ -211,7 +211,7 @@ class RunTools:
         if data.status in _FAILED or data.is_error:
             call.error = data.error or call.error or data.status or "failed"
         call.output = _first_text(data.output, data.summary, call.output)
-        call.end = _fuller(call.end, data)
+        call.end = _more_informative(call.end, data)
         is_reported_elsewhere = call.streamed if stream != "tool" else False
         is_command_item = stream == "item" and call.command
         return [] if is_reported_elsewhere or is_command_item else self._finish(call_id, call, call.end)
@@ -266,7 +266,7 @@ def _first_text(*texts: str | None) -> str:
     return next((text for text in texts if text), "")
 
 
-def _fuller(known: ToolData | None, news: ToolData) -> ToolData:
+def _more_informative(known: ToolData | None, news: ToolData) -> ToolData:
     """Of two ends of the same call, the more informative one: with an exit code or a result."""
     if known is None or news.result or news.exit_code is not None:
         return news

@@ -149,13 +149,13 @@ class ServerConnection(Connection[ServerEvent]):
         except GatewayProtocolError as error:
             if error.code != "invalid_frame":
                 raise
-            self._refuse_frame(_untyped_complaint(data))
+            self._refuse_frame(_untyped_problem(data))
 
     def _handle(self, frame: Frame) -> None:
         if self.state is ServerState.REFUSED:
             return
         if not isinstance(frame, RequestFrame):
-            self._refuse_frame(_untyped_complaint(encode_frame(frame)))
+            self._refuse_frame(_untyped_problem(encode_frame(frame)))
         elif self.state is ServerState.OPEN:
             self._events.append(frame)
         elif self.state is ServerState.CHALLENGED:
@@ -181,11 +181,11 @@ class ServerConnection(Connection[ServerEvent]):
         self._events.append(self._connect)
         return None
 
-    def _refuse_frame(self, complaint: _Complaint) -> None:
+    def _refuse_frame(self, problem: _FrameProblem) -> None:
         """Before the handshake, a client that sends an invalid request is closed; afterwards it gets an error."""
         if self.state is ServerState.OPEN:
-            error = GatewayError(code="INVALID_REQUEST", message=complaint.message)
-            self._events.append(MalformedFrame(self._failure(complaint.id, error)))
+            error = GatewayError(code="INVALID_REQUEST", message=problem.message)
+            self._events.append(MalformedFrame(self._failure(problem.id, error)))
         elif self.state is not ServerState.REFUSED:
             self._reject(invalid("invalid request frame"), None)
 
@@ -202,7 +202,7 @@ class ServerConnection(Connection[ServerEvent]):
             raise LocalProtocolError("wrong_state", f"the connection is {self.state.value}, not {state.value}")
 
 
-class _Complaint(Struct, frozen=True):
+class _FrameProblem(Struct, frozen=True):
     id: str | int
     message: str
 
@@ -220,24 +220,24 @@ _MAX_ECHO_BYTES = 512
 _ID: msgspec.json.Decoder[str | int] = msgspec.json.Decoder(str | int)
 
 
-def _untyped_complaint(data: bytes) -> _Complaint:
+def _untyped_problem(data: bytes) -> _FrameProblem:
     """What is wrong with a frame; for text that is not JSON, the parser's error."""
     try:
-        return _complaint(decode_payload(Raw(data), _UNTYPED_FRAME))
+        return _frame_problem(decode_payload(Raw(data), _UNTYPED_FRAME))
     except GatewayProtocolError as error:
         if error.code != "invalid_payload":
             raise
-        return _Complaint("invalid", "invalid request frame: must be object")
+        return _FrameProblem("invalid", "invalid request frame: must be object")
 
 
-def _complaint(frame: _UntypedFrame) -> _Complaint:
+def _frame_problem(frame: _UntypedFrame) -> _FrameProblem:
     """In the words of a real gateway, with the offending id if there is one."""
     wrong = [
         *(f"must have required property '{name}'" for name in ("id", "method") if _is_absent(frame, name)),
         *(["at /type: must be equal to constant"] if not _holds(frame.type, b'"req"') else []),
         *(f"at /{name}: must be string" for name in ("id", "method") if _is_not_text(frame, name)),
     ]
-    return _Complaint(_readable_id(frame.id), f"invalid request frame: {'; '.join(wrong)}")
+    return _FrameProblem(_readable_id(frame.id), f"invalid request frame: {'; '.join(wrong)}")
 
 
 def _is_absent(frame: _UntypedFrame, name: str) -> bool:

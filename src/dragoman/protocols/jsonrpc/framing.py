@@ -16,7 +16,7 @@ PARTS_AT_MOST = 50_000
 TOO_MANY_PARTS = "too_many_parts"
 # What is kept of a dropped line: enough at both ends to find the id, which some clients write first and others last.
 ENDS_KEPT = 4096
-_PARTS = PartLimits(strings=PARTS_AT_MOST, others=PARTS_AT_MOST, light_bytes=LARGE, is_exact=True)
+_PARTS = PartLimits(strings=PARTS_AT_MOST, others=PARTS_AT_MOST, unchecked_bytes=LARGE, is_exact=True)
 
 
 def has_too_many_parts(message: bytes) -> bool:

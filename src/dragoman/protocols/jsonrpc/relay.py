@@ -168,7 +168,7 @@ class Relay:
         self._open: dict[Id, None] = {}
         self._initialize: OutgoingLine | None = None
         self._initialized: OutgoingLine | None = None
-        self._swallowed: Id | None = None
+        self._dropped_response: Id | None = None
         self.to_client = LineOutbox()
         self.to_daemon = LineOutbox()
 
@@ -186,11 +186,11 @@ class Relay:
         return bool(self.to_daemon or self._open)
 
     @property
-    def only_greets(self) -> bool:
+    def is_only_handshake(self) -> bool:
         """Only a handshake waits: a client that leaves now has requested nothing."""
         request_ids = [*self._open, *(request_id for line in self.to_daemon for request_id in line.asks)]
-        greetings = {line.initialize for line in (self._initialize, *self.to_daemon) if line is not None}
-        return all(request_id in greetings for request_id in request_ids)
+        handshakes = {line.initialize for line in (self._initialize, *self.to_daemon) if line is not None}
+        return all(request_id in handshakes for request_id in request_ids)
 
     def receive_from_client(self, data: bytes) -> None:
         for line in self._from_client.feed(data):
@@ -208,8 +208,8 @@ class Relay:
                 self._open.pop(request_id, None)
             if isinstance(line, OverlongLine):
                 self._refuse_overlong(line, self._cap)
-            elif request_id is not None and request_id == self._swallowed:
-                self._swallowed = None
+            elif request_id is not None and request_id == self._dropped_response:
+                self._dropped_response = None
             elif is_message(line):
                 self._send_to_client(line)
 
@@ -221,7 +221,7 @@ class Relay:
         """A client that has not begun needs no replay; the stateless revisions have no handshake."""
         again = [line for line in (self._initialize, self._initialized) if line is not None]
         if self._initialize is not None and self._initialize.initialize not in self._open:
-            self._swallowed = self._initialize.initialize
+            self._dropped_response = self._initialize.initialize
         self.to_daemon.put_all(again + self.to_daemon.take_all())
 
     def daemon_lost(self, code: str, message: str) -> None:
@@ -233,7 +233,7 @@ class Relay:
         again = (self._initialize, self._initialized)
         self.to_daemon.put_all([line for line in self.to_daemon.take_all() if line not in again])
         self._from_daemon = CappedLines(self._cap)
-        self._swallowed = None
+        self._dropped_response = None
 
     def daemon_not_found(self, code: str, message: str) -> None:
         """Every waiting request gets an error.
@@ -258,8 +258,8 @@ class Relay:
             self._initialize, self._initialized = line, None
         if line.is_initialized:
             self._initialized = line
-        if self._swallowed is not None and line is self._initialize:
-            del self._open[self._swallowed]
+        if self._dropped_response is not None and line is self._initialize:
+            del self._open[self._dropped_response]
 
     def _refuse_parts(self, line: bytes) -> None:
         """It reaches neither the daemon nor a parser here: a flood costs no more than its bytes."""

@@ -107,8 +107,8 @@ def read_message(data: bytes) -> dict[str, Any]:
     try:
         return _read(_MESSAGE, data)
     except ValueError as error:
-        mended = _LUA_WORD.sub(_json_word, _text(data)).encode("utf-8", "surrogateescape")
-        return _read_last(_MESSAGE, mended, error)
+        repaired = _LUA_WORD.sub(_json_word, _text(data)).encode("utf-8", "surrogateescape")
+        return _read_last(_MESSAGE, repaired, error)
 
 
 def read_command(data: bytes) -> dict[str, Any]:

@@ -54,7 +54,7 @@ class CommandReceived(msgspec.Struct, frozen=True):
     """`dropped` commands get no answer from the real runtime, and leave their id behind."""
 
     command: LuaPandaCommand
-    fate: Literal["answered", "dropped"]
+    outcome: Literal["answered", "dropped"]
 
 
 class CommandLost(msgspec.Struct, frozen=True):
@@ -154,15 +154,15 @@ class RuntimeConnection:
     def _take(self, command: LuaPandaCommand) -> CommandReceived:
         if command.callback_id not in (None, "0"):
             self._held_id = command.callback_id or ""
-        fate = self._fate(command)
+        outcome = self._outcome(command)
         if command.cmd == "initSuccess":
             self._encodes_strings = command.flag("isNeedB64EncodeStr")
         if command.cmd not in COMMANDS and self.state is LuaPandaState.STOPPED:
             self.state = LuaPandaState.RUNNING  # it reads nothing until the run ends, unless this was the entry stop
         self.state = TRANSITIONS[self.state].get(command.cmd, self.state)
-        return CommandReceived(command, fate)
+        return CommandReceived(command, outcome)
 
-    def _fate(self, command: LuaPandaCommand) -> Literal["answered", "dropped"]:
+    def _outcome(self, command: LuaPandaCommand) -> Literal["answered", "dropped"]:
         needs_stop = command.cmd in ("getVariable", "setVariable") and self.state is not LuaPandaState.STOPPED
         return "dropped" if needs_stop or command.cmd not in ANSWERED else "answered"
 

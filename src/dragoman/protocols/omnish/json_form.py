@@ -155,7 +155,7 @@ def _take(value: object, layout: Layout, where: str) -> Any:
     return _TAKEN[type(layout)](value, layout, where)
 
 
-def _integer_taker(low: int, high: int) -> Callable[[object, str], object]:
+def _integer_reader(low: int, high: int) -> Callable[[object, str], object]:
     def take(value: object, where: str) -> int:
         if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
             raise _bad(where, f"a whole number from {low} to {high}")
@@ -243,9 +243,9 @@ def _take_choice(value: object, layout: ChoiceLayout, where: str) -> object:
 
 
 _SCALARS_TAKEN: dict[Scalar, Callable[[object, str], object]] = {
-    Scalar.U32: _integer_taker(0, 2**32 - 1),
-    Scalar.U64: _integer_taker(0, 2**64 - 1),
-    Scalar.I32: _integer_taker(-(2**31), 2**31 - 1),
+    Scalar.U32: _integer_reader(0, 2**32 - 1),
+    Scalar.U64: _integer_reader(0, 2**64 - 1),
+    Scalar.I32: _integer_reader(-(2**31), 2**31 - 1),
     Scalar.F32: _take_f32,
     Scalar.BOOL: _take_bool,
     Scalar.STR: _take_str,

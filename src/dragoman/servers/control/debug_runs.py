@@ -60,8 +60,8 @@ _CURRENT: ContextVar[DebugRun | None] = ContextVar("run", default=None)
 class DebugRuns:
     """All known runs. It sits between the debug service and the starter, so that it sees every start."""
 
-    def __init__(self, book: BreakpointRegistry, starter: SessionStarter) -> None:
-        self._book = book
+    def __init__(self, breakpoint_store: BreakpointRegistry, starter: SessionStarter) -> None:
+        self._breakpoint_store = breakpoint_store
         self._starter = starter
         self._known: set[DebugRun] = set()
         self._changed = anyio.Event()
@@ -83,7 +83,7 @@ class DebugRuns:
         if run is None:
             return await self._starter.prepare(client, launch_request)
         while run.removed:
-            await self._book.add(run.client.place, run.removed.pop(0))
+            await self._breakpoint_store.add(run.client.place, run.removed.pop(0))
         preparation = await self._starter.prepare(client, launch_request)
         run.launch_requests += [prepared.launch_request for prepared in preparation.sessions]
         return preparation
@@ -121,6 +121,6 @@ class DebugRuns:
         return next((run for run in self._known if any(known is launch_request for known in run.launch_requests)), None)
 
 
-async def remove_stale_breakpoints(book: BreakpointRegistry) -> None:
-    for workspace in book.workspaces():
-        await book.remove(workspace, lambda it: it.owner.startswith(f"{_OWNER}-"))
+async def remove_stale_breakpoints(breakpoint_store: BreakpointRegistry) -> None:
+    for workspace in breakpoint_store.workspaces():
+        await breakpoint_store.remove(workspace, lambda it: it.owner.startswith(f"{_OWNER}-"))

@@ -119,7 +119,7 @@ class ControlServer:
                 # set twice, and the event loop logs an InvalidStateError.
                 connection.setblocking(False)
                 async with TcpStream(connection) as stream:
-                    await self._converse(stream, scope)
+                    await self._serve_lines(stream, scope)
             except _DISCONNECTED:
                 connection.close()
             except Exception:
@@ -127,7 +127,7 @@ class ControlServer:
             finally:
                 self._waiting.end(scope)
 
-    async def _converse(self, stream: ByteStream, scope: anyio.CancelScope) -> None:
+    async def _serve_lines(self, stream: ByteStream, scope: anyio.CancelScope) -> None:
         connection = ServerConnection()
         try:
             hello, calls = await _read_hello(stream, connection)

@@ -65,7 +65,7 @@ class ToolCallServer:
 
 @dataclass(slots=True)
 class _ToolConnection:
-    face: ToolCallServer
+    call_server: ToolCallServer
     caller: Caller
     hello: Hello
     stream: ByteStream
@@ -154,7 +154,7 @@ class _ToolConnection:
         caller = self.open[call.id]
         if call.params.get("all_workspaces") is True:
             caller = self.open[call.id] = replace(caller, sees_every_workspace=True)
-        return self._shaped(await self.face.registry.call(tool, arguments, caller))
+        return self._shaped(await self.call_server.registry.call(tool, arguments, caller))
 
     async def _run(self, call: ControlCall) -> dict[str, Any]:
         """Set the breakpoints, then start.
@@ -162,19 +162,19 @@ class _ToolConnection:
         Without `keep` the breakpoints belong to this run and are removed with it.
         """
         start, breakpoints = call.params.get("start", {}), _breakpoints(call.params)
-        async with self.face.runs.open_run(self.caller.workspace) as run:
+        async with self.call_server.runs.open_run(self.caller.workspace) as run:
             owner = self.caller if call.params.get("keep") else replace(self.caller, id=run.client.id)
             for wanted in breakpoints:
-                outcome = await self.face.registry.call("set_breakpoint", wanted, owner)
+                outcome = await self.call_server.registry.call("set_breakpoint", wanted, owner)
                 if outcome.is_error:
                     return self._shaped(outcome)
-            return self._shaped(await self.face.registry.call("start_debugging", start, self.open[call.id]))
+            return self._shaped(await self.call_server.registry.call("start_debugging", start, self.open[call.id]))
 
     async def _stop_waiting(self, call: ControlCall) -> dict[str, Any]:
         if call.params.get("own"):
             return {"count": await self._stop_own(call.id)}
         session_id = call.params.get("session_id", "")
-        return {"count": self.face.waits.interrupt(session_id=session_id if isinstance(session_id, str) else "")}
+        return {"count": self.call_server.waits.interrupt(session_id=session_id if isinstance(session_id, str) else "")}
 
     async def _stop_own(self, asking: int) -> int:
         """Interrupt the waits of this connection.
@@ -183,7 +183,7 @@ class _ToolConnection:
         """
         with anyio.move_on_after(_INTERRUPT_TIMEOUT_S):
             while waiting := [caller for id, caller in self.open.items() if id != asking]:
-                if count := sum(self.face.waits.interrupt(call=caller) for caller in waiting):
+                if count := sum(self.call_server.waits.interrupt(call=caller) for caller in waiting):
                     return count
                 await anyio.sleep(_POLL_INTERVAL_S)
         return 0

@@ -92,9 +92,9 @@ class RunControlRequests:
         )
         return {}
 
-    async def _jump(self, command: str, more: dict[str, Any], **whom: int) -> dict[str, Any]:
+    async def _jump(self, command: str, more: dict[str, Any], **target: int) -> dict[str, Any]:
         run_control, by = self._followed.session.run_control, self._client.id
-        await self._run_command(run_control.jump(command, more, seen_stop=self._seen_stop, by=by, **whom))
+        await self._run_command(run_control.jump(command, more, seen_stop=self._seen_stop, by=by, **target))
         return {}
 
     async def _run_command(self, command: Awaitable[None]) -> None:
@@ -181,10 +181,12 @@ class EditorSession:
             mirrors=options.mirrors,
         )
         self.publisher.others = self._setting.others if options.mirrors else None
-        looking = InspectionRequests(service, client, followed, options.coordinates, may_change=options.may_change)
-        moving = RunControlRequests(service, client, followed, self.publisher)
-        self.served = _request_handlers(looking, moving, self._setting) | _passthrough_handlers(
-            PassthroughRequests(followed, options.coordinates), moving
+        inspection_requests = InspectionRequests(
+            service, client, followed, options.coordinates, may_change=options.may_change
+        )
+        run_requests = RunControlRequests(service, client, followed, self.publisher)
+        self.served = _request_handlers(inspection_requests, run_requests, self._setting) | _passthrough_handlers(
+            PassthroughRequests(followed, options.coordinates), run_requests
         )
 
     async def finish_configuration(self) -> bool:
@@ -220,29 +222,29 @@ class EditorSession:
 
 
 def _request_handlers(
-    looking: InspectionRequests, moving: RunControlRequests, setting: BreakpointRequests
+    inspection_requests: InspectionRequests, run_requests: RunControlRequests, setting: BreakpointRequests
 ) -> dict[str, RequestHandler]:
     return {
-        "threads": RequestHandler(take.AnyArguments, looking.threads),
-        "stackTrace": RequestHandler(take.StackTraceArguments, looking.stack),
-        "scopes": RequestHandler(take.ScopesArguments, looking.scopes),
-        "variables": RequestHandler(take.VariablesArguments, looking.variables),
-        "evaluate": RequestHandler(take.EvaluateArguments, looking.evaluate),
-        "exceptionInfo": RequestHandler(take.ThreadArguments, looking.exception),
-        "source": RequestHandler(take.SourceArguments, looking.source),
-        "loadedSources": RequestHandler(take.AnyArguments, looking.loaded_sources),
-        "modules": RequestHandler(take.ModulesArguments, looking.modules),
-        "completions": RequestHandler(take.CompletionsArguments, looking.completions),
+        "threads": RequestHandler(take.AnyArguments, inspection_requests.threads),
+        "stackTrace": RequestHandler(take.StackTraceArguments, inspection_requests.stack),
+        "scopes": RequestHandler(take.ScopesArguments, inspection_requests.scopes),
+        "variables": RequestHandler(take.VariablesArguments, inspection_requests.variables),
+        "evaluate": RequestHandler(take.EvaluateArguments, inspection_requests.evaluate),
+        "exceptionInfo": RequestHandler(take.ThreadArguments, inspection_requests.exception),
+        "source": RequestHandler(take.SourceArguments, inspection_requests.source),
+        "loadedSources": RequestHandler(take.AnyArguments, inspection_requests.loaded_sources),
+        "modules": RequestHandler(take.ModulesArguments, inspection_requests.modules),
+        "completions": RequestHandler(take.CompletionsArguments, inspection_requests.completions),
         "dataBreakpointInfo": RequestHandler(take.DataBreakpointInfoArguments, setting.data_info),
-        "setVariable": RequestHandler(take.SetVariableArguments, looking.set_variable, changes=True),
-        "setExpression": RequestHandler(take.SetExpressionArguments, looking.set_expression, changes=True),
-        "continue": RequestHandler(take.ThreadArguments, moving.resume, changes=True),
-        "next": RequestHandler(take.StepArguments, moving.step_over, changes=True),
-        "stepIn": RequestHandler(take.StepArguments, moving.step_into, changes=True),
-        "stepOut": RequestHandler(take.StepArguments, moving.step_out, changes=True),
-        "pause": RequestHandler(take.ThreadArguments, moving.pause, changes=True),
-        "restart": RequestHandler(take.AnyArguments, moving.restart, changes=True),
-        "terminate": RequestHandler(take.AnyArguments, moving.terminate, changes=True),
+        "setVariable": RequestHandler(take.SetVariableArguments, inspection_requests.set_variable, changes=True),
+        "setExpression": RequestHandler(take.SetExpressionArguments, inspection_requests.set_expression, changes=True),
+        "continue": RequestHandler(take.ThreadArguments, run_requests.resume, changes=True),
+        "next": RequestHandler(take.StepArguments, run_requests.step_over, changes=True),
+        "stepIn": RequestHandler(take.StepArguments, run_requests.step_into, changes=True),
+        "stepOut": RequestHandler(take.StepArguments, run_requests.step_out, changes=True),
+        "pause": RequestHandler(take.ThreadArguments, run_requests.pause, changes=True),
+        "restart": RequestHandler(take.AnyArguments, run_requests.restart, changes=True),
+        "terminate": RequestHandler(take.AnyArguments, run_requests.terminate, changes=True),
         # Where breakpoints are not permitted, each one carries the reason: an editor sends them without being asked.
         "setBreakpoints": RequestHandler(take.SetBreakpointsArguments, setting.set_line_breakpoints, in_order=True),
         "setFunctionBreakpoints": RequestHandler(
@@ -264,9 +266,9 @@ def _request_handlers(
     }
 
 
-def _passthrough_handlers(passing: PassthroughRequests, moving: RunControlRequests) -> dict[str, RequestHandler]:
+def _passthrough_handlers(passing: PassthroughRequests, run_requests: RunControlRequests) -> dict[str, RequestHandler]:
     """The requests that go to the adapter, if the adapter supports them."""
-    looks = {
+    inspection_requests = {
         "readMemory": RequestHandler(take.ReadMemoryArguments, passing.read_memory, needs="supportsReadMemoryRequest"),
         "disassemble": RequestHandler(
             take.DisassembleArguments, passing.disassemble, needs="supportsDisassembleRequest"
@@ -291,9 +293,11 @@ def _passthrough_handlers(passing: PassthroughRequests, moving: RunControlReques
         "collectGarbage": RequestHandler(
             take.AnyArguments, passing.collect_garbage, needs="supportsCollectGarbageRequest"
         ),
-        "goto": RequestHandler(take.GotoArguments, moving.goto, needs="supportsGotoTargetsRequest"),
-        "restartFrame": RequestHandler(take.FrameArguments, moving.restart_frame, needs="supportsRestartFrame"),
-        "stepBack": RequestHandler(take.StepArguments, moving.step_back, needs="supportsStepBack"),
-        "reverseContinue": RequestHandler(take.ThreadArguments, moving.reverse_continue, needs="supportsStepBack"),
+        "goto": RequestHandler(take.GotoArguments, run_requests.goto, needs="supportsGotoTargetsRequest"),
+        "restartFrame": RequestHandler(take.FrameArguments, run_requests.restart_frame, needs="supportsRestartFrame"),
+        "stepBack": RequestHandler(take.StepArguments, run_requests.step_back, needs="supportsStepBack"),
+        "reverseContinue": RequestHandler(
+            take.ThreadArguments, run_requests.reverse_continue, needs="supportsStepBack"
+        ),
     }
-    return looks | {command: replace(served, changes=True) for command, served in changes.items()}
+    return inspection_requests | {command: replace(served, changes=True) for command, served in changes.items()}

@@ -124,8 +124,8 @@ class DapEventPublisher:
         self._published_others = self.others() if self.others is not None else []
         return [_breakpoint_record(*pair) for pair in self._published_others]
 
-    def has_published(self, anothers: Breakpoint) -> bool:
-        return any(it.id == anothers.id for it, _ in self._published_others or ())
+    def has_published(self, other: Breakpoint) -> bool:
+        return any(it.id == other.id for it, _ in self._published_others or ())
 
     async def _publish_output(self) -> None:
         output = self._followed.session.output.raw

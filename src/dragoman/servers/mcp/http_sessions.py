@@ -44,7 +44,7 @@ from dragoman.workspace.caller import Caller
 
 log = logging.getLogger(__name__)
 
-GUESTS_AT_MOST = 256
+SESSIONS_AT_MOST = 256
 CALLS_AT_MOST = 128  # per client, as over stdio
 IDLE_S = 30 * 60.0
 _ENDED_WITHIN_S = 2.0
@@ -72,7 +72,7 @@ class HttpSession:
             endpoint.toolbox,
             caller,
             endpoint.version,
-            endpoint.readings,
+            endpoint.resource_provider,
             endpoint.choose(context.tools, context.structured, context.schemas),
         )
         self._server.middleware = [self._middleware]
@@ -284,7 +284,7 @@ class HttpSessions:
             return self._sessions[known]
 
     async def _register(self, key: str | _StatelessKey, session: HttpSession) -> None:
-        while len(self._sessions) >= GUESTS_AT_MOST:
+        while len(self._sessions) >= SESSIONS_AT_MOST:
             self._evict_longest_idle()
         await self._tasks.start(session.run, lambda: self._sessions.pop(key, None))
         if session.is_over:  # the token changed just now
@@ -298,6 +298,6 @@ class HttpSessions:
         """
         idle = [(session.last_used_s, key) for key, session in self._sessions.items() if not session.calls]
         if not idle:
-            raise too_many_calls(limit=GUESTS_AT_MOST)
+            raise too_many_calls(limit=SESSIONS_AT_MOST)
         _, key = min(idle, key=lambda pair: pair[0])
         self._sessions.pop(key).close()

@@ -33,24 +33,28 @@ _Context = ServerRequestContext[Any]
 
 class Resources:
     def __init__(
-        self, readings: ResourceProvider | None, caller: Caller, toolbox: ToolRegistry, listed: Sequence[Tool]
+        self, resource_provider: ResourceProvider | None, caller: Caller, toolbox: ToolRegistry, listed: Sequence[Tool]
     ) -> None:
         """`listed` are the tools whose schemas are listed; those of all others can be read as well."""
-        self._readings = readings
+        self._provider = resource_provider
         self._caller = caller
         self._schemas = {tool.name: tool for tool in toolbox.tools}
         self._listed = listed[:_MAX_SCHEMAS_LISTED]
 
     async def listed(self, _: _Context, __: types.PaginatedRequestParams | None) -> types.ListResourcesResult:
-        readings = self._readings
-        subjects = readings.subjects(self._caller) if readings else []
-        sessions = [self._resource(it, kind) for it in subjects for kind in (readings.kinds if readings else ())]
+        resource_provider = self._provider
+        subjects = resource_provider.subjects(self._caller) if resource_provider else []
+        sessions = [
+            self._resource(it, kind)
+            for it in subjects
+            for kind in (resource_provider.kinds if resource_provider else ())
+        ]
         return types.ListResourcesResult(resources=[*sessions, *(_schema_resource(it) for it in self._listed)])
 
     async def templates(
         self, _: _Context, __: types.PaginatedRequestParams | None
     ) -> types.ListResourceTemplatesResult:
-        kinds = self._readings.kinds if self._readings else ()
+        kinds = self._provider.kinds if self._provider else ()
         schema = types.ResourceTemplate(
             uri_template="dragoman://schema/{tool}",
             name="tool-schema",
@@ -66,9 +70,9 @@ class Resources:
             if schema is not None and schema[1] in self._schemas:
                 return _schema_contents(uri, self._schemas[schema[1]])
             found = _ADDRESS.fullmatch(uri)
-            if found is None or self._readings is None:
+            if found is None or self._provider is None:
                 raise unknown_address()
-            text = await self._readings.read(self._caller, found[1], found[2])
+            text = await self._provider.read(self._caller, found[1], found[2])
         except DragomanError as error:
             raise self._refusal(error, uri) from error
         return types.ReadResourceResult(

@@ -51,12 +51,12 @@ def build_server(
     toolbox: ToolRegistry,
     caller: Caller,
     version: str,
-    readings: ResourceProvider | None = None,
+    resource_provider: ResourceProvider | None = None,
     options: ClientOptions = ClientOptions(),  # noqa: B008  frozen
 ) -> Server[Any]:
     prompts = Prompts(caller.language)
     listed = options.listed(toolbox)
-    resources = Resources(readings, caller, toolbox, listed)
+    resources = Resources(resource_provider, caller, toolbox, listed)
     schemas = {tool.name: tool.input_schema for tool in toolbox.tools}
 
     async def list_tools(ctx: _Context, _: types.PaginatedRequestParams | None) -> types.ListToolsResult:

@@ -43,7 +43,7 @@ class McpEndpoint:
     record: EventAppender
     links: AccessLinks
     version: str
-    readings: ResourceProvider | None = None
+    resource_provider: ResourceProvider | None = None
     on_disconnect: Callable[[str], None] = lambda _: None
     """Called with the id of each caller that has disconnected."""
     defaults: ClientOptions = field(default_factory=ClientOptions)
@@ -54,11 +54,11 @@ class McpEndpoint:
         self.options_of(hello)
 
     async def __call__(self, hello: Hello, stream: ByteStream, rest: bytes) -> None:
-        converse = await anyio.to_thread.run_sync(_load_session, self.toolbox)
+        serve_session = await anyio.to_thread.run_sync(_load_session, self.toolbox)
         options, caller = self.options_of(hello), caller_of(hello)
         with self.links.note("mcp"):
             try:
-                await converse(self, options, caller, stream, rest)
+                await serve_session(self, options, caller, stream, rest)
             finally:
                 self.on_disconnect(caller.id)
 

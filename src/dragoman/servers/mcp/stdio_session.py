@@ -21,7 +21,7 @@ from dragoman.workspace.caller import Caller
 
 # A client that sends requests and never reads is not read beyond this many open requests.
 OPEN_AT_MOST = 128
-_LOOK_EVERY_S = 0.5
+_POLL_INTERVAL_S = 0.5
 
 _Incoming = SessionMessage | Exception
 
@@ -44,7 +44,7 @@ class StdioSession:
         self._tasks: TaskGroup
         self._open = 0
         self._settled = anyio.Event()
-        self._server = build_server(endpoint.toolbox, caller, endpoint.version, endpoint.readings, options)
+        self._server = build_server(endpoint.toolbox, caller, endpoint.version, endpoint.resource_provider, options)
         self._server.middleware = [self._middleware]
 
     async def run(self, stream: ByteStream, rest: bytes) -> None:
@@ -78,7 +78,7 @@ class StdioSession:
     async def _has_room(self, stream: ByteStream, outgoing: MemoryObjectSendStream[SessionMessage | bytes]) -> bool:
         """Wait for room. False if the client has disconnected meanwhile, which cannot be noticed without reading."""
         while self._open + outgoing.statistics().tasks_waiting_send >= OPEN_AT_MOST:
-            with anyio.move_on_after(_LOOK_EVERY_S):
+            with anyio.move_on_after(_POLL_INTERVAL_S):
                 await self._settled.wait()
             if _is_disconnected(stream):
                 return False

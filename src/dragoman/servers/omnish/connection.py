@@ -138,7 +138,7 @@ class WrapperConnection:
         self._completion_requests = CompletionRequests(services.completions, self.driver.reply)
         self._scope = anyio.CancelScope()
         self._group: TaskGroup
-        self._takers: dict[type, Callable[[int, Any], Awaitable[None]]] = {
+        self._handlers: dict[type, Callable[[int, Any], Awaitable[None]]] = {
             m.Request: self._on_request,
             m.CompletionRequest: self._on_completion_request,
             m.Response: self._on_response,
@@ -182,8 +182,8 @@ class WrapperConnection:
             self.driver.reply(frame_id, self._gate.refusal(message))
         elif self._recorder.handles(message):
             await self._record(frame_id, message)
-        elif type(message) in self._takers:
-            await self._takers[type(message)](frame_id, message)
+        elif type(message) in self._handlers:
+            await self._handlers[type(message)](frame_id, message)
         else:
             self.driver.reply(frame_id, default_reply(message))
 

@@ -38,7 +38,7 @@ ASKS = "dragoman.asks"
 RECORDED_WITHIN_S = 30.0
 ATTRIBUTES_AT_MOST = 256
 _LATEST_MS = (1 << 63) // 1_000_000 - 1  # the range of the record's nanoseconds
-_LOOK_EVERY_S = 0.1
+_POLL_INTERVAL_S = 0.1
 
 
 class SessionOwner(Protocol):
@@ -105,7 +105,7 @@ class SessionRecorder:
         self._owner = owner
         self._link = link
         self._attributes: dict[str, dict[str, str]] = {}
-        self._takers: dict[type, Callable[[Any], Awaitable[None]]] = {
+        self._handlers: dict[type, Callable[[Any], Awaitable[None]]] = {
             m.SessionStart: self._on_session_start,
             m.SessionEnd: self._on_session_end,
             m.IoData: self._on_io_data,
@@ -115,7 +115,7 @@ class SessionRecorder:
         }
 
     def handles(self, message: object) -> bool:
-        return type(message) in self._takers
+        return type(message) in self._handlers
 
     async def take(self, message: Any) -> None:
         is_new = await self._owners.claim(message.session_id, self._owner)
@@ -125,7 +125,7 @@ class SessionRecorder:
         with anyio.fail_after(RECORDED_WITHIN_S, shield=True):  # a write that has begun is not interrupted
             if is_new and not isinstance(message, m.SessionStart):
                 await self._begin(message.session_id, "", _first_ms(message), {}, reopens=False)
-            await self._takers[type(message)](message)
+            await self._handlers[type(message)](message)
 
     def streams(self, session_id: str) -> bool:
         return self._attributes.get(session_id, {}).get(STREAMS) == "1"
@@ -223,28 +223,28 @@ class DeferredAcks:
     def __init__(self, record: RecordingService, reply: Callable[[int, object], None]) -> None:
         self._record = record
         self._reply = reply
-        self._owed: dict[str, list[int]] = {}
-        self._has_owed = anyio.Event()
+        self._unacknowledged: dict[str, list[int]] = {}
+        self._has_unacknowledged = anyio.Event()
 
     def acknowledge(self, session_id: str, frame_id: int, *, resumes: bool) -> None:
         """Send the Acks in the order of their frames, even if only the last was deferred."""
         if resumes and self._record.holds(session_id):
-            self._owed.setdefault(session_id, []).append(frame_id)
-            self._has_owed.set()
+            self._unacknowledged.setdefault(session_id, []).append(frame_id)
+            self._has_unacknowledged.set()
             return
-        if self._owed:
+        if self._unacknowledged:
             self._settle(session_id)
         self._reply(frame_id, Ack())
 
     async def run(self) -> None:
         while True:
-            await self._has_owed.wait()
-            await anyio.sleep(_LOOK_EVERY_S)
-            for session_id in [it for it in self._owed if not self._record.holds(it)]:
+            await self._has_unacknowledged.wait()
+            await anyio.sleep(_POLL_INTERVAL_S)
+            for session_id in [it for it in self._unacknowledged if not self._record.holds(it)]:
                 self._settle(session_id)
-            if not self._owed:
-                self._has_owed = anyio.Event()
+            if not self._unacknowledged:
+                self._has_unacknowledged = anyio.Event()
 
     def _settle(self, session_id: str) -> None:
-        for frame_id in self._owed.pop(session_id, ()):
+        for frame_id in self._unacknowledged.pop(session_id, ()):
             self._reply(frame_id, Ack())

@@ -80,7 +80,7 @@ class OmnishServer:
             self._log_skipped(wrapper)
 
     async def _wait_for_first_frame(self, wrapper: WrapperConnection) -> None:
-        await wrapper.driver.spoke.wait()
+        await wrapper.driver.first_frame_received.wait()
         self._waiting.end(wrapper)
 
     def _log_skipped(self, wrapper: WrapperConnection) -> None:

@@ -44,19 +44,19 @@ class GuardedRoute:
 class RouteTable:
     """Every route of the server, in one place that a test can walk."""
 
-    def __init__(self, gates: Sequence[GuardedRoute]) -> None:
-        self._gates = tuple(gates)
+    def __init__(self, guarded_routes: Sequence[GuardedRoute]) -> None:
+        self._guarded_routes = tuple(guarded_routes)
 
     def __iter__(self) -> Iterator[GuardedRoute]:
-        return iter(self._gates)
+        return iter(self._guarded_routes)
 
     @property
     def routes(self) -> list[BaseRoute]:
-        return [gate.route for gate in self._gates]
+        return [gate.route for gate in self._guarded_routes]
 
     def find_route(self, scope: Scope) -> GuardedRoute | None:
         """Find a route, even for a method that it does not serve: its existence is not revealed without its token."""
-        return next((gate for gate in self._gates if gate.route.matches(scope)[0] is not Match.NONE), None)
+        return next((gate for gate in self._guarded_routes if gate.route.matches(scope)[0] is not Match.NONE), None)
 
 
 _ANSWER_HEADERS = {

@@ -35,7 +35,7 @@ QUESTIONS_AT_ONCE = 4
 NAMED_WITHIN_S = 5.0
 NEXT_PIECE_WITHIN_S = 60.0
 MOST_ANSWERED = 256 * 1024
-_ASKER = "page"
+_CLIENT = "page"
 
 
 class _TerminalQuestion(RequestBody):
@@ -108,7 +108,7 @@ class TerminalApi:
         scope = tuple(self.record.terminal(name).terminal.id for name in wanted.terminals) or None
         language = request_language(request)
         folder = None if wanted.all_workspaces else self.workspace
-        pieces = self.answers_of(folder).stream(wanted.query, scope=scope, asking=_ASKER, language=language)
+        pieces = self.answers_of(folder).stream(wanted.query, scope=scope, asking=_CLIENT, language=language)
         return StreamedText(self._stream_answer(pieces, language))
 
     async def _stream_answer(self, pieces: AsyncGenerator[str, None], language: Language) -> AsyncGenerator[str, None]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from dragoman.shell.overlay.cells import DISPUTED, width_of
+from dragoman.shell.overlay.cells import UNCERTAIN_WIDTH, width_of
 
 # These neither move the cursor nor change a cell.
 _HARMLESS_CSI = frozenset(b"mnctqpy")
@@ -44,7 +44,7 @@ class CellGrid:
     def write(self, text: str) -> None:
         for character in text:
             cells = width_of(character)
-            if cells == 0 or character in DISPUTED:
+            if cells == 0 or character in UNCERTAIN_WIDTH:
                 self._combine(character)
             else:
                 self._put(character, cells)
@@ -74,7 +74,7 @@ class CellGrid:
             return
         move, number = _MOVES.get(final), parameters or b"0"
         if move is None or len(number) > 5 or not number.isdigit():
-            self.lost = self.lost or not self._goes_home(number, final)
+            self.lost = self.lost or not self._moves_home(number, final)
         else:
             move(self, int(number))
 
@@ -164,7 +164,7 @@ class CellGrid:
     def restore(self, _: int) -> None:
         self.row, self.column = self._saved
 
-    def _goes_home(self, parameters: bytes, final: bytes) -> bool:
+    def _moves_home(self, parameters: bytes, final: bytes) -> bool:
         if final not in b"Hf" or parameters.strip(b"1;"):
             return False
         self.home(1)
@@ -172,7 +172,7 @@ class CellGrid:
 
     def _combine(self, character: str) -> None:
         row = self.rows[self.row]
-        if character in DISPUTED or not 0 < self.column <= len(row):
+        if character in UNCERTAIN_WIDTH or not 0 < self.column <= len(row):
             self.lost = True
         else:
             row[self.column - 1] += character

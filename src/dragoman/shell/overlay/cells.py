@@ -8,7 +8,7 @@ from dragoman.core.safe_text import printable
 
 ELLIPSIS = "…"
 # Terminals disagree about the width of what follows these: a joined or coloured emoji is one, two or four cells wide.
-DISPUTED = frozenset("\u200d\ufe0f\ufe0e") | {chr(code) for code in range(0x1F3FB, 0x1F400)}
+UNCERTAIN_WIDTH = frozenset("\u200d\ufe0f\ufe0e") | {chr(code) for code in range(0x1F3FB, 0x1F400)}
 
 
 def width_of(character: str) -> int:

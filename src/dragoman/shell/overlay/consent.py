@@ -19,7 +19,7 @@ from dragoman.shell.overlay.panel import PanelRow, in_user_language
 CONSENT_TIMEOUT_S = 60.0
 READING_S = 0.5
 """Keys within this time after drawing were meant for what was shown before."""
-HANDS_OFF_S = 1.0
+TYPING_PAUSE_S = 1.0
 """The prompt is not drawn while the person types."""
 MAX_COMMAND = 4000
 

@@ -23,10 +23,11 @@ _ONE_KEY = re.compile(
 )
 # A terminal's reply may arrive in two reads, and any program can provoke one: `ESC [ ? 1 ; 2 $` and then `y`. Or it is
 # 8-bit, if a program switched the terminal; or a click, whose position is encoded in plain letters.
-_INTRODUCED = rb"(?:\x1b\[|(?<![\x80-\xff])\x9b|\xc2\x9b)"
-_SPOKEN = rb"(?:\x1b[\]P]|(?<![\x80-\xff])[\x90\x9d]|\xc2[\x90\x9d])"
+_CSI_INTRODUCER = rb"(?:\x1b\[|(?<![\x80-\xff])\x9b|\xc2\x9b)"
+_STRING_INTRODUCER = rb"(?:\x1b[\]P]|(?<![\x80-\xff])[\x90\x9d]|\xc2[\x90\x9d])"
 _UNFINISHED = re.compile(
-    rb"(?:%b[^\x07\x1b]*(?:\x1b)?|%b(?:[0-?]*[ -/]*|M[^\x1b]{0,2})|\x1bO)\Z" % (_SPOKEN, _INTRODUCED), re.DOTALL
+    rb"(?:%b[^\x07\x1b]*(?:\x1b)?|%b(?:[0-?]*[ -/]*|M[^\x1b]{0,2})|\x1bO)\Z" % (_STRING_INTRODUCER, _CSI_INTRODUCER),
+    re.DOTALL,
 )
 _LONGEST_REPLY = 4096
 # Reports of the terminal between the keys: its identity, its cursor position, its focus.
@@ -67,7 +68,7 @@ class KeyReader:
     def __init__(self) -> None:
         self._pasting = False
         self._seen = self._begun = b""
-        self.goes_on = False
+        self.is_incomplete = False
         """Whether the last read continued a sequence that the one before had begun: its letters are not keys."""
 
     @property
@@ -75,7 +76,7 @@ class KeyReader:
         return self._pasting
 
     def keys(self, data: bytes) -> list[KeyInput]:
-        self.goes_on = bool(self._begun)
+        self.is_incomplete = bool(self._begun)
         found = _UNFINISHED.search((self._begun + data)[-_LONGEST_REPLY:])
         self._begun = found[0] if found and not self._pasting else b""
         return list(self._keys(data))

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dragoman.core.localization import LocalizedText, localize
 from dragoman.protocols.omnish.messages import CompletionResponse, Request, Response
 from dragoman.protocols.osc import CommandFinished, Mark, OutputStarted, PromptStarted
-from dragoman.shell.overlay.consent import HANDS_OFF_S, ConsentPrompt, typed_form
+from dragoman.shell.overlay.consent import TYPING_PAUSE_S, ConsentPrompt, typed_form
 from dragoman.shell.overlay.hints import EXPLANATION_DELAY_S as EXPLAINED_AFTER_S
 from dragoman.shell.overlay.hints import QUIET_S, FailureExplanation, LineSuggestion
 from dragoman.shell.overlay.keys import LETTERS, KeyInput, KeyReader, key_sequences
@@ -108,7 +108,7 @@ class Overlay:
             self._greeting = self._greeting if data.startswith(b"\x1b") else ""  # that may be a reply of the terminal
             return data
         keys = self._reader.keys(data)
-        alone = len(keys) == 1 and not self._reader.goes_on
+        alone = len(keys) == 1 and not self._reader.is_incomplete
         sent = b"".join([self._key(key, now_s, alone=alone) for key in keys])
         if sent != data:
             self._update(now_s)
@@ -288,8 +288,8 @@ class Overlay:
         self._messages += [at_once] if at_once else []
 
     def _explain(self, now_s: float) -> None:
-        is_calm = self._prompt.line == "" and now_s >= self._prompt.changed_at_s + EXPLAINED_AFTER_S
-        if is_calm and self._explanation.is_due and self.connected and not self.paused:
+        is_input_idle = self._prompt.line == "" and now_s >= self._prompt.changed_at_s + EXPLAINED_AFTER_S
+        if is_input_idle and self._explanation.is_due and self.connected and not self.paused:
             self._messages.append(self._explanation.ask(now_s))
 
     def _keep_answer(self) -> None:
@@ -378,7 +378,7 @@ class Overlay:
 
     def _draw_consent(self, now_s: float) -> None:
         rows = self._consent.rows(self._prompt.columns, self._room)
-        if (self._panel.is_drawn or now_s >= self._prompt.key_at_s + HANDS_OFF_S) and self._draw_rows(rows):
+        if (self._panel.is_drawn or now_s >= self._prompt.key_at_s + TYPING_PAUSE_S) and self._draw_rows(rows):
             self._consent.drawn(now_s)
 
     def _draw_ghost(self, now_s: float) -> None:
@@ -402,7 +402,7 @@ class Overlay:
     def _deadlines(self) -> list[float]:
         prompt, pending, answer = self._prompt, self._consent.pending, self._questions.answer
         found = [prompt.changed_at_s + SETTLED_S, prompt.changed_at_s + QUIET_S, self._suggestion.expires_at_s()]
-        found += [pending.until_s, prompt.key_at_s + HANDS_OFF_S, self._consent.readable_at_s] if pending else []
+        found += [pending.until_s, prompt.key_at_s + TYPING_PAUSE_S, self._consent.readable_at_s] if pending else []
         found += [prompt.changed_at_s + EXPLAINED_AFTER_S] if self._explanation.is_due else []
         return found + ([answer.until_s] if answer and not answer.is_final else [])
 

@@ -87,7 +87,7 @@ class PromptRows:
         self._remember(data)
         self._grid.lost = self.lost or len(data) > _MOST_AT_ONCE
         if self.lost:
-            self._skim(data)
+            self._track_last_sequence(data)
         else:
             self._parse(data)
 
@@ -153,7 +153,7 @@ class PromptRows:
         if len(self._drawn) < MAX_DRAWN:
             self._drawn += data[:at]
 
-    def _skim(self, data: bytes) -> None:
+    def _track_last_sequence(self, data: bytes) -> None:
         """Background output can be a flood: check only whether its last sequence is complete."""
         end = (self._unfinished + data)[-_LONGEST_SEQUENCE:]
         start = end.rfind(b"\x1b")
@@ -219,8 +219,8 @@ class PromptState:
     def may_draw(self) -> bool:
         """At the right edge a terminal delays the wrap, and any cursor movement would lose it."""
         is_large = self.columns >= _NARROWEST and self.rows >= _LOWEST
-        is_calm = self.prompt_rows.settled and (self.prompt_rows.lost or self.prompt_rows.column < self.columns)
-        return self.at_input and not self.alternate and is_large and is_calm
+        is_settled = self.prompt_rows.settled and (self.prompt_rows.lost or self.prompt_rows.column < self.columns)
+        return self.at_input and not self.alternate and is_large and is_settled
 
     @property
     def line(self) -> str | None:

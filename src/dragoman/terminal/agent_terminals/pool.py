@@ -34,10 +34,10 @@ MOST = 16
 MOST_IN_ALL = 64
 IDLE_S = 1800.0
 # A client that only lost its connection reconnects within this time, and finds its terminal unchanged.
-LEFT_S = 5.0
+RECONNECT_GRACE_S = 5.0
 RECORDED_TIMEOUT_S = 30.0
-_LOOK_EVERY_S = 0.02
-_LEASE_LOOK_EVERY_S = 2.0
+_POLL_INTERVAL_S = 0.02
+_LEASE_POLL_INTERVAL_S = 2.0
 _HANG_UP_TIMEOUT_S = 3.0
 _END_RECORD_TIMEOUT_S = 3.0
 _WITHOUT_MARKS_S = 0.3
@@ -78,7 +78,7 @@ class AgentTerminalRecord(Protocol):
 
     def terminal(self, terminal_id: str) -> TerminalStatus: ...
 
-    async def end_because(self, terminal_id: str, by: EndedBy) -> None: ...
+    async def end_with_reason(self, terminal_id: str, by: EndedBy) -> None: ...
 
 
 class AgentTerminalPool:
@@ -100,7 +100,7 @@ class AgentTerminalPool:
         most: int = MOST,
         most_in_all: int = MOST_IN_ALL,
         idle_s: float = IDLE_S,
-        left_s: float = LEFT_S,
+        left_s: float = RECONNECT_GRACE_S,
     ) -> None:
         self._supervisors = supervisors
         self._group = group
@@ -125,8 +125,8 @@ class AgentTerminalPool:
     def of(self, client: AgentClient) -> list[AgentTerminal]:
         """The client's terminals, most recently used first."""
         for left in self._own.values() if client.reconnected else ():
-            if left.left_at_s is not None and _is_same_client(left.client, client):
-                left.client, left.left_at_s = client, None
+            if left.disconnected_at_s is not None and _is_same_client(left.client, client):
+                left.client, left.disconnected_at_s = client, None
         own = [it for it in self._living() if (it.client.link, it.client.workspace) == (client.link, client.workspace)]
         return sorted(own, key=lambda it: it.used_at_s, reverse=True)
 
@@ -145,13 +145,13 @@ class AgentTerminalPool:
         """A client disconnected. Its terminals end soon, with everything that runs in them."""
         for own in self._own.values():
             if own.client.link == link:
-                own.left_at_s = self._clock.monotonic_s()
+                own.disconnected_at_s = self._clock.monotonic_s()
 
     async def end_orphans(self) -> None:
         """End the terminals of an earlier daemon that was killed: they died with it, and nothing recorded their end."""
         for seen in self._record.terminals():
             if seen.terminal.owner == "agent" and seen.terminal.ended_ns is None and not seen.connected:
-                await self._record.end_because(seen.terminal.id, "daemon_died")
+                await self._record.end_with_reason(seen.terminal.id, "daemon_died")
 
     async def require_trust(self, client: AgentClient, cwd: Path | None = None) -> None:
         """Require trust in the workspace and in the folder where the shell starts: commands use the files of both."""
@@ -263,13 +263,13 @@ class AgentTerminalPool:
             self._notify_freed()
             if own is not None and own.ended_by:
                 with anyio.move_on_after(_END_RECORD_TIMEOUT_S, shield=True):
-                    await self._record.end_because(own.id, own.ended_by)
+                    await self._record.end_with_reason(own.id, own.ended_by)
 
     async def _serve(self, own: AgentTerminal, ends: anyio.CancelScope) -> None:
         """Serve the terminal until its shell ends, it is no longer needed, or the daemon shuts down."""
         self._own[own.id] = own
         try:
-            own.hang_up(await self._wait_until_unneeded(own))
+            own.hang_up(await self._wait_until_unused(own))
             await anyio.sleep(_HANG_UP_TIMEOUT_S)
         finally:
             del self._own[own.id]
@@ -290,16 +290,16 @@ class AgentTerminalPool:
                     attributes = seen.terminal.attributes
                     if seen.connected and AGENT in attributes and attributes.get("pid") == str(own.pid):
                         return seen.terminal.id
-                await anyio.sleep(_LOOK_EVERY_S)
+                await anyio.sleep(_POLL_INTERVAL_S)
         raise did_not_open()
 
-    async def _wait_until_unneeded(self, own: AgentTerminal) -> EndedBy:
+    async def _wait_until_unused(self, own: AgentTerminal) -> EndedBy:
         while True:
-            await anyio.sleep(min(_LEASE_LOOK_EVERY_S, self._idle_s / 2, self._left_s / 2))
+            await anyio.sleep(min(_LEASE_POLL_INTERVAL_S, self._idle_s / 2, self._left_s / 2))
             now_s = self._clock.monotonic_s()
             if own.ended_by is not None:
                 return own.ended_by
-            if own.left_at_s is not None and now_s - own.left_at_s > self._left_s:
+            if own.disconnected_at_s is not None and now_s - own.disconnected_at_s > self._left_s:
                 return "client_left"
             if self._is_free(own) and now_s - own.used_at_s > self._idle_s:
                 return "unused"

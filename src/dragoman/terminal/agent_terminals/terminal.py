@@ -125,7 +125,7 @@ class AgentTerminal:
         self.id = ""
         self.client = client
         self.used_at_s = now_s
-        self.left_at_s: float | None = None
+        self.disconnected_at_s: float | None = None
         self.ended_by: EndedBy | None = None
         self.reserved = True
         self.is_at_prompt = False

@@ -77,7 +77,7 @@ class ModelAnswers:
 
     async def _describe(self, number: int, command: RecordedCommand, asking: str) -> str:
         where = "this terminal" if command.terminal == asking else "another terminal"
-        sure = ", unverified" if command.is_doubtful else ""
+        sure = ", unverified" if command.is_unverified else ""
         head = f"$ {command.line}\n[{where}{sure}, in {command.cwd or '?'}, exit code {command.exit_code}]"
         if number >= len(_OUTPUTS) or not command.output_bytes:
             return head

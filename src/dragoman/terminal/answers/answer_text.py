@@ -62,7 +62,7 @@ def quote(line: str, limit: int = _QUOTED) -> str:
 
 def command_label(command: RecordedCommand) -> LocalizedText:
     """The command as shown. A line that a program may have forged is always quoted, never part of our own sentence."""
-    if command.is_doubtful:
+    if command.is_unverified:
         return localize("An unverified command")
     if not command.line:
         return localize("A command with an unknown line")
@@ -70,7 +70,7 @@ def command_label(command: RecordedCommand) -> LocalizedText:
 
 
 def unverified_line(command: RecordedCommand) -> Iterable[AnswerPart]:
-    if command.is_doubtful and command.line:
+    if command.is_unverified and command.line:
         yield QuotedLines([command.line])
 
 
@@ -112,7 +112,7 @@ def command_row(command: RecordedCommand, now_ns: int) -> LocalizedText:
 def when_and_where(command: RecordedCommand, now_ns: int) -> LocalizedText:
     """If a program may have forged the command, it may have forged the folder too."""
     when = ago(command.ended_ns or command.started_ns, now_ns)
-    is_known = not command.is_doubtful and command.cwd
+    is_known = not command.is_unverified and command.cwd
     return localize("{when} in {folder}", when=when, folder=quote(command.cwd)) if is_known else when
 
 

@@ -15,8 +15,8 @@ _BETWEEN = 200
 _AFTER = 30
 _MOST_SHOWN = 4
 _EARLIER_FAILURES = 4
-_ALIKE = 0.75
-_EVERYWHERE = re.compile(
+_SIMILAR_RATIO = 0.75
+_FOLDER_INDEPENDENT = re.compile(
     r"(?:sudo\s+)?(?:apt(?:-get)?|brew|dnf|pacman|snap|systemctl|pip3?|npm\s+(?:i|install)\s+-g|gem|nvm|pyenv|rustup)\b"
 )
 _OF_ITS_SHELL = re.compile(r"(?:export|unset|source|\.|alias|nvm|pyenv|conda|deactivate|direnv)\s|\w+=\S*$|deactivate$")
@@ -66,7 +66,7 @@ async def read_failure_history(
     before = [one for one in same if one.started_ns < failed.started_ns]
     worked = _last_success(before, failed.cwd)
     changes = [one for one in await _changes(record, worked, failed) if _within(one, scope)] if worked else []
-    helped = await _what_helped(record, failed, found, before)
+    helped = await _find_fix(record, failed, found, before)
     return FailureHistory(
         ran_before=bool(before),
         worked=worked,
@@ -117,7 +117,7 @@ def _may_matter(command: RecordedCommand, failed: RecordedCommand) -> bool:
         return False
     if _OF_ITS_SHELL.match(line):
         return command.terminal == failed.terminal
-    return bool(_EVERYWHERE.match(line)) or _related(command.cwd, failed.cwd)
+    return bool(_FOLDER_INDEPENDENT.match(line)) or _related(command.cwd, failed.cwd)
 
 
 def _changes_something(line: str) -> bool:
@@ -135,14 +135,14 @@ async def _corrected_command(record: TerminalRecord, failed: RecordedCommand) ->
     wanted = CommandFilter(terminal=failed.terminal, since_ns=failed.started_ns + 1, verified=True)
     after = await record.commands(wanted, limit=_AFTER)
     nearest = [one for one in after[-3:] if one.exit_code == 0 and one.line != failed.line]
-    return next((one for one in reversed(nearest) if _alike(one.line, failed.line)), None)
+    return next((one for one in reversed(nearest) if _is_similar(one.line, failed.line)), None)
 
 
-def _alike(one: str, other: str) -> bool:
-    return abs(len(one) - len(other)) <= 4 and SequenceMatcher(None, one[:200], other[:200]).ratio() >= _ALIKE
+def _is_similar(one: str, other: str) -> bool:
+    return abs(len(one) - len(other)) <= 4 and SequenceMatcher(None, one[:200], other[:200]).ratio() >= _SIMILAR_RATIO
 
 
-async def _what_helped(
+async def _find_fix(
     record: TerminalRecord, failed: RecordedCommand, found: ErrorLines | None, before: Sequence[RecordedCommand]
 ) -> Sequence[RecordedCommand]:
     """What ran between the *same* failure (same error line) and the next success of the same command."""

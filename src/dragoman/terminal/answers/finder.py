@@ -55,7 +55,7 @@ class RepeatedFailure:
         another."""
         last = self.last
         when, line = ago(last.ended_ns or last.started_ns, now_ns), last.line.strip()[:_LINE_CHARACTERS]
-        where = f"{last.cwd}  " if not last.is_doubtful and last.cwd else ""
+        where = f"{last.cwd}  " if not last.is_unverified and last.cwd else ""
         shown = where + line.replace("\n", "\n" + " " * len(where))
         if not self.worked_since:
             return localize(
@@ -344,8 +344,8 @@ class AnswerFinder:
             return [localize("Enter the words to search for.")], []
         hits = await self._hits(question, scope)
         found = await self._ran_in(question, scope, text=" ".join(question.words))
-        wholly = _newest_first([*found, *filter(question.matches_all_words, known)])
-        named_so = (wholly or list(filter(question.fits, known)))[:_HITS]
+        full_matches = _newest_first([*found, *filter(question.matches_all_words, known)])
+        named_so = (full_matches or list(filter(question.fits, known)))[:_HITS]
         pieces: list[AnswerPart] = []
         if hits:
             pieces.append(localize("Found in output, newest first (text of programs, not instructions):"))

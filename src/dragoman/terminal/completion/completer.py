@@ -68,14 +68,14 @@ class ModelSuggestions:
         self._answers: OrderedDict[tuple[str, str, str], str] = OrderedDict()
         """By client, folder and text."""
         self._wanted: _SuggestionRequest | None = None
-        self._rang = anyio.Event()
-        self._rests_until_s = 0.0
+        self._wake = anyio.Event()
+        self._paused_until_s = 0.0
 
     async def run(self) -> None:
         """Send one request at a time. Of the requests that arrive meanwhile, only the newest is kept."""
         while True:
-            await self._rang.wait()
-            self._rang = anyio.Event()
+            await self._wake.wait()
+            self._wake = anyio.Event()
             wanted, self._wanted = self._wanted, None
             if wanted is not None:
                 try:
@@ -90,9 +90,9 @@ class ModelSuggestions:
         """The known suggestions for this line or a prefix of it. A caller that is too early gets them with the next
         key. An answer for a named client is shown to no other client."""
         known = self._known(text, cwd, asked_by)
-        if known is None and len(text) >= _SHORTEST and anyio.current_time() >= self._rests_until_s:
+        if known is None and len(text) >= _SHORTEST and anyio.current_time() >= self._paused_until_s:
             self._wanted = wanted = _SuggestionRequest(text, cwd, before, asked_by)
-            self._rang.set()
+            self._wake.set()
             with anyio.move_on_after(within_s):
                 await wanted.done.wait()
             known = self._known(text, cwd, asked_by)
@@ -112,7 +112,7 @@ class ModelSuggestions:
                 answer = await self._answer(wanted)
         except (DragomanError, TimeoutError) as error:
             log.info("no suggestion of a model: %s", str(error) or "it took too long")
-            self._rests_until_s = anyio.current_time() + _REST_S
+            self._paused_until_s = anyio.current_time() + _REST_S
             return
         line = next(iter(answer.strip().splitlines()), "").strip().strip("`")
         self._answers[wanted.asked_by, wanted.cwd, wanted.text] = line if _continues(wanted.text, line) else ""
@@ -223,7 +223,7 @@ class CommandCompleter:
         lines = dict(self._predictor.predict(text, context, limit))
         lines |= dict(own.predict(text, context, limit)) if own else {}
         ordered = sorted(lines.items(), key=lambda it: it[1], reverse=True)
-        return [Suggestion(line, chance) for line, chance in ordered]
+        return [Suggestion(line, probability) for line, probability in ordered]
 
     def _ran_last(self, terminal: str) -> list[str]:
         """What ran last: any command in this terminal, but only verified ones elsewhere, since other clients may
@@ -265,7 +265,7 @@ class CommandCompleter:
         """Not suggested: lines of imported logs, lines with a secret, lines hidden with a leading space, commands of
         agents."""
         return (
-            not command.is_doubtful
+            not command.is_unverified
             and bool(line)
             and len(line) <= _MAX_LINE
             and line.isprintable()

@@ -20,7 +20,7 @@ from itertools import accumulate
 from typing import Generic, TypeVar
 
 _HALF_LIFE_S = 14 * 86_400
-_FEW = 400
+_MOST_SCANNED = 400
 """Up to this many lines are scanned; above that, the best lines of a prefix are cached."""
 _BEST = 64
 _TYPO_CODES = frozenset({126, 127})
@@ -81,7 +81,7 @@ class LineTable:
 
     def with_beginning(self, beginning: str) -> BestLines:
         low, high = self._range(beginning)
-        if high - low > _FEW:
+        if high - low > _MOST_SCANNED:
             return self._best.get(beginning) or self._keep_best(beginning, low, high)
         return self._summed(self._order[low:high])
 
@@ -90,7 +90,7 @@ class LineTable:
         waiting = list(self._longer("", 0, len(self._sorted)))
         while waiting:
             beginning, low, high = waiting.pop()
-            if high - low > _FEW:
+            if high - low > _MOST_SCANNED:
                 self.with_beginning(beginning)
                 waiting += self._longer(beginning, low, high)
 
@@ -169,13 +169,13 @@ class LineTable:
 
 
 _STEPS = 20
-_DOUBT = 10.0
+_PRIOR_WEIGHT = 10.0
 """How many predictions of one probability give the measurement as much weight as the computed value."""
 _MAX_LINES = 200_000
 _KEPT_LINES = 150_000
 _RECENT = 200
 # The weight of each habit once it is certain, and how many observations make it half certain.
-_OFTEN = 0.20
+_FREQUENCY_WEIGHT = 0.20
 
 Key = TypeVar("Key", bound=Hashable)
 
@@ -234,7 +234,7 @@ class Calibration:
     def confidence(self, likelihood: float) -> float:
         """The confidence is monotonic: a likelier prediction never gets less."""
         measured = [
-            (right + _DOUBT * (step + 0.5) / _STEPS) / (tried + _DOUBT)
+            (right + _PRIOR_WEIGHT * (step + 0.5) / _STEPS) / (tried + _PRIOR_WEIGHT)
             for step, (right, tried) in enumerate(zip(self._right, self._tried, strict=True))
         ]
         return list(accumulate(measured, max))[_step(likelihood)]
@@ -245,7 +245,7 @@ def _step(likelihood: float) -> int:
 
 
 # A prediction costs as much as ten updates, so a long history is sampled.
-_MEASURED_EVERY, _MEASURED_EVERY_LATER, _YOUNG = 7, 97, 10_000
+_MEASURED_EVERY, _MEASURED_EVERY_LATER, _FEW_LINES_LEARNT = 7, 97, 10_000
 _SHARES = {"here": (0.25, 3.0), "after": (0.30, 1.0), "after_such": (0.15, 3.0), "lately": (0.20, 0.0)}
 
 
@@ -271,7 +271,7 @@ class CommandPredictor:
     def learn(self, line: str, context: TypingContext, at_s: float, exit_code: int | None) -> None:
         if self.is_full and self.lines.number_of(line) is None:
             return  # the next start prunes the table
-        if self.lines.count % (_MEASURED_EVERY if self.lines.count < _YOUNG else _MEASURED_EVERY_LATER) == 0:
+        if self.lines.count % (_MEASURED_EVERY if self.lines.count < _FEW_LINES_LEARNT else _MEASURED_EVERY_LATER) == 0:
             self._measure(line, context)
         number = self.lines.use(line, at_s, exit_code)
         if self.lines.is_typo(number):
@@ -307,9 +307,9 @@ class CommandPredictor:
             "after_such": self._beginning(self._after_such.of(command_shape(context.before)), beginning)
             if context.before
             else {},
-            "lately": self._lately(beginning),
+            "lately": self._recent_lines(beginning),
         }
-        often, shares = _shares({name: sum(row.values()) for name, row in rows.items()})
+        often, shares = _normalized_shares({name: sum(row.values()) for name, row in rows.items()})
         seen = {number for row in rows.values() for number in row} | set(best.ids)
         # The line may be a new one. The more distinct lines a prefix has had, the likelier that is (Witten and Bell).
         known = best.uses / (best.uses + best.kinds) if best.uses else 0.0
@@ -320,19 +320,21 @@ class CommandPredictor:
             for number in seen
             if not self.lines.is_typo(number) and len(self.lines.texts[number]) > len(beginning)
         ]
-        return [(self.lines.texts[number], chance) for chance, number in sorted(found, key=self._order)[:limit]]
+        return [
+            (self.lines.texts[number], probability) for probability, number in sorted(found, key=self._order)[:limit]
+        ]
 
     def _order(self, found: tuple[float, int]) -> tuple[float, int]:
         """Likelier lines first; ties go to the line used last."""
         return -found[0], -self.lines.last_use[found[1]]
 
     def _probability(self, number: int, often: float, weighed: Iterable[tuple[float, Mapping[int, float]]]) -> float:
-        chance = often * self.lines.weights[number]
-        chance += sum(share * row.get(number, 0.0) for share, row in weighed)
+        probability = often * self.lines.weights[number]
+        probability += sum(share * row.get(number, 0.0) for share, row in weighed)
         worked = (self.lines.worked[number] + 2) / (self.lines.uses[number] + 2)
-        return min(1.0, chance * (0.5 + 0.5 * worked))
+        return min(1.0, probability * (0.5 + 0.5 * worked))
 
-    def _lately(self, beginning: str) -> dict[int, float]:
+    def _recent_lines(self, beginning: str) -> dict[int, float]:
         """A weight by how many commands ago the line ran."""
         ages: dict[int, float] = {}
         for age, number in enumerate(reversed(self._recent)):
@@ -361,11 +363,11 @@ class CommandPredictor:
         return left
 
 
-def _shares(seen: Mapping[str, float]) -> tuple[float, dict[str, float]]:
+def _normalized_shares(seen: Mapping[str, float]) -> tuple[float, dict[str, float]]:
     """Weight each habit by how much it has seen; the remainder goes to those that have seen more.
 
     The overall frequency is kept apart from the others, whose shares are already normalised.
     """
     weighed = {name: _SHARES[name][0] * count / (count + _SHARES[name][1]) for name, count in seen.items() if count}
-    whole = _OFTEN + sum(weighed.values())
-    return _OFTEN / whole, {name: share / whole / seen[name] for name, share in weighed.items()}
+    whole = _FREQUENCY_WEIGHT + sum(weighed.values())
+    return _FREQUENCY_WEIGHT / whole, {name: share / whole / seen[name] for name, share in weighed.items()}

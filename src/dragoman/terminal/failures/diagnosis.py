@@ -22,8 +22,8 @@ CERTAIN = 66
 _LINE = 400
 _SHOWN = 5
 _TOOL_WAS_RUN = 8
-_SAYS_ITS_NAME = 14
-_BESIDES = 10
+_NAMES_THE_TOOL = 14
+_SIMILAR_SCORE = 10
 _HEAD = 64 << 10
 _TAIL = 192 << 10
 _MORE_PAGES = 4
@@ -33,7 +33,7 @@ _NO_ERROR = re.compile(
 )
 _WARNING = re.compile(r"(?i)\bwarn(?:ing)?\b|\bdeprecat|警告")
 # Says only that something before it failed.
-_AFTERMATH = re.compile(
+_CONSEQUENCE = re.compile(
     r"not recoverable|[Ee]xiting with failure|due to (?:\d+ )?previous error|\b(?:returned|exited with|exit)(?: an?)?"
     r"(?: non-zero)? (?:status|code)\b|make(?:\[\d+\])?: \*\*\* \[|[Cc]ommand failed\b"
 )
@@ -103,18 +103,18 @@ def _best_candidate(lines: Sequence[str], at: int, words: Set[str]) -> _Candidat
 
 def _score(rule: ErrorRule, line: str, words: Set[str]) -> int:
     score = rule.score + (_TOOL_WAS_RUN if rule.tools & words else 0)
-    if rule.score < CERTAIN + _BESIDES:
+    if rule.score < CERTAIN + _SIMILAR_SCORE:
         first = _WORD.match(line)
-        score += _SAYS_ITS_NAME if first and first[0].rstrip(":").lower() in words and ": " in line else 0
+        score += _NAMES_THE_TOOL if first and first[0].rstrip(":").lower() in words and ": " in line else 0
         score -= 40 if _WARNING.search(line) else 0
-        score -= 30 if _AFTERMATH.search(line) else 0
+        score -= 30 if _CONSEQUENCE.search(line) else 0
         score -= 100 if _NO_ERROR.search(line) else 0
     return score
 
 
 def _lines_to_show(lines: Sequence[str], best: _Candidate, seen: Iterable[_Candidate]) -> tuple[str, ...]:
     """The best line, its context, then lines that score as high: as many as fit, in the order of the output."""
-    others = [one.at for one in seen if one.score >= max(best.score - _BESIDES, CERTAIN)]
+    others = [one.at for one in seen if one.score >= max(best.score - _SIMILAR_SCORE, CERTAIN)]
     chosen: dict[str, int] = {}
     for at in (best.at, *sorted(best.rule.shows(lines, best.at)), *sorted(others)):
         chosen.setdefault(lines[at].strip(), at)

@@ -18,7 +18,7 @@ from dragoman.terminal.model import (
     RecordedTerminal,
     TerminalStatus,
 )
-from dragoman.terminal.record.stream import FrameKind, OutputStretch, StreamWriter
+from dragoman.terminal.record.stream import FrameKind, OutputRange, StreamWriter
 from dragoman.terminal.record.stream_reader import ResumeState
 
 # These describe a moment in the stream, not the terminal.
@@ -58,7 +58,7 @@ class LiveTerminal:
     """Whether the client keeps unacknowledged data and sends it again on a new connection."""
     resumed: bool = False
     """Whether commands of this terminal may have been reported to an earlier daemon."""
-    unsaved: dict[str, OutputStretch] = field(default_factory=dict)
+    unsaved: dict[str, OutputRange] = field(default_factory=dict)
     """The last output whose command could not be stored: its client reports the command again."""
     recent: deque[RecordedCommand] = field(default_factory=lambda: deque(maxlen=_RECENT_COMMANDS))
     lock: anyio.Lock = field(default_factory=anyio.Lock)
@@ -68,7 +68,7 @@ class LiveTerminal:
         """The running command, with its output so far."""
         if self.running is None:
             return None
-        done = self.recorder.stretch
+        done = self.recorder.output_range
         return replace(self.running, output=done.span, output_bytes=done.output_bytes, lost_bytes=done.lost_bytes)
 
     @property
@@ -131,7 +131,7 @@ class LiveTerminal:
     def after(self, left: ResumeState) -> None:
         """Continue where an earlier daemon stopped."""
         self.recorder.received, self.recorder.shown = left.received, left.shown
-        self.recorder.stretch = left.stretch
+        self.recorder.output_range = left.output_range
         self.recorder.output.resume_after(left.tail)
         self.last_at_ms = left.last_at_ms
         self.recorder.last = left.last

@@ -13,7 +13,7 @@ from dragoman.core.errors import DragomanError
 from dragoman.journal import BeforeScope, EverythingScope, Journal, Scope, SessionScope
 from dragoman.terminal.record.command_store import CommandStore
 from dragoman.terminal.record.live_terminals import KnownTerminal
-from dragoman.terminal.record.stream import OutputStretch
+from dragoman.terminal.record.stream import OutputRange
 from dragoman.terminal.search.index import OutputIndex
 
 log = logging.getLogger(__name__)
@@ -100,7 +100,7 @@ class RecordMaintenance:
         if known.live is not None:
             known.live.recent.clear()
             known.live.unsaved.clear()
-            known.live.recorder.stretch = OutputStretch()
+            known.live.recorder.output_range = OutputRange()
         if not isinstance(scope, BeforeScope):
             known.commands = 0
 

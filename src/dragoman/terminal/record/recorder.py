@@ -164,7 +164,7 @@ class TerminalRecorder:
             async with live.lock:
                 await self.flush(live, live.last_at_ms)
 
-    async def end_because(self, terminal_id: str, by: EndedBy) -> None:
+    async def end_with_reason(self, terminal_id: str, by: EndedBy) -> None:
         known = self._known.get(terminal_name(terminal_id))
         if known is None:
             return
@@ -308,10 +308,13 @@ class TerminalRecorder:
         """Save the command in one transaction with its event, after its bytes are on disk."""
         at_ms = self._clamp_to_now(report.started_ms if report.ended_ms is None else report.ended_ms)
         boundary = await self._boundary(live, FrameKind.ENDED, at_ms, command.id)
-        stretch = live.unsaved.get(command.id, boundary.done)
-        live.unsaved = {command.id: stretch}
+        output_range = live.unsaved.get(command.id, boundary.done)
+        live.unsaved = {command.id: output_range}
         command = msgspec.structs.replace(
-            command, output=stretch.span, output_bytes=stretch.output_bytes, lost_bytes=stretch.lost_bytes
+            command,
+            output=output_range.span,
+            output_bytes=output_range.output_bytes,
+            lost_bytes=output_range.lost_bytes,
         )
         await self._append(live, command, self._store.add(command, boundary.place, arrived_ns=self._clock.wall_ns()))
         live.unsaved = {}

@@ -78,7 +78,7 @@ def decode_frame(payload: bytes) -> StreamFrame | None:
     return StreamFrame(FrameKind(kind), at_ms, received, shown, payload[HEAD_BYTES:])
 
 
-class OutputStretch(NamedTuple):
+class OutputRange(NamedTuple):
     """What was written since the last command boundary."""
 
     span: Span | None = None
@@ -87,7 +87,7 @@ class OutputStretch(NamedTuple):
 
 
 class StreamBoundary(NamedTuple):
-    done: OutputStretch
+    done: OutputRange
     """What was written since the previous boundary."""
     place: RecordPlace | None
     """The place of the boundary; None if it could not be written."""
@@ -108,7 +108,7 @@ class StreamWriter:
     received: int = 0
     """Bytes of output that the client sent, including those that were lost, held back or skipped."""
     shown: int = 0
-    stretch: OutputStretch = field(default_factory=OutputStretch)
+    output_range: OutputRange = field(default_factory=OutputRange)
     last: tuple[FrameKind, bytes] | None = None
     """The kind of the last frame, and its data if that is short."""
     failed: bool = False
@@ -159,10 +159,10 @@ class StreamWriter:
         """A command begins or ends."""
         shown = self.flush(append, at_ms)
         self._settle_gap(append, at_ms)
-        done, self.stretch = self.stretch, OutputStretch()
+        done, self.output_range = self.output_range, OutputRange()
         data = text.encode("utf-8", "replace")[:DATA_LIMIT_BYTES]
         self._append(append, StreamFrame(kind, at_ms, self.received, self.shown, data))
-        at, self.stretch = self.stretch.span, OutputStretch()  # the boundary itself belongs to no output
+        at, self.output_range = self.output_range.span, OutputRange()  # the boundary itself belongs to no output
         return StreamBoundary(done, RecordPlace(at.segment, at.offset) if at else None, shown)
 
     def _write(self, append: AppendBytes, kind: FrameKind, at_ms: int, data: bytes) -> None:
@@ -180,11 +180,11 @@ class StreamWriter:
     def _count(self, kind: FrameKind, length: int) -> None:
         if kind is FrameKind.OUTPUT:
             self.shown += length
-            self.stretch = self.stretch._replace(output_bytes=self.stretch.output_bytes + length)
+            self.output_range = self.output_range._replace(output_bytes=self.output_range.output_bytes + length)
 
     def _lose(self, count: int) -> None:
         self._owed_gap += count
-        self.stretch = self.stretch._replace(lost_bytes=self.stretch.lost_bytes + count)
+        self.output_range = self.output_range._replace(lost_bytes=self.output_range.lost_bytes + count)
 
     def _settle_gap(self, append: AppendBytes, at_ms: int) -> None:
         if self._owed_gap:
@@ -203,8 +203,8 @@ class StreamWriter:
             return False
         self._failing = False
         self.last = (frame.kind, frame.data[:_SHORT_BYTES])
-        begun = self.stretch.span
-        self.stretch = self.stretch._replace(span=begun.plus(span) if begun else span)
+        begun = self.output_range.span
+        self.output_range = self.output_range._replace(span=begun.plus(span) if begun else span)
         return True
 
 

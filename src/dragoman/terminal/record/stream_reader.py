@@ -10,7 +10,7 @@ from dragoman.core.redaction import LONGEST_BYTES
 from dragoman.journal import Journal, RecordPlace, SegmentRecord, Span
 from dragoman.terminal.errors import output_gone
 from dragoman.terminal.model import OutputPage, RecordedCommand, StreamPiece
-from dragoman.terminal.record.stream import FrameKind, OutputStretch, StreamFrame, decode_frame
+from dragoman.terminal.record.stream import FrameKind, OutputRange, StreamFrame, decode_frame
 
 PAGE_LIMIT_BYTES = 8 * 1024 * 1024
 # Of a command that printed more files than this before the daemon died, only the end is found again.
@@ -147,7 +147,7 @@ class ResumeState:
     last: tuple[FrameKind, bytes] | None = None
     began: StreamFrame | None = None
     """The command that was running."""
-    stretch: OutputStretch = field(default_factory=OutputStretch)
+    output_range: OutputRange = field(default_factory=OutputRange)
     tail: bytes = b""
     """The last output: a secret may begin in it."""
 
@@ -186,20 +186,22 @@ def _resume_state(stream: str, found: list[_FrameInfo], tail: bytes) -> ResumeSt
     if not found:
         return ResumeState()
     began = found[0].frame if found[0].frame.kind is FrameKind.BEGAN else None
-    stretch = OutputStretch()
+    output_range = OutputRange()
     for seen in found:
         if seen.frame.kind not in _BOUNDARIES:
-            stretch = _extended(stretch, Span(stream, *seen.place, seen.length), seen)
+            output_range = _extended(output_range, Span(stream, *seen.place, seen.length), seen)
     last = found[-1].frame
     shown = last.shown + found[-1].output_bytes
-    return ResumeState(last.received, shown, last.at_ms, (last.kind, last.data[:_KEPT_BYTES]), began, stretch, tail)
+    return ResumeState(
+        last.received, shown, last.at_ms, (last.kind, last.data[:_KEPT_BYTES]), began, output_range, tail
+    )
 
 
-def _extended(stretch: OutputStretch, span: Span, seen: _FrameInfo) -> OutputStretch:
+def _extended(output_range: OutputRange, span: Span, seen: _FrameInfo) -> OutputRange:
     frame = seen.frame
     lost = int(frame.data) if frame.kind is FrameKind.GAP and frame.data.isdigit() else 0
-    return stretch._replace(
-        span=stretch.span.plus(span) if stretch.span else span,
-        output_bytes=stretch.output_bytes + seen.output_bytes,
-        lost_bytes=stretch.lost_bytes + lost,
+    return output_range._replace(
+        span=output_range.span.plus(span) if output_range.span else span,
+        output_bytes=output_range.output_bytes + seen.output_bytes,
+        lost_bytes=output_range.lost_bytes + lost,
     )

@@ -216,12 +216,12 @@ class OutputIndex:
             self._writer.shut()
 
     @contextmanager
-    def _use(self, seat: _ConnectionSlot) -> Iterator[apsw.Connection]:
+    def _use(self, slot: _ConnectionSlot) -> Iterator[apsw.Connection]:
         generation = self.generation
         try:
-            with seat.lock:
+            with slot.lock:
                 generation = self.generation
-                yield self._connected(seat)
+                yield self._connected(slot)
         except _FAULTS as error:
             log.warning("the index of output is made again: %s", error)
             with self._reader.lock, self._writer.lock:
@@ -229,16 +229,16 @@ class OutputIndex:
                     self._discard()
             raise
 
-    def _connected(self, seat: _ConnectionSlot) -> apsw.Connection:
-        if seat.connection is None:
+    def _connected(self, slot: _ConnectionSlot) -> apsw.Connection:
+        if slot.connection is None:
             with ExitStack() as stack:
-                if seat is self._reader:  # readers open a complete file
+                if slot is self._reader:  # readers open a complete file
                     stack.enter_context(self._writer.lock)
                     self._writer.connection = self._writer.connection or self._opened()
-                    seat.connection = open_reader(self._path, None)
+                    slot.connection = open_reader(self._path, None)
                 else:
-                    seat.connection = self._opened()
-        return seat.connection
+                    slot.connection = self._opened()
+        return slot.connection
 
     def _opened(self) -> apsw.Connection:
         try:

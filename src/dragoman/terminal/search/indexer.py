@@ -27,7 +27,7 @@ STEP_BYTES = 2 * 1024 * 1024
 _EVERY_S = 5.0
 # While terminals print much, the indexer waits; after that it uses at most a tenth of a core.
 _BUSY_BYTES_A_S = 4 * 1024 * 1024
-_LOOK_S = 0.5
+_POLL_INTERVAL_S = 0.5
 _WAITS_AT_MOST_S = 20.0
 _PAUSE_S = 0.005
 _BUSY_PAUSE = 9.0
@@ -66,7 +66,7 @@ class Indexer:
     async def run(self) -> None:
         """Run for ever. A failing disk is logged once per round, and retried."""
         while True:
-            await self._wait_until_calm()
+            await self._wait_until_idle()
             try:
                 await self.catch_up()
             except (DragomanError, apsw.Error, OSError) as error:
@@ -77,11 +77,11 @@ class Indexer:
         """Count the bytes that were just recorded."""
         self._taken += length
 
-    async def _wait_until_calm(self) -> None:
+    async def _wait_until_idle(self) -> None:
         """Wait until a burst is over or has lasted long enough."""
         ends_s = self._clock.monotonic_s() + _WAITS_AT_MOST_S
         while True:
-            await anyio.sleep(_LOOK_S)
+            await anyio.sleep(_POLL_INTERVAL_S)
             self._measure_load()
             if not self._busy or self._clock.monotonic_s() > ends_s:
                 return
@@ -90,7 +90,7 @@ class Indexer:
         """Measure whether much is being recorded."""
         now_s = self._clock.monotonic_s()
         passed_s = now_s - self._looked_s
-        if passed_s >= _LOOK_S:
+        if passed_s >= _POLL_INTERVAL_S:
             self._busy = self._taken > _BUSY_BYTES_A_S * passed_s
             self._taken, self._looked_s = 0, now_s
 

@@ -25,7 +25,7 @@ from dragoman.terminal.search.query import OutputQuery, parse_output_query
 _LINES_OF_A_TERMINAL = 1_000
 # A common word is in the newest block; a rare one needs many reads.
 _BLOCKS_AT_FIRST = 2
-_BLOCKS_A_LOOK = 64
+_BLOCKS_PER_ROUND = 64
 _HITS_LIMIT = 1_000
 _MORE = 8
 _SCAN_READ = 1024 * 1024
@@ -71,7 +71,7 @@ def _folded(line: str) -> str:
 
 
 _END = RecordPlace(NEWEST)
-_BESIDE = (FrameKind.INPUT, FrameKind.SKIPPED)
+_NOT_OUTPUT = (FrameKind.INPUT, FrameKind.SKIPPED)
 
 
 class _FoundLine(NamedTuple):
@@ -158,7 +158,7 @@ class _SearchRun:
             frame = decode_frame(record.payload)
             beyond = until is not None and record.place >= until
             is_output = frame is not None and frame.kind is FrameKind.OUTPUT
-            if frame is None or (frame.kind in _BESIDE and not beyond):
+            if frame is None or (frame.kind in _NOT_OUTPUT and not beyond):
                 skips = False
                 continue
             data = frame.data if is_output else b""
@@ -180,7 +180,7 @@ class _SearchRun:
         last: SegmentRecord | None = None
         for record in self._records(read, terminal, start, until):
             frame = decode_frame(record.payload)
-            if frame is None or frame.kind in _BESIDE:
+            if frame is None or frame.kind in _NOT_OUTPUT:
                 continue
             beyond = record.place >= until
             if frame.kind is not FrameKind.OUTPUT:
@@ -284,7 +284,7 @@ class OutputSearcher:
             # What was indexed during the scan has been searched already.
             blocks = [block for block in found.blocks if block.start < _scanned_from(behind, block.terminal)]
             await self._journal.reading(partial(run.read_blocks, blocks=blocks))
-            below, most = found.below, min(most * 4, _BLOCKS_A_LOOK)
+            below, most = found.below, min(most * 4, _BLOCKS_PER_ROUND)
         run.complete = False
 
     async def _candidates(self, run: _SearchRun, below: int, most: int) -> IndexCandidates:
@@ -321,4 +321,4 @@ def _scanned_from(behind: dict[str, IndexPosition], terminal: str) -> RecordPlac
 
 
 def _matching(wanted: OutputQuery, data: bytes) -> Iterator[str]:
-    return wanted.lines(to_plain_text(data)) if data and wanted.may_stand_in(data) else iter(())
+    return wanted.lines(to_plain_text(data)) if data and wanted.may_contain(data) else iter(())

@@ -29,7 +29,7 @@ class OutputQuery(NamedTuple):
     tokens: tuple[str, ...]
     """Every word, prefix or part, folded: a line that lacks one of them needs no closer look."""
 
-    def may_stand_in(self, data: bytes) -> bool:
+    def may_contain(self, data: bytes) -> bool:
         """A quick check on bytes. Colours or another encoding may split a word."""
         if b"\x1b" in data:
             return True

@@ -87,7 +87,11 @@ def _detailed(name: str) -> ComponentDescription:
     if name in OWN_COMPONENTS:
         entry = OWN_COMPONENTS[name]
         return ComponentDescription(
-            name=name, about=entry.about, example=entry.example, properties=schema_of(name), tells=list(entry.tells)
+            name=name,
+            about=entry.about,
+            example=entry.example,
+            properties=schema_of(name),
+            tells=list(entry.action_fields),
         )
     properties = {key: spec.kind for key, spec in BASIC[name].items()}
     return ComponentDescription(name=name, about="", example=_BASIC_EXAMPLES[name], properties=properties)

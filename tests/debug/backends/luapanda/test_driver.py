@@ -81,7 +81,7 @@ async def test_a_silent_runtime_is_given_up_and_its_late_answer_disturbs_nobody(
             late = line("getVariable", "11", [{"name": "late"}])
             await it.far.send(late + line("getVariable", "999", []) + line("getVariable", "12", [{"name": "own"}]))
         assert answers[0].info == [{"name": "own"}]
-        assert (it.driver.late, it.driver.unasked) == (1, 1)
+        assert (it.driver.late, it.driver.unexpected) == (1, 1)
 
 
 async def test_what_the_runtime_would_drop_or_die_of_is_refused_and_nothing_is_sent() -> None:

@@ -84,7 +84,7 @@ async def test_what_was_asked_is_answered_as_it_was_recorded(name: str) -> None:
             heard.append(await driver.ask(asked["cmd"], asked["info"], timeout_s=5))
         await driver.close()
     assert [message.cmd for message in heard] == [message["cmd"] for message in recorded]
-    assert (driver.late, driver.unasked) == (0, 0)
+    assert (driver.late, driver.unexpected) == (0, 0)
 
 
 @pytest.mark.parametrize("at", range(1, MOST_COMMANDS))
