@@ -118,6 +118,9 @@ def test_which_hits_and_what_is_logged_is_judged_by_what_is_evaluated() -> None:
         ("check", {"session_id": "s1", "claim": "n >= 0", "expressions": ["n.pop()"]}, '{"expressions": ["n.pop()"]}'),
         ("find_change", {"session_id": "s1", "expression": "n", "invariant": "g(n)"}, '{"invariant": "g(n)"}'),
         ("explain_crash", {"session_id": "s1"}, None),
+        ("trace_call", {"session_id": "s1", "function": "Cart.total", "call": "last", "where": "n == 3"}, None),
+        ("trace_call", {"session_id": "s1", "where": "rows.clear()"}, '{"where": "rows.clear()"}'),
+        ("trace_call", {"test": "test_a.py::test_b", "function": "total"}, '{"test": "test_a.py::test_b"}'),
         ("explain_crash", {"program": "a.py"}, '{"program": "a.py"}'),
         ("compare_runs", {"points": [{"expressions": ["n"]}], "against": {"cwd": "x"}}, '{"against": {"cwd": "x"}}'),
         ("evaluate_expression", {"expression": "rows[0].name", "frame_id": 2}, None),
@@ -287,6 +290,7 @@ ASKED = {
     "debug_test": {"test", "command", "cwd", "env"},
     "debug_last_failure": {"terminal", "command_id"},
     "compare_runs": STARTED | {"against"},
+    "trace_call": STARTED | {"test", "command"},
     **dict.fromkeys(("trace", "check", "find_change", "explain_crash"), STARTED),
     "set_variable": {"name", "value", "variables_reference"},
 }

@@ -161,7 +161,7 @@ _STARTED = frozenset(
 )
 START_TOOLS = frozenset(
     {"start_debugging", "debug_test", "debug_last_failure", "compare_runs", "trace", "check", "find_change"}
-    | {"explain_crash"}
+    | {"explain_crash", "trace_call"}
 )
 """Tools that start a program through the debugger, where everything that would run is known."""
 
@@ -183,6 +183,7 @@ TOOL_RULES: Mapping[str, ToolRule] = {
         _LIMITS | _PLACE, {"claim": _CODE, "expressions": _CODE, "condition": _CODE, "function": _FUNCTION}
     ),
     "find_change": ToolRule(_LIMITS | _PLACE, {"expression": _CODE, "invariant": _CODE, "function": _FUNCTION}),
+    "trace_call": ToolRule(_LIMITS | {"call"}, {"where": _CODE, "function": _FUNCTION}),
     "explain_crash": ToolRule(_LIMITS),
     # Tools for a program that was allowed to run.
     "set_breakpoint": ToolRule(

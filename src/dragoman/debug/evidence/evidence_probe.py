@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from io import BytesIO
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -39,6 +40,7 @@ log = logging.getLogger(__name__)
 EVALUATION_TIMEOUT_S = 2.0
 _TIMEOUT_CODES = frozenset({"adapter_silent", "adapter_busy"})
 
+_STOPS_AT_ENTRY: Mapping[str, Mapping[str, Any]] = {"debugpy": {"stopOnEntry": True}}
 _MOST_MEMBERS = 20
 _READ_BYTES = 1 << 20
 _ADDRESS = re.compile(r"\S* ?@ ?0x[0-9a-f]+|\{\.\.\.\}")
@@ -73,6 +75,8 @@ class EvidenceProbe:
         """Besides its points: data at whose change the program stops, or exceptions."""
         self.timed_out_expression = ""
         """An expression that was not evaluated in time."""
+        self.stops_at_entry = False
+        """Whether a program that is started for it stops before its first line, if its debugger can."""
         self._should_continue = should_continue
         self._by_stops = by_stops
         self._caught = caught or {}
@@ -93,6 +97,9 @@ class EvidenceProbe:
             self.watched = Breakpoint(
                 id=breakpoint_id(EXCEPTION_INDEX), kind="exception", filter="raised", condition=self._caught[adapter_id]
             )
+
+    def launch_arguments(self, adapter_id: str) -> Mapping[str, Any]:
+        return _STOPS_AT_ENTRY.get(adapter_id, {}) if self.stops_at_entry else {}
 
     @property
     def breakpoints(self) -> list[Breakpoint]:

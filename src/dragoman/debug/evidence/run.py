@@ -107,6 +107,17 @@ class EvidenceRun:
         """Its end, an exception that nothing catches, a row that was judged to be the last, or a limit."""
         return await self._run_until_over(self._first if self.owns_session else self._resume)
 
+    async def wait_for_entry(self) -> RunOutcome | None:
+        """None: it stands at its first stop, or where it was borrowed. Else how it ended before."""
+        if not self.owns_session:
+            return None
+        attached = not self.session.launch.is_launch
+        outcome = await self._wait_for_outcome(self._pause if attached else self._first)
+        return None if isinstance(outcome, Stop) else await self._describe_end(outcome)
+
+    async def _pause(self, within_s: float) -> DebugOutcome:
+        return await self.service.pause(self.client, self.session.id, within_s=within_s)
+
     async def run_on(self) -> RunOutcome:
         """The same from where it stands now."""
         return await self._run_until_over(self._resume)

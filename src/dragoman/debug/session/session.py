@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from typing import Any, Protocol, runtime_checkable
 
 import anyio
@@ -82,6 +83,8 @@ class DebugSession:
         secrets: Callable[[], SecretStream] | None = None,
     ) -> None:
         """`predecessor` is the one that this one starts again: its output goes on, and its stops are counted on."""
+        if probe is not None and launch.is_launch:
+            launch = replace(launch, arguments={**launch.arguments, **probe.launch_arguments(launch.adapter_id)})
         self.id = id
         self.title = title
         self.facts: Mapping[str, str] = facts or {}

@@ -8,7 +8,7 @@ read at places of their own.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, TypeVar
 
@@ -258,6 +258,10 @@ class Probe(Protocol):
 
     def set_adapter(self, adapter_id: str) -> None:
         """To whom it will be asked; once, before anything else."""
+        ...
+
+    def launch_arguments(self, adapter_id: str) -> Mapping[str, Any]:
+        """What it needs of a launch besides what was asked for."""
         ...
 
     @property

@@ -11,6 +11,7 @@ from dragoman.tools.debug.failures import DebugFailures
 from dragoman.tools.debug.results import DebugFailure
 from dragoman.tools.debug.source_locations import SourceLocations, SourceReader
 from dragoman.tools.debug.values import ValueFormatter
+from dragoman.tools.evidence.calls import TraceCallTool
 from dragoman.tools.evidence.claims import CheckTool, FindChangeTool
 from dragoman.tools.evidence.context import EvidenceContext
 from dragoman.tools.evidence.failures import DebugLastFailureTool, DebugTestTool, ExplainCrashTool, FailedCommands
@@ -28,6 +29,7 @@ TOOLS = (
     CheckTool.check,
     FindChangeTool.find,
     CompareRunsTool.compare,
+    TraceCallTool.trace_call,
     ExplainCrashTool.explain,
     DebugTestTool.run,
     DebugLastFailureTool.debug,
@@ -56,6 +58,7 @@ def evidence_tools(
         CheckTool(context),
         FindChangeTool(context, sources),
         CompareRunsTool(context),
+        TraceCallTool(context),
         crash_tool,
         test_tool,
         DebugLastFailureTool(failed, crash_tool, test_tool),

@@ -85,7 +85,7 @@ def scenario_recursion() -> None:
     assert "fib(n=7) → 13" in text, text
     assert "calls in the order they ended (deepest: 8)" in text, text
     assert "(n=8) → 21" in text, text
-    assert record["all"][0][2:4] == ["n=1", "1"], record["all"]
+    assert record["all"][0][2:4] == [[["n", "1"]], "1"], record["all"]
     assert record["all_cut"] == 67 - 24, record["all_cut"]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import shutil
 import subprocess
@@ -11,7 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from dragoman.debug.evidence.calls import call_text
 from dragoman.debug.evidence.calls.call_text import call_lines
+from dragoman.tools.evidence import calls
 from tests.debug.evidence.calls import scenarios
 
 
@@ -43,11 +46,16 @@ def test_every_installed_python_records_the_same(python: str) -> None:
 
 def test_an_answer_never_has_more_than_its_limit() -> None:
     long = "v" * 400
-    row = {"line": 1, "changes": [[f"name{it}", long] for it in range(20)], "calls": [["f", long, long, "", 0]] * 4}
+    row = {
+        "line": 1,
+        "changes": [[f"name{it}", long] for it in range(20)],
+        "calls": [["f", [["a", long]], long, "", 0]] * 4,
+    }
     record = {
         "function": "f", "file": "/a/b.py", "first": 1, "call": 1, "calls": 1, "lines": 200, "args": [["a", long]] * 20,
         "rows": [{**row, "line": it} for it in range(200)], "source": [[it, long] for it in range(1, 300)],
-        "end": {"how": "returned", "line": 3, "value": long}, "deepest": 9, "all": [[1, 1, long, long, ""]] * 24,
+        "end": {"how": "returned", "line": 3, "value": long}, "deepest": 9,
+        "all": [[1, 1, [["a", long]], long, ""]] * 24,
     }  # fmt: skip
     for limit in (4000, 1500, 600):
         lines = call_lines(record, limit=limit)
@@ -57,3 +65,10 @@ def test_an_answer_never_has_more_than_its_limit() -> None:
 def test_words_go_through_the_translator() -> None:
     found = call_lines({"calls": 0}, lambda template, **values: template.upper())
     assert found == ["THE FUNCTION WAS NEVER CALLED."]
+
+
+def test_every_word_has_a_translation() -> None:
+    """`trace_call` looks each up by its template, so that the catalogue holds it."""
+    tree = ast.parse(Path(call_text.__file__).read_text(encoding="utf-8"))
+    said = [it for it in ast.walk(tree) if isinstance(it, ast.Call) and ast.unparse(it.func) == "say"]
+    assert {ast.literal_eval(it.args[0]) for it in said} == set(calls._TEXTS)

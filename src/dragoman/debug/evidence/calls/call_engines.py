@@ -178,6 +178,7 @@ class SettraceEngine:
         self._errors: dict[int, Any] = {}
         self._is_on = False
         self._thread = 0
+        self._name = "" if tracer.target.line or tracer.target.codes else tracer.target.name
 
     def start(self) -> None:
         self._theirs = sys.gettrace()
@@ -217,6 +218,8 @@ class SettraceEngine:
         theirs = self._theirs(frame, event, arg) if self._theirs is not None else None
         if event != "call" or not self._is_on:
             return theirs
+        if self._name and frame.f_code.co_name != self._name and not self._tracer.active:
+            return theirs  # nearly every call of a program ends here
         try:
             is_ours = self._enter(frame, frame.f_code)
         except Exception:  # the program must not notice

@@ -36,7 +36,7 @@ class CalledRow:
         self.yields = 0
 
     def as_data(self) -> list[Any]:
-        args = ", ".join("%s=%s" % (name, render(node, 48)) for name, node in self.args)
+        args = [[name, render(node, 48)] for name, node in self.args]
         result = None if self.result is _MISSING else render(self.result, 80)
         return [self.name, args, result, self.error, self.yields]
 
@@ -107,7 +107,6 @@ class CallRecording:
         self.result: Any = None
         self.error = ""
         self.end_line = frame.f_lineno
-        self.end_values: list[tuple[str, Any]] = []
         self._values = values
         self._seen: dict[str, Any] = {}
         self._kept: list[Any] = []
@@ -200,27 +199,28 @@ class CallRecording:
         self.how = how
         self.result = result
         self.error = error
-        self.end_values = list(self._seen.items())
         self.frame = None
 
     def as_data(self) -> dict[str, Any]:
-        if not self.how:
-            self.end("suspended" if self.is_suspended else "running")
+        if self.row is not None and not self.is_suspended:
+            self.row.changes += self.compare()
+        how = self.how or ("suspended" if self.is_suspended else "running")
+        open_row = [self.row] if self.row is not None else []
         found: dict[str, Any] = {
             "call": self.number,
             "args": [[name, render(node, 160)] for name, node in self.args],
-            "rows": [it.as_data() for it in (*self._kept, *self._tail)],
+            "rows": [it.as_data() for it in (*self._kept, *self._tail, *open_row)],
             "lines": self.lines,
-            "end": {"how": self.how, "line": self.end_line},
+            "end": {"how": how, "line": self.end_line},
         }
         if self.outer:
             found["outer"] = [[name, render(node, 80)] for name, node in self.outer[:8]]
-        if self.how == "returned":
+        if how == "returned":
             found["end"]["value"] = render(self.result, 300)
         if self.error:
             found["end"]["error"] = self.error
-        if self.how in ("running", "limit", "suspended"):
-            found["end"]["values"] = [[name, render(node, 80)] for name, node in self.end_values[:20]]
+        if how in ("running", "limit", "suspended"):
+            found["end"]["values"] = [[name, render(node, 80)] for name, node in list(self._seen.items())[:20]]
         if self.yields:
             found["yields"] = self.yields
         return found

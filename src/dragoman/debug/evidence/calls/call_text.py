@@ -204,12 +204,16 @@ def _row(row: dict[str, Any], say: Translate, width: int) -> list[str]:
 
 def _called(call: list[Any], say: Translate) -> str:
     name, args, result, error, yields = call
-    shown = "%s(%s)" % (name, args)
+    shown = "%s(%s)" % (name, _arguments(args))
     if error:
         return "%s ! %s" % (shown, error)
     if yields:
         return shown + " \u2192 " + say("{count} values, last {value}", count=yields, value=result)
     return shown if result is None else "%s \u2192 %s" % (shown, result)
+
+
+def _arguments(args: list[Any]) -> str:
+    return ", ".join("%s=%s" % (name, text) for name, text in args)
 
 
 # The end.
@@ -269,7 +273,7 @@ def _all_calls(record: dict[str, Any], say: Translate) -> list[str]:
 def _listed(entry: list[Any]) -> str:
     number, _, args, result, error = entry
     ended = "! " + error.partition(":")[0] if error else "\u2192 " + str(result) if result is not None else ""
-    return _cut(("  #%d (%s) %s" % (number, args, ended)).rstrip(), 120)
+    return _cut(("  #%d (%s) %s" % (number, _arguments(args), ended)).rstrip(), 120)
 
 
 def _remarks(record: dict[str, Any], say: Translate) -> list[str]:

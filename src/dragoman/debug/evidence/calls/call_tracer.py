@@ -31,6 +31,7 @@ _MOST_ACTIVE = 2000
 _MOST_RECORDED = 40
 _MOST_CALLEES = 2000
 _WRITE_INTERVAL_S = 0.25
+_CHECKPOINT_S = 1.0  # of a call that may never return
 _SOURCE_LINES = 400
 _OPEN = ("open",)
 _CYCLE_DEPTH = 50
@@ -60,6 +61,8 @@ class CallTracer:
         self.other_threads = 0
         self.chosen: CallRecording | None = None
         self.failing: CallRecording | None = None
+        self.pinned: CallRecording | None = None
+        self.is_marked = False
         self.code: Any = None
         self.thread = 0
         self.recordings: dict[int, CallRecording] = {}
@@ -128,6 +131,8 @@ class CallTracer:
         if self._is_wanted(frame, depth):
             self.recordings[id(frame)] = CallRecording(frame, self.count, depth, self.values)
             self.engine.recording_began()
+            if time.monotonic() - self._written_s > _WRITE_INTERVAL_S:
+                self.write()
 
     def _is_wanted(self, frame: Any, depth: int) -> bool:
         if self.where is not None:
@@ -150,10 +155,13 @@ class CallTracer:
         if recording is None:
             return
         recording.line(number)
-        if recording.lines >= self.max_lines or (
-            not recording.lines & 63 and time.monotonic() - recording.began_s > self.max_seconds
-        ):
+        if recording.lines & 63 and recording.lines < self.max_lines:
+            return
+        now_s = time.monotonic()
+        if recording.lines >= self.max_lines or now_s - recording.began_s > self.max_seconds:
             self._finish(recording, "limit")
+        elif now_s - self._written_s > _CHECKPOINT_S:
+            self.write()
 
     def raised(self, frame: Any, error: Any) -> None:
         recording = self.recordings.get(id(frame))
@@ -210,6 +218,17 @@ class CallTracer:
         elif time.monotonic() - self._written_s > _WRITE_INTERVAL_S:
             self.write()
 
+    def mark(self, error: Any, name: str = "") -> None:
+        """The run fails here, by this exception: the call that is on the stack, or that it came out of, is kept."""
+        if self.pinned is not None:
+            return
+        on_stack = max(self.recordings.values(), key=lambda it: it.number, default=None)
+        if on_stack is None and self.failing is not None:
+            is_same = _leads_to(self._raised, error) or self.failing.error.partition(":")[0] == name
+            on_stack = self.failing if is_same else None
+        self.pinned = on_stack
+        self.is_marked = True
+
     # Events of what it calls.
 
     def callee_started(self, frame: Any, args: Any = None) -> None:
@@ -241,9 +260,10 @@ class CallTracer:
         newest = max(self.recordings.values(), key=lambda it: it.number, default=None)
         oldest = min(self.recordings.values(), key=lambda it: it.number, default=None)
         running = newest if self.keeps_newest else oldest
-        found = self.failing if self.call == "failing" else self.chosen
+        failing = self.pinned if self.is_marked else self.failing
+        found = failing if self.call == "failing" else self.chosen
         found = found or running or self.chosen
-        told: dict[str, Any] = {"calls": self.count, "deepest": self.deepest, "mode": self.call}
+        told: dict[str, Any] = {"calls": self.count, "deepest": self.deepest, "done": self.is_done}
         if self.is_done and not self.engine.counts_after:
             told["uncounted"] = True
         if self.other_threads:
@@ -254,12 +274,10 @@ class CallTracer:
             told["lost"] = True
         if found is None:
             return told
-        if found is running:
-            found.close_row()
         code = found.code
         told.update(found.as_data(), function=own_name(code), file=code.co_filename, first=code.co_firstlineno)
         told["source"] = source_of(code)
-        if self.call == "failing" and found is not self.failing:
+        if self.call == "failing" and found is not failing:
             told["not_failing"] = True
         told.update(self._all_calls())
         return told
@@ -307,9 +325,22 @@ class CallTracer:
             os.close(file)
 
 
+def _leads_to(raised: Any, error: Any) -> bool:
+    """Whether one exception is the other, or stands behind it."""
+    seen = 0
+    while error is not None and seen < 20:
+        if raised is error:
+            return True
+        error = BaseException.__dict__["__cause__"].__get__(error) or BaseException.__dict__["__context__"].__get__(
+            error
+        )
+        seen += 1
+    return False
+
+
 def _listed(entry: list[Any]) -> list[Any]:
     number, depth, args, value, error = entry
-    shown = ", ".join("%s=%s" % (name, render(node, 40)) for name, node in args)
+    shown = [[name, render(node, 40)] for name, node in args]
     return [number, depth, shown, None if error or value is _OPEN else render(value, 60), error]
 
 
@@ -337,6 +368,20 @@ def start(**options: Any) -> str:
 def read() -> str:
     """What is known by now, at a stop."""
     return json.dumps(_running[-1].record()) if _running else "{}"
+
+
+def write() -> str:
+    """The same into the file that was named at the start."""
+    for it in _running:
+        it.write()
+    return "ok"
+
+
+def mark(raised: Any, name: str = "") -> str:
+    """The debugger stopped at an exception: `(type, exception, traceback)`, or the name of its type alone."""
+    for it in _running:
+        it.mark(raised[1] if type(raised) is tuple and len(raised) > 1 else None, name)
+    return "ok"
 
 
 def stop() -> str:

@@ -1,0 +1,136 @@
+"""Puts the call tracer into a program that stands at a stop of debugpy, and reads what it recorded.
+
+The tracer is four modules of the standard library alone. They become a package without files in the program, so that
+their relative imports work there as they do here. Their names begin with `<`: neither debugpy nor the tracer takes
+them for the user's code.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from dragoman.core.errors import DragomanError
+from dragoman.debug.evidence.evidence_probe import EvidenceProbe
+from dragoman.debug.session.session import DebugSession
+
+INJECTED_MODULES = ("call_values", "call_target", "call_recording", "call_engines", "call_tracer")
+_PACKAGE = "_dragoman_calls"
+_EVALUATION_TIMEOUT_S = 10.0
+_READ_CHARACTERS = 4_000_000
+_LOADER = """
+import sys, types
+def load(package, sources):
+    made = types.ModuleType(package)
+    made.__path__ = []
+    sys.modules[package] = made
+    for name, source in sources:
+        module = types.ModuleType(package + "." + name)
+        module.__package__ = package
+        sys.modules[package + "." + name] = module
+        exec(compile(source, "<dragoman " + name + ">", "exec", dont_inherit=True), module.__dict__)
+        setattr(made, name, module)
+    return sys.modules[package + ".call_tracer"]
+"""
+_TRACER = f"__import__('sys').modules[{_PACKAGE + '.call_tracer'!r}]"
+
+
+@functools.cache
+def _sources() -> list[tuple[str, str]]:
+    folder = Path(__file__).parent
+    return [(name, (folder / f"{name}.py").read_text(encoding="utf-8")) for name in INJECTED_MODULES]
+
+
+def build_start(options: Mapping[str, Any]) -> str:
+    """One expression: debugpy evaluates it in the thread that stands, which is what `sys.settrace` needs."""
+    loaded = f"names['load']({_PACKAGE!a}, {_sources()!a})"
+    return f"(lambda names: (exec({_LOADER!a}, names), {loaded}.start(**{dict(options)!a}))[1])({{}})"
+
+
+async def _evaluate(session: DebugSession, expression: str, context: str = "watch") -> str:
+    inspection = session.inspection
+    found = await inspection.evaluate(expression, None, context, timeout_s=_EVALUATION_TIMEOUT_S, thread_id=None)
+    return found.result
+
+
+async def inject_tracer(session: DebugSession, options: Mapping[str, Any]) -> None:
+    await _evaluate(session, build_start(options))
+
+
+async def mark_failure(session: DebugSession, type_name: str) -> None:
+    """At a stop by an exception. debugpy puts it among the variables of one frame; in others its type must do."""
+    if not await _try(session, f"{_TRACER}.mark(__exception__)"):
+        await _try(session, f"{_TRACER}.mark(None, {type_name.rpartition('.')[2]!a})")
+
+
+async def write_record(session: DebugSession) -> None:
+    """Of a call that has not ended, at a stop."""
+    await _try(session, f"{_TRACER}.write()")
+
+
+async def remove_tracer(session: DebugSession) -> None:
+    await _try(session, f"{_TRACER}.stop() and None")
+
+
+async def read_record(session: DebugSession) -> Mapping[str, Any]:
+    """By the debugger itself, where the program cannot write the file. This context is never shortened."""
+    try:
+        shown = await _evaluate(session, f"{_TRACER}.read()", "clipboard")
+        return parse_record(str(ast.literal_eval(shown)))
+    except (DragomanError, ValueError, SyntaxError):
+        return {}
+
+
+async def _try(session: DebugSession, expression: str) -> bool:
+    """A program that cannot be asked any more has written down what it had."""
+    try:
+        await _evaluate(session, expression)
+    except DragomanError:
+        return False
+    return True
+
+
+def parse_record(text: str) -> Mapping[str, Any]:
+    """The file is the program's to spoil."""
+    try:
+        found = json.loads(text)
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+class CallProbe(EvidenceProbe):
+    """Watches the file into which the tracer writes the call, and ends the run some time after it is complete."""
+
+    grace_polls = 0
+    """How many more looks a program gets to end by itself."""
+
+    def start_options(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
+        return {**options, "path": str(self._file or "")}
+
+    @property
+    def writes_rows(self) -> bool:
+        return self._file is not None
+
+    def record(self) -> Mapping[str, Any]:
+        try:
+            text = self._file.read_text(encoding="utf-8", errors="replace") if self._file else ""
+        except OSError:
+            return {}
+        return parse_record(text[:_READ_CHARACTERS])
+
+    def read(self) -> None:
+        if self.table.is_over.is_set() or not self._is_complete():
+            return
+        self.grace_polls -= 1
+        if self.grace_polls < 0:
+            self.table.is_over.set()
+
+    def _is_complete(self) -> bool:
+        if self._file is None or not self._file.exists() or not self._file.stat().st_size:
+            return False
+        return bool(self.record().get("done"))

@@ -1,0 +1,100 @@
+"""Runs a program until one call of a function has been recorded, and the program has ended."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from dragoman.debug.evidence.calls.injection import (
+    CallProbe,
+    inject_tracer,
+    mark_failure,
+    read_record,
+    remove_tracer,
+    write_record,
+)
+from dragoman.debug.evidence.run import EvidenceRun, EvidenceService, RunOutcome, RunSubject
+from dragoman.debug.evidence.tracepoints import TraceLimits, TraceTable
+from dragoman.workspace.caller import Caller
+
+PYTHON_ADAPTER = "debugpy"
+_MOST_HITS = 100_000
+_MOST_STOPS = 60
+_GRACE_POLLS = 30  # of a tenth of a second: a program that is started for this ends by itself if it ends soon
+
+
+@dataclass(frozen=True, slots=True)
+class CallQuery:
+    """Which function, by its name or by a line of its file, and which of its calls."""
+
+    function: str = ""
+    file: str = ""
+    line: int = 0
+    call: str = "outermost"
+    where: str = ""
+
+    def options(self, seconds: float) -> Mapping[str, Any]:
+        return {
+            "function": self.function,
+            "file": self.file,
+            "line": self.line,
+            "call": self.call,
+            "where": self.where,
+            "max_seconds": max(1.0, seconds * 0.7),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class TracedCall:
+    end: RunOutcome
+    record: Mapping[str, Any] = field(default_factory=dict)
+    session_id: str = ""
+    """Of a session that is left to go on with."""
+    state: str = ""
+    ran_as: str = ""
+
+
+async def trace_call(
+    evidence: EvidenceService, client: Caller, subject: RunSubject, query: CallQuery, seconds: float
+) -> TracedCall:
+    table = TraceTable(TraceLimits(hits=_MOST_HITS, seconds=seconds, rows=1))
+    probe = CallProbe((), table)
+    probe.stops_at_entry = True
+    async with evidence.run(client, subject, probe) as run:
+        probe.grace_polls = _GRACE_POLLS if run.owns_session else 0
+        end = await run.wait_for_entry() or await _run_traced(run, probe, query)
+        record = await _final_record(run, probe)
+        is_left = not run.owns_session and run.session.ended is None
+        if is_left and run.session.is_at_stop:
+            await remove_tracer(run.session)
+    session = run.session
+    state = session.state.value if is_left else ""
+    return TracedCall(end, record, session.id if is_left else "", state, session.id)
+
+
+async def _run_traced(run: EvidenceRun, probe: CallProbe, query: CallQuery) -> RunOutcome:
+    """Through the exceptions that debugpy stops at, up to the end: a test runner catches them and goes on."""
+    await inject_tracer(run.session, probe.start_options(query.options(run.remaining_s)))
+    end = await run.run_on()
+    failed: RunOutcome | None = None
+    stops = 0
+    while end.how == "exception" and run.remaining_s and stops < _MOST_STOPS:
+        stops += 1
+        failed = failed or end
+        await mark_failure(run.session, end.raised.type if end.raised else "")
+        if not run.owns_session:
+            break
+        end = await run.run_on()
+    if failed is not None and end.ended is not None and end.ended.exit_code:
+        return replace(failed, ended=end.ended, output=end.output)
+    return end
+
+
+async def _final_record(run: EvidenceRun, probe: CallProbe) -> Mapping[str, Any]:
+    if run.session.is_at_stop:
+        await write_record(run.session)
+    found = probe.record()
+    if not found and run.session.is_at_stop:
+        return await read_record(run.session)
+    return found

@@ -1,0 +1,257 @@
+"""The tool `trace_call`: one call of one function, whole."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from dragoman.core.errors import DragomanError
+from dragoman.core.localization import localize
+from dragoman.debug.evidence.calls.call_text import call_lines
+from dragoman.debug.evidence.calls.trace_call import CallQuery, TracedCall, trace_call
+from dragoman.debug.evidence.expressions import impure_expressions
+from dragoman.debug.evidence.run import RunSubject
+from dragoman.tools.agent_text import escaped, one_line
+from dragoman.tools.debug.results import OmitNone
+from dragoman.tools.debug.stop_results import short_path
+from dragoman.tools.debug.values import ValueFormatter, name
+from dragoman.tools.evidence.context import EvidenceContext
+from dragoman.tools.evidence.failures import DebugTestParameters, runnable
+from dragoman.tools.evidence.schema import EvidenceResult, Seconds
+from dragoman.tools.evidence.target import RunTargetParameters, run_subject
+from dragoman.tools.tool import RUNS_CODE, ToolOutcome, tool
+from dragoman.workspace.caller import Caller
+
+CALL_CHARACTERS = 3200
+_VALUE = 400
+_LINE = 160
+_ERROR = 400
+_CLOSING_LINES = 6
+_PLACE = re.compile(r"(?P<file>[^\s:][^\n]*\.\w+):(?P<line>\d{1,7})")
+_CALL = re.compile(r"outermost|last|failing|[1-9]\d{0,8}")
+
+# The words of `call_text`, which knows no catalogue because it runs elsewhere too. Its values come later.
+_TEXTS = {
+    it.template: it
+    for it in (
+        localize("No such call: the function was called {count} times.", count=""),
+        localize("The function was never called."),
+        localize("`where` failed: {error}", error=""),
+        localize("call {number} of {count}", number="", count=""),
+        localize("call {number}", number=""),
+        localize("arguments: {values}", values=""),
+        localize("closure: {values}", values=""),
+        localize("… {count} more steps in lines {lines}", count="", lines=""),
+        localize(", {count} calls", count=""),
+        localize("; after them {values}", values=""),
+        localize("… {count} more calls", count=""),
+        localize("{count} values, last {value}", count="", value=""),
+        localize("yielded {count} values", count=""),
+        localize("returned {value}", value=""),
+        localize("raised {error} at line {line}", error="", line=""),
+        localize("RecursionError: the stack overflowed, and Python ended tracing there"),
+        localize("suspended at line {line}, and not resumed", line=""),
+        localize("still running at line {line} ({count} lines so far)", line="", count=""),
+        localize("calls in the order they ended (deepest: {depth}):", depth=""),
+        localize("  … {count} more calls", count=""),
+        localize("calls that had not ended (deepest: {depth}):", depth=""),
+        localize("cycle: {names}", names=""),
+        localize("No call was on the stack when the run failed; this is the last one."),
+        localize("{count} calls in other threads", count=""),
+    )
+}
+
+CallEnd = Literal["returned", "raised", "suspended", "running", "not called"]
+_ENDS: Mapping[str, CallEnd] = {
+    "returned": "returned",
+    "raised": "raised",
+    "suspended": "suspended",
+    "running": "running",
+    "limit": "running",
+}
+
+
+class TraceCallParameters(RunTargetParameters):
+    function: Annotated[str, Field(min_length=1, max_length=1000, description="total, Cart.total or shop/cart.py:12.")]
+    call: Annotated[str, Field(max_length=20, description="outermost, last, failing or a number.")] = "outermost"
+    where: Annotated[str, Field(max_length=2000, description="Or the first call where this holds.")] = ""
+    test: Annotated[str, Field(max_length=2000, description="Run as debug_test does.")] = ""
+    command: Annotated[str, Field(max_length=8000)] = ""
+    timeout_s: Seconds = 60.0
+
+
+class TraceCallResult(EvidenceResult):
+    """`text`: source, arguments, then a row per executed line with what it changed and called, and the result."""
+
+    call_ended: CallEnd
+    calls: int
+    text: str
+    place: OmitNone[str] = None
+    call: OmitNone[int] = None
+    lines: OmitNone[int] = None
+    value: OmitNone[str] = None
+    error: OmitNone[str] = None
+
+
+@dataclass(frozen=True, slots=True)
+class TraceCallTool:
+    context: EvidenceContext
+
+    @tool(
+        "trace_call",
+        "Trace one call",
+        (
+            "See one call of a function whole, in one answer: arguments, each executed line with what it changed and "
+            "called, result or exception. Runs a test, command, program or configuration, or resumes session_id."
+        ),
+        TraceCallParameters,
+        TraceCallResult,
+        RUNS_CODE,
+    )
+    async def trace_call(self, caller: Caller, wanted: TraceCallParameters) -> ToolOutcome:
+        query = _query(wanted)
+        subject = _subject(caller, wanted)
+
+        async def act() -> TracedCall:
+            return await trace_call(self.context.evidence, caller, subject, query, wanted.timeout_s)
+
+        traced = await self.context.wait_for_run(caller, "trace_call", wanted.timeout_s, act)
+        record = RecordRedactor(self.context.values).redacted(traced.record, caller.workspace)
+        lines = call_lines(record, _translator(caller), CALL_CHARACTERS)
+        answer = self._answer(caller, wanted, traced, record, lines)
+        place = answer.place or wanted.function
+        self.context.evidence.service.record_trace(caller, traced.ran_as, place, answer.text)
+        closing = self.context.closing_lines(answer)[:_CLOSING_LINES]
+        return ToolOutcome([*(localize("{text}", text=line) for line in lines), *closing], answer)
+
+    def _answer(
+        self,
+        caller: Caller,
+        wanted: TraceCallParameters,
+        traced: TracedCall,
+        record: Mapping[str, Any],
+        lines: Sequence[str],
+    ) -> TraceCallResult:
+        end = record.get("end", {})
+        ended = self.context.ends.data(caller, traced.end).model_copy(update={"frames": None})
+        return TraceCallResult(
+            status="success",
+            call_ended=_ENDS.get(str(end.get("how")), "not called"),
+            calls=int(record.get("calls", 0)),
+            text="\n".join(lines),
+            place=f"{record['file']}:{record['first']}" if "function" in record else None,
+            call=record.get("call"),
+            lines=record.get("lines"),
+            value=end.get("value"),
+            error=end.get("error"),
+            ended=ended,
+            session_id=traced.session_id or None,
+            state=traced.state or None,
+            side_effects=[escaped(it) for it in impure_expressions([wanted.where])] or None if wanted.where else None,
+        )
+
+
+def _query(wanted: TraceCallParameters) -> CallQuery:
+    if not _CALL.fullmatch(wanted.call):
+        raise DragomanError("bad_arguments", localize("`call` is outermost, last, failing or a number from 1."))
+    place = _PLACE.fullmatch(wanted.function.strip())
+    if place:
+        return CallQuery("", place["file"], int(place["line"]), wanted.call, wanted.where)
+    return CallQuery(wanted.function.strip(), call=wanted.call, where=wanted.where)
+
+
+def _subject(caller: Caller, wanted: TraceCallParameters) -> RunSubject:
+    if not (wanted.test or wanted.command):
+        return run_subject(wanted)
+    if wanted.program or wanted.configuration or wanted.configuration_name or wanted.session_id:
+        raise DragomanError("bad_arguments", localize("Pass only one of `test`, `command` and what else can be run."))
+    test = DebugTestParameters(test=wanted.test, command=wanted.command, cwd=wanted.cwd, env=wanted.env)
+    return RunSubject(launch_request=runnable(caller, test).launch_request)
+
+
+def _translator(caller: Caller) -> Callable[..., str]:
+    def translate(template: str, **values: object) -> str:
+        return replace(_TEXTS[template], values=values).in_language(caller.language)
+
+    return translate
+
+
+@dataclass(frozen=True, slots=True)
+class RecordRedactor:
+    """What a program recorded, without secrets and without characters that could pass for our own lines."""
+
+    values: ValueFormatter
+
+    def redacted(self, record: Mapping[str, Any], workspace: Path) -> dict[str, Any]:
+        try:
+            return self._record(record, workspace)
+        except (TypeError, ValueError, KeyError, AttributeError, IndexError):  # the program may write what it likes
+            return {}
+
+    def _record(self, record: Mapping[str, Any], workspace: Path) -> dict[str, Any]:
+        found = {
+            key: int(record[key])
+            for key in ("calls", "deepest", "other_threads", "all_cut", "open_cut", "call", "lines", "yields", "first")
+            if key in record
+        }
+        told: dict[str, Any] = dict(found)
+        told |= {key: True for key in ("uncounted", "lost", "not_failing") if record.get(key)}
+        if record.get("where_error"):
+            told["where_error"] = self._text(record["where_error"])
+        if "function" not in record:
+            return told
+        told |= {
+            "function": name(str(record["function"])),
+            "file": short_path(str(record["file"]), workspace),
+            "source": [[int(number), self.values.text(str(text), _LINE)] for number, text in record.get("source", ())],
+            "args": self._pairs(record.get("args")),
+            "outer": self._pairs(record.get("outer")),
+            "rows": [self._row(it) for it in record.get("rows", ())],
+            "end": self._end(record["end"], str(record["function"])),
+            "cycle": [name(str(it)) for it in record.get("cycle", ())],
+        }
+        told |= {key: [self._listed(it) for it in record.get(key, ())] for key in ("all", "all_last", "open")}
+        return told
+
+    def _text(self, text: Any) -> str:
+        return one_line(self.values.text(str(text), _LINE), _LINE) if str(text).strip() else ""
+
+    def _value(self, path: Any, text: Any) -> str:
+        """A path such as `user.password` or `env['TOKEN']` names the last part of it."""
+        last = re.split(r"[.\['\"\]]+", str(path).strip(" +'\"]"))[-1]
+        return self.values.value(last or str(path), str(text), _VALUE).text
+
+    def _pairs(self, pairs: Any) -> list[list[str]]:
+        return [[one_line(str(path), 80), self._value(path, text)] for path, text in pairs or ()]
+
+    def _row(self, row: Mapping[str, Any]) -> dict[str, Any]:
+        told: dict[str, Any] = {"changes": self._pairs(row.get("changes"))}
+        if "gap" in row:
+            low, high = row["lines"]
+            return told | {"gap": int(row["gap"]), "lines": [int(low), int(high)], "calls": int(row.get("calls", 0))}
+        told |= {"line": int(row["line"]), "calls": [self._called(it) for it in row.get("calls", ())]}
+        told |= {"more_calls": int(row.get("more_calls", 0)), "new": bool(row.get("new"))}
+        return told | ({"note": self._text(row["note"])} if row.get("note") else {})
+
+    def _called(self, call: Sequence[Any]) -> list[Any]:
+        function, args, result, error, yields = call
+        shown = None if result is None else self._value(function, result)
+        return [name(str(function)), self._pairs(args), shown, self._text(error), int(yields)]
+
+    def _listed(self, entry: Sequence[Any]) -> list[Any]:
+        number, depth, args, result, error = entry
+        shown = None if result is None else self._value("", result)
+        return [int(number), int(depth), self._pairs(args), shown, self._text(error)]
+
+    def _end(self, end: Mapping[str, Any], function: str) -> dict[str, Any]:
+        told: dict[str, Any] = {"how": str(end["how"]), "line": int(end["line"])}
+        if "value" in end:
+            told["value"] = self._value(function, end["value"])
+        if end.get("error"):
+            told["error"] = self.values.text(str(end["error"]), _ERROR)
+        return told | ({"values": self._pairs(end["values"])} if "values" in end else {})

@@ -1,0 +1,130 @@
+"""`trace_call` over debugpy: which call, what to run, secrets, and that its answers stay small."""
+
+from __future__ import annotations
+
+import json
+import statistics
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.debug.evidence.evidence_tools import agent_in
+
+pytestmark = [pytest.mark.anyio, pytest.mark.timeout(120)]
+
+SHOP = """\
+class Item:
+    def __init__(self, name, cost):
+        self.name = name
+        self.cost = cost
+
+    def __repr__(self):
+        open("touched", "w").close()
+        return "item"
+
+
+def price(item):
+    return item.cost
+
+
+def total(items, rate, password="hunter2hunter2"):
+    found = 0
+    for item in items:
+        found += price(item)
+    token = "sk-live-canary-0123456789abcdef"
+    return found * (1 - rate)
+
+
+def fails(n):
+    return 10 // n
+
+
+def spin():
+    count = 0
+    while True:
+        count += 1
+"""
+APP = """\
+import sys
+from shop import *
+
+print(total([Item("a", 20), Item("b", 30)], 3))
+total([], 0)
+if "spin" in sys.argv:
+    spin()
+for n in (2, 1, 0):
+    fails(n)
+"""
+TESTS = """\
+from shop import *
+
+
+def test_total():
+    assert total([Item("a", 20)], 0.5) == 20
+
+
+def test_fails():
+    fails(5)
+    fails(0)
+"""
+
+
+def write_shop(agent: Any) -> None:
+    agent.write("shop.py", SHOP)
+    agent.write("app.py", APP)
+    agent.write("test_shop.py", TESTS)
+
+
+async def test_each_way_to_choose_the_call_and_what_to_run(tmp_path: Path) -> None:
+    async with agent_in(tmp_path) as agent:
+        write_shop(agent)
+        first = await agent.call("trace_call", program="app.py", function="total")
+        where = await agent.call("trace_call", program="app.py", function="shop.py:24", where="n < 2")
+        failing = await agent.call("trace_call", test="test_shop.py::test_fails", function="fails", call="failing")
+        last = await agent.call("trace_call", command="python app.py", function="shop.total", call="last")
+    assert (first["call_ended"], first["value"], first["call"]) == ("returned", "-100", 1)
+    assert "price(item=Item(name='a', cost=20)) → 20; found = 20" in first.text
+    assert first["ended"]["exception"]["type"].endswith("ZeroDivisionError")
+    assert first["ended"]["exit_code"] == 1
+    assert (where["call"], where["value"]) == (2, "10")
+    assert failing["call_ended"] == "raised"
+    assert "arguments: n = 0" in failing.text
+    assert "raised ZeroDivisionError" in failing.text
+    assert "on the stack" not in failing.text
+    assert (last["call"], last["value"]) == (2, "0")
+    answers = [first, where, failing, last]
+    assert all(len(it.text) <= 4000 for it in answers)
+    assert statistics.median(len(it.text) for it in answers) <= 1000
+    whole = "".join(json.dumps(it.data) + it.text for it in answers)
+    assert "hunter2" not in whole
+    assert "canary" not in whole
+
+
+async def test_a_call_that_never_returns_is_shown_where_it_is(tmp_path: Path) -> None:
+    async with agent_in(tmp_path) as agent:
+        write_shop(agent)
+        found = await agent.call("trace_call", program="app.py", args=["spin"], function="spin", timeout_s=4)
+    assert found["call_ended"] == "running"
+    assert "still running at line" in found.text
+    assert "count = " in found.text
+
+
+async def test_a_stopped_session_goes_on_to_the_end_of_the_call(tmp_path: Path) -> None:
+    async with agent_in(tmp_path) as agent:
+        write_shop(agent)
+        agent.write("waits.py", "import time\nfrom shop import *\nx = 1\nfails(5)\ntime.sleep(60)\n")
+        point = await agent.call("set_breakpoint", file_path="waits.py", line_number=3)
+        assert not point.is_error
+        started = await agent.call("start_debugging", program="waits.py")
+        found = await agent.call("trace_call", session_id=started["session_id"], function="fails", timeout_s=20)
+        await agent.call("stop_debugging", session_id=started["session_id"])
+    assert (found["value"], found["session_id"]) == ("2", started["session_id"])
+
+
+async def test_arguments_that_cannot_be_meant_are_refused(tmp_path: Path) -> None:
+    async with agent_in(tmp_path) as agent:
+        write_shop(agent)
+        for arguments in ({"call": "third"}, {"test": "test_shop.py"}, {"command": "pytest", "session_id": "x"}):
+            found = await agent.call("trace_call", program="app.py", function="total", **arguments)
+            assert found["code"] == "bad_arguments"
