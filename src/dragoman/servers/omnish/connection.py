@@ -20,7 +20,6 @@ from dragoman.io.drivers.omnish_driver import HangUp, OmnishDriver
 from dragoman.io.net.streams import TcpStream
 from dragoman.protocols.omnish import BASE_REVISION
 from dragoman.protocols.omnish import messages as m
-from dragoman.protocols.omnish import messages_v25 as newer
 from dragoman.protocols.omnish import messages_v25 as v25
 from dragoman.protocols.omnish.messages import Ack
 from dragoman.servers.omnish.recording import DeferredAcks, SessionOwners, SessionRecorder
@@ -142,9 +141,9 @@ class WrapperConnection:
             m.Request: self._on_request,
             m.CompletionRequest: self._on_completion_request,
             m.Response: self._on_response,
-            newer.Auth: self._on_auth,
-            newer.ChatMessage: self._on_chat_message,
-            newer.ChatInterrupt: self._on_interrupt,
+            v25.Auth: self._on_auth,
+            v25.ChatMessage: self._on_chat_message,
+            v25.ChatInterrupt: self._on_interrupt,
         }
 
     @property
@@ -178,7 +177,7 @@ class WrapperConnection:
         self.driver.push(m.Response(request.id, "withdrawn", is_streaming=False, is_final=True))
 
     async def _handle(self, frame_id: int, message: object) -> None:
-        if self.driver.schema is not BASE_REVISION and not self._gate.is_open and not isinstance(message, newer.Auth):
+        if self.driver.schema is not BASE_REVISION and not self._gate.is_open and not isinstance(message, v25.Auth):
             self.driver.reply(frame_id, self._gate.refusal(message))
         elif self._recorder.handles(message):
             await self._record(frame_id, message)
@@ -215,7 +214,7 @@ class WrapperConnection:
         )
         self._question_requests.ask(question, self._group)
 
-    async def _on_chat_message(self, frame_id: int, message: newer.ChatMessage) -> None:
+    async def _on_chat_message(self, frame_id: int, message: v25.ChatMessage) -> None:
         question = WrapperQuestion(
             frame_id,
             message.request_id,
@@ -223,11 +222,11 @@ class WrapperConnection:
             None,
             terminal_name(message.session_id),
             self._recorder.language(message.session_id),
-            shape=lambda text, _streaming, _final: newer.ChatResponse(message.request_id, message.thread_id, text),
+            shape=lambda text, _streaming, _final: v25.ChatResponse(message.request_id, message.thread_id, text),
         )
         self._question_requests.ask(question, self._group)
 
-    async def _on_interrupt(self, frame_id: int, message: newer.ChatInterrupt) -> None:
+    async def _on_interrupt(self, frame_id: int, message: v25.ChatInterrupt) -> None:
         self._question_requests.interrupt(message.request_id)
         self.driver.reply(frame_id, m.Ack())
 
@@ -238,7 +237,7 @@ class WrapperConnection:
         self._wrappers.answered(self, message.request_id, message.content)
         self.driver.reply(frame_id, m.Ack())
 
-    async def _on_auth(self, frame_id: int, auth: newer.Auth) -> None:
+    async def _on_auth(self, frame_id: int, auth: v25.Auth) -> None:
         self.driver.reply(frame_id, self._gate.authenticate(auth))
         if not self._gate.is_known_token(auth):
             raise HangUp("a client of protocol 25 brought a wrong token")

@@ -18,7 +18,7 @@ from dragoman.core.errors import RemoteProtocolError
 from dragoman.core.localization import Language, language_of_locale
 from dragoman.io.drivers.omnish_driver import HangUp
 from dragoman.protocols.omnish import messages as m
-from dragoman.protocols.omnish import messages_v25 as newer
+from dragoman.protocols.omnish import messages_v25 as v25
 from dragoman.protocols.omnish.messages import Ack
 from dragoman.servers.omnish.services import RecordingService
 from dragoman.terminal.consent import ConsentBroker, WrapperLink
@@ -111,7 +111,7 @@ class SessionRecorder:
             m.IoData: self._on_io_data,
             m.Event: self._on_event,
             m.CommandComplete: self._on_command_complete,
-            newer.SessionUpdate: self._on_session_update,
+            v25.SessionUpdate: self._on_session_update,
         }
 
     def handles(self, message: object) -> bool:
@@ -151,7 +151,7 @@ class SessionRecorder:
     async def _on_session_start(self, message: m.SessionStart) -> None:
         await self._begin(message.session_id, message.parent_session_id or "", message.timestamp_ms, message.attrs)
 
-    async def _on_session_update(self, message: newer.SessionUpdate) -> None:
+    async def _on_session_update(self, message: v25.SessionUpdate) -> None:
         """Update attributes. Missing attributes keep their value, and a heartbeat has none."""
         if message.attrs:
             await self._begin(message.session_id, "", message.timestamp_ms, message.attrs, reopens=False)

@@ -165,9 +165,9 @@ class CompletionRequests:
     def _keep_newer(self, waiting: _PendingCompletion | None, come: _PendingCompletion) -> _PendingCompletion:
         if waiting is None:
             return come
-        older, newer = sorted((waiting, come), key=lambda it: it.request.sequence_id)
+        older, v25 = sorted((waiting, come), key=lambda it: it.request.sequence_id)
         self._send(older, [])
-        return newer
+        return v25
 
     async def _serve(self, pending: _PendingCompletion | None) -> None:
         session = pending.request.session_id if pending else ""
