@@ -274,7 +274,7 @@ def test_every_setting_says_what_it_is_in_both_languages_and_when_it_counts() ->
 
 
 def test_the_guide_shows_every_setting_with_its_default_and_when_it_counts() -> None:
-    guide = (Path(__file__).parents[3] / "docs" / "guides" / "settings.md").read_text()
+    guide = (Path(__file__).parents[3] / "docs" / "reference" / "settings.md").read_text()
     rows = {row.split("`")[1]: row for row in guide.splitlines() if row.startswith("| `")}
     for setting in describe_settings():
         default = setting.default if isinstance(setting.default, str) else json.dumps(setting.default)
