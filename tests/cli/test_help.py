@@ -121,7 +121,7 @@ def test_no_english_is_left_in_what_was_not_understood(capsys: pytest.CaptureFix
 @pytest.mark.usefixtures("chinese")
 def test_help_is_chinese_to_its_labels(capsys: pytest.CaptureFixture[str]) -> None:
     _, told = said(capsys, "wire", "decode", "--help")
-    assert told.startswith("用法： dragoman wire decode")
+    assert told.startswith("用法：dragoman wire decode")
     assert "[可选值：omnish, dap, luapanda, gateway] [必填]" in told
     assert "[默认：frame]" in told
     assert not any(word in told for word in ("Usage", "default", "choices", "required"))

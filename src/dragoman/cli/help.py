@@ -37,7 +37,7 @@ class HelpFormatter(DefaultFormatter):
 
     def render_usage(self, console: Console, options: ConsoleOptions, usage: Any) -> None:  # noqa: ARG002
         words = str(usage).strip().removeprefix(_LABEL).strip()
-        console.print(Text(f"{render(localize('Usage:'))} {words}\n", "bold"))
+        console.print(Text(render(localize("Usage: {usage}", usage=words)) + "\n", "bold"))
 
 
 def _localized_entry(entry: HelpEntry) -> HelpEntry:

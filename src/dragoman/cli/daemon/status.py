@@ -53,10 +53,9 @@ def _lines(answer: dict[str, Any]) -> list[LocalizedText]:
         ),
         localize("Workspace: {workspace}", workspace=answer["workspace"]),
         localize(
-            "Uptime {uptime}, memory {memory} MB, event loop lag up to {lag} ms.",
+            "Uptime {uptime}, memory {memory} MB.",
             uptime=_format_duration(answer["uptime_s"]),
             memory=answer["resident_mb"],
-            lag=answer["worst_lag_ms"],
         ),
     ]
     lines += write_fault_lines(answer.get("write_fault")) + _port_note(answer) + _version_note(answer)
