@@ -1,10 +1,19 @@
-"""Count the files that a debug step passes through: `python tools/step_path.py`.
+"""Print the files that a debug step passes through: `python tools/step_path.py`.
 
 Starts a small Python program under debugpy through the tools layer, stops it at a breakpoint, and profiles one
-`step_execution`. "Down" is every file of src/dragoman that runs from the tool call until the bytes of the step are
-written. "Back" is every file that runs from the first bytes that the adapter sends after that until the tool's answer:
-first until the session handles the stop, then the inspection of the stop and the answer. Modules of which no function
-runs are not counted.
+`step_execution`. It starts at `tools/registry.py`: what comes before that (the MCP server, or the page) is the same for
+every tool. Two measures are printed for the way down (from the tool call to the bytes) and for the way back (from the
+bytes to the tool's answer).
+
+*Hops* are the files of the frames that are on the await stack, each waiting for the next, where the step changes
+hands. Down: a command is put into the mailbox; the mailbox's task makes the request; the request's task hands the
+message to the driver; the driver writes the bytes. Back: the `stopped` event is put into the queue; the task that
+empties the queue gives it to the stop pipeline, which decides whether it is reported; the stop is published; the waiter
+finds it; the tool's answer is made of it. A helper that is called and returns is not a hop, nor is a file that only
+starts one of the tasks: a task's stack begins where it takes its work (`TASK_BODIES`).
+
+*Touched* is every file of which any function runs, helpers included, whatever task it runs in. "Delivery" is the part
+of the way back until the session handles the stop.
 """
 
 from __future__ import annotations
@@ -29,21 +38,49 @@ if __name__ == "__main__":
 _PROGRAM = "def main():\n    total = 0\n    for n in range(9):\n        total += n\n    return total\n\nmain()\n"
 _BREAKPOINT_LINE = 4
 _CALL_TIMEOUT_S = 60.0
-_DRIVER = SOURCE / "io" / "drivers" / "dap_adapter_driver.py"
-_HANDLED = (str(SOURCE / "debug" / "session" / "events.py"), "handle")
+_DRIVER = "io/drivers/dap_adapter_driver.py"
+_RUN_CONTROL = "debug/session/run_control.py"
+_TRACKER = "debug/session/request_tracker.py"
+_EVENTS = "debug/session/events.py"
+_LIFECYCLE = "debug/session/lifecycle.py"
+_QUEUE = "debug/backends/event_queue.py"
+_HANDLED = (_EVENTS, "handle")
+
+TASK_BODIES = frozenset(
+    {
+        (_RUN_CONTROL, "run_commands"),
+        (_TRACKER, "_send"),
+        (_DRIVER, "_write"),
+        (_DRIVER, "_read"),
+        (_EVENTS, "handle_all"),
+    }
+)
+"""The functions in which the tasks of a step take their work. What is above them on the stack only starts the task."""
+_DOWN = {
+    (_RUN_CONTROL, "_run"): "command",
+    (_RUN_CONTROL, "_resume"): "request",
+    (_DRIVER, "_send"): "message",
+}
+_BACK = {
+    ("debug/stops/pipeline.py", "process"): "pipeline",
+    (_LIFECYCLE, "stopped_at"): "published",
+    ("tools/debug/wait_results.py", "_stopped"): "answer",
+}
 
 
 @dataclass
 class StepPath:
-    """The files by how many of their functions ran, in the order in which they were reached first."""
+    """Files in the order in which they were reached first; those that were touched, by how many functions ran."""
 
+    down_hops: list[str] = field(default_factory=list)
+    back_hops: list[str] = field(default_factory=list)
     down: dict[str, int] = field(default_factory=dict)
     delivery: dict[str, int] = field(default_factory=dict)
-    """Back, from the bytes to the session's event handler."""
+    """Touched on the way back, from the bytes to the session's event handler."""
     back: dict[str, int] = field(default_factory=dict)
-    """Back, from the bytes to the answer."""
+    """Touched on the way back, from the bytes to the answer."""
     waiting: dict[str, int] = field(default_factory=dict)
-    """Between the two: tasks that go to sleep while the adapter works."""
+    """Touched between the two: tasks that go to sleep while the adapter works."""
 
 
 class StepProfiler:
@@ -57,26 +94,71 @@ class StepProfiler:
         self.path = StepPath()
         self._files = self.path.down
         self._is_delivering = False
+        self._stacks: dict[str, list[str]] = {}
 
     def __call__(self, frame: FrameType, event: str, _: object) -> None:
-        if event != "call":
+        if event != "call" or not frame.f_code.co_filename.startswith(str(SOURCE)):
             return
-        file = frame.f_code.co_filename
-        if not file.startswith(str(SOURCE)):
-            return
-        if file == str(_DRIVER):
+        name = _name_of(frame)
+        call = (name, frame.f_code.co_name)
+        self._take_stack(frame, call)
+        if name == _DRIVER:
             self._mark(frame.f_code.co_name)
-        name = file.removeprefix(f"{SOURCE}{os.sep}")
         self._files[name] = self._files.get(name, 0) + 1
         if self._is_delivering:
             self.path.delivery[name] = self.path.delivery.get(name, 0) + 1
-            self._is_delivering = (file, frame.f_code.co_name) != _HANDLED
+            self._is_delivering = call != _HANDLED
+
+    def finish(self) -> StepPath:
+        stacks = self._stacks
+        down = ("command", "request", "message", "bytes")
+        self.path.down_hops = _in_order(*(stacks.get(mark, [_DRIVER]) for mark in down))
+        waiter, answer = stacks["waiter"][::-1], stacks["answer"]
+        fork = next(index for index, file in enumerate(waiter) if file in answer)
+        way_out = [*waiter[: fork + 1], *answer[answer.index(waiter[fork]) + 1 :], *waiter[fork + 1 :]]
+        self.path.back_hops = _in_order(stacks["queued"], stacks["pipeline"], stacks["published"], way_out)
+        return self.path
+
+    def _take_stack(self, frame: FrameType, call: tuple[str, str]) -> None:
+        if self._files is self.path.down and call in _DOWN:
+            self._stacks.setdefault(_DOWN[call], _stack(frame))
+        elif self._files is self.path.waiting and call[1] == "send":  # the stream's, unless that is anyio's own
+            self._stacks.setdefault("bytes", _stack(frame))
+        elif self._files is not self.path.back:
+            return
+        elif call in _BACK:
+            self._stacks.setdefault(_BACK[call], _stack(frame))
+        elif call == (_QUEUE, "_append") and type(frame.f_locals["body"]).__name__ == "StoppedBody":
+            self._stacks.setdefault("queued", _stack(frame))
+        elif call == (_LIFECYCLE, "current_outcome") and "published" in self._stacks:
+            self._stacks.setdefault("waiter", _stack(frame))
 
     def _mark(self, function: str) -> None:
         if function in {"_take", "settle"} and self._files is self.path.waiting:
             self._files, self._is_delivering = self.path.back, True
         elif function == "_write" and self._files is self.path.down:
             self._files = self.path.waiting
+
+
+def _name_of(frame: FrameType | None) -> str:
+    return frame.f_code.co_filename.removeprefix(f"{SOURCE}{os.sep}") if frame is not None else ""
+
+
+def _stack(innermost: FrameType) -> list[str]:
+    """The files of src/dragoman on the await stack of this task, outermost first, without those that only start it."""
+    files: list[str] = []
+    frame: FrameType | None = innermost
+    while frame is not None:
+        if frame.f_code.co_filename.startswith(str(SOURCE)):
+            files.append(_name_of(frame))
+            if (files[-1], frame.f_code.co_name) in TASK_BODIES:
+                break
+        frame = frame.f_back
+    return files[::-1]
+
+
+def _in_order(*stacks: list[str]) -> list[str]:
+    return list(dict.fromkeys(file for stack in stacks for file in stack))
 
 
 @asynccontextmanager
@@ -131,21 +213,23 @@ async def measure(workspace: Path) -> StepPath:
             sys.setprofile(None)
         if answer["status"] != "stopped":
             raise SystemExit(f"The step did not end in a stop: {answer}")
-    return profiler.path
+    return profiler.finish()
 
 
-def _print(title: str, files: dict[str, int]) -> None:
+def _print(title: str, files: list[str] | dict[str, int]) -> None:
     print(f"{title}: {len(files)} files")
-    for name, calls in files.items():
-        print(f"  {calls:5}  {name}")
+    for name in files:
+        print(f"  {files[name]:5}  {name}" if isinstance(files, dict) else f"  {name}")
 
 
 def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = anyio.run(measure, Path(folder))
-    _print("Down, from the tool call to the bytes", path.down)
-    _print("Back, from the bytes to the session", path.delivery)
-    _print("Back, from the bytes to the answer", path.back)
+    _print("Hops down, from the tool call to the bytes", path.down_hops)
+    _print("Hops back, from the bytes to the answer", path.back_hops)
+    _print("Touched on the way down", path.down)
+    _print("Touched on the way back until the session handles the stop", path.delivery)
+    _print("Touched on the way back until the answer", path.back)
 
 
 if __name__ == "__main__":
