@@ -21,9 +21,9 @@ from bench.claims import Claim
 from tests.page.chat_page import say
 from tests.page.tab import Tab
 from tests.peers import BUILT
-from tests.servers.target_daemon import Attacked, attacked
+from tests.servers.target_daemon import TargetDaemon, target_daemon
 from tests.servers.web.browser import chromium
-from tests.support.fake_gateway import Visit, fake_gateway
+from tests.support.fake_gateway import AcceptedConnection, fake_gateway
 
 _PIECES = 240
 _SKIPPED = 40
@@ -68,10 +68,10 @@ def run() -> list[Claim]:
 
 
 @contextmanager
-def _relayed(room: Path, sent: dict[int, float]) -> Iterator[Attacked]:
+def _relayed(room: Path, sent: dict[int, float]) -> Iterator[TargetDaemon]:
     """A daemon in front of a gateway that streams numbered pieces, and notes when each was written."""
 
-    async def script(visit: Visit) -> None:
+    async def script(visit: AcceptedConnection) -> None:
         await visit.welcome()
         async for raw in visit.socket:
             request = json.loads(raw)
@@ -89,11 +89,11 @@ def _relayed(room: Path, sent: dict[int, float]) -> Iterator[Attacked]:
     ):
         patch.setenv("DRAGOMAN_GATEWAY_ADDRESS", gateway.url)
         patch.setenv("DRAGOMAN_GATEWAY_RELAY", "true")
-        with attacked(room) as daemon:
+        with target_daemon(room) as daemon:
             yield daemon
 
 
-async def _stream(visit: Visit, run_id: str, sent: dict[int, float]) -> None:
+async def _stream(visit: AcceptedConnection, run_id: str, sent: dict[int, float]) -> None:
     about: dict[str, Any] = {"runId": run_id, "sessionKey": _KEY, "stream": "assistant"}
     text = ""
     for number in range(1, _PIECES + 1):
@@ -107,7 +107,7 @@ async def _stream(visit: Visit, run_id: str, sent: dict[int, float]) -> None:
     await visit.event("chat", end)
 
 
-def _delays_ms(browser: Browser, daemon: Attacked, sent: dict[int, float]) -> list[float]:
+def _delays_ms(browser: Browser, daemon: TargetDaemon, sent: dict[int, float]) -> list[float]:
     tab = Tab.opened(browser.new_context(), daemon)
     tab.log_in()
     chat = tab.show("Chat")
@@ -120,12 +120,12 @@ def _delays_ms(browser: Browser, daemon: Attacked, sent: dict[int, float]) -> li
     return [seen[number] - sent[number] for number in range(_SKIPPED, _PIECES + 1)]
 
 
-def _first_paint_ms(browser: Browser, daemon: Attacked) -> float:
+def _first_paint_ms(browser: Browser, daemon: TargetDaemon) -> float:
     """Each time with an empty cache, in a context of its own."""
     return statistics.median([_one_paint_ms(browser, daemon) for _ in range(_PAINTS)])
 
 
-def _one_paint_ms(browser: Browser, daemon: Attacked) -> float:
+def _one_paint_ms(browser: Browser, daemon: TargetDaemon) -> float:
     tab = Tab.opened(browser.new_context(), daemon)
     tab.log_in()
     painted = tab.page.evaluate("performance.getEntriesByName('first-contentful-paint')[0].startTime")

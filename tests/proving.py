@@ -17,7 +17,7 @@ from tests.daemons import call
 from tests.raw_http import Answer, WebSocket
 
 
-class StrangerError(Exception):
+class ForeignServerError(Exception):
     """Whoever listens did not prove that it is the daemon, or does not know the key."""
 
 
@@ -43,7 +43,7 @@ class Proof:
         socket = WebSocket(port, path, [("Host", self.dialled)], receive_buffer=receive_buffer)
         if socket.status != 101:
             socket.socket.close()
-            raise StrangerError(socket.status)
+            raise ForeignServerError(socket.status)
         try:
             return socket, self._converse(socket, path)
         except BaseException:
@@ -70,14 +70,14 @@ class Proof:
     def _checked(self, path: str, nonce: str, said: Any) -> Transcript:
         transcript = Transcript(self.key.id, path, nonce, said["nonce"], said["instance"], self.dialled)
         if said["mac"] != transcript.mac(self.key.secret, "daemon"):
-            raise StrangerError(said)
+            raise ForeignServerError(said)
         return transcript
 
 
 def _received(socket: WebSocket) -> Any:
     opcode, payload = socket.receive()
     if opcode != 1:
-        raise StrangerError(opcode, payload)
+        raise ForeignServerError(opcode, payload)
     return json.loads(payload)
 
 

@@ -9,7 +9,7 @@ from anyio.from_thread import BlockingPortal, start_blocking_portal
 
 from tests.daemons import Cli, call, eventually
 from tests.document_gateway import DocumentGateway, Manner, Run, document_gateway
-from tests.servers.target_daemon import Attacked, attacked
+from tests.servers.target_daemon import TargetDaemon, target_daemon
 
 
 async def script(run: Run) -> None:
@@ -41,18 +41,18 @@ def gateway(portal: BlockingPortal) -> Iterator[DocumentGateway]:
 
 
 @pytest.fixture(scope="module")
-def daemon(gateway: DocumentGateway, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Attacked]:
+def daemon(gateway: DocumentGateway, tmp_path_factory: pytest.TempPathFactory) -> Iterator[TargetDaemon]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("DRAGOMAN_GATEWAY_ADDRESS", gateway.url)
         patch.setenv("DRAGOMAN_GATEWAY_TOKEN_VARIABLE", "OUTER_TOKEN")
         patch.setenv("OUTER_TOKEN", "secret")
-        with attacked(tmp_path_factory.mktemp("documented")) as daemon:
+        with target_daemon(tmp_path_factory.mktemp("documented")) as daemon:
             daemon.patch("dragoman.chat.gateway_client.remote_run:LOOKS_EVERY_S", 0.2)
             yield daemon
 
 
 @pytest.fixture(scope="module")
-def client(daemon: Attacked) -> Cli:
+def client(daemon: TargetDaemon) -> Cli:
     made = Cli(daemon.paths.state.parent)
     assert made("gateway", "connect").returncode == 0
     return made
@@ -88,7 +88,7 @@ def test_a_run_that_fails_is_reported_with_the_gateways_words(client: Cli) -> No
 
 @pytest.mark.parametrize("message", ["hang", "break"])
 def test_a_run_that_never_ends_is_left_with_a_word_and_the_next_is_answered(
-    client: Cli, daemon: Attacked, message: str
+    client: Cli, daemon: TargetDaemon, message: str
 ) -> None:
     with daemon.patched("dragoman.chat.gateway_client.remote_run:UNCONFIRMED_AT_MOST_S", 1.0):
         left = client("gateway", "chat", message)
@@ -99,7 +99,7 @@ def test_a_run_that_never_ends_is_left_with_a_word_and_the_next_is_answered(
 
 @pytest.mark.requirement("chat:state:error", "chat:reconnect:max-attempts", "chat:reconnect:manual-disconnect")
 def test_after_the_last_attempt_the_state_says_that_it_gave_up(
-    client: Cli, daemon: Attacked, portal: BlockingPortal
+    client: Cli, daemon: TargetDaemon, portal: BlockingPortal
 ) -> None:
     call(
         daemon.paths, "test_patch", {"name": "dragoman.chat.gateway_client.connection_status:DELAYS_S", "value": [0.01]}

@@ -52,7 +52,7 @@ def session_of(
 
 
 @asynccontextmanager
-async def living(session: DebugSession, *breakpoints: Breakpoint) -> AsyncIterator[DebugSession]:
+async def running_session(session: DebugSession, *breakpoints: Breakpoint) -> AsyncIterator[DebugSession]:
     async with anyio.create_task_group() as group:
         await group.start(session.live, breakpoints)
         with anyio.fail_after(5):

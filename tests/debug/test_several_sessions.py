@@ -319,24 +319,24 @@ async def test_post_debug_tasks_that_fail_are_reported_in_the_output_and_harm_no
 
 
 async def test_a_session_that_has_reported_its_end_is_no_longer_listed_as_running(tmp_path: Path) -> None:
-    adapter, living = FakeAdapter(), list[str]()
+    adapter, running_session = FakeAdapter(), list[str]()
     adapter.answers["disconnect"] = lambda _: None
 
     @contextmanager
     def lived(session: DebugSession) -> Any:
-        living.append(session.id)
+        running_session.append(session.id)
         yield
-        living.remove(session.id)
+        running_session.remove(session.id)
 
     async with Journal.open(tmp_path / "journal", stores=[STORE]) as journal, anyio.create_task_group() as group:
         clock = VirtualClock()
         service = DebugService(group, BreakpointRegistry(journal, clock), Starter((adapter,)), Record(), clock, lived)
         session = (await service.start(AGENT, LaunchRequest(), within_s=0)).session
-        assert living == [session.id]
+        assert running_session == [session.id]
         adapter.emit("exited", exitCode=0)
         adapter.emit("terminated")
         await session.outcome(0, 2)
-        assert (living, adapter.ended) == ([], False)
+        assert (running_session, adapter.ended) == ([], False)
         group.cancel_scope.cancel()
     assert adapter.ended
 

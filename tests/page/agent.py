@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tests.servers.mcp.http_clients import Wire
-from tests.servers.target_daemon import Attacked
+from tests.servers.target_daemon import TargetDaemon
 
 
 @dataclass(frozen=True)
@@ -14,7 +14,7 @@ class Agent:
     wire: Wire
 
     @classmethod
-    def at(cls, daemon: Attacked, *, name: str = "raw", **query: str) -> Agent:
+    def at(cls, daemon: TargetDaemon, *, name: str = "raw", **query: str) -> Agent:
         wire = Wire(daemon.port, daemon.paths.token_file("mcp").read_text().strip(), query)
         assert wire.initialize(name).status == 200
         return cls(wire)

@@ -15,7 +15,7 @@ from playwright.sync_api import Locator, expect
 from websockets.sync.client import ClientConnection, connect
 
 from tests.page.tab import Tab
-from tests.servers.target_daemon import Attacked, attacked
+from tests.servers.target_daemon import TargetDaemon, target_daemon
 from tests.support.fake_model import FakeModel, Step
 
 
@@ -35,7 +35,7 @@ def fresh(tab: Tab) -> Locator:
 
 
 @contextlib.contextmanager
-def with_model(room: Path, *replies: Sequence[Step]) -> Iterator[Attacked]:
+def with_model(room: Path, *replies: Sequence[Step]) -> Iterator[TargetDaemon]:
     """A daemon whose agent is a model that does what the replies say, one after another."""
     with (
         start_blocking_portal() as portal,
@@ -45,11 +45,11 @@ def with_model(room: Path, *replies: Sequence[Step]) -> Iterator[Attacked]:
         patch.setenv("DRAGOMAN_MODEL", "openai")
         patch.setenv("DRAGOMAN_MODEL_NAME", "fake")
         patch.setenv("DRAGOMAN_MODEL_ADDRESS", model.address)
-        with attacked(room) as daemon:
+        with target_daemon(room) as daemon:
             yield daemon
 
 
-def speak_as(daemon: Attacked, name: str, key: str, text: str, *, label: str = "") -> None:
+def speak_as(daemon: TargetDaemon, name: str, key: str, text: str, *, label: str = "") -> None:
     """As another client of the gateway, which says what it is called; with a label it names the conversation."""
     token = daemon.paths.token_file("gateway").read_text().strip()
     scopes = [f"operator.{it}" for it in ("read", "write", "admin")]

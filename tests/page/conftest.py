@@ -9,15 +9,15 @@ from playwright.sync_api import Browser, expect
 
 from tests.daemons import PATIENCE
 from tests.page.tab import SIZE, Tab
-from tests.servers.target_daemon import Attacked, attacked
+from tests.servers.target_daemon import TargetDaemon, target_daemon
 from tests.servers.web.browser import chromium
 
 expect.set_options(timeout=10_000 * PATIENCE)
 
 
 @pytest.fixture(scope="module")
-def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Attacked]:
-    with attacked(tmp_path_factory.mktemp("page")) as daemon:
+def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TargetDaemon]:
+    with target_daemon(tmp_path_factory.mktemp("page")) as daemon:
         yield daemon
 
 
@@ -37,7 +37,7 @@ def left_open() -> Iterator[list[Tab]]:
 
 
 @pytest.fixture
-def tab(browser: Browser, daemon: Attacked, left_open: list[Tab]) -> Iterator[Tab]:
+def tab(browser: Browser, daemon: TargetDaemon, left_open: list[Tab]) -> Iterator[Tab]:
     """Logged in. At the end nothing was asked of anybody else, no policy broken, nothing complained of."""
     if left_open:
         tab = left_open.pop()

@@ -18,7 +18,7 @@ from dragoman.core.paths import find_paths
 from dragoman.io.drivers.control_client import ControlClient
 from tests.daemons import call
 from tests.page.hostile import ALL, IMAGE, SEQUENCES
-from tests.servers.target_daemon import Attacked
+from tests.servers.target_daemon import TargetDaemon
 
 ROOT = Path(__file__).parents[2]
 
@@ -93,9 +93,9 @@ PROGRAMS = {"adding": ADDING, "endless": ENDLESS, "printing": PRINTING, IMAGE: H
 
 
 @dataclass(frozen=True)
-class Workplace:
+class DebugWorkspace:
     folder: Path
-    daemon: Attacked
+    daemon: TargetDaemon
 
     def tool(self, name: str, /, *, folder: Path | None = None, **arguments: Any) -> Any:
         """As somebody at a command line in the same folder would, or in another."""
@@ -113,7 +113,7 @@ class Workplace:
 
 
 @contextlib.contextmanager
-def workplace(room: Path) -> Iterator[Workplace]:
+def debug_workspace(room: Path) -> Iterator[DebugWorkspace]:
     folder, home = room / "work", room / "home"
     furnish(folder, PROGRAMS)
     environment = {**os.environ, "DRAGOMAN_HOME": str(home), "DRAGOMAN_LANG": "en", "PYTHONPATH": str(ROOT)}
@@ -122,9 +122,9 @@ def workplace(room: Path) -> Iterator[Workplace]:
         assert process.stdout is not None
         try:
             port = int(process.stdout.readline())
-            daemon = Attacked(psutil.Process(process.pid), port, find_paths(environment))
+            daemon = TargetDaemon(psutil.Process(process.pid), port, find_paths(environment))
             call(daemon.paths, "trust_add", {"folder": str(folder)})
-            yield Workplace(folder, daemon)
+            yield DebugWorkspace(folder, daemon)
         finally:
             process.terminate()
 

@@ -11,7 +11,7 @@ from playwright.sync_api import BrowserContext, Locator, Page, ViewportSize, exp
 from tests.daemons import PATIENCE, call
 from tests.page.held import INTERPOSE
 from tests.proving import calls, log_in
-from tests.servers.target_daemon import Attacked
+from tests.servers.target_daemon import TargetDaemon
 
 SIZE: ViewportSize = {"width": 1200, "height": 760}
 REPORT_VIOLATIONS = """
@@ -44,7 +44,7 @@ GIVEN_UP = "WebSocket is closed before the connection is established."
 """What xterm.js writes down where the machine is busy."""
 
 
-def forget_preferences(daemon: Attacked) -> None:
+def forget_preferences(daemon: TargetDaemon) -> None:
     with calls(log_in(daemon.paths)) as page:
         for watch in page.ask("/api/preferences").json()["watches"]:
             assert page.ask("/api/preferences/change", "POST", {"unwatch": watch}).status == 200
@@ -54,14 +54,14 @@ def forget_preferences(daemon: Attacked) -> None:
 @dataclass
 class Tab:
     page: Page
-    daemon: Attacked
+    daemon: TargetDaemon
     requests: list[str] = field(default_factory=list)
     complaints: list[str] = field(default_factory=list)
     is_marked: bool = False
     """By something that no new beginning undoes, such as a clock of its own: no other test can use it."""
 
     @classmethod
-    def opened(cls, context: BrowserContext, daemon: Attacked) -> Tab:
+    def opened(cls, context: BrowserContext, daemon: TargetDaemon) -> Tab:
         tab = cls(context.new_page(), daemon)
         tab.page.set_default_timeout(10_000 * PATIENCE)
         tab.page.add_init_script(REPORT_VIOLATIONS)

@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, expect
 
 from tests.page.agent import Agent
 from tests.page.tab import Tab
-from tests.servers.target_daemon import Attacked
+from tests.servers.target_daemon import TargetDaemon
 
 SOURCES = Path(__file__).parents[2] / "src" / "dragoman"
 RECORDERS = {
@@ -97,7 +97,7 @@ def test_these_are_all_the_kinds_that_the_record_knows() -> None:
 
 
 @pytest.fixture(scope="module")
-def told(daemon: Attacked) -> dict[str, int]:
+def told(daemon: TargetDaemon) -> dict[str, int]:
     return {kind: daemon.tell(kind, body, text="said this") for kind, body in HAPPENED.items()}
 
 
@@ -113,7 +113,7 @@ def sentences(tab: Tab, told: dict[str, int]) -> dict[str, str]:
 
 @pytest.mark.needs("chromium", "page")
 def test_every_kind_has_a_sentence_in_english_and_in_chinese(
-    tab: Tab, browser: Browser, daemon: Attacked, told: dict[str, int]
+    tab: Tab, browser: Browser, daemon: TargetDaemon, told: dict[str, int]
 ) -> None:
     tab.show("Activity")
     english = sentences(tab, told)
@@ -131,7 +131,7 @@ def test_every_kind_has_a_sentence_in_english_and_in_chinese(
 
 
 @pytest.mark.needs("chromium", "page")
-def test_whose_terminal_it_was_and_what_failed_is_said(tab: Tab, told: dict[str, int], daemon: Attacked) -> None:
+def test_whose_terminal_it_was_and_what_failed_is_said(tab: Tab, told: dict[str, int], daemon: TargetDaemon) -> None:
     activity = tab.show("Activity")
     for kind in ("ended", "failed"):
         daemon.tell(f"terminal.command_{kind}", {"line": "make 7", "exit_code": 7, "by": "terminal"})
@@ -164,7 +164,7 @@ def test_what_one_of_them_did_can_be_looked_at_alone(tab: Tab, told: dict[str, i
 
 @pytest.mark.needs("chromium", "page")
 def test_an_agent_has_one_name_in_every_view_also_one_that_came_long_before_the_page(
-    tab: Tab, daemon: Attacked
+    tab: Tab, daemon: TargetDaemon
 ) -> None:
     agent = Agent.at(daemon)
     daemon.append(300)  # more than a page reads of what was
@@ -182,7 +182,9 @@ def test_an_agent_has_one_name_in_every_view_also_one_that_came_long_before_the_
 
 @pytest.mark.needs("chromium", "page")
 @pytest.mark.parametrize("name", ["You", "dragoman", "a person in VS Code"])
-def test_an_agent_that_takes_a_name_of_ours_is_not_taken_for_who_has_it(tab: Tab, daemon: Attacked, name: str) -> None:
+def test_an_agent_that_takes_a_name_of_ours_is_not_taken_for_who_has_it(
+    tab: Tab, daemon: TargetDaemon, name: str
+) -> None:
     activity = tab.show("Activity")
     drawn = [{"id": "root", "component": "Text", "text": "hello"}]
     Agent.at(daemon, name=name).told("show_canvas", surface_id="posing", components=drawn)
@@ -191,7 +193,7 @@ def test_an_agent_that_takes_a_name_of_ours_is_not_taken_for_who_has_it(tab: Tab
     activity.locator("#find").fill("")
 
 
-def test_a_view_that_is_opened_late_shows_the_last_things_and_none_twice(tab: Tab, daemon: Attacked) -> None:
+def test_a_view_that_is_opened_late_shows_the_last_things_and_none_twice(tab: Tab, daemon: TargetDaemon) -> None:
     last = daemon.append(500)
     view = tab.show("Activity")
     expect(view.locator(".number").first).to_have_text(str(last))

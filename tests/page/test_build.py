@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, expect
 
 from tests.daemons import PATIENCE
 from tests.page.tab import Tab
-from tests.servers.target_daemon import Attacked
+from tests.servers.target_daemon import TargetDaemon
 
 pytestmark = pytest.mark.needs("chromium", "page")
 
@@ -57,7 +57,7 @@ def test_all_code_comes_with_the_page_and_none_later(tab: Tab) -> None:
     assert {name for name in zipped() if name.endswith(".js")} <= {url.rpartition("/")[2] for url in tab.requests}
 
 
-def test_the_first_paint_comes_within_a_second(browser: Browser, daemon: Attacked) -> None:
+def test_the_first_paint_comes_within_a_second(browser: Browser, daemon: TargetDaemon) -> None:
     context = browser.new_context()
     tab = Tab.opened(context, daemon)
     tab.log_in()

@@ -14,13 +14,13 @@ from tests.page.drawing import every_component
 from tests.page.held import Held
 from tests.page.hostile import ALL, PAYLOADS, assert_inert
 from tests.page.tab import Tab
-from tests.servers.target_daemon import Attacked
+from tests.servers.target_daemon import TargetDaemon
 
 pytestmark = pytest.mark.needs("chromium", "page")
 
 
 @pytest.fixture(scope="module")
-def agent(daemon: Attacked) -> Agent:
+def agent(daemon: TargetDaemon) -> Agent:
     return Agent.at(daemon)
 
 
@@ -77,7 +77,9 @@ def test_a_list_is_drawn_from_a_template_and_each_button_names_its_own_item(tab:
 
 
 @pytest.mark.requirement("canvas:catalogue:confirm", "canvas:catalogue:confirm-yes", "canvas:catalogue:confirm-no")
-def test_a_question_with_two_buttons_is_answered_by_either(browser: Browser, daemon: Attacked, agent: Agent) -> None:
+def test_a_question_with_two_buttons_is_answered_by_either(
+    browser: Browser, daemon: TargetDaemon, agent: Agent
+) -> None:
     context = browser.new_context(locale="zh-CN")
     tab = Tab.opened(context, daemon)
     tab.page.goto(tab.link())
@@ -215,7 +217,7 @@ def test_bars_below_zero_hang_from_its_line(tab: Tab, agent: Agent) -> None:
     assert tops == [pytest.approx(highest)] * 2
 
 
-def test_questions_are_answered_in_the_page(tab: Tab, agent: Agent, daemon: Attacked) -> None:
+def test_questions_are_answered_in_the_page(tab: Tab, agent: Agent, daemon: TargetDaemon) -> None:
     fields = [{"name": "branch", "label": "Which?", "kind": "choice", "options": ["main", "dev"], "required": True},
               {"name": "sure", "label": "Sure?", "kind": "yes_no"}]  # fmt: skip
     asked: dict[str, Any] = {"title": "Release", "fields": fields, "timeout_s": 30}
@@ -344,7 +346,7 @@ def test_what_an_agent_writes_runs_nowhere_and_loads_nothing(tab: Tab, agent: Ag
         assert_inert(tab, canvas)
 
 
-def test_the_verdict_sees_what_it_is_for(browser: Browser, daemon: Attacked) -> None:
+def test_the_verdict_sees_what_it_is_for(browser: Browser, daemon: TargetDaemon) -> None:
     """The same, written into the page as markup: each of the measures must tell."""
     context = browser.new_context()
     tab = Tab.opened(context, daemon)

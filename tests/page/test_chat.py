@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, expect
 from tests.page.chat_page import fresh, say, with_model
 from tests.page.held import answered_with
 from tests.page.tab import Tab
-from tests.servers.target_daemon import Attacked
+from tests.servers.target_daemon import TargetDaemon
 from tests.support.fake_model import Calls, Ends, Fails, Says, Step, Waits
 
 pytestmark = pytest.mark.needs("chromium", "page")
@@ -93,7 +93,7 @@ def test_what_runs_is_stopped_at_once(tab: Tab) -> None:
     expect(chat.get_by_role("button", name="Stop")).to_have_count(0)
 
 
-def test_two_pages_see_the_same_conversation(tab: Tab, browser: Browser, daemon: Attacked) -> None:
+def test_two_pages_see_the_same_conversation(tab: Tab, browser: Browser, daemon: TargetDaemon) -> None:
     chat = fresh(tab)
     key = tab.page.evaluate("sessionStorage.chat")
     context = browser.new_context()
@@ -176,7 +176,7 @@ TIRED: list[list[Step]] = [
 
 
 @pytest.fixture
-def thinking(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Attacked]:
+def thinking(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[TargetDaemon]:
     """One for each test: what it says next must not depend on what was asked in another."""
     with with_model(tmp_path, *request.param) as daemon:
         yield daemon
@@ -184,7 +184,9 @@ def thinking(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Attacke
 
 @pytest.mark.requirement("page:chat:markdown", "page:chat:text-grows", "page:chat:done-shown")
 @pytest.mark.parametrize("thinking", [ASKS_FIRST], indirect=True)
-def test_a_model_asks_first_gets_a_refusal_and_is_stopped_in_mid_stream(browser: Browser, thinking: Attacked) -> None:
+def test_a_model_asks_first_gets_a_refusal_and_is_stopped_in_mid_stream(
+    browser: Browser, thinking: TargetDaemon
+) -> None:
     context = browser.new_context()
     tab = Tab.opened(context, thinking)
     tab.log_in()
@@ -211,7 +213,7 @@ def test_a_model_asks_first_gets_a_refusal_and_is_stopped_in_mid_stream(browser:
 
 
 @pytest.mark.parametrize("thinking", [SLOWLY], indirect=True)
-def test_a_reload_in_the_middle_of_an_answer_loses_nothing_of_it(browser: Browser, thinking: Attacked) -> None:
+def test_a_reload_in_the_middle_of_an_answer_loses_nothing_of_it(browser: Browser, thinking: TargetDaemon) -> None:
     context = browser.new_context()
     tab = Tab.opened(context, thinking)
     tab.log_in()
@@ -231,7 +233,9 @@ def test_a_reload_in_the_middle_of_an_answer_loses_nothing_of_it(browser: Browse
 
 
 @pytest.mark.parametrize("thinking", [TIRED], indirect=True)
-def test_a_failed_run_stays_failed_after_a_reload_and_can_be_tried_again(browser: Browser, thinking: Attacked) -> None:
+def test_a_failed_run_stays_failed_after_a_reload_and_can_be_tried_again(
+    browser: Browser, thinking: TargetDaemon
+) -> None:
     context = browser.new_context()
     tab = Tab.opened(context, thinking)
     tab.log_in()

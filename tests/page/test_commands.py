@@ -10,9 +10,9 @@ from playwright.sync_api import Locator, expect
 
 from tests.daemons import call, eventually
 from tests.page.chat_page import fresh, say
-from tests.page.page_fixture import Workplace, workplace
+from tests.page.page_fixture import DebugWorkspace, debug_workspace
 from tests.page.tab import Tab
-from tests.servers.target_daemon import Attacked
+from tests.servers.target_daemon import TargetDaemon
 
 pytestmark = pytest.mark.needs("bash", "chromium", "page")
 
@@ -20,17 +20,19 @@ WIDTHS = (290, 900)
 
 
 @pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workplace]:
-    with workplace(tmp_path_factory.mktemp("commands")) as place:
+def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DebugWorkspace]:
+    with debug_workspace(tmp_path_factory.mktemp("commands")) as place:
         yield place
 
 
 @pytest.fixture(scope="module")
-def daemon(place: Workplace) -> Attacked:
+def daemon(place: DebugWorkspace) -> TargetDaemon:
     return place.daemon
 
 
-def test_a_person_trusts_the_folder_in_the_chat_and_debugs_there(tab: Tab, place: Workplace, tmp_path: Path) -> None:
+def test_a_person_trusts_the_folder_in_the_chat_and_debugs_there(
+    tab: Tab, place: DebugWorkspace, tmp_path: Path
+) -> None:
     call(place.daemon.paths, "trust_revoke", {"folder": str(place.folder)})
     chat = fresh(tab)
     block = chat.locator("article.assistant").last.locator(".prose pre")
@@ -69,7 +71,7 @@ def test_a_person_trusts_the_folder_in_the_chat_and_debugs_there(tab: Tab, place
     say(chat, "/stop")
 
 
-def test_no_view_makes_the_page_itself_scroll_however_much_is_in_it(tab: Tab, place: Workplace) -> None:
+def test_no_view_makes_the_page_itself_scroll_however_much_is_in_it(tab: Tab, place: DebugWorkspace) -> None:
     chat = fresh(tab)
     for number in range(1, 4):
         say(chat, "/help tools")
@@ -88,7 +90,7 @@ def test_no_view_makes_the_page_itself_scroll_however_much_is_in_it(tab: Tab, pl
 
 
 def test_a_command_that_continues_after_stop_is_reported_and_its_line_stays_as_it_was(
-    tab: Tab, place: Workplace
+    tab: Tab, place: DebugWorkspace
 ) -> None:
     call(place.daemon.paths, "trust_add", {"folder": str(place.folder)})
     chat = fresh(tab)
@@ -108,7 +110,7 @@ def test_a_command_that_continues_after_stop_is_reported_and_its_line_stays_as_i
     expect(answer.locator(".tool.failed")).to_have_count(1)
 
 
-def running(place: Workplace) -> list[str]:
+def running(place: DebugWorkspace) -> list[str]:
     return [it["running"]["command"] for it in place.tool("list_terminals")["terminals"] if it["running"]]
 
 

@@ -19,7 +19,7 @@ from tests.page.basic_rows import BASIC_ROWS
 from tests.page.own_rows import OWN_ROWS
 from tests.page.rows import Row
 from tests.page.tab import Tab
-from tests.servers.target_daemon import Attacked
+from tests.servers.target_daemon import TargetDaemon
 
 pytestmark = pytest.mark.needs("chromium", "page")
 
@@ -27,12 +27,12 @@ ROWS = [*BASIC_ROWS, *OWN_ROWS]
 
 
 @pytest.fixture(scope="module")
-def agent(daemon: Attacked) -> Agent:
+def agent(daemon: TargetDaemon) -> Agent:
     return Agent.at(daemon)
 
 
 @pytest.fixture(scope="module")
-def canvas_tab(browser: Browser, daemon: Attacked) -> Iterator[Tab]:
+def canvas_tab(browser: Browser, daemon: TargetDaemon) -> Iterator[Tab]:
     context = browser.new_context(viewport={"width": 900, "height": 1500})
     tab = Tab.opened(context, daemon)
     tab.log_in()

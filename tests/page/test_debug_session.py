@@ -12,9 +12,9 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.daemons import eventually
 from tests.page.debugging_page import current, gutter, standing, variable
-from tests.page.page_fixture import Workplace, workplace
+from tests.page.page_fixture import DebugWorkspace, debug_workspace
 from tests.page.tab import Tab
-from tests.servers.target_daemon import Attacked
+from tests.servers.target_daemon import TargetDaemon
 
 pytestmark = pytest.mark.needs("bash", "chromium", "page")
 
@@ -26,13 +26,13 @@ FOCUSED = """(wanted) => {
 
 
 @pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workplace]:
-    with workplace(tmp_path_factory.mktemp("session")) as place:
+def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DebugWorkspace]:
+    with debug_workspace(tmp_path_factory.mktemp("session")) as place:
         yield place
 
 
 @pytest.fixture(scope="module")
-def daemon(place: Workplace) -> Attacked:
+def daemon(place: DebugWorkspace) -> TargetDaemon:
     return place.daemon
 
 
@@ -44,7 +44,7 @@ def pictures(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_person_debugs_with_the_mouse_and_a_reload_changes_nothing(
-    tab: Tab, place: Workplace, pictures: Path
+    tab: Tab, place: DebugWorkspace, pictures: Path
 ) -> None:
     view = tab.show("Debugger")
     gutter(view, 4).click()  # the first configuration's program is open already
@@ -80,7 +80,7 @@ def photograph(tab: Tab, pictures: Path) -> None:
     tab.page.set_viewport_size({"width": 1200, "height": 760})
 
 
-def test_waits_are_ended_and_a_program_is_stopped_with_the_mouse(tab: Tab, place: Workplace) -> None:
+def test_waits_are_ended_and_a_program_is_stopped_with_the_mouse(tab: Tab, place: DebugWorkspace) -> None:
     view = tab.show("Debugger")
     view.locator("#configuration").select_option("endless")
     view.locator("#start").click()
@@ -153,7 +153,7 @@ def test_a_person_debugs_with_the_keyboard_alone(tab: Tab) -> None:
 
 
 def test_a_stop_and_a_failed_command_are_on_the_canvas_with_one_call(
-    tab: Tab, place: Workplace, pictures: Path
+    tab: Tab, place: DebugWorkspace, pictures: Path
 ) -> None:
     place.tool("remove_breakpoint", clear_all=True)
     place.tool("set_breakpoint", file_path="adding.py", line_number=5)
@@ -182,7 +182,7 @@ def drawn(tab: Tab, path: Path) -> None:
         tab.page.screenshot(path=f"{path}-{scheme}.png")
 
 
-def test_the_views_speak_chinese_and_are_narrow(browser: Browser, daemon: Attacked, pictures: Path) -> None:
+def test_the_views_speak_chinese_and_are_narrow(browser: Browser, daemon: TargetDaemon, pictures: Path) -> None:
     context = browser.new_context(locale="zh-CN", color_scheme="dark", viewport={"width": 420, "height": 800})
     tab = Tab.opened(context, daemon)
     tab.page.goto(tab.link())

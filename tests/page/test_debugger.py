@@ -26,32 +26,32 @@ from tests.page.debugging_page import (
     variable,
 )
 from tests.page.hostile import IMAGE, assert_inert
-from tests.page.page_fixture import ADDING, Workplace, furnish, workplace
+from tests.page.page_fixture import ADDING, DebugWorkspace, debug_workspace, furnish
 from tests.page.tab import Tab
-from tests.servers.target_daemon import Attacked
+from tests.servers.target_daemon import TargetDaemon
 
 pytestmark = pytest.mark.needs("chromium", "page")
 
 
 @pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workplace]:
-    with workplace(tmp_path_factory.mktemp("debugged")) as place:
+def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DebugWorkspace]:
+    with debug_workspace(tmp_path_factory.mktemp("debugged")) as place:
         yield place
 
 
 @pytest.fixture(scope="module")
-def daemon(place: Workplace) -> Attacked:
+def daemon(place: DebugWorkspace) -> TargetDaemon:
     return place.daemon
 
 
 @pytest.fixture
-def view(tab: Tab, place: Workplace) -> Iterator[Locator]:
+def view(tab: Tab, place: DebugWorkspace) -> Iterator[Locator]:
     """The debugger, with nothing in it that an earlier test left."""
     yield tab.show("Debugger")
     place.clear()
 
 
-def test_a_click_beside_a_line_is_never_lost(view: Locator, place: Workplace) -> None:
+def test_a_click_beside_a_line_is_never_lost(view: Locator, place: DebugWorkspace) -> None:
     """Twelve, as fast as they go, while others set and remove breakpoints and the file is read anew."""
     open_file(view, "adding.py")
     expect(gutter(view, 12)).to_be_visible()
@@ -70,7 +70,7 @@ def test_a_click_beside_a_line_is_never_lost(view: Locator, place: Workplace) ->
         expect(gutter(view, line)).to_have_attribute("aria-pressed", shown)
 
 
-def _disturb(place: Workplace) -> None:
+def _disturb(place: DebugWorkspace) -> None:
     for _ in range(4):
         made = place.tool("set_breakpoint", file_path="adding.py", line_number=9)["breakpoint"]
         place.tool("remove_breakpoint", breakpoint_id=made["id"])
@@ -85,7 +85,7 @@ def test_a_file_is_named_while_another_is_being_opened(view: Locator, tab: Tab) 
         expect(view.locator("dragoman-source code").nth(2)).to_have_text("count = 0")
 
 
-def test_two_clicks_on_one_line_set_and_remove(view: Locator, place: Workplace) -> None:
+def test_two_clicks_on_one_line_set_and_remove(view: Locator, place: DebugWorkspace) -> None:
     open_file(view, "adding.py")
     gutter(view, 5).dblclick()
     start(view, "adding")  # after the breakpoints that were clicked before it
@@ -159,7 +159,7 @@ def test_a_watched_expression_is_evaluated_at_each_stop_and_outlives_a_reload(vi
     expect(watched).to_have_count(1)
 
 
-def test_what_another_does_shows_at_once_and_who_did_it(view: Locator, place: Workplace) -> None:
+def test_what_another_does_shows_at_once_and_who_did_it(view: Locator, place: DebugWorkspace) -> None:
     place.tool("set_breakpoint", file_path="adding.py", line_number=4)
     started = place.tool("start_debugging", configuration_name="adding")
     expect(current(view)).to_contain_text("total += value")
@@ -184,7 +184,7 @@ def test_a_running_program_is_paused_and_restarted(view: Locator) -> None:
     expect(standing(view)).to_contain_text("Terminated")
 
 
-def test_what_cannot_be_done_is_reported_with_what_to_do(view: Locator, place: Workplace) -> None:
+def test_what_cannot_be_done_is_reported_with_what_to_do(view: Locator, place: DebugWorkspace) -> None:
     (place.folder / "adding.py").rename(place.folder / "gone.py")
     try:
         start(view, "adding")
@@ -193,13 +193,13 @@ def test_what_cannot_be_done_is_reported_with_what_to_do(view: Locator, place: W
         (place.folder / "gone.py").rename(place.folder / "adding.py")
 
 
-def trusted(place: Workplace) -> list[dict[str, Any]]:
+def trusted(place: DebugWorkspace) -> list[dict[str, Any]]:
     folders: list[dict[str, Any]] = call(place.daemon.paths, "trust_list")["trusted"]
     return folders
 
 
 def test_a_folder_that_nobody_trusted_is_reported_with_what_would_run_and_the_command(
-    view: Locator, place: Workplace
+    view: Locator, place: DebugWorkspace
 ) -> None:
     call(place.daemon.paths, "trust_revoke", {"folder": str(place.folder)})
     try:
@@ -214,7 +214,7 @@ def test_a_folder_that_nobody_trusted_is_reported_with_what_would_run_and_the_co
         call(place.daemon.paths, "trust_add", {"folder": str(place.folder)})
 
 
-def test_watches_are_evaluated_only_while_somebody_looks(view: Locator, tab: Tab, place: Workplace) -> None:
+def test_watches_are_evaluated_only_while_somebody_looks(view: Locator, tab: Tab, place: DebugWorkspace) -> None:
     break_at(view, "adding.py", 4)
     start(view, "adding")
     expect(current(view)).to_contain_text("total += value")
@@ -237,7 +237,7 @@ def test_watches_are_evaluated_only_while_somebody_looks(view: Locator, tab: Tab
     expect(watched).to_have_text("1003")
 
 
-def _evaluated(place: Workplace) -> int:
+def _evaluated(place: DebugWorkspace) -> int:
     return len(place.tool("search_journal", words='evaluated "total + 1000"', limit=50)["events"])
 
 
@@ -268,7 +268,7 @@ def test_past_stops_are_looked_back_through_with_what_variables_held(view: Locat
     expect(variable(view, "total")).to_contain_text("6")
 
 
-def test_the_timeline_says_who_started_and_who_removed(view: Locator, place: Workplace) -> None:
+def test_the_timeline_says_who_started_and_who_removed(view: Locator, place: DebugWorkspace) -> None:
     break_at(view, "adding.py", 4)
     place.tool("start_debugging", configuration_name="adding")
     timeline = view.locator("#timeline")
@@ -280,13 +280,15 @@ def test_the_timeline_says_who_started_and_who_removed(view: Locator, place: Wor
     expect(timeline).to_contain_text("the command line ended")
 
 
-def test_runs_of_their_own_are_reported_with_whoever_asked_for_them(view: Locator, place: Workplace) -> None:
+def test_runs_of_their_own_are_reported_with_whoever_asked_for_them(view: Locator, place: DebugWorkspace) -> None:
     """Their breakpoints and sessions belong to the run, which is nobody that a person knows."""
     place.tool("trace", program="adding.py", points=[{"line_number": 4, "expressions": ["total"]}])
     expect(view.locator("#timeline")).to_contain_text("the command line started adding.py")
 
 
-def test_a_session_of_another_folder_is_looked_at_from_there(view: Locator, place: Workplace, tmp_path: Path) -> None:
+def test_a_session_of_another_folder_is_looked_at_from_there(
+    view: Locator, place: DebugWorkspace, tmp_path: Path
+) -> None:
     other = tmp_path / "other"
     furnish(other, {"adding": ADDING.replace("total += value", "total += value * 2"), "elsewhere": "x = 1\n"})
     call(place.daemon.paths, "trust_add", {"folder": str(other)})
@@ -345,7 +347,7 @@ def _answered_in_s(tab: Tab, name: str) -> float:
     ))  # fmt: skip
 
 
-def test_what_a_program_says_stays_text_wherever_it_shows(view: Locator, tab: Tab, place: Workplace) -> None:
+def test_what_a_program_says_stays_text_wherever_it_shows(view: Locator, tab: Tab, place: DebugWorkspace) -> None:
     """Names and values of variables, output, source, files, functions, threads, conditions, agents, stops of before."""
     file = f"{IMAGE}.py"
     line = (place.folder / file).read_text().splitlines().index("    pass") + 1

@@ -15,9 +15,9 @@ from tests.daemons import call, eventually
 from tests.page.agent import Agent
 from tests.page.debugging_page import break_at, current, gutter, standing, start, stop_three_times, variable
 from tests.page.held import Held, cut_off
-from tests.page.page_fixture import ADDING, PROGRAMS, Workplace, furnish, workplace
+from tests.page.page_fixture import ADDING, PROGRAMS, DebugWorkspace, debug_workspace, furnish
 from tests.page.tab import NESTED, Tab
-from tests.servers.target_daemon import Attacked
+from tests.servers.target_daemon import TargetDaemon
 
 pytestmark = pytest.mark.needs("bash", "chromium", "page")
 
@@ -29,18 +29,18 @@ FOCUSED = """() => {
 
 
 @pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workplace]:
-    with workplace(tmp_path_factory.mktemp("apart")) as place:
+def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DebugWorkspace]:
+    with debug_workspace(tmp_path_factory.mktemp("apart")) as place:
         yield place
 
 
 @pytest.fixture(scope="module")
-def daemon(place: Workplace) -> Attacked:
+def daemon(place: DebugWorkspace) -> TargetDaemon:
     return place.daemon
 
 
 @pytest.fixture
-def view(tab: Tab, place: Workplace) -> Iterator[Locator]:
+def view(tab: Tab, place: DebugWorkspace) -> Iterator[Locator]:
     yield tab.show("Debugger")
     place.clear()
 
@@ -87,7 +87,9 @@ def test_only_what_changed_in_the_same_frame_of_the_same_run_is_marked(view: Loc
     expect(variable(view, "value").locator(".changed")).to_be_visible()
 
 
-def test_a_list_that_is_older_than_a_session_does_not_take_it_away(view: Locator, tab: Tab, place: Workplace) -> None:
+def test_a_list_that_is_older_than_a_session_does_not_take_it_away(
+    view: Locator, tab: Tab, place: DebugWorkspace
+) -> None:
     start(view, "adding")
     expect(standing(view)).to_contain_text("Terminated: exit code 0")
     held = Held(tab.page, "list_sessions")
@@ -113,7 +115,9 @@ def test_a_value_of_an_earlier_stop_that_is_clicked_opens_as_it_is_now(view: Loc
     expect(variable(view, "2")).to_contain_text("3")
 
 
-def test_earlier_events_are_delivered_though_a_new_one_came_first(view: Locator, tab: Tab, place: Workplace) -> None:
+def test_earlier_events_are_delivered_though_a_new_one_came_first(
+    view: Locator, tab: Tab, place: DebugWorkspace
+) -> None:
     place.tool("set_breakpoint", file_path="adding.py", line_number=2)
     expect(view.locator("#breakpoints .item")).to_have_count(1)
     held = Held.from_reload(tab.page, "/api/events")
@@ -127,7 +131,7 @@ def test_earlier_events_are_delivered_though_a_new_one_came_first(view: Locator,
 
 
 def test_what_was_done_is_reported_however_much_else_was_recorded_around_it(
-    view: Locator, tab: Tab, place: Workplace
+    view: Locator, tab: Tab, place: DebugWorkspace
 ) -> None:
     """An answer of the daemon holds a mebibyte, and a program that prints fills the record between what people do."""
     place.tool("set_breakpoint", file_path="adding.py", line_number=2)
@@ -141,7 +145,7 @@ def test_what_was_done_is_reported_however_much_else_was_recorded_around_it(
     expect(timeline.nth(1)).to_contain_text("adding.py:2")
 
 
-def test_events_that_come_while_earlier_stops_are_loaded_stay(view: Locator, tab: Tab, place: Workplace) -> None:
+def test_events_that_come_while_earlier_stops_are_loaded_stay(view: Locator, tab: Tab, place: DebugWorkspace) -> None:
     break_at(view, "adding.py", 4)
     held = Held(tab.page, "stop_history")
     start(view, "adding")
@@ -167,7 +171,7 @@ def test_live_events_do_not_wait_for_the_earlier_stops(view: Locator, tab: Tab) 
     expect(variable(view, "total")).to_contain_text("1")
 
 
-def test_values_are_read_again_when_an_agent_sets_one_or_runs_something(view: Locator, place: Workplace) -> None:
+def test_values_are_read_again_when_an_agent_sets_one_or_runs_something(view: Locator, place: DebugWorkspace) -> None:
     break_at(view, "adding.py", 4)
     start(view, "adding")
     view.locator("#watch").fill("total * 2")
@@ -184,7 +188,9 @@ def test_values_are_read_again_when_an_agent_sets_one_or_runs_something(view: Lo
     variable(view, "values").click()
 
 
-def test_what_was_before_is_read_again_where_the_answer_was_lost(view: Locator, tab: Tab, place: Workplace) -> None:
+def test_what_was_before_is_read_again_where_the_answer_was_lost(
+    view: Locator, tab: Tab, place: DebugWorkspace
+) -> None:
     place.tool("set_breakpoint", file_path="adding.py", line_number=2)
     expect(view.locator("#breakpoints .item")).to_have_count(1)
     held = Held.from_reload(tab.page, "/api/events")
@@ -195,7 +201,7 @@ def test_what_was_before_is_read_again_where_the_answer_was_lost(view: Locator, 
 
 
 def test_stops_are_looked_back_through_by_the_last_click_and_however_much_happened_since(
-    view: Locator, tab: Tab, daemon: Attacked
+    view: Locator, tab: Tab, daemon: TargetDaemon
 ) -> None:
     stop_three_times(view)
     daemon.append(300)
@@ -213,7 +219,7 @@ def test_stops_are_looked_back_through_by_the_last_click_and_however_much_happen
 
 
 def test_the_configuration_that_is_shown_is_the_one_that_is_started(
-    view: Locator, place: Workplace, tmp_path: Path
+    view: Locator, place: DebugWorkspace, tmp_path: Path
 ) -> None:
     other = tmp_path / "other"
     furnish(other, {"first": "print('the first')\n", "second": "print('the second')\n", "adding": ADDING})
@@ -234,7 +240,9 @@ def test_the_configuration_that_is_shown_is_the_one_that_is_started(
     place.tool("remove_breakpoint", folder=other, clear_all=True)
 
 
-def test_an_agent_and_a_person_in_one_session_see_each_other(view: Locator, daemon: Attacked, place: Workplace) -> None:
+def test_an_agent_and_a_person_in_one_session_see_each_other(
+    view: Locator, daemon: TargetDaemon, place: DebugWorkspace
+) -> None:
     agent = Agent.at(daemon, name="Raven", workspace=str(place.folder))
     agent.told("set_breakpoint", file_path="adding.py", line_number=4)
     agent.told("start_debugging", configuration_name="adding")
@@ -268,7 +276,7 @@ def test_a_stop_that_is_chosen_while_the_page_still_loads_stays_chosen(view: Loc
     expect(view.locator(".then")).to_contain_text("Stop 2 (past)")
 
 
-def test_two_pages_show_the_same_whoever_of_them_acts(view: Locator, tab: Tab, daemon: Attacked) -> None:
+def test_two_pages_show_the_same_whoever_of_them_acts(view: Locator, tab: Tab, daemon: TargetDaemon) -> None:
     second = Tab.opened(tab.page.context, daemon)
     second.log_in()
     other = second.show("Debugger")
@@ -345,7 +353,7 @@ def test_keys_keep_their_place_scroll_the_output_and_choose_lines_to_ask_about(v
 
 
 def test_in_a_narrow_window_one_thing_at_a_time_is_below_the_source(
-    browser: Browser, daemon: Attacked, place: Workplace
+    browser: Browser, daemon: TargetDaemon, place: DebugWorkspace
 ) -> None:
     place.tool("set_breakpoint", file_path="adding.py", line_number=11)
     place.tool("start_debugging", configuration_name="adding")
@@ -380,7 +388,7 @@ def test_in_a_narrow_window_one_thing_at_a_time_is_below_the_source(
 
 
 def test_what_an_agent_starts_is_live_by_itself_and_its_wait_can_be_ended(
-    view: Locator, place: Workplace, daemon: Attacked
+    view: Locator, place: DebugWorkspace, daemon: TargetDaemon
 ) -> None:
     (place.folder / "slow.py").write_text(
         "import time\ntime.sleep(0.2)\nprint('it runs', flush=True)\ntime.sleep(60)\n"

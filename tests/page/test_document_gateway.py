@@ -16,7 +16,7 @@ from tests.daemons import call, eventually
 from tests.document_gateway import DocumentGateway, Manner, Run, document_gateway
 from tests.page.chat_page import fresh, say
 from tests.page.tab import Tab
-from tests.servers.target_daemon import Attacked, attacked
+from tests.servers.target_daemon import TargetDaemon, target_daemon
 
 pytestmark = pytest.mark.needs("chromium", "page")
 
@@ -63,11 +63,11 @@ def gateway(portal: BlockingPortal) -> Iterator[DocumentGateway]:
 
 
 @pytest.fixture(scope="module")
-def daemon(gateway: DocumentGateway, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Attacked]:
+def daemon(gateway: DocumentGateway, tmp_path_factory: pytest.TempPathFactory) -> Iterator[TargetDaemon]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("DRAGOMAN_GATEWAY_ADDRESS", gateway.url)
         patch.setenv("DRAGOMAN_GATEWAY_RELAY", "true")
-        with attacked(tmp_path_factory.mktemp("documented")) as daemon:
+        with target_daemon(tmp_path_factory.mktemp("documented")) as daemon:
             eventually(lambda: call(daemon.paths, "gateway_status", {})["state"] == "connected")
             yield daemon
 
@@ -135,7 +135,7 @@ def test_actions_on_a_surface_go_to_the_session_of_the_run_that_drew_it(tab: Tab
 
 @pytest.mark.requirement("chat:state:disconnected", "chat:reconnect:manual-disconnect")
 def test_a_connection_that_somebody_ended_is_not_shown_and_what_is_said_is_given_back(
-    tab: Tab, gateway: DocumentGateway, daemon: Attacked
+    tab: Tab, gateway: DocumentGateway, daemon: TargetDaemon
 ) -> None:
     chat = tab.show("Chat")
     expect(chat.locator(".standing .outer")).to_be_visible()
@@ -318,7 +318,7 @@ def pressed(surface: Locator, label: str, gateway: DocumentGateway) -> str:
     "page:canvas:interaction",
 )
 def test_the_documents_components_are_drawn_and_each_sends_the_gateway_what_was_done(
-    browser: Browser, daemon: Attacked, gateway: DocumentGateway, told: Told
+    browser: Browser, daemon: TargetDaemon, gateway: DocumentGateway, told: Told
 ) -> None:
     gateway.manner = Manner()
     context = browser.new_context(locale="zh-CN")

@@ -17,11 +17,11 @@ from dragoman.io.net.http_server import WEBSOCKET_MESSAGE_CAP
 from dragoman.servers.web.feed import BEHIND_AT_MOST
 from dragoman.servers.web.guard import BODY_CAP
 from tests.daemons import PATIENCE, eventually
-from tests.page.page_fixture import Workplace, workplace
+from tests.page.page_fixture import DebugWorkspace, debug_workspace
 from tests.page.tab import Tab
 from tests.proving import log_in
 from tests.raw_http import Answer, WebSocket, frame
-from tests.servers.target_daemon import MB, Attacked, many_descriptors
+from tests.servers.target_daemon import MB, TargetDaemon, many_descriptors
 
 pytestmark = pytest.mark.needs("bash", "chromium", "page")
 
@@ -42,19 +42,19 @@ window.WebSocket = class extends WebSocket {
 
 
 @pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workplace]:
-    with workplace(tmp_path_factory.mktemp("faults")) as place:
+def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DebugWorkspace]:
+    with debug_workspace(tmp_path_factory.mktemp("faults")) as place:
         place.tool("run_in_terminal", command="echo ready")
         yield place
 
 
 @pytest.fixture(scope="module")
-def daemon(place: Workplace) -> Attacked:
+def daemon(place: DebugWorkspace) -> TargetDaemon:
     return place.daemon
 
 
 @pytest.fixture
-def unharmed(tab: Tab, place: Workplace) -> Iterator[Tab]:
+def unharmed(tab: Tab, place: DebugWorkspace) -> Iterator[Tab]:
     """Whatever a test does beside it: the page is told of things as ever, answers a click, and nothing was lost."""
     page_of = tab.show("Terminals")
     yield tab
@@ -68,20 +68,20 @@ def unharmed(tab: Tab, place: Workplace) -> Iterator[Tab]:
 
 
 @pytest.fixture
-def frugal(unharmed: Tab, daemon: Attacked) -> Iterator[Tab]:
+def frugal(unharmed: Tab, daemon: TargetDaemon) -> Iterator[Tab]:
     before = daemon.resident()
     yield unharmed
     assert daemon.resident() - before < ROOM
 
 
-def door(daemon: Attacked, path: str, first: bytes) -> WebSocket:
+def door(daemon: TargetDaemon, path: str, first: bytes) -> WebSocket:
     socket = log_in(daemon.paths).open(path)
     if first:
         socket.send(first)
     return socket
 
 
-def doors(place: Workplace) -> dict[str, bytes]:
+def doors(place: DebugWorkspace) -> dict[str, bytes]:
     """The sockets of the page, and what each wants to hear first."""
     terminal = str(place.tool("list_terminals")["terminals"][0]["terminal"])
     return {"/link/feed": b"", "/link/terminal": terminal.encode(), "/link/chat": b"", "/link/calls": b""}
@@ -99,7 +99,7 @@ RUDE: dict[str, tuple[bytes, set[int]]] = {
 """Each is a frame, and how a door of the page may answer it."""
 
 
-def test_rude_frames_at_every_socket_of_the_page_end_their_sender_alone(frugal: Tab, place: Workplace) -> None:
+def test_rude_frames_at_every_socket_of_the_page_end_their_sender_alone(frugal: Tab, place: DebugWorkspace) -> None:
     daemon = place.daemon
     for path, first in doors(place).items():
         for what, (said, codes) in RUDE.items():
@@ -109,7 +109,7 @@ def test_rude_frames_at_every_socket_of_the_page_end_their_sender_alone(frugal: 
     expect(frugal.page.locator("#connection.good")).to_be_visible()
 
 
-def test_messages_up_to_the_cap_and_deep_nonsense_change_nothing(frugal: Tab, place: Workplace) -> None:
+def test_messages_up_to_the_cap_and_deep_nonsense_change_nothing(frugal: Tab, place: DebugWorkspace) -> None:
     for path, first in doors(place).items():
         with door(place.daemon, path, first) as rude:
             for said in (
@@ -145,14 +145,14 @@ def bodies() -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize("path", ["/api/call", "/api/canvas/act", "/api/terminals/ask", "/api/debug/stop-waiting"])
-def test_rude_bodies_at_every_address_of_the_page_are_refused(frugal: Tab, place: Workplace, path: str) -> None:
+def test_rude_bodies_at_every_address_of_the_page_are_refused(frugal: Tab, place: DebugWorkspace, path: str) -> None:
     for what, body in bodies().items():
         answer = posted(place.daemon, path, body)
         told = json.loads(answer.body) if answer.body else {}
         assert 400 <= answer.status < 500 or told.get("is_error") or answer.status == 0, (what, answer)
 
 
-def posted(daemon: Attacked, path: str, body: bytes) -> Answer:
+def posted(daemon: TargetDaemon, path: str, body: bytes) -> Answer:
     """Nothing at all (0) where it hung up while it was still being told."""
     with log_in(daemon.paths).open("/link/calls") as socket:
         socket.send(b'{"id":1,"method":"POST","path":"%b","body":%b}' % (path.encode(), body))
@@ -163,7 +163,7 @@ def posted(daemon: Attacked, path: str, body: bytes) -> Answer:
     return Answer(piece["status"], {}, piece["text"].encode())
 
 
-def test_a_page_that_falls_behind_learns_of_the_gap_and_shows_the_present(unharmed: Tab, place: Workplace) -> None:
+def test_a_page_that_falls_behind_learns_of_the_gap_and_shows_the_present(unharmed: Tab, place: DebugWorkspace) -> None:
     daemon, page = place.daemon, unharmed.page
     page.add_init_script(COUNT_GAPS)
     unharmed.is_marked = True
@@ -203,7 +203,7 @@ def asleep(tab: Tab, meanwhile: Callable[[], object]) -> None:
     meanwhile()
 
 
-def fill(daemon: Attacked, beside: WebSocket) -> None:
+def fill(daemon: TargetDaemon, beside: WebSocket) -> None:
     """More than all buffers on the way to the page hold; another reader gets each step as it comes."""
     for _ in range(16):
         last = daemon.append(FEW // 2, size=40_000)
@@ -211,7 +211,9 @@ def fill(daemon: Attacked, beside: WebSocket) -> None:
             pass
 
 
-def test_a_screen_that_falls_behind_shows_its_end_and_says_what_is_missing(unharmed: Tab, place: Workplace) -> None:
+def test_a_screen_that_falls_behind_shows_its_end_and_says_what_is_missing(
+    unharmed: Tab, place: DebugWorkspace
+) -> None:
     view = unharmed.show("Terminals")
     view.locator("#terminals .item").nth(1).click()
     screen = view.locator("dragoman-screen")
@@ -222,7 +224,7 @@ def test_a_screen_that_falls_behind_shows_its_end_and_says_what_is_missing(unhar
     assert screen.locator(".line").count() < 120
 
 
-def test_half_requests_by_the_hundred_leave_the_page_quick(unharmed: Tab, place: Workplace) -> None:
+def test_half_requests_by_the_hundred_leave_the_page_quick(unharmed: Tab, place: DebugWorkspace) -> None:
     line = f"POST /api/call HTTP/1.1\r\nHost: 127.0.0.1:{place.daemon.port}\r\nContent-Length: 100\r\n"
     with contextlib.ExitStack() as stack:
         stack.enter_context(many_descriptors())

@@ -10,15 +10,15 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.daemons import PATIENCE, call, cli_with_home
-from tests.page.page_fixture import Workplace
+from tests.page.page_fixture import DebugWorkspace
 from tests.page.tab import Tab
 from tests.raw_http import Ask, ask
-from tests.servers.target_daemon import Attacked
+from tests.servers.target_daemon import TargetDaemon
 
 pytestmark = pytest.mark.needs("chromium", "page")
 
 
-def test_the_link_logs_in_and_what_happens_is_shown_live(daemon: Attacked, tab: Tab) -> None:
+def test_the_link_logs_in_and_what_happens_is_shown_live(daemon: TargetDaemon, tab: Tab) -> None:
     assert tab.page.url == f"http://{daemon.page_host}/"
     activity = tab.show("Activity")
     expect(activity.locator(".row .kind").last).to_have_attribute("title", "daemon.started")
@@ -28,7 +28,7 @@ def test_the_link_logs_in_and_what_happens_is_shown_live(daemon: Attacked, tab: 
     assert numbers == list(range(last, last - len(numbers), -1))
 
 
-def test_what_happened_can_be_filtered_held_and_opened(daemon: Attacked, tab: Tab) -> None:
+def test_what_happened_can_be_filtered_held_and_opened(daemon: TargetDaemon, tab: Tab) -> None:
     activity = tab.show("Activity")
     daemon.append(2)
     activity.locator("#find").fill("daemon.started")
@@ -43,7 +43,7 @@ def test_what_happened_can_be_filtered_held_and_opened(daemon: Attacked, tab: Ta
     assert activity.locator(".row").first.inner_text() == shown
 
 
-def test_many_events_are_kept_and_few_are_drawn(daemon: Attacked, tab: Tab) -> None:
+def test_many_events_are_kept_and_few_are_drawn(daemon: TargetDaemon, tab: Tab) -> None:
     activity = tab.show("Activity")
     last = daemon.append(3000, size=10)
     expect(activity.locator(".row").first).to_contain_text(str(last))
@@ -70,7 +70,7 @@ def test_tabs_are_walked_by_keyboard_and_a_reload_keeps_the_view(tab: Tab) -> No
     assert tab.page.get_by_role("tab").nth(1).evaluate(under) != first.evaluate(under)  # one alone looks chosen
 
 
-def test_a_spent_link_says_so_and_shows_nothing(daemon: Attacked, tab: Tab, browser: Browser) -> None:
+def test_a_spent_link_says_so_and_shows_nothing(daemon: TargetDaemon, tab: Tab, browser: Browser) -> None:
     spent = tab.link()
     tab.page.goto("about:blank")
     tab.page.goto(spent)
@@ -84,7 +84,7 @@ def test_a_spent_link_says_so_and_shows_nothing(daemon: Attacked, tab: Tab, brow
     context.close()
 
 
-def test_a_rotated_token_ends_the_page_and_it_says_what_to_do(daemon: Attacked, tab: Tab) -> None:
+def test_a_rotated_token_ends_the_page_and_it_says_what_to_do(daemon: TargetDaemon, tab: Tab) -> None:
     call(daemon.paths, "token_rotate", {"purpose": "page"})
     expect(tab.page.locator("#connection.bad")).to_contain_text("Run dragoman page")
     expect(tab.page.locator("#connection code")).to_have_text("dragoman page")
@@ -105,7 +105,7 @@ def test_a_daemon_killed_in_the_middle_of_things_is_reported_plainly_and_the_nex
         assert cli("up", "--port", "0", cwd=folder).returncode == 0
         port = cli.status()["port"]
         call(cli.paths, "trust_add", {"folder": str(folder)})
-        place = Workplace(folder, Attacked(psutil.Process(), port, cli.paths))
+        place = DebugWorkspace(folder, TargetDaemon(psutil.Process(), port, cli.paths))
         place.tool("run_in_terminal", command="echo before")
         page = browser.new_page()
         page.goto(str(call(cli.paths, "login_link")["link"]))
@@ -194,7 +194,7 @@ CONTRAST = """(it) => {
 
 
 def test_a_chinese_reader_in_a_narrow_window_gets_chinese_and_readable_colours(
-    daemon: Attacked, browser: Browser
+    daemon: TargetDaemon, browser: Browser
 ) -> None:
     context = browser.new_context(locale="zh-CN", viewport={"width": 360, "height": 640})
     tab = Tab.opened(context, daemon)
@@ -247,7 +247,7 @@ def test_the_tabs_are_in_one_row_and_each_can_be_reached_however_narrow(tab: Tab
         expect(each).to_be_in_viewport(ratio=1)
 
 
-def test_assets_are_kept_by_browsers_and_the_page_itself_is_not(daemon: Attacked) -> None:
+def test_assets_are_kept_by_browsers_and_the_page_itself_is_not(daemon: TargetDaemon) -> None:
     index = ask(daemon.port, Ask("/", headers=[("Host", daemon.page_host)]))
     asset = re.search(rb'src="(/assets/[\w.-]+\.js)"', index.body)
     assert asset is not None

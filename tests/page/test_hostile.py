@@ -15,9 +15,9 @@ from playwright.sync_api import expect
 from tests.daemons import call
 from tests.page.chat_page import fresh, say, speak_as, with_model
 from tests.page.hostile import ALL, PAYLOADS, SEQUENCES, assert_inert
-from tests.page.page_fixture import Workplace
+from tests.page.page_fixture import DebugWorkspace
 from tests.page.tab import Tab
-from tests.servers.target_daemon import Attacked
+from tests.servers.target_daemon import TargetDaemon
 from tests.support.fake_model import Calls, Ends, Refuses, Says, Step
 
 pytestmark = pytest.mark.needs("bash", "chromium", "page")
@@ -41,7 +41,7 @@ REPLIES: list[list[Step]] = [
 
 
 @pytest.fixture(scope="module")
-def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Attacked]:
+def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TargetDaemon]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("DRAGOMAN_GATEWAY_ADDRESS", f"ws://{NO_SPACE}")
         patch.setenv("DRAGOMAN_MODEL_KEY_COMMAND", f'["echo", "{NO_SPACE}"]')
@@ -52,11 +52,11 @@ def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Attacked]:
 
 
 @pytest.fixture(scope="module")
-def place(daemon: Attacked, tmp_path_factory: pytest.TempPathFactory) -> Workplace:
+def place(daemon: TargetDaemon, tmp_path_factory: pytest.TempPathFactory) -> DebugWorkspace:
     folder = tmp_path_factory.mktemp("work") / IMAGE
     folder.mkdir()
     call(daemon.paths, "trust_add", {"folder": str(folder)})
-    return Workplace(folder, daemon)
+    return DebugWorkspace(folder, daemon)
 
 
 def test_what_a_model_says_calls_and_fails_with_is_text(tab: Tab) -> None:
@@ -86,7 +86,7 @@ def test_what_a_model_says_calls_and_fails_with_is_text(tab: Tab) -> None:
     assert_inert(tab, tab.page.locator("dragoman-app"))
 
 
-def test_who_spoke_and_what_a_conversation_is_called_is_text(tab: Tab, daemon: Attacked) -> None:
+def test_who_spoke_and_what_a_conversation_is_called_is_text(tab: Tab, daemon: TargetDaemon) -> None:
     chat = fresh(tab)
     key = tab.page.evaluate("sessionStorage.chat")
     speak_as(daemon, IMAGE, key, "/status")
@@ -114,7 +114,7 @@ def recording(folder: Path) -> str:
     return str(file)
 
 
-def test_what_a_terminal_is_called_and_shows_is_text(tab: Tab, place: Workplace) -> None:
+def test_what_a_terminal_is_called_and_shows_is_text(tab: Tab, place: DebugWorkspace) -> None:
     line = f"printf '%s\\n' '{ALL.replace(chr(39), '').replace(chr(0), '')}'; printf '{SVG}'"
     place.tool("run_in_terminal", command=line)
     place.tool(

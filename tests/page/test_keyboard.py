@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.page.page_fixture import Workplace, workplace
+from tests.page.page_fixture import DebugWorkspace, debug_workspace
 from tests.page.tab import Tab
-from tests.servers.target_daemon import Attacked
+from tests.servers.target_daemon import TargetDaemon
 
 pytestmark = pytest.mark.needs("bash", "chromium", "page")
 
@@ -45,14 +45,14 @@ MOST_STEPS = 80
 
 
 @pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workplace]:
-    with workplace(tmp_path_factory.mktemp("keys")) as place:
+def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DebugWorkspace]:
+    with debug_workspace(tmp_path_factory.mktemp("keys")) as place:
         place.tool("run_in_terminal", command="echo by keys")
         yield place
 
 
 @pytest.fixture(scope="module")
-def daemon(place: Workplace) -> Attacked:
+def daemon(place: DebugWorkspace) -> TargetDaemon:
     return place.daemon
 
 
@@ -130,7 +130,7 @@ def test_every_view_is_used_without_a_mouse(tab: Tab) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_every_view_fits_a_window_as_narrow_as_a_telephone(browser: Browser, daemon: Attacked, scheme: str) -> None:
+def test_every_view_fits_a_window_as_narrow_as_a_telephone(browser: Browser, daemon: TargetDaemon, scheme: str) -> None:
     context = browser.new_context(
         locale="zh-CN",
         color_scheme=scheme,  # type: ignore[arg-type]

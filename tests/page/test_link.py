@@ -15,7 +15,7 @@ from tests.daemons import call, eventually
 from tests.page.chat_page import fresh, say, speak_as
 from tests.page.held import asked_count
 from tests.page.tab import Tab
-from tests.servers.target_daemon import Attacked
+from tests.servers.target_daemon import TargetDaemon
 
 pytestmark = pytest.mark.needs("chromium", "page")
 
@@ -197,7 +197,7 @@ def test_a_daemon_that_says_nothing_is_left_and_tried_again(tab: Tab, between: B
 HASTY = "() => { const real = AbortSignal.timeout; AbortSignal.timeout = (ms) => real.call(AbortSignal, ms / 10); }"
 
 
-def test_a_daemon_that_is_halted_is_reported_and_the_page_continues_with_it(tab: Tab, daemon: Attacked) -> None:
+def test_a_daemon_that_is_halted_is_reported_and_the_page_continues_with_it(tab: Tab, daemon: TargetDaemon) -> None:
     sign = tab.page.locator("#connection")
     tab.page.clock.install()
     tab.is_marked = True
@@ -216,7 +216,7 @@ def test_a_daemon_that_is_halted_is_reported_and_the_page_continues_with_it(tab:
     tab.complaints = [it for it in tab.complaints if "closed before the connection" not in it]  # the browser's own
 
 
-def test_what_is_forgotten_in_part_is_shown_by_no_view_any_more(tab: Tab, daemon: Attacked) -> None:
+def test_what_is_forgotten_in_part_is_shown_by_no_view_any_more(tab: Tab, daemon: TargetDaemon) -> None:
     chat = fresh(tab)
     say(chat, "/help break")
     expect(chat.locator("article.assistant .prose")).to_have_count(1)
@@ -240,7 +240,7 @@ RETURN = """(view) => {
 }"""
 
 
-def test_a_view_that_went_and_came_back_listens_once(tab: Tab, between: Between, daemon: Attacked) -> None:
+def test_a_view_that_went_and_came_back_listens_once(tab: Tab, between: Between, daemon: TargetDaemon) -> None:
     chat = fresh(tab)
     key = tab.page.evaluate("sessionStorage.chat")
     chat.evaluate(RETURN)

@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, expect
 
 from tests.page.agent import Agent
 from tests.page.tab import Tab
-from tests.servers.target_daemon import attacked
+from tests.servers.target_daemon import target_daemon
 
 pytestmark = pytest.mark.needs("chromium", "page", "npm")
 
@@ -45,7 +45,7 @@ def test_what_the_documentation_shows_is_all_that_a_new_component_needs(
     browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PYTHONPATH", str(with_a_gauge(tmp_path)))
-    with attacked(tmp_path / "home") as daemon:
+    with target_daemon(tmp_path / "home") as daemon:
         agent = Agent.at(daemon)
         (listed,) = agent.told("list_components", names=["Gauge"])["components"]
         assert (listed["example"], listed["tells"]) == ({"value": 40}, ["value"])

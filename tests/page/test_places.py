@@ -14,31 +14,31 @@ from tests.daemons import PATIENCE, call
 from tests.page.agent import Agent
 from tests.page.chat_page import fresh, say
 from tests.page.debugging_page import break_at, standing, start, variable
-from tests.page.page_fixture import Workplace, furnish, workplace
+from tests.page.page_fixture import DebugWorkspace, debug_workspace, furnish
 from tests.page.tab import SIZE, Tab
-from tests.servers.target_daemon import Attacked
+from tests.servers.target_daemon import TargetDaemon
 
 pytestmark = pytest.mark.needs("bash", "chromium", "page")
 
 
 @pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workplace]:
-    with workplace(tmp_path_factory.mktemp("places")) as place:
+def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DebugWorkspace]:
+    with debug_workspace(tmp_path_factory.mktemp("places")) as place:
         yield place
 
 
 @pytest.fixture(scope="module")
-def daemon(place: Workplace) -> Attacked:
+def daemon(place: DebugWorkspace) -> TargetDaemon:
     return place.daemon
 
 
 @pytest.fixture(scope="module")
-def agent(daemon: Attacked) -> Agent:
+def agent(daemon: TargetDaemon) -> Agent:
     return Agent.at(daemon)
 
 
 @pytest.fixture
-def desk(tab: Tab, place: Workplace) -> Iterator[Locator]:
+def desk(tab: Tab, place: DebugWorkspace) -> Iterator[Locator]:
     yield tab.show("Debugger")
     place.clear()
 
@@ -93,7 +93,7 @@ def test_a_session_and_each_of_its_stops_have_an_address(desk: Locator, tab: Tab
 
 
 def test_an_address_leads_to_its_session_not_to_the_newest_and_says_when_it_is_gone(
-    desk: Locator, tab: Tab, place: Workplace
+    desk: Locator, tab: Tab, place: DebugWorkspace
 ) -> None:
     sessions = [place.tool("start_debugging", program="endless.py", timeout_s=0)["session_id"] for _ in range(2)]
     expect(desk.locator("#sessions .item")).not_to_have_count(0)
@@ -153,7 +153,7 @@ def test_conversations_have_addresses(tab: Tab) -> None:
     ],
 )
 def test_an_address_of_something_gone_says_so_and_becomes_that_of_what_is_shown(
-    tab: Tab, place: Workplace, view: str, parts: str, told: str
+    tab: Tab, place: DebugWorkspace, view: str, parts: str, told: str
 ) -> None:
     place.tool("run_in_terminal", command="echo here")
     shown_view = tab.show(view)
@@ -167,7 +167,7 @@ def test_an_address_of_something_gone_says_so_and_becomes_that_of_what_is_shown(
     expect(notice).to_have_text(told)
 
 
-def test_terminals_and_commands_have_addresses(tab: Tab, place: Workplace) -> None:
+def test_terminals_and_commands_have_addresses(tab: Tab, place: DebugWorkspace) -> None:
     for word in ("first", "second"):
         place.tool("run_in_terminal", command=f"echo the {word}")
     view = tab.show("Terminals")
@@ -187,7 +187,7 @@ def test_terminals_and_commands_have_addresses(tab: Tab, place: Workplace) -> No
     expect(view.locator("#output .shown")).to_have_text(["the second"])
 
 
-def test_what_runs_now_is_listed_before_what_has_ended(tab: Tab, place: Workplace, tmp_path: Path) -> None:
+def test_what_runs_now_is_listed_before_what_has_ended(tab: Tab, place: DebugWorkspace, tmp_path: Path) -> None:
     go_on = tmp_path / "go"
     view = tab.show("Terminals")
     listed = view.locator("#commands .command").filter(has_text="until test -e")
@@ -207,7 +207,9 @@ def test_what_runs_now_is_listed_before_what_has_ended(tab: Tab, place: Workplac
     expect(listed).to_have_count(1)
 
 
-def test_the_switch_shows_commands_of_every_folder_and_only_then(tab: Tab, place: Workplace, tmp_path: Path) -> None:
+def test_the_switch_shows_commands_of_every_folder_and_only_then(
+    tab: Tab, place: DebugWorkspace, tmp_path: Path
+) -> None:
     other = tmp_path / "other"
     furnish(other, {})
     call(place.daemon.paths, "trust_add", {"folder": str(other)})
@@ -290,7 +292,9 @@ def test_a_columns_alignment_is_kept_though_the_policy_forbids_styles(tab: Tab, 
     assert canvas.get_by_role("tabpanel", name="Table").locator("td[style], th[style], code[class]").count() == 0
 
 
-def test_what_a_person_chose_counts_in_a_tab_that_is_opened_later(tab: Tab, browser: Browser, daemon: Attacked) -> None:
+def test_what_a_person_chose_counts_in_a_tab_that_is_opened_later(
+    tab: Tab, browser: Browser, daemon: TargetDaemon
+) -> None:
     """The daemon keeps it: a browser keeps nothing of an origin that is new at each start."""
     desk = tab.show("Debugger")
     desk.locator("#watch").fill("kept + 1")

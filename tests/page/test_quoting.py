@@ -9,22 +9,22 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.page.chat_page import fresh, say
-from tests.page.page_fixture import Workplace, workplace
+from tests.page.page_fixture import DebugWorkspace, debug_workspace
 from tests.page.tab import Tab
-from tests.servers.target_daemon import Attacked
+from tests.servers.target_daemon import TargetDaemon
 
 pytestmark = pytest.mark.needs("bash", "chromium", "page")
 
 
 @pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workplace]:
-    with workplace(tmp_path_factory.mktemp("asking")) as place:
+def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DebugWorkspace]:
+    with debug_workspace(tmp_path_factory.mktemp("asking")) as place:
         place.tool("run_in_terminal", command="echo first; echo second")
         yield place
 
 
 @pytest.fixture(scope="module")
-def daemon(place: Workplace) -> Attacked:
+def daemon(place: DebugWorkspace) -> TargetDaemon:
     return place.daemon
 
 
@@ -76,7 +76,7 @@ def test_words_of_a_conversation_are_asked_about_by_a_shortcut(tab: Tab) -> None
     chat.get_by_label("Message").fill("")
 
 
-def test_source_in_the_debugger_is_asked_about(tab: Tab, place: Workplace) -> None:
+def test_source_in_the_debugger_is_asked_about(tab: Tab, place: DebugWorkspace) -> None:
     view = tab.show("Debugger")
     view.get_by_label("File").fill(str(place.folder / "adding.py"))
     view.get_by_label("File").press("Enter")

@@ -12,8 +12,8 @@ from playwright.sync_api import expect
 
 from tests.page.chat_page import say
 from tests.page.tab import Tab
-from tests.servers.target_daemon import Attacked, attacked
-from tests.support.fake_gateway import Visit, fake_gateway
+from tests.servers.target_daemon import TargetDaemon, target_daemon
+from tests.support.fake_gateway import AcceptedConnection, fake_gateway
 
 pytestmark = pytest.mark.needs("chromium", "page")
 
@@ -23,7 +23,7 @@ WRITE = {"file_path": "<b>new</b>.txt", "content": "one\ntwo\n"}
 CALLS = [("edit", EDIT, False), ("write", WRITE, False), ("edit", {**EDIT, "path": "refused.py"}, True)]
 
 
-async def script(visit: Visit) -> None:
+async def script(visit: AcceptedConnection) -> None:
     await visit.welcome()
     history: list[Any] = []
     answers = {
@@ -42,7 +42,7 @@ async def script(visit: Visit) -> None:
             await visit.answer(request, answers.get(method, {}))
 
 
-async def run(visit: Visit, run_id: str) -> None:
+async def run(visit: AcceptedConnection, run_id: str) -> None:
     about = {"runId": run_id, "sessionKey": KEY, "ts": 1}
     for number, (name, args, is_error) in enumerate(CALLS):
         call = {"name": name, "toolCallId": f"c{number}"}
@@ -73,7 +73,7 @@ def remembered(text: str) -> list[Any]:
 
 
 @pytest.fixture(scope="module")
-def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Attacked]:
+def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TargetDaemon]:
     with (
         start_blocking_portal() as portal,
         portal.wrap_async_context_manager(fake_gateway(script)) as gateway,
@@ -81,7 +81,7 @@ def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Attacked]:
     ):
         patch.setenv("DRAGOMAN_GATEWAY_ADDRESS", gateway.url)
         patch.setenv("DRAGOMAN_GATEWAY_RELAY", "true")
-        with attacked(tmp_path_factory.mktemp("relayed")) as daemon:
+        with target_daemon(tmp_path_factory.mktemp("relayed")) as daemon:
             yield daemon
 
 

@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, Locator, expect
 from dragoman.cli.commands import build_app
 from tests.daemons import call
 from tests.page.tab import Tab
-from tests.servers.target_daemon import Attacked
+from tests.servers.target_daemon import TargetDaemon
 
 pytestmark = pytest.mark.needs("chromium", "page")
 
@@ -27,12 +27,12 @@ def forgive_refusals(tab: Tab) -> None:
     tab.complaints.clear()
 
 
-def written(daemon: Attacked) -> dict[str, object]:
+def written(daemon: TargetDaemon) -> dict[str, object]:
     file = daemon.paths.settings_file
     return tomllib.loads(file.read_text()) if file.exists() else {}
 
 
-def test_the_server_is_shown_as_it_runs(view: Locator, daemon: Attacked) -> None:
+def test_the_server_is_shown_as_it_runs(view: Locator, daemon: TargetDaemon) -> None:
     server = view.get_by_role("region", name="Server")
     expect(server).to_contain_text(f"http://127.0.0.1:{daemon.port}")
     expect(server).to_contain_text(str(daemon.process.pid))
@@ -44,7 +44,7 @@ def test_the_server_is_shown_as_it_runs(view: Locator, daemon: Attacked) -> None
 
 
 def test_a_value_is_saved_and_a_wrong_one_is_reported_beside_its_field_and_stays_written(
-    view: Locator, tab: Tab, daemon: Attacked
+    view: Locator, tab: Tab, daemon: TargetDaemon
 ) -> None:
     field = view.locator("dragoman-setting#port")
     box = field.get_by_role("textbox")
@@ -70,7 +70,7 @@ def test_a_value_is_saved_and_a_wrong_one_is_reported_beside_its_field_and_stays
 
 
 def test_switches_and_choices_are_saved_at_once_and_another_page_sees_it(
-    view: Locator, tab: Tab, browser: Browser, daemon: Attacked
+    view: Locator, tab: Tab, browser: Browser, daemon: TargetDaemon
 ) -> None:
     context = browser.new_context()
     other = Tab.opened(context, daemon)
@@ -101,7 +101,9 @@ def test_what_runs_programs_is_shown_and_cannot_be_changed(view: Locator) -> Non
         expect(field).to_contain_text(f"dragoman config set {key}")
 
 
-def test_an_address_of_another_machine_is_refused_beside_its_field(view: Locator, tab: Tab, daemon: Attacked) -> None:
+def test_an_address_of_another_machine_is_refused_beside_its_field(
+    view: Locator, tab: Tab, daemon: TargetDaemon
+) -> None:
     field = view.locator("dragoman-setting#model_address")
     expect(field).to_contain_text("On the page, use an address of this machine")
     field.get_by_role("textbox").fill("https://evil.example/v1")
@@ -113,7 +115,7 @@ def test_an_address_of_another_machine_is_refused_beside_its_field(view: Locator
     tab.complaints.clear()
 
 
-def test_a_switch_that_was_not_taken_shows_what_holds(view: Locator, tab: Tab, daemon: Attacked) -> None:
+def test_a_switch_that_was_not_taken_shows_what_holds(view: Locator, tab: Tab, daemon: TargetDaemon) -> None:
     switch = view.locator("#auto_start").get_by_role("checkbox")
     expect(switch).to_be_checked()
     daemon.paths.settings_file.parent.mkdir(parents=True, exist_ok=True)
@@ -144,7 +146,9 @@ def test_a_gateway_that_is_not_there_is_reported_with_its_reason_and_can_be_give
     expect(view.locator("#gateway-state")).to_have_text("not connected")
 
 
-def test_a_clients_configuration_is_copied_whole_and_has_no_token(view: Locator, tab: Tab, daemon: Attacked) -> None:
+def test_a_clients_configuration_is_copied_whole_and_has_no_token(
+    view: Locator, tab: Tab, daemon: TargetDaemon
+) -> None:
     tab.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     client = view.locator("#client-codex")
     client.locator("summary").press("Enter")
@@ -176,7 +180,7 @@ def test_the_language_is_chosen_here_and_is_also_that_of_the_daemons_words(view:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_it_fits_a_narrow_window(browser: Browser, daemon: Attacked, scheme: str) -> None:
+def test_it_fits_a_narrow_window(browser: Browser, daemon: TargetDaemon, scheme: str) -> None:
     context = browser.new_context(color_scheme=scheme, viewport={"width": 360, "height": 640})  # type: ignore[arg-type]
     tab = Tab.opened(context, daemon)
     tab.log_in()

@@ -10,24 +10,24 @@ from playwright.sync_api import Locator, expect
 
 from tests.daemons import call
 from tests.page.debugging_page import open_file, standing
-from tests.page.page_fixture import Workplace, workplace
+from tests.page.page_fixture import DebugWorkspace, debug_workspace
 from tests.page.tab import Tab
-from tests.servers.target_daemon import Attacked
+from tests.servers.target_daemon import TargetDaemon
 
 pytestmark = pytest.mark.needs("chromium", "page")
 
 
 @pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workplace]:
+def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DebugWorkspace]:
     """Without a launch.json, and nobody has vouched for it."""
-    with workplace(tmp_path_factory.mktemp("starting")) as place:
+    with debug_workspace(tmp_path_factory.mktemp("starting")) as place:
         (place.folder / ".vscode" / "launch.json").unlink()
         call(place.daemon.paths, "trust_revoke", {"folder": str(place.folder)})
         yield place
 
 
 @pytest.fixture(scope="module")
-def daemon(place: Workplace) -> Attacked:
+def daemon(place: DebugWorkspace) -> TargetDaemon:
     return place.daemon
 
 
@@ -36,7 +36,9 @@ def view(tab: Tab) -> Locator:
     return tab.show("Debugger")
 
 
-def test_the_open_file_is_started_and_where_trust_is_missing_that_is_reported(view: Locator, place: Workplace) -> None:
+def test_the_open_file_is_started_and_where_trust_is_missing_that_is_reported(
+    view: Locator, place: DebugWorkspace
+) -> None:
     expect(view.locator(".bar")).to_contain_text("Open a file below to start it.")
     open_file(view, "adding.py")
     begin = view.get_by_role("button", name="Start adding.py", exact=True)
@@ -51,7 +53,7 @@ def test_the_open_file_is_started_and_where_trust_is_missing_that_is_reported(vi
     expect(told).to_have_count(0)
 
 
-def test_a_launch_json_that_is_written_later_is_offered_by_itself(view: Locator, place: Workplace) -> None:
+def test_a_launch_json_that_is_written_later_is_offered_by_itself(view: Locator, place: DebugWorkspace) -> None:
     open_file(view, "adding.py")
     expect(view.locator("#start-file")).to_be_visible()
     expect(view.locator("#unreadable")).to_have_count(0)  # to have none is no fault

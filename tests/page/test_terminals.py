@@ -12,23 +12,23 @@ from playwright.sync_api import Browser, Locator, expect
 from tests.daemons import PATIENCE, call
 from tests.page.chat_page import fresh, say
 from tests.page.held import Held
-from tests.page.page_fixture import Workplace, workplace
+from tests.page.page_fixture import DebugWorkspace, debug_workspace
 from tests.page.tab import NESTED, Tab
-from tests.servers.target_daemon import Attacked
+from tests.servers.target_daemon import TargetDaemon
 
 pytestmark = pytest.mark.needs("bash", "chromium", "page")
 
 
 @pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workplace]:
+def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DebugWorkspace]:
     """With a terminal that an agent has."""
-    with workplace(tmp_path_factory.mktemp("terminals")) as place:
+    with debug_workspace(tmp_path_factory.mktemp("terminals")) as place:
         assert run(place, "echo hello; seq 3")["exit_code"] == 0
         yield place
 
 
 @pytest.fixture(scope="module")
-def daemon(place: Workplace) -> Attacked:
+def daemon(place: DebugWorkspace) -> TargetDaemon:
     return place.daemon
 
 
@@ -37,7 +37,7 @@ def view(tab: Tab) -> Locator:
     return tab.show("Terminals")
 
 
-def run(place: Workplace, line: str) -> dict[str, object]:
+def run(place: DebugWorkspace, line: str) -> dict[str, object]:
     command = place.tool("run_in_terminal", command=line)["command"]
     assert isinstance(command, dict)
     return command
@@ -57,7 +57,7 @@ def test_a_command_is_listed_with_its_end_and_its_output_is_read(view: Locator) 
 
 
 def test_a_command_that_ends_while_one_looks_appears_and_failures_can_be_filtered(
-    view: Locator, place: Workplace
+    view: Locator, place: DebugWorkspace
 ) -> None:
     expect(command(view, "echo hello; seq 3")).to_be_visible()
     run(place, "ls /no/such/folder")
@@ -66,7 +66,7 @@ def test_a_command_that_ends_while_one_looks_appears_and_failures_can_be_filtere
     expect(view.locator("#commands .command")).to_have_count(1)
 
 
-def test_words_are_found_in_commands_and_in_what_they_printed(view: Locator, place: Workplace) -> None:
+def test_words_are_found_in_commands_and_in_what_they_printed(view: Locator, place: DebugWorkspace) -> None:
     run(place, "printf '%s\\n' need''le in a stack")
     view.locator("#find").fill("needle")
     hit = view.locator("#hits .item").filter(has_text="needle")
@@ -79,7 +79,7 @@ def test_words_are_found_in_commands_and_in_what_they_printed(view: Locator, pla
     expect(view.locator(".list .none")).to_have_text("No matching commands.")
 
 
-def test_a_terminal_is_called_after_whoever_opened_it_as_in_every_view(tab: Tab, place: Workplace) -> None:
+def test_a_terminal_is_called_after_whoever_opened_it_as_in_every_view(tab: Tab, place: DebugWorkspace) -> None:
     say(fresh(tab), "/run_in_terminal command='echo said in the chat' cwd=.")
     view = tab.show("Terminals")
     line = command(view, "echo said in the chat")
@@ -100,7 +100,9 @@ def test_the_place_to_search_in_can_be_read_whole_in_an_ordinary_window(view: Lo
     assert view.locator("#find").evaluate(needed) >= 0
 
 
-def test_a_line_that_was_found_is_jumped_to_however_far_down_it_is(view: Locator, place: Workplace, tab: Tab) -> None:
+def test_a_line_that_was_found_is_jumped_to_however_far_down_it_is(
+    view: Locator, place: DebugWorkspace, tab: Tab
+) -> None:
     run(place, "seq 200000 240000 | sed 's/^231337$/the hay''stack thing/'")
     command(view, "seq 200000 240000").click()
     expect(view.locator("#output .shown").first).to_have_text("200000")
@@ -116,7 +118,7 @@ def test_a_line_that_was_found_is_jumped_to_however_far_down_it_is(view: Locator
     expect(found).to_have_text("the haystack thing")
 
 
-def test_of_two_commands_the_one_that_was_chosen_last_is_read(view: Locator, place: Workplace, tab: Tab) -> None:
+def test_of_two_commands_the_one_that_was_chosen_last_is_read(view: Locator, place: DebugWorkspace, tab: Tab) -> None:
     run(place, "echo slow answer")
     held = Held(tab.page, "get_command_output")
     command(view, "echo slow answer").click()
@@ -128,7 +130,7 @@ def test_of_two_commands_the_one_that_was_chosen_last_is_read(view: Locator, pla
     expect(view.locator(".head code")).to_have_text("echo hello; seq 3")
 
 
-def test_each_output_is_read_from_its_own_place_on(view: Locator, place: Workplace) -> None:
+def test_each_output_is_read_from_its_own_place_on(view: Locator, place: DebugWorkspace) -> None:
     """Also a line that was found before, and that somebody scrolled away from since."""
     for letter in "ab":
         run(place, f"seq -f '{letter} %g' 1000 | sed '700s/$/ is wan''ted {letter}/'")
@@ -147,7 +149,7 @@ def test_each_output_is_read_from_its_own_place_on(view: Locator, place: Workpla
 
 
 def test_what_was_read_of_older_commands_stays_when_something_new_ends(
-    view: Locator, place: Workplace, tab: Tab
+    view: Locator, place: DebugWorkspace, tab: Tab
 ) -> None:
     for number in range(4):
         run(place, f"echo older {number}")
@@ -193,7 +195,7 @@ def open_screen(view: Locator) -> Locator:
     return screen
 
 
-def test_an_agents_screen_is_watched_live_and_nothing_in_it_is_markup(view: Locator, place: Workplace) -> None:
+def test_an_agents_screen_is_watched_live_and_nothing_in_it_is_markup(view: Locator, place: DebugWorkspace) -> None:
     expect(view.locator("#terminals")).to_contain_text("bash the command line")  # and whose it is
     screen = open_screen(view)
     run(
@@ -210,7 +212,9 @@ def test_an_agents_screen_is_watched_live_and_nothing_in_it_is_markup(view: Loca
     assert abs(wide.evaluate("it => it.getBoundingClientRect().width") - 2 * letter) < 0.1
 
 
-def test_what_a_program_draws_over_is_drawn_over_and_its_cursor_is_followed(view: Locator, place: Workplace) -> None:
+def test_what_a_program_draws_over_is_drawn_over_and_its_cursor_is_followed(
+    view: Locator, place: DebugWorkspace
+) -> None:
     screen = open_screen(view)
     run(
         place,
@@ -223,7 +227,7 @@ def test_what_a_program_draws_over_is_drawn_over_and_its_cursor_is_followed(view
     expect(screen.locator("#screen .cursor")).to_have_count(1)
 
 
-def test_a_window_that_changes_its_size_is_followed(view: Locator, place: Workplace) -> None:
+def test_a_window_that_changes_its_size_is_followed(view: Locator, place: DebugWorkspace) -> None:
     screen = open_screen(view)
     run(place, "printf '\\033[8;30;100t'")
     expect(screen.locator(".status")).to_contain_text("100×30")
@@ -242,7 +246,7 @@ ESCAPES = {
 }
 
 
-def test_control_sequences_of_a_program_do_nothing(view: Locator, place: Workplace, tab: Tab) -> None:
+def test_control_sequences_of_a_program_do_nothing(view: Locator, place: DebugWorkspace, tab: Tab) -> None:
     tab.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     tab.page.evaluate("navigator.clipboard.writeText('mine')")
     screen = open_screen(view)
@@ -262,7 +266,9 @@ def test_control_sequences_of_a_program_do_nothing(view: Locator, place: Workpla
     assert not (place.folder / "typed").exists()
 
 
-def test_much_output_is_followed_to_its_end_and_the_page_stays_quick(view: Locator, place: Workplace, tab: Tab) -> None:
+def test_much_output_is_followed_to_its_end_and_the_page_stays_quick(
+    view: Locator, place: DebugWorkspace, tab: Tab
+) -> None:
     screen = open_screen(view)
     tab.page.evaluate(LONGEST_FRAME)
     run(place, "seq 100000; echo the e''nd")
@@ -284,7 +290,7 @@ LONGEST_FRAME = """() => {
 }"""
 
 
-def test_a_question_is_answered_from_the_terminals(view: Locator, place: Workplace) -> None:
+def test_a_question_is_answered_from_the_terminals(view: Locator, place: DebugWorkspace) -> None:
     run(place, "cat /no/such/config.toml")
     view.get_by_role("button", name="Ask", exact=True).first.click()
     box = view.get_by_label("Ask about all terminals")
@@ -297,7 +303,7 @@ def test_a_question_is_answered_from_the_terminals(view: Locator, place: Workpla
     expect(box).to_have_value("")
 
 
-def test_a_long_output_is_drawn_in_part_and_read_to_its_end(view: Locator, place: Workplace) -> None:
+def test_a_long_output_is_drawn_in_part_and_read_to_its_end(view: Locator, place: DebugWorkspace) -> None:
     run(place, "seq 100000 130000")
     command(view, "seq 100000 130000").click()
     expect(view.locator("#output .shown").first).to_have_text("100000")
@@ -308,7 +314,9 @@ def test_a_long_output_is_drawn_in_part_and_read_to_its_end(view: Locator, place
     expect(view.get_by_text("114000", exact=True)).to_be_visible()
 
 
-def test_it_speaks_chinese_and_fits_a_narrow_window(browser: Browser, daemon: Attacked, place: Workplace) -> None:
+def test_it_speaks_chinese_and_fits_a_narrow_window(
+    browser: Browser, daemon: TargetDaemon, place: DebugWorkspace
+) -> None:
     context = browser.new_context(locale="zh-CN", color_scheme="dark", viewport={"width": 420, "height": 800})
     tab = Tab.opened(context, daemon)
     tab.page.goto(tab.link())

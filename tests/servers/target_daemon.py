@@ -34,7 +34,7 @@ _LAGS_S = deque([0.0], maxlen=round(60 / _LOOK_EVERY_S))
 
 
 @dataclass
-class Attacked:
+class TargetDaemon:
     process: psutil.Process
     port: int
     paths: Paths
@@ -134,7 +134,7 @@ class Attacked:
 
 
 @contextlib.contextmanager
-def attacked(home: Path, *, descriptors: int | None = None) -> Iterator[Attacked]:
+def target_daemon(home: Path, *, descriptors: int | None = None) -> Iterator[TargetDaemon]:
     machine_lag()
     environment = {**os.environ, "DRAGOMAN_HOME": str(home), "DRAGOMAN_LANG": "en"}
     limit = [str(descriptors)] if descriptors else []
@@ -148,7 +148,7 @@ def attacked(home: Path, *, descriptors: int | None = None) -> Iterator[Attacked
         assert daemon.stdout is not None
         try:
             port = int(daemon.stdout.readline())
-            yield Attacked(psutil.Process(daemon.pid), port, find_paths(environment))
+            yield TargetDaemon(psutil.Process(daemon.pid), port, find_paths(environment))
         finally:
             daemon.kill()
 

@@ -19,11 +19,11 @@ NONCE = "8b004dda-c9c1-4736-873f-42784b2e7240"
 _NEXT_WITHIN_S = 10.0
 
 Frame = dict[str, Any]
-Script = Callable[["Visit"], Awaitable[None]]
+Script = Callable[["AcceptedConnection"], Awaitable[None]]
 
 
 @dataclass(slots=True)
-class Visit:
+class AcceptedConnection:
     """One connection, seen from the gateway."""
 
     socket: ServerConnection
@@ -89,7 +89,7 @@ async def fake_gateway(script: Script) -> AsyncIterator[FakeGateway]:
     async def visit(socket: ServerConnection) -> None:
         gateway.visits += 1
         try:
-            await script(Visit(socket, gateway.visits))
+            await script(AcceptedConnection(socket, gateway.visits))
         except ConnectionClosed:
             pass
         except Exception as error:  # noqa: BLE001  raised where the test is

@@ -20,7 +20,7 @@ from playwright.sync_api import expect
 
 from dragoman.access.proof import ProofSession
 from tests.daemons import PATIENCE, call, cli_with_home, daemons_of, eventually
-from tests.proving import Proof, StrangerError, from_link
+from tests.proving import ForeignServerError, Proof, from_link
 from tests.raw_http import Ask, ask
 from tests.vscode.conftest import RUNNING
 from tests.vscode.editor import ROOT, Editor, free_port
@@ -146,7 +146,7 @@ def _another(editor: Editor, old: int) -> dict[str, Any] | None:
 
 def _is_proved_with(port: int, token: str) -> bool:
     """Whether that key opens the socket by which windows come."""
-    with contextlib.suppress(StrangerError):
+    with contextlib.suppress(ForeignServerError):
         Proof(ProofSession("editor", token), f"127.0.0.1:{port}").open("/link/editor").socket.close()
         return True
     return False

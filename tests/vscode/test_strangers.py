@@ -70,7 +70,7 @@ def victim(tmp_path: Path, dialler: Path) -> Iterator[Victim]:
 
 
 @dataclass
-class Stranger:
+class ForeignServer:
     port: int
     record: Path
 
@@ -83,7 +83,7 @@ class Stranger:
 
 
 @contextlib.contextmanager
-def stranger(port: int, record: Path, relays_to: int = 0) -> Iterator[Stranger]:
+def stranger(port: int, record: Path, relays_to: int = 0) -> Iterator[ForeignServer]:
     """A process of another user that listens there, and keeps all that it is told."""
     with eventually(lambda: _bound(port), every_s=0.05) as taken, record.open("wb") as kept:
         child = os.fork()
@@ -96,7 +96,7 @@ def stranger(port: int, record: Path, relays_to: int = 0) -> Iterator[Stranger]:
             finally:
                 os._exit(0)
     try:
-        yield Stranger(port, record)
+        yield ForeignServer(port, record)
     finally:
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)

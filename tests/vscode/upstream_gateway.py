@@ -11,7 +11,7 @@ from typing import Any
 from anyio.from_thread import start_blocking_portal
 
 from tests.daemons import eventually
-from tests.support.fake_gateway import Visit, fake_gateway
+from tests.support.fake_gateway import AcceptedConnection, fake_gateway
 from tests.vscode.editor import Editor
 
 Json = dict[str, Any]
@@ -19,7 +19,7 @@ SESSION = "agent:main:main"
 
 
 @dataclass
-class Behind:
+class AgentGateway:
     changes: dict[str, Json] = field(default_factory=dict)
     """By what is said: the change that the agent makes then, in the specification's words. Else it never ends."""
     said: list[str] = field(default_factory=list)
@@ -27,7 +27,7 @@ class Behind:
     histories: int = 0
     """How often a chat has read what was said: it has come to this gateway then."""
 
-    async def script(self, visit: Visit) -> None:
+    async def script(self, visit: AcceptedConnection) -> None:
         await visit.welcome()
         async for text in visit.socket:
             asked = json.loads(text)
@@ -42,7 +42,7 @@ class Behind:
                 self.histories += method == "chat.history"
                 await visit.answer(asked, {"sessions": [], "messages": [], "subscribed": True})
 
-    async def _run(self, visit: Visit, asked: Json, params: Json) -> None:
+    async def _run(self, visit: AcceptedConnection, asked: Json, params: Json) -> None:
         said, run = params["message"], {"runId": params["idempotencyKey"], "sessionKey": SESSION}
         self.said.append(said)
         self._runs[said] = run
@@ -59,9 +59,9 @@ class Behind:
 
 
 @contextmanager
-def gateway_behind(editor: Editor, changes: dict[str, Json]) -> Iterator[Behind]:
+def gateway_behind(editor: Editor, changes: dict[str, Json]) -> Iterator[AgentGateway]:
     """The daemon is restarted in front of it, and at the end without it; a chat is open."""
-    made = Behind(changes)
+    made = AgentGateway(changes)
     with start_blocking_portal() as portal, portal.wrap_async_context_manager(fake_gateway(made.script)) as fake:
         for key, value in (("gateway_address", fake.url), ("gateway_relay", "true")):
             assert editor.cli("config", "set", key, value).returncode == 0

@@ -26,18 +26,18 @@ from dragoman.protocols.gateway import (
     device_refusal,
 )
 from tests.chat.gateway_client.scripted_connection import line
-from tests.support.fake_gateway import NONCE, Visit
+from tests.support.fake_gateway import NONCE, AcceptedConnection
 
 pytestmark = pytest.mark.anyio
 
 
-async def welcomes(visit: Visit) -> None:
+async def welcomes(visit: AcceptedConnection) -> None:
     await visit.welcome()
     await visit.stay()
 
 
 def refusing(code: str, message: str, /, **details: Any) -> Any:
-    async def script(visit: Visit) -> None:
+    async def script(visit: AcceptedConnection) -> None:
         await visit.refuse(await visit.challenge(), code, message, **details)
         await visit.close(1008, message)
 
@@ -48,7 +48,7 @@ def refusing(code: str, message: str, /, **details: Any) -> Any:
 async def test_it_proves_who_it_is_with_a_signature_that_holds(tmp_path: Path) -> None:
     seen: list[dict[str, Any]] = []
 
-    async def script(visit: Visit) -> None:
+    async def script(visit: AcceptedConnection) -> None:
         seen.append((await visit.welcome())["params"])
         await visit.stay()
 
@@ -69,7 +69,7 @@ async def test_it_proves_who_it_is_with_a_signature_that_holds(tmp_path: Path) -
 async def test_without_a_token_there_is_no_auth_and_the_device_stays_the_same(tmp_path: Path) -> None:
     seen: list[dict[str, Any]] = []
 
-    async def script(visit: Visit) -> None:
+    async def script(visit: AcceptedConnection) -> None:
         seen.append((await visit.welcome())["params"])
         await visit.close(1012, "service restart")
 
@@ -82,7 +82,7 @@ async def test_without_a_token_there_is_no_auth_and_the_device_stays_the_same(tm
 
 
 async def test_a_connection_without_rights_is_degraded_and_names_them(tmp_path: Path) -> None:
-    async def script(visit: Visit) -> None:
+    async def script(visit: AcceptedConnection) -> None:
         await visit.welcome(scopes=["operator.read"])
         await visit.stay()
 
@@ -95,7 +95,7 @@ async def test_a_connection_without_rights_is_degraded_and_names_them(tmp_path: 
 async def test_a_device_token_is_kept_and_used_when_the_shared_one_is_no_longer_right(tmp_path: Path) -> None:
     seen: list[dict[str, Any]] = []
 
-    async def script(visit: Visit) -> None:
+    async def script(visit: AcceptedConnection) -> None:
         connect = await visit.challenge()
         auth = connect["params"]["auth"]
         seen.append(auth)
@@ -144,7 +144,7 @@ async def test_a_gateway_that_approved_fewer_scopes_before_is_asked_for_those(tm
     before = ["operator.read", "operator.write", "operator.approvals", "operator.pairing"]
     asked: list[list[str]] = []
 
-    async def script(visit: Visit) -> None:
+    async def script(visit: AcceptedConnection) -> None:
         connect = await visit.challenge()
         asked.append(connect["params"]["scopes"])
         if set(asked[-1]) <= set(before):
@@ -161,7 +161,7 @@ async def test_a_gateway_that_approved_fewer_scopes_before_is_asked_for_those(tm
 
 
 async def test_a_gateway_that_is_starting_is_asked_again_when_it_says(tmp_path: Path) -> None:
-    async def script(visit: Visit) -> None:
+    async def script(visit: AcceptedConnection) -> None:
         if visit.number > 1:
             return await welcomes(visit)
         connect = await visit.challenge()
@@ -185,7 +185,7 @@ async def test_a_gateway_that_is_starting_is_asked_again_when_it_says(tmp_path: 
 async def test_after_a_loss_it_comes_back_with_the_documents_delays_and_begins_them_anew(
     tmp_path: Path,
 ) -> None:
-    async def script(visit: Visit) -> None:
+    async def script(visit: AcceptedConnection) -> None:
         if visit.number in (1, 4):
             await visit.welcome()
         await visit.close(1012, "service restart")
@@ -200,7 +200,7 @@ async def test_after_a_loss_it_comes_back_with_the_documents_delays_and_begins_t
 
 @pytest.mark.parametrize(("expected", "delay_s"), [(250, 0.25), (None, 0.01), (1, 0.1), ("soon", 0.01), (1e12, 300.0)])
 async def test_a_gateway_that_stops_is_come_back_to_when_it_says(tmp_path: Path, expected: Any, delay_s: float) -> None:
-    async def script(visit: Visit) -> None:
+    async def script(visit: AcceptedConnection) -> None:
         await visit.welcome()
         if visit.number == 1:
             await visit.event("shutdown", {"reason": "gateway stopping", "restartExpectedMs": expected})
@@ -249,7 +249,7 @@ async def test_after_ten_attempts_it_says_so_and_connects_only_when_asked(tmp_pa
         def delay_s(self, failed: int) -> float | None:
             return None if super().delay_s(failed) is None else 0.001
 
-    async def script(visit: Visit) -> None:
+    async def script(visit: AcceptedConnection) -> None:
         await visit.close(1013, "not now")
 
     async with line(tmp_path, script, reconnect_policy=AtOnce()) as it:
@@ -278,7 +278,7 @@ async def test_after_disconnect_it_never_comes_back_by_itself(tmp_path: Path) ->
 
 @pytest.mark.requirement("gateway:request:id-sequence", "gateway:request:unique-id", "gateway:response:settles-request")
 async def test_requests_are_answered_in_any_order(tmp_path: Path) -> None:
-    async def script(visit: Visit) -> None:
+    async def script(visit: AcceptedConnection) -> None:
         await visit.welcome()
         first, second = await visit.next(), await visit.next()
         assert [first["id"], second["id"]] == ["cmd_1", "cmd_2"]
@@ -303,7 +303,7 @@ async def test_requests_are_answered_in_any_order(tmp_path: Path) -> None:
 
 @pytest.mark.requirement("chat:client:command-timeout", "chat:client:pending-fail-on-timeout")
 async def test_a_request_that_is_refused_silent_or_cut_off_says_which(tmp_path: Path) -> None:
-    async def script(visit: Visit) -> None:
+    async def script(visit: AcceptedConnection) -> None:
         await visit.welcome()
         await visit.refuse(await visit.next(), "FORBIDDEN", "missing scope: operator.admin", code="MISSING_SCOPE")
         await visit.next()
@@ -330,7 +330,7 @@ async def test_a_request_that_is_refused_silent_or_cut_off_says_which(tmp_path: 
 async def test_a_gateway_that_goes_silent_is_left_after_two_ticks(tmp_path: Path) -> None:
     codes: list[int | None] = []
 
-    async def script(visit: Visit) -> None:
+    async def script(visit: AcceptedConnection) -> None:
         await visit.welcome(tick_ms=100)
         await visit.event("tick", {"ts": 1})
         try:
@@ -344,7 +344,7 @@ async def test_a_gateway_that_goes_silent_is_left_after_two_ticks(tmp_path: Path
 
 
 async def test_events_are_passed_on_and_a_gap_is_reported_before_what_showed_it(tmp_path: Path) -> None:
-    async def script(visit: Visit) -> None:
+    async def script(visit: AcceptedConnection) -> None:
         await visit.welcome()
         await visit.event("chat", {"n": 1})
         visit.seq += 1
@@ -358,7 +358,7 @@ async def test_events_are_passed_on_and_a_gap_is_reported_before_what_showed_it(
 
 @pytest.mark.parametrize("frame", ['{"type": "req", "id": "1", "method": "x"}', '{"type":', "[" * 200_000])
 async def test_what_is_not_a_gateway_is_left_for_a_person_to_look_at(tmp_path: Path, frame: str) -> None:
-    async def script(visit: Visit) -> None:
+    async def script(visit: AcceptedConnection) -> None:
         await visit.socket.send(frame)
         await visit.stay()
 

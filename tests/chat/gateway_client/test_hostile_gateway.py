@@ -12,7 +12,7 @@ import pytest
 from dragoman.io.net.websocket_client import LARGEST_BYTES
 from dragoman.protocols.gateway import EventFrame, SequenceGap
 from tests.chat.gateway_client.scripted_connection import Line, line
-from tests.support.fake_gateway import Visit
+from tests.support.fake_gateway import AcceptedConnection
 
 pytestmark = pytest.mark.anyio
 
@@ -27,7 +27,7 @@ def on_event(it: Line) -> list[tuple[str, int | None]]:
     "half", ['{"type":"event","event":"chat","payl', '{"type":"res","id":"cmd_1","ok":tr', '"', "", "[" * 100_000]
 )
 async def test_half_a_frame_ends_the_connection_and_waits_for_a_person(tmp_path: Path, half: str) -> None:
-    async def script(visit: Visit) -> None:
+    async def script(visit: AcceptedConnection) -> None:
         await visit.welcome()
         await visit.socket.send(half)
         await visit.stay()
@@ -38,13 +38,13 @@ async def test_half_a_frame_ends_the_connection_and_waits_for_a_person(tmp_path:
         assert it.gateway.visits == 1
 
 
-async def _two_challenges(visit: Visit) -> None:
+async def _two_challenges(visit: AcceptedConnection) -> None:
     await visit.challenge()
     await visit.event("connect.challenge", {"nonce": "again", "ts": 1}, numbered=False)
     await visit.stay()
 
 
-async def _a_request(visit: Visit) -> None:
+async def _a_request(visit: AcceptedConnection) -> None:
     await visit.welcome()
     await visit.send({"type": "req", "id": "1", "method": "chat.send", "params": {}})
     await visit.stay()
@@ -59,7 +59,7 @@ async def test_frames_in_the_wrong_order_are_refused(tmp_path: Path, script: Any
 async def test_an_answer_to_nothing_before_the_challenge_opens_nothing(tmp_path: Path) -> None:
     seen: list[str] = []
 
-    async def script(visit: Visit) -> None:
+    async def script(visit: AcceptedConnection) -> None:
         await visit.send({"type": "res", "id": "connect", "ok": True, "payload": {"type": "hello-ok", "protocol": 4}})
         seen.append((await visit.challenge())["method"])
         await visit.stay()
@@ -71,7 +71,7 @@ async def test_an_answer_to_nothing_before_the_challenge_opens_nothing(tmp_path:
 
 
 async def test_what_is_replayed_counts_once_and_a_second_answer_settles_nothing(tmp_path: Path) -> None:
-    async def script(visit: Visit) -> None:
+    async def script(visit: AcceptedConnection) -> None:
         await visit.welcome()
         asked = await visit.expect("health")
         for _ in range(3):
@@ -99,7 +99,7 @@ async def test_a_frame_of_25_mib_is_taken_and_a_byte_more_is_not(tmp_path: Path,
     text = frame_of(LARGEST_BYTES + more)
     assert len(text) == LARGEST_BYTES + more
 
-    async def script(visit: Visit) -> None:
+    async def script(visit: AcceptedConnection) -> None:
         await visit.welcome()
         if visit.number == 1:
             await visit.socket.send(text)
@@ -118,7 +118,7 @@ async def test_a_frame_of_25_mib_is_taken_and_a_byte_more_is_not(tmp_path: Path,
 
 
 async def test_a_gateway_that_stops_in_the_middle_of_a_message_is_left_after_two_ticks(tmp_path: Path) -> None:
-    async def script(visit: Visit) -> None:
+    async def script(visit: AcceptedConnection) -> None:
         await visit.welcome(tick_ms=50)
         if visit.number == 1:
             head = b"\x81\x7e\x03\xe8" + b'{"type":"event"'  # a text of 1,000 bytes is announced, fifteen come

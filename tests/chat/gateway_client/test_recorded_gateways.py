@@ -15,7 +15,7 @@ from dragoman.chat.errors import GatewayRequestError
 from dragoman.protocols.gateway import EventFrame
 from tests.chat.gateway_client.scripted_connection import Line, line
 from tests.protocols.gateway.transcripts import NAMES, Socket, sockets
-from tests.support.fake_gateway import Visit
+from tests.support.fake_gateway import AcceptedConnection
 
 pytestmark = pytest.mark.anyio
 
@@ -48,7 +48,7 @@ class Replay:
         self.answers: dict[str, Any] = {}
         self.is_over = anyio.Event()
 
-    async def script(self, visit: Visit) -> None:
+    async def script(self, visit: AcceptedConnection) -> None:
         ids: dict[str, str] = {}
         for recorded in self.socket.lines:
             frame = recorded.frame
@@ -59,7 +59,7 @@ class Replay:
         self.is_over.set()
         await visit.stay()
 
-    async def asked(self, visit: Visit, frame: dict[str, Any]) -> dict[str, Any]:
+    async def asked(self, visit: AcceptedConnection, frame: dict[str, Any]) -> dict[str, Any]:
         if frame["method"] == "connect":
             return await visit.expect("connect")
         self.group.start_soon(self.ask, frame)

@@ -11,7 +11,7 @@ from dragoman.debug.backends.adapters import PYTHON
 from dragoman.debug.backends.quirks import AdapterQuirks
 from dragoman.debug.model import SessionState, Stop
 from dragoman.workspace.breakpoints import Breakpoint
-from tests.debug.fake_sessions import code_of, living, session_of, stopped
+from tests.debug.fake_sessions import code_of, running_session, session_of, stopped
 from tests.support.fake_adapter import FakeAdapter
 
 pytestmark = [pytest.mark.anyio, pytest.mark.timeout(30)]
@@ -37,7 +37,7 @@ def offering(filters: list[dict[str, Any]], *flags: str) -> FakeAdapter:
 async def test_a_function_is_sent_with_its_condition_and_its_hit_is_reported_under_our_id() -> None:
     adapter = FakeAdapter()
     adapter.can("supportsFunctionBreakpoints")
-    async with living(session_of(adapter), MAIN) as session:
+    async with running_session(session_of(adapter), MAIN) as session:
         assert adapter.sent("setFunctionBreakpoints") == [{"breakpoints": [{"name": "main", "condition": "n > 1"}]}]
         assert session.breakpoint_sync.of(4).verified
         adapter.stop("function breakpoint", hitBreakpointIds=[1000])
@@ -48,7 +48,9 @@ async def test_a_function_that_was_hit_is_found_by_its_name_where_the_adapter_se
     adapter = FakeAdapter()
     adapter.can("supportsFunctionBreakpoints")
     adapter.answers["stackTrace"] = lambda _: {"stackFrames": [{"id": 1, "name": "pkg.main", "line": 1}]}
-    async with living(session_of(adapter), MAIN, Breakpoint(id=5, kind="function", function="other")) as session:
+    async with running_session(
+        session_of(adapter), MAIN, Breakpoint(id=5, kind="function", function="other")
+    ) as session:
         adapter.stop("function breakpoint")
         assert (await stopped(session)).hit_breakpoints == (4,)
 
@@ -60,7 +62,7 @@ async def test_functions_of_one_last_name_are_sent_as_one_to_an_adapter_that_kee
     adapter.answers["evaluate"] = lambda it: {"result": str("B.run" in it["expression"]), "variablesReference": 0}
     both = [Breakpoint(id=number, kind="function", function=name) for number, name in ((4, "A.run"), (5, "B.run"))]
     quirks = AdapterQuirks(qualified_expression="is_in({name!r})", or_word="or")
-    async with living(session_of(adapter, quirks=quirks), *both) as session:
+    async with running_session(session_of(adapter, quirks=quirks), *both) as session:
         (asked,) = adapter.sent("setFunctionBreakpoints")
         assert asked["breakpoints"] == [{"name": "run", "condition": "(is_in('A.run')) or (is_in('B.run'))"}]
         assert [session.breakpoint_sync.of(id).verified for id in (4, 5)] == [True, True]
@@ -70,7 +72,7 @@ async def test_functions_of_one_last_name_are_sent_as_one_to_an_adapter_that_kee
 
 async def test_a_function_is_reported_as_not_bound_where_the_adapter_cannot_and_nothing_is_sent() -> None:
     adapter = FakeAdapter()
-    async with living(session_of(adapter), MAIN) as session:
+    async with running_session(session_of(adapter), MAIN) as session:
         ((breakpoint, binding),) = session.breakpoint_sync.unbound()
         assert (breakpoint.id, "does not support function breakpoints" in binding.message) == (4, True)
     assert adapter.sent("setFunctionBreakpoints") == []
@@ -79,7 +81,7 @@ async def test_a_function_is_reported_as_not_bound_where_the_adapter_cannot_and_
 async def test_the_last_function_that_goes_is_taken_from_the_adapter_too() -> None:
     adapter = FakeAdapter()
     adapter.can("supportsFunctionBreakpoints")
-    async with living(session_of(adapter), MAIN) as session:
+    async with running_session(session_of(adapter), MAIN) as session:
         await session.update_breakpoints([])
     assert adapter.sent("setFunctionBreakpoints")[-1] == {"breakpoints": []}
 
@@ -89,7 +91,7 @@ async def test_a_list_that_the_adapter_refuses_ends_no_start_and_is_reported_wit
     adapter = offering(DEBUGPY, "supportsFunctionBreakpoints")
     adapter.refuse(command, "not today")
     wanted = [Breakpoint(id=3, path="/p/a.py", line=5), MAIN, exception(5, "raised")]
-    async with living(session_of(adapter), *wanted) as session:
+    async with running_session(session_of(adapter), *wanted) as session:
         assert [binding.message for _, binding in session.breakpoint_sync.unbound()] == ["not today"]
 
 
@@ -113,14 +115,14 @@ async def test_one_word_for_exceptions_is_what_each_adapter_calls_it(
     offered: list[dict[str, Any]], word: str, sent: list[str]
 ) -> None:
     adapter = offering(offered)
-    async with living(session_of(adapter, exception_filters=("uncaught",)), exception(1, word)) as session:
+    async with running_session(session_of(adapter, exception_filters=("uncaught",)), exception(1, word)) as session:
         assert adapter.sent("setExceptionBreakpoints")[-1] == {"filters": sent}
         assert session.breakpoint_sync.of(1).verified
 
 
 async def test_uncaught_exceptions_stop_until_a_client_switches_that_off() -> None:
     adapter = offering(DEBUGPY)
-    async with living(session_of(adapter, exception_filters=("uncaught",))) as session:
+    async with running_session(session_of(adapter, exception_filters=("uncaught",))) as session:
         await session.update_breakpoints([exception(1, "uncaught", enabled=False)])
         await session.update_breakpoints([])
     assert [it["filters"] for it in adapter.sent("setExceptionBreakpoints")] == [["uncaught"], [], ["uncaught"]]
@@ -128,14 +130,16 @@ async def test_uncaught_exceptions_stop_until_a_client_switches_that_off() -> No
 
 async def test_a_filter_that_the_adapter_has_not_is_reported_with_those_it_has() -> None:
     adapter = offering(JS)
-    async with living(session_of(adapter), exception(1, "cpp_throw")) as session:
+    async with running_session(session_of(adapter), exception(1, "cpp_throw")) as session:
         ((_, binding),) = session.breakpoint_sync.unbound()
         assert "all, uncaught" in binding.message
 
 
 async def test_an_adapter_without_filters_is_never_asked() -> None:
     adapter = FakeAdapter()
-    async with living(session_of(adapter, exception_filters=("uncaught",)), exception(1, "uncaught")) as session:
+    async with running_session(
+        session_of(adapter, exception_filters=("uncaught",)), exception(1, "uncaught")
+    ) as session:
         assert not session.breakpoint_sync.of(1).verified
     assert adapter.sent("setExceptionBreakpoints") == []
 
@@ -143,7 +147,7 @@ async def test_an_adapter_without_filters_is_never_asked() -> None:
 async def test_a_condition_goes_with_its_filter_where_the_adapter_takes_one() -> None:
     adapter = offering(JS, "supportsExceptionFilterOptions")
     condition = "error.name == 'MyError'"
-    async with living(session_of(adapter), exception(1, "raised", condition=condition)):
+    async with running_session(session_of(adapter), exception(1, "raised", condition=condition)):
         assert adapter.sent("setExceptionBreakpoints") == [
             {"filters": [], "filterOptions": [{"filterId": "all", "condition": condition}]}
         ]
@@ -152,7 +156,7 @@ async def test_a_condition_goes_with_its_filter_where_the_adapter_takes_one() ->
 async def test_a_condition_of_type_names_is_said_as_exception_options_with_the_plain_filters_beside_it() -> None:
     adapter = offering(DEBUGPY, "supportsExceptionOptions")
     session = session_of(adapter, quirks=PYTHON.quirks, exception_filters=("uncaught",))
-    async with living(session, exception(1, "raised", condition="ValueError, KeyError")):
+    async with running_session(session, exception(1, "raised", condition="ValueError, KeyError")):
         root = {"names": ["Python Exceptions"]}
         assert adapter.sent("setExceptionBreakpoints")[-1]["exceptionOptions"] == [
             {"path": [root], "breakMode": "unhandled"},
@@ -163,7 +167,9 @@ async def test_a_condition_of_type_names_is_said_as_exception_options_with_the_p
 @pytest.mark.parametrize("quirks", [PYTHON.quirks, AdapterQuirks()])
 async def test_a_condition_that_the_adapter_cannot_check_is_reported_and_not_sent(quirks: AdapterQuirks) -> None:
     adapter = offering(DEBUGPY, "supportsExceptionOptions")
-    async with living(session_of(adapter, quirks=quirks), exception(1, "raised", condition="x > 1")) as session:
+    async with running_session(
+        session_of(adapter, quirks=quirks), exception(1, "raised", condition="x > 1")
+    ) as session:
         assert adapter.sent("setExceptionBreakpoints") == [{"filters": []}]
         assert "condition" in session.breakpoint_sync.of(1).message
 
@@ -184,7 +190,7 @@ async def test_an_exception_stop_names_the_breakpoints_that_ask_for_it(
     adapter.answers["exceptionInfo"] = lambda _: {"exceptionId": type, "breakMode": mode}
     wanted = [exception(1, "uncaught"), exception(2, "raised"), exception(3, "raised", condition="ValueError")]
     session = session_of(adapter, quirks=PYTHON.quirks, exception_filters=("uncaught",))
-    async with living(session, *wanted):
+    async with running_session(session, *wanted):
         adapter.stop("exception")
         assert (await stopped(session)).hit_breakpoints == hit
 
@@ -199,7 +205,7 @@ def watched(**fields: Any) -> Breakpoint:
 async def test_data_is_watched_by_the_adapters_own_name_for_it() -> None:
     adapter = FakeAdapter()
     adapter.can("supportsDataBreakpoints")
-    async with living(session_of(adapter)) as session:
+    async with running_session(session_of(adapter)) as session:
         adapter.stop()
         await stopped(session)
         found = await session.inspection.resolve_data_breakpoint(watched(access="readWrite"))
@@ -215,7 +221,9 @@ async def test_data_is_watched_by_the_adapters_own_name_for_it() -> None:
 async def test_data_of_another_session_is_nothing_to_this_one() -> None:
     adapter = FakeAdapter()
     adapter.can("supportsDataBreakpoints")
-    async with living(session_of(adapter), Breakpoint(id=7, kind="data", data_id="x", session="s2")) as session:
+    async with running_session(
+        session_of(adapter), Breakpoint(id=7, kind="data", data_id="x", session="s2")
+    ) as session:
         assert session.breakpoint_sync.unbound() == []
     assert adapter.sent("setDataBreakpoints") == []
 
@@ -232,7 +240,7 @@ async def test_data_that_cannot_be_watched_is_reported_with_the_reason(can: bool
     adapter = FakeAdapter()
     adapter.can(supportsDataBreakpoints=can)
     adapter.answers["dataBreakpointInfo"] = lambda _: answer
-    async with living(session_of(adapter)) as session:
+    async with running_session(session_of(adapter)) as session:
         adapter.stop()
         await stopped(session)
         assert await code_of(lambda: session.inspection.resolve_data_breakpoint(watched())) == code
@@ -253,7 +261,9 @@ async def heard(session: Any, text: str) -> None:
 @pytest.mark.requirement("debug:set-breakpoint:logpoint-ignores-conditions")
 async def test_a_logpoint_keeps_its_condition_and_is_answered_here_where_the_adapter_cannot() -> None:
     adapter = FakeAdapter()
-    async with living(session_of(adapter, quirks=AdapterQuirks(takes_log_messages=False)), LOGPOINT) as session:
+    async with running_session(
+        session_of(adapter, quirks=AdapterQuirks(takes_log_messages=False)), LOGPOINT
+    ) as session:
         assert adapter.sent("setBreakpoints")[0]["breakpoints"] == [{"line": 5, "condition": "n > 1"}]
         adapter.stop(hitBreakpointIds=[105])
         await heard(session, "n is n of f(g)\n")
@@ -265,7 +275,7 @@ async def test_a_logpoint_keeps_its_condition_and_is_answered_here_where_the_ada
 async def test_a_logpoint_with_a_hit_condition_is_logged_by_us_so_that_it_logs_only_those() -> None:
     adapter = FakeAdapter()
     second = Breakpoint(id=1, path="/p/a.py", line=5, log_message="x", hit_condition="== 2")
-    async with living(session_of(adapter, quirks=AdapterQuirks(hit_forms=frozenset())), second) as session:
+    async with running_session(session_of(adapter, quirks=AdapterQuirks(hit_forms=frozenset())), second) as session:
         assert adapter.sent("setBreakpoints")[0]["breakpoints"] == [{"line": 5}]
         for _ in range(3):
             adapter.stop(hitBreakpointIds=[105])
@@ -277,7 +287,9 @@ async def test_a_logpoint_with_a_hit_condition_is_logged_by_us_so_that_it_logs_o
 async def test_an_expression_of_a_logpoint_that_fails_says_so_in_its_place_and_does_not_stop() -> None:
     adapter = FakeAdapter()
     adapter.refuse("evaluate", "NameError: q")
-    async with living(session_of(adapter, quirks=AdapterQuirks(takes_log_messages=False)), LOGPOINT) as session:
+    async with running_session(
+        session_of(adapter, quirks=AdapterQuirks(takes_log_messages=False)), LOGPOINT
+    ) as session:
         adapter.stop(hitBreakpointIds=[105])
         await heard(session, "n is <NameError: q>")
         assert session.state is SessionState.RUNNING
@@ -285,7 +297,7 @@ async def test_an_expression_of_a_logpoint_that_fails_says_so_in_its_place_and_d
 
 async def test_what_an_adapter_writes_before_a_logpoints_text_is_not_the_users() -> None:
     adapter = FakeAdapter()
-    async with living(session_of(adapter, quirks=AdapterQuirks(log_prefix=r"> \[Go \d+\]: "))) as session:
+    async with running_session(session_of(adapter, quirks=AdapterQuirks(log_prefix=r"> \[Go \d+\]: "))) as session:
         adapter.emit("output", output="> [Go 1]: n is 3\n", category="stdout")
         adapter.emit("output", output="a > [Go 1]: b\n", category="stdout")
         await heard(session, "b\n")
@@ -299,7 +311,7 @@ async def test_what_an_adapter_writes_before_a_logpoints_text_is_not_the_users()
 async def test_a_stop_at_the_start_that_nobody_asked_for_is_sent_on(wanted: bool) -> None:
     adapter = FakeAdapter()
     quirks = AdapterQuirks(stops_unasked=frozenset({"pause"}))
-    async with living(session_of(adapter, quirks=quirks, arguments={"stopOnEntry": wanted})) as session:
+    async with running_session(session_of(adapter, quirks=quirks, arguments={"stopOnEntry": wanted})) as session:
         adapter.stop("pause")
         adapter.stop("step")
         stop = await stopped(session)
@@ -311,7 +323,7 @@ async def test_a_condition_that_failed_is_reported_with_its_breakpoint_and_not_a
     adapter = FakeAdapter()
     adapter.can("supportsDebuggerProperties")
     wrong = Breakpoint(id=1, path="/p/a.py", line=5, condition="nope == 3")
-    async with living(session_of(adapter, quirks=PYTHON.quirks), wrong) as session:
+    async with running_session(session_of(adapter, quirks=PYTHON.quirks), wrong) as session:
         said = "Error while evaluating expression in conditional breakpoint: nope == 3\nTraceback\n\nNameError: nope\n"
         adapter.emit("output", output=said, category="stderr")
         adapter.stop()
@@ -327,7 +339,9 @@ async def test_a_condition_that_failed_is_reported_with_its_breakpoint_and_not_a
 async def test_an_evaluation_that_says_by_its_type_that_it_failed_has_failed() -> None:
     adapter = FakeAdapter()
     adapter.answers["evaluate"] = lambda _: {"result": "undefined q", "type": "NameError"}
-    async with living(session_of(adapter, quirks=AdapterQuirks(failure_types=frozenset({"NameError"})))) as session:
+    async with running_session(
+        session_of(adapter, quirks=AdapterQuirks(failure_types=frozenset({"NameError"})))
+    ) as session:
         adapter.stop()
         stop = await stopped(session)
         assert isinstance(stop, Stop)

@@ -9,7 +9,7 @@ import pytest
 from dragoman.debug.backends.quirks import AdapterQuirks
 from dragoman.debug.model import ProgramEnd
 from dragoman.workspace.breakpoints import Breakpoint
-from tests.debug.fake_sessions import living, session_of, stopped
+from tests.debug.fake_sessions import running_session, session_of, stopped
 from tests.support.fake_adapter import FakeAdapter
 
 pytestmark = [pytest.mark.anyio, pytest.mark.timeout(30)]
@@ -30,7 +30,7 @@ def answering(*results: str) -> FakeAdapter:
 
 async def test_a_condition_is_not_sent_and_the_program_continues_until_it_holds() -> None:
     adapter = answering("false", "true")
-    async with living(session_of(adapter, quirks=KEEPS), AT_5) as session:
+    async with running_session(session_of(adapter, quirks=KEEPS), AT_5) as session:
         adapter.stop()
         adapter.stop()
         stop = await stopped(session)
@@ -41,7 +41,7 @@ async def test_a_condition_is_not_sent_and_the_program_continues_until_it_holds(
 
 async def test_a_stop_at_a_removed_breakpoint_is_not_reported() -> None:
     adapter = answering()
-    async with living(session_of(adapter, quirks=KEEPS), AT_5) as session:
+    async with running_session(session_of(adapter, quirks=KEEPS), AT_5) as session:
         await session.update_breakpoints([])
         adapter.stop()
         adapter.emit("terminated")
@@ -51,7 +51,7 @@ async def test_a_stop_at_a_removed_breakpoint_is_not_reported() -> None:
 
 async def test_a_condition_that_cannot_be_evaluated_never_holds_and_is_reported() -> None:
     adapter = answering("NameError: nope")
-    async with living(session_of(adapter, quirks=KEEPS), AT_5) as session:
+    async with running_session(session_of(adapter, quirks=KEEPS), AT_5) as session:
         adapter.stop()
         adapter.stop("pause")
         await stopped(session)
@@ -71,7 +71,7 @@ async def test_where_nobody_asks_for_what_is_caught_an_exception_that_stops_is_u
     adapter.can(exceptionBreakpointFilters=[{"filter": name, "label": name} for name in ("raised", "uncaught")])
     info: dict[str, Any] = {"exceptionId": "panic", "description": "too large", "breakMode": "always"}
     adapter.answers["exceptionInfo"] = lambda _: info
-    async with living(session_of(adapter, exception_filters=("uncaught",)), *wanted) as session:
+    async with running_session(session_of(adapter, exception_filters=("uncaught",)), *wanted) as session:
         adapter.stop("exception")
         stop = await stopped(session)
     assert stop.raised is not None
@@ -81,7 +81,7 @@ async def test_where_nobody_asks_for_what_is_caught_an_exception_that_stops_is_u
 async def test_one_that_was_moved_to_a_line_with_code_in_silence_is_known_by_the_line_above() -> None:
     adapter = answering()
     above, removed = Breakpoint(id=7, path="/p/a.py", line=3), Breakpoint(id=8, path="/p/a.py", line=4)
-    async with living(session_of(adapter, quirks=KEEPS), above) as session:
+    async with running_session(session_of(adapter, quirks=KEEPS), above) as session:
         adapter.stop()
         assert (await stopped(session)).hit_breakpoints == (7,)
         await session.update_breakpoints([above, removed])
@@ -94,7 +94,7 @@ async def test_one_that_was_moved_to_a_line_with_code_in_silence_is_known_by_the
 
 async def test_who_asked_for_a_pause_gets_the_stop_at_what_was_removed() -> None:
     adapter = answering()
-    async with living(session_of(adapter, quirks=KEEPS), AT_5) as session:
+    async with running_session(session_of(adapter, quirks=KEEPS), AT_5) as session:
         await session.update_breakpoints([])
         await session.run_control.pause()
         adapter.stop()
@@ -123,7 +123,7 @@ def with_threads(truth_by_thread: dict[int, str]) -> FakeAdapter:
 async def test_a_stop_is_reported_only_where_the_condition_is_true() -> None:
     truth = {1: "false"}
     adapter = with_threads(truth)
-    async with living(session_of(adapter, quirks=RECHECKS), AT_5) as session:
+    async with running_session(session_of(adapter, quirks=RECHECKS), AT_5) as session:
         adapter.stop(allThreadsStopped=True)
         adapter.when("continue", lambda: truth.update({1: "true"}))
         adapter.stop(allThreadsStopped=True)
@@ -135,7 +135,7 @@ async def test_a_stop_is_reported_only_where_the_condition_is_true() -> None:
 async def test_of_threads_that_stopped_together_the_one_with_a_true_condition_is_reported() -> None:
     """LLDB halts for that one, and names another that came by."""
     adapter = with_threads({1: "false", 2: "false", 3: "true"})
-    async with living(session_of(adapter, quirks=RECHECKS), AT_5) as session:
+    async with running_session(session_of(adapter, quirks=RECHECKS), AT_5) as session:
         adapter.stop(allThreadsStopped=True)
         stop = await stopped(session)
         assert (stop.thread_id, stop.hit_breakpoints, adapter.sent("continue")) == (3, (1,), [])
@@ -144,7 +144,7 @@ async def test_of_threads_that_stopped_together_the_one_with_a_true_condition_is
 async def test_without_the_check_the_first_thread_is_reported_whatever_its_condition() -> None:
     """What the check above is for."""
     adapter = with_threads({1: "false", 2: "true"})
-    async with living(session_of(adapter), AT_5) as session:
+    async with running_session(session_of(adapter), AT_5) as session:
         adapter.stop(allThreadsStopped=True)
         assert (await stopped(session)).thread_id == 1
 
@@ -152,7 +152,7 @@ async def test_without_the_check_the_first_thread_is_reported_whatever_its_condi
 async def test_a_condition_that_the_debugger_refuses_is_false_and_says_why() -> None:
     adapter = with_threads({1: "true"})
     adapter.refuse("evaluate", "error: use of undeclared identifier 'nope'\n 1 | nope")
-    async with living(session_of(adapter, quirks=RECHECKS), AT_5) as session:
+    async with running_session(session_of(adapter, quirks=RECHECKS), AT_5) as session:
         adapter.stop(allThreadsStopped=True)
         adapter.emit("terminated")
         assert isinstance(await session.outcome(0, 2), ProgramEnd)

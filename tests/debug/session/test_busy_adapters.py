@@ -19,7 +19,7 @@ from dragoman.debug.session.output import SessionOutput
 from dragoman.debug.session.session import DebugSession
 from dragoman.debug.session.threads import ThreadStates
 from dragoman.protocols.dap import bodies
-from tests.debug.fake_sessions import code_of, living, session_of, stopped
+from tests.debug.fake_sessions import code_of, running_session, session_of, stopped
 from tests.support.fake_adapter import FakeAdapter
 
 pytestmark = [pytest.mark.anyio, pytest.mark.timeout(30)]
@@ -54,7 +54,7 @@ async def given_up(session: DebugSession, adapter: FakeAdapter) -> anyio.Event:
 
 async def test_what_would_queue_up_behind_a_look_without_an_answer_is_refused_with_its_name() -> None:
     adapter = FakeAdapter()
-    async with living(session_of(adapter)) as session:
+    async with running_session(session_of(adapter)) as session:
         adapter.stop()
         await stopped(session)
         await given_up(session, adapter)
@@ -70,7 +70,7 @@ async def test_what_would_queue_up_behind_a_look_without_an_answer_is_refused_wi
 
 async def test_a_look_that_is_answered_after_all_makes_way_for_the_next() -> None:
     adapter = FakeAdapter()
-    async with living(session_of(adapter)) as session:
+    async with running_session(session_of(adapter)) as session:
         adapter.stop()
         await stopped(session)
         (await given_up(session, adapter)).set()
@@ -82,7 +82,7 @@ async def test_a_look_that_is_answered_after_all_makes_way_for_the_next() -> Non
 async def test_an_adapter_that_lost_a_question_is_asked_again_after_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(request_tracker, "_BUSY_PERIOD_S", 0.0)
     adapter = FakeAdapter()
-    async with living(session_of(adapter)) as session:
+    async with running_session(session_of(adapter)) as session:
         adapter.stop()
         await stopped(session)
         await given_up(session, adapter)
@@ -92,7 +92,7 @@ async def test_an_adapter_that_lost_a_question_is_asked_again_after_a_while(monk
 
 async def test_a_session_in_a_look_that_never_ends_can_be_ended() -> None:
     adapter = FakeAdapter()
-    async with living(session_of(adapter)) as session:
+    async with running_session(session_of(adapter)) as session:
         adapter.stop()
         await stopped(session)
         await given_up(session, adapter)
@@ -102,7 +102,7 @@ async def test_a_session_in_a_look_that_never_ends_can_be_ended() -> None:
 
 async def test_the_program_counts_as_stopped_until_the_debugger_confirms_that_it_resumed() -> None:
     adapter, confirmed = FakeAdapter(), anyio.Event()
-    async with living(session_of(adapter)) as session, anyio.create_task_group() as group:
+    async with running_session(session_of(adapter)) as session, anyio.create_task_group() as group:
         adapter.stop()
         await stopped(session)
         adapter.answers["next"] = lambda _: confirmed
@@ -117,7 +117,7 @@ async def test_the_program_counts_as_stopped_until_the_debugger_confirms_that_it
 async def test_a_step_confirmed_after_its_caller_timed_out_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(run_control, "_RESPONSE_TIMEOUT_S", 0.05)
     adapter, confirmed = FakeAdapter(), anyio.Event()
-    async with living(session_of(adapter)) as session:
+    async with running_session(session_of(adapter)) as session:
         adapter.stop()
         await stopped(session)
         adapter.answers["next"] = lambda _: confirmed
@@ -133,7 +133,7 @@ async def test_a_step_confirmed_after_its_caller_timed_out_is_seen(monkeypatch: 
 async def test_a_stop_at_the_same_place_that_is_faster_than_the_confirmation_is_a_stop() -> None:
     """A loop on one line: nothing but the order of things tells it from a stop that is told twice."""
     adapter, confirmed = FakeAdapter(), anyio.Event()
-    async with living(session_of(adapter)) as session, anyio.create_task_group() as group:
+    async with running_session(session_of(adapter)) as session, anyio.create_task_group() as group:
         adapter.stop("step")
         await stopped(session)
         adapter.answers["next"] = lambda _: confirmed
@@ -150,7 +150,7 @@ async def test_a_stop_at_the_same_place_that_is_faster_than_the_confirmation_is_
 async def test_a_program_that_ends_before_the_debugger_confirms_is_reported_as_its_end() -> None:
     adapter = FakeAdapter()
     gone = DragomanError("adapter_gone", localize("{text}", text="gone"))
-    async with living(session_of(adapter)) as session:
+    async with running_session(session_of(adapter)) as session:
         adapter.stop()
         await stopped(session)
 
@@ -210,7 +210,7 @@ async def test_a_look_that_never_ends_is_interrupted_until_it_is_answered_and_th
     interrupted: Interrupted,
 ) -> None:
     adapter = FakeAdapter()
-    async with living(session_of(adapter, quirks=PYTHON)) as session:
+    async with running_session(session_of(adapter, quirks=PYTHON)) as session:
         adapter.emit("thread", reason="started", threadId=1)
         adapter.emit("process", name="p", systemProcessId=interrupted.process.pid)
         adapter.stop()
@@ -225,7 +225,7 @@ async def test_a_look_that_never_ends_is_interrupted_until_it_is_answered_and_th
 
 async def test_a_program_that_interrupts_do_not_free_is_left_alone_after_a_few(interrupted: Interrupted) -> None:
     adapter = FakeAdapter()
-    async with living(session_of(adapter, quirks=PYTHON)) as session:
+    async with running_session(session_of(adapter, quirks=PYTHON)) as session:
         adapter.emit("thread", reason="started", threadId=1)
         adapter.emit("process", name="p", systemProcessId=interrupted.process.pid)
         adapter.stop()
@@ -270,7 +270,7 @@ async def test_what_an_exception_says_is_kept_in_part() -> None:
         "breakMode": "always",
         "details": {"message": said, "stackTrace": said},
     }
-    async with living(session_of(adapter)) as session:
+    async with running_session(session_of(adapter)) as session:
         adapter.stop("exception", description=said, text=said)
         stop = await stopped(session)
         assert stop.raised is not None
@@ -281,7 +281,7 @@ async def test_what_an_exception_says_is_kept_in_part() -> None:
 async def test_whoever_asks_while_a_look_ends_gets_an_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(request_tracker, "_IDLE_TIMEOUT_S", 2.0)
     adapter = FakeAdapter()
-    async with living(session_of(adapter)) as session, anyio.create_task_group() as group:
+    async with running_session(session_of(adapter)) as session, anyio.create_task_group() as group:
         adapter.stop()
         await stopped(session)
         answered = await given_up(session, adapter)
@@ -296,7 +296,7 @@ async def test_whoever_asks_while_a_look_ends_gets_an_answer(monkeypatch: pytest
 @pytest.mark.parametrize("pid", [2**22 + 1, 2**70, -1])
 async def test_a_process_that_there_is_not_hurts_no_session(pid: int) -> None:
     adapter = FakeAdapter()
-    async with living(session_of(adapter, quirks=PYTHON)) as session:
+    async with running_session(session_of(adapter, quirks=PYTHON)) as session:
         adapter.emit("process", name="p", systemProcessId=pid)
         adapter.stop()
         assert (await stopped(session)).number == 1

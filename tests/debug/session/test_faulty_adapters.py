@@ -23,7 +23,7 @@ from dragoman.debug.session.output import RETAINED_CHARACTERS
 from dragoman.debug.session.session import DebugSession
 from dragoman.protocols.dap import Event
 from dragoman.workspace.breakpoints import Breakpoint
-from tests.debug.fake_sessions import living, session_of
+from tests.debug.fake_sessions import running_session, session_of
 from tests.support.fake_adapter import FakeAdapter
 
 pytestmark = [pytest.mark.anyio, pytest.mark.timeout(120)]
@@ -138,7 +138,7 @@ class Script:
 
 async def run(script: list[tuple[str, str, Any]], ending: str) -> None:
     adapter = FakeAdapter()
-    async with living(session_of(adapter), AT_5) as session:
+    async with running_session(session_of(adapter), AT_5) as session:
         made = Script(adapter, session)
         for kind, what, how in script:
             await made.perform(kind, what, how)
@@ -191,7 +191,7 @@ async def reach(session: DebugSession, adapter: FakeAdapter, state: str) -> None
 @pytest.mark.parametrize("state", ["running", "stopped", "looking", "stepping", "evaluating", "terminating"])
 async def test_each_way_to_go_is_an_end_in_each_state_and_leaves_no_waiter(state: str, fault: str) -> None:
     adapter = FakeAdapter()
-    async with living(session_of(adapter)) as session:
+    async with running_session(session_of(adapter)) as session:
         await reach(session, adapter, state)
         adapter.answers |= {"next": lambda _: None, "evaluate": lambda _: None}
 
@@ -219,7 +219,7 @@ async def test_each_way_to_go_is_an_end_in_each_state_and_leaves_no_waiter(state
 async def test_an_output_event_of_any_size_is_kept_within_bounds() -> None:
     """A gigabyte is refused by the reader of frames; what it lets through is bounded here."""
     adapter = FakeAdapter()
-    async with living(session_of(adapter)) as session:
+    async with running_session(session_of(adapter)) as session:
         adapter.emit("output", output="x" * (8 * RETAINED_CHARACTERS), category="stdout")
         adapter.stop()
         outcome = await session.outcome(0, 3)
@@ -231,7 +231,7 @@ async def test_an_output_event_of_any_size_is_kept_within_bounds() -> None:
 
 async def test_a_silent_adapter_keeps_nobody_longer_than_the_caller_allows() -> None:
     adapter = FakeAdapter()
-    async with living(session_of(adapter)) as session:
+    async with running_session(session_of(adapter)) as session:
         adapter.answers |= dict.fromkeys([*COMMANDS, "disconnect"], lambda _: None)
         begun = anyio.current_time()
         assert await session.outcome(0, 0.1) is None

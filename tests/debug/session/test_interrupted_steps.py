@@ -10,7 +10,7 @@ import pytest
 from dragoman.debug.backends.quirks import AdapterQuirks
 from dragoman.debug.model import ProgramEnd, StepKind
 from dragoman.workspace.breakpoints import Breakpoint
-from tests.debug.fake_sessions import living, session_of, stopped
+from tests.debug.fake_sessions import running_session, session_of, stopped
 from tests.support.fake_adapter import FakeAdapter
 
 pytestmark = [pytest.mark.anyio, pytest.mark.timeout(30)]
@@ -19,7 +19,7 @@ NEVER = Breakpoint(id=1, path="/p/a.py", line=5, hit_condition="> 100")
 COUNTED_HERE = AdapterQuirks(hit_forms=frozenset())
 
 
-class Walking(FakeAdapter):
+class SteppingAdapter(FakeAdapter):
     """Goes where a script says: for each command, the reason of its stop, how deep the stack is then, and the line."""
 
     def __init__(self, *script: tuple[str, str, int] | tuple[str, str, int, int]) -> None:
@@ -66,8 +66,8 @@ class Walking(FakeAdapter):
 async def test_a_step_that_a_hit_that_does_not_count_interrupts_is_taken_up_again(
     kind: StepKind, script: list[tuple[str, str, int]]
 ) -> None:
-    adapter = Walking(*script)
-    async with living(session_of(adapter, quirks=COUNTED_HERE), NEVER) as session:
+    adapter = SteppingAdapter(*script)
+    async with running_session(session_of(adapter, quirks=COUNTED_HERE), NEVER) as session:
         adapter.stop("pause")
         await stopped(session)
         await session.run_control.step(kind)
@@ -78,8 +78,8 @@ async def test_a_step_that_a_hit_that_does_not_count_interrupts_is_taken_up_agai
 
 
 async def test_a_run_is_only_sent_on() -> None:
-    adapter = Walking(("continue", "breakpoint", 4), ("continue", "pause", 4))
-    async with living(session_of(adapter, quirks=COUNTED_HERE), NEVER) as session:
+    adapter = SteppingAdapter(("continue", "breakpoint", 4), ("continue", "pause", 4))
+    async with running_session(session_of(adapter, quirks=COUNTED_HERE), NEVER) as session:
         adapter.stop("pause")
         await stopped(session)
         await session.run_control.resume()
@@ -87,10 +87,12 @@ async def test_a_run_is_only_sent_on() -> None:
 
 
 async def test_a_step_into_an_end_on_purpose_is_an_end_and_no_stop() -> None:
-    adapter = Walking(("next", "exception", 2))
+    adapter = SteppingAdapter(("next", "exception", 2))
     adapter.answers["exceptionInfo"] = lambda _: {"exceptionId": "SystemExit", "breakMode": "unhandled"}
     adapter.when("continue", lambda: adapter.emit("terminated"))
-    async with living(session_of(adapter, quirks=AdapterQuirks(ways_to_end=frozenset({"SystemExit"})))) as session:
+    async with running_session(
+        session_of(adapter, quirks=AdapterQuirks(ways_to_end=frozenset({"SystemExit"})))
+    ) as session:
         adapter.stop("pause")
         await stopped(session)
         await session.run_control.step("over")

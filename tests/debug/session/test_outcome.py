@@ -9,7 +9,7 @@ from dragoman.debug.backends.quirks import AdapterQuirks
 from dragoman.debug.model import ProgramEnd, SessionState
 from dragoman.debug.session.session import DebugSession
 from dragoman.workspace.breakpoints import Breakpoint
-from tests.debug.fake_sessions import Told, living, session_of, stopped
+from tests.debug.fake_sessions import Told, running_session, session_of, stopped
 from tests.support.fake_adapter import FakeAdapter
 
 pytestmark = [pytest.mark.anyio, pytest.mark.timeout(30)]
@@ -25,7 +25,7 @@ async def end_of(session: DebugSession) -> ProgramEnd:
 
 async def test_an_adapter_that_exits_silently_is_not_a_normal_end() -> None:
     adapter = FakeAdapter()
-    async with living(session_of(adapter)) as session:
+    async with running_session(session_of(adapter)) as session:
         adapter.die()
         ended = await end_of(session)
     assert (ended.is_unreported, ended.exit_code, ended.message) == (True, None, "")
@@ -34,7 +34,7 @@ async def test_an_adapter_that_exits_silently_is_not_a_normal_end() -> None:
 @pytest.mark.parametrize("word", ["terminated", "exited"])
 async def test_an_adapter_that_exits_after_it_reported_the_end_ended_normally(word: str) -> None:
     adapter = FakeAdapter()
-    async with living(session_of(adapter)) as session:
+    async with running_session(session_of(adapter)) as session:
         adapter.emit(word, exitCode=3)
         adapter.die()
         ended = await end_of(session)
@@ -44,7 +44,7 @@ async def test_an_adapter_that_exits_after_it_reported_the_end_ended_normally(wo
 async def test_a_session_that_somebody_ended_says_who_and_not_how_our_own_end_killed_it() -> None:
     adapter = FakeAdapter()
     adapter.when("disconnect", lambda: adapter.emit("exited", exitCode=247))
-    async with living(session_of(adapter)) as session:
+    async with running_session(session_of(adapter)) as session:
         adapter.stop()
         await stopped(session)
         await session.terminate(by="agent")
@@ -54,7 +54,7 @@ async def test_a_session_that_somebody_ended_says_who_and_not_how_our_own_end_ki
 
 async def test_an_end_that_was_reported_before_somebody_asked_for_it_is_the_programs_own() -> None:
     adapter = FakeAdapter()
-    async with living(session_of(adapter)) as session:
+    async with running_session(session_of(adapter)) as session:
         adapter.emit("exited", exitCode=7)
         await anyio.wait_all_tasks_blocked()
         await session.terminate(by="agent")
@@ -64,7 +64,7 @@ async def test_an_end_that_was_reported_before_somebody_asked_for_it_is_the_prog
 
 async def test_an_exit_code_that_comes_a_moment_after_the_end_is_waited_for() -> None:
     adapter = FakeAdapter()
-    async with living(session_of(adapter)) as session:
+    async with running_session(session_of(adapter)) as session:
         adapter.emit("terminated")
         await anyio.sleep(0.3)  # longer than a busy machine delays what an adapter says next
         adapter.emit("exited", exitCode=7)
@@ -79,7 +79,7 @@ async def test_a_program_that_would_be_left_standing_is_sent_on_before_we_leave_
     adapter = FakeAdapter()
     adapter.when("attach", lambda: adapter.emit("initialized"))
     quirks = AdapterQuirks(leaves_program_stopped=True)
-    async with living(session_of(adapter, request=request_, quirks=quirks), AT_5) as session:
+    async with running_session(session_of(adapter, request=request_, quirks=quirks), AT_5) as session:
         adapter.stop()
         await stopped(session)
         asked = len(adapter.requests)
@@ -94,7 +94,7 @@ async def test_a_stop_that_nobody_can_do_anything_at_is_not_reported(when: str) 
     """Its debugger leaves while it is looked at: it would be told without a place, as the last thing that happened."""
     adapter, looked, left, told = FakeAdapter(), anyio.Event(), anyio.Event(), Told()
     adapter.answers["disconnect"] = lambda _: left
-    async with living(session_of(adapter, told=told)) as session:
+    async with running_session(session_of(adapter, told=told)) as session:
         adapter.stop()
         await stopped(session)
         await session.run_control.resume()

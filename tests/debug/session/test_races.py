@@ -31,7 +31,7 @@ def session_of(adapter: FakeAdapter, *, quirks: AdapterQuirks | None = None, no_
 
 
 @asynccontextmanager
-async def living(session: DebugSession, *breakpoints: Breakpoint) -> AsyncIterator[DebugSession]:
+async def running_session(session: DebugSession, *breakpoints: Breakpoint) -> AsyncIterator[DebugSession]:
     async with anyio.create_task_group() as group:
         await group.start(session.live, breakpoints)
         with anyio.fail_after(5):
@@ -41,7 +41,7 @@ async def living(session: DebugSession, *breakpoints: Breakpoint) -> AsyncIterat
 
 async def test_an_end_is_not_held_up_by_a_step_that_the_adapter_never_answers() -> None:
     adapter = FakeAdapter()
-    async with living(session_of(adapter)) as session:
+    async with running_session(session_of(adapter)) as session:
         adapter.stop()
         await session.outcome(0, 2)
         adapter.answers["next"] = lambda _: None
@@ -96,7 +96,7 @@ async def test_a_breakpoint_set_while_the_adapter_comes_up_is_sent_before_the_pr
 
 async def test_a_run_without_debugging_is_never_sent_a_breakpoint() -> None:
     adapter = FakeAdapter()
-    async with living(session_of(adapter, no_debug=True), AT_5) as session:
+    async with running_session(session_of(adapter, no_debug=True), AT_5) as session:
         await session.update_breakpoints([AT_5, AT_7])
     assert adapter.sent("setBreakpoints") == []
 
@@ -107,14 +107,14 @@ async def test_a_run_without_debugging_is_configured_by_an_adapter_that_asks_aft
     launched = anyio.Event()
     launched.set()
     adapter.answers["launch"] = lambda _: launched
-    async with living(session_of(adapter, no_debug=True)):
+    async with running_session(session_of(adapter, no_debug=True)):
         assert len(adapter.sent("configurationDone")) == 1
 
 
 async def test_a_step_that_runs_into_the_end_is_answered_by_the_end() -> None:
     """The adapter says `terminated` and never answers the step."""
     adapter = FakeAdapter()
-    async with living(session_of(adapter)) as session:
+    async with running_session(session_of(adapter)) as session:
         adapter.stop()
         await session.outcome(0, 2)
         adapter.when("next", lambda: adapter.emit("terminated"), answers=False)
@@ -125,7 +125,7 @@ async def test_a_step_that_runs_into_the_end_is_answered_by_the_end() -> None:
 async def test_an_exit_code_sent_after_terminated_is_kept() -> None:
     adapter = FakeAdapter()
     adapter.when("disconnect", lambda: adapter.emit("exited", exitCode=4))
-    async with living(session_of(adapter)) as session:
+    async with running_session(session_of(adapter)) as session:
         adapter.emit("terminated")
         outcome = await session.outcome(0, 2)
     assert isinstance(outcome, ProgramEnd)
@@ -137,7 +137,7 @@ async def test_a_hit_that_does_not_count_and_cannot_be_resumed_is_reported_as_a_
     adapter = FakeAdapter()
     adapter.answers["continue"] = lambda _: DragomanError(code, localize("{text}", text="no"))
     second = Breakpoint(id=1, path="/p/a.py", line=5, hit_condition="== 2")
-    async with living(session_of(adapter, quirks=AdapterQuirks(hit_forms=frozenset())), second) as session:
+    async with running_session(session_of(adapter, quirks=AdapterQuirks(hit_forms=frozenset())), second) as session:
         adapter.stop(hitBreakpointIds=[105])
         assert isinstance(await session.outcome(0, 2), Stop)
         assert session.state is SessionState.STOPPED
@@ -146,7 +146,7 @@ async def test_a_hit_that_does_not_count_and_cannot_be_resumed_is_reported_as_a_
 async def test_a_stop_without_a_thread_is_still_a_stop_where_the_adapter_names_none_either() -> None:
     adapter = FakeAdapter()
     adapter.refuse("threads", "no")
-    async with living(session_of(adapter)) as session:
+    async with running_session(session_of(adapter)) as session:
         adapter.emit("stopped", reason="pause")
         outcome = await session.outcome(0, 2)
         assert isinstance(outcome, Stop)
@@ -156,7 +156,7 @@ async def test_a_stop_without_a_thread_is_still_a_stop_where_the_adapter_names_n
 async def test_who_paused_is_reported_at_the_stop() -> None:
     adapter = FakeAdapter()
     adapter.when("pause", lambda: adapter.stop("pause"))
-    async with living(session_of(adapter)) as session:
+    async with running_session(session_of(adapter)) as session:
         await session.run_control.pause(by="person")
         outcome = await session.outcome(0, 2)
         assert isinstance(outcome, Stop)
@@ -170,7 +170,7 @@ async def test_a_backend_that_fails_to_end_hurts_nobody_else() -> None:
             raise OSError("no more descriptors")
 
     adapter = Broken()
-    async with living(session_of(adapter)) as session:
+    async with running_session(session_of(adapter)) as session:
         adapter.die()
         assert isinstance(await session.outcome(0, 2), ProgramEnd)
         await anyio.wait_all_tasks_blocked()
@@ -180,7 +180,7 @@ async def test_a_backend_that_fails_to_end_hurts_nobody_else() -> None:
 @pytest.mark.parametrize("how", ["terminated", "asked", "gone"])
 async def test_an_end_in_order_is_not_a_fault_in_the_log(how: str, caplog: pytest.LogCaptureFixture) -> None:
     adapter = FakeAdapter()
-    async with living(session_of(adapter)) as session:
+    async with running_session(session_of(adapter)) as session:
         await anyio.wait_all_tasks_blocked()
         if how == "terminated":
             adapter.emit("terminated")
@@ -196,7 +196,7 @@ async def test_an_end_in_order_is_not_a_fault_in_the_log(how: str, caplog: pytes
 async def test_a_caller_that_waits_for_room_in_the_mailbox_learns_of_the_end() -> None:
     adapter = FakeAdapter()
     codes: list[str] = []
-    async with living(session_of(adapter)) as session:
+    async with running_session(session_of(adapter)) as session:
         adapter.stop()
         await session.outcome(0, 2)
         adapter.answers["next"] = lambda _: None
@@ -218,7 +218,7 @@ async def test_a_caller_that_waits_for_room_in_the_mailbox_learns_of_the_end() -
 
 async def test_a_stop_reported_twice_does_not_stop_a_session_that_was_resumed_meanwhile() -> None:
     adapter, inspection = FakeAdapter(), anyio.Event()
-    async with living(session_of(adapter)) as session:
+    async with running_session(session_of(adapter)) as session:
         adapter.stop()
         await session.outcome(0, 2)
         go_on, request = anyio.Event(), adapter.request
@@ -245,7 +245,7 @@ async def test_a_stop_reported_twice_does_not_stop_a_session_that_was_resumed_me
 async def test_an_adapter_that_broke_the_protocol_is_how_the_session_ended() -> None:
     """The stream of events only ends; why, is told to whoever asks next."""
     adapter = FakeAdapter()
-    async with living(session_of(adapter)) as session:
+    async with running_session(session_of(adapter)) as session:
         broken = DragomanError("adapter_broke_protocol", localize("{text}", text="a frame of a gigabyte"))
         adapter.answers["threads"] = lambda _: broken
         adapter.die()

@@ -11,7 +11,7 @@ from dragoman.core.errors import DragomanError
 from dragoman.debug.model import ProgramEnd, RunTarget, SessionState
 from dragoman.protocols.dap import Response
 from dragoman.workspace.breakpoints import Breakpoint
-from tests.debug.fake_sessions import Told, code_of, living, session_of, stopped
+from tests.debug.fake_sessions import Told, code_of, running_session, session_of, stopped
 from tests.support.fake_adapter import FakeAdapter
 
 pytestmark = [pytest.mark.anyio, pytest.mark.timeout(30)]
@@ -30,7 +30,7 @@ def lines_sent(adapter: FakeAdapter) -> list[list[int]]:
 async def test_a_run_to_a_place_has_a_breakpoint_that_no_list_shows_and_that_goes_at_the_stop() -> None:
     adapter = FakeAdapter()
     adapter.when("continue", lambda: adapter.stop(hitBreakpointIds=[109]))
-    async with living(session_of(adapter), AT_5) as session:
+    async with running_session(session_of(adapter), AT_5) as session:
         adapter.stop(hitBreakpointIds=[105])
         await stopped(session)
         await session.run_control.resume(until=LINE_9)
@@ -43,7 +43,7 @@ async def test_a_run_to_a_place_has_a_breakpoint_that_no_list_shows_and_that_goe
 async def test_a_run_that_stops_elsewhere_is_over_all_the_same() -> None:
     adapter = FakeAdapter()
     adapter.when("continue", lambda: adapter.stop(hitBreakpointIds=[105]))
-    async with living(session_of(adapter), AT_5) as session:
+    async with running_session(session_of(adapter), AT_5) as session:
         adapter.stop("pause")
         await stopped(session)
         await session.run_control.resume(until=LINE_9)
@@ -54,7 +54,7 @@ async def test_a_run_that_stops_elsewhere_is_over_all_the_same() -> None:
 
 async def test_a_run_to_a_place_that_is_not_stopped_sets_nothing() -> None:
     adapter = FakeAdapter()
-    async with living(session_of(adapter)) as session:
+    async with running_session(session_of(adapter)) as session:
         assert await code_of(lambda: session.run_control.resume(until=LINE_9)) == "not_stopped"
     assert adapter.sent("setBreakpoints") == []
 
@@ -63,7 +63,7 @@ async def test_the_place_of_a_run_may_have_a_breakpoint_with_a_condition_already
     adapter = FakeAdapter()
     conditional = Breakpoint(id=3, path="/p/a.py", line=9, condition="never")
     adapter.when("continue", lambda: adapter.stop(hitBreakpointIds=[109]))
-    async with living(session_of(adapter), conditional) as session:
+    async with running_session(session_of(adapter), conditional) as session:
         adapter.stop("pause")
         await stopped(session)
         await session.run_control.resume(until=LINE_9)
@@ -78,7 +78,7 @@ async def test_the_place_of_a_run_may_have_a_breakpoint_with_a_condition_already
 async def test_a_variable_is_set_where_the_frame_has_it_and_the_stop_shows_it_from_then_on() -> None:
     adapter = FakeAdapter()
     adapter.can("supportsSetVariable", "supportsSetExpression")
-    async with living(session_of(adapter)) as session:
+    async with running_session(session_of(adapter)) as session:
         adapter.stop()
         await stopped(session)
         adapter.answers["variables"] = lambda _: {"variables": [{"name": "n", "value": "8"}]}
@@ -93,7 +93,7 @@ async def test_a_variable_is_set_where_the_frame_has_it_and_the_stop_shows_it_fr
 async def test_what_no_scope_has_is_set_as_an_expression() -> None:
     adapter = FakeAdapter()
     adapter.can("supportsSetVariable", "supportsSetExpression")
-    async with living(session_of(adapter)) as session:
+    async with running_session(session_of(adapter)) as session:
         adapter.stop()
         await stopped(session)
         await session.inspection.set_variable("n.x[0]", "8", None, None)
@@ -104,7 +104,7 @@ async def test_a_variable_is_set_in_what_holds_it_by_our_reference() -> None:
     adapter = FakeAdapter()
     adapter.can("supportsSetVariable")
     adapter.answers["variables"] = lambda _: {"variables": [{"name": "p", "value": "{}", "variablesReference": 44}]}
-    async with living(session_of(adapter)) as session:
+    async with running_session(session_of(adapter)) as session:
         adapter.stop()
         stop = await stopped(session)
         assert stop.top_locals is not None
@@ -116,7 +116,7 @@ async def test_a_variable_is_set_in_what_holds_it_by_our_reference() -> None:
 async def test_a_variable_that_cannot_be_set_is_refused_with_what_is_missing(flags: tuple[str, ...], code: str) -> None:
     adapter = FakeAdapter()
     adapter.can(*flags)
-    async with living(session_of(adapter)) as session:
+    async with running_session(session_of(adapter)) as session:
         adapter.stop()
         await stopped(session)
         assert await code_of(lambda: session.inspection.set_variable("nope", "1", None, None)) == code
@@ -135,7 +135,7 @@ async def test_evaluations_of_a_session_are_asked_one_after_another() -> None:
             return response
 
     adapter = Counting()
-    async with living(session_of(adapter)) as session:
+    async with running_session(session_of(adapter)) as session:
         adapter.stop()
         await stopped(session)
 
@@ -151,7 +151,7 @@ async def test_evaluations_of_a_session_are_asked_one_after_another() -> None:
 async def test_a_caller_behind_an_evaluation_that_never_ends_gets_an_answer_in_time() -> None:
     adapter = FakeAdapter()
     adapter.answers["evaluate"] = lambda _: None
-    async with living(session_of(adapter)) as session:
+    async with running_session(session_of(adapter)) as session:
         adapter.stop()
         await stopped(session)
 
@@ -170,7 +170,7 @@ async def test_a_caller_behind_an_evaluation_that_never_ends_gets_an_answer_in_t
 async def test_scopes_wait_for_an_evaluation_like_every_other_look() -> None:
     adapter, release = FakeAdapter(), anyio.Event()
     adapter.answers["evaluate"] = lambda _: release
-    async with living(session_of(adapter)) as session:
+    async with running_session(session_of(adapter)) as session:
         adapter.stop()
         await stopped(session)
         before = len(adapter.sent("scopes"))
@@ -208,7 +208,7 @@ def two_threads() -> FakeAdapter:
 @pytest.mark.parametrize(("every", "state"), [(True, "stopped"), (False, "running")])
 async def test_the_states_of_all_threads_are_reported_and_where_the_stopped_ones_are(every: bool, state: str) -> None:
     adapter = two_threads()
-    async with living(session_of(adapter)) as session:
+    async with running_session(session_of(adapter)) as session:
         adapter.stop(allThreadsStopped=every)
         await stopped(session)
         main, worker = await session.inspection.threads(placed=True)
@@ -222,7 +222,7 @@ async def test_the_states_of_all_threads_are_reported_and_where_the_stopped_ones
 async def test_a_stop_of_another_thread_beside_a_stop_is_reported_and_left_over_when_the_other_continues() -> None:
     adapter = two_threads()
     adapter.answers["continue"] = lambda _: {"allThreadsContinued": False}
-    async with living(session_of(adapter)) as session:
+    async with running_session(session_of(adapter)) as session:
         adapter.stop(allThreadsStopped=False)
         await stopped(session)
         adapter.emit("stopped", reason="breakpoint", threadId=2, allThreadsStopped=False)
@@ -237,7 +237,7 @@ async def test_a_stop_of_another_thread_beside_a_stop_is_reported_and_left_over_
 
 async def test_a_thread_that_continues_by_itself_leaves_the_stop_of_another_as_it_is() -> None:
     adapter = two_threads()
-    async with living(session_of(adapter)) as session:
+    async with running_session(session_of(adapter)) as session:
         adapter.stop(allThreadsStopped=False)
         await stopped(session)
         adapter.emit("continued", threadId=2, allThreadsContinued=False)
@@ -250,7 +250,7 @@ async def test_a_thread_that_continues_by_itself_leaves_the_stop_of_another_as_i
 
 async def test_a_stop_reported_twice_keeps_its_number_and_its_references() -> None:
     adapter = FakeAdapter()
-    async with living(session_of(adapter)) as session:
+    async with running_session(session_of(adapter)) as session:
         adapter.stop()
         frame = (await stopped(session)).frames[0].id
         adapter.stop()
@@ -262,7 +262,7 @@ async def test_a_stop_reported_twice_keeps_its_number_and_its_references() -> No
 @pytest.mark.requirement("debug:general:thread-id-demanded")
 async def test_each_command_of_one_line_of_execution_takes_its_thread() -> None:
     adapter = two_threads()
-    async with living(session_of(adapter)) as session:
+    async with running_session(session_of(adapter)) as session:
         adapter.stop(allThreadsStopped=True)
         await stopped(session)
         await session.inspection.scopes(None, 2)
@@ -279,7 +279,7 @@ async def test_each_command_of_one_line_of_execution_takes_its_thread() -> None:
 @pytest.mark.parametrize("command", ["continue", "step", "scopes", "evaluate"])
 async def test_a_thread_that_is_not_there_is_reported_with_those_that_are(command: str) -> None:
     adapter = two_threads()
-    async with living(session_of(adapter)) as session:
+    async with running_session(session_of(adapter)) as session:
         adapter.stop(allThreadsStopped=True)
         await stopped(session)
         acts: dict[str, Any] = {
@@ -296,7 +296,7 @@ async def test_a_thread_that_is_not_there_is_reported_with_those_that_are(comman
 
 async def test_a_running_thread_cannot_be_looked_into() -> None:
     adapter = two_threads()
-    async with living(session_of(adapter)) as session:
+    async with running_session(session_of(adapter)) as session:
         adapter.stop(allThreadsStopped=False)
         await stopped(session)
         assert await code_of(lambda: session.inspection.scopes(None, 2)) == "thread_running"
@@ -304,7 +304,7 @@ async def test_a_running_thread_cannot_be_looked_into() -> None:
 
 async def test_an_adapter_that_reports_its_threads_is_not_asked_again_until_one_starts_or_exits() -> None:
     adapter = two_threads()
-    async with living(session_of(adapter)) as session:
+    async with running_session(session_of(adapter)) as session:
         adapter.emit("thread", reason="started", threadId=1)
         adapter.stop(allThreadsStopped=True)
         await stopped(session)
@@ -322,7 +322,7 @@ async def test_an_adapter_that_reports_its_threads_is_not_asked_again_until_one_
 
 async def test_stops_and_commands_are_reported_with_places_and_names_and_without_values() -> None:
     adapter, told = FakeAdapter(), Told()
-    async with living(session_of(adapter, told=told)) as session:
+    async with running_session(session_of(adapter, told=told)) as session:
         adapter.stop()
         await stopped(session)
         await session.run_control.step("over", by="agent")
@@ -339,7 +339,7 @@ async def test_stops_and_commands_are_reported_with_places_and_names_and_without
 async def test_that_it_runs_is_reported_once_and_not_while_it_starts() -> None:
     adapter, told = FakeAdapter(), Told()
     adapter.when("configurationDone", lambda: told.append(("configured", {})))
-    async with living(session_of(adapter, told=told)) as session:
+    async with running_session(session_of(adapter, told=told)) as session:
         adapter.emit("continued", threadId=1)
         await anyio.wait_all_tasks_blocked()
         assert session.state is SessionState.RUNNING
@@ -350,7 +350,7 @@ async def test_an_attached_program_is_restarted_by_its_adapter_alone() -> None:
     adapter = FakeAdapter()
     adapter.can("supportsRestartRequest")
     adapter.when("attach", lambda: adapter.emit("initialized"))
-    async with living(session_of(adapter, request="attach", arguments={"port": 5})) as session:
+    async with running_session(session_of(adapter, request="attach", arguments={"port": 5})) as session:
         adapter.stop()
         await stopped(session)
         await session.restart(by="agent")
@@ -360,7 +360,7 @@ async def test_an_attached_program_is_restarted_by_its_adapter_alone() -> None:
 
 async def test_an_adapter_that_cannot_restart_says_so() -> None:
     adapter = FakeAdapter()
-    async with living(session_of(adapter)) as session:
+    async with running_session(session_of(adapter)) as session:
         assert await code_of(session.restart) == "not_supported"
 
 
@@ -371,7 +371,7 @@ async def test_an_adapter_that_cannot_restart_says_so() -> None:
 async def test_an_end_is_reported_while_the_adapter_still_tidies_up(known: set[str]) -> None:
     adapter = FakeAdapter()
     adapter.answers["disconnect"] = lambda _: None
-    async with living(session_of(adapter)) as session:
+    async with running_session(session_of(adapter)) as session:
         if "exited" in known:
             adapter.emit("exited", exitCode=3)
         if "terminated" in known:
@@ -387,7 +387,7 @@ async def test_an_end_is_reported_while_the_adapter_still_tidies_up(known: set[s
 
 async def test_an_end_by_a_signal_is_reported_by_the_signals_name() -> None:
     adapter = FakeAdapter()
-    async with living(session_of(adapter)) as session:
+    async with running_session(session_of(adapter)) as session:
         adapter.emit("exited", exitCode=-11)
         adapter.emit("terminated")
         outcome = await session.outcome(0, 2)
@@ -398,6 +398,6 @@ async def test_an_end_by_a_signal_is_reported_by_the_signals_name() -> None:
 async def test_what_was_printed_before_a_stop_is_reported_with_it_though_it_came_after() -> None:
     adapter = FakeAdapter()
     adapter.when("scopes", lambda: adapter.emit("output", output="late\n", category="stdout"))
-    async with living(session_of(adapter)) as session:
+    async with running_session(session_of(adapter)) as session:
         adapter.stop()
         assert (await stopped(session)).output == "late\n"

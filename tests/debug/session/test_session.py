@@ -24,7 +24,7 @@ AT_5 = Breakpoint(id=1, path="/p/a.py", line=5)
 
 
 @asynccontextmanager
-async def living(
+async def running_session(
     adapter: FakeAdapter, *breakpoints: Breakpoint, quirks: AdapterQuirks | None = None, request: str = "launch"
 ) -> AsyncIterator[DebugSession]:
     launch = AdapterLaunch(request, {"program": "/p/a.py"}, "fake", quirks=quirks or AdapterQuirks())
@@ -56,7 +56,7 @@ async def code_of(action: Callable[[], Awaitable[Any]]) -> str:
 
 async def test_a_launch_is_configured_before_its_response_is_waited_for() -> None:
     adapter = FakeAdapter()
-    async with living(adapter, AT_5) as session:
+    async with running_session(adapter, AT_5) as session:
         order = [command for command, _ in adapter.requests]
         assert order.index("setBreakpoints") < order.index("configurationDone")
         assert session.state is SessionState.RUNNING
@@ -65,7 +65,7 @@ async def test_a_launch_is_configured_before_its_response_is_waited_for() -> Non
 
 async def test_a_stop_carries_the_stack_the_locals_and_the_breakpoint_that_was_hit() -> None:
     adapter = FakeAdapter()
-    async with living(adapter, AT_5) as session:
+    async with running_session(adapter, AT_5) as session:
         adapter.emit("output", output="hello\n", category="stdout")
         adapter.stop(hitBreakpointIds=[105])
         stop = await stopped(session)
@@ -77,14 +77,14 @@ async def test_a_stop_carries_the_stack_the_locals_and_the_breakpoint_that_was_h
 
 async def test_an_adapter_that_sends_no_ids_is_understood_by_the_place() -> None:
     adapter = FakeAdapter()
-    async with living(adapter, AT_5) as session:
+    async with running_session(adapter, AT_5) as session:
         adapter.stop()
         assert (await stopped(session)).hit_breakpoints == (1,)
 
 
 async def test_a_stop_that_comes_before_the_response_of_the_step_is_not_missed() -> None:
     adapter = FakeAdapter()
-    async with living(adapter) as session:
+    async with running_session(adapter) as session:
         adapter.stop()
         first = await stopped(session)
         adapter.when("next", lambda: adapter.stop("step"))
@@ -95,7 +95,7 @@ async def test_a_stop_that_comes_before_the_response_of_the_step_is_not_missed()
 
 async def test_a_command_decided_on_an_earlier_stop_is_refused_because_the_session_moved_on() -> None:
     adapter = FakeAdapter()
-    async with living(adapter) as session:
+    async with running_session(adapter) as session:
         adapter.stop()
         first = await stopped(session)
         await session.run_control.step("over", seen_stop=first.number, by="person")
@@ -108,7 +108,7 @@ async def test_a_command_decided_on_an_earlier_stop_is_refused_because_the_sessi
 
 async def test_nothing_hangs_at_the_wrong_moment_and_each_answer_has_its_code() -> None:
     adapter = FakeAdapter()
-    async with living(adapter) as session:
+    async with running_session(adapter) as session:
         assert await code_of(session.run_control.resume) == "not_stopped"
         assert await code_of(lambda: session.inspection.scopes(1_000_001, None)) == "not_stopped"
         adapter.stop()
@@ -125,7 +125,7 @@ async def test_nothing_hangs_at_the_wrong_moment_and_each_answer_has_its_code() 
 @pytest.mark.parametrize("state", ["running", "stopped", "stepping"])
 async def test_the_end_of_the_stream_is_an_end_in_every_state(state: str) -> None:
     adapter = FakeAdapter()
-    async with living(adapter) as session:
+    async with running_session(adapter) as session:
         if state != "running":
             adapter.stop()
             await stopped(session)
@@ -142,7 +142,7 @@ async def test_the_end_of_the_stream_is_an_end_in_every_state(state: str) -> Non
 
 async def test_terminated_dismisses_the_adapter_and_keeps_the_exit_code_and_the_last_output() -> None:
     adapter = FakeAdapter()
-    async with living(adapter) as session:
+    async with running_session(adapter) as session:
         adapter.emit("output", output="bye", category="stdout")
         adapter.emit("exited", exitCode=0)
         adapter.emit("terminated")
@@ -153,14 +153,14 @@ async def test_terminated_dismisses_the_adapter_and_keeps_the_exit_code_and_the_
 
 async def test_a_silent_adapter_gives_the_true_state_at_the_deadline() -> None:
     adapter = FakeAdapter()
-    async with living(adapter) as session:
+    async with running_session(adapter) as session:
         assert await session.outcome(0, 0.05) is None
         assert session.state is SessionState.RUNNING
 
 
 async def test_a_step_that_the_adapter_refuses_leaves_the_session_stopped() -> None:
     adapter = FakeAdapter()
-    async with living(adapter) as session:
+    async with running_session(adapter) as session:
         adapter.stop()
         await stopped(session)
         adapter.refuse("next", "no")
@@ -171,7 +171,7 @@ async def test_a_step_that_the_adapter_refuses_leaves_the_session_stopped() -> N
 
 async def test_a_cancelled_caller_stops_waiting_and_its_command_is_performed() -> None:
     adapter = FakeAdapter()
-    async with living(adapter) as session:
+    async with running_session(adapter) as session:
         adapter.stop()
         await stopped(session)
         reached, go = anyio.Event(), anyio.Event()
@@ -196,7 +196,7 @@ async def test_a_cancelled_caller_stops_waiting_and_its_command_is_performed() -
 
 async def test_references_of_an_earlier_stop_are_refused() -> None:
     adapter = FakeAdapter()
-    async with living(adapter) as session:
+    async with running_session(adapter) as session:
         adapter.stop()
         frame = (await stopped(session)).frames[0].id
         await session.run_control.step("over")
@@ -208,7 +208,7 @@ async def test_references_of_an_earlier_stop_are_refused() -> None:
 async def test_hits_are_counted_here_where_the_adapter_means_something_else() -> None:
     adapter = FakeAdapter()
     third = Breakpoint(id=1, path="/p/a.py", line=5, hit_condition="== 3")
-    async with living(adapter, third, quirks=AdapterQuirks(hit_forms=frozenset())) as session:
+    async with running_session(adapter, third, quirks=AdapterQuirks(hit_forms=frozenset())) as session:
         assert "hitCondition" not in adapter.sent("setBreakpoints")[0]["breakpoints"][0]
         for _ in range(3):
             adapter.stop(hitBreakpointIds=[105])
@@ -220,7 +220,7 @@ async def test_hits_are_counted_here_where_the_adapter_means_something_else() ->
 async def test_a_file_is_sent_whole_when_one_of_its_breakpoints_changes_and_not_at_all_when_none_does() -> None:
     adapter = FakeAdapter()
     other = Breakpoint(id=2, path="/p/b.py", line=1)
-    async with living(adapter, AT_5, other) as session:
+    async with running_session(adapter, AT_5, other) as session:
         more = Breakpoint(id=3, path="/p/a.py", line=7)
         await session.update_breakpoints([AT_5, other, more])
         await session.update_breakpoints([other])
@@ -231,7 +231,7 @@ async def test_a_file_is_sent_whole_when_one_of_its_breakpoints_changes_and_not_
 async def test_a_breakpoint_that_did_not_bind_is_reported_with_the_reason_and_may_bind_later() -> None:
     adapter = FakeAdapter()
     adapter.answers["setBreakpoints"] = lambda _: {"breakpoints": [{"id": 7, "verified": False, "message": "no code"}]}
-    async with living(adapter, AT_5) as session:
+    async with running_session(adapter, AT_5) as session:
         ((breakpoint, binding),) = session.breakpoint_sync.unbound()
         assert (breakpoint.id, binding.message) == (1, "no code")
         adapter.emit("breakpoint", reason="changed", breakpoint={"id": 7, "verified": True, "line": 6})
@@ -259,7 +259,7 @@ async def test_an_adapter_that_dies_while_starting_is_an_error_not_a_wait() -> N
 
 async def test_malformed_events_are_passed_over() -> None:
     adapter = FakeAdapter()
-    async with living(adapter) as session:
+    async with running_session(adapter) as session:
         adapter.emit("stopped", reason=5)
         adapter.emit("breakpoint", reason="new")
         adapter.emit("of-tomorrow", x=1)
@@ -270,7 +270,7 @@ async def test_malformed_events_are_passed_over() -> None:
 async def test_an_attached_program_is_detached_not_ended() -> None:
     adapter = FakeAdapter()
     adapter.when("attach", lambda: adapter.emit("initialized"))
-    async with living(adapter, request="attach") as session:
+    async with running_session(adapter, request="attach") as session:
         await session.terminate()
         await session.outcome(0, 2)
     assert adapter.sent("disconnect") == [{"terminateDebuggee": False}]

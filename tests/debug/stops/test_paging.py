@@ -9,7 +9,7 @@ import pytest
 from dragoman.debug.backends.adapters import PYTHON
 from dragoman.debug.backends.quirks import AdapterQuirks
 from dragoman.debug.model import VariablePage
-from tests.debug.fake_sessions import living, session_of, stopped
+from tests.debug.fake_sessions import running_session, session_of, stopped
 from tests.support.fake_adapter import FakeAdapter
 
 pytestmark = [pytest.mark.anyio, pytest.mark.timeout(30)]
@@ -32,7 +32,7 @@ def holding(children: Any, **fields: Any) -> FakeAdapter:
 
 
 async def page_of(adapter: FakeAdapter, start: int, count: int, quirks: AdapterQuirks | None = None) -> VariablePage:
-    async with living(session_of(adapter, quirks=quirks)) as session:
+    async with running_session(session_of(adapter, quirks=quirks)) as session:
         adapter.stop()
         stop = await stopped(session)
         assert stop.top_locals is not None

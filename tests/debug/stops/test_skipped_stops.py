@@ -11,7 +11,7 @@ import pytest
 from dragoman.debug.backends.quirks import AdapterQuirks
 from dragoman.debug.session.session import DebugSession
 from dragoman.workspace.breakpoints import Breakpoint
-from tests.debug.fake_sessions import living, session_of, stopped
+from tests.debug.fake_sessions import running_session, session_of, stopped
 from tests.support.fake_adapter import FakeAdapter
 
 pytestmark = pytest.mark.anyio
@@ -23,7 +23,7 @@ async def test_a_hit_that_does_not_count_yet_costs_one_question_and_the_last_has
     adapter = FakeAdapter()
     adapter.when("continue", lambda: adapter.stop(hitBreakpointIds=[105]))
     wanted = Breakpoint(id=7, path="/p/a.py", line=5, hit_condition="== 20")
-    async with living(session_of(adapter, quirks=COUNTED_HERE), wanted) as session:
+    async with running_session(session_of(adapter, quirks=COUNTED_HERE), wanted) as session:
         adapter.stop(hitBreakpointIds=[105])
         stop = await stopped(session)
     assert stop.hit_breakpoints == (7,)
@@ -36,7 +36,7 @@ async def test_a_hit_with_a_command_answered_during_its_inspection_counts_once()
     """An editor that passes a command on answers when it has shown what came of it."""
     adapter, answered = FakeAdapter(), anyio.Event()
     wanted = Breakpoint(id=7, path="/p/a.py", line=5, hit_condition="== 2")
-    async with living(session_of(adapter, quirks=COUNTED_HERE), wanted) as session:
+    async with running_session(session_of(adapter, quirks=COUNTED_HERE), wanted) as session:
         adapter.stop("step", allThreadsStopped=False)
         first = await stopped(session)
         stack = adapter.answers["stackTrace"]
@@ -71,7 +71,7 @@ async def test_of_breakpoints_that_share_a_line_those_with_a_true_condition_are_
 ) -> None:
     adapter = FakeAdapter()
     adapter.answers["evaluate"] = lambda asked: {"result": str(asked["expression"] in true).lower()}
-    async with living(session_of(adapter), *sharing(one="n > 1", two="n > 2")) as session:
+    async with running_session(session_of(adapter), *sharing(one="n > 1", two="n > 2")) as session:
         adapter.stop(hitBreakpointIds=[105])
         assert (await stopped(session)).hit_breakpoints == told
 
@@ -79,7 +79,7 @@ async def test_of_breakpoints_that_share_a_line_those_with_a_true_condition_are_
 async def test_one_that_stops_always_is_reported_and_of_the_others_those_that_hold() -> None:
     adapter = FakeAdapter()
     adapter.answers["evaluate"] = lambda asked: {"result": str("n > 2" in asked["expression"]).lower()}
-    async with living(session_of(adapter), *sharing(one="", two="n > 2", three="n > 3")) as session:
+    async with running_session(session_of(adapter), *sharing(one="", two="n > 2", three="n > 3")) as session:
         adapter.stop()
         assert (await stopped(session)).hit_breakpoints == (1, 2)
 
@@ -96,7 +96,7 @@ async def beside(adapter: FakeAdapter, session: DebugSession, **stop: Any) -> No
 
 async def test_a_thread_that_stops_in_the_same_moment_is_not_a_stop_of_its_own() -> None:
     adapter = FakeAdapter()
-    async with living(session_of(adapter), Breakpoint(id=7, path="/p/a.py", line=5)) as session:
+    async with running_session(session_of(adapter), Breakpoint(id=7, path="/p/a.py", line=5)) as session:
         adapter.stop(allThreadsStopped=True)
         first = await stopped(session)
         await beside(adapter, session, reason="breakpoint")
@@ -107,7 +107,7 @@ async def test_a_thread_that_stops_in_the_same_moment_is_not_a_stop_of_its_own()
 async def test_beside_a_stop_hits_count_and_logpoints_log_and_nothing_is_sent_on() -> None:
     adapter = FakeAdapter()
     logs = Breakpoint(id=8, path="/p/a.py", line=9, log_message="passed")
-    async with living(session_of(adapter, quirks=AdapterQuirks(takes_log_messages=False)), logs) as session:
+    async with running_session(session_of(adapter, quirks=AdapterQuirks(takes_log_messages=False)), logs) as session:
         adapter.stop("step", allThreadsStopped=True)
         await stopped(session)
         await beside(adapter, session, reason="breakpoint", hitBreakpointIds=[109])
@@ -117,7 +117,7 @@ async def test_beside_a_stop_hits_count_and_logpoints_log_and_nothing_is_sent_on
 
 async def test_an_exception_beside_a_stop_is_reported() -> None:
     adapter = FakeAdapter()
-    async with living(session_of(adapter)) as session:
+    async with running_session(session_of(adapter)) as session:
         adapter.stop(allThreadsStopped=True)
         first = await stopped(session)
         adapter.emit("stopped", threadId=2, allThreadsStopped=True, reason="exception")

@@ -25,7 +25,7 @@ from dragoman.daemon.logs import (
 from dragoman.io.files.private_files import ensure_private_folder
 from tests.daemons import Cli, daemons_of, eventually
 from tests.e2e.life.process_watch import require_success
-from tests.proving import StrangerError, from_link
+from tests.proving import ForeignServerError, from_link
 from tests.raw_http import Ask, ask
 
 HEAVY = ("cyclopts", "msgspec", "anyio", "pydantic", "psutil", "rich", "starlette", "uvicorn")
@@ -125,7 +125,7 @@ def everything(cli: Cli, canary: str) -> tuple[set[str], set[str]]:
     for _ in range(2):
         link = from_link(cli("page").stdout.strip())
         proof = link.log_in()
-        with pytest.raises(StrangerError):
+        with pytest.raises(ForeignServerError):
             link.log_in()
         with proof.open("/link/feed") as feed:
             assert feed.receive_json()["type"] == "snapshot"

@@ -41,7 +41,7 @@ class FakeAdapter:
         await self.stream.send(self.connection.send_event(name, body or {}))
 
 
-class Heard:
+class DriverOwner:
     """What the driver's owner was given; it can be full."""
 
     def __init__(self) -> None:
@@ -80,7 +80,7 @@ class Heard:
 
 
 @asynccontextmanager
-async def driven(heard: Heard) -> AsyncIterator[tuple[DapAdapterDriver, FakeAdapter]]:
+async def driven(heard: DriverOwner) -> AsyncIterator[tuple[DapAdapterDriver, FakeAdapter]]:
     ours, theirs = socket.socketpair()
     adapter = FakeAdapter(TcpStream(theirs))
     driver = DapAdapterDriver(TcpStream(ours), events=heard, on_request=heard.on_request)

@@ -14,7 +14,7 @@ from dragoman.core.localization import localize
 from dragoman.io.drivers.dap_adapter_driver import DapAdapterDriver
 from dragoman.protocols import dap
 from tests.daemons import PATIENCE
-from tests.io.drivers.fake_adapter import FakeAdapter, Heard, driven
+from tests.io.drivers.fake_adapter import DriverOwner, FakeAdapter, driven
 from tests.io.processes.supervised_support import until
 
 pytestmark = pytest.mark.anyio
@@ -44,7 +44,7 @@ class Asked:
 
 async def test_each_answer_reaches_its_own_question_whatever_their_order() -> None:
     asked = [Asked() for _ in range(3)]
-    async with driven(Heard()) as (driver, adapter), anyio.create_task_group() as group:
+    async with driven(DriverOwner()) as (driver, adapter), anyio.create_task_group() as group:
         for number, one in enumerate(asked):
             group.start_soon(one.ask, driver, f"command{number}")
         requests = [await adapter.next_request() for _ in asked]
@@ -56,14 +56,14 @@ async def test_each_answer_reaches_its_own_question_whatever_their_order() -> No
 
 async def test_an_answer_that_says_no_is_an_answer() -> None:
     asked = Asked()
-    async with driven(Heard()) as (driver, adapter), anyio.create_task_group() as group:
+    async with driven(DriverOwner()) as (driver, adapter), anyio.create_task_group() as group:
         group.start_soon(asked.ask, driver, "evaluate")
         await adapter.answer(await adapter.next_request(), success=False, message="no such name")
     assert (asked.response.success, asked.response.message) == (False, "no such name")
 
 
 async def test_events_before_the_answer_come_in_order_and_do_not_settle_it() -> None:
-    heard, asked = Heard(), Asked()
+    heard, asked = DriverOwner(), Asked()
     async with driven(heard) as (driver, adapter), anyio.create_task_group() as group:
         group.start_soon(asked.ask, driver, "launch")
         request = await adapter.next_request()
@@ -77,7 +77,7 @@ async def test_events_before_the_answer_come_in_order_and_do_not_settle_it() -> 
 
 async def test_answers_to_nothing_and_repeated_ones_are_counted_and_do_no_harm() -> None:
     asked, after = Asked(), Asked()
-    async with driven(Heard()) as (driver, adapter):
+    async with driven(DriverOwner()) as (driver, adapter):
         stray = dap.frame(b'{"type":"response","request_seq":999,"success":true,"command":"x"}')
         unknown = dap.frame(b'{"type":"telemetry","seq":1}')
         async with anyio.create_task_group() as group:
@@ -95,7 +95,7 @@ async def test_answers_to_nothing_and_repeated_ones_are_counted_and_do_no_harm()
 
 async def test_silence_is_reported_at_the_deadline_and_the_late_answer_is_read() -> None:
     asked, after = Asked(), Asked()
-    async with driven(Heard()) as (driver, adapter):
+    async with driven(DriverOwner()) as (driver, adapter):
         await asked.ask(driver, "pause", timeout_s=0.02)
         assert asked.outcome == "adapter_silent"
         late = await adapter.next_request()
@@ -111,7 +111,7 @@ async def test_a_cancelled_caller_never_cuts_a_message_short() -> None:
     """Larger than any socket's buffer: the caller leaves in the middle of the sending."""
     asked = Asked()
     large = {"expression": "x" * 4_000_000}
-    async with driven(Heard()) as (driver, adapter):
+    async with driven(DriverOwner()) as (driver, adapter):
         with anyio.move_on_after(0.02):
             await driver.request("evaluate", large, timeout_s=LONG_S)
         async with anyio.create_task_group() as group:
@@ -135,7 +135,7 @@ async def test_a_cancelled_caller_never_cuts_a_message_short() -> None:
     ],
 )
 async def test_the_end_answers_everybody_at_once_and_says_why(last_words: bytes, code: str) -> None:
-    heard, asked, late = Heard(), [Asked(), Asked()], Asked()
+    heard, asked, late = DriverOwner(), [Asked(), Asked()], Asked()
     async with driven(heard) as (driver, adapter):
         async with anyio.create_task_group() as group:
             for one in asked:
@@ -153,7 +153,7 @@ async def test_the_end_answers_everybody_at_once_and_says_why(last_words: bytes,
 
 
 async def test_ten_thousand_outputs_arrive_whole_and_in_order() -> None:
-    heard = Heard()
+    heard = DriverOwner()
     async with driven(heard) as (_, adapter):
         for start in range(0, 10_000, 500):
             events = [adapter.connection.send_event("output", {"output": str(n)}) for n in range(start, start + 500)]
@@ -176,7 +176,7 @@ async def _flooding(adapter: FakeAdapter, count: int) -> AsyncIterator[None]:
 
 
 async def test_while_nobody_asks_a_full_sink_slows_the_adapter_and_loses_nothing() -> None:
-    heard = Heard()
+    heard = DriverOwner()
     heard.room = 20
     async with driven(heard) as (_, adapter), _flooding(adapter, 3000):
         await until(lambda: heard.is_full)
@@ -190,7 +190,7 @@ async def test_while_nobody_asks_a_full_sink_slows_the_adapter_and_loses_nothing
 
 
 async def test_while_somebody_asks_a_full_sink_may_omit_output_and_nothing_else() -> None:
-    heard, asked = Heard(), Asked()
+    heard, asked = DriverOwner(), Asked()
     heard.room = 20
     async with driven(heard) as (driver, adapter), _flooding(adapter, 3000):
         await until(lambda: heard.is_full)
@@ -206,7 +206,7 @@ async def test_while_somebody_asks_a_full_sink_may_omit_output_and_nothing_else(
 
 
 async def test_a_flood_of_other_events_ends_the_connection_and_nothing_else() -> None:
-    heard, asked = Heard(), Asked()
+    heard, asked = DriverOwner(), Asked()
     heard.room = 50
     async with driven(heard) as (driver, adapter), anyio.create_task_group() as group:
         group.start_soon(asked.ask, driver, "threads")
@@ -220,7 +220,7 @@ async def test_a_flood_of_other_events_ends_the_connection_and_nothing_else() ->
 
 
 async def test_a_request_of_the_adapter_is_served_while_others_continue() -> None:
-    heard, asked = Heard(), Asked()
+    heard, asked = DriverOwner(), Asked()
     async with driven(heard) as (driver, adapter):
         await adapter.stream.send(adapter.connection.send_request("runInTerminal", {"cwd": "/", "args": ["x"]}))
         got = await adapter.next()
@@ -236,7 +236,7 @@ async def test_a_refused_request_of_the_adapter_is_answered_with_the_reason() ->
     async def refuse(request: dap.Request) -> Any:
         raise DragomanError("not_found", localize("{text}", text="no such terminal"), hint=None)
 
-    async with driven(Heard()) as (driver, adapter):
+    async with driven(DriverOwner()) as (driver, adapter):
         driver._on_request = refuse
         await adapter.stream.send(adapter.connection.send_request("runInTerminal", {}))
         got = await adapter.next()
@@ -245,7 +245,7 @@ async def test_a_refused_request_of_the_adapter_is_answered_with_the_reason() ->
 
 
 async def test_a_repeated_request_of_the_adapter_is_served_once() -> None:
-    heard, released = Heard(), anyio.Event()
+    heard, released = DriverOwner(), anyio.Event()
 
     async def slowly(request: dap.Request) -> Any:
         heard.requests.append(request.command)
@@ -263,7 +263,7 @@ async def test_a_repeated_request_of_the_adapter_is_served_once() -> None:
 
 
 async def test_an_adapter_that_ends_while_it_is_served_is_an_ordinary_end() -> None:
-    heard, released = Heard(), anyio.Event()
+    heard, released = DriverOwner(), anyio.Event()
 
     async def slowly(request: dap.Request) -> Any:
         heard.requests.append(request.command)
@@ -286,7 +286,7 @@ async def test_an_adapter_that_ends_while_it_is_served_is_an_ordinary_end() -> N
 
 async def test_what_json_cannot_carry_is_the_callers_fault_and_nothing_is_sent() -> None:
     asked = Asked()
-    async with driven(Heard()) as (driver, adapter):
+    async with driven(DriverOwner()) as (driver, adapter):
         with pytest.raises(LocalProtocolError):
             await driver.request("evaluate", {"value": object()}, timeout_s=LONG_S)
         async with anyio.create_task_group() as group:
@@ -299,7 +299,7 @@ async def test_what_json_cannot_carry_is_the_callers_fault_and_nothing_is_sent()
 async def test_an_adapter_that_reads_nothing_does_not_fill_our_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("dragoman.io.drivers.dap_adapter_driver.MAX_UNSENT_BYTES", 100_000)
     outcomes: list[Asked] = [Asked() for _ in range(60)]
-    async with driven(Heard()) as (driver, _):
+    async with driven(DriverOwner()) as (driver, _):
         for one in outcomes:
             await one.ask(driver, "evaluate", timeout_s=0.002, arguments={"expression": "x" * 50_000})
         assert len(driver._outgoing) < 200_000
@@ -308,7 +308,7 @@ async def test_an_adapter_that_reads_nothing_does_not_fill_our_memory(monkeypatc
 
 async def test_a_link_that_breaks_under_a_waiting_caller_answers_it() -> None:
     asked = Asked()
-    async with driven(Heard()) as (driver, adapter), anyio.create_task_group() as group:
+    async with driven(DriverOwner()) as (driver, adapter), anyio.create_task_group() as group:
         group.start_soon(asked.ask, driver, "continue")
         await adapter.next_request()
         await adapter.stream.aclose()
@@ -316,7 +316,7 @@ async def test_a_link_that_breaks_under_a_waiting_caller_answers_it() -> None:
 
 
 async def test_a_cancelled_driver_answers_who_still_waits() -> None:
-    asked, heard = Asked(), Heard()
+    asked, heard = Asked(), DriverOwner()
     async with anyio.create_task_group() as outer:
         async with driven(heard) as (driver, adapter):
             outer.start_soon(asked.ask, driver, "continue")

@@ -23,7 +23,7 @@ from dragoman.protocols.omnish import BASE_REVISION, OmnishFrame, encode_frame
 from dragoman.protocols.omnish.messages import Ack
 from dragoman.servers.mcp.messages import read_messages
 from tests.daemons import PATIENCE
-from tests.io.drivers.fake_adapter import Heard
+from tests.io.drivers.fake_adapter import DriverOwner
 from tests.machine import ready_s
 
 MAX_LAG_S = 0.25
@@ -84,7 +84,7 @@ async def omnish(stream: TcpStream) -> None:
 async def dap_adapter(stream: TcpStream) -> None:
     async def nothing(_: object) -> None: ...
 
-    await DapAdapterDriver(stream, events=Heard(), on_request=nothing).run()
+    await DapAdapterDriver(stream, events=DriverOwner(), on_request=nothing).run()
 
 
 async def dap_editor(stream: TcpStream) -> None:

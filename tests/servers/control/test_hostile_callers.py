@@ -14,14 +14,14 @@ from dragoman.io.drivers.control_client import ControlClient
 from dragoman.protocols.control import LINE_CAP, ControlItem
 from dragoman.servers.control.server import MAX_QUEUED_CALLS
 from tests.daemons import PATIENCE, call
-from tests.servers.target_daemon import MB, Attacked, settled
+from tests.servers.target_daemon import MB, TargetDaemon, settled
 
 HELLO: dict[str, Any] = {"dragoman": 1, "role": "control", "version": "0"}
 ROOM = 2 * LINE_CAP + 24 * MB  # the keys of the longest line, which the allocator keeps for the next
 
 
 @pytest.fixture(autouse=True)
-def _unharmed(victim: Attacked) -> Iterator[None]:
+def _unharmed(victim: TargetDaemon) -> Iterator[None]:
     victim.assert_serves()
     before = victim.resident()
     yield
@@ -33,7 +33,7 @@ def _unharmed(victim: Attacked) -> Iterator[None]:
 class Caller:
     """Says any bytes, and reads the lines that come back."""
 
-    def __init__(self, victim: Attacked) -> None:
+    def __init__(self, victim: TargetDaemon) -> None:
         self.socket = socket.socket(socket.AF_UNIX)
         self.socket.settimeout(10 * PATIENCE)
         self.socket.connect(str(victim.paths.socket))
@@ -69,7 +69,7 @@ class Caller:
 
 
 @pytest.fixture
-def caller(victim: Attacked) -> Iterator[Caller]:
+def caller(victim: TargetDaemon) -> Iterator[Caller]:
     with Caller(victim) as caller:
         yield caller
 
@@ -103,7 +103,7 @@ def test_a_wrong_first_line_is_refused_before_any_welcome(caller: Caller, data: 
     assert caller.failure() == code
 
 
-def test_a_line_without_end_is_refused_at_its_cap(victim: Attacked, caller: Caller) -> None:
+def test_a_line_without_end_is_refused_at_its_cap(victim: TargetDaemon, caller: Caller) -> None:
     """Of the four gigabytes that it would send, the caller gets rid of a few megabytes at most."""
     sent = 0
     with contextlib.suppress(OSError):
@@ -120,7 +120,7 @@ def test_a_line_is_taken_up_to_its_cap_and_not_a_byte_further(greeted: Caller, b
     assert greeted.hear()["error"]["code"] == expected
 
 
-def test_as_many_keys_as_fit_are_read_and_forgotten(victim: Attacked, greeted: Caller) -> None:
+def test_as_many_keys_as_fit_are_read_and_forgotten(victim: TargetDaemon, greeted: Caller) -> None:
     greeted.say({"id": 1, "method": "status", "params": {f"{number:x}": 1 for number in range(90_000)}})
     assert greeted.hear()["result"]["state"] == "running"
 
@@ -164,7 +164,7 @@ HOSTILE_PARAMS: list[tuple[str, dict[str, Any]]] = [
 
 @pytest.mark.parametrize(("method", "params"), HOSTILE_PARAMS)
 def test_hostile_parameters_are_answered_and_the_connection_stays_open(
-    victim: Attacked, greeted: Caller, method: str, params: dict[str, Any]
+    victim: TargetDaemon, greeted: Caller, method: str, params: dict[str, Any]
 ) -> None:
     greeted.say({"id": 2**63, "method": method, "params": params}, {"id": -1, "method": "status"})
     replies = []
@@ -219,7 +219,7 @@ def test_a_few_empty_lines_are_passed_over(greeted: Caller) -> None:
     assert greeted.hear()["result"]["state"] == "running"
 
 
-def test_a_follower_who_left_is_noticed_without_an_event(victim: Attacked) -> None:
+def test_a_follower_who_left_is_noticed_without_an_event(victim: TargetDaemon) -> None:
     victim.append(1)
     with contextlib.ExitStack() as stack:
         for _ in range(20):
@@ -229,7 +229,7 @@ def test_a_follower_who_left_is_noticed_without_an_event(victim: Attacked) -> No
     assert settled(victim.callers, 0) == 0
 
 
-def test_an_event_is_delivered_when_it_happens_and_not_with_the_next_one(victim: Attacked) -> None:
+def test_an_event_is_delivered_when_it_happens_and_not_with_the_next_one(victim: TargetDaemon) -> None:
     victim.append(1)
     with ControlClient.open(victim.paths) as link:
         followed = link.stream("journal_tail", {"lines": 1, "follow": True})
@@ -241,7 +241,7 @@ def test_an_event_is_delivered_when_it_happens_and_not_with_the_next_one(victim:
 
 
 @pytest.fixture
-def impatient(victim: Attacked) -> Iterator[Attacked]:
+def impatient(victim: TargetDaemon) -> Iterator[TargetDaemon]:
     with (
         victim.patched("dragoman.servers.control.server:HELLO_WITHIN_S", 0.3),
         victim.patched("dragoman.servers.control.server:SENT_WITHIN_S", 0.3),
@@ -249,7 +249,7 @@ def impatient(victim: Attacked) -> Iterator[Attacked]:
         yield victim
 
 
-def test_a_caller_that_reads_nothing_costs_little_and_is_disconnected(impatient: Attacked) -> None:
+def test_a_caller_that_reads_nothing_costs_little_and_is_disconnected(impatient: TargetDaemon) -> None:
     impatient.append(20_000, size=1000)
     before = impatient.resident()
     with Caller(impatient) as caller:
@@ -261,7 +261,7 @@ def test_a_caller_that_reads_nothing_costs_little_and_is_disconnected(impatient:
     assert impatient.resident() - before < 20 * MB
 
 
-def test_a_connection_without_a_hello_is_closed(impatient: Attacked) -> None:
+def test_a_connection_without_a_hello_is_closed(impatient: TargetDaemon) -> None:
     for said in (b"", b'{"dragoman":1,'):
         with Caller(impatient) as caller:
             caller.say_bytes(said)

@@ -15,30 +15,30 @@ import pytest
 
 from tests.daemons import call, eventually
 from tests.raw_http import Ask, ask
-from tests.servers.target_daemon import Attacked, attacked
+from tests.servers.target_daemon import TargetDaemon, target_daemon
 
 NOBODY = 65534
 only_root = pytest.mark.skipif(os.getuid() != 0, reason="not run: only root can be another user")
 
 
 @contextlib.contextmanager
-def within_reach(home: Path) -> Iterator[Attacked]:
+def within_reach(home: Path) -> Iterator[TargetDaemon]:
     """Its home can be reached by others on purpose: what keeps them out must be its own doing."""
     for folder in (home, *home.parents):
         if folder.is_relative_to(gettempdir()) and folder != Path(gettempdir()):
             folder.chmod(0o711)
-    with attacked(home) as daemon:
+    with target_daemon(home) as daemon:
         yield daemon
 
 
 @pytest.fixture(scope="module")
-def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Attacked]:
+def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TargetDaemon]:
     with within_reach(tmp_path_factory.mktemp("home")) as daemon:
         yield daemon
 
 
 @pytest.fixture
-def victim(guarded: Attacked) -> Iterator[Attacked]:
+def victim(guarded: TargetDaemon) -> Iterator[TargetDaemon]:
     """Whoever opens its doors finds them closed again afterwards."""
     folder, socket_file = guarded.paths.socket.parent, guarded.paths.socket
     before = {path: stat.S_IMODE(path.stat().st_mode) for path in (folder, socket_file)}
@@ -82,14 +82,14 @@ def greet(path: Path) -> str:
 
 
 @only_root
-def test_the_folder_refuses_another_user(victim: Attacked) -> None:
+def test_the_folder_refuses_another_user(victim: TargetDaemon) -> None:
     assert stat.S_IMODE(victim.paths.socket.parent.stat().st_mode) == 0o700
     assert stat.S_IMODE(victim.paths.socket.stat().st_mode) == 0o600
     assert as_nobody(lambda: greet(victim.paths.socket)) == "PermissionError"
 
 
 @only_root
-def test_with_folder_and_socket_open_the_peers_uid_still_refuses(victim: Attacked) -> None:
+def test_with_folder_and_socket_open_the_peers_uid_still_refuses(victim: TargetDaemon) -> None:
     victim.paths.socket.parent.chmod(0o777)
     assert as_nobody(lambda: greet(victim.paths.socket)) == "PermissionError"
     victim.paths.socket.chmod(0o777)
@@ -99,7 +99,7 @@ def test_with_folder_and_socket_open_the_peers_uid_still_refuses(victim: Attacke
 
 
 @only_root
-def test_another_user_who_keeps_knocking_keeps_nobody_out(victim: Attacked) -> None:
+def test_another_user_who_keeps_knocking_keeps_nobody_out(victim: TargetDaemon) -> None:
     victim.paths.socket.parent.chmod(0o777)
     victim.paths.socket.chmod(0o777)
     assert as_nobody(lambda: "".join(greet(victim.paths.socket) for _ in range(1000))) == ""
@@ -119,18 +119,18 @@ def test_without_the_check_of_the_uid_the_same_caller_would_be_welcome(
 
 
 @only_root
-def test_another_user_can_read_neither_token_nor_record(victim: Attacked) -> None:
+def test_another_user_can_read_neither_token_nor_record(victim: TargetDaemon) -> None:
     for path in (victim.paths.token_file("mcp"), victim.paths.log_file, victim.paths.journal_folder):
         assert as_nobody(lambda path=path: str(path.open("rb"))) == "PermissionError", path  # type: ignore[misc]
 
 
 @only_root
-def test_over_http_another_user_needs_the_token(victim: Attacked) -> None:
+def test_over_http_another_user_needs_the_token(victim: TargetDaemon) -> None:
     request = Ask("/mcp", headers=[victim.host])
     assert as_nobody(lambda: str(ask(victim.port, request).status)) == "401"
 
 
-def test_nothing_but_our_own_port_listens_and_only_on_loopback(victim: Attacked) -> None:
+def test_nothing_but_our_own_port_listens_and_only_on_loopback(victim: TargetDaemon) -> None:
     tree = [victim.process, *victim.process.children(recursive=True)]
     listening = [it.laddr for one in tree for it in one.net_connections("inet") if it.status == psutil.CONN_LISTEN]
     assert {(it.ip, it.port) for it in listening} == {("127.0.0.1", victim.port), ("::1", victim.port)}

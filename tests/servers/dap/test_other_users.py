@@ -6,7 +6,7 @@ import socket
 from pathlib import Path
 
 from tests.servers.control.test_other_users import as_nobody, guarded, only_root, victim
-from tests.servers.target_daemon import Attacked
+from tests.servers.target_daemon import TargetDaemon
 
 __all__ = ["guarded", "victim"]
 
@@ -26,7 +26,7 @@ def initialize(path: Path) -> str:
 
 
 @only_root
-def test_another_user_is_refused_even_where_folder_and_socket_are_open(victim: Attacked) -> None:
+def test_another_user_is_refused_even_where_folder_and_socket_are_open(victim: TargetDaemon) -> None:
     path = victim.paths.dap_socket
     assert as_nobody(lambda: initialize(path)) == "PermissionError"
     path.parent.chmod(0o777)

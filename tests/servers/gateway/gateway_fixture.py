@@ -64,7 +64,7 @@ class Scripted:
 
 
 @dataclass
-class Guest:
+class ManualClient:
     """Any client, by hand."""
 
     socket: ClientConnection
@@ -108,7 +108,7 @@ class Guest:
 
 
 @dataclass
-class House:
+class GatewayUnderTest:
     url: str
     hub: GatewayHub
     tokens: Tokens
@@ -122,21 +122,21 @@ class House:
         return self.tokens.of("gateway")
 
     @asynccontextmanager
-    async def guest(self, *, is_person: bool = False) -> AsyncIterator[Guest]:
+    async def guest(self, *, is_person: bool = False) -> AsyncIterator[ManualClient]:
         """`is_person`: as if the socket had been proved to be the page's."""
         url = f"{self.url}{PERSON if is_person else ''}"
         async with connect(url, compression=None, proxy=None, max_size=None, close_timeout=0.5) as socket:
-            yield Guest(socket)
+            yield ManualClient(socket)
 
     @asynccontextmanager
-    async def member(self, **changed: Any) -> AsyncIterator[Guest]:
+    async def member(self, **changed: Any) -> AsyncIterator[ManualClient]:
         async with self.guest() as guest:
             assert (await guest.connect(self.token, **changed))["ok"]
             yield guest
 
 
 @asynccontextmanager
-async def window(paths: Paths) -> AsyncIterator[Guest]:
+async def window(paths: Paths) -> AsyncIterator[ManualClient]:
     """An editor's, on a socket that it and the daemon have proved to each other: a person."""
     proof = await anyio.to_thread.run_sync(as_editor, paths)
     async with connect(f"ws://{proof.dialled}/link/chat", compression=None, proxy=None, close_timeout=0.5) as socket:
@@ -144,7 +144,7 @@ async def window(paths: Paths) -> AsyncIterator[Guest]:
         await socket.send(next(opening))
         await socket.send(opening.send(str(await socket.recv())))
         assert json.loads(await socket.recv()) == {"proved": True}
-        yield Guest(socket)
+        yield ManualClient(socket)
 
 
 async def echo(asked: AgentRequest, voice: RunOutput) -> None:
@@ -156,7 +156,9 @@ async def goes_on(text: str, language: str, folder: str) -> list[CommandCompleti
 
 
 @asynccontextmanager
-async def house(folder: Path, script: Script = echo, relay: RelayRequest | None = None) -> AsyncIterator[House]:
+async def house(
+    folder: Path, script: Script = echo, relay: RelayRequest | None = None
+) -> AsyncIterator[GatewayUnderTest]:
     async with Journal.open(folder / "journal", stores=[STORE]) as journal, anyio.create_task_group() as group:
         clock = SystemClock()
         tokens = Tokens(folder / "tokens")
@@ -185,5 +187,5 @@ async def house(folder: Path, script: Script = echo, relay: RelayRequest | None 
 
         async with serve(visit, "127.0.0.1", 0, compression=None, max_size=1 << 20, ping_interval=None) as server:
             port = next(iter(server.sockets)).getsockname()[1]
-            yield House(f"ws://127.0.0.1:{port}", hub, tokens, runs, approvals, conversations, journal)
+            yield GatewayUnderTest(f"ws://127.0.0.1:{port}", hub, tokens, runs, approvals, conversations, journal)
             group.cancel_scope.cancel()

@@ -16,7 +16,7 @@ from dragoman.core.errors import DragomanError
 from dragoman.core.localization import localize
 from dragoman.protocols.gateway import Challenge, ConnectParams, sign_connect
 from tests.protocols.gateway.transcripts import Line, Socket, sockets
-from tests.servers.gateway.gateway_fixture import Guest, House, house
+from tests.servers.gateway.gateway_fixture import GatewayUnderTest, ManualClient, house
 from tests.servers.gateway.test_connections import is_end
 
 Json = dict[str, Any]
@@ -121,8 +121,8 @@ def _text(payload: Json) -> str:
 @dataclass
 class _Played:
     replay: Replay
-    house: House
-    guest: Guest
+    house: GatewayUnderTest
+    guest: ManualClient
     socket: Socket
     sent: set[str] = field(default_factory=set)
     begun: set[str] = field(default_factory=set)

@@ -13,14 +13,14 @@ from dragoman.servers.gateway import calls as gateway_calls
 from dragoman.servers.gateway import connection as gateway_connection
 from dragoman.servers.gateway import nodes
 from tests.chat.gateway_client.scripted_connection import until
-from tests.servers.gateway.gateway_fixture import Guest, House, house
+from tests.servers.gateway.gateway_fixture import GatewayUnderTest, ManualClient, house
 from tests.servers.gateway.test_connections import forever
 from tests.servers.gateway.test_nodes import a_node, begun, invoke
 
 pytestmark = pytest.mark.anyio
 
 
-async def fill(guest: Guest) -> None:
+async def fill(guest: ManualClient) -> None:
     """Calls that wait for the run, as many as are taken."""
     for number in range(gateway_calls.CALLS_AT_ONCE + gateway_calls.WAITING_AT_MOST):
         params = {"runId": "r1", "timeoutMs": 600_000}
@@ -66,7 +66,7 @@ async def test_an_answer_to_a_question_passes_calls_that_wait(tmp_path: Path) ->
         allowed = await place[0].approvals.ask(asked.session_key, asked.run_id, "run_in_terminal", "make")
         voice.say(f"allowed: {allowed}")
 
-    place: list[House] = []
+    place: list[GatewayUnderTest] = []
     async with house(tmp_path, asks) as it, it.guest(is_person=True) as guest:
         assert (await guest.connect(""))["ok"]
         place.append(it)

@@ -26,7 +26,7 @@ from dragoman.journal import Journal
 from tests.canvas.canvas_fixture import studio
 from tests.chat.gateway_client.scripted_connection import until
 from tests.support.clocks import VirtualClock
-from tests.support.fake_gateway import Visit, fake_gateway
+from tests.support.fake_gateway import AcceptedConnection, fake_gateway
 
 pytestmark = pytest.mark.anyio
 
@@ -54,14 +54,14 @@ class OldGateway:
     approved: bool = False
     cuts: bool = False
     silent_at: str = ""
-    nodes: list[Visit] = field(default_factory=list)
+    nodes: list[AcceptedConnection] = field(default_factory=list)
     connects: list[Json] = field(default_factory=list)
     results: dict[str, Json] = field(default_factory=dict)
     requests: list[Json] = field(default_factory=list)
     sent: list[Json] = field(default_factory=list)
-    operators: list[Visit] = field(default_factory=list)
+    operators: list[AcceptedConnection] = field(default_factory=list)
 
-    async def script(self, visit: Visit) -> None:
+    async def script(self, visit: AcceptedConnection) -> None:
         connect = await visit.challenge()
         params = connect["params"]
         self.connects.append(params)
@@ -72,7 +72,7 @@ class OldGateway:
         while True:
             await self._answer(visit, json.loads(await visit.socket.recv()))
 
-    async def _answer(self, visit: Visit, asked: Json) -> None:
+    async def _answer(self, visit: AcceptedConnection, asked: Json) -> None:
         method, params = asked["method"], asked.get("params", {})
         if method == self.silent_at:
             return

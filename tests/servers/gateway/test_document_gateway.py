@@ -27,7 +27,7 @@ from tests.canvas.canvas_fixture import studio
 from tests.chat.gateway_client.scripted_connection import until
 from tests.document_gateway import SCOPES, DocumentGateway, Form, Manner, Run, Script, document_gateway, echo
 from tests.servers.gateway.document_client import document_client
-from tests.servers.gateway.gateway_fixture import House, house
+from tests.servers.gateway.gateway_fixture import GatewayUnderTest, house
 from tests.servers.gateway.test_connections import is_end
 
 pytestmark = pytest.mark.anyio
@@ -292,7 +292,7 @@ async def test_what_speaks_no_handshake_is_reported_as_such(tmp_path: Path, monk
 @asynccontextmanager
 async def relaying(
     folder: Path, script: Script = echo, manner: Manner | None = None
-) -> AsyncIterator[tuple[DocumentGateway, House]]:
+) -> AsyncIterator[tuple[DocumentGateway, GatewayUnderTest]]:
     """Our gateway in front of one of the document."""
     async with (
         connected(folder / "link", script, manner) as (gateway, link, _),

@@ -12,7 +12,7 @@ from websockets.asyncio.client import connect
 from dragoman.access.tokens import Tokens
 from dragoman.core.paths import find_paths
 from tests.daemons import daemon_here
-from tests.servers.gateway.gateway_fixture import Guest, window
+from tests.servers.gateway.gateway_fixture import ManualClient, window
 from tests.servers.gateway.test_connections import is_end
 from tests.support.fake_model import Calls, Ends, FakeModel, Says, Step
 
@@ -36,7 +36,7 @@ async def test_the_models_tool_calls_are_ours_and_a_new_command_waits_for_a_pers
         async with daemon_here() as running:
             url = f"ws://127.0.0.1:{running.state.port}/gateway"
             async with connect(url, compression=None, proxy=None, close_timeout=0.5) as socket:
-                guest = Guest(socket)
+                guest = ManualClient(socket)
                 await guest.connect(Tokens(find_paths().tokens_folder).of("gateway"))
                 send = {"sessionKey": "main", "message": "look", "idempotencyKey": "r1"}
                 await guest.ask("chat.send", send)

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.servers.gateway.gateway_fixture import Guest, House, house
+from tests.servers.gateway.gateway_fixture import GatewayUnderTest, ManualClient, house
 from tests.servers.gateway.test_connections import is_end
 
 pytestmark = pytest.mark.anyio
@@ -22,7 +22,7 @@ COMMANDS = ["canvas.present", "canvas.a2ui.push", "system.run"]
 
 
 @asynccontextmanager
-async def a_node(it: House) -> AsyncIterator[tuple[Guest, Guest, str]]:
+async def a_node(it: GatewayUnderTest) -> AsyncIterator[tuple[ManualClient, ManualClient, str]]:
     """A node, an operator, and the name by which that one knows it."""
     async with it.member(**NODE, commands=COMMANDS) as node, it.member() as operator:
         (row,) = (await operator.ask("node.list", {}))["payload"]["nodes"]
@@ -33,7 +33,7 @@ def invoke(node_id: str, command: str, **more: Any) -> Json:
     return {"nodeId": node_id, "command": command, "params": {"a": 1}, "idempotencyKey": "k", **more}
 
 
-async def begun(operator: Guest, params: Json) -> None:
+async def begun(operator: ManualClient, params: Json) -> None:
     await operator.send({"type": "req", "id": "invoke", "method": "node.invoke", "params": params})
 
 

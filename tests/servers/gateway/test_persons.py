@@ -14,7 +14,7 @@ from dragoman.chat.errors import too_many_waiting
 from dragoman.chat.runs import AgentRequest, RunOutput
 from dragoman.core.localization import Language
 from dragoman.servers.gateway.calls import safe_client_name
-from tests.servers.gateway.gateway_fixture import Guest, House, house
+from tests.servers.gateway.gateway_fixture import GatewayUnderTest, ManualClient, house
 
 pytestmark = pytest.mark.anyio
 
@@ -23,7 +23,7 @@ POSING = {"id": "openclaw-control-ui", "displayName": "the page", "version": "1"
 
 
 @asynccontextmanager
-async def person(it: House, **changed: Any) -> AsyncIterator[Guest]:
+async def person(it: GatewayUnderTest, **changed: Any) -> AsyncIterator[ManualClient]:
     async with it.guest(is_person=True) as guest:
         assert (await guest.connect("", **changed))["ok"]
         yield guest

@@ -19,7 +19,7 @@ from dragoman.protocols.gateway import EventFrame, SequenceGap
 from tests.canvas.canvas_fixture import studio
 from tests.chat.gateway_client.scripted_connection import until
 from tests.servers.gateway.document_client import document_client
-from tests.servers.gateway.gateway_fixture import House, Script, house
+from tests.servers.gateway.gateway_fixture import GatewayUnderTest, Script, house
 from tests.servers.gateway.test_connections import is_end
 
 pytestmark = pytest.mark.anyio
@@ -36,7 +36,7 @@ async def agent(asked: AgentRequest, voice: RunOutput) -> None:
 @asynccontextmanager
 async def relayed(
     folder: Path, monkeypatch: pytest.MonkeyPatch, script: Script = agent
-) -> AsyncIterator[tuple[House, House, UpstreamGateway]]:
+) -> AsyncIterator[tuple[GatewayUnderTest, GatewayUnderTest, UpstreamGateway]]:
     async with house(folder / "behind", script) as behind, studio(folder / "canvas") as (canvas, journal):
         monkeypatch.setenv("BEHIND", behind.token)
         settings = Settings(gateway_address=behind.url, gateway_token_variable="BEHIND", gateway_relay=True)

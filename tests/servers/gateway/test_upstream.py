@@ -27,7 +27,7 @@ from tests.canvas.canvas_fixture import studio
 from tests.canvas.test_protocol_document import component, create
 from tests.chat.gateway_client.scripted_connection import until
 from tests.support.clocks import VirtualClock
-from tests.support.fake_gateway import Visit, fake_gateway
+from tests.support.fake_gateway import AcceptedConnection, fake_gateway
 
 pytestmark = pytest.mark.anyio
 
@@ -41,7 +41,7 @@ class Gateway:
         self.cuts = cuts
         self.sent: list[Json] = []
 
-    async def script(self, visit: Visit) -> None:
+    async def script(self, visit: AcceptedConnection) -> None:
         await visit.welcome()
         if visit.number == 1:
             a2ui = {"runId": "r", "sessionKey": "acp:drawn", "kind": "a2ui", "payload": create(component("Button"))}
@@ -151,7 +151,7 @@ async def test_a_call_that_waits_is_given_its_own_time_and_others_theirs(
     monkeypatch.setattr(outward_module, "REQUEST_WITHIN_S", 0.2)
     was_silent, told = anyio.Event(), list[Any]()
 
-    async def late(visit: Visit) -> None:
+    async def late(visit: AcceptedConnection) -> None:
         await visit.welcome()
         asked = await visit.expect("agent.wait")
         await was_silent.wait()
@@ -194,7 +194,7 @@ async def test_the_token_goes_to_the_gateway_of_the_settings_and_to_no_other(
     seen: dict[str, Any] = {}
 
     def notes(name: str) -> Any:
-        async def script(visit: Visit) -> None:
+        async def script(visit: AcceptedConnection) -> None:
             seen[name] = (await visit.welcome())["params"].get("auth")
             await visit.stay()
 

@@ -14,9 +14,9 @@ from websockets.exceptions import InvalidStatus
 
 from dragoman.chat.command_agent import fenced
 from tests.daemons import call
-from tests.servers.gateway.gateway_fixture import Guest, window
+from tests.servers.gateway.gateway_fixture import ManualClient, window
 from tests.servers.gateway.test_connections import is_end
-from tests.servers.target_daemon import Attacked
+from tests.servers.target_daemon import TargetDaemon
 
 pytestmark = pytest.mark.anyio
 
@@ -24,23 +24,23 @@ Json = dict[str, Any]
 
 
 @asynccontextmanager
-async def guest(victim: Attacked, **options: Any) -> AsyncIterator[Guest]:
+async def guest(victim: TargetDaemon, **options: Any) -> AsyncIterator[ManualClient]:
     url = f"ws://127.0.0.1:{victim.port}/gateway"
     async with connect(url, compression=None, proxy=None, max_size=None, close_timeout=0.5, **options) as socket:
-        yield Guest(socket)
+        yield ManualClient(socket)
 
 
 @asynccontextmanager
-async def person(victim: Attacked) -> AsyncIterator[Guest]:
+async def person(victim: TargetDaemon) -> AsyncIterator[ManualClient]:
     async with window(victim.paths) as opened:
         yield opened
 
 
-def token(victim: Attacked, purpose: str = "gateway") -> str:
+def token(victim: TargetDaemon, purpose: str = "gateway") -> str:
     return victim.paths.token_file(purpose).read_text().strip()
 
 
-async def said(visitor: Guest, text: str, run: str, key: str = "main") -> Json:
+async def said(visitor: ManualClient, text: str, run: str, key: str = "main") -> Json:
     send = {"sessionKey": key, "message": text, "idempotencyKey": run}
     assert (await visitor.ask("chat.send", send))["payload"]["status"] == "started"
     end = await visitor.until(lambda frame: is_end(frame) and frame["payload"]["runId"] == run)
@@ -54,7 +54,7 @@ def text_of(ended: Json) -> str:
 
 @pytest.mark.parametrize("purpose", ["mcp", "omnish"])
 async def test_tokens_for_other_endpoints_are_refused_by_the_handshake_and_leave_no_trace(
-    victim: Attacked, purpose: str
+    victim: TargetDaemon, purpose: str
 ) -> None:
     before = call(victim.paths, "status")["journal_sequence"]
     async with guest(victim) as stranger:
@@ -64,14 +64,14 @@ async def test_tokens_for_other_endpoints_are_refused_by_the_handshake_and_leave
     assert call(victim.paths, "status")["journal_sequence"] == before
 
 
-async def test_a_page_of_another_origin_gets_no_upgrade(victim: Attacked) -> None:
+async def test_a_page_of_another_origin_gets_no_upgrade(victim: TargetDaemon) -> None:
     with pytest.raises(InvalidStatus) as refused:
         async with guest(victim, origin="http://evil.example"):
             pass
     assert refused.value.response.status_code == 403
 
 
-async def test_who_is_connected_is_counted_until_it_goes(victim: Attacked) -> None:
+async def test_who_is_connected_is_counted_until_it_goes(victim: TargetDaemon) -> None:
     async with guest(victim) as visitor:
         assert (await visitor.connect(token(victim)))["ok"]
         await visitor.ask("health")
@@ -79,7 +79,7 @@ async def test_who_is_connected_is_counted_until_it_goes(victim: Attacked) -> No
         assert [row["host"] for row in (await visitor.ask("system-presence"))["payload"]] == ["dragoman", "cli"]
 
 
-async def test_a_conversation_that_was_forgotten_is_in_no_list(victim: Attacked) -> None:
+async def test_a_conversation_that_was_forgotten_is_in_no_list(victim: TargetDaemon) -> None:
     key = "agent:main:forgotten"
     async with guest(victim) as visitor:
         await visitor.connect(token(victim))
@@ -89,7 +89,7 @@ async def test_a_conversation_that_was_forgotten_is_in_no_list(victim: Attacked)
         assert found["sessions"] == []
 
 
-async def test_a_client_with_an_open_conversation_learns_that_it_was_forgotten(victim: Attacked) -> None:
+async def test_a_client_with_an_open_conversation_learns_that_it_was_forgotten(victim: TargetDaemon) -> None:
     key = "agent:main:open"
     async with guest(victim) as watcher, guest(victim) as other:
         await watcher.connect(token(victim))
@@ -103,7 +103,7 @@ async def test_a_client_with_an_open_conversation_learns_that_it_was_forgotten(v
             assert (told["event"], told["payload"]["sessionKey"]) == ("sessions.changed", key)
 
 
-async def test_without_a_model_every_tool_is_a_command(victim: Attacked) -> None:
+async def test_without_a_model_every_tool_is_a_command(victim: TargetDaemon) -> None:
     async with guest(victim) as visitor:
         await visitor.connect(token(victim), caps=["tool-events"])
         assert "/why" in text_of(await said(visitor, "what is wrong with my program?", "r1"))
@@ -116,7 +116,7 @@ async def test_without_a_model_every_tool_is_a_command(victim: Attacked) -> None
         assert offer["description"].startswith("Show the user text, tables")
 
 
-async def test_what_is_drawn_in_the_chat_is_reported_with_its_viewers(victim: Attacked) -> None:
+async def test_what_is_drawn_in_the_chat_is_reported_with_its_viewers(victim: TargetDaemon) -> None:
     drawing = {"components": [{"id": "hello", "component": "Text", "text": "Hello"}], "surface_id": "greeting"}
     async with guest(victim) as visitor:
         await visitor.connect(token(victim))
@@ -128,7 +128,7 @@ async def test_what_is_drawn_in_the_chat_is_reported_with_its_viewers(victim: At
 
 
 async def test_what_is_said_in_a_windows_conversation_is_done_in_its_folder_which_has_a_trust_of_its_own(
-    victim: Attacked, tmp_path: Path
+    victim: TargetDaemon, tmp_path: Path
 ) -> None:
     (tmp_path / "orders.py").write_text("print('of the second window')\n")
     async with person(victim) as window:
@@ -146,7 +146,7 @@ async def test_what_is_said_in_a_windows_conversation_is_done_in_its_folder_whic
 
 
 async def test_trust_in_another_folder_is_asked_for_where_it_is_refused_and_of_the_person_alone(
-    victim: Attacked, tmp_path: Path
+    victim: TargetDaemon, tmp_path: Path
 ) -> None:
     own, other = tmp_path / "own", tmp_path / "other"
     for folder in (own, other):
@@ -170,7 +170,7 @@ async def test_trust_in_another_folder_is_asked_for_where_it_is_refused_and_of_t
     call(victim.paths, "trust_revoke", {"folder": str(own)})
 
 
-async def test_a_frame_over_the_limit_ends_its_sender_alone(victim: Attacked) -> None:
+async def test_a_frame_over_the_limit_ends_its_sender_alone(victim: TargetDaemon) -> None:
     async with guest(victim) as visitor, guest(victim) as glutton:
         assert (await visitor.connect(token(victim)))["ok"]
         hello = (await glutton.connect(token(victim)))["payload"]
@@ -179,5 +179,5 @@ async def test_a_frame_over_the_limit_ends_its_sender_alone(victim: Attacked) ->
         assert (await visitor.ask("health"))["ok"]
 
 
-async def test_an_idle_daemon_with_a_gateway_stays_small(victim: Attacked) -> None:
+async def test_an_idle_daemon_with_a_gateway_stays_small(victim: TargetDaemon) -> None:
     assert call(victim.paths, "status")["resident_mb"] < 130, "with every schema made and a connection served"

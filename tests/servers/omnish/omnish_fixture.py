@@ -126,7 +126,7 @@ class HeldCompletions:
 
 
 @dataclass
-class Standing:
+class OmnishUnderTest:
     path: Path
     record: MemoryRecord
     answers: ScriptedAnswers
@@ -169,12 +169,12 @@ class AwaitedClient:
 @contextlib.asynccontextmanager
 async def standing(
     folder: Path, script: Callable[[str], AsyncGenerator[str, None]] = two_pieces
-) -> AsyncIterator[Standing]:
+) -> AsyncIterator[OmnishUnderTest]:
     record, answers, completions, wrappers = MemoryRecord(), ScriptedAnswers(script), HeldCompletions(), ConsentBroker()
     services = OmnishServices(record, answers, completions, wrappers, admits=TOKEN.__eq__, version="1.2.3")
     server, path = OmnishServer(services), folder / "run" / "s"
     with bind_private_socket(path) as listener:
         async with anyio.create_task_group() as group:
             group.start_soon(server.serve, listener)
-            yield Standing(path, record, answers, completions, wrappers, server)
+            yield OmnishUnderTest(path, record, answers, completions, wrappers, server)
             group.cancel_scope.cancel()

@@ -12,13 +12,13 @@ from dragoman.terminal.model import terminal_name
 from tests.daemons import PATIENCE
 from tests.io.processes.supervised_support import until
 from tests.servers.omnish.client import began
-from tests.servers.omnish.omnish_fixture import Standing, standing
+from tests.servers.omnish.omnish_fixture import OmnishUnderTest, standing
 
 pytestmark = pytest.mark.anyio
 
 
 class Asker:
-    def __init__(self, face: Standing, within_s: float = 20 * PATIENCE) -> None:
+    def __init__(self, face: OmnishUnderTest, within_s: float = 20 * PATIENCE) -> None:
         self.face, self.within_s = face, within_s
         self.verdict = ""
 

@@ -16,16 +16,16 @@ from dragoman.protocols.omnish import messages as m
 from tests.daemons import call, eventually
 from tests.servers.control.test_other_users import as_nobody, only_root
 from tests.servers.omnish.client import Client, began, shown
-from tests.servers.target_daemon import MB, Attacked, attacked, many_descriptors
+from tests.servers.target_daemon import MB, TargetDaemon, many_descriptors, target_daemon
 
 CROWD = 100
 
 
-def connected(victim: Attacked) -> int:
+def connected(victim: TargetDaemon) -> int:
     return int(call(victim.paths, "status")["terminals"]["connections"])
 
 
-def test_garbage_of_any_kind_costs_its_own_connection_at_most(victim: Attacked) -> None:
+def test_garbage_of_any_kind_costs_its_own_connection_at_most(victim: TargetDaemon) -> None:
     dice = random.Random(5)
     before = victim.resident()
     for size in (1, 3, 4, 5, 100, 10_000, 1_000_000):
@@ -37,7 +37,7 @@ def test_garbage_of_any_kind_costs_its_own_connection_at_most(victim: Attacked) 
     assert victim.resident() - before < 20 * MB
 
 
-def test_attributes_without_end_cost_their_own_connection_and_nothing_is_kept(victim: Attacked) -> None:
+def test_attributes_without_end_cost_their_own_connection_and_nothing_is_kept(victim: TargetDaemon) -> None:
     before = victim.resident()
     for number in range(20):
         with Client(victim.paths.omnish_socket) as client, pytest.raises((OSError, EOFError)):
@@ -48,7 +48,7 @@ def test_attributes_without_end_cost_their_own_connection_and_nothing_is_kept(vi
     assert victim.resident() - before < 40 * MB
 
 
-def test_a_hundred_wrappers_at_once_are_served_each(victim: Attacked) -> None:
+def test_a_hundred_wrappers_at_once_are_served_each(victim: TargetDaemon) -> None:
     with ExitStack() as stack, many_descriptors():
         crowd = [stack.enter_context(Client(victim.paths.omnish_socket)) for _ in range(CROWD)]
         for number, client in enumerate(crowd):
@@ -64,7 +64,7 @@ def test_a_table_of_descriptors_full_of_silent_callers_keeps_no_wrapper_out(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
     with (
-        attacked(tmp_path_factory.mktemp("few"), descriptors=128) as victim,
+        target_daemon(tmp_path_factory.mktemp("few"), descriptors=128) as victim,
         ExitStack() as stack,
         many_descriptors(),
     ):
@@ -75,13 +75,13 @@ def test_a_table_of_descriptors_full_of_silent_callers_keeps_no_wrapper_out(
         victim.assert_serves()
 
 
-def served(victim: Attacked) -> bool:
+def served(victim: TargetDaemon) -> bool:
     with contextlib.suppress(OSError, EOFError), Client(victim.paths.omnish_socket, within_s=2) as client:
         return bool(client.ask(began("late")) == m.Ack())
     return False
 
 
-def test_a_changed_token_is_for_newer_clients_and_leaves_the_others(victim: Attacked) -> None:
+def test_a_changed_token_is_for_newer_clients_and_leaves_the_others(victim: TargetDaemon) -> None:
     with Client(victim.paths.omnish_socket) as client:
         client.ask(began("s"))
         call(victim.paths, "token_rotate", {"purpose": "omnish"})
@@ -89,13 +89,13 @@ def test_a_changed_token_is_for_newer_clients_and_leaves_the_others(victim: Atta
 
 
 @pytest.fixture
-def reachable(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Attacked]:
+def reachable(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TargetDaemon]:
     """Its home can be reached by others on purpose."""
     home = tmp_path_factory.mktemp("home")
     for folder in (home, *home.parents):
         if folder.is_relative_to(gettempdir()) and folder != Path(gettempdir()):
             folder.chmod(0o711)
-    with attacked(home) as daemon:
+    with target_daemon(home) as daemon:
         yield daemon
 
 
@@ -108,7 +108,7 @@ def greet(path: Path) -> str:
 
 
 @only_root
-def test_another_user_is_refused_by_folder_by_mode_and_by_uid(reachable: Attacked) -> None:
+def test_another_user_is_refused_by_folder_by_mode_and_by_uid(reachable: TargetDaemon) -> None:
     path = reachable.paths.omnish_socket
     assert (stat.S_IMODE(path.parent.stat().st_mode), stat.S_IMODE(path.stat().st_mode)) == (0o700, 0o600)
     assert as_nobody(lambda: greet(path)) == "PermissionError"
@@ -124,7 +124,7 @@ def test_another_user_is_refused_by_folder_by_mode_and_by_uid(reachable: Attacke
 @pytest.mark.parametrize(
     "piece", [bytes(MB), bytes(4) * 100, b"\0\0\0\x0e" + bytes(14)], ids=["zeros", "few", "no magic"]
 )
-def test_thirty_megabytes_of_nothing_cost_neither_time_nor_room_in_the_log(victim: Attacked, piece: bytes) -> None:
+def test_thirty_megabytes_of_nothing_cost_neither_time_nor_room_in_the_log(victim: TargetDaemon, piece: bytes) -> None:
     before = victim.paths.log_file.stat().st_size
     with Client(victim.paths.omnish_socket) as client, contextlib.suppress(OSError):
         for _ in range(30):

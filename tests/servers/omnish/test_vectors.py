@@ -13,7 +13,7 @@ from dragoman.protocols.omnish import messages_v25 as newer
 from tests.daemons import call
 from tests.protocols.omnish.vectors import ODD, SEED_FILE, TRANSCRIPT, V25_FILE
 from tests.servers.omnish.client import Client, on_the_wire
-from tests.servers.target_daemon import Attacked
+from tests.servers.target_daemon import TargetDaemon
 
 V25 = schema_named("v25")
 NOT_AUTH = [it for it in V25_FILE["valid"] if it["name"] != "auth"]  # whose token is not ours
@@ -35,13 +35,13 @@ REPLIES: dict[type, type] = {
 
 
 @pytest.fixture
-def client(victim: Attacked) -> Iterator[Client]:
+def client(victim: TargetDaemon) -> Iterator[Client]:
     with Client(victim.paths.omnish_socket) as client:
         yield client
 
 
 @pytest.fixture
-def newer_client(victim: Attacked) -> Iterator[Client]:
+def newer_client(victim: TargetDaemon) -> Iterator[Client]:
     token = victim.paths.token_file("omnish").read_text().strip()
     with Client(victim.paths.omnish_socket, V25) as client:
         assert client.ask(newer.Auth(token, 25)).ok
@@ -103,7 +103,7 @@ def test_an_odd_frame_is_answered_or_skipped_as_the_reference_does(client: Clien
     assert (got.request_id, got.payload) == (probe, m.Ack())
 
 
-def test_skipped_frames_are_counted(victim: Attacked) -> None:
+def test_skipped_frames_are_counted(victim: TargetDaemon) -> None:
     def counted() -> int:
         return int(call(victim.paths, "status")["terminals"]["skipped_frames"].get("invalid_magic", 0))
 
@@ -115,7 +115,7 @@ def test_skipped_frames_are_counted(victim: Attacked) -> None:
     assert counted() == before + 1
 
 
-def test_an_announced_length_beyond_the_cap_closes_and_costs_nothing(victim: Attacked, client: Client) -> None:
+def test_an_announced_length_beyond_the_cap_closes_and_costs_nothing(victim: TargetDaemon, client: Client) -> None:
     before = victim.resident()
     client.socket.sendall(bytes.fromhex(next(it["hex"] for it in ODD if it["kind"] == "wire")))
     assert client.is_closed()
@@ -136,14 +136,14 @@ def test_what_the_real_client_sent_is_answered_whatever_its_chunks(client: Clien
             assert (reply.is_streaming, reply.is_final) == (False, True)
 
 
-def test_the_references_token_is_not_ours(victim: Attacked) -> None:
+def test_the_references_token_is_not_ours(victim: TargetDaemon) -> None:
     with Client(victim.paths.omnish_socket, V25) as client:
         client.send_frame(bytes.fromhex(next(it["frame_hex"] for it in V25_FILE["valid"] if it["name"] == "auth")))
         assert client.next().payload.ok is False  # type: ignore[attr-defined]
         assert client.is_closed()
 
 
-def test_frames_of_the_other_revision_harm_nobody(victim: Attacked) -> None:
+def test_frames_of_the_other_revision_harm_nobody(victim: TargetDaemon) -> None:
     for vectors in (NOT_AUTH, SEED_FILE["valid"]):
         with Client(victim.paths.omnish_socket) as client:
             for vector in vectors:

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from tests.daemons import eventually
-from tests.page.page_fixture import Workplace
+from tests.page.page_fixture import DebugWorkspace
 from tests.proving import as_editor
 from tests.raw_http import WebSocket
 
@@ -27,13 +27,13 @@ class Silence(Exception):  # noqa: N818
     """It does not answer at all."""
 
 
-def proved(place: Workplace, *, receive_buffer: int = 0) -> WebSocket:
+def proved(place: DebugWorkspace, *, receive_buffer: int = 0) -> WebSocket:
     """The socket of an editor that has said nothing yet."""
     return as_editor(place.daemon.paths).open("/link/editor", receive_buffer=receive_buffer)
 
 
 class FakeEditor:
-    def __init__(self, place: Workplace, answers: Answers, **about: Any) -> None:
+    def __init__(self, place: DebugWorkspace, answers: Answers, **about: Any) -> None:
         self.wire = proved(place)
         self.wire.socket.settimeout(30)
         self.answers = answers
@@ -94,7 +94,7 @@ class FakeEditor:
 
 
 @contextmanager
-def fake_editor(place: Workplace, answers: Answers, **about: Any) -> Iterator[FakeEditor]:
+def fake_editor(place: DebugWorkspace, answers: Answers, **about: Any) -> Iterator[FakeEditor]:
     editor = FakeEditor(place, answers, **about)
     try:
         yield editor

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tests.daemons import eventually
-from tests.page.page_fixture import Workplace
+from tests.page.page_fixture import DebugWorkspace
 from tests.servers.web.fake_editor import Answers, FakeEditor, Json
 
 CAPABILITIES = {
@@ -19,7 +19,7 @@ CAPABILITIES = {
 class Program:
     """A program of a person's that stands in a debugger: what the editor answers for it."""
 
-    def __init__(self, place: Workplace) -> None:
+    def __init__(self, place: DebugWorkspace) -> None:
         self.path = str(place.folder / "adding.py")
         self.line = 3
         self.total = "0"
@@ -68,17 +68,17 @@ class Program:
     def event(self, event: str, **body: Any) -> None:
         self.editor.tell("debug.event", {"session": "s1", "event": event, "body": body})
 
-    def offer(self, place: Workplace, **more: Any) -> Json:
+    def offer(self, place: DebugWorkspace, **more: Any) -> Json:
         told = {"session": "s1", "name": "Mine", "type": "debugpy", "folder": str(place.folder)}
         stopped = {"reason": "breakpoint", "threadId": 1, "allThreadsStopped": True}
         return self.editor.call("debug.offered", {**told, "capabilities": CAPABILITIES, "stops": [stopped], **more})
 
 
-def live(place: Workplace) -> list[Json]:
+def live(place: DebugWorkspace) -> list[Json]:
     return [it for it in place.tool("list_sessions")["sessions"] if it["state"] != "Terminated"]
 
 
-def stopped(place: Workplace, program: Program) -> str:
+def stopped(place: DebugWorkspace, program: Program) -> str:
     session = str(program.offer(place)["result"]["session_id"])
     eventually(lambda: [it["state"] for it in live(place)] == ["Stopped"], every_s=0.02)
     return session

@@ -12,21 +12,21 @@ from dragoman.core.localization import localize
 from tests.daemons import call, eventually
 from tests.proving import calls, log_in
 from tests.raw_http import Answer
-from tests.servers.target_daemon import Attacked
+from tests.servers.target_daemon import TargetDaemon
 
 
-def post(victim: Attacked, path: str, body: Any, *, language: str = "en") -> Answer:
+def post(victim: TargetDaemon, path: str, body: Any, *, language: str = "en") -> Answer:
     return victim.ask_page(path, "POST", body, language=language)
 
 
-def test_a_tool_answers_with_text_and_data(victim: Attacked) -> None:
+def test_a_tool_answers_with_text_and_data(victim: TargetDaemon) -> None:
     answer = post(victim, "/api/call", {"tool": "list_sessions"}).json()
     assert answer["is_error"] is False
     assert answer["text"] == "No debug sessions in this workspace."
     assert answer["data"]["sessions"] == []
 
 
-def test_what_a_tool_refuses_is_an_answer_in_the_readers_language(victim: Attacked) -> None:
+def test_what_a_tool_refuses_is_an_answer_in_the_readers_language(victim: TargetDaemon) -> None:
     answer = post(victim, "/api/call", {"tool": "no_such"}, language="zh-CN")
     assert (answer.status, answer.json()["is_error"]) == (200, True)
     assert answer.json()["data"]["code"] == "unknown_tool"
@@ -35,14 +35,14 @@ def test_what_a_tool_refuses_is_an_answer_in_the_readers_language(victim: Attack
     assert (failed["is_error"], failed["data"]["status"]) == (True, "error")
 
 
-def test_a_body_of_another_shape_is_refused(victim: Attacked) -> None:
+def test_a_body_of_another_shape_is_refused(victim: TargetDaemon) -> None:
     bodies: list[Any] = [[], "x", {}, {"tool": 3}, {"tool": "list_sessions", "more": 1}]
     for body in bodies:
         refused = post(victim, "/api/call", body)
         assert (refused.status, refused.json()["error"]["code"]) == (400, "bad_request")
 
 
-def test_a_page_gone_wild_is_asked_to_wait_and_the_daemon_continues(victim: Attacked) -> None:
+def test_a_page_gone_wild_is_asked_to_wait_and_the_daemon_continues(victim: TargetDaemon) -> None:
     victim.patch("dragoman.servers.web.tool_api:AT_ONCE", 3)
     victim.patch("dragoman.servers.web.tool_api:CALLS_PER_S", 0.001)
     answers = [post(victim, "/api/call", {"tool": "list_sessions"}) for _ in range(5)]
@@ -54,7 +54,7 @@ def test_a_page_gone_wild_is_asked_to_wait_and_the_daemon_continues(victim: Atta
     victim.patch("dragoman.servers.web.tool_api:CALLS_PER_S", 100)
 
 
-def test_whoever_leaves_takes_the_call_along(victim: Attacked) -> None:
+def test_whoever_leaves_takes_the_call_along(victim: TargetDaemon) -> None:
     """With room for one call only, the next is served once the one before has left."""
     victim.patch("dragoman.servers.web.tool_api:OPEN_AT_MOST", 1)
     wait = {"tool": "ask_user", "arguments": {"title": "Well?", "fields": [{"name": "a"}], "timeout_s": 60}}
@@ -66,7 +66,7 @@ def test_whoever_leaves_takes_the_call_along(victim: Attacked) -> None:
 
 
 def test_only_a_folder_that_was_refused_before_the_persons_eyes_can_be_trusted(
-    victim: Attacked, tmp_path: Path
+    victim: TargetDaemon, tmp_path: Path
 ) -> None:
     """Whoever took over a page says yes to nothing that a person has not been asked about."""
     for folder in (str(tmp_path), "/", "relative", ""):
@@ -84,7 +84,7 @@ def test_only_a_folder_that_was_refused_before_the_persons_eyes_can_be_trusted(
 
 
 @pytest.fixture
-def own_trusted(victim: Attacked) -> Iterator[None]:
+def own_trusted(victim: TargetDaemon) -> Iterator[None]:
     """The daemon's own folder: what is refused then is refused for the program's."""
     own = victim.ask_page("/api/debug/folders").json()["own"]
     call(victim.paths, "trust_add", {"folder": own})
@@ -92,7 +92,7 @@ def own_trusted(victim: Attacked) -> Iterator[None]:
     call(victim.paths, "trust_revoke", {"folder": own})
 
 
-def refused_start(victim: Attacked, program: Path, **more: Any) -> Any:
+def refused_start(victim: TargetDaemon, program: Path, **more: Any) -> Any:
     program.parent.mkdir(exist_ok=True)
     program.write_text("print('ran')")
     wanted = {"type": "debugpy", "request": "launch", "name": "it", "program": str(program), **more}
@@ -103,7 +103,7 @@ def refused_start(victim: Attacked, program: Path, **more: Any) -> Any:
 
 @pytest.mark.usefixtures("own_trusted")
 def test_who_decides_on_a_folder_sees_all_that_decides_what_runs_with_nothing_hidden(
-    victim: Attacked, tmp_path: Path
+    victim: TargetDaemon, tmp_path: Path
 ) -> None:
     more = {"args": ["a\u202eb", "\u3164"], "env": {"LD_PRELOAD": "x.so"}, "envFile": str(tmp_path / "env")}
     shown = refused_start(victim, tmp_path / "clear" / "app.py", **more)["shown"]
@@ -113,7 +113,7 @@ def test_who_decides_on_a_folder_sees_all_that_decides_what_runs_with_nothing_hi
 
 
 @pytest.mark.usefixtures("own_trusted")
-def test_a_folder_name_that_hides_something_is_not_trusted_at_the_page(victim: Attacked, tmp_path: Path) -> None:
+def test_a_folder_name_that_hides_something_is_not_trusted_at_the_page(victim: TargetDaemon, tmp_path: Path) -> None:
     folder = tmp_path / "my\u3164project"
     assert refused_start(victim, folder / "app.py")["folder"] == ""
     assert post(victim, "/api/trust", {"folder": str(folder)}).status == 404
@@ -121,7 +121,7 @@ def test_a_folder_name_that_hides_something_is_not_trusted_at_the_page(victim: A
 
 @pytest.mark.usefixtures("own_trusted")
 def test_a_folder_that_another_took_the_place_of_since_it_was_shown_is_not_trusted(
-    victim: Attacked, tmp_path: Path
+    victim: TargetDaemon, tmp_path: Path
 ) -> None:
     folder, other = tmp_path / "shown", tmp_path / "other"
     assert refused_start(victim, folder / "app.py")["folder"] == str(folder)
@@ -135,11 +135,11 @@ def test_a_folder_that_another_took_the_place_of_since_it_was_shown_is_not_trust
     assert not trusted & {str(folder), str(other)}
 
 
-def test_a_person_can_end_waits(victim: Attacked) -> None:
+def test_a_person_can_end_waits(victim: TargetDaemon) -> None:
     assert post(victim, "/api/debug/stop-waiting", {}).json() == {"count": 0}
 
 
-def test_a_folder_that_nobody_debugs_in_is_nobodys_to_look_into(victim: Attacked) -> None:
+def test_a_folder_that_nobody_debugs_in_is_nobodys_to_look_into(victim: TargetDaemon) -> None:
     folders = victim.ask_page("/api/debug/folders").json()
     assert folders["own"]
     assert folders["all"] == []

@@ -15,7 +15,7 @@ from dragoman.servers.web.canvas_api import CanvasApi
 from tests.canvas.canvas_fixture import studio
 from tests.canvas.test_service import surface
 from tests.raw_http import Answer
-from tests.servers.target_daemon import Attacked
+from tests.servers.target_daemon import TargetDaemon
 
 DRAWING = {
     "title": "A form",
@@ -32,28 +32,28 @@ DRAWING = {
 }
 
 
-def tool(victim: Attacked, name: str, **arguments: Any) -> Any:
+def tool(victim: TargetDaemon, name: str, **arguments: Any) -> Any:
     about = {"workspace": "/", "cwd": "/", "environment": {}}
     with ControlClient.open(victim.paths, role="tools", about=about) as link:
         return link.call("call", {"tool": name, "arguments": arguments})["data"]
 
 
-def post(victim: Attacked, path: str, body: Any) -> Answer:
+def post(victim: TargetDaemon, path: str, body: Any) -> Answer:
     return victim.ask_page(path, "POST", body)
 
 
-def surfaces(victim: Attacked) -> Any:
+def surfaces(victim: TargetDaemon) -> Any:
     return victim.ask_page("/api/canvas").json()["surfaces"]
 
 
 @pytest.fixture
-def drawn(victim: Attacked) -> dict[str, str]:
+def drawn(victim: TargetDaemon) -> dict[str, str]:
     assert tool(victim, "show_canvas", surface_id="form", **DRAWING)["status"] == "shown"
     return {"drawer": "shell", "surface_id": "form"}
 
 
 @pytest.mark.requirement("canvas:messages:buffered")
-def test_every_surface_is_shown_whole_as_0_9(victim: Attacked, drawn: dict[str, str]) -> None:
+def test_every_surface_is_shown_whole_as_0_9(victim: TargetDaemon, drawn: dict[str, str]) -> None:
     (shown,) = surfaces(victim)
     assert {name: shown[name] for name in drawn} == drawn
     assert (shown["title"], shown["version"] >= 1) == ("A form", True)
@@ -63,7 +63,7 @@ def test_every_surface_is_shown_whole_as_0_9(victim: Attacked, drawn: dict[str, 
     assert [it["id"] for it in update["updateComponents"]["components"]] == ["name", "label", "go", "root"]
 
 
-def test_what_is_there_is_listed_without_what_is_drawn(victim: Attacked, drawn: dict[str, str]) -> None:
+def test_what_is_there_is_listed_without_what_is_drawn(victim: TargetDaemon, drawn: dict[str, str]) -> None:
     listed = victim.ask_page("/api/canvas/list").json()["surfaces"]
     assert listed == [{**drawn, "title": "A form", "asking": "no"}]
 
@@ -84,7 +84,7 @@ async def test_all_surfaces_together_are_reported_within_a_bound_and_the_newest_
     assert (states[0], states[-1], len(states)) == ("ready", "cut", 20)
 
 
-def test_an_action_carries_what_was_typed_to_who_drew_it(victim: Attacked, drawn: dict[str, str]) -> None:
+def test_an_action_carries_what_was_typed_to_who_drew_it(victim: TargetDaemon, drawn: dict[str, str]) -> None:
     acted = post(victim, "/api/canvas/act", {**drawn, "component_id": "go", "changes": [["/name", "Ada"]]}).json()
     assert (acted["name"], acted["context"]) == ("go", {"who": "Ada"})
     (heard,) = tool(victim, "read_actions", timeout_s=5)["actions"]
@@ -94,7 +94,7 @@ def test_an_action_carries_what_was_typed_to_who_drew_it(victim: Attacked, drawn
 
 
 @pytest.mark.requirement("canvas:messages:forwarded")
-def test_changes_reach_an_open_page_in_their_order(victim: Attacked, drawn: dict[str, str]) -> None:
+def test_changes_reach_an_open_page_in_their_order(victim: TargetDaemon, drawn: dict[str, str]) -> None:
     with victim.feed() as feed:
         feed.receive_json()
         for number in range(5):
@@ -108,7 +108,7 @@ def test_changes_reach_an_open_page_in_their_order(victim: Attacked, drawn: dict
     assert versions == list(range(versions[0], versions[0] + 5))
 
 
-def test_a_person_closes_a_surface_and_the_feed_reports_it(victim: Attacked, drawn: dict[str, str]) -> None:
+def test_a_person_closes_a_surface_and_the_feed_reports_it(victim: TargetDaemon, drawn: dict[str, str]) -> None:
     with victim.feed() as feed:
         feed.receive_json()
         assert post(victim, "/api/canvas/remove", drawn).json() == {"removed": True}
@@ -131,13 +131,13 @@ def test_a_person_closes_a_surface_and_the_feed_reports_it(victim: Attacked, dra
     ],
 )
 def test_what_is_asked_wrongly_is_said(
-    victim: Attacked, drawn: dict[str, str], changed: dict[str, Any], status: int, code: str
+    victim: TargetDaemon, drawn: dict[str, str], changed: dict[str, Any], status: int, code: str
 ) -> None:
     refused = post(victim, "/api/canvas/act", {**drawn, "component_id": "go", **changed})
     assert (refused.status, refused.json()["error"]["code"]) == (status, code)
 
 
-def test_what_is_of_no_shape_of_ours_is_refused(victim: Attacked) -> None:
+def test_what_is_of_no_shape_of_ours_is_refused(victim: TargetDaemon) -> None:
     deep: Any = []
     for _ in range(500):
         deep = [deep]

@@ -10,15 +10,15 @@ from anyio.from_thread import start_blocking_portal
 
 from tests.daemons import eventually
 from tests.document_gateway import DocumentGateway, Manner, document_gateway
-from tests.page.page_fixture import Workplace, workplace
+from tests.page.page_fixture import DebugWorkspace, debug_workspace
 from tests.servers.web.fake_editor import FakeEditor, Json, fake_editor
 
 TOKEN = "known to the person alone"
 
 
 @pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workplace]:
-    with workplace(tmp_path_factory.mktemp("gateways")) as place:
+def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DebugWorkspace]:
+    with debug_workspace(tmp_path_factory.mktemp("gateways")) as place:
         yield place
 
 
@@ -39,7 +39,7 @@ def _call(editor: FakeEditor, method: str, **params: str) -> Json:
     return result
 
 
-def test_an_editor_connects_the_daemon_with_a_token_that_is_kept_nowhere(place: Workplace) -> None:
+def test_an_editor_connects_the_daemon_with_a_token_that_is_kept_nowhere(place: DebugWorkspace) -> None:
     with _gateway() as gateway, fake_editor(place, {}) as editor, _beside(place) as other:
         assert _call(editor, "gateway.status")["state"] == "disconnected"
         connected = _call(editor, "gateway.connect", address=gateway.url, token=TOKEN)
@@ -52,7 +52,7 @@ def test_an_editor_connects_the_daemon_with_a_token_that_is_kept_nowhere(place: 
     assert not [path for path in home.rglob("*") if path.is_file() and TOKEN.encode() in path.read_bytes()]
 
 
-def test_a_wrong_token_and_an_invalid_address_are_reported_as_such(place: Workplace) -> None:
+def test_a_wrong_token_and_an_invalid_address_are_reported_as_such(place: DebugWorkspace) -> None:
     with _gateway() as gateway, fake_editor(place, {}) as editor:
         refused = _call(editor, "gateway.connect", address=gateway.url, token="another")
         assert refused["state"] != "connected"
@@ -65,7 +65,7 @@ def test_a_wrong_token_and_an_invalid_address_are_reported_as_such(place: Workpl
 
 
 @contextmanager
-def _beside(place: Workplace) -> Iterator[FakeEditor]:
+def _beside(place: DebugWorkspace) -> Iterator[FakeEditor]:
     editor = FakeEditor(place, {})
     try:
         yield editor

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.daemons import PATIENCE, eventually
-from tests.page.page_fixture import Workplace, workplace
+from tests.page.page_fixture import DebugWorkspace, debug_workspace
 from tests.servers.web.fake_editor import Answers, FakeEditor, Json, Refusal, Silence
 from tests.servers.web.lent_program import CAPABILITIES, Program
 
@@ -20,15 +20,15 @@ CONFIGURATION = {"type": "plain-script", "request": "launch", "name": "Script", 
 
 
 @pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workplace]:
-    with workplace(tmp_path_factory.mktemp("editors")) as place:
+def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DebugWorkspace]:
+    with debug_workspace(tmp_path_factory.mktemp("editors")) as place:
         yield place
 
 
 class Delegate(Program):
     """An editor that starts what it is asked for, and lends it where it stands."""
 
-    def __init__(self, place: Workplace) -> None:
+    def __init__(self, place: DebugWorkspace) -> None:
         super().__init__(place)
         self.place = place
         self.started: list[Json] = []
@@ -59,7 +59,7 @@ class Delegate(Program):
 
 
 @contextmanager
-def _editor(place: Workplace, *programs: Program, types: Sequence[str] = TYPES) -> Iterator[FakeEditor]:
+def _editor(place: DebugWorkspace, *programs: Program, types: Sequence[str] = TYPES) -> Iterator[FakeEditor]:
     """A window for each, with the debuggers of those types; the first is given."""
     for program in programs:
         program.editor = FakeEditor(place, program.answers, debug_types=list(types))
@@ -71,12 +71,12 @@ def _editor(place: Workplace, *programs: Program, types: Sequence[str] = TYPES) 
         eventually(lambda: place.tool("ide_notify", message="there?").get("code") == "no_editor", every_s=0.02)
 
 
-def _start(place: Workplace, **more: Any) -> Json:
+def _start(place: DebugWorkspace, **more: Any) -> Json:
     told: Json = place.tool("start_debugging", configuration={**CONFIGURATION, **more}, timeout_s=20)
     return told
 
 
-def test_the_editor_starts_it_with_the_breakpoints_and_the_agent_has_a_shared_session(place: Workplace) -> None:
+def test_the_editor_starts_it_with_the_breakpoints_and_the_agent_has_a_shared_session(place: DebugWorkspace) -> None:
     delegate = Delegate(place)
     place.tool("set_breakpoint", file_path="adding.py", line_number=3, condition="total > 0")
     with _editor(place, delegate):
@@ -99,7 +99,7 @@ def test_the_editor_starts_it_with_the_breakpoints_and_the_agent_has_a_shared_se
     place.tool("remove_breakpoint", clear_all=True)
 
 
-def test_what_the_adapter_says_of_a_breakpoint_later_is_known_by_the_same_number(place: Workplace) -> None:
+def test_what_the_adapter_says_of_a_breakpoint_later_is_known_by_the_same_number(place: DebugWorkspace) -> None:
     class Unsure(Delegate):
         def set_breakpoints(self, params: Json) -> Json:
             return {"body": {"breakpoints": [{"id": 7, "verified": False} for _ in params["arguments"]["breakpoints"]]}}
@@ -115,7 +115,7 @@ def test_what_the_adapter_says_of_a_breakpoint_later_is_known_by_the_same_number
     place.tool("remove_breakpoint", clear_all=True)
 
 
-def test_a_refusal_a_failure_and_an_editor_that_leaves_are_distinguished(place: Workplace) -> None:
+def test_a_refusal_a_failure_and_an_editor_that_leaves_are_distinguished(place: DebugWorkspace) -> None:
     def refuse(code: str) -> Json:
         raise Refusal(code)
 
@@ -141,7 +141,7 @@ def test_a_refusal_a_failure_and_an_editor_that_leaves_are_distinguished(place: 
     assert all(it["state"] == "Terminated" for it in place.tool("list_sessions")["sessions"])
 
 
-def test_an_editor_that_says_yes_and_lends_nothing_is_an_error(place: Workplace) -> None:
+def test_an_editor_that_says_yes_and_lends_nothing_is_an_error(place: DebugWorkspace) -> None:
     class Forgetful(Delegate):
         def start(self, params: Json) -> Json:
             return {}
@@ -150,7 +150,7 @@ def test_an_editor_that_says_yes_and_lends_nothing_is_an_error(place: Workplace)
         assert _start(place)["code"] == "adapter_refused"
 
 
-def test_a_person_who_does_not_answer_is_a_refusal_after_a_while(place: Workplace) -> None:
+def test_a_person_who_does_not_answer_is_a_refusal_after_a_while(place: DebugWorkspace) -> None:
     place.daemon.patch("dragoman.debug.backends.editor_launch:EDITOR_START_TIMEOUT_S", 0.3)
 
     class Waiting(Delegate):
@@ -165,7 +165,7 @@ def test_a_person_who_does_not_answer_is_a_refusal_after_a_while(place: Workplac
         place.daemon.patch("dragoman.debug.backends.editor_launch:EDITOR_START_TIMEOUT_S", 180.0)
 
 
-def test_an_agent_that_stops_it_while_the_person_is_asked_withdraws_the_question(place: Workplace) -> None:
+def test_an_agent_that_stops_it_while_the_person_is_asked_withdraws_the_question(place: DebugWorkspace) -> None:
     class Late(Delegate):
         def start(self, params: Json) -> Json:
             self.started.append(params)
@@ -182,7 +182,7 @@ def test_an_agent_that_stops_it_while_the_person_is_asked_withdraws_the_question
     assert not [it for it in place.tool("list_sessions")["sessions"] if it["state"] != "Terminated"]
 
 
-def test_a_program_that_is_over_before_it_is_lent_is_reported_with_what_it_printed(place: Workplace) -> None:
+def test_a_program_that_is_over_before_it_is_lent_is_reported_with_what_it_printed(place: DebugWorkspace) -> None:
     class Short(Delegate):
         def lend(self, start: str, number: int) -> None:
             offered = {"session": "s1", "name": "Script", "type": "plain-script", "folder": str(place.folder)}
@@ -198,7 +198,7 @@ def test_a_program_that_is_over_before_it_is_lent_is_reported_with_what_it_print
         assert "all is said" in str(told)
 
 
-def test_another_window_cannot_take_what_one_was_asked_for(place: Workplace) -> None:
+def test_another_window_cannot_take_what_one_was_asked_for(place: DebugWorkspace) -> None:
     class Slow(Delegate):
         def start(self, params: Json) -> Json:
             self.started.append(params)
@@ -216,7 +216,7 @@ def test_another_window_cannot_take_what_one_was_asked_for(place: Workplace) -> 
         other.editor.leave()
 
 
-def test_of_two_windows_the_one_that_was_looked_at_last_starts_it(place: Workplace) -> None:
+def test_of_two_windows_the_one_that_was_looked_at_last_starts_it(place: DebugWorkspace) -> None:
     one, two = Delegate(place), Delegate(place)
     with _editor(place, one, two):
         one.editor.call("focused", {})
@@ -225,7 +225,7 @@ def test_of_two_windows_the_one_that_was_looked_at_last_starts_it(place: Workpla
         place.tool("stop_debugging")
 
 
-def test_a_named_configuration_runs_its_task_here_before_the_editor_is_asked(place: Workplace) -> None:
+def test_a_named_configuration_runs_its_task_here_before_the_editor_is_asked(place: DebugWorkspace) -> None:
     folder = place.folder / ".vscode"
     folder.mkdir(exist_ok=True)
     task = {"label": "mark", "type": "shell", "command": "echo done > marked.txt"}
@@ -252,7 +252,7 @@ def test_a_named_configuration_runs_its_task_here_before_the_editor_is_asked(pla
             (folder / name).unlink() if text is None else (folder / name).write_text(text)
 
 
-def test_what_the_editor_would_expand_once_more_is_not_handed_to_it(place: Workplace) -> None:
+def test_what_the_editor_would_expand_once_more_is_not_handed_to_it(place: DebugWorkspace) -> None:
     """From outside: what our own look at the configuration has not replaced, and must not run a command there."""
     delegate = Delegate(place)
     with _editor(place, delegate):
@@ -265,7 +265,7 @@ def test_what_the_editor_would_expand_once_more_is_not_handed_to_it(place: Workp
         assert not delegate.started
 
 
-def test_what_the_daemon_can_debug_itself_stays_here(place: Workplace) -> None:
+def test_what_the_daemon_can_debug_itself_stays_here(place: DebugWorkspace) -> None:
     delegate = Delegate(place)
     with _editor(place, delegate, types=["debugpy", "python"]):
         told = place.tool("start_debugging", program="adding.py", timeout_s=30 * PATIENCE)

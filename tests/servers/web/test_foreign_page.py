@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, Page
 
 from tests.daemons import call
 from tests.proving import from_link
-from tests.servers.target_daemon import Attacked, attacked
+from tests.servers.target_daemon import TargetDaemon, target_daemon
 from tests.servers.web.browser import chromium
 
 pytestmark = pytest.mark.needs("chromium")
@@ -45,13 +45,13 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture(scope="module")
-def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Attacked]:
-    with attacked(tmp_path_factory.mktemp("here")) as daemon:
+def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TargetDaemon]:
+    with target_daemon(tmp_path_factory.mktemp("here")) as daemon:
         yield daemon
 
 
 @pytest.fixture
-def page(browser: Browser, elsewhere: str, daemon: Attacked) -> Iterator[Page]:
+def page(browser: Browser, elsewhere: str, daemon: TargetDaemon) -> Iterator[Page]:
     """It even knows the port, a login code and the token: what a browser adds by itself gives it away."""
     before = call(daemon.paths, "status")["journal_sequence"]
     context = browser.new_context()
@@ -175,7 +175,7 @@ def test_an_opened_window_is_out_of_reach(page: Page) -> None:
 def test_without_the_guard_the_same_page_would_open_a_socket(
     browser: Browser, elsewhere: str, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    with attacked(tmp_path_factory.mktemp("open")) as daemon:
+    with target_daemon(tmp_path_factory.mktemp("open")) as daemon:
         daemon.switch_off("dragoman.servers.web.guard:judge", answer=None)
         page = browser.new_page()
         page.goto(elsewhere)

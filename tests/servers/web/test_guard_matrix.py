@@ -28,7 +28,7 @@ pytestmark = pytest.mark.anyio
 
 
 @dataclass(frozen=True)
-class Door:
+class Endpoint:
     """One way in: a route with one of its methods, or an upgrade."""
 
     path: str
@@ -45,13 +45,13 @@ NOWHERE = ["/no/such", "/api/status", "/api/call", "/api/feed", "/api/terminal",
 """What no token opens: the page and editors prove themselves on `/link/*`, and ask everything there."""
 
 
-def doors() -> list[Door]:
+def endpoints() -> list[Endpoint]:
     """From the table itself: a route that is added tomorrow is walked tomorrow."""
     served = WebApis(*(_Nothing() for _ in fields(WebApis)))  # type: ignore[arg-type]
     names = AllowedNames.of("127.0.0.1", 1, page="page.localhost:1")
     table = build_table(served, _Nothing(), _Nothing(), _Nothing(), names)  # type: ignore[arg-type]
     return [door for gate in table for door in _doors_of(gate)] + [
-        Door(path, "GET", None, upgrade=False) for path in NOWHERE
+        Endpoint(path, "GET", None, upgrade=False) for path in NOWHERE
     ]
 
 
@@ -65,15 +65,15 @@ class _Nothing:
         """As an app that is mounted."""
 
 
-def _doors_of(gate: GuardedRoute) -> Iterator[Door]:
+def _doors_of(gate: GuardedRoute) -> Iterator[Endpoint]:
     if isinstance(gate.route, WebSocketRoute):
-        yield Door(gate.route.path, "GET", gate.purpose, upgrade=True, audience=gate.audience)
+        yield Endpoint(gate.route.path, "GET", gate.purpose, upgrade=True, audience=gate.audience)
     elif isinstance(gate.route, Route):
         for method in sorted(gate.route.methods or ()):
-            yield Door(gate.route.path, method, gate.purpose, upgrade=False, audience=gate.audience)
+            yield Endpoint(gate.route.path, method, gate.purpose, upgrade=False, audience=gate.audience)
         # A plain route is also tried as an upgrade, which is an unknown address, and by another method.
-        yield Door(gate.route.path, "GET", None, upgrade=True)
-        yield Door(gate.route.path, "DELETE", gate.purpose, upgrade=False, audience=gate.audience)
+        yield Endpoint(gate.route.path, "GET", None, upgrade=True)
+        yield Endpoint(gate.route.path, "DELETE", gate.purpose, upgrade=False, audience=gate.audience)
     else:
         raise AssertionError(f"the matrix does not know how to call {gate.route!r}")
 
@@ -94,7 +94,7 @@ def page_host(port: int) -> str:
     return f"{json.loads(find_paths().state_file.read_text())['instance']}.localhost:{port}"
 
 
-def bad_hosts(door: Door, port: int) -> list[list[str]]:
+def bad_hosts(door: Endpoint, port: int) -> list[list[str]]:
     page = page_host(port)
     of_others = {
         "page": [f"127.0.0.1:{port}", f"localhost:{port}", f"[::1]:{port}"],
@@ -122,11 +122,11 @@ def bad_hosts(door: Door, port: int) -> list[list[str]]:
     return [[name] for name in names] + [[], [good_host(door, port)] * 2, [good_host(door, port), "evil.example"]]
 
 
-def good_host(door: Door, port: int) -> str:
+def good_host(door: Endpoint, port: int) -> str:
     return page_host(port) if door.audience == "page" else f"127.0.0.1:{port}"
 
 
-def bad_origins(door: Door, port: int) -> list[str]:
+def bad_origins(door: Endpoint, port: int) -> list[str]:
     """A link is for programs, which have no Origin, at every name but the page's."""
     own = [f"http://127.0.0.1:{port}", f"http://localhost:{port}"] if door.audience in {"page", "link"} else []
     return [
@@ -168,7 +168,7 @@ def bad_tokens(purpose: Purpose) -> list[list[tuple[str, str]]]:
     ]
 
 
-def good(door: Door, port: int) -> tuple[tuple[str, str], ...]:
+def good(door: Endpoint, port: int) -> tuple[tuple[str, str], ...]:
     token = Tokens(find_paths().tokens_folder).of(door.purpose or "page")
     return ("Host", good_host(door, port)), ("Authorization", f"Bearer {token}")
 
@@ -181,23 +181,23 @@ async def statuses(port: int, requests: list[Ask]) -> set[int]:
     return {(await answer(port, request)).status for request in requests}
 
 
-def host_requests(door: Door, port: int) -> list[Ask]:
+def host_requests(door: Endpoint, port: int) -> list[Ask]:
     token = good(door, port)[1]
     return [door.ask(*(("Host", host) for host in hosts), token) for hosts in bad_hosts(door, port)]
 
 
-def origin_requests(door: Door, port: int) -> list[Ask]:
+def origin_requests(door: Endpoint, port: int) -> list[Ask]:
     own = ("Origin", f"http://{good_host(door, port)}")
     return [door.ask(*good(door, port), ("Origin", origin)) for origin in bad_origins(door, port)] + [
         door.ask(*good(door, port), own, own)
     ]
 
 
-def token_requests(door: Door, port: int) -> list[Ask]:
+def token_requests(door: Endpoint, port: int) -> list[Ask]:
     host = good(door, port)[0]
     purpose = door.purpose or "page"
     token = Tokens(find_paths().tokens_folder).of(purpose)
-    in_query = Door(f"{door.path}?token={token}&access_token={token}", door.method, door.purpose, door.upgrade)
+    in_query = Endpoint(f"{door.path}?token={token}&access_token={token}", door.method, door.purpose, door.upgrade)
     return [door.ask(host, *headers) for headers in bad_tokens(purpose)] + [in_query.ask(host)]
 
 
@@ -209,13 +209,13 @@ async def traces() -> tuple[int, int]:
 
 async def test_every_endpoint_refuses_every_foreign_host(running: RunningDaemon) -> None:
     port = running.state.port
-    for door in doors():
+    for door in endpoints():
         assert await statuses(port, host_requests(door, port)) == {421}, door
 
 
 async def test_every_endpoint_refuses_every_foreign_origin(running: RunningDaemon) -> None:
     port = running.state.port
-    for door in doors():
+    for door in endpoints():
         found = await statuses(port, origin_requests(door, port))
         # An upgrade with two Origins is malformed for the WebSocket library already.
         assert set() < found <= ({400, 403} if door.upgrade else {403}), door
@@ -224,7 +224,7 @@ async def test_every_endpoint_refuses_every_foreign_origin(running: RunningDaemo
 async def test_every_private_endpoint_refuses_every_wrong_token_and_leaves_no_trace(running: RunningDaemon) -> None:
     port = running.state.port
     before = await traces()
-    for door in doors():
+    for door in endpoints():
         if door.purpose is not None:
             assert await statuses(port, token_requests(door, port)) == {401}, door
     assert await traces() == before
@@ -232,13 +232,13 @@ async def test_every_private_endpoint_refuses_every_wrong_token_and_leaves_no_tr
 
 async def test_the_right_caller_passes_every_endpoint(running: RunningDaemon) -> None:
     port = running.state.port
-    for door in doors():
+    for door in endpoints():
         for headers in honest(door, port):
             got = await answer(port, door.ask(*headers, good(door, port)[1]))
             assert got.status not in {401, 403, 421}, (door, headers)
 
 
-def honest(door: Door, port: int) -> list[list[tuple[str, str]]]:
+def honest(door: Endpoint, port: int) -> list[list[tuple[str, str]]]:
     """As the page in a browser calls, and as programs do."""
     page, names = page_host(port), [f"127.0.0.1:{port}", f"localhost:{port}", f"[::1]:{port}"]
     in_page = [[("Host", page)], [("Host", page), ("Origin", f"http://{page}")]]
@@ -251,7 +251,7 @@ def honest(door: Door, port: int) -> list[list[tuple[str, str]]]:
 
 async def test_no_answer_ever_invites_other_origins_or_sets_a_cookie(running: RunningDaemon) -> None:
     port = running.state.port
-    for door in doors():
+    for door in endpoints():
         for request in (door.ask(*good(door, port)), door.ask(*good(door, port), ("Origin", "http://evil.example"))):
             headers = (await answer(port, request)).headers
             assert not [name for name in headers if name.startswith("access-control") or name == "set-cookie"], door
@@ -291,7 +291,7 @@ async def test_with_the_guard_off_the_same_walk_finds_no_refusal(
     running: RunningDaemon, make: object, refused: int
 ) -> None:
     port = running.state.port
-    for door in doors():
+    for door in endpoints():
         found = await statuses(port, make(door, port))  # type: ignore[operator]
         assert refused not in found, door
         assert found, door

@@ -10,10 +10,10 @@ import time
 import pytest
 
 from tests.raw_http import Ask, ask, read_answer
-from tests.servers.target_daemon import Attacked
+from tests.servers.target_daemon import TargetDaemon
 
 
-def test_one_connection_serves_many_requests(victim: Attacked) -> None:
+def test_one_connection_serves_many_requests(victim: TargetDaemon) -> None:
     connection = http.client.HTTPConnection("127.0.0.1", victim.port, timeout=10)
     headers = dict([victim.host, victim.mcp_bearer])
     delays: list[float] = []
@@ -29,7 +29,7 @@ def test_one_connection_serves_many_requests(victim: Attacked) -> None:
     assert statistics.median(delays) < 0.02, "a delayed acknowledgement costs 40 ms"
 
 
-def test_a_pipeline_is_answered_in_order(victim: Attacked) -> None:
+def test_a_pipeline_is_answered_in_order(victim: TargetDaemon) -> None:
     head = f"HTTP/1.1\r\nHost: 127.0.0.1:{victim.port}\r\nAuthorization: {victim.mcp_bearer[1]}\r\n"
     login = f'POST /mcp {head}Content-Length: 12\r\n\r\n{{"code":"x"}}'
     wanted = [
@@ -46,7 +46,7 @@ def test_a_pipeline_is_answered_in_order(victim: Attacked) -> None:
     assert [int(part[:3]) for part in data.split(b"HTTP/1.1 ")[1:]] == [200, 400, 200, 404]
 
 
-def test_head_has_the_headers_of_get_and_no_body(victim: Attacked) -> None:
+def test_head_has_the_headers_of_get_and_no_body(victim: TargetDaemon) -> None:
     for path in ("/", "/health"):
         asked = [ask(victim.port, Ask(path, method, [victim.host])) for method in ("GET", "HEAD")]
         assert [it.status for it in asked] == [200, 200]
@@ -55,13 +55,13 @@ def test_head_has_the_headers_of_get_and_no_body(victim: Attacked) -> None:
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "OPTIONS", "PATCH", "TRACE", "PROPFIND"])
-def test_another_method_is_refused_with_the_allowed_ones(victim: Attacked, method: str) -> None:
+def test_another_method_is_refused_with_the_allowed_ones(victim: TargetDaemon, method: str) -> None:
     answer = ask(victim.port, Ask("/health", method, [victim.host]))
     assert (answer.status, answer.json()["error"]["code"]) == (405, "wrong_method")
     assert set(answer.headers["allow"].split(", ")) == {"GET", "HEAD"}
 
 
-def test_a_body_may_come_in_pieces_and_after_a_continue(victim: Attacked) -> None:
+def test_a_body_may_come_in_pieces_and_after_a_continue(victim: TargetDaemon) -> None:
     line = f"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:{victim.port}\r\nAuthorization: {victim.mcp_bearer[1]}\r\n"
     head = line + "Expect: 100-continue\r\nContent-Length: 12\r\n\r\n"
     with socket.create_connection(("127.0.0.1", victim.port), 10) as connection:
@@ -72,7 +72,7 @@ def test_a_body_may_come_in_pieces_and_after_a_continue(victim: Attacked) -> Non
         assert read_answer(connection).status == 400
 
 
-def test_an_offer_of_http_2_is_answered_in_http_1(victim: Attacked) -> None:
+def test_an_offer_of_http_2_is_answered_in_http_1(victim: TargetDaemon) -> None:
     headers = [
         victim.host,
         ("Connection", "Upgrade, HTTP2-Settings"),
@@ -82,7 +82,7 @@ def test_an_offer_of_http_2_is_answered_in_http_1(victim: Attacked) -> None:
     assert ask(victim.port, Ask("/health", headers=headers)).status == 200
 
 
-def test_errors_speak_the_readers_language(victim: Attacked) -> None:
+def test_errors_speak_the_readers_language(victim: TargetDaemon) -> None:
     told = {
         language: ask(victim.port, Ask("/mcp", headers=[victim.host, ("Accept-Language", language)])).json()
         for language in ("zh-CN,zh;q=0.9", "en")
@@ -91,13 +91,13 @@ def test_errors_speak_the_readers_language(victim: Attacked) -> None:
     assert ["令牌" in it["error"]["hint"] for it in told.values()] == [True, False]
 
 
-def test_who_comes_without_a_token_learns_how_to_get_one(victim: Attacked) -> None:
+def test_who_comes_without_a_token_learns_how_to_get_one(victim: TargetDaemon) -> None:
     answer = ask(victim.port, Ask("/mcp", headers=[victim.host]))
     assert (answer.status, answer.headers["www-authenticate"]) == (401, "Bearer")
     for words in ("Authorization: Bearer", "`token show mcp`", "`page`"):
         assert words in answer.json()["error"]["hint"]
 
 
-def test_a_proved_feed_begins_with_what_is(victim: Attacked) -> None:
+def test_a_proved_feed_begins_with_what_is(victim: TargetDaemon) -> None:
     with victim.feed() as feed:
         assert feed.receive_json()["type"] == "snapshot"

@@ -12,7 +12,7 @@ import pytest
 
 from dragoman.editors.registry import OUTGOING_AT_MOST
 from tests.daemons import eventually
-from tests.page.page_fixture import Workplace, workplace
+from tests.page.page_fixture import DebugWorkspace, debug_workspace
 from tests.raw_http import WebSocket, frame
 from tests.servers.target_daemon import MB
 from tests.servers.web.fake_editor import FakeEditor, Json, Silence, fake_editor, proved
@@ -20,13 +20,13 @@ from tests.servers.web.lent_program import Program, live, stopped
 
 
 @pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workplace]:
-    with workplace(tmp_path_factory.mktemp("hostile")) as place:
+def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DebugWorkspace]:
+    with debug_workspace(tmp_path_factory.mktemp("hostile")) as place:
         yield place
 
 
 @pytest.fixture
-def lent(place: Workplace) -> Iterator[str]:
+def lent(place: DebugWorkspace) -> Iterator[str]:
     """A session that a sound editor lends all the while, and that must be there afterwards."""
     program = Program(place)
     with fake_editor(place, program.answers) as program.editor:
@@ -36,24 +36,24 @@ def lent(place: Workplace) -> Iterator[str]:
     eventually(lambda: not live(place), every_s=0.02)
 
 
-def hello(place: Workplace, **more: Any) -> bytes:
+def hello(place: DebugWorkspace, **more: Any) -> bytes:
     about = {"name": "Rude", "folders": [str(place.folder)], "features": [], **more}
     return json.dumps({"method": "hello", "params": about}).encode()
 
 
-def rude(place: Workplace, **more: Any) -> WebSocket:
+def rude(place: DebugWorkspace, **more: Any) -> WebSocket:
     wire = proved(place, **more)
     wire.send(hello(place))
     assert wire.receive_json()["method"] == "welcome"
     return wire
 
 
-def memory_mb(place: Workplace) -> float:
+def memory_mb(place: DebugWorkspace) -> float:
     return float(place.daemon.process.memory_info().rss / MB)
 
 
 @pytest.mark.usefixtures("lent")
-def test_one_that_stops_reading_is_disconnected_and_costs_nobody_else_anything(place: Workplace) -> None:
+def test_one_that_stops_reading_is_disconnected_and_costs_nobody_else_anything(place: DebugWorkspace) -> None:
     before = memory_mb(place)
     with rude(place, receive_buffer=4096) as wire:
         wire.socket.settimeout(0.2)
@@ -68,7 +68,7 @@ def test_one_that_stops_reading_is_disconnected_and_costs_nobody_else_anything(p
 
 
 @pytest.mark.usefixtures("lent")
-def test_half_a_message_is_waited_for_without_harm_and_its_end_is_taken(place: Workplace) -> None:
+def test_half_a_message_is_waited_for_without_harm_and_its_end_is_taken(place: DebugWorkspace) -> None:
     with rude(place) as wire:
         whole = frame(json.dumps({"id": 7, "method": "debug.lendable", "params": {"sessions": []}}).encode())
         wire.send_raw(whole[:9])
@@ -83,14 +83,14 @@ def test_half_a_message_is_waited_for_without_harm_and_its_end_is_taken(place: W
     [b"", b"{", b"[]", b'{"id": {}}', b'{"method": 3}', b'{"params": []}', b'"\\ud83d"', b'{"id": 1, "error": "x"}',
      b"[" * 100_000, b'{"method": "' + b"x" * 100 + b'\xff"}'],
 )  # fmt: skip
-def test_what_is_not_a_message_ends_that_connection_alone(place: Workplace, said: bytes) -> None:
+def test_what_is_not_a_message_ends_that_connection_alone(place: DebugWorkspace, said: bytes) -> None:
     with rude(place) as wire:
         wire.send(said)
         assert wire.close_code() in {4400, 1007}
 
 
 @pytest.mark.usefixtures("lent")
-def test_25_megabytes_are_refused_before_they_are_held(place: Workplace) -> None:
+def test_25_megabytes_are_refused_before_they_are_held(place: DebugWorkspace) -> None:
     before = memory_mb(place)
     with rude(place) as wire:
         wire.send(b"x" * 25_000_000)
@@ -99,7 +99,7 @@ def test_25_megabytes_are_refused_before_they_are_held(place: Workplace) -> None
 
 
 @pytest.mark.usefixtures("lent")
-def test_answers_that_nobody_asked_for_are_nobodys(place: Workplace) -> None:
+def test_answers_that_nobody_asked_for_are_nobodys(place: DebugWorkspace) -> None:
     with rude(place) as wire:
         for said in ({"id": 1, "result": {}}, {"id": -5, "error": {"code": "x"}}, {"id": 2**60}, {"result": 3}, {}):
             wire.send(json.dumps(said).encode())
@@ -107,7 +107,7 @@ def test_answers_that_nobody_asked_for_are_nobodys(place: Workplace) -> None:
         assert wire.receive_json() == {"id": 9, "result": None}
 
 
-def test_what_fails_by_our_own_fault_is_an_answer_and_not_the_end(place: Workplace) -> None:
+def test_what_fails_by_our_own_fault_is_an_answer_and_not_the_end(place: DebugWorkspace) -> None:
     place.daemon.patch("dragoman.daemon.editor_wiring:LENT_AT_MOST", 0.5)  # no count: a fault, as any of ours could be
     try:
         with fake_editor(place, {}) as editor:
@@ -118,7 +118,7 @@ def test_what_fails_by_our_own_fault_is_an_answer_and_not_the_end(place: Workpla
         place.daemon.patch("dragoman.daemon.editor_wiring:LENT_AT_MOST", 16)
 
 
-def test_two_editors_with_the_same_name_for_a_session_have_one_each(place: Workplace) -> None:
+def test_two_editors_with_the_same_name_for_a_session_have_one_each(place: DebugWorkspace) -> None:
     one, two = Program(place), Program(place)
     two.total = "7"
     with fake_editor(place, one.answers) as one.editor:
@@ -136,7 +136,7 @@ def test_two_editors_with_the_same_name_for_a_session_have_one_each(place: Workp
     eventually(lambda: not live(place), every_s=0.02)
 
 
-def test_one_that_never_answers_costs_whoever_asks_their_own_time_alone(place: Workplace) -> None:
+def test_one_that_never_answers_costs_whoever_asks_their_own_time_alone(place: DebugWorkspace) -> None:
     def silent(_: Json) -> None:
         raise Silence
 
@@ -153,7 +153,7 @@ def test_one_that_never_answers_costs_whoever_asks_their_own_time_alone(place: W
     eventually(lambda: not live(place), every_s=0.02)
 
 
-def test_one_that_is_cut_off_in_the_middle_of_a_message_has_left(place: Workplace) -> None:
+def test_one_that_is_cut_off_in_the_middle_of_a_message_has_left(place: DebugWorkspace) -> None:
     program = Program(place)
     with fake_editor(place, program.answers) as program.editor:
         stopped(place, program)

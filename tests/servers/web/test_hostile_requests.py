@@ -15,14 +15,14 @@ from dragoman.servers.web.guard import BODY_CAP
 from tests.daemons import PATIENCE
 from tests.proving import log_in
 from tests.raw_http import WEBSOCKET_HEADERS, Answer, Ask, ask, read_answer
-from tests.servers.target_daemon import MB, Attacked
+from tests.servers.target_daemon import MB, TargetDaemon
 
 # The parser's copy, the joined body, and what the allocator keeps of both.
 ROOM = 2 * BODY_CAP + 6 * MB
 
 
 @pytest.fixture(autouse=True)
-def _unharmed(victim: Attacked) -> Iterator[None]:
+def _unharmed(victim: TargetDaemon) -> Iterator[None]:
     """Whatever a test sends: memory stays, the loop is free, and the next ordinary requests are served."""
     victim.assert_serves()
     first = Ask("/mcp", "POST", [victim.host, victim.mcp_bearer], b"{}")
@@ -34,12 +34,12 @@ def _unharmed(victim: Attacked) -> Iterator[None]:
     victim.assert_punctual()
 
 
-def head_of(victim: Attacked) -> str:
+def head_of(victim: TargetDaemon) -> str:
     name, token = victim.mcp_bearer
     return f"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:{victim.port}\r\n{name}: {token}\r\n"
 
 
-def posted(victim: Attacked, body: bytes, *, chunk: int = 0) -> Answer:
+def posted(victim: TargetDaemon, body: bytes, *, chunk: int = 0) -> Answer:
     host = (head_of(victim) + "Connection: close\r\n").encode()
     if not chunk:
         return ask(victim.port, host + b"Content-Length: %d\r\n\r\n" % len(body) + body)
@@ -58,7 +58,7 @@ def body_of(size: int) -> bytes:
 
 @pytest.mark.parametrize("chunk", [0, 65536, 1000])
 @pytest.mark.parametrize("beyond", [-1, 0, 1, 2])
-def test_a_body_is_taken_up_to_its_cap_and_not_a_byte_further(victim: Attacked, beyond: int, chunk: int) -> None:
+def test_a_body_is_taken_up_to_its_cap_and_not_a_byte_further(victim: TargetDaemon, beyond: int, chunk: int) -> None:
     answer = posted(victim, body_of(BODY_CAP + beyond), chunk=chunk)
     if beyond > 0:
         assert code_of(answer) == (413, "body_too_large")
@@ -66,7 +66,7 @@ def test_a_body_is_taken_up_to_its_cap_and_not_a_byte_further(victim: Attacked, 
         assert answer.status not in (0, 413)
 
 
-def test_a_declared_length_is_not_a_reason_to_set_memory_aside(victim: Attacked) -> None:
+def test_a_declared_length_is_not_a_reason_to_set_memory_aside(victim: TargetDaemon) -> None:
     head = (head_of(victim) + f"Content-Length: {1 << 40}\r\n\r\n").encode()
     with socket.create_connection(("127.0.0.1", victim.port), 10) as connection:
         connection.sendall(head + b"x" * (BODY_CAP + 1))
@@ -90,7 +90,7 @@ HOSTILE_BODIES = {
 
 
 @pytest.mark.parametrize("body", HOSTILE_BODIES.values(), ids=HOSTILE_BODIES)
-def test_a_hostile_body_is_a_bad_request(victim: Attacked, body: bytes) -> None:
+def test_a_hostile_body_is_a_bad_request(victim: TargetDaemon, body: bytes) -> None:
     """Over HTTP, and in what the page asks: there it may make nonsense of the whole frame, which ends the socket."""
     assert 400 <= posted(victim, body).status < 500
     with log_in(victim.paths).open("/link/calls") as page:
@@ -99,7 +99,7 @@ def test_a_hostile_body_is_a_bad_request(victim: Attacked, body: bytes) -> None:
         assert opcode == 8 or json.loads(answer)["status"] == 400, answer
 
 
-def test_a_head_is_bounded_however_it_is_cut(victim: Attacked) -> None:
+def test_a_head_is_bounded_however_it_is_cut(victim: TargetDaemon) -> None:
     whole = Ask("/health", headers=[victim.host, ("X", "y" * HEAD_CAP)])
     many = Ask("/health", headers=[victim.host, *((f"X-{number}", "y") for number in range(20_000))])
     address = Ask("/health?" + "y" * HEAD_CAP, headers=[victim.host])
@@ -119,7 +119,7 @@ UNENDING = {
 
 
 @pytest.mark.parametrize(("head", "line"), UNENDING.values(), ids=UNENDING)
-def test_what_never_ends_is_refused_before_it_is_kept(victim: Attacked, head: str, line: str) -> None:
+def test_what_never_ends_is_refused_before_it_is_kept(victim: TargetDaemon, head: str, line: str) -> None:
     begun = head.replace("{post}", head_of(victim)).encode()
     with socket.create_connection(("127.0.0.1", victim.port), 10) as connection:
         connection.sendall(begun)
@@ -130,7 +130,7 @@ def test_what_never_ends_is_refused_before_it_is_kept(victim: Attacked, head: st
     assert taken_of_an_endless_stream(victim, begun + line.encode()) < 8 * MB
 
 
-def taken_of_an_endless_stream(victim: Attacked, begun: bytes) -> int:
+def taken_of_an_endless_stream(victim: TargetDaemon, begun: bytes) -> int:
     """How much the server takes before it closes; the kernel's buffers take some of it."""
     taken = 0
     with socket.create_connection(("127.0.0.1", victim.port), 10) as connection, contextlib.suppress(OSError):
@@ -140,7 +140,7 @@ def taken_of_an_endless_stream(victim: Attacked, begun: bytes) -> int:
     return taken
 
 
-def test_an_upgrade_with_an_oversized_head_is_answered_and_closed(victim: Attacked) -> None:
+def test_an_upgrade_with_an_oversized_head_is_answered_and_closed(victim: TargetDaemon) -> None:
     many = [(f"X-{number}", "y") for number in range(200)]
     for headers in (many, [("X", "y" * 9000)]):
         request = Ask("/link/feed", headers=[victim.host, *WEBSOCKET_HEADERS, *headers])
@@ -181,7 +181,7 @@ NOT_HTTP = {
     ],
 )
 def test_a_request_for_another_host_is_misdirected_whatever_its_host_header_says(
-    victim: Attacked, target: str, own: bool
+    victim: TargetDaemon, target: str, own: bool
 ) -> None:
     absolute = target.format(port=victim.port)
     host = f"127.0.0.1:{victim.port}" if own else absolute.partition("://")[2].partition("/")[0]
@@ -192,12 +192,12 @@ def test_a_request_for_another_host_is_misdirected_whatever_its_host_header_says
         assert answer.status in refused or (is_ours and answer.status in {200, 404}), (answer, more)
 
 
-def test_a_request_that_names_our_own_host_twice_is_served(victim: Attacked) -> None:
+def test_a_request_that_names_our_own_host_twice_is_served(victim: TargetDaemon) -> None:
     assert ask(victim.port, Ask(f"http://127.0.0.1:{victim.port}/health", headers=[victim.host])).status == 200
 
 
 @pytest.mark.parametrize("request_bytes", NOT_HTTP.values(), ids=NOT_HTTP)
-def test_what_is_not_http_is_refused_as_such(victim: Attacked, request_bytes: bytes) -> None:
+def test_what_is_not_http_is_refused_as_such(victim: TargetDaemon, request_bytes: bytes) -> None:
     answer = ask(victim.port, request_bytes.replace(b"{host}", b"127.0.0.1:%d" % victim.port))
     assert code_of(answer) == (400, "not_http")
 
@@ -205,24 +205,24 @@ def test_what_is_not_http_is_refused_as_such(victim: Attacked, request_bytes: by
 @pytest.mark.parametrize(
     "path", ["/%00", "/%ff%fe", "/%2e%2e/%2e%2e/etc/passwd", "/../tokens.json", "//", "/api/%65vents"]
 )
-def test_an_odd_path_is_not_an_address_of_ours(victim: Attacked, path: str) -> None:
+def test_an_odd_path_is_not_an_address_of_ours(victim: TargetDaemon, path: str) -> None:
     for headers in ([victim.host], [victim.host, victim.mcp_bearer]):
         assert ask(victim.port, Ask(path, headers=headers)).status == 404
 
 
 @pytest.mark.parametrize("value", ["x", "-1", "1.5", "9" * 19, "9" * 5000, "٣", "1e3", "0x10", "\0", "NaN", "1_000"])
-def test_an_invalid_number_is_a_bad_request(victim: Attacked, value: str) -> None:
+def test_an_invalid_number_is_a_bad_request(victim: TargetDaemon, value: str) -> None:
     for name in ("after", "limit"):
         answer = victim.ask_page(f"/api/events?{name}={quote(value)}")
         assert code_of(answer) == (400, "bad_request")
 
 
-def test_the_largest_numbers_are_served(victim: Attacked) -> None:
+def test_the_largest_numbers_are_served(victim: TargetDaemon) -> None:
     answer = victim.ask_page(f"/api/events?after={'9' * 18}&limit={'9' * 18}")
     assert (answer.status, answer.json()["events"]) == (200, [])
 
 
-def test_a_long_pipeline_is_cut_and_a_short_one_is_served(victim: Attacked) -> None:
+def test_a_long_pipeline_is_cut_and_a_short_one_is_served(victim: TargetDaemon) -> None:
     one = f"GET /health HTTP/1.1\r\nHost: 127.0.0.1:{victim.port}\r\n\r\n".encode()
     with socket.create_connection(("127.0.0.1", victim.port), 10) as connection:
         connection.sendall(one * 10)

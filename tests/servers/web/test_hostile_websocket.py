@@ -9,7 +9,7 @@ import pytest
 
 from dragoman.io.net.http_server import FRAGMENTS_AT_MOST, WEBSOCKET_MESSAGE_CAP
 from tests.raw_http import WebSocket, frame
-from tests.servers.target_daemon import MB, Attacked
+from tests.servers.target_daemon import MB, TargetDaemon
 
 ROOM = 2 * WEBSOCKET_MESSAGE_CAP + 6 * MB
 TEXT, BINARY, CONTINUED, CLOSE, PING = 1, 2, 0, 8, 9
@@ -17,7 +17,7 @@ UNFINISHED, COMPRESSED = 0x00, 0xC0
 
 
 @pytest.fixture
-def feed(victim: Attacked) -> Iterator[WebSocket]:
+def feed(victim: TargetDaemon) -> Iterator[WebSocket]:
     """A reader beside it gets its events while the other one misbehaves; memory and lag stay where they were."""
     with victim.feed() as beside, victim.feed() as feed:
         for socket in (beside, feed):
@@ -65,7 +65,7 @@ def test_fragments_without_a_byte_count_as_well(feed: WebSocket) -> None:
     assert feed.close_code() == 1009
 
 
-def test_endless_fragments_without_a_byte_cost_nothing(victim: Attacked, feed: WebSocket) -> None:
+def test_endless_fragments_without_a_byte_cost_nothing(victim: TargetDaemon, feed: WebSocket) -> None:
     before = victim.resident()
     feed.send(b"", opcode=TEXT, first=UNFINISHED)
     feed.send_raw(frame(opcode=CONTINUED, first=UNFINISHED) * 2_000_000)
@@ -95,7 +95,7 @@ def test_a_broken_frame_is_closed_with_its_code(feed: WebSocket, data: bytes, co
     assert feed.close_code() == code
 
 
-def test_a_flood_of_pings_is_held_back_if_nobody_reads_the_pongs(victim: Attacked, feed: WebSocket) -> None:
+def test_a_flood_of_pings_is_held_back_if_nobody_reads_the_pongs(victim: TargetDaemon, feed: WebSocket) -> None:
     """Each ping may have 125 bytes, and so has each pong that we would have to keep."""
     before = victim.resident()
     feed.socket.settimeout(0.5)
@@ -104,7 +104,7 @@ def test_a_flood_of_pings_is_held_back_if_nobody_reads_the_pongs(victim: Attacke
     assert victim.resident() - before < ROOM
 
 
-def test_a_flood_of_tiny_frames_holds_nobody_up(victim: Attacked, feed: WebSocket) -> None:
+def test_a_flood_of_tiny_frames_holds_nobody_up(victim: TargetDaemon, feed: WebSocket) -> None:
     started = time.monotonic()
     feed.socket.settimeout(1)
     flood(feed, frame(opcode=PING) * 10_000 + frame(b"x") * 10_000, at_most=2 * MB)
@@ -122,7 +122,7 @@ def flood(feed: WebSocket, data: bytes, *, at_most: int) -> int:
     return sent
 
 
-def test_what_a_page_says_has_no_effect(victim: Attacked, feed: WebSocket) -> None:
+def test_what_a_page_says_has_no_effect(victim: TargetDaemon, feed: WebSocket) -> None:
     before = victim.health().status, victim.append(1)
     for said in (b'{"method":"shutdown"}', b'{"id":1,"method":"token_rotate"}', b"\x00" * 1000):
         feed.send(said)

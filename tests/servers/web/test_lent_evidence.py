@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tests.daemons import eventually
-from tests.page.page_fixture import Workplace, workplace
+from tests.page.page_fixture import DebugWorkspace, debug_workspace
 from tests.servers.dap.editor import Editor
 from tests.servers.web.fake_editor import Answers, FakeEditor, Json
 
@@ -35,7 +35,7 @@ _MOVES = frozenset({"continue", "next", "stepIn", "stepOut"})
 class Lender:
     """As the extension does: what is asked goes to the debugger, what the debugger tells is told on."""
 
-    def __init__(self, place: Workplace, dap: Editor) -> None:
+    def __init__(self, place: DebugWorkspace, dap: Editor) -> None:
         self._dap = dap
         self._stops = 0
         answers: Answers = {"debug.request": self._asked, "debug.breakpoints": self._marks}
@@ -74,8 +74,8 @@ class _Heard(list[Json]):
 
 
 @pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workplace]:
-    with workplace(tmp_path_factory.mktemp("lent-evidence")) as place:
+def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DebugWorkspace]:
+    with debug_workspace(tmp_path_factory.mktemp("lent-evidence")) as place:
         (place.folder / "looping.py").write_text(LOOPING)
         yield place
 
@@ -98,7 +98,7 @@ def debugger() -> Iterator[Editor]:
 
 
 @pytest.fixture
-def lent(place: Workplace) -> Iterator[str]:
+def lent(place: DebugWorkspace) -> Iterator[str]:
     """A program of a person's that stands at its first line, lent."""
     path = place.folder / "looping.py"
     with debugger() as dap:
@@ -119,7 +119,7 @@ def lent(place: Workplace) -> Iterator[str]:
     place.tool("remove_breakpoint", clear_all=True)
 
 
-def _offer(place: Workplace, editor: FakeEditor, can: Json, stopped: Json) -> str:
+def _offer(place: DebugWorkspace, editor: FakeEditor, can: Json, stopped: Json) -> str:
     about = {"session": "real", "name": "Mine", "type": "debugpy", "folder": str(place.folder)}
     told = editor.call("debug.offered", {**about, "capabilities": can, "stops": [stopped]})
     session = str(told["result"]["session_id"])
@@ -127,7 +127,7 @@ def _offer(place: Workplace, editor: FakeEditor, can: Json, stopped: Json) -> st
     return session
 
 
-def _state(place: Workplace, session: str) -> str:
+def _state(place: DebugWorkspace, session: str) -> str:
     listed = place.tool("list_sessions")["sessions"]
     return next(str(it["state"]) for it in listed if it["session_id"] == session)
 
@@ -137,7 +137,7 @@ def at(line: int) -> dict[str, Any]:
 
 
 def test_a_trace_continues_from_where_it_stopped_and_the_run_ends_at_the_persons_own_stop(
-    place: Workplace, lent: str
+    place: DebugWorkspace, lent: str
 ) -> None:
     told = place.tool("trace", session_id=lent, points=[{**at(IN_LOOP), "expressions": ["total", "value"]}])
     assert told["status"] != "error", told
@@ -146,7 +146,7 @@ def test_a_trace_continues_from_where_it_stopped_and_the_run_ends_at_the_persons
     assert [it["line"] for it in place.tool("get_breakpoints")["breakpoints"]] == [IN_LOOP]  # the agent's are back
 
 
-def test_a_claim_is_checked_and_the_stop_history_has_what_was_seen(place: Workplace, lent: str) -> None:
+def test_a_claim_is_checked_and_the_stop_history_has_what_was_seen(place: DebugWorkspace, lent: str) -> None:
     told = place.tool("check", session_id=lent, claim="total < 9", **at(IN_LOOP))
     assert (told["verdict"], told["hits"]) == ("broken", 6), told
     history = place.tool("stop_history", session_id=lent)
@@ -154,14 +154,14 @@ def test_a_claim_is_checked_and_the_stop_history_has_what_was_seen(place: Workpl
     assert str(place.folder / "looping.py") in str(history) or "looping.py" in str(history)
 
 
-def test_where_a_value_changes_is_found_by_steps(place: Workplace, lent: str) -> None:
+def test_where_a_value_changes_is_found_by_steps(place: DebugWorkspace, lent: str) -> None:
     told = place.tool("find_change", session_id=lent, expression="total", invariant="total < 3", **at(2))
     assert told["status"] != "error", told
     assert (told["verdict"], told["by"]) == ("changed", "steps"), told
     assert told["place"].endswith(f"looping.py:{IN_LOOP}"), told
 
 
-def test_a_crash_is_explained_where_the_persons_debugger_stops_at_it(place: Workplace, lent: str) -> None:
+def test_a_crash_is_explained_where_the_persons_debugger_stops_at_it(place: DebugWorkspace, lent: str) -> None:
     place.tool("continue_debugging", session_id=lent)
     told = place.tool("explain_crash", session_id=lent)
     assert "IndexError" in str(told), told
@@ -169,7 +169,7 @@ def test_a_crash_is_explained_where_the_persons_debugger_stops_at_it(place: Work
 
 @pytest.mark.parametrize("tool", ["debug_test", "compare_runs"])
 def test_what_needs_a_run_of_its_own_says_so_and_leaves_the_person_alone(
-    place: Workplace, lent: str, tool: str
+    place: DebugWorkspace, lent: str, tool: str
 ) -> None:
     points = [{**at(IN_LOOP), "expressions": ["total"]}]
     more: dict[str, Any] = {"test": "x.py::y"} if tool == "debug_test" else {"points": points}

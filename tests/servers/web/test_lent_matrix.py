@@ -9,7 +9,7 @@ import pytest
 
 from dragoman.io.drivers.control_client import ControlClient
 from tests.daemons import eventually
-from tests.page.page_fixture import Workplace, workplace
+from tests.page.page_fixture import DebugWorkspace, debug_workspace
 from tests.servers.web.fake_editor import Json, fake_editor
 from tests.servers.web.lent_program import Program, live, stopped
 
@@ -20,7 +20,7 @@ STEPS = [(3, 0, None), (4, 0, 1), (3, 1, 1), (4, 1, 2), (3, 3, 2), (4, 3, 3), (3
 class Adding(Program):
     """It goes through its lines, stops where it was told to, and ends."""
 
-    def __init__(self, place: Workplace) -> None:
+    def __init__(self, place: DebugWorkspace) -> None:
         super().__init__(place)
         self.step = 0
 
@@ -76,13 +76,13 @@ class Adding(Program):
 
 
 @pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workplace]:
-    with workplace(tmp_path_factory.mktemp("matrix")) as place:
+def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DebugWorkspace]:
+    with debug_workspace(tmp_path_factory.mktemp("matrix")) as place:
         yield place
 
 
 @pytest.fixture
-def adding(place: Workplace) -> Iterator[Adding]:
+def adding(place: DebugWorkspace) -> Iterator[Adding]:
     adding = Adding(place)
     with fake_editor(place, adding.answers) as adding.editor:
         yield adding
@@ -92,7 +92,7 @@ def adding(place: Workplace) -> Iterator[Adding]:
 AT_4: Json = {"file_path": "adding.py", "line_number": 4}
 
 
-def test_a_trace_continues_from_where_it_stopped_and_reads_every_hit(place: Workplace, adding: Adding) -> None:
+def test_a_trace_continues_from_where_it_stopped_and_reads_every_hit(place: DebugWorkspace, adding: Adding) -> None:
     session = stopped(place, adding)
     told = place.tool("trace", session_id=session, points=[{**AT_4, "expressions": ["total", "value"]}])
     assert [row["values"] for row in told["rows"]] == [
@@ -101,7 +101,7 @@ def test_a_trace_continues_from_where_it_stopped_and_reads_every_hit(place: Work
     assert told["ended"]["exit_code"] == 0
 
 
-def test_a_claim_is_checked_and_the_program_stops_where_it_breaks(place: Workplace, adding: Adding) -> None:
+def test_a_claim_is_checked_and_the_program_stops_where_it_breaks(place: DebugWorkspace, adding: Adding) -> None:
     session = stopped(place, adding)
     told = place.tool("check", session_id=session, claim="total < 3", stop=True, **AT_4)
     assert (told["verdict"], told["hits"]) == ("broken", 3), told
@@ -109,13 +109,13 @@ def test_a_claim_is_checked_and_the_program_stops_where_it_breaks(place: Workpla
     assert adding.breakpoints == []  # what it needed in the editor is taken out again
 
 
-def test_a_change_is_found_by_steps(place: Workplace, adding: Adding) -> None:
+def test_a_change_is_found_by_steps(place: DebugWorkspace, adding: Adding) -> None:
     session = stopped(place, adding)
     told = place.tool("find_change", session_id=session, expression="total", **AT_4)
     assert (told["verdict"], told["by"], told["old"], told["new"]) == ("changed", "steps", "0", "1"), told
 
 
-def test_an_exception_that_it_stopped_at_is_explained(place: Workplace, adding: Adding) -> None:
+def test_an_exception_that_it_stopped_at_is_explained(place: DebugWorkspace, adding: Adding) -> None:
     stops = [{"reason": "exception", "threadId": 1, "allThreadsStopped": True, "text": "too much"}]
     adding.offer(place, stops=stops, capabilities={"supportsExceptionInfoRequest": True})
     session = eventually(lambda: next((it["session_id"] for it in live(place) if it["state"] == "Stopped"), ""))
@@ -124,7 +124,7 @@ def test_an_exception_that_it_stopped_at_is_explained(place: Workplace, adding: 
     assert "total" in str(told)
 
 
-def test_its_stops_are_kept_as_any_others(place: Workplace, adding: Adding) -> None:
+def test_its_stops_are_kept_as_any_others(place: DebugWorkspace, adding: Adding) -> None:
     session = stopped(place, adding)
     place.tool("step_execution", session_id=session, step_type="over")
     eventually(lambda: len(place.tool("stop_history", session_id=session)["stops"]) == 2, every_s=0.02)
@@ -141,14 +141,14 @@ WORKS: dict[str, Json] = {
 
 
 @pytest.mark.parametrize("tool", WORKS)
-def test_what_looks_and_steps_works(place: Workplace, adding: Adding, tool: str) -> None:
+def test_what_looks_and_steps_works(place: DebugWorkspace, adding: Adding, tool: str) -> None:
     session = stopped(place, adding)
     more: Json = {} if tool == "set_breakpoint" else {"session_id": session}
     told = place.tool(tool, **WORKS[tool], **more)
     assert "code" not in told, told
 
 
-def test_a_variable_is_looked_up_in_its_scope_and_set(place: Workplace, adding: Adding) -> None:
+def test_a_variable_is_looked_up_in_its_scope_and_set(place: DebugWorkspace, adding: Adding) -> None:
     session = stopped(place, adding)
     (scope,) = place.tool("get_scopes", session_id=session)["scopes"]
     told = place.tool("get_variables", session_id=session, variables_reference=scope["variables_reference"])
@@ -168,7 +168,7 @@ REFUSED: dict[str, tuple[Json, str]] = {
 
 
 @pytest.mark.parametrize("tool", REFUSED)
-def test_what_is_the_persons_alone_is_refused_with_the_reason(place: Workplace, adding: Adding, tool: str) -> None:
+def test_what_is_the_persons_alone_is_refused_with_the_reason(place: DebugWorkspace, adding: Adding, tool: str) -> None:
     session = stopped(place, adding)
     arguments, word = REFUSED[tool]
     told = place.tool(tool, session_id=session, **arguments)
@@ -182,7 +182,7 @@ def test_what_is_the_persons_alone_is_refused_with_the_reason(place: Workplace, 
     [{"function": "add"}, {"exception": "uncaught"}, {"variable": "total"}],
     ids=["function", "raised", "data"],
 )
-def test_breakpoints_that_only_the_person_may_set_say_so(place: Workplace, adding: Adding, wanted: Json) -> None:
+def test_breakpoints_that_only_the_person_may_set_say_so(place: DebugWorkspace, adding: Adding, wanted: Json) -> None:
     session = stopped(place, adding)
     more: Json = {"session_id": session} if "variable" in wanted else {}
     told = place.tool("set_breakpoint", **wanted, **more)

@@ -9,26 +9,26 @@ import pytest
 
 from dragoman.cli.daemon.launcher import ending_sessions
 from tests.daemons import call, eventually
-from tests.page.page_fixture import Workplace, workplace
+from tests.page.page_fixture import DebugWorkspace, debug_workspace
 from tests.servers.web.fake_editor import Json, Silence, fake_editor
 from tests.servers.web.lent_program import Program, live, stopped
 
 
 @pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workplace]:
-    with workplace(tmp_path_factory.mktemp("lent")) as place:
+def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DebugWorkspace]:
+    with debug_workspace(tmp_path_factory.mktemp("lent")) as place:
         yield place
 
 
 @pytest.fixture
-def program(place: Workplace) -> Iterator[Program]:
+def program(place: DebugWorkspace) -> Iterator[Program]:
     program = Program(place)
     with fake_editor(place, program.answers) as program.editor:
         yield program
     eventually(lambda: not live(place), every_s=0.02)
 
 
-def test_a_stopped_session_is_taken_as_it_is_and_inspected(place: Workplace, program: Program) -> None:
+def test_a_stopped_session_is_taken_as_it_is_and_inspected(place: DebugWorkspace, program: Program) -> None:
     session = stopped(place, program)
     assert [(it["session_id"], it["name"]) for it in live(place)] == [(session, "Mine")]
     assert place.tool("evaluate_expression", expression="total")["result"] == "0"
@@ -37,7 +37,7 @@ def test_a_stopped_session_is_taken_as_it_is_and_inspected(place: Workplace, pro
     assert "total" in str(told["stop_event_data"])
 
 
-def test_an_agent_steps_it_and_nothing_else_reaches_the_debugger(place: Workplace, program: Program) -> None:
+def test_an_agent_steps_it_and_nothing_else_reaches_the_debugger(place: DebugWorkspace, program: Program) -> None:
     session = stopped(place, program)
     told = place.tool("step_execution", session_id=session, step_type="over")
     assert told["stop_event_data"]["line"] == 4
@@ -46,7 +46,7 @@ def test_an_agent_steps_it_and_nothing_else_reaches_the_debugger(place: Workplac
     assert not {"disconnect", "terminate", "initialize", "attach", "configurationDone"} & set(program.commands)
 
 
-def test_what_the_person_does_is_reported_as_the_persons_action(place: Workplace, program: Program) -> None:
+def test_what_the_person_does_is_reported_as_the_persons_action(place: DebugWorkspace, program: Program) -> None:
     session = stopped(place, program)
     program.event("continued", threadId=1, allThreadsContinued=True)
     program.stop_at(11)
@@ -54,12 +54,12 @@ def test_what_the_person_does_is_reported_as_the_persons_action(place: Workplace
     assert "a person in Fake Code" in str(told)
 
 
-def at_line(place: Workplace, session: str, line: int) -> Any:
+def at_line(place: DebugWorkspace, session: str, line: int) -> Any:
     told = place.tool("wait_for_stop", session_id=session, timeout_s=0)
     return told if (told.get("stop_event_data") or {}).get("line") == line else None
 
 
-def test_breakpoints_of_agents_are_set_by_the_editor(place: Workplace, program: Program) -> None:
+def test_breakpoints_of_agents_are_set_by_the_editor(place: DebugWorkspace, program: Program) -> None:
     stopped(place, program)
     made = place.tool("set_breakpoint", file_path="adding.py", line_number=5, condition="total > 2")
     assert made["status"] != "error", made
@@ -71,7 +71,7 @@ def test_breakpoints_of_agents_are_set_by_the_editor(place: Workplace, program: 
 
 
 def test_what_the_person_takes_away_in_the_editor_leaves_the_agents_list_and_may_be_set_again(
-    place: Workplace, program: Program
+    place: DebugWorkspace, program: Program
 ) -> None:
     stopped(place, program)
     place.tool("set_breakpoint", file_path="adding.py", line_number=5)
@@ -85,7 +85,7 @@ def test_what_the_person_takes_away_in_the_editor_leaves_the_agents_list_and_may
     place.tool("remove_breakpoint", clear_all=True)
 
 
-def test_what_the_person_changes_in_the_editor_is_so_for_the_agent(place: Workplace, program: Program) -> None:
+def test_what_the_person_changes_in_the_editor_is_so_for_the_agent(place: DebugWorkspace, program: Program) -> None:
     stopped(place, program)
     place.tool("set_breakpoint", file_path="adding.py", line_number=5)
     now = {"line": 6, "condition": "total > 1", "enabled": False}
@@ -100,19 +100,21 @@ def test_what_the_person_changes_in_the_editor_is_so_for_the_agent(place: Workpl
     [({"session": "s2", "path": "/a", "line": 1, "now": None}, "not_lent"), ({"session": "s1"}, "bad_offer"),
      ({"session": "s1", "path": "/a", "line": "x", "now": None}, "bad_offer")],
 )  # fmt: skip
-def test_a_breakpoint_of_no_lent_session_is_refused(place: Workplace, program: Program, told: Json, code: str) -> None:
+def test_a_breakpoint_of_no_lent_session_is_refused(
+    place: DebugWorkspace, program: Program, told: Json, code: str
+) -> None:
     stopped(place, program)
     assert program.editor.call("debug.breakpoint", told)["error"]["code"] == code
 
 
-def test_it_does_not_end_with_the_daemon(place: Workplace, program: Program) -> None:
+def test_it_does_not_end_with_the_daemon(place: DebugWorkspace, program: Program) -> None:
     session = stopped(place, program)
     status = call(place.daemon.paths, "status")
     assert [(it["id"], it["ends"]) for it in status["sessions"]] == [(session, False)]
     assert ending_sessions(status) == []
 
 
-def test_the_end_is_reported(place: Workplace, program: Program) -> None:
+def test_the_end_is_reported(place: DebugWorkspace, program: Program) -> None:
     session = stopped(place, program)
     program.event("exited", exitCode=3)
     program.editor.tell("debug.ended", {"session": "s1"})
@@ -121,13 +123,13 @@ def test_the_end_is_reported(place: Workplace, program: Program) -> None:
     assert ended["state"] == "Terminated"
 
 
-def test_an_editor_that_is_killed_takes_its_sessions_along(place: Workplace, program: Program) -> None:
+def test_an_editor_that_is_killed_takes_its_sessions_along(place: DebugWorkspace, program: Program) -> None:
     stopped(place, program)
     program.editor.leave()
     eventually(lambda: not live(place), every_s=0.02)
 
 
-def test_a_question_that_the_editor_does_not_answer_ends_in_time(place: Workplace, program: Program) -> None:
+def test_a_question_that_the_editor_does_not_answer_ends_in_time(place: DebugWorkspace, program: Program) -> None:
     session = stopped(place, program)
 
     def silent(_: Json) -> None:
@@ -141,7 +143,7 @@ def test_a_question_that_the_editor_does_not_answer_ends_in_time(place: Workplac
 
 @pytest.mark.parametrize("categories", [("stdout",), ("stdout", "stderr")])
 def test_a_program_that_prints_without_a_pause_and_then_stops_loses_nothing(
-    place: Workplace, program: Program, categories: tuple[str, ...]
+    place: DebugWorkspace, program: Program, categories: tuple[str, ...]
 ) -> None:
     session = stopped(place, program)
     program.event("continued", threadId=1, allThreadsContinued=True)
@@ -154,7 +156,7 @@ def test_a_program_that_prints_without_a_pause_and_then_stops_loses_nothing(
     )
 
 
-def all_printed(place: Workplace, session: str) -> str:
+def all_printed(place: DebugWorkspace, session: str) -> str:
     text, page = "", {"cursor": 0, "left": 1}
     while page["left"]:
         page = place.tool("get_output", session_id=session, max_chars=20_000, cursor=page["cursor"])
@@ -162,7 +164,7 @@ def all_printed(place: Workplace, session: str) -> str:
     return text
 
 
-def test_a_body_with_any_names_in_it_costs_no_session(place: Workplace, program: Program) -> None:
+def test_a_body_with_any_names_in_it_costs_no_session(place: DebugWorkspace, program: Program) -> None:
     session = stopped(place, program)
     for body in ({"event": "x", "output": "y"}, {"output": 3}, {"output": {"a": 1}, "category": []}, {"self": 1}):
         program.editor.tell("debug.event", {"session": "s1", "event": "output", "body": body})
@@ -171,7 +173,9 @@ def test_a_body_with_any_names_in_it_costs_no_session(place: Workplace, program:
     assert place.tool("evaluate_expression", session_id=session, expression="total")["result"] == "0"
 
 
-def test_an_agent_that_releases_a_session_says_so_and_it_can_be_lent_again(place: Workplace, program: Program) -> None:
+def test_an_agent_that_releases_a_session_says_so_and_it_can_be_lent_again(
+    place: DebugWorkspace, program: Program
+) -> None:
     session = stopped(place, program)
     place.tool("stop_debugging", session_id=session)
     told = eventually(lambda: program.editor.told, every_s=0.02)
@@ -179,7 +183,7 @@ def test_an_agent_that_releases_a_session_says_so_and_it_can_be_lent_again(place
     assert stopped(place, program) != session
 
 
-def test_one_that_the_person_takes_back_says_so_and_can_be_lent_again(place: Workplace, program: Program) -> None:
+def test_one_that_the_person_takes_back_says_so_and_can_be_lent_again(place: DebugWorkspace, program: Program) -> None:
     session = stopped(place, program)
     program.editor.tell("debug.ended", {"session": "s1", "why": "taken_back"})
     eventually(lambda: not live(place), every_s=0.02)
@@ -188,7 +192,7 @@ def test_one_that_the_person_takes_back_says_so_and_can_be_lent_again(place: Wor
     assert stopped(place, program) != session
 
 
-def test_threads_that_all_stopped_are_reported_with_the_offer(place: Workplace, program: Program) -> None:
+def test_threads_that_all_stopped_are_reported_with_the_offer(place: DebugWorkspace, program: Program) -> None:
     stops = [{"reason": "breakpoint", "threadId": thread, "allThreadsStopped": False} for thread in (1, 2)]
     program.offer(place, stops=stops)
     eventually(lambda: [it.get("thread_id") for it in live(place)] == [2], every_s=0.02)
@@ -203,7 +207,7 @@ def told_own(program: Program, *marks: Json, session: str = "s1") -> Json:
 
 
 def test_the_persons_own_breakpoints_are_in_the_list_as_theirs_and_nobody_sets_them_again(
-    place: Workplace, program: Program
+    place: DebugWorkspace, program: Program
 ) -> None:
     session = stopped(place, program)
     told_own(
@@ -227,7 +231,7 @@ def test_the_persons_own_breakpoints_are_in_the_list_as_theirs_and_nobody_sets_t
 
 
 def test_what_the_person_does_to_an_agents_leaves_their_own_at_that_line_alone(
-    place: Workplace, program: Program
+    place: DebugWorkspace, program: Program
 ) -> None:
     stopped(place, program)
     told_own(program, own(program, 5))
@@ -237,7 +241,7 @@ def test_what_the_person_does_to_an_agents_leaves_their_own_at_that_line_alone(
     assert [it["line"] for it in place.tool("get_breakpoints")["breakpoints"]] == [5]
 
 
-def test_breakpoints_that_no_editor_would_send_are_refused(place: Workplace, program: Program) -> None:
+def test_breakpoints_that_no_editor_would_send_are_refused(place: DebugWorkspace, program: Program) -> None:
     stopped(place, program)
     assert told_own(program, own(program, 4), session="other")["error"]["code"] == "not_lent"
     for marks in ([{"line": 3}], [{"path": "/a", "line": "x"}], ["text"], [own(program, 3, enabled="yes")]):
@@ -245,7 +249,7 @@ def test_breakpoints_that_no_editor_would_send_are_refused(place: Workplace, pro
 
 
 def test_agents_learn_of_a_session_that_could_be_lent_and_no_longer_when_it_is(
-    place: Workplace, program: Program
+    place: DebugWorkspace, program: Program
 ) -> None:
     here = {"name": "Mine", "folder": str(place.folder)}
     program.editor.tell("debug.lendable", {"sessions": [here, {"name": "Far", "folder": "/elsewhere"}]})
@@ -256,18 +260,18 @@ def test_agents_learn_of_a_session_that_could_be_lent_and_no_longer_when_it_is(
     assert place.tool("list_sessions").get("not_lent") is None
 
 
-def test_what_an_editor_registered_is_removed_with_it(place: Workplace) -> None:
+def test_what_an_editor_registered_is_removed_with_it(place: DebugWorkspace) -> None:
     with fake_editor(place, {}) as editor:
         editor.call("debug.lendable", {"sessions": [{"name": "Mine", "folder": str(place.folder)}]})
     assert place.tool("list_sessions").get("not_lent") is None
 
 
 @pytest.mark.parametrize("more", [{"folder": "/elsewhere"}, {"capabilities": 3}, {"session": None}, {"stops": "there"}])
-def test_an_offer_that_makes_no_sense_is_refused(place: Workplace, program: Program, more: Json) -> None:
+def test_an_offer_that_makes_no_sense_is_refused(place: DebugWorkspace, program: Program, more: Json) -> None:
     assert program.offer(place, **more)["error"]["code"] in {"not_taken", "bad_offer"}
     assert live(place) == []
 
 
-def test_the_same_session_is_lent_once(place: Workplace, program: Program) -> None:
+def test_the_same_session_is_lent_once(place: DebugWorkspace, program: Program) -> None:
     stopped(place, program)
     assert program.offer(place)["error"]["code"] == "not_taken"

@@ -17,7 +17,7 @@ from dragoman.access.proof import CODE_LIFETIME_S, Keyring, ProofSession
 from dragoman.core.paths import find_paths
 from dragoman.daemon.app import RunningDaemon
 from tests.daemons import Cli, call, cli_with_home, daemon_here
-from tests.proving import Proof, StrangerError, from_link
+from tests.proving import ForeignServerError, Proof, from_link
 from tests.raw_http import Ask, WebSocket, ask
 from tests.support.clocks import VirtualClock
 
@@ -77,7 +77,7 @@ def link_of(cli: Cli) -> str:
 def opens(proof: Proof) -> bool:
     try:
         proof.open("/link/feed").socket.close()
-    except StrangerError:
+    except ForeignServerError:
         return False
     return True
 
@@ -85,7 +85,7 @@ def opens(proof: Proof) -> bool:
 def test_a_link_works_once_whoever_comes_second(cli: Cli) -> None:
     link = from_link(link_of(cli))
     session = link.log_in()
-    with pytest.raises(StrangerError):
+    with pytest.raises(ForeignServerError):
         link.log_in()
     assert opens(session)
 
@@ -106,7 +106,7 @@ async def test_a_link_older_than_two_minutes_is_refused_by_the_daemon(
     links = [from_link(f"{daemon.state.page_address}/#code={daemon.login_code}"), from_link(await _link())]
     await anyio.to_thread.run_sync(links[1].log_in)
     clock.advance(CODE_LIFETIME_S)
-    with pytest.raises(StrangerError):
+    with pytest.raises(ForeignServerError):
         await anyio.to_thread.run_sync(links[0].log_in)
 
 

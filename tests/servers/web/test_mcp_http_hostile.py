@@ -19,31 +19,31 @@ from tests.machine import machine_lag
 from tests.raw_http import Ask, ask
 from tests.servers.mcp.http_clients import HANDSHAKE, Wire, modern_request
 from tests.servers.mcp.raw_client import introduction
-from tests.servers.target_daemon import MB, Attacked, attacked
+from tests.servers.target_daemon import MB, TargetDaemon, target_daemon
 from tests.sizes import sized
 
 LIST = {"jsonrpc": "2.0", "id": 7, "method": "tools/list"}
 
 
 @pytest.fixture(scope="module")
-def victim(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Attacked]:
-    with attacked(tmp_path_factory.mktemp("victim")) as daemon:
+def victim(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TargetDaemon]:
+    with target_daemon(tmp_path_factory.mktemp("victim")) as daemon:
         Wire(daemon.port, token(daemon)).initialize()  # the SDK is loaded
         yield daemon
 
 
-def token(victim: Attacked) -> str:
+def token(victim: TargetDaemon) -> str:
     return victim.paths.token_file("mcp").read_text().strip()
 
 
 @pytest.fixture
-def client(victim: Attacked) -> Wire:
+def client(victim: TargetDaemon) -> Wire:
     client = Wire(victim.port, token(victim))
     assert client.initialize().status == 200
     return client
 
 
-def links(victim: Attacked) -> int:
+def links(victim: TargetDaemon) -> int:
     return int(call(victim.paths, "status")["links"]["mcp"])
 
 
@@ -67,7 +67,7 @@ BODIES: dict[str, tuple[bytes, int]] = {
 @pytest.mark.parametrize("body", BODIES)
 @pytest.mark.parametrize("era", ["handshake", "stateless"])
 def test_a_body_that_is_not_a_message_is_refused_and_costs_little(
-    victim: Attacked, client: Wire, body: str, era: str
+    victim: TargetDaemon, client: Wire, body: str, era: str
 ) -> None:
     data, status = BODIES[body]
     headers = {"MCP_Protocol_Version": "2026-07-28"} if era == "stateless" else {}
@@ -93,7 +93,7 @@ def bomb() -> bytes:
 
 
 @pytest.mark.parametrize("coding", ["deflate", "gzip", "br"])
-def test_a_compressed_body_is_not_opened(victim: Attacked, client: Wire, bomb: bytes, coding: str) -> None:
+def test_a_compressed_body_is_not_opened(victim: TargetDaemon, client: Wire, bomb: bytes, coding: str) -> None:
     before = victim.resident()
     reply = client.ask("POST", bomb, Content_Encoding=coding)
     assert (reply.status, reply.code) == (415, "encoded_body")
@@ -115,7 +115,7 @@ FOREIGN = {"Host": ("evil.example", 421), "Origin": ("http://localhost:3000", 40
 
 def test_behind_our_own_guard_is_the_sdks_with_the_exact_names(tmp_path_factory: pytest.TempPathFactory) -> None:
     """Ours is switched off: what the SDK is told by itself would let `http://localhost:3000` in."""
-    with attacked(tmp_path_factory.mktemp("unguarded")) as daemon:
+    with target_daemon(tmp_path_factory.mktemp("unguarded")) as daemon:
         daemon.switch_off("dragoman.servers.web.guard:judge", None)
         client = Wire(daemon.port, "none at all")
         assert client.initialize().status == 200
@@ -145,7 +145,7 @@ def foreign(client: Wire, message: object, headers: dict[str, str]) -> int:
         connection.close()
 
 
-def test_a_new_token_ends_every_session_and_stream_within_a_second(victim: Attacked, client: Wire) -> None:
+def test_a_new_token_ends_every_session_and_stream_within_a_second(victim: TargetDaemon, client: Wire) -> None:
     client.modern("tools/list")
     assert links(victim) >= 2
     with client.open("GET") as stream:
@@ -160,7 +160,9 @@ def test_a_new_token_ends_every_session_and_stream_within_a_second(victim: Attac
     assert client.call("dragoman_status").status == 404
 
 
-def test_a_revoked_client_token_ends_that_client_within_a_second_and_no_other(victim: Attacked, client: Wire) -> None:
+def test_a_revoked_client_token_ends_that_client_within_a_second_and_no_other(
+    victim: TargetDaemon, client: Wire
+) -> None:
     made = [call(victim.paths, "token_create", {"purpose": "mcp", "name": name})["token"] for name in ("one", "two")]
     one, two = (Wire(victim.port, it) for it in made)
     for wire in (one, two):
@@ -181,27 +183,27 @@ def test_a_revoked_client_token_ends_that_client_within_a_second_and_no_other(vi
     call(victim.paths, "token_revoke", {"name": "two"})
 
 
-def test_a_client_token_opens_nothing_else(victim: Attacked) -> None:
+def test_a_client_token_opens_nothing_else(victim: TargetDaemon) -> None:
     made = call(victim.paths, "token_create", {"purpose": "mcp", "name": "narrow"})["token"]
     asked = [Ask(path, headers=[victim.host, ("Authorization", f"Bearer {made}")]) for path in ("/api/status", "/mcp")]
     assert [ask(victim.port, it).status for it in asked] == [404, 400]
     call(victim.paths, "token_revoke", {"name": "narrow"})
 
 
-def test_a_page_token_that_changes_leaves_the_agents_alone(victim: Attacked, client: Wire) -> None:
+def test_a_page_token_that_changes_leaves_the_agents_alone(victim: TargetDaemon, client: Wire) -> None:
     call(victim.paths, "token_rotate", {"purpose": "page"})
     assert client.call("dragoman_status").status == 200
 
 
 @pytest.fixture
-def left_by_all(victim: Attacked) -> Attacked:
+def left_by_all(victim: TargetDaemon) -> TargetDaemon:
     """A new token: those who were there are gone."""
     call(victim.paths, "token_rotate", {"purpose": "mcp"})
     assert links(victim) == 0
     return victim
 
 
-def test_a_session_that_nobody_uses_is_ended_and_a_used_one_is_not(left_by_all: Attacked) -> None:
+def test_a_session_that_nobody_uses_is_ended_and_a_used_one_is_not(left_by_all: TargetDaemon) -> None:
     silent, listening = (Wire(left_by_all.port, token(left_by_all)) for _ in range(2))
     with left_by_all.patched("dragoman.servers.mcp.http_sessions:IDLE_S", 0.5):
         silent.initialize()
@@ -212,7 +214,7 @@ def test_a_session_that_nobody_uses_is_ended_and_a_used_one_is_not(left_by_all: 
             assert listening.call("dragoman_status").status == 200
 
 
-def test_who_is_one_too_many_takes_the_place_of_the_one_that_was_silent_longest(left_by_all: Attacked) -> None:
+def test_who_is_one_too_many_takes_the_place_of_the_one_that_was_silent_longest(left_by_all: TargetDaemon) -> None:
     listening, silent, late = (Wire(left_by_all.port, token(left_by_all)) for _ in range(3))
     with left_by_all.patched("dragoman.servers.mcp.http_sessions:SESSIONS_AT_MOST", 3):
         listening.initialize()
@@ -229,7 +231,7 @@ def test_who_is_one_too_many_takes_the_place_of_the_one_that_was_silent_longest(
             assert late.call("dragoman_status").status == 200
 
 
-def test_when_all_are_busy_the_next_is_asked_to_come_later(left_by_all: Attacked) -> None:
+def test_when_all_are_busy_the_next_is_asked_to_come_later(left_by_all: TargetDaemon) -> None:
     with ExitStack() as stack:
         busy = [Wire(left_by_all.port, token(left_by_all)) for _ in range(2)]
         for client in busy:
@@ -242,7 +244,7 @@ def test_when_all_are_busy_the_next_is_asked_to_come_later(left_by_all: Attacked
                 assert (busy[0].call("dragoman_status").status, links(left_by_all)) == (503, 2)
 
 
-def test_a_caller_that_does_not_read_is_disconnected_and_holds_little(victim: Attacked, client: Wire) -> None:
+def test_a_caller_that_does_not_read_is_disconnected_and_holds_little(victim: TargetDaemon, client: Wire) -> None:
     victim.append(100, size=50_000)
     assert client.call("search_journal", words="test.told told", limit=1).status == 200
     before = victim.resident()
@@ -275,7 +277,7 @@ def deaf(client: Wire, number: int) -> socket.socket:
     return connection
 
 
-def test_twenty_clients_open_and_leave_at_once_and_nothing_is_left(victim: Attacked) -> None:
+def test_twenty_clients_open_and_leave_at_once_and_nothing_is_left(victim: TargetDaemon) -> None:
     before = links(victim)
 
     def visit() -> None:
@@ -294,7 +296,7 @@ def test_twenty_clients_open_and_leave_at_once_and_nothing_is_left(victim: Attac
     assert victim.health().json()["worst_lag_ms"] < 500 + 2 * machine_lag().worst_ms()
 
 
-def test_a_handshake_that_fails_leaves_no_session(victim: Attacked) -> None:
+def test_a_handshake_that_fails_leaves_no_session(victim: TargetDaemon) -> None:
     before = links(victim)
     reply = Wire(victim.port, token(victim)).post("initialize", {"protocolVersion": HANDSHAKE})
     assert "error" in reply.message

@@ -15,22 +15,22 @@ import pytest
 from dragoman.access.proof import ProofSession, Transcript
 from dragoman.io.net.http_server import WEBSOCKET_MESSAGE_CAP
 from tests.daemons import PATIENCE, call, eventually
-from tests.proving import Calls, Proof, StrangerError, as_editor, calls, from_link, log_in
+from tests.proving import Calls, ForeignServerError, Proof, as_editor, calls, from_link, log_in
 from tests.raw_http import WebSocket
-from tests.servers.target_daemon import MB, Attacked, attacked
+from tests.servers.target_daemon import MB, TargetDaemon, target_daemon
 
 PATHS = ("/link/calls", "/link/feed", "/link/terminal", "/link/chat")
 NONCE = "ab" * 32
 
 
 @pytest.fixture(scope="module")
-def victim(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Attacked]:
-    with attacked(tmp_path_factory.mktemp("proved")) as daemon:
+def victim(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TargetDaemon]:
+    with target_daemon(tmp_path_factory.mktemp("proved")) as daemon:
         yield daemon
 
 
 @pytest.fixture
-def proof(victim: Attacked) -> Proof:
+def proof(victim: TargetDaemon) -> Proof:
     return log_in(victim.paths)
 
 
@@ -40,7 +40,7 @@ def page(proof: Proof) -> Iterator[Calls]:
         yield opened
 
 
-def unproved(victim: Attacked, *messages: bytes, path: str = "/link/feed") -> tuple[list[Any], int]:
+def unproved(victim: TargetDaemon, *messages: bytes, path: str = "/link/feed") -> tuple[list[Any], int]:
     """What a daemon says to who sends just this, and how it closes."""
     with WebSocket(victim.port, path, [victim.host]) as socket:
         for message in messages:
@@ -55,24 +55,24 @@ def opening(proof: Proof, **changed: Any) -> bytes:
     return json.dumps({"key": proof.key.id, "nonce": NONCE, "dialled": proof.dialled, **changed}).encode()
 
 
-def test_a_link_works_once_and_its_session_opens_every_socket_of_the_page(victim: Attacked) -> None:
+def test_a_link_works_once_and_its_session_opens_every_socket_of_the_page(victim: TargetDaemon) -> None:
     link = from_link(str(call(victim.paths, "login_link")["link"]))
     session = link.log_in()
-    with pytest.raises(StrangerError):
+    with pytest.raises(ForeignServerError):
         link.log_in()
     for path in PATHS:
         session.open(path).socket.close()
-    with pytest.raises(StrangerError):
+    with pytest.raises(ForeignServerError):
         session.open("/link/editor")
 
 
-def test_the_editors_key_opens_every_socket(victim: Attacked) -> None:
+def test_the_editors_key_opens_every_socket(victim: TargetDaemon) -> None:
     for path in (*PATHS, "/link/editor"):
         as_editor(victim.paths).open(path).socket.close()
 
 
-def test_a_wrong_secret_opens_nothing(victim: Attacked, proof: Proof) -> None:
-    with pytest.raises(StrangerError):  # the daemon's own proof is not what this client computes
+def test_a_wrong_secret_opens_nothing(victim: TargetDaemon, proof: Proof) -> None:
+    with pytest.raises(ForeignServerError):  # the daemon's own proof is not what this client computes
         replace(proof, key=ProofSession(proof.key.id, "x")).open("/link/feed")
     said, code = unproved(victim, opening(proof), json.dumps({"mac": "0" * 64}).encode())
     assert [set(it) for it in said] == [{"nonce", "instance", "mac"}]
@@ -84,7 +84,7 @@ def test_a_wrong_secret_opens_nothing(victim: Attacked, proof: Proof) -> None:
     [{"dialled": "127.0.0.1:1"}, {"dialled": "evil.example"}, {"key": "nobody"}, {"key": "mcp"}, {"nonce": "short"}],
 )
 def test_nothing_is_proved_to_who_dialled_elsewhere_or_has_no_key(
-    victim: Attacked, proof: Proof, changed: dict[str, str]
+    victim: TargetDaemon, proof: Proof, changed: dict[str, str]
 ) -> None:
     assert unproved(victim, opening(proof, **changed)) == ([], 4403)
 
@@ -92,21 +92,21 @@ def test_nothing_is_proved_to_who_dialled_elsewhere_or_has_no_key(
 @pytest.mark.parametrize(
     "said", [b"", b"{}", b"hello", b"x" * 100_000, b'{"method":"GET","path":"/api/status","id":1}']
 )
-def test_a_client_that_does_not_begin_with_a_proof_learns_nothing(victim: Attacked, said: bytes) -> None:
+def test_a_client_that_does_not_begin_with_a_proof_learns_nothing(victim: TargetDaemon, said: bytes) -> None:
     for path in (*PATHS, "/link/editor"):
         assert unproved(victim, said, said, path=path) == ([], 4403)
 
 
 def test_with_the_proof_switched_off_the_same_walk_comes_in(tmp_path_factory: pytest.TempPathFactory) -> None:
     """What is refused above is refused by the proof alone."""
-    with attacked(tmp_path_factory.mktemp("unguarded")) as daemon:
+    with target_daemon(tmp_path_factory.mktemp("unguarded")) as daemon:
         daemon.switch_off("dragoman.access.proof:_is_same", True)
         wrong = json.dumps({"mac": "0" * 64}).encode()
         said, _ = unproved(daemon, opening(log_in(daemon.paths)), wrong, b"no request", path="/link/calls")
         assert {"proved": True} in said
 
 
-def test_what_one_connection_said_is_worthless_on_another(victim: Attacked, proof: Proof) -> None:
+def test_what_one_connection_said_is_worthless_on_another(victim: TargetDaemon, proof: Proof) -> None:
     with WebSocket(victim.port, "/link/feed", [victim.host]) as socket:
         socket.send(opening(proof))
         first = socket.receive_json()
@@ -119,7 +119,7 @@ def test_what_one_connection_said_is_worthless_on_another(victim: Attacked, proo
         assert socket.receive_json() == {"proved": True}
 
 
-def test_who_proves_nothing_holds_no_socket_for_long_and_keeps_nobody_out(victim: Attacked, proof: Proof) -> None:
+def test_who_proves_nothing_holds_no_socket_for_long_and_keeps_nobody_out(victim: TargetDaemon, proof: Proof) -> None:
     """More than may wait at once: those who can prove themselves come in meanwhile."""
     waiting = [WebSocket(victim.port, "/link/feed", [victim.host]) for _ in range(80)]
     proof.open("/link/feed").socket.close()
@@ -156,7 +156,7 @@ def test_what_is_not_a_request_ends_the_socket(page: Calls, said: Any) -> None:
     assert page.close_code() == 4400
 
 
-def test_a_request_that_is_taken_back_ends_and_its_number_is_free(victim: Attacked, page: Calls) -> None:
+def test_a_request_that_is_taken_back_ends_and_its_number_is_free(victim: TargetDaemon, page: Calls) -> None:
     waiting = {"tool": "wait_for_stop", "arguments": {"timeout_s": 30}}
     number = page.begin("/api/call", "POST", waiting)
     page.send({"id": number, "cancel": True})
@@ -164,13 +164,13 @@ def test_a_request_that_is_taken_back_ends_and_its_number_is_free(victim: Attack
     victim.assert_serves()
 
 
-def test_more_requests_than_may_be_open_are_refused_and_harm_nothing(victim: Attacked, page: Calls) -> None:
+def test_more_requests_than_may_be_open_are_refused_and_harm_nothing(victim: TargetDaemon, page: Calls) -> None:
     with victim.patched("dragoman.servers.web.multiplexer:OPEN_AT_MOST", 0):
         assert page.ask("/api/status").status == 429
     assert page.ask("/api/status").status == 200
 
 
-def test_a_rotation_ends_every_socket_of_its_purpose_within_a_second(victim: Attacked, proof: Proof) -> None:
+def test_a_rotation_ends_every_socket_of_its_purpose_within_a_second(victim: TargetDaemon, proof: Proof) -> None:
     with ExitStack() as stack:
         held = [stack.enter_context(proof.open(path)) for path in PATHS]
         editor = stack.enter_context(as_editor(victim.paths).open("/link/feed"))
@@ -178,14 +178,14 @@ def test_a_rotation_ends_every_socket_of_its_purpose_within_a_second(victim: Att
         _rotate(victim, proof, held, editor)
 
 
-def _rotate(victim: Attacked, proof: Proof, held: list[WebSocket], editor: WebSocket) -> None:
+def _rotate(victim: TargetDaemon, proof: Proof, held: list[WebSocket], editor: WebSocket) -> None:
     unspent = from_link(str(call(victim.paths, "login_link")["link"]))
     call(victim.paths, "token_rotate", {"purpose": "page"})
     rotated = time.monotonic()
     assert [socket.close_code() for socket in held] == [4401] * len(PATHS)
     assert time.monotonic() - rotated < PATIENCE
     for gone in (proof, unspent):
-        with pytest.raises(StrangerError):
+        with pytest.raises(ForeignServerError):
             gone.open("/link/feed")
     editor.send(b"still here?", opcode=9)
     assert editor.receive() == (10, b"still here?")
@@ -196,7 +196,7 @@ def _rotate(victim: Attacked, proof: Proof, held: list[WebSocket], editor: WebSo
 @pytest.mark.skipif(os.getuid() != 0, reason="not run: only root can be another user")
 @pytest.mark.parametrize(("uid", "opens"), [(65534, False), (0, True)])
 def test_whoever_reads_a_link_in_a_command_line_cannot_use_it_as_another_user(
-    victim: Attacked, uid: int, opens: bool
+    victim: TargetDaemon, uid: int, opens: bool
 ) -> None:
     link = from_link(str(call(victim.paths, "login_link")["link"]))
     child = os.fork()
@@ -226,7 +226,7 @@ MESSAGES = {
 
 @pytest.mark.parametrize("message", MESSAGES)
 @pytest.mark.parametrize("path", [*PATHS, "/link/editor", "/gateway"])
-def test_no_flood_on_a_socket_delays_the_daemon_or_fills_it(victim: Attacked, path: str, message: str) -> None:
+def test_no_flood_on_a_socket_delays_the_daemon_or_fills_it(victim: TargetDaemon, path: str, message: str) -> None:
     text, times = MESSAGES[message]
     before = victim.resident()
     with victim.lag_at_most(MAX_LAG_S):
@@ -237,13 +237,13 @@ def test_no_flood_on_a_socket_delays_the_daemon_or_fills_it(victim: Attacked, pa
     assert victim.resident() - before < 40 * MB
 
 
-def test_a_delay_of_the_daemon_would_be_seen(victim: Attacked) -> None:
+def test_a_delay_of_the_daemon_would_be_seen(victim: TargetDaemon) -> None:
     """The control of the floods: what holds the loop up is in the number that they look at."""
     with pytest.raises(AssertionError), victim.lag_at_most(MAX_LAG_S):
         call(victim.paths, "test_stall", {"seconds": MAX_LAG_S + 0.15})
 
 
-def _flooded(victim: Attacked, path: str) -> WebSocket:
+def _flooded(victim: TargetDaemon, path: str) -> WebSocket:
     if path == "/gateway":
         token = victim.paths.token_file("gateway").read_text().strip()
         return WebSocket(victim.port, path, [victim.host, ("Authorization", f"Bearer {token}")])

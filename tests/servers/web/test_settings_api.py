@@ -12,28 +12,28 @@ from dragoman.core.settings.schema import Settings
 from dragoman.servers.web.settings_api import CHANGED_BY_PAGES
 from tests.daemons import call, eventually
 from tests.raw_http import Answer
-from tests.servers.target_daemon import Attacked
+from tests.servers.target_daemon import TargetDaemon
 
 CHINESE = "zh-CN"
 
 
-def get(victim: Attacked, path: str, language: str = "en") -> Any:
+def get(victim: TargetDaemon, path: str, language: str = "en") -> Any:
     return victim.ask_page(path, language=language).json()
 
 
-def post(victim: Attacked, path: str, body: Any, language: str = "en") -> Answer:
+def post(victim: TargetDaemon, path: str, body: Any, language: str = "en") -> Answer:
     return victim.ask_page(path, "POST", body, language=language)
 
 
-def change(victim: Attacked, key: str, value: str, language: str = "en") -> Answer:
+def change(victim: TargetDaemon, key: str, value: str, language: str = "en") -> Answer:
     return post(victim, "/api/settings/change", {"key": key, "value": value}, language)
 
 
-def row(victim: Attacked, key: str) -> Any:
+def row(victim: TargetDaemon, key: str) -> Any:
     return next(it for it in get(victim, "/api/settings")["settings"] if it["key"] == key)
 
 
-def test_every_setting_is_shown_with_its_source_and_the_server_with_its_port(victim: Attacked) -> None:
+def test_every_setting_is_shown_with_its_source_and_the_server_with_its_port(victim: TargetDaemon) -> None:
     told = get(victim, "/api/settings", CHINESE)
     assert {it["key"] for it in told["settings"]} == set(Settings.model_fields)
     assert told["server"]["port"] == victim.port
@@ -41,7 +41,7 @@ def test_every_setting_is_shown_with_its_source_and_the_server_with_its_port(vic
     assert all(any(letter >= "\u4e00" for letter in it["about"]) for it in told["settings"])
 
 
-def test_a_change_is_written_with_its_comments_kept_and_waits_for_a_restart(victim: Attacked) -> None:
+def test_a_change_is_written_with_its_comments_kept_and_waits_for_a_restart(victim: TargetDaemon) -> None:
     victim.paths.settings_file.parent.mkdir(parents=True, exist_ok=True)
     victim.paths.settings_file.write_text("# mine\nlog_level = 'info'  # why\n")
     answer = change(victim, "log_level", "debug").json()
@@ -58,7 +58,7 @@ def test_a_change_is_written_with_its_comments_kept_and_waits_for_a_restart(vict
     [("port", "70000", "65535"), ("model_address", "ftp://127.0.0.1", "http://"), ("auto_start", "perhaps", "true")],
 )
 def test_a_wrong_value_is_refused_with_what_is_allowed_and_nothing_is_written(
-    victim: Attacked, key: str, value: str, says: str
+    victim: TargetDaemon, key: str, value: str, says: str
 ) -> None:
     before = row(victim, key)["value"]
     refused = change(victim, key, value)
@@ -76,7 +76,7 @@ FOR_THE_COMMAND_LINE = sorted(
 
 
 @pytest.mark.parametrize("key", FOR_THE_COMMAND_LINE)
-def test_what_runs_programs_or_opens_the_machine_is_not_changed_from_a_page(victim: Attacked, key: str) -> None:
+def test_what_runs_programs_or_opens_the_machine_is_not_changed_from_a_page(victim: TargetDaemon, key: str) -> None:
     refused = change(victim, key, "true")
     assert (refused.status, refused.json()["error"]["code"]) == (403, "not_for_pages")
     assert key in refused.json()["error"]["hint"]
@@ -88,7 +88,7 @@ ELSEWHERE = ["{}://evil.example/v1", "{}://127.0.0.1@evil.example", "{}://evil.e
 
 @pytest.mark.parametrize(("key", "scheme"), [("model_address", "https"), ("gateway_address", "wss")])
 @pytest.mark.parametrize("elsewhere", ELSEWHERE)
-def test_no_page_sends_a_secret_to_another_machine(victim: Attacked, key: str, scheme: str, elsewhere: str) -> None:
+def test_no_page_sends_a_secret_to_another_machine(victim: TargetDaemon, key: str, scheme: str, elsewhere: str) -> None:
     before = row(victim, key)["value"]
     refused = change(victim, key, elsewhere.format(scheme))
     assert (refused.status, refused.json()["error"]["code"]) == (403, "not_for_pages")
@@ -96,7 +96,7 @@ def test_no_page_sends_a_secret_to_another_machine(victim: Attacked, key: str, s
     assert row(victim, key)["value"] == before
 
 
-def test_a_model_of_this_machine_is_chosen_at_the_page(victim: Attacked) -> None:
+def test_a_model_of_this_machine_is_chosen_at_the_page(victim: TargetDaemon) -> None:
     for address in ("http://127.0.0.1:11434/v1", "http://localhost:11434/v1", "http://[::1]:11434/v1", ""):
         assert change(victim, "model_address", address).json()["value"] == address
     assert "本机" in next(
@@ -109,12 +109,12 @@ def test_the_table_of_what_pages_change_names_settings_alone() -> None:
     assert CHANGED_BY_PAGES.isdisjoint(FOR_THE_COMMAND_LINE)
 
 
-def test_no_setting_that_does_not_exist_is_set(victim: Attacked) -> None:
+def test_no_setting_that_does_not_exist_is_set(victim: TargetDaemon) -> None:
     assert change(victim, "no_such", "1").status == 404
     assert post(victim, "/api/settings/change", {"key": "port"}).status == 400
 
 
-def test_credentials_of_an_address_and_the_commands_of_adapters_are_not_shown(victim: Attacked) -> None:
+def test_credentials_of_an_address_and_the_commands_of_adapters_are_not_shown(victim: TargetDaemon) -> None:
     file = victim.paths.settings_file
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(
@@ -129,7 +129,7 @@ def test_credentials_of_an_address_and_the_commands_of_adapters_are_not_shown(vi
         file.write_text("")
 
 
-def test_clients_are_given_their_configuration_and_never_a_token(victim: Attacked) -> None:
+def test_clients_are_given_their_configuration_and_never_a_token(victim: TargetDaemon) -> None:
     told = get(victim, "/api/settings/clients")["clients"]
     tokens = [file.read_text().strip() for file in victim.paths.tokens_folder.iterdir()]
     assert tokens
@@ -145,7 +145,7 @@ def test_clients_are_given_their_configuration_and_never_a_token(victim: Attacke
     assert any(letter >= "\u4e00" for letter in desktop["note"])
 
 
-def test_the_gateway_is_that_of_the_settings_and_its_state_has_a_reason(victim: Attacked) -> None:
+def test_the_gateway_is_that_of_the_settings_and_its_state_has_a_reason(victim: TargetDaemon) -> None:
     assert get(victim, "/api/gateway")["state"] == "disconnected"
     assert post(victim, "/api/gateway/connect", {"url": "ws://127.0.0.1:1"}).status == 400
     told = post(victim, "/api/gateway/connect", {}).json()
@@ -156,7 +156,7 @@ def test_the_gateway_is_that_of_the_settings_and_its_state_has_a_reason(victim: 
     eventually(lambda: get(victim, "/api/gateway")["state"] == "disconnected")
 
 
-def test_watches_come_and_go_one_by_one_whatever_another_tab_knows_of_them(victim: Attacked) -> None:
+def test_watches_come_and_go_one_by_one_whatever_another_tab_knows_of_them(victim: TargetDaemon) -> None:
     def watched(**wanted: str) -> list[str]:
         return list(post(victim, "/api/preferences/change", wanted).json()["watches"])
 

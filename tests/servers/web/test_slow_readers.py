@@ -18,16 +18,16 @@ from dragoman.servers.web.status_api import ANSWER_BYTES
 from tests.daemons import eventually
 from tests.proving import log_in
 from tests.raw_http import WebSocket
-from tests.servers.target_daemon import MB, Attacked, attacked, own_lag, settled
+from tests.servers.target_daemon import MB, TargetDaemon, own_lag, settled, target_daemon
 
 EVENTS = 50_000
 STEP = 1000
 
 
 @pytest.fixture
-def victim(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Attacked]:
+def victim(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TargetDaemon]:
     """One a test: what was held for a slow reader must not hide in what another test left."""
-    with attacked(tmp_path_factory.mktemp("victim")) as daemon:
+    with target_daemon(tmp_path_factory.mktemp("victim")) as daemon:
         yield daemon
 
 
@@ -38,12 +38,12 @@ def sequences(feed: WebSocket, upto: int) -> list[int]:
     return found
 
 
-def opened(victim: Attacked, *, receive_buffer: int = 0) -> tuple[WebSocket, int]:
+def opened(victim: TargetDaemon, *, receive_buffer: int = 0) -> tuple[WebSocket, int]:
     feed = victim.feed(receive_buffer=receive_buffer)
     return feed, int(feed.receive_json()["sequence"])
 
 
-def test_a_reader_that_stops_costs_little_and_resumes_behind_a_gap(victim: Attacked) -> None:
+def test_a_reader_that_stops_costs_little_and_resumes_behind_a_gap(victim: TargetDaemon) -> None:
     victim.patch("dragoman.io.net.http_server:TAKEN_WITHIN_S", 120)  # a busy machine takes long over the events
     slow, slow_from = opened(victim, receive_buffer=4096)
     quick, quick_from = opened(victim)
@@ -74,13 +74,13 @@ def until_gap(feed: WebSocket, start: int) -> dict[str, int]:
 
 
 @pytest.fixture
-def impatient(victim: Attacked) -> Attacked:
+def impatient(victim: TargetDaemon) -> TargetDaemon:
     victim.patch("dragoman.io.net.http_server:TAKEN_WITHIN_S", 0.3)
     victim.patch("dragoman.io.net.http_server:CLOSED_WITHIN_S", 0.3)
     return victim
 
 
-def test_a_reader_that_never_reads_again_is_closed_and_released(impatient: Attacked) -> None:
+def test_a_reader_that_never_reads_again_is_closed_and_released(impatient: TargetDaemon) -> None:
     stuck, _ = opened(impatient, receive_buffer=4096)
     with stuck:
         assert impatient.connections() == 1
@@ -89,7 +89,7 @@ def test_a_reader_that_never_reads_again_is_closed_and_released(impatient: Attac
     impatient.assert_serves()
 
 
-def test_a_reader_that_wakes_up_after_its_deadline_learns_why_it_was_closed(victim: Attacked) -> None:
+def test_a_reader_that_wakes_up_after_its_deadline_learns_why_it_was_closed(victim: TargetDaemon) -> None:
     victim.patch("dragoman.io.net.http_server:TAKEN_WITHIN_S", 0.3)
     stuck, _ = opened(victim, receive_buffer=4096)
     with stuck:
@@ -99,7 +99,7 @@ def test_a_reader_that_wakes_up_after_its_deadline_learns_why_it_was_closed(vict
         assert stuck.close_code() == 1013
 
 
-def test_an_answer_that_nobody_takes_does_not_hold_its_connection_for_ever(impatient: Attacked) -> None:
+def test_an_answer_that_nobody_takes_does_not_hold_its_connection_for_ever(impatient: TargetDaemon) -> None:
     impatient.append(200, size=20_000)
     with contextlib.ExitStack() as stack:
         for _ in range(5):
@@ -111,7 +111,7 @@ def test_an_answer_that_nobody_takes_does_not_hold_its_connection_for_ever(impat
     impatient.assert_serves()
 
 
-def test_large_events_are_reported_in_small_messages(victim: Attacked) -> None:
+def test_large_events_are_reported_in_small_messages(victim: TargetDaemon) -> None:
     feed, start = opened(victim)
     with feed:
         last = victim.append(40, size=60_000)
@@ -123,7 +123,7 @@ def test_large_events_are_reported_in_small_messages(victim: Attacked) -> None:
     assert found == list(range(start + 1, last + 1))
 
 
-def test_an_answer_has_as_many_events_as_fit(victim: Attacked) -> None:
+def test_an_answer_has_as_many_events_as_fit(victim: TargetDaemon) -> None:
     last = victim.append(200, size=60_000)
     answer = victim.ask_page(f"/api/events?after={last - 200}&limit=200")
     told = [row["sequence"] for row in answer.json()["events"]]
@@ -136,7 +136,7 @@ def numbers_in(payload: bytes) -> Iterator[int]:
     yield from (row["sequence"] for row in json.loads(payload)["events"])
 
 
-def test_fifty_readers_get_the_same_in_order_while_half_of_them_stop(victim: Attacked) -> None:
+def test_fifty_readers_get_the_same_in_order_while_half_of_them_stop(victim: TargetDaemon) -> None:
     with contextlib.ExitStack() as stack:
         readers = [opened(victim) for _ in range(25)]
         stopped = [opened(victim, receive_buffer=4096) for _ in range(25)]

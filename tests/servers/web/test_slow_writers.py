@@ -14,23 +14,23 @@ import pytest
 
 from tests.daemons import call, eventually
 from tests.machine import own_s
-from tests.proving import StrangerError
+from tests.proving import ForeignServerError
 from tests.raw_http import WEBSOCKET_HEADERS, Answer, Ask, ask, read_answer
-from tests.servers.target_daemon import MB, Attacked, attacked, many_descriptors, settled
+from tests.servers.target_daemon import MB, TargetDaemon, many_descriptors, settled, target_daemon
 
 LINE = "GET /health HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n"
 
 
 @pytest.fixture(scope="module")
-def impatient(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Attacked]:
-    with attacked(tmp_path_factory.mktemp("victim")) as victim:
+def impatient(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TargetDaemon]:
+    with target_daemon(tmp_path_factory.mktemp("victim")) as victim:
         victim.patch("dragoman.io.net.http_server:HEAD_WITHIN_S", 0.4)
         victim.patch("dragoman.io.net.http_server:REQUEST_WITHIN_S", 1.2)
         victim.patch("dragoman.servers.web.guard:BODY_WITHIN_S", 0.4)
         yield victim
 
 
-def connect(victim: Attacked, said: bytes = b"") -> socket.socket:
+def connect(victim: TargetDaemon, said: bytes = b"") -> socket.socket:
     connection = socket.create_connection(("127.0.0.1", victim.port), 10)
     connection.sendall(said)
     return connection
@@ -63,19 +63,19 @@ HALVES = {
 
 @pytest.mark.parametrize("said", HALVES.values(), ids=HALVES)
 @pytest.mark.parametrize("trickle", [b"", b"x"], ids=["silent", "trickling"])
-def test_half_a_head_is_closed_at_its_deadline(impatient: Attacked, said: str, trickle: bytes) -> None:
+def test_half_a_head_is_closed_at_its_deadline(impatient: TargetDaemon, said: str, trickle: bytes) -> None:
     """A byte now and then buys no more time."""
     with connect(impatient, said.replace("{port}", str(impatient.port)).encode()) as connection:
         assert seconds_until_closed(connection, trickle) < 2
     impatient.assert_serves()
 
 
-def half_a_body(victim: Attacked) -> bytes:
+def half_a_body(victim: TargetDaemon) -> bytes:
     head = [victim.host, victim.mcp_bearer, ("Connection", "keep-alive"), ("Content-Length", "100")]
     return Ask("/mcp", "POST", head).encode()
 
 
-def test_a_slow_body_is_answered_with_a_timeout(impatient: Attacked) -> None:
+def test_a_slow_body_is_answered_with_a_timeout(impatient: TargetDaemon) -> None:
     with connect(impatient, half_a_body(impatient) + b"half") as connection:
         answer = read_answer(connection)
         assert (answer.status, answer.json()["error"]["code"]) == (408, "body_too_slow")
@@ -83,32 +83,32 @@ def test_a_slow_body_is_answered_with_a_timeout(impatient: Attacked) -> None:
     impatient.assert_serves()
 
 
-def test_a_body_that_nobody_wants_buys_no_time(impatient: Attacked) -> None:
+def test_a_body_that_nobody_wants_buys_no_time(impatient: TargetDaemon) -> None:
     head = f"GET /health HTTP/1.1\r\nHost: 127.0.0.1:{impatient.port}\r\nContent-Length: 100000\r\n\r\n"
     with connect(impatient, head.encode()) as connection:
         assert read_answer(connection).status == 200
         assert seconds_until_closed(connection, b"x") < 2
 
 
-def test_a_connection_between_two_requests_is_closed_when_it_waits_too_long(impatient: Attacked) -> None:
+def test_a_connection_between_two_requests_is_closed_when_it_waits_too_long(impatient: TargetDaemon) -> None:
     with connect(impatient, LINE.replace("{port}", str(impatient.port)).encode() + b"\r\n") as connection:
         assert read_answer(connection).status == 200
         assert 0.2 < seconds_until_closed(connection) < 2
 
 
 @pytest.fixture
-def starved(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Attacked]:
-    with many_descriptors(), attacked(tmp_path_factory.mktemp("victim"), descriptors=256) as victim:
+def starved(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TargetDaemon]:
+    with many_descriptors(), target_daemon(tmp_path_factory.mktemp("victim"), descriptors=256) as victim:
         yield victim
 
 
-def unix_socket(victim: Attacked) -> socket.socket:
+def unix_socket(victim: TargetDaemon) -> socket.socket:
     connection = socket.socket(socket.AF_UNIX)
     connection.connect(str(victim.paths.socket))
     return connection
 
 
-Opener = Callable[[Attacked], socket.socket]
+Opener = Callable[[TargetDaemon], socket.socket]
 IDLERS: dict[str, Opener] = {
     "half a head": lambda victim: connect(victim, b"GET /"),
     "between requests": lambda victim: connect(victim, LINE.replace("{port}", str(victim.port)).encode() + b"\r\n"),
@@ -118,7 +118,7 @@ IDLERS: dict[str, Opener] = {
 
 
 @pytest.mark.parametrize("open_one", IDLERS.values(), ids=IDLERS)
-def test_two_thousand_idlers_keep_nobody_out_with_256_descriptors(starved: Attacked, open_one: Opener) -> None:
+def test_two_thousand_idlers_keep_nobody_out_with_256_descriptors(starved: TargetDaemon, open_one: Opener) -> None:
     before = starved.resident()
     delays: list[float] = []
     answers: list[Answer] = []
@@ -135,7 +135,7 @@ def test_two_thousand_idlers_keep_nobody_out_with_256_descriptors(starved: Attac
     starved.assert_punctual()
 
 
-def test_live_feeds_leave_room_for_the_rest(starved: Attacked) -> None:
+def test_live_feeds_leave_room_for_the_rest(starved: TargetDaemon) -> None:
     with contextlib.ExitStack() as stack:
         session = starved.session()
         feeds = [stack.enter_context(session.open("/link/feed"))]
@@ -143,7 +143,7 @@ def test_live_feeds_leave_room_for_the_rest(starved: Attacked) -> None:
         while len(feeds) + len(refused) < 200:
             try:
                 feeds.append(stack.enter_context(session.open("/link/feed")))
-            except StrangerError as full:
+            except ForeignServerError as full:
                 refused.append(full.args[0])
         assert (len(feeds) > 10, set(refused)) == (True, {503})
         assert starved.descriptors() < 200
@@ -155,7 +155,7 @@ def test_live_feeds_leave_room_for_the_rest(starved: Attacked) -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="another process's limit is set by prlimit")
-def test_both_accept_loops_survive_a_full_table_of_descriptors(victim: Attacked) -> None:
+def test_both_accept_loops_survive_a_full_table_of_descriptors(victim: TargetDaemon) -> None:
     """The table is made full from outside: with an idler there is one to drop, without one the callers wait."""
     before = victim.process.rlimit(psutil.RLIMIT_NOFILE)
     with connect(victim) as idler:
@@ -174,13 +174,13 @@ def test_both_accept_loops_survive_a_full_table_of_descriptors(victim: Attacked)
     assert victim.paths.log_file.read_text().count("too many open files") <= 2
 
 
-def has_everything_open(victim: Attacked) -> bool:
+def has_everything_open(victim: TargetDaemon) -> bool:
     """The last of its files is opened beside the first requests."""
     return any(it.path.endswith("output.db-shm") for it in victim.process.open_files())
 
 
 @pytest.mark.parametrize("open_one", [connect, unix_socket], ids=["http", "control"])
-def test_ten_thousand_connections_dropped_at_once_leave_nothing(victim: Attacked, open_one: Opener) -> None:
+def test_ten_thousand_connections_dropped_at_once_leave_nothing(victim: TargetDaemon, open_one: Opener) -> None:
     for _ in range(100):
         open_one(victim).close()
     victim.assert_serves()
@@ -193,7 +193,7 @@ def test_ten_thousand_connections_dropped_at_once_leave_nothing(victim: Attacked
     victim.assert_serves()
 
 
-def test_requests_dropped_in_the_middle_leave_nothing(victim: Attacked) -> None:
+def test_requests_dropped_in_the_middle_leave_nothing(victim: TargetDaemon) -> None:
     said = [
         Ask("/health", headers=[victim.host]).encode(),
         Ask("/mcp", headers=[victim.host, victim.mcp_bearer]).encode(),

@@ -16,7 +16,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from dragoman.access.proof import ProofSession
 from tests.daemons import PATIENCE, Cli, cli_with_home, eventually
-from tests.proving import Proof, StrangerError, as_editor
+from tests.proving import ForeignServerError, Proof, as_editor
 from tests.raw_http import WebSocket
 from tests.servers.control.test_other_users import as_nobody
 from tests.servers.web.browser import chromium
@@ -84,7 +84,7 @@ def is_killed(cli: Cli) -> None:
 def opens(proof: Proof, path: str = "/link/feed") -> bool:
     try:
         proof.open(path).socket.close()
-    except StrangerError:
+    except ForeignServerError:
         return False
     return True
 
@@ -172,7 +172,7 @@ def test_a_relay_on_another_port_fails(cli: Cli, port: int, rewrites: bool) -> N
     assert opens(honest)
     with socket.create_server(("127.0.0.1", 0)) as relay:
         elsewhere = f"127.0.0.1:{relay.getsockname()[1]}"
-        with relayed(relay, port, elsewhere if rewrites else ""), pytest.raises(StrangerError):
+        with relayed(relay, port, elsewhere if rewrites else ""), pytest.raises(ForeignServerError):
             replace(honest, dialled=elsewhere).open("/link/feed")
 
 

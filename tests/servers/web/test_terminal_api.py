@@ -12,7 +12,7 @@ import pytest
 
 from dragoman.servers.web.terminal_api import FlowControlWindow
 from tests.daemons import call, eventually
-from tests.page.page_fixture import Workplace, workplace
+from tests.page.page_fixture import DebugWorkspace, debug_workspace
 from tests.proving import log_in
 from tests.raw_http import Answer, WebSocket
 
@@ -20,21 +20,21 @@ pytestmark = pytest.mark.needs("bash")
 
 
 @pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workplace]:
-    with workplace(tmp_path_factory.mktemp("watched")) as place:
+def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DebugWorkspace]:
+    with debug_workspace(tmp_path_factory.mktemp("watched")) as place:
         assert run(place, "echo before") == 0
         yield place
 
 
-def run(place: Workplace, line: str) -> object:
+def run(place: DebugWorkspace, line: str) -> object:
     return place.tool("run_in_terminal", command=line)["command"]["exit_code"]
 
 
-def terminal(place: Workplace) -> str:
+def terminal(place: DebugWorkspace) -> str:
     return str(place.tool("list_terminals")["terminals"][0]["terminal"])
 
 
-def watch(place: Workplace, id: str) -> WebSocket:
+def watch(place: DebugWorkspace, id: str) -> WebSocket:
     socket = log_in(place.daemon.paths).open("/link/terminal")
     socket.send(id.encode())
     return socket
@@ -51,11 +51,11 @@ def shown_until(watcher: WebSocket, wanted: bytes) -> bytes:
     return shown
 
 
-def post(place: Workplace, body: Any, *, language: str = "en") -> Answer:
+def post(place: DebugWorkspace, body: Any, *, language: str = "en") -> Answer:
     return place.daemon.ask_page("/api/terminals/ask", "POST", body, language=language)
 
 
-def test_a_watcher_gets_the_size_then_the_screen_then_what_comes(place: Workplace) -> None:
+def test_a_watcher_gets_the_size_then_the_screen_then_what_comes(place: DebugWorkspace) -> None:
     with watch(place, terminal(place)) as watcher:
         begin = watcher.receive_json()
         assert (begin["type"], begin["missed"]) == ("begin", 0)
@@ -67,7 +67,7 @@ def test_a_watcher_gets_the_size_then_the_screen_then_what_comes(place: Workplac
         assert (before + after).count(b"marker") == 1
 
 
-def test_what_a_page_types_reaches_no_terminal(place: Workplace) -> None:
+def test_what_a_page_types_reaches_no_terminal(place: DebugWorkspace) -> None:
     with watch(place, terminal(place)) as watcher:
         shown_until(watcher, b"before")
         for typed in (b"touch typed\r", b"\x03", b"-1", b"99999999999", b"\xff"):
@@ -77,7 +77,7 @@ def test_what_a_page_types_reaches_no_terminal(place: Workplace) -> None:
     assert not (place.folder / "typed").exists()
 
 
-def test_a_page_that_draws_nothing_is_given_the_screen_anew_with_what_it_missed(place: Workplace) -> None:
+def test_a_page_that_draws_nothing_is_given_the_screen_anew_with_what_it_missed(place: DebugWorkspace) -> None:
     with watch(place, terminal(place)) as watcher:
         assert watcher.receive_json()["missed"] == 0
         run(place, "head -c 3000000 /dev/zero | tr '\\0' x; printf '\\n%s\\n' las''t")
@@ -98,12 +98,12 @@ def test_a_page_that_draws_nothing_is_given_the_screen_anew_with_what_it_missed(
         assert b"last" in shown_until(watcher, b"last")
 
 
-def test_a_close_reports_an_unknown_terminal(place: Workplace) -> None:
+def test_a_close_reports_an_unknown_terminal(place: DebugWorkspace) -> None:
     with watch(place, "no such") as watcher:
         assert watcher.close_code() == 4404
 
 
-def test_who_left_is_forgotten_and_a_rotated_token_ends_the_watching(place: Workplace) -> None:
+def test_who_left_is_forgotten_and_a_rotated_token_ends_the_watching(place: DebugWorkspace) -> None:
     with watch(place, terminal(place)) as watcher:
         watcher.receive_json()
         assert place.daemon.links() == 1
@@ -114,7 +114,7 @@ def test_who_left_is_forgotten_and_a_rotated_token_ends_the_watching(place: Work
         assert watcher.close_code() == 4401
 
 
-def test_a_question_is_answered_from_what_the_terminals_showed(place: Workplace) -> None:
+def test_a_question_is_answered_from_what_the_terminals_showed(place: DebugWorkspace) -> None:
     run(place, "ls /no/such/place")
     answer = post(place, {"query": "why did ls fail?"})
     assert answer.status == 200
@@ -123,7 +123,7 @@ def test_a_question_is_answered_from_what_the_terminals_showed(place: Workplace)
     assert "退出码" in of_one.body.decode(errors="replace")
 
 
-def test_a_question_is_about_the_workspace_unless_a_person_asks_for_all(place: Workplace, tmp_path: Path) -> None:
+def test_a_question_is_about_the_workspace_unless_a_person_asks_for_all(place: DebugWorkspace, tmp_path: Path) -> None:
     call(place.daemon.paths, "trust_add", {"folder": str(tmp_path)})
     place.tool("run_in_terminal", folder=tmp_path, command="cat /no/such/elsewhere")
     known = place.tool("list_terminals", folder=tmp_path)["terminals"][0]["terminal"]
@@ -138,11 +138,11 @@ def test_a_question_is_about_the_workspace_unless_a_person_asks_for_all(place: W
 @pytest.mark.parametrize(
     ("body", "status"), [({"terminals": []}, 400), ({"query": "x", "terminals": ["none"]}, 404), ([], 400)]
 )
-def test_a_question_of_another_shape_is_refused(place: Workplace, body: object, status: int) -> None:
+def test_a_question_of_another_shape_is_refused(place: DebugWorkspace, body: object, status: int) -> None:
     assert post(place, body).status == status
 
 
-def test_questions_beyond_the_bound_are_asked_to_wait(place: Workplace) -> None:
+def test_questions_beyond_the_bound_are_asked_to_wait(place: DebugWorkspace) -> None:
     place.daemon.patch("dragoman.servers.web.terminal_api:QUESTIONS_AT_ONCE", 0)
     assert post(place, {"query": "why?"}).status == 429
     place.daemon.patch("dragoman.servers.web.terminal_api:QUESTIONS_AT_ONCE", 4)

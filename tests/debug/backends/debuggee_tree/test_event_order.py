@@ -17,7 +17,7 @@ from dragoman.debug.model import SessionState
 from dragoman.debug.session.handshake import AdapterLaunch
 from dragoman.debug.session.session import DebugSession
 from tests.debug.backends.debuggee_tree.test_debuggee_tree import Scene, scene
-from tests.debug.fake_sessions import living, stopped
+from tests.debug.fake_sessions import running_session, stopped
 from tests.support.clocks import VirtualClock
 from tests.support.fake_adapter import FakeAdapter
 
@@ -42,7 +42,7 @@ async def heard(it: Scene, adapter: FakeAdapter) -> None:
 async def session_over(root: FakeAdapter) -> AsyncIterator[DebugSession]:
     async with scene(AS_DEBUGPY, root, started=False) as it:
         launch = AdapterLaunch("launch", {}, "fake")
-        async with living(DebugSession("s1", "a.py", it.backend, launch, VirtualClock())) as session:
+        async with running_session(DebugSession("s1", "a.py", it.backend, launch, VirtualClock())) as session:
             yield session
 
 
