@@ -1,0 +1,1 @@
+"""Shows under a failed assertion what the function did that returned the wrong value."""

@@ -1,0 +1,109 @@
+"""The pytest plugin, as its wheel installs it: the same tracer, byte for byte, in real runs with and without xdist."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[4]
+CALLS = ROOT / "src" / "dragoman" / "debug" / "evidence" / "calls"
+
+SHOP = """\
+def total(prices, rate):
+    found = 0
+    for price in prices:
+        found += price
+    return found * (1 - rate)
+
+
+def share(whole, parts):
+    each = whole // parts
+    return each
+"""
+TESTS = """\
+import pytest
+import shop
+
+made = []
+
+
+@pytest.fixture
+def prices():
+    made.append(1)
+    return [20, 30]
+
+
+@pytest.mark.parametrize("rate", [0, 3], ids=["none", "a/b [c]"])
+def test_total(prices, rate):
+    result = shop.total(prices, rate)
+    assert result == 50
+
+
+class TestShare:
+    def test_crash(self):
+        shop.share(5, 0)
+
+
+def test_fixtures_are_fresh():
+    assert len(made) in (0, 3)  # in a worker of its own it is the only one
+
+
+def test_flaky(tmp_path_factory):
+    mark = tmp_path_factory.getbasetemp() / "again"
+    assert shop.share(5, 5) == 2 or mark.exists() or mark.write_text("x") is None
+"""
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("why")
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder / "dist")]
+    subprocess.run(command, cwd=ROOT / "pytest-why", check=True, capture_output=True, timeout=60)
+    (wheel,) = (folder / "dist").glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(folder / "lib")
+    return folder / "lib"
+
+
+def run(folder: Path, installed: Path, *arguments: str, **variables: str) -> str:
+    (folder / "shop.py").write_text(SHOP)
+    (folder / "test_shop.py").write_text(TESTS)
+    kept = {name: value for name, value in os.environ.items() if name not in {"CI", "CLAUDECODE"}}
+    environment = {**kept, "PYTHONPATH": str(installed), **variables}
+    command = [sys.executable, "-m", "pytest", "-q", "-c", os.devnull, "--rootdir", str(folder), *arguments]
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=50, check=False)
+    assert "INTERNALERROR" not in done.stdout + done.stderr, done.stdout
+    return done.stdout
+
+
+def test_the_wheel_has_the_tracer_byte_for_byte(installed: Path) -> None:
+    names = sorted(it.name for it in CALLS.glob("call_*.py"))
+    assert len(names) == 6
+    assert all((installed / "pytest_why" / it).read_bytes() == (CALLS / it).read_bytes() for it in names)
+
+
+def test_a_failed_assertion_shows_what_the_function_did(installed: Path, tmp_path: Path) -> None:
+    shown = run(tmp_path, installed, "--why", "test_shop.py")
+    assert "3 failed, 2 passed" in shown, shown
+    assert "The test passed when it ran again: it is not deterministic." in shown, shown
+    assert "arguments: prices = [20, 30], rate = 3" in shown, shown
+    assert "returned -100" in shown, shown
+    assert "raised ZeroDivisionError" in shown, shown
+    block = shown.split(" why -", 1)[1].split("____", 1)[0]
+    assert 6 <= len(block.strip().splitlines()) <= 31, block
+
+
+def test_with_xdist_the_blocks_reach_the_terminal(installed: Path, tmp_path: Path) -> None:
+    shown = run(tmp_path, installed, "--why", "-n", "2", "test_shop.py")
+    assert "returned -100" in shown, shown
+
+
+def test_it_is_off_unless_it_is_asked_for(installed: Path, tmp_path: Path) -> None:
+    only = "test_shop.py::TestShare"
+    assert " why -" not in run(tmp_path, installed, only, CI="true")
+    assert " why -" in run(tmp_path, installed, "-o", "why_in_ci=true", only, CI="true")
