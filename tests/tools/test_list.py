@@ -169,7 +169,7 @@ async def test_the_description_advises_to_look_at_the_configurations_first(tmp_p
 
 
 def test_the_guide_explains_every_tool_and_every_parameter_of_a_breakpoint() -> None:
-    guide = (Path(__file__).parents[2] / "docs" / "guides" / "debugging.md").read_text()
+    guide = (Path(__file__).parents[2] / "docs" / "reference" / "debug-tools.md").read_text()
     assert [tool.name for tool in TOOLS if f"**{tool.name}**" not in guide and f"`{tool.name}`" not in guide] == [
         "set_breakpoint"
     ]

@@ -14,7 +14,7 @@ from tests.debug.evidence.evidence_tools import exits, passes, says, steered
 pytestmark = pytest.mark.anyio
 
 TAKES, GIVES = 10_000, 4_000
-GUIDE = Path(__file__).parents[3] / "docs" / "guides" / "evidence.md"
+GUIDE = Path(__file__).parents[3] / "docs" / "reference" / "evidence-tools.md"
 
 
 def weight(*parts: object) -> int:
