@@ -39,6 +39,8 @@ def environment(you: Path) -> Iterator[Mapping[str, str]]:
         "DRAGOMAN_PORT": "0",
         "LANG": "C.UTF-8",
         "COLUMNS": "120",
+        # The plugins of our own tests take longer to import than a guide's program to run.
+        "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
     }
     variables.pop("LC_ALL", None)
 
