@@ -21,7 +21,11 @@ from bench.raw_dap import Stock, stock_python
 
 _RUNS = 5
 _STEPS = 10
-_MARK = "doubled = "
+TEXT_BYTES = 3000
+LONG_TEXT_BYTES = 5000
+LONG_VALUES = "long_values.py"
+_MARKS = {LONG_VALUES: "tag = 60000 + "}
+_EXPRESSIONS = {LONG_VALUES: "tag + number"}
 _CONDITIONS = {".py": "number == 40", ".js": "number === 40"}
 
 OpenStock = Callable[[Path, int, str], AbstractContextManager[Stock]]
@@ -47,7 +51,8 @@ def run() -> list[Claim]:
         Claim("first stop", median(ours, "first_stop_s") * 1000, "ms", 1000, "lower"),
         Claim("`dragoman mcp` ready", median(ours, "ready_s") * 1000, "ms", 150, "lower"),
         Claim("calls of the scenario", median(ours, "calls"), "calls", 14, "lower"),
-        Claim("its text", median(ours, "text_bytes"), "bytes", 12_000, "lower"),
+        Claim("its text", median(ours, "text_bytes"), "bytes", TEXT_BYTES, "lower"),
+        Claim("its text with twelve locals of long values", _long_text_bytes(), "bytes", LONG_TEXT_BYTES, "lower"),
         Claim("its whole results", median(ours, "whole_bytes"), "bytes", 30_000, "lower"),
     ]
 
@@ -66,15 +71,27 @@ def _ours(environment: dict[str, str], workspace: Path, program: str) -> Taken:
     begun = time.perf_counter()
     with agent_in(environment, workspace) as agent:
         ready_s = time.perf_counter() - begun
-        condition = _CONDITIONS[Path(program).suffix]
-        agent.call("set_breakpoint", file_path=program, line_number=_line(workspace / program), condition=condition)
-        stopped = agent.call("start_debugging", program=program)
-        first_s = agent.took_s
-        assert stopped["status"] == "stopped", stopped
-        steps = [_step_s(agent) for _ in range(_STEPS)]
-        agent.call("evaluate_expression", expression="result + number")
-        assert agent.call("continue_debugging")["status"] == "completed"
+        first_s, steps = scenario(agent, program)
         return Taken(ready_s, first_s, statistics.median(steps), agent.calls, agent.text_bytes, agent.whole_bytes)
+
+
+def scenario(agent: Agent, program: str) -> tuple[float, list[float]]:
+    """The 14 calls: how long the first stop took, and each step."""
+    line, condition = _line(agent.workspace / program), _CONDITIONS[Path(program).suffix]
+    agent.call("set_breakpoint", file_path=program, line_number=line, condition=condition)
+    stopped = agent.call("start_debugging", program=program)
+    first_s = agent.took_s
+    assert stopped["status"] == "stopped", stopped
+    steps = [_step_s(agent) for _ in range(_STEPS)]
+    agent.call("evaluate_expression", expression=_EXPRESSIONS.get(program, "result + number"))
+    assert agent.call("continue_debugging")["status"] == "completed"
+    return first_s, steps
+
+
+def _long_text_bytes() -> float:
+    with tempfile.TemporaryDirectory(prefix="bench") as folder, home_with_daemon() as environment:
+        workspace = Path(shutil.copytree(PROGRAMS, f"{folder}/project"))
+        return _ours(environment, workspace, LONG_VALUES).text_bytes
 
 
 def _step_s(agent: Agent) -> float:
@@ -89,7 +106,8 @@ def _theirs(open_stock: OpenStock, program: Path) -> Taken:
 
 
 def _line(program: Path) -> int:
-    return 1 + next(at for at, line in enumerate(program.read_text().splitlines()) if _MARK in line)
+    mark = _MARKS.get(program.name, "doubled = ")
+    return 1 + next(at for at, line in enumerate(program.read_text().splitlines()) if mark in line)
 
 
 def median(taken: list[Taken], name: str) -> float:

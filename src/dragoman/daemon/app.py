@@ -449,7 +449,8 @@ def _state(options: DaemonOptions, paths: Paths, settings: Settings, port: int) 
 def _page_caller(state: DaemonState) -> Caller:
     """The user of the page, in the folder where the daemon was started."""
     workspace = Path(state.workspace)
-    return Caller(id="page", name="the page", workspace=workspace, cwd=workspace, environment=login_environment())
+    environment = login_environment()
+    return Caller("page", workspace, workspace, name="the page", environment=environment, is_shared=True)
 
 
 def _anonymous_editor(state: DaemonState) -> EditorContext:

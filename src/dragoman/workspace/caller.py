@@ -37,6 +37,8 @@ class Caller:
     """The chat session of the run that makes this call, if any."""
     reconnected: bool = False
     """Whether the client was connected to an earlier daemon, so that sessions it knows have ended."""
+    is_shared: bool = False
+    """Whether several readers call under this id, such as all shells: one has not seen what another was shown."""
     sees_every_workspace: bool = False
     """Whether the user asked for the record of every folder, on the command line or the page; tools cannot ask."""
     progress: Progress | None = field(default=None, repr=False, compare=False)

@@ -206,7 +206,7 @@ async def test_what_a_person_typed_as_a_secret_is_not_reported(daemon: Cli) -> N
 @pytest.mark.requirement("gateway:tool-start:title")
 async def test_every_tool_has_a_title_for_people_which_the_history_keeps(daemon: Cli) -> None:
     key = f"acp:{uuid4()}"
-    async with at(daemon) as client, session_of(daemon) as agent:
+    async with at(daemon) as client, session_of(daemon, tools="all") as agent:
         tools = {tool.name for tool in (await agent.list_tools()).tools}
         assert tools == set(PLAIN_TITLES)
         await client.chat_send(key, f"/get_source {json.dumps({'file_path': 'src/main.ts', 'line': 2})}")

@@ -59,7 +59,7 @@ class ToolCallServer:
     runs: DebugRuns
 
     async def __call__(self, hello: Hello, stream: ByteStream, rest: bytes) -> None:
-        caller = replace(caller_of(hello), id=CALLER)
+        caller = replace(caller_of(hello), id=CALLER, is_shared=True)
         await _ToolConnection(self, caller, hello, stream).hold(rest)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,6 +16,7 @@ from dragoman.tools.agent_text import one_line, path, source_line
 from dragoman.tools.debug import results
 from dragoman.tools.debug.breakpoint_validation import watched_name
 from dragoman.tools.debug.session_lookup import ThreadReader, other_threads
+from dragoman.tools.debug.shown_stops import StopChanges, change_lines
 from dragoman.tools.debug.source_locations import SourceReader
 from dragoman.tools.debug.values import ValueFormatter, name, variable_lines
 from dragoman.tools.debug.values import timestamp as stamp
@@ -180,7 +181,12 @@ def _frame(frame: FrameInfo) -> results.CallFrame:
 # Lines: each is a sentence of Dragoman with numbers in it, or a label with the program's text.
 
 
-def stop_lines(stop: results.StopEventData, seen: Stop, workspace: Path) -> list[LocalizedText]:
+def stop_lines(
+    stop: results.StopEventData, seen: Stop, workspace: Path, changes: StopChanges | None = None
+) -> list[LocalizedText]:
+    """The stop in full, or what of it is new to the client."""
+    if changes is not None:
+        return _changed_stop_lines(stop, seen, workspace, changes)
     return [
         _head(stop),
         *_resumed_by_line(seen),
@@ -195,12 +201,37 @@ def stop_lines(stop: results.StopEventData, seen: Stop, workspace: Path) -> list
     ]
 
 
-def _head(stop: results.StopEventData) -> LocalizedText:
+def _changed_stop_lines(
+    stop: results.StopEventData, seen: Stop, workspace: Path, changes: StopChanges
+) -> list[LocalizedText]:
+    return [
+        _short_head(stop) if changes.is_same_session else _head(stop),
+        *_resumed_by_line(seen),
+        *_place(seen, workspace),
+        *_exception_line(stop.exception),
+        *_data(_source_lines(stop, changes.known_lines)),
+        *change_lines(changes),
+        *([] if changes.is_same_stack else _stack(seen, workspace)),
+        *([] if changes.has_same_threads else _threads(stop)),
+        *output_lines(stop.output, seen.output_lines),
+        *([] if changes.has_same_unbound else unbound_lines(stop.unbound_breakpoints, workspace)),
+    ]
+
+
+def _reason(stop: results.StopEventData) -> LocalizedText:
     hit = "".join(f" {id}" for id in stop.hit_breakpoint_ids or ())
+    reason = label_of(stop.reason) if stop.reason in _REASONS else localize("other")
+    return join_texts("", (reason, hit))
+
+
+def _short_head(stop: results.StopEventData) -> LocalizedText:
+    return localize("stopped: {reason} (stop {number})", reason=_reason(stop), number=stop.stop_number)
+
+
+def _head(stop: results.StopEventData) -> LocalizedText:
     return localize(
-        "stopped: {reason}{hit} (stop {number}, thread {thread}, {session})",
-        reason=label_of(stop.reason) if stop.reason in _REASONS else localize("other"),
-        hit=hit,
+        "stopped: {reason} (stop {number}, thread {thread}, {session})",
+        reason=_reason(stop),
         number=stop.stop_number,
         thread=stop.thread_id,
         session=stop.session_id,
@@ -239,11 +270,13 @@ def short_path(file: str, workspace: Path) -> str:
     return one_line(os.path.relpath(file, workspace) if inside else file or "?")
 
 
-def _source_lines(stop: results.StopEventData) -> list[str]:
+def _source_lines(stop: results.StopEventData, known: Set[int] = frozenset()) -> list[str]:
+    """Those around the current line; without the ones that the client knows, and empty ones that would stand alone."""
     if stop.source_lines is None:
         return []
     numbered = enumerate(stop.source_lines.lines, stop.source_lines.start)
-    return [f"{'>' if number == stop.line else ' '}{number:5}  {source_line(line)}" for number, line in numbered]
+    new = [(number, line) for number, line in numbered if not known or (number not in known and line.strip())]
+    return [f"{'>' if number == stop.line else ' '}{number:5}  {source_line(line)}" for number, line in new]
 
 
 def _exception_line(exception: results.ExceptionAnswer | None) -> list[LocalizedText]:

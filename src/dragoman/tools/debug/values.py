@@ -105,7 +105,7 @@ def _expression(text: str | None) -> str | None:
 def variable_lines(variables: Iterable[VariableAnswer], most: int = TEXT_CHARACTERS) -> list[LocalizedText]:
     """`name = value`, one line each. Groups of an adapter have no value and are left out."""
     return [
-        join_texts("", (f"  {variable.name} = ", _shown(variable, most), _reference_text(variable)))
+        join_texts("", (f"  {variable.name} = ", _shown(variable, most), reference_text(variable)))
         for variable in variables
         if variable.value or variable.type
     ]
@@ -117,5 +117,5 @@ def _shown(variable: VariableAnswer, most: int) -> str | LocalizedText:
     return shown if whole <= most else localize("{text}… ({count} chars)", text=shown, count=whole)
 
 
-def _reference_text(variable: VariableAnswer) -> str:
+def reference_text(variable: VariableAnswer) -> str:
     return f"  [{variable.variables_reference}]" if variable.variables_reference else ""

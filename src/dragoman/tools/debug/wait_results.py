@@ -18,6 +18,7 @@ from dragoman.tools.debug import start_failures
 from dragoman.tools.debug.parameters import CLIENT_TIMEOUT_S
 from dragoman.tools.debug.results import AlsoStarted, NoteAnswer, WaitResult
 from dragoman.tools.debug.session_lookup import describe_actor
+from dragoman.tools.debug.shown_stops import ShownStops
 from dragoman.tools.debug.stop_results import StopResults, output_lines, stop_lines, unbound_lines
 from dragoman.tools.debug.thread_dumps import dump_fields, dump_lines
 from dragoman.tools.debug.values import name
@@ -94,6 +95,11 @@ class WaitRequest:
         return self.ends.tool in {STARTING.tool, RESTARTING.tool}
 
     @property
+    def shows_whole_stop(self) -> bool:
+        """The first stop of a session, and one that was asked for: not only what is new to the client."""
+        return self.ends.tool not in {CONTINUING.tool, STEPPING.tool}
+
+    @property
     def within_s(self) -> float:
         return self.timeout_s if self.wait else 0.0
 
@@ -109,6 +115,7 @@ class WaitResults:
     stops: StopResults
     notes: Callable[[str], Sequence[LaunchNote]]
     live_besides: Callable[[Caller, Collection[str]], Sequence[DebugSession]]
+    shown: ShownStops = field(default_factory=ShownStops)
 
     async def answer(self, caller: Caller, happened: DebugOutcome, waited: WaitRequest) -> ToolOutcome:
         outcome = await self._outcome(caller, happened, waited)
@@ -176,7 +183,8 @@ class WaitResults:
             hint=_localized_hint(waited.hint, caller),
             **dump_fields(dump, caller),
         )
-        lines = [*stop_lines(data, stop, caller.workspace), *dump_lines(answer, caller.workspace)]
+        changes = self.shown.note(caller, data, stop, is_whole=waited.shows_whole_stop or caller.is_shared)
+        lines = [*stop_lines(data, stop, caller.workspace, changes), *dump_lines(answer, caller.workspace)]
         return ToolOutcome([*lines, *_hint_lines(waited.hint)], answer)
 
     def _completed(self, caller: Caller, session: DebugSession, ended: ProgramEnd, waited: WaitRequest) -> ToolOutcome:
