@@ -1,4 +1,4 @@
-"""The real peers that tests run: how to tell whether one is here."""
+"""The real peers that tests run: how to find out whether one is installed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An HTTP client that sends exactly what it is told, also what no library would send."""
+"""An HTTP client that sends exactly the given bytes, also what no library would send."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Surfaces are drawn whole or not at all, outlive the daemon, and tell their drawer once what a person did."""
+"""Surfaces are drawn whole or not at all, outlive the daemon, and deliver each action of a person once."""
 
 from __future__ import annotations
 

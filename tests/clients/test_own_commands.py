@@ -1,4 +1,4 @@
-"""A client's own `mcp add` comes first, is not trusted blindly, and never stands in the way."""
+"""A client's own `mcp add` comes first, is verified, and its failure does not block setup."""
 
 from __future__ import annotations
 

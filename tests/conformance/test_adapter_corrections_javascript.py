@@ -1,4 +1,4 @@
-"""What js-debug says of breakpoints that is not so, and what is told instead."""
+"""Wrong reports of js-debug about breakpoints, and what Dragoman reports instead."""
 
 from __future__ import annotations
 

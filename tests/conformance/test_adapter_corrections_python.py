@@ -1,4 +1,4 @@
-"""What debugpy says that is not so, and what is told instead."""
+"""Wrong reports of debugpy, and what Dragoman reports instead."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What rdbg shows of an exception, and what is told of it."""
+"""What rdbg shows of an exception, and what Dragoman reports."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hostile Go and C: values in bounds, ends told truly, and nothing left."""
+"""Hostile Go and C: bounded values, correct ends, and no process left."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hostile JavaScript: values in bounds, ends told truly, and nothing left."""
+"""Hostile JavaScript: bounded values, correct ends, and no process left."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Values that harm whoever looks: the stop is told, the value shown in bounds, and the session goes on."""
+"""Values that harm the reader: the stop is reported, the value is bounded, and the session continues."""
 
 from __future__ import annotations
 

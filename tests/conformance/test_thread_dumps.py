@@ -1,4 +1,4 @@
-"""Where does it hang, in languages whose debugger can halt a program anywhere: by a halt that nobody is told of."""
+"""Thread dumps in languages with a debugger that can halt a program anywhere: by a halt that is not reported."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Adapters that listen on a port, as one that a person declares may: by the port it tells, or by one that was free."""
+"""Adapters that listen on a port, as users may declare them: on the port they print, or on a free one."""
 
 from __future__ import annotations
 

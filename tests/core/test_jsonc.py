@@ -1,4 +1,4 @@
-"""JSON with comments: every value and every fault is found where it stands in the text."""
+"""JSON with comments: every value and every fault is found at its place in the text."""
 
 from __future__ import annotations
 

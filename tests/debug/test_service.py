@@ -1,4 +1,4 @@
-"""What a face asks of debugging, with a record that fails and sessions that come and go meanwhile."""
+"""The debug service, with a journal that fails and sessions that come and go meanwhile."""
 
 from __future__ import annotations
 

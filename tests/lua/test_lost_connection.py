@@ -1,4 +1,4 @@
-"""An IDE that is killed, or hangs, at any command of a session, in any state: the program goes on to its end."""
+"""An IDE that is killed, or hangs, at any command of a session, in any state: the program runs to its end."""
 
 from __future__ import annotations
 

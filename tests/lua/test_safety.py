@@ -1,4 +1,4 @@
-"""Whatever the IDE does, and whatever goes wrong in the debugger: the program goes on."""
+"""Whatever the IDE does, and whatever goes wrong in the debugger: the program continues."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Extended sessions: where the program stops, what for, and what a stop tells."""
+"""Extended sessions: where the program stops, why, and what a stop contains."""
 
 from __future__ import annotations
 

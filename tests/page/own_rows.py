@@ -1,4 +1,4 @@
-"""The components beyond the basic catalogue, a row each: telling by themselves, and with an action of the drawer's."""
+"""The components beyond the basic catalogue, one row each: with their default action, and with one of the agent's."""
 
 from __future__ import annotations
 

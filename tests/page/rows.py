@@ -1,4 +1,4 @@
-"""A component under test as a row of a table: what is drawn, what is then seen, what a person does, what is told."""
+"""A component under test as a row of a table: what is drawn, what is then seen, what a person does, what is sent."""
 
 from __future__ import annotations
 

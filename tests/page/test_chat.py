@@ -1,4 +1,4 @@
-"""The chat in the page: with the built-in commands, and with a model that does what a test tells it."""
+"""The chat in the page: with the built-in commands, and with a scripted model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every component in the browser: each property set and bound, its action told once, a picture in light and dark."""
+"""Every component in the browser: each property set and bound, its action sent once, a picture in light and dark."""
 
 from __future__ import annotations
 

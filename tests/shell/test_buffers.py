@@ -1,4 +1,4 @@
-"""What was shown or typed and nobody has heard of yet: in order, nothing lost, in frames."""
+"""What was shown or typed and not yet recorded: in order, nothing lost, in frames."""
 
 from __future__ import annotations
 

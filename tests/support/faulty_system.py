@@ -1,4 +1,4 @@
-"""System calls whose n-th call fails: walk n upwards until the scenario runs through untouched."""
+"""System calls that fail at the n-th call: raise n until the scenario runs without a fault."""
 
 from __future__ import annotations
 

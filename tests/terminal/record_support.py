@@ -1,4 +1,4 @@
-"""What the tests of the record share: a service over a real journal, and a client that tells it things."""
+"""What the tests of the record share: a service over a real journal, and a client that writes to it."""
 
 from __future__ import annotations
 

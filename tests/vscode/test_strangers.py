@@ -1,4 +1,4 @@
-"""Another user at the daemon's port: the extension's own code tells it nothing that opens anything."""
+"""Another user at the daemon's port: the extension's own code sends it nothing that opens anything."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A gateway behind the daemon's own, whose agent does what it is told: changes files, or says no end of things."""
+"""A gateway behind the daemon's own, with a scripted agent: it changes files, or writes without end."""
 
 from __future__ import annotations
 

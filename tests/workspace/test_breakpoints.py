@@ -1,4 +1,4 @@
-"""The breakpoint book: ids that last, one transaction, and a crash that loses nothing that was told."""
+"""The breakpoint book: ids that last, one transaction, and a crash that loses no acknowledged change."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A client on a line to a scripted gateway; what it was told and heard is kept in order."""
+"""A client connected to a scripted gateway; what it sent and received is kept in order."""
 
 from __future__ import annotations
 

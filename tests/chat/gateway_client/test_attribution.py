@@ -1,4 +1,4 @@
-"""Events without names: each is given the run that it belongs to, and an end that is told twice ends one run."""
+"""Events without names: each is given the run that it belongs to, and a duplicate end ends one run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The lines of the foreground's banner can be pasted into another terminal as they stand."""
+"""The lines of the foreground's banner can be pasted into another terminal as they are."""
 
 from __future__ import annotations
 

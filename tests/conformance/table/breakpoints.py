@@ -1,4 +1,4 @@
-"""Breakpoints on lines: which passes stop, and what is told of each."""
+"""Breakpoints on lines: which passes stop, and what is reported of each."""
 
 from __future__ import annotations
 

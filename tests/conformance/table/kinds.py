@@ -1,4 +1,4 @@
-"""Breakpoints that stand on no line: functions, exceptions, data."""
+"""Breakpoints that are not on a line: functions, exceptions, data."""
 
 from __future__ import annotations
 

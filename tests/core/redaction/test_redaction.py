@@ -1,4 +1,4 @@
-"""Secrets are told by their shape or by their name, and what is no secret stays readable."""
+"""Secrets are recognised by their shape or by their name, and everything else stays readable."""
 
 from __future__ import annotations
 

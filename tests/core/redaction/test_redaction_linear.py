@@ -1,4 +1,4 @@
-"""Output that is dense with what tells of secrets takes time in proportion to its length, whatever it repeats."""
+"""Output full of hints at secrets takes time in proportion to its length, whatever it repeats."""
 
 from __future__ import annotations
 

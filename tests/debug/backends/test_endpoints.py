@@ -1,4 +1,4 @@
-"""Where a debugger connects to by itself is known from its configuration, and whose what listens there is."""
+"""Where a debugger connects by itself is known from its configuration, and so is the owner of what listens there."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`trace` over a debugger that a test steers: rows, limits, and whose breakpoints are where."""
+"""`trace` over a fake debugger: rows, limits, and which client owns which breakpoint."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The debugger a program wants, told by the file."""
+"""The debugger that a program needs, recognised by its file."""
 
 from __future__ import annotations
 

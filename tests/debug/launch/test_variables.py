@@ -1,4 +1,4 @@
-"""Every `${…}`: what it stands for, where it is refused, and that nothing is expanded twice."""
+"""Every `${…}`: its value, where it is refused, and that nothing is expanded twice."""
 
 from __future__ import annotations
 

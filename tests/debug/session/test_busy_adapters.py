@@ -1,4 +1,4 @@
-"""An adapter that hangs in one look: what it is busy with is told at once, and nothing is done by surprise later."""
+"""An adapter that hangs in one request: what it is busy with is reported at once, and nothing runs late by surprise."""
 
 from __future__ import annotations
 

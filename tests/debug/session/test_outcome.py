@@ -1,4 +1,4 @@
-"""How a session ended, told as far as it is known and no further."""
+"""How a session ended, reported as far as it is known and no further."""
 
 from __future__ import annotations
 

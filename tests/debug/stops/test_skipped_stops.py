@@ -1,4 +1,4 @@
-"""What a stop costs that is none for anybody: one question, and no look at values."""
+"""What a stop costs that is not reported: one request, and no look at values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""No room: a start says so in a sentence, a running daemon stays up, and with room everything goes on."""
+"""Disk full: a start says so in a sentence, a running daemon stays up, and with room everything continues."""
 
 from __future__ import annotations
 

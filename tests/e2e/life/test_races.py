@@ -1,4 +1,4 @@
-"""Several starts at once: one daemon, and everybody is told the same one."""
+"""Several starts at once: one daemon, and every caller gets that one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A pane of a real tmux: keys go in as a terminal would send them, and what stands on the screen comes out."""
+"""A pane of a real tmux: keys go in as a terminal would send them, and the screen comes out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The other end of a driver: an adapter that does exactly what a test tells it, over a real socket."""
+"""The other end of a driver: an adapter scripted by the test, over a real socket."""
 
 from __future__ import annotations
 

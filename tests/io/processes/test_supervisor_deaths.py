@@ -1,4 +1,4 @@
-"""Whoever dies first, the daemon, a supervisor or the guard: no program is left, and the others go on."""
+"""Whichever dies first, the daemon, a supervisor or the guard: no program is left, and the others continue."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The forms that messages come in, the refusals and where they point, and the bounds at the door."""
+"""The forms that messages come in, the refusals and where they point, and the size limits."""
 
 from __future__ import annotations
 

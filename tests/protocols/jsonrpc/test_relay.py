@@ -1,4 +1,4 @@
-"""The pump's memory: what survives a daemon, what is told, what is said again."""
+"""The pump's memory: what survives a daemon, what is reported, what is sent again."""
 
 from __future__ import annotations
 

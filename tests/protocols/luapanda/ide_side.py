@@ -1,4 +1,4 @@
-"""An IDE in each of its states, and the lines that it hears."""
+"""An IDE in each of its states, and the lines that it receives."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every recorded line tells which end wrote it."""
+"""Every recorded line shows which end wrote it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The daemon's own socket in rude hands: stable codes, bounded memory, and the next caller is served."""
+"""Hostile callers at the daemon's own socket: stable codes, bounded memory, and the next caller is served."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What may stand where the socket should: each stranger is refused with its reason, a dead one of ours is replaced."""
+"""What may be at the socket's path: a foreign file is refused with the reason, a dead socket of ours is replaced."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An editor at the face within this process, over a debugger that does what a test tells it."""
+"""An editor at the DAP server within this process, over a scripted debugger."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whatever an editor asks, with whatever arguments: exactly one answer each, never a fault of ours, and it goes on."""
+"""Whatever an editor asks, with whatever arguments: exactly one answer each, no internal error, and it continues."""
 
 from __future__ import annotations
 

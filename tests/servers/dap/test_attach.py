@@ -1,4 +1,4 @@
-"""An editor joins an agent's session: it sees what is, both step, and each is told what the other did."""
+"""An editor joins an agent's session: it sees the present state, both step, and each sees what the other did."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What editors do wrong, and what goes wrong around them: each costs that editor alone, and it is told why."""
+"""What editors do wrong, and what goes wrong around them: each costs that editor alone, with the reason."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What only the debugger below can do: passed on where it says so, refused where it does not, and told right."""
+"""What only the debugger below can do: forwarded if it declares the capability, refused otherwise."""
 
 from __future__ import annotations
 

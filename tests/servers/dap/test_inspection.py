@@ -1,4 +1,4 @@
-"""What an editor can look at beside the stop itself, and how it is told of what others changed."""
+"""What an editor can inspect beside the stop itself, and how it learns what others changed."""
 
 from __future__ import annotations
 

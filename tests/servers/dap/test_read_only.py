@@ -1,4 +1,4 @@
-"""An editor that is read-only sees everything and changes nothing, and is told so each time it tries."""
+"""A read-only editor sees everything and changes nothing; each attempt is refused with the reason."""
 
 from __future__ import annotations
 

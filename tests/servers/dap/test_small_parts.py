@@ -1,4 +1,4 @@
-"""The parts that need no debugger: places, wishes, what is told of whom, and the beat that followers wait for."""
+"""The parts that need no debugger: source locations, launch requests, attribution, and the change signal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What debugpy can beyond the usual, through the face: in one session, as an editor with menus for it asks."""
+"""What debugpy can do beyond the usual, through the DAP server: in one session, as an editor with menus for it asks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A whole daemon whose agent makes the calls that a test scripts, and a person who answers its questions."""
+"""A whole daemon with an agent that makes scripted calls, and a person who answers its questions."""
 
 from __future__ import annotations
 

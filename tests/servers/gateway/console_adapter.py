@@ -1,4 +1,4 @@
-"""A debug adapter whose console is a shell: what it is given to evaluate, in whatever context, is run as a command."""
+"""A debug adapter with a shell as its console: whatever it evaluates is run as a command."""
 
 from __future__ import annotations
 

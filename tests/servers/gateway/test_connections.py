@@ -1,4 +1,4 @@
-"""Our own gateway: who gets in with what rights, closed schemas, runs told to everybody, no room for a slow reader."""
+"""Our own gateway: who connects with what rights, closed schemas, runs published to everybody, slow readers closed."""
 
 from __future__ import annotations
 

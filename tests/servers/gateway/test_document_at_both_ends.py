@@ -1,4 +1,4 @@
-"""A client and a gateway of the protocol document, with ours between them: each hears what the other says, once."""
+"""A client and a gateway of the protocol document, with ours between them: each gets the other's messages once."""
 
 from __future__ import annotations
 

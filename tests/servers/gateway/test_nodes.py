@@ -1,4 +1,4 @@
-"""Nodes at our own gateway: operators draw on them by name, and what they tell becomes a run."""
+"""Nodes at our own gateway: operators draw on them by name, and their events become runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a run tells as frames is what the wire's reader makes of them: nothing doubled, nothing lost, one end."""
+"""A run published as frames reads back as the same run: nothing doubled, nothing lost, one end."""
 
 from __future__ import annotations
 

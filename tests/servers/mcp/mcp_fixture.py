@@ -1,4 +1,4 @@
-"""The real face at a real socket, in a thread of the test: with operations that a test can see into and hold up."""
+"""The real MCP server at a real socket, in a thread of the test, with tools that a test can observe and block."""
 
 from __future__ import annotations
 

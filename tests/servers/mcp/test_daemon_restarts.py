@@ -1,4 +1,4 @@
-"""The daemon dies, restarts, hangs or is not allowed to start, under a client that goes on talking."""
+"""The daemon dies, restarts, hangs or may not start, while a client continues to call."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`dragoman mcp` as a process: what it loads, what it tells the daemon, how it ends."""
+"""`dragoman mcp` as a process: what it loads, what it sends the daemon, how it ends."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Line by line: every revision of the protocol, and everything that is none."""
+"""Line by line: every revision of the protocol, and everything that is not one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The face with stand-ins behind it: a record in memory that can be slow or refuse, and answers by script."""
+"""The omnish server over fakes: a record in memory that can be slow or refuse, and scripted answers."""
 
 from __future__ import annotations
 

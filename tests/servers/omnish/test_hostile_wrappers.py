@@ -1,4 +1,4 @@
-"""The wrappers' socket in rude hands: garbage, crowds, a full table of descriptors, and processes of other users."""
+"""Hostile clients at the wrappers' socket: garbage, crowds, no file descriptors left, and processes of other users."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a connection tells is recorded in its order and acknowledged when it is; nobody else speaks for its session."""
+"""What a connection sends is recorded in order, then acknowledged; no other connection may write to its session."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A wrapper at the whole daemon: what it tells is recorded, answers and completions draw on it, and it may stay."""
+"""A wrapper at the whole daemon: what it sends is recorded, answers and completions use it, and it may stay."""
 
 from __future__ import annotations
 

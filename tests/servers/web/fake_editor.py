@@ -1,4 +1,4 @@
-"""An editor that does what a test tells it to, at a real socket."""
+"""An editor scripted by the test, at a real socket."""
 
 from __future__ import annotations
 

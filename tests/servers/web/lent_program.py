@@ -1,4 +1,4 @@
-"""A program that a person debugs in an editor, as the editor tells of it."""
+"""A program that a person debugs in an editor, as the editor reports it."""
 
 from __future__ import annotations
 

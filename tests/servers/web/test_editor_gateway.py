@@ -1,4 +1,4 @@
-"""An editor names the gateway and its token; the daemon connects, and every window hears how it stands."""
+"""An editor names the gateway and its token; the daemon connects, and every window gets the status."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A page's WebSocket in rude hands: the right close code, little memory, and nobody else notices."""
+"""Hostile clients at a page's WebSocket: the right close code, little memory, and nobody else notices."""
 
 from __future__ import annotations
 

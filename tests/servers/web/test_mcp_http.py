@@ -1,4 +1,4 @@
-"""`/mcp` over HTTP: both eras, whose workspace, which tools, and whose session."""
+"""`/mcp` over HTTP: both eras, and which workspace, tools and session a request gets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sockets that are opened by a proof: nobody is told anything before it, and no secret travels."""
+"""Sockets that are opened by a proof: nothing is sent before it, and no secret travels."""
 
 from __future__ import annotations
 

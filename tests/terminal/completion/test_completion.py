@@ -1,4 +1,4 @@
-"""How a command may go on: from real records, on a replayed history, and with a model."""
+"""How a command may continue: from real records, on a replayed history, and with a model."""
 
 from __future__ import annotations
 

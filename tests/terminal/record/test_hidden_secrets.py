@@ -1,4 +1,4 @@
-"""Secrets in what a terminal is told and does not show: titles, links, folders."""
+"""Secrets in what a terminal gets and does not show: titles, links, folders."""
 
 from __future__ import annotations
 

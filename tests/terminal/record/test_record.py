@@ -1,4 +1,4 @@
-"""Terminals told to the record and read back: commands, output, order, resumption, privacy."""
+"""Terminals recorded and read back: commands, output, order, resumption, privacy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Secrets in a terminal's stream: told in any pieces and colours, and nothing else is changed or kept waiting."""
+"""Secrets in a terminal's stream are found in any pieces and colours; nothing else is changed or delayed."""
 
 from __future__ import annotations
 

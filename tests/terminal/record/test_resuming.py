@@ -1,4 +1,4 @@
-"""After a lost connection or any death of ours the stream goes on: nothing twice, nothing missing unmarked."""
+"""After a lost connection or a crash of the daemon the stream resumes: nothing twice, nothing missing unmarked."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An agent draws in one call, is told what to repair and where, and hears the person once."""
+"""An agent draws in one call, learns what to repair and where, and gets each action of the person once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the tools tell of an end: by whom, and no more than is known."""
+"""How the tools report an end: by whom, and no more than is known."""
 
 from __future__ import annotations
 

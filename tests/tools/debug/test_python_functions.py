@@ -1,4 +1,4 @@
-"""Functions of Python by their names: those that are there, those that are certainly not, and what cannot be told."""
+"""Python functions by name: those that exist, those that certainly do not, and those that cannot be decided."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""start, continue, step, stop: what is waited for, how it ends, and what is wished for."""
+"""start, continue, step, stop: what is waited for, how it ends, and what was asked for."""
 
 from __future__ import annotations
 

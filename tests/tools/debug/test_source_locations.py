@@ -1,4 +1,4 @@
-"""What an agent calls a place: every way in which it is none, told apart, with the specification's sentence."""
+"""What an agent calls a place: every way to be invalid, distinguished, with the specification's sentence."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Several threads: chosen by id, told at a stop and in the list of sessions, and never in the way of an answer."""
+"""Several threads: chosen by id, reported at a stop and in the list of sessions, and never delaying an answer."""
 
 from __future__ import annotations
 

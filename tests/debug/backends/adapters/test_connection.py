@@ -1,4 +1,4 @@
-"""Small parts between an adapter and a session: whole characters, noise, told ports, an adapter's own words."""
+"""Between an adapter and a session: whole characters, noise, printed ports, an adapter's own messages."""
 
 from __future__ import annotations
 

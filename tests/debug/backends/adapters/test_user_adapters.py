@@ -1,4 +1,4 @@
-"""Adapters that a user declares: which one is taken, how it is started, and what a wrong declaration is told."""
+"""Adapters that a user declares: which one is taken, how it is started, and what is said of a wrong declaration."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Functions by their names, and breakpoints that stand on one line."""
+"""Functions by their names, and several breakpoints on one line."""
 
 from __future__ import annotations
 

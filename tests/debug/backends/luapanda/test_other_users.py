@@ -1,4 +1,4 @@
-"""Programs of other users at a port for Lua programs: cut off unread, told once, and let in where a person says so."""
+"""Programs of other users at a port for Lua programs: cut off unread, reported once, allowed if a person says so."""
 
 from __future__ import annotations
 
