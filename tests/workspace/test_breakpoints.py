@@ -13,7 +13,7 @@ import pytest
 from dragoman.core.clock import SystemClock
 from dragoman.core.errors import DragomanError
 from dragoman.journal import Journal
-from dragoman.workspace.breakpoints import MOST_IN_A_WORKSPACE, STORE, Breakpoint, BreakpointRegistry
+from dragoman.workspace.breakpoints import MAX_BREAKPOINTS, STORE, Breakpoint, BreakpointRegistry
 
 pytestmark = pytest.mark.anyio
 
@@ -73,7 +73,7 @@ async def test_changing_one_is_kept(tmp_path: Path) -> None:
 
 async def test_a_workspace_holds_a_thousand_and_says_so(tmp_path: Path) -> None:
     async with opened(tmp_path) as book:
-        for line in range(MOST_IN_A_WORKSPACE):
+        for line in range(MAX_BREAKPOINTS):
             await book.add("/p", at(line + 1))
         with pytest.raises(DragomanError) as caught:
             await book.add("/p", at(5000))

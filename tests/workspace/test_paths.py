@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dragoman.workspace import file_access
-from dragoman.workspace.file_access import MOST_BYTES, MOST_CHARACTERS, FileAccessError, FileAccessPolicy
+from dragoman.workspace.file_access import MAX_FILE_BYTES, MAX_PATH_CHARACTERS, FileAccessError, FileAccessPolicy
 
 SECRET = b"the secret of outside"
 INSIDE = b"inside"
@@ -141,9 +141,9 @@ def test_a_folder_that_may_be_passed_but_not_listed_is_passed(tree: Tree) -> Non
 @pytest.mark.parametrize(("more", "whole"), [(-1, True), (0, True), (1, False), (2, False)])
 def test_a_file_is_read_up_to_the_limit_and_not_cut_silently(tree: Tree, more: int, whole: bool) -> None:
     large = tree.workspace / "large.py"
-    large.write_bytes(b"x" * (MOST_BYTES + more))
+    large.write_bytes(b"x" * (MAX_FILE_BYTES + more))
     if whole:
-        assert len(tree.read(str(large))) == MOST_BYTES + more
+        assert len(tree.read(str(large))) == MAX_FILE_BYTES + more
     else:
         assert tree.why(str(large)) == "too_large"
 
@@ -275,5 +275,5 @@ def test_the_same_swaps_leak_where_the_place_judged_is_opened_by_its_name(
 
 
 def test_a_path_of_the_longest_length_is_still_judged(tree: Tree) -> None:
-    path = f"{tree.workspace}/" + "d/" * ((MOST_CHARACTERS - len(str(tree.workspace)) - 1) // 2)
-    assert tree.why(path[:MOST_CHARACTERS]) in {"missing", "bad_path"}
+    path = f"{tree.workspace}/" + "d/" * ((MAX_PATH_CHARACTERS - len(str(tree.workspace)) - 1) // 2)
+    assert tree.why(path[:MAX_PATH_CHARACTERS]) in {"missing", "bad_path"}

@@ -43,8 +43,8 @@ PROVED = '{"proved":true}'
 _PROTOCOL = "dragoman proof 1"
 CODE_LIFETIME_S = 120.0
 EDITOR_KEY_ID = "editor"
-_CODES_AT_MOST = 32  # open at once; the oldest is closed first
-_SESSIONS_AT_MOST = 256
+_MAX_CODES = 32  # open at once; the oldest is closed first
+_MAX_SESSIONS = 256
 
 _NONCE = re.compile("[0-9a-f]{64}")
 
@@ -196,7 +196,7 @@ class Keyring:
 
     def issue_code(self) -> str:
         """Issue `ID.SECRET` for the fragment of a login link."""
-        while len(self._codes) >= _CODES_AT_MOST:
+        while len(self._codes) >= _MAX_CODES:
             del self._codes[next(iter(self._codes))]
         key_id, secret = f"code-{secrets.token_hex(16)}", secrets.token_urlsafe(32)
         self._codes[key_id] = _LoginCode(secret, self._clock.monotonic_s() + CODE_LIFETIME_S)
@@ -219,7 +219,7 @@ class Keyring:
             return None
         del self._codes[transcript.key_id]
         session = derive_session(transcript, key.secret)
-        while len(self._sessions) >= _SESSIONS_AT_MOST:
+        while len(self._sessions) >= _MAX_SESSIONS:
             del self._sessions[next(iter(self._sessions))]
         self._sessions[session.id] = session.secret
         return session

@@ -39,7 +39,7 @@ token_exists = ErrorSpec(
 CLIENT_PURPOSES: tuple[Purpose, ...] = ("mcp", "gateway")
 """The purposes for other programs. Only parts of Dragoman use the rest."""
 DEFAULT = "default"
-_AT_MOST = 64  # per purpose, because each is compared with what a client presents
+_MAX_CLIENT_TOKENS = 64  # per purpose, because each is compared with what a client presents
 _NONCE_LENGTH = 22  # 16 random bytes in base64url
 
 Purpose = Literal["mcp", "page", "gateway", "omnish", "editor"]
@@ -71,10 +71,10 @@ class ClientTokens:
             raise _bad_name(name=holder.name, purposes=CLIENT_PURPOSES)
         if holder in self.tokens:
             raise token_exists(purpose=holder.purpose, name=holder.name)
-        if sum(it.purpose == holder.purpose for it in self.tokens) >= _AT_MOST:
+        if sum(it.purpose == holder.purpose for it in self.tokens) >= _MAX_CLIENT_TOKENS:
             raise DragomanError(
                 "too_many_tokens",
-                localize("Limit reached: {count} {purpose} tokens.", count=_AT_MOST, purpose=holder.purpose),
+                localize("Limit reached: {count} {purpose} tokens.", count=_MAX_CLIENT_TOKENS, purpose=holder.purpose),
                 hint=localize("Revoke an unused token. `dragoman token list` lists them."),
             )
         token = secrets.token_urlsafe(32)

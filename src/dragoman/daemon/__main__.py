@@ -52,7 +52,7 @@ def main() -> int:
         log.exception("the daemon failed")
         return reporter.failed(as_dragoman_error(error))
     finally:
-        _end_for_certain()
+        _start_exit_watchdog()
     return 0
 
 
@@ -88,7 +88,7 @@ def _parse() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def _end_for_certain() -> None:
+def _start_exit_watchdog() -> None:
     """Exit even if a thread hangs, for example in a dead file system: it must not keep the lock."""
     for number in _ENDED_BY:
         signal.signal(number, signal.SIG_IGN)

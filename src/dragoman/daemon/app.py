@@ -149,13 +149,13 @@ async def run(
         if instance is None:
             instance = Instance(paths)
             await instance.acquire(wait_s=options.wait_for_lock_s)
-        await _hold(options, paths, instance, stop, ready, live_sessions or LiveSessions())
+        await _run_instance(options, paths, instance, stop, ready, live_sessions or LiveSessions())
     except BaseExceptionGroup as errors:
         error = _first_error(errors)
         raise error from error.__cause__
 
 
-async def _hold(
+async def _run_instance(
     options: DaemonOptions,
     paths: Paths,
     instance: Instance,
@@ -194,11 +194,11 @@ async def _hold(
                 wire_chat(journal, tokens, links) as chat,
                 open_upstream_gateway(settings, paths, chat.canvas, journal) as gateway,
             ):
-                parts = _Services(
+                services = _Services(
                     state, paths, tokens, links, settings, journal, debugger, terminal, chat, gateway,
                     live_sessions=live_sessions, stop=stop,
                 )  # fmt: skip
-                await parts.live(tcp, control, wrappers, editors, lambda: instance.publish(state), ready)
+                await services.run(tcp, control, wrappers, editors, lambda: instance.publish(state), ready)
     finally:
         release()
 
@@ -341,7 +341,7 @@ class _Services:
             instance=state.instance,
         )
 
-    async def live(
+    async def run(
         self,
         tcp: TcpListeners,
         control: socket.socket,

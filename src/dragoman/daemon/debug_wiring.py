@@ -48,35 +48,35 @@ from dragoman.workspace.trust import TrustedFolders
 _IDLE_CHECK_INTERVAL_S = 15.0
 _REPORT_OUTPUT_CHARACTERS = 20_000
 
-_OUTLIVES_SESSIONS = frozenset({"set_breakpoint"})
-_OF_THE_ACTIVE_SESSION = frozenset({"evaluate_expression", "set_variable"})
+_BREAKPOINT_TOOLS = frozenset({"set_breakpoint"})
+_ACTIVE_SESSION_TOOLS = frozenset({"evaluate_expression", "set_variable"})
 
 
 def evaluators_for(
     tool: str, arguments: Mapping[str, Any], adapters: Sequence[AdapterSpec], live: Sequence[DebugSession]
 ) -> Evaluators:
-    reached = list(_dialects_reached(tool, arguments, adapters, live))
+    reached = list(_reachable_quirks(tool, arguments, adapters, live))
     if not reached:
         return UNKNOWN_EVALUATORS
     return Evaluators(any(it.calls_bare for it in reached), any(it.has_console for it in reached))
 
 
-def _dialects_reached(
+def _reachable_quirks(
     tool: str, arguments: Mapping[str, Any], adapters: Sequence[AdapterSpec], live: Sequence[DebugSession]
 ) -> Iterator[AdapterQuirks]:
     """The quirks of the debuggers that may evaluate it; empty if unknown."""
     session_id = arguments.get("session_id")
-    if tool not in _OUTLIVES_SESSIONS and session_id:
+    if tool not in _BREAKPOINT_TOOLS and session_id:
         yield from (it.launch.quirks for it in live if it.id == session_id)
         return
-    if tool in _OF_THE_ACTIVE_SESSION:
+    if tool in _ACTIVE_SESSION_TOOLS:
         yield from (it.launch.quirks for it in live)
         return
     files = [_file(place) for place in _places(arguments)]
     if not all(map(is_source_file, files)):
         return  # an unknown debugger in an editor may get it, and what that does with the text is unknown
-    dialects = [*(it.quirks for it in adapters), *(it.launch.quirks for it in live)]
-    yield from (it for it in dialects if any(not is_other_language(file, it.suffixes) for file in files))
+    all_quirks = [*(it.quirks for it in adapters), *(it.launch.quirks for it in live)]
+    yield from (it for it in all_quirks if any(not is_other_language(file, it.suffixes) for file in files))
 
 
 def _places(arguments: Mapping[str, Any]) -> Sequence[Any]:

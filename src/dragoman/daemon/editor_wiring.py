@@ -42,7 +42,7 @@ from dragoman.workspace.breakpoints import Breakpoint
 from dragoman.workspace.caller import Caller
 
 log = logging.getLogger(__name__)
-LENT_AT_MOST = 16
+MAX_LENT_SESSIONS = 16
 _VARIABLE_TIMEOUT_S = 120.0
 _OUTCOME_TIMEOUT_S = 3600.0
 
@@ -202,7 +202,7 @@ class LentSessions:
     async def _offered(self, editor: Editor, params: Json) -> Json:
         offer, folder = read_offer(params), _folder(editor, params)
         key = (editor.id, offer.session)
-        if not offer.session or key in self._lent or len(self._lent) >= LENT_AT_MOST:
+        if not offer.session or key in self._lent or len(self._lent) >= MAX_LENT_SESSIONS:
             raise DragomanError("not_taken", localize("This session cannot be shared or is already shared."))
         if "start" in params:
             return self._begin_requested(editor, offer, str(params["start"]))
@@ -238,7 +238,7 @@ class LentSessions:
             sessions = msgspec.convert(params.get("sessions"), list[_NotLent])
         except msgspec.ValidationError as error:
             raise DragomanError("bad_offer", localize("Invalid request from the editor to share a session.")) from error
-        self._not_lent[editor.id] = tuple(sessions[:LENT_AT_MOST])
+        self._not_lent[editor.id] = tuple(sessions[:MAX_LENT_SESSIONS])
 
     async def _on_event(self, editor: Editor, params: Json) -> None:
         loan, body = self._lent.get(_key(editor, params)), params.get("body")
@@ -260,13 +260,13 @@ class LentSessions:
         """Apply the user's change to an agent's breakpoint in the session's workspace: the last writer wins."""
         marked, loan = read_breakpoint_change(params), self._loan(editor, params)
 
-        def is_meant(it: Breakpoint) -> bool:
+        def matches(it: Breakpoint) -> bool:
             return marked.means(it) and it.owner != loan.client.id
 
         if marked.now is None:
-            gone = await self._service.remove_breakpoints(loan.client, is_meant)
+            gone = await self._service.remove_breakpoints(loan.client, matches)
             return {"count": len(gone)}
-        found = [it.id for it, _ in self._service.breakpoints(loan.client) if is_meant(it)]
+        found = [it.id for it, _ in self._service.breakpoints(loan.client) if matches(it)]
         for id in found:
             await self._service.change_breakpoint(loan.client, id, **msgspec.structs.asdict(marked.now))
         return {"count": len(found)}

@@ -48,7 +48,7 @@ class Instance:
                 )
             await anyio.sleep(_TRY_EVERY_S)
         try:
-            self._remove_what_a_dead_one_left()
+            self._remove_leftovers()
         except BaseException:
             self._lock.release()
             raise
@@ -70,7 +70,7 @@ class Instance:
         self.withdraw()
         self._lock.release()
 
-    def _remove_what_a_dead_one_left(self) -> None:
+    def _remove_leftovers(self) -> None:
         """Remove the state file of a dead daemon, and temporary files that were never renamed: some may hold tokens."""
         _remove_own(self._paths.state_file)
         drafts = [*self._paths.runtime.glob(f".{self._paths.state_file.name}.*.new")]

@@ -33,7 +33,7 @@ LINES_PER_SECOND = 20
 few.
 """
 _WINDOW_S = 1.0
-_TEMPLATES_AT_MOST = 500
+_MAX_TEMPLATES = 500
 _SUMMARY_EVERY_S = 5.0
 
 
@@ -91,7 +91,7 @@ class RateLimitedHandler(logging.Handler):
         now_s = self._now_s()
         self._end_windows(now_s)
         key = (record.name, record.levelno, str(record.msg)[:200])
-        if key not in self._windows and len(self._windows) >= _TEMPLATES_AT_MOST:
+        if key not in self._windows and len(self._windows) >= _MAX_TEMPLATES:
             key = ("dragoman.logs", record.levelno, "%s")
         window = self._windows.setdefault(key, _Window(now_s))
         if window.written < LINES_PER_SECOND:

@@ -63,7 +63,7 @@ _REPUBLISHED = (ChatTextDelta, ToolStart, ToolUpdate, ToolResult, ChatDiff, Chat
 DRAWER = "gateway"
 SETTLED_WITHIN_S = 20.0
 REQUEST_WITHIN_S = 30.0
-WAITED_AT_MOST_S = 3600.0
+MAX_WAIT_S = 3600.0
 """The time for one call that waits for the end of a run."""
 _SETTLED = frozenset({"connected", "degraded", "pairing_required", "paused", "error"})
 _ACTIONS_TIMEOUT_S = 3600.0
@@ -360,7 +360,7 @@ def _deadline_s(method: str, params: Raw | UnsetType) -> float:
         )
     except (msgspec.DecodeError, RecursionError):
         return REQUEST_WITHIN_S
-    return min(max(waits.timeout_ms / 1000, 0.0), WAITED_AT_MOST_S) + REQUEST_WITHIN_S
+    return min(max(waits.timeout_ms / 1000, 0.0), MAX_WAIT_S) + REQUEST_WITHIN_S
 
 
 def _read_token(path: Path) -> str:

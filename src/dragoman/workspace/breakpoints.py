@@ -16,7 +16,7 @@ from dragoman.workspace.errors import unknown_breakpoint
 
 BreakpointKind = Literal["line", "function", "exception", "data"]
 DataAccess = Literal["read", "write", "readWrite"]
-MOST_IN_A_WORKSPACE = 1000
+MAX_BREAKPOINTS = 1000
 _LAST = "last"  # a row without a workspace: the highest id ever assigned, even if that breakpoint is gone
 
 
@@ -91,8 +91,8 @@ class BreakpointRegistry:
         """
         async with self._changing:
             existing = next((it for it in self.of(workspace) if _place(it) == _place(wanted)), None)
-            if existing is None and len(self.of(workspace)) >= MOST_IN_A_WORKSPACE:
-                raise _too_many(count=MOST_IN_A_WORKSPACE)
+            if existing is None and len(self.of(workspace)) >= MAX_BREAKPOINTS:
+                raise _too_many(count=MAX_BREAKPOINTS)
             self._last_id += existing is None
             made = msgspec.structs.replace(wanted, id=existing.id if existing else self._last_id)
             await self._keep(workspace, made, "breakpoint.set")
@@ -118,8 +118,8 @@ class BreakpointRegistry:
             kept = {it.id for it in made}
             gone = [it for it in before if it.id not in kept]
             changed = [it for it in dict.fromkeys(made) if it not in before]
-            if len(self.of(workspace)) - len(before) + len(kept) > MOST_IN_A_WORKSPACE:
-                raise _too_many(count=MOST_IN_A_WORKSPACE)
+            if len(self.of(workspace)) - len(before) + len(kept) > MAX_BREAKPOINTS:
+                raise _too_many(count=MAX_BREAKPOINTS)
             await self._write(workspace, changed, gone)
             return made
 

@@ -35,7 +35,7 @@ _PROJECT_MARKS = (
     *(".git", ".hg", ".svn", ".vscode", "pyproject.toml", "setup.py", "requirements.txt", "package.json"),
     *("Cargo.toml", "go.mod", "Gemfile", "Makefile", "CMakeLists.txt"),
 )
-_MOST_LINKS = 64
+_MAX_LINKS = 64
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ def _walked(path: Path) -> tuple[Path, Sequence[Path]]:
     """The end of the path, and every folder on the way in which a link was followed. A missing name ends the walk."""
     at, names = Path("/"), list(reversed(path.parts[1:]))
     links: list[Path] = []
-    while names and len(links) <= _MOST_LINKS:
+    while names and len(links) <= _MAX_LINKS:
         name = names.pop()
         if name == "..":
             at = at.parent

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-MOST_BYTES = 1 << 20
-MOST_CHARACTERS = 4096
+MAX_FILE_BYTES = 1 << 20
+MAX_PATH_CHARACTERS = 4096
 # The kernel's file systems: they expose the environment, the memory and the open files of the daemon.
 _KERNEL = ("/proc", "/sys", "/dev")
 # Where the system supports it, a folder is traversed without the right to list it.
@@ -43,7 +43,7 @@ class FileAccessPolicy:
     private: tuple[Path, ...] = ()
     """The folders of Dragoman's tokens, settings and journal. They are not readable even inside a workspace."""
 
-    def read(self, path: str, workspace: Path, named: Collection[str] = (), *, most: int = MOST_BYTES) -> bytes:
+    def read(self, path: str, workspace: Path, named: Collection[str] = (), *, most: int = MAX_FILE_BYTES) -> bytes:
         """Read a whole regular file. `named` are paths from the stack of a live program."""
         for _ in range(_TRIES):
             real = self.judge(path, workspace, named)
@@ -58,7 +58,7 @@ class FileAccessPolicy:
 
     def judge(self, path: str, workspace: Path, named: Collection[str] = ()) -> str:
         """The resolved path, if it may be read."""
-        if not path.startswith("/") or path.startswith("//") or "\0" in path or len(path) > MOST_CHARACTERS:
+        if not path.startswith("/") or path.startswith("//") or "\0" in path or len(path) > MAX_PATH_CHARACTERS:
             raise FileAccessError("bad_path")
         try:
             real = os.path.realpath(path)

@@ -108,14 +108,15 @@ def test_answers_that_nobody_asked_for_are_nobodys(place: DebugWorkspace) -> Non
 
 
 def test_what_fails_by_our_own_fault_is_an_answer_and_not_the_end(place: DebugWorkspace) -> None:
-    place.daemon.patch("dragoman.daemon.editor_wiring:LENT_AT_MOST", 0.5)  # no count: a fault, as any of ours could be
+    # A limit that is not a count: a fault such as any of ours could be.
+    place.daemon.patch("dragoman.daemon.editor_wiring:MAX_LENT_SESSIONS", 0.5)
     try:
         with fake_editor(place, {}) as editor:
             told = editor.call("debug.lendable", {"sessions": [{"name": "a", "folder": "/b"}]})
             assert told["error"]["code"] == "internal_error"
             assert editor.call("focused", {})["result"] is None
     finally:
-        place.daemon.patch("dragoman.daemon.editor_wiring:LENT_AT_MOST", 16)
+        place.daemon.patch("dragoman.daemon.editor_wiring:MAX_LENT_SESSIONS", 16)
 
 
 def test_two_editors_with_the_same_name_for_a_session_have_one_each(place: DebugWorkspace) -> None:

@@ -71,7 +71,7 @@ async def test_a_search_that_does_not_see_all_misses_nothing(tmp_path: Path, mon
     (here / "linked").symlink_to(elsewhere)
     assert await told(here, "lib") is False
     (here / "linked").unlink()
-    monkeypatch.setattr(breakpoint_validation, "_MOST_BYTES", 10)
+    monkeypatch.setattr(breakpoint_validation, "_MAX_BYTES", 10)
     assert await told(here, "lib") is False
     assert await told(elsewhere.parent / "nowhere", "lib") is False
 

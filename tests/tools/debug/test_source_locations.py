@@ -10,7 +10,7 @@ import pytest
 
 from dragoman.core.errors import DragomanError
 from dragoman.tools.debug.source_locations import SourceFiles, SourceLocations
-from dragoman.workspace.file_access import MOST_BYTES, FileAccessPolicy
+from dragoman.workspace.file_access import MAX_FILE_BYTES, FileAccessPolicy
 from tests.requirements import sentence
 
 pytestmark = pytest.mark.anyio
@@ -79,7 +79,7 @@ async def test_lines_are_counted_as_a_debugger_counts_them(workspace: Path) -> N
 
 
 async def test_a_file_too_large_to_show_can_have_a_breakpoint_by_number_only(workspace: Path) -> None:
-    (workspace / "large.py").write_bytes(b"x\n" * MOST_BYTES)
+    (workspace / "large.py").write_bytes(b"x\n" * MAX_FILE_BYTES)
     place = await places().resolve_line("large.py", workspace, (), 70_000, "")
     assert place == (str(workspace / "large.py"), 70_000)
     assert (await fault(workspace, "large.py", None, "x")).code == "unreadable_file"

@@ -28,7 +28,7 @@ from dragoman.tools.tool import Effects, Parameters, Result, ToolOutcome, tool
 from dragoman.workspace.caller import Caller
 
 Json = dict[str, Any]
-_MOST_ACTIONS = 50
+_MAX_ACTIONS = 50
 _SHOWN = 300
 _CLOSE_TIMEOUT_S = 2.0
 _VERSION = "v0.9"
@@ -93,7 +93,7 @@ class UserInputTools:
             caller.id,
             surface_id=wanted.surface_id,
             workspace=str(caller.workspace),
-            most=_MOST_ACTIONS,
+            most=_MAX_ACTIONS,
             within_s=wanted.timeout_s,
         )
         actions = ReadActionsResult(

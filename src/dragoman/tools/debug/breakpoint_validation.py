@@ -25,8 +25,8 @@ from dragoman.tools.agent_text import one_line
 from dragoman.tools.debug.parameters import SetBreakpointParameters
 from dragoman.workspace.breakpoints import Breakpoint, BreakpointKind
 
-_MOST_BYTES = 8 << 20
-_MOST_FILES = 20_000
+_MAX_BYTES = 8 << 20
+_MAX_FILES = 20_000
 _NEAREST = 3
 
 _ALWAYS = frozenset({"kind", "enabled"})
@@ -187,7 +187,7 @@ def _read_workspace(workspace: Path, besides: Mapping[str, str | None]) -> Pytho
             names.add(Path(named).stem, known)
         is_elsewhere = Path(named).suffix in source_files.PYTHON and not Path(named).is_relative_to(workspace)
         names.is_whole = names.is_whole and (is_library(named) or not is_elsewhere)
-    left_bytes, left_files = _MOST_BYTES, _MOST_FILES
+    left_bytes, left_files = _MAX_BYTES, _MAX_FILES
     for path in _files(workspace, names):
         left_files -= 1
         names.has_other_languages |= source_files.is_source_file(path.name) and path.suffix not in source_files.PYTHON

@@ -184,7 +184,7 @@ class SessionTools:
     async def output(self, caller: Caller, wanted: OutputParameters) -> ToolOutcome:
         session = self.service.find_or_last(caller, wanted.session_id)
         categories = frozenset({wanted.category}) if wanted.category else frozenset[str]()
-        read = self._onward if wanted.cursor is not None else self._newest
+        read = self._page if wanted.cursor is not None else self._newest
         shown, seen = read(session.output, wanted, categories)
         answer = OutputResult(
             session_id=session.id,
@@ -202,7 +202,7 @@ class SessionTools:
         seen = ProgramOutputPage(*output.since(0, most=wanted.max_chars, categories=categories), output.end)
         return self.values.tail(seen.text, wanted.max_chars), seen
 
-    def _onward(
+    def _page(
         self, output: SessionOutput, wanted: OutputParameters, categories: frozenset[str]
     ) -> tuple[str, ProgramOutputPage]:
         """The page at the cursor. Pages are not cut: if escaping makes one too long, a shorter one is read."""

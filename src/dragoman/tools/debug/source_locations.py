@@ -15,9 +15,9 @@ import anyio.to_thread
 from dragoman.core.errors import DragomanError, ErrorSpec
 from dragoman.core.localization import localize
 from dragoman.tools.agent_text import one_line
-from dragoman.workspace.file_access import MOST_BYTES, MOST_CHARACTERS, FileAccessError, FileAccessPolicy
+from dragoman.workspace.file_access import MAX_FILE_BYTES, MAX_PATH_CHARACTERS, FileAccessError, FileAccessPolicy
 
-_MOST_NAMES = 5000
+_MAX_NAMES = 5000
 _NEAREST = 3
 _LINES_LISTED = 10
 _LINE_SHOWN = 120
@@ -92,7 +92,7 @@ class SourceLocations:
             if refused.why == "missing":
                 raise await anyio.to_thread.run_sync(_no_file, path, workspace) from refused
             shown = one_line(path, _PATH_SHOWN)
-            raise _REFUSALS[refused.why](limit=MOST_CHARACTERS, details={"path": shown}) from refused
+            raise _REFUSALS[refused.why](limit=MAX_PATH_CHARACTERS, details={"path": shown}) from refused
 
 
 def require_text(lines: list[str] | None) -> list[str]:
@@ -100,7 +100,7 @@ def require_text(lines: list[str] | None) -> list[str]:
         raise DragomanError(
             "unreadable_file",
             localize("Cannot show the file: it is too large or not readable."),
-            hint=localize("Pass `line_number`; files up to {limit} bytes can be shown.", limit=MOST_BYTES),
+            hint=localize("Pass `line_number`; files up to {limit} bytes can be shown.", limit=MAX_FILE_BYTES),
         )
     return lines
 
@@ -136,7 +136,7 @@ def _line_with_text(text: str, lines: list[str]) -> int:
 
 def _nearest(path: Path, workspace: Path) -> list[str]:
     """Similar paths: by file name first, anywhere in the workspace, then by the whole path."""
-    known = list(islice(_files(workspace), _MOST_NAMES))
+    known = list(islice(_files(workspace), _MAX_NAMES))
     same = [other for other in known if Path(other).name == path.name]
     relative = os.path.relpath(path, workspace)
     return (same or difflib.get_close_matches(relative, known, n=_NEAREST))[:_NEAREST]
