@@ -22,7 +22,7 @@ declare const loadedAt: { cpu: NodeJS.CpuUsage; clock: number };
 /** What tests and other extensions may use. */
 export interface Exported {
   readonly server: Server;
-  /** What the editor's own agent is told of us. */
+  /** What the editor's own agent learns about Dragoman. */
   definitions(): Promise<vscode.McpStdioServerDefinition[]>;
   /** Since our code began to run: of the processor's time, which a busy machine does not lengthen, and by the clock. */
   readonly activatedWithinMs: { cpu: number; clock: number };

@@ -1,4 +1,4 @@
-/** Everything the page says to the daemon and hears from it, and the words it says it in. */
+/** Everything that the page sends to the daemon and receives from it. */
 export { request, callTool, post, session, stream, RequestError, type ToolResult } from "./link/requests";
 export { Unreachable, ignoreUnreachable } from "./link/unreachable";
 export { feed, type FeedListener, type FeedState, type FeedRow, type Snapshot } from "./link/feed";

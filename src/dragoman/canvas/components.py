@@ -97,14 +97,14 @@ class CodeBlock(Base, frozen=True, forbid_unknown_fields=True, rename="camel", k
 
 @component(example={"items": ["src/app.py", "tests/test_app.py"]}, event="onSelect", action_fields=("path",))
 class FileTree(Active, frozen=True, forbid_unknown_fields=True, rename="camel", kw_only=True):
-    """Paths as a tree; choosing one tells `{path}`."""
+    """Paths as a tree; choosing one sends `{path}`."""
 
     items: list[_Short] | Bound
 
 
 @component(example={"message": "Apply the change?"}, event="onConfirm", action_fields=("componentId", "confirmed"))
 class Confirm(Active, frozen=True, forbid_unknown_fields=True, rename="camel", kw_only=True):
-    """A question with two buttons; tells `{componentId, confirmed}`."""
+    """A question with two buttons; sends `{componentId, confirmed}`."""
 
     message: _Text | Bound
     confirm_label: _Short | Bound = ""
@@ -117,7 +117,7 @@ class Confirm(Active, frozen=True, forbid_unknown_fields=True, rename="camel", k
     action_fields=("path", "accepted"),
 )
 class Diff(Active, frozen=True, forbid_unknown_fields=True, rename="camel", kw_only=True):
-    """Two versions of a text beside each other; accepting or rejecting tells `{path, accepted}`. No original: new."""
+    """Two versions of a text beside each other; accepting or rejecting sends `{path, accepted}`. No original: new."""
 
     path: _Short | Bound
     modified: _Text | Bound
@@ -141,7 +141,7 @@ class Column(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="ca
     action_fields=("index", "row"),
 )
 class Table(Active, frozen=True, forbid_unknown_fields=True, rename="camel", kw_only=True):
-    """Rows that can be sorted and filtered; choosing one tells `{index, row}`. Many rows are no burden."""
+    """Rows that can be sorted and filtered; choosing one sends `{index, row}`."""
 
     columns: list[Column]
     rows: list[dict[str, Any]] | Bound
@@ -192,7 +192,7 @@ class Progress(Base, frozen=True, forbid_unknown_fields=True, rename="camel", kw
     action_fields=("path",),
 )
 class VariableTree(Active, frozen=True, forbid_unknown_fields=True, rename="camel", kw_only=True):
-    """Values that open: `{name, value, type?, children?}`; choosing one tells `{path}`."""
+    """Values that open: `{name, value, type?, children?}`; choosing one sends `{path}`."""
 
     variables: list[dict[str, Any]] | Bound
     title: _Short | Bound = ""
@@ -204,7 +204,7 @@ class VariableTree(Active, frozen=True, forbid_unknown_fields=True, rename="came
     action_fields=("index", "file", "line"),
 )
 class StackTrace(Active, frozen=True, forbid_unknown_fields=True, rename="camel", kw_only=True):
-    """Frames, newest first: `{function, file, line, isOwn?}`; choosing one tells `{index, file, line}`."""
+    """Frames, newest first: `{function, file, line, isOwn?}`; choosing one sends `{index, file, line}`."""
 
     frames: list[dict[str, Any]] | Bound
     title: _Short | Bound = ""
@@ -216,7 +216,7 @@ class StackTrace(Active, frozen=True, forbid_unknown_fields=True, rename="camel"
     action_fields=("index",),
 )
 class Timeline(Active, frozen=True, forbid_unknown_fields=True, rename="camel", kw_only=True):
-    """What happened, in order: `{at, title, text?, state?}`; choosing one tells `{index}`."""
+    """What happened, in order: `{at, title, text?, state?}`; choosing one sends `{index}`."""
 
     items: list[dict[str, Any]] | Bound
 
@@ -239,7 +239,7 @@ class FormField(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename=
     action_fields=("values",),
 )
 class Form(Active, frozen=True, forbid_unknown_fields=True, rename="camel", kw_only=True):
-    """Questions answered together; sending it tells `{values}`."""
+    """Questions answered together; sending it sends `{values}`."""
 
     fields: Annotated[list[FormField], Meta(min_length=1, max_length=50)]
     title: _Short | Bound = ""

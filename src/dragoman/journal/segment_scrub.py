@@ -38,7 +38,7 @@ _STEP_BYTES = 4 * 1024 * 1024
 _STEP_FILES = 64
 # Uses a fifth of a core, as packing does.
 _PAUSE = 4.0
-# A file may be erased in while it is read; that does not go on for ever.
+# A file may be erased in while it is read; the number of retries is bounded.
 _TRIES = 5
 
 

@@ -82,7 +82,7 @@ class OuterTerminal:
                     os.write(self._guard, f"alternate {mode}\n".encode())
 
     def restore(self) -> None:
-        """Restore without draining: a terminal that accepts nothing would block us for ever."""
+        """Restore without draining: a terminal that accepts nothing would block us forever."""
         if self._raw:
             self._raw = False
             with contextlib.suppress(termios.error, OSError):

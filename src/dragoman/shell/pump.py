@@ -51,7 +51,7 @@ class TerminalPump:
     """Copies bytes between the outer terminal and the shell until the shell ends.
 
     It owns both directions, their buffers and the poll loop. The sidecar sees bytes after they are written; if it
-    raises, it is dropped and copying goes on.
+    raises, it is dropped and copying continues.
     """
 
     def __init__(self, outer: OuterTerminal, child: ShellProcess, signals: SignalPipe) -> None:

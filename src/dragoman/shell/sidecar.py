@@ -214,7 +214,7 @@ class Sidecar:
             self._overlay.marked(mark, True, now_s)
 
     def _notice_another_shell(self) -> None:
-        """After `exec bash`, the command `exec` would seem to run for ever, with every later command in its output."""
+        """After `exec bash`, the command `exec` would seem to run forever, with every later command in its output."""
         child = self._child
         if child is None or not self._recording.commands.shell_is_busy or not child.is_another_shell():
             return

@@ -86,7 +86,7 @@ export class Bridge implements vscode.Disposable {
 
   private connected(): void {
     this.isOpen = true;
-    if (vscode.window.state.focused) this.notify("focused", {}); // who connects last is not who is looked at
+    if (vscode.window.state.focused) this.notify("focused", {}); // the last to connect need not be focused
     this.didConnect.fire();
   }
 

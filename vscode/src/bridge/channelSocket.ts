@@ -1,4 +1,4 @@
-/** A proved line to the daemon, as the socket that `Link` speaks over. */
+/** An authenticated channel to the daemon, as the socket that `Link` uses. */
 import type { Channel, ChannelListener } from "../../../web/src/link/proof";
 import type { Socket } from "./rpcConnection";
 

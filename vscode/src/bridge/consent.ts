@@ -48,10 +48,10 @@ export class Consent {
     return this.ask(question);
   }
 
-  /** What goes on by what was allowed ends with it. */
+  /** Whatever depends on a permission ends with it. */
   whenForgotten: () => void = () => undefined;
 
-  /** Allowed once, when nobody waited for it any more: the person would wait for something to happen. */
+  /** Allowed once, after the request had ended: tell the person, who expects something to happen. */
   whenLate: () => void = () => undefined;
 
   isAlways(kind: string, exactly: string): boolean {
@@ -72,7 +72,7 @@ export class Consent {
     return kept[kind] === "never" ? "never" : kept[permissionKey(kind, exactly)];
   }
 
-  /** Of what was allowed exactly as it was, the oldest is forgotten in the end. */
+  /** Permissions for exact requests are bounded: the oldest is dropped. */
   private async store(kind: string, answer: Answer): Promise<void> {
     const { [kind]: _, ...others } = this.stored();
     const exact = Object.keys(others).filter((it) => it.includes(" "));

@@ -7,7 +7,7 @@ import { RpcError, type Json } from "./rpcConnection";
 
 const t = vscode.l10n.t;
 const READ_WITHIN_MS = 10_000;
-const LOOK_EVERY_MS = 100;
+const POLL_INTERVAL_MS = 100;
 
 interface Input {
   id: string;
@@ -43,7 +43,7 @@ export async function resolveVariable(consent: Consent, { variable: named }: Jso
 async function findInput(id: string): Promise<Input | undefined> {
   const find = () => launch<Input>("inputs").find((it) => it.id === id);
   const deadline = Date.now() + READ_WITHIN_MS;
-  while (!find() && Date.now() < deadline) await new Promise((settle) => setTimeout(settle, LOOK_EVERY_MS));
+  while (!find() && Date.now() < deadline) await new Promise((settle) => setTimeout(settle, POLL_INTERVAL_MS));
   return find();
 }
 

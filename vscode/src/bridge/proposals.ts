@@ -87,7 +87,7 @@ export class Proposals implements vscode.TextDocumentContentProvider, vscode.Dis
     return proposal;
   }
 
-  /** Whoever asks again is told; long after, the same text is another proposal. */
+  /** A repeated request gets the same decision; much later, the same text is a new proposal. */
   private expireLater(key: string, proposal: Proposal): void {
     proposal.isDecided = true;
     setTimeout(() => this.open.get(key) === proposal && this.open.delete(key), KEPT_FOR_MS).unref();

@@ -84,7 +84,7 @@ export class RpcConnection {
     else if (method === "withdrawn") this.running.get(Number(params.id))?.abort();
     else if (method !== undefined && id !== undefined) await this.answer(id, method, params);
     else if (method !== undefined)
-      await this.handlers[method]?.(params, NEVER).catch(() => undefined); // told, not asked
+      await this.handlers[method]?.(params, NEVER).catch(() => undefined); // a notification: nobody waits for an answer
     else if (id !== undefined) this.settle(id, message);
   }
 

@@ -43,7 +43,7 @@ export function holdsSecret({ client, transport }: ClientConfig): boolean {
   return client[transport]?.text.includes(TOKEN_PLACEHOLDER) ?? false;
 }
 
-/** What is pasted works as it is: the secret is put in for who asked for it at this machine. */
+/** The pasted text works as it is: it contains the secret, because the person asked for it on this machine. */
 export async function configText(dragoman: Dragoman, offer: ClientConfig): Promise<string> {
   const text = offer.client[offer.transport]?.text ?? "";
   return holdsSecret(offer) ? text.replaceAll(TOKEN_PLACEHOLDER, await tokenOf(dragoman, offer.client)) : text;

@@ -10,9 +10,9 @@ import type { Channel, CloseReason } from "../../../web/src/link/proof";
 import type { Places } from "./places";
 import type { ServerState, FeedRow, Status } from "./status";
 
-const LOOK_EVERY_MS = 250;
+const FILE_POLL_INTERVAL_MS = 250;
 const GATHER_MS = 50;
-const ASK_EVERY_MS = 5000;
+const STATUS_POLL_INTERVAL_MS = 5000;
 const ANSWERS_WITHIN_MS = 3000;
 /** What may change the list of live sessions. */
 const SESSION_EVENTS = /^(debug\.(started|ended|failed)|terminal\.|chat\.)/;
@@ -31,7 +31,7 @@ export class DaemonWatcher {
   private timers = new Set<NodeJS.Timeout>();
   private isRefreshing = false;
   private isEnded = false;
-  /** Its feed broke off without a word: whether it lives, the next look tells. */
+  /** The feed ended without a reason: the next poll finds out whether the daemon runs. */
   private isMissed = false;
 
   constructor(
@@ -118,7 +118,7 @@ export class DaemonWatcher {
     if (this.isMissed && !isMissed) for (const { died } of this.listeners) died?.();
     this.isMissed = isMissed;
     this.setState({ state: "stopped" });
-    this.after(LOOK_EVERY_MS, () => this.findDaemon());
+    this.after(FILE_POLL_INTERVAL_MS, () => this.findDaemon());
   }
 
   private handleMessage(message: Message): void {
@@ -142,7 +142,7 @@ export class DaemonWatcher {
 
   /** A process that hangs keeps its connections: only an answer proves that it lives. */
   private checkHealth(line: Channel): void {
-    this.after(ASK_EVERY_MS, async () => {
+    this.after(STATUS_POLL_INTERVAL_MS, async () => {
       if (line !== this.channel) return;
       await this.readStatus();
       this.checkHealth(line);

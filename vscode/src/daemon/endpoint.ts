@@ -30,7 +30,7 @@ export async function findEndpoint(places: Places, language: string): Promise<En
   return greeting?.instance === note.instance ? { authority: note.authority, instance: note.instance } : undefined;
 }
 
-/** Whoever could replace the socket could speak for the daemon. */
+/** A user who can replace the socket could impersonate the daemon. */
 async function isPrivate(socket: string): Promise<boolean> {
   const uid = process.getuid?.();
   try {

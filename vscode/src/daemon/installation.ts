@@ -6,7 +6,7 @@ import { dirname, join } from "node:path";
 import { run, type CommandResult } from "./command";
 
 export interface Installation {
-  /** The folder of the environment. Its name stays: shells and clients were told it. */
+  /** The folder of the environment. Its name must not change: shells and clients refer to it. */
   own: string;
   /** What pip is asked for: a name, or a file. */
   wanted: string;

@@ -1,4 +1,4 @@
-/** For the end of a socket: in Node 22 a connection that fails is told as an error, and never as closed. */
+/** For the end of a socket: in Node 22 a failed connection emits `error` and never `close`. */
 export function once(act: (end: Event) => void): (end: Event) => void {
   let isDone = false;
   return (end) => {

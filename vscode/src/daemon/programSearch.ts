@@ -68,7 +68,7 @@ export function candidates(where: SearchLocations): Candidate[] {
   return all.filter(({ path }) => existsSync(path));
 }
 
-/** A file of that name may be anything: it must say who it is. */
+/** A file of that name may be anything: it must identify itself. */
 async function verifyCandidate({ path, origin }: Candidate): Promise<Program | undefined> {
   const args = /^python[\d.]*$/.test(basename(path)) ? ["-P", "-m", "dragoman.cli.main"] : [];
   try {

@@ -1,9 +1,9 @@
-/** Which breakpoints of others the editor shows: what to add, what to take away, and whose echo a change is.
+/** Which breakpoints of others the editor shows: what to add, what to remove, and which changes are echoes of our own.
  *
  * The daemon has the last word: what it tells is shown, and what the person did is shown until it has answered.
  */
 
-/** Another's breakpoint, as the daemon tells it: what is as usual is left out. */
+/** Another client's breakpoint, as the daemon sends it: default values are left out. */
 export interface OthersBreakpoint {
   id: number;
   owner: string;
@@ -28,7 +28,7 @@ export type BreakpointEdit = Pick<
 export interface MirroredMark<Mark> {
   breakpoint: OthersBreakpoint;
   mark: Mark;
-  /** Added by us; otherwise the person has one there, and it stays the person's. */
+  /** Added by us; otherwise it is the person's own breakpoint, and stays. */
   isOurs: boolean;
 }
 
@@ -37,7 +37,7 @@ export interface Changes<Mark> {
   removed: Mark[];
 }
 
-/** What to ask of the daemon, in the session that told of it. */
+/** A request to the daemon, and the session that reported the breakpoint. */
 export interface EditRequest {
   session: string;
   breakpoint: OthersBreakpoint;
@@ -45,9 +45,9 @@ export interface EditRequest {
 
 export class BreakpointMirror<Mark> {
   private readonly shown = new Map<number, MirroredMark<Mark>>();
-  /** By session; who told last is the last. */
+  /** By session, in the order of their last report. */
   private readonly lists = new Map<string, readonly OthersBreakpoint[]>();
-  /** Asked about, and not answered: what is told of it meanwhile may be older. */
+  /** A request about it is open: reports that arrive meanwhile may be older. */
   private readonly pendingEdits = new Map<number, number>();
 
   setList(session: string, list: readonly OthersBreakpoint[]): Changes<Mark> {
@@ -68,7 +68,7 @@ export class BreakpointMirror<Mark> {
     this.shown.set(breakpoint.id, { breakpoint, mark, isOurs });
   }
 
-  /** The person took one away: whose it was is told. What we took away ourselves is nobody's. */
+  /** The person removed one: return its owner. Removals of our own have none. */
   removedByPerson(mark: Mark): EditRequest | undefined {
     const found = this.of(mark);
     const session = found && this.sessionOf(found.breakpoint.id);
@@ -78,7 +78,7 @@ export class BreakpointMirror<Mark> {
     return { session, breakpoint: found.breakpoint };
   }
 
-  /** The person changed one. What the editor only tells again, or what the debugger did to it, is no change. */
+  /** The person changed one. A repeated report, or a change by the debugger, does not count. */
   changedByPerson(mark: Mark, now: BreakpointEdit): EditRequest | undefined {
     const found = this.of(mark);
     const session = found && this.sessionOf(found.breakpoint.id);
@@ -96,7 +96,7 @@ export class BreakpointMirror<Mark> {
     return { session, breakpoint };
   }
 
-  /** The daemon answered, with what is so now; or refused, and all is as it was last told. */
+  /** The daemon answered with the current state; or it refused, and the last reported state stays. */
   completeEdit({ session, breakpoint: { id } }: EditRequest, list?: readonly OthersBreakpoint[]): Changes<Mark> {
     const left = (this.pendingEdits.get(id) ?? 1) - 1;
     if (left) this.pendingEdits.set(id, left);
@@ -133,7 +133,7 @@ export class BreakpointMirror<Mark> {
   }
 }
 
-/** By the debugger or not at all: where it binds one, the editor tells line and column as if the person had. */
+/** Only the debugger moves a breakpoint: when it binds one, the editor reports line and column as if the person had. */
 function isUnmoved({ line }: BreakpointEdit, breakpoint: OthersBreakpoint): boolean {
   return line === breakpoint.line || line === breakpoint.boundLine;
 }

@@ -32,7 +32,7 @@ export function registerDebugType(server: Server): vscode.Disposable {
   const provider: vscode.DebugConfigurationProvider = {
     provideDebugConfigurations: () => [launchConfiguration()],
     resolveDebugConfiguration: (_, configuration) => resolveConfiguration(server, configuration),
-    // Others' breakpoints are told to us: `breakpoints` shows them.
+    // The daemon sends us the breakpoints of others: `breakpoints` shows them.
     resolveDebugConfigurationWithSubstitutedVariables: (_, configuration) => ({
       mirrorsBreakpoints: true,
       ...configuration,

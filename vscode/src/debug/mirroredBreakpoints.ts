@@ -61,7 +61,7 @@ export class MirroredBreakpoints implements vscode.Disposable {
 
   private show({ added, removed }: Changes<vscode.Breakpoint>): void {
     vscode.debug.removeBreakpoints(removed);
-    const marks = added.flatMap((others) => this.createMark(others)); // known before the editor tells us of them
+    const marks = added.flatMap((others) => this.createMark(others)); // recorded before the editor reports them to us
     const stored = this.draw();
     if (marks.length) void stored.catch(() => undefined).then(() => this.add(marks));
   }

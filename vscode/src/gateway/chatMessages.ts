@@ -1,4 +1,4 @@
-/** What the gateway tells of an agent's run, in the words that the chat view takes. */
+/** The gateway's events about an agent's run, as messages for the chat view. */
 import type { GatewayEvent } from "./client";
 import type { ToChat } from "./messages";
 
@@ -29,7 +29,7 @@ const STREAMS: Record<string, (data: Json, runId: string) => ToChat | undefined>
     const output = textOf((result as Json | undefined)?.content);
     return { kind: "tool_result", id, output, error: isError ? output : null, runId };
   },
-  /** The same call from the side that has its title: real gateways tell it nowhere else. */
+  /** The same call, from the event that has its title: real gateways send the title nowhere else. */
   item: ({ phase, toolCallId, name, title }, runId) =>
     toolCallId && title && phase !== "end"
       ? { kind: "tool_update", id: String(toolCallId), tool: String(name ?? ""), title: String(title), runId }
@@ -37,7 +37,7 @@ const STREAMS: Record<string, (data: Json, runId: string) => ToChat | undefined>
   diff: diffMessage,
 };
 
-/** As a gateway of the specification tells it, which has no streams: what it names by a kind is passed through. */
+/** The protocol document's gateway has no streams: events with a `kind` are passed through. */
 const KINDS: Record<string, (told: Json, runId: string) => ToChat | undefined> = {
   text_delta: ({ content }, runId) => ({ kind: "text_delta", content: String(content ?? ""), runId }),
   tool_start: ({ id, tool, title, input }, runId) => ({
@@ -76,7 +76,7 @@ function textOrNull(value: unknown): string | null {
   return value === null || value === undefined ? null : String(value);
 }
 
-/** The batches of text in between are what the quick stream has told already. */
+/** The batches of text in between repeat what the stream of pieces has sent already. */
 function doneMessage({ state, message, errorMessage }: Json, runId: string): ToChat | undefined {
   const reasons: Record<string, string> = {
     final: "end_turn",

@@ -55,7 +55,7 @@ function mcpCommand({ program }: Dragoman): { command: string; args: string[] } 
   return { command: program.path, args: [...program.args, "mcp", ...(workspace ? ["--workspace", workspace] : [])] };
 }
 
-/** Which daemon is meant, where a variable says so. */
+/** The daemon that an environment variable selects. */
 function homeVariable(): Record<string, string> {
   const home = process.env.DRAGOMAN_HOME;
   return home ? { DRAGOMAN_HOME: home } : {};

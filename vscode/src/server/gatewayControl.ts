@@ -13,7 +13,7 @@ import { settings, type Server } from "../server/server";
 
 const t = vscode.l10n.t;
 export const DEFAULT_ADDRESS = "ws://127.0.0.1:18789";
-/** A gateway that refuses a token says so by one of these. */
+/** Codes by which a gateway refuses a token. */
 const WRONG_TOKEN = /token|auth|unauthorized/i;
 
 export class GatewayControl implements vscode.Disposable {

@@ -6,7 +6,7 @@ export interface GatewayStatus {
   code: string;
   reason: string;
   hint: string;
-  /** Whose server it is that would get the token: `ADDRESS USER`, where that is not this user. */
+  /** `ADDRESS USER`: the server that would get the token, if it runs as another user. */
   untrusted_server: string;
 }
 

@@ -87,7 +87,7 @@ export class Server implements vscode.Disposable {
     });
   }
 
-  /** In the editor's settings and in the daemon's: whichever says no, it stays no. */
+  /** Both the editor's settings and the daemon's must allow it. */
   async setAutoStart(isOn: boolean): Promise<void> {
     if (settings().get("autoStart") !== isOn)
       await settings().update("autoStart", isOn, vscode.ConfigurationTarget.Global);
@@ -108,7 +108,7 @@ export class Server implements vscode.Disposable {
     }
   }
 
-  /** What went wrong, in the words of who knows why. */
+  /** What went wrong, as the failing program reported it. */
   showError(error: unknown, show: () => unknown = () => vscode.commands.executeCommand("dragoman.showLog")): void {
     const { message, hint = "", code } = error as CommandError;
     this.log.error(error instanceof CommandError ? `${code}: ${message}` : String(error));
@@ -161,11 +161,11 @@ export class Server implements vscode.Disposable {
     const sessions = this.state.state === "running" ? this.state.status.sessions : [];
     const listed = (all: typeof sessions) =>
       all.map((lifecycle) => notificationText(`${sessionLabel(lifecycle, t)} (${lifecycle.id})`));
-    const stays = listed(sessions.filter(({ ends }) => ends === false));
-    const goOn = stays.length
-      ? [t("These continue in their editor and are lent again when the server is back:"), ...stays]
+    const continuing = listed(sessions.filter(({ ends }) => ends === false));
+    const continuingLines = continuing.length
+      ? [t("These continue in their editor and are lent again when the server is back:"), ...continuing]
       : [];
-    const detail = [...listed(sessions.filter(({ ends }) => ends !== false)), ...goOn].join("\n");
+    const detail = [...listed(sessions.filter(({ ends }) => ends !== false)), ...continuingLines].join("\n");
     const end = t("End them");
     const question = t("Live sessions will end with the running server.");
     return (await vscode.window.showWarningMessage(question, { modal: true, detail }, end)) === end;

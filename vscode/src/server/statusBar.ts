@@ -1,4 +1,4 @@
-/** The item at the lower right: whether the server runs, where, and how much lives in it. */
+/** The status bar item: whether the server runs, its port, and the number of live sessions. */
 import * as vscode from "vscode";
 
 import type { Server } from "../server/server";

@@ -8,7 +8,7 @@ import { semanticKey, RequestedBreakpoints, type PersonEdit, type BreakpointRequ
 
 const t = vscode.l10n.t;
 const BOUND_WITHIN_MS = 2000;
-const LOOK_EVERY_MS = 50;
+const POLL_INTERVAL_MS = 50;
 
 export class AgentBreakpoints implements vscode.Disposable {
   private readonly requested = new RequestedBreakpoints<vscode.SourceBreakpoint>();
@@ -16,7 +16,7 @@ export class AgentBreakpoints implements vscode.Disposable {
   private readonly subscriptions: vscode.Disposable[];
   private readonly stale: StaleBreakpoints;
 
-  /** `tell` says to the daemon what the person did; true once it knows. */
+  /** `tell` reports to the daemon what the person did; true once it has arrived. */
   constructor(
     memory: vscode.Memento,
     private readonly report: (done: PersonEdit) => Promise<boolean>,
@@ -43,7 +43,7 @@ export class AgentBreakpoints implements vscode.Disposable {
     return { breakpoints: answers };
   }
 
-  /** For a session that is about to start: its debugger is told them with all others. */
+  /** For a session that is about to start: its debugger gets them with all others. */
   prepare(start: string, lists: readonly Json[]): void {
     for (const { source, breakpoints } of lists)
       this.request(start, String((source as Json).path), breakpoints as BreakpointRequest[]);
@@ -143,7 +143,7 @@ export function currentState({
   return { line: line + 1, column: character ? character + 1 : null, ...texts, enabled };
 }
 
-/** What the adapter made of it, once the editor has told it. */
+/** How the adapter bound it, once the editor reports that. */
 async function bindingOf(
   session: vscode.DebugSession,
   mark: vscode.SourceBreakpoint | undefined,
@@ -161,7 +161,7 @@ async function bindingOf(
   while (Date.now() < deadline) {
     const adapterBreakpoint = await session.getDebugProtocolBreakpoint(mark);
     if (adapterBreakpoint) return { line, ...(adapterBreakpoint as unknown as Json) };
-    await new Promise((settle) => setTimeout(settle, LOOK_EVERY_MS));
+    await new Promise((settle) => setTimeout(settle, POLL_INTERVAL_MS));
   }
   return { verified: false, line };
 }

@@ -20,7 +20,7 @@ const KIND = "start";
 /** In the configuration, as the editor's own keys are (`__sessionId`): by this a session is known to be ours. */
 const MARK = "__dragoman";
 const SCHEME = "dragoman-configuration";
-/** For a program that neither stops nor tells of threads: then it is the session itself that is lent. */
+/** For a program that neither stops nor reports threads: the session itself is lent. */
 const SETTLES_MS = 2000;
 /** A program that does not end when it is asked to is ended the second time, as with the button in the editor. */
 const ASKED_AGAIN_MS = 3000;

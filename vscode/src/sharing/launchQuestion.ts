@@ -85,7 +85,7 @@ function written(value: unknown): string {
   return JSON.stringify(value, undefined, 2).split("\n").map(spelledLine).join("\n");
 }
 
-/** Its own indent, however deep, is none of the text. */
+/** Without the common indent. */
 function spelledLine(line: string): string {
   const text = line.trimStart();
   return line.slice(0, line.length - text.length) + escapeHidden(text);

@@ -1,13 +1,13 @@
-/** The person's own breakpoints, told to agents who have a session of theirs: one set, in which each is its owner's. */
+/** Sends the person's own breakpoints to agents that use a lent session: one set, in which each has its owner. */
 import * as vscode from "vscode";
 
 import { coalesced } from "../../../web/src/parts/coalesced";
 import type { Json } from "../bridge/rpcConnection";
 import { currentState } from "./agentBreakpoints";
 
-const MOST_TOLD = 300;
+const MAX_SENT = 300;
 
-/** One list after another: the last that is told is the one that is so. */
+/** Lists are sent one after another: the last one is valid. */
 export class PersonBreakpoints {
   private lastSent = "";
   readonly changed = coalesced(() => this.send());
@@ -26,7 +26,7 @@ export class PersonBreakpoints {
       if (text !== this.lastSent) await this.request({ session: this.session.id, breakpoints });
       this.lastSent = text;
     } catch {
-      this.lastSent = ""; // not lent any more, or the daemon is away: it is told anew with the next change or loan
+      this.lastSent = ""; // no longer lent, or the daemon is unreachable: sent again with the next change or loan
     }
   }
 
@@ -39,7 +39,7 @@ export class PersonBreakpoints {
         inside(it.location.uri.fsPath) &&
         this.isPersons(it),
     );
-    return Promise.all(marks.slice(0, MOST_TOLD).map((mark) => this.described(mark)));
+    return Promise.all(marks.slice(0, MAX_SENT).map((mark) => this.described(mark)));
   }
 
   private async described(mark: vscode.SourceBreakpoint): Promise<Json> {

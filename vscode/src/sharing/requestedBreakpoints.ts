@@ -62,7 +62,7 @@ export class RequestedBreakpoints<Mark> {
     return { marks, added, removed: this.unwanted() };
   }
 
-  /** Nobody wants anything in it any more; what the person did meanwhile is still to be told. */
+  /** No agent has a breakpoint in it any more; changes by the person must still be reported. */
   released(session: string): Mark[] {
     for (const [key, list] of this.lists) if (list.session === session) this.lists.delete(key);
     return this.unwanted();

@@ -19,7 +19,7 @@ import type { PersonEdit } from "./requestedBreakpoints";
 
 const t = vscode.l10n.t;
 const KIND = "sessions";
-/** Not at each line that it prints: an offer that was refused, or let go of, waits for the next stop. */
+/** A session that was refused or returned is offered again at its next stop, not at each output. */
 const OFFERED_AT = new Set(["stopped", "thread"]);
 
 export interface SharedSession {
@@ -39,7 +39,7 @@ export class SessionSharing implements vscode.Disposable {
   private readonly agentBreakpoints: AgentBreakpoints;
   private readonly launches: AgentLaunches;
   private readonly subscriptions: vscode.Disposable[];
-  /** What agents were told that they could ask for. */
+  /** The capabilities that were announced to agents. */
   private reportedNotLent = "";
 
   constructor(
@@ -168,7 +168,7 @@ export class SessionSharing implements vscode.Disposable {
     if (!this.bridge.isOpen || !folder || shared.run?.isPending) return;
     this.reportNotLent();
     shared.allowed ??= this.isAllowed(session);
-    if (!(await shared.allowed)) return this.reportNotLent(); // a "never" is no news for agents
+    if (!(await shared.allowed)) return this.reportNotLent(); // agents need not learn that the person refused for good
     if (shared.isLent || tracked.isEnded) return;
     shared.isLent = true;
     shared.isLent =
@@ -251,7 +251,7 @@ export class SessionSharing implements vscode.Disposable {
     this.reportNotLent();
   }
 
-  /** What was allowed is not any more: what is lent goes back, and the next stop asks anew. */
+  /** The permission was revoked: take lent sessions back, and ask again at the next stop. */
   private forgotten(): void {
     for (const shared of this.sessions.values()) {
       if (shared.isLent) this.takeBack(shared);
@@ -259,7 +259,7 @@ export class SessionSharing implements vscode.Disposable {
     }
   }
 
-  /** Agents let go of it: it is offered again at its next stop, or by hand. */
+  /** Agents returned it: it is offered again at its next stop, or by a command. */
   private released(id: string): void {
     const shared = this.sessions.get(id);
     if (shared) this.releaseSession(shared);

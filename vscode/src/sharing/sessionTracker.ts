@@ -38,7 +38,7 @@ export class SessionTracker {
   private readonly pendingRuns = new Map<number, PendingRun>();
   private readonly counts = new Map<string, number>();
 
-  /** `leftOut` says that so many characters of a print are not told. */
+  /** `leftOut`: how many characters of the output were dropped. */
   constructor(
     private readonly report: (event: string, body: Json) => void,
     private readonly leftOut: (count: number) => string,
@@ -92,7 +92,7 @@ export class SessionTracker {
     else this.stopsByThread.delete(threadId);
   }
 
-  /** Who stepped has the answer to it; most adapters tell nobody else that the program went on. */
+  /** Only the client that stepped gets a response; most adapters send no `continued` event to others. */
   private handleResponse(seq: number, success: boolean, body: Json): void {
     const pendingRun = this.pendingRuns.get(seq);
     this.pendingRuns.delete(seq);

@@ -66,7 +66,7 @@ export class CanvasPanel implements vscode.WebviewPanelSerializer, vscode.Dispos
     if ((await vscode.window.showInformationMessage(words, answer)) === answer) this.show();
   }
 
-  /** Where there is no panel nobody sees what is drawn, and a question on it waits. One notice at a time. */
+  /** Without a panel nobody sees a drawing or a question on it: show a notice, one at a time. */
   private async offer(): Promise<void> {
     if (this.isOffered) return;
     this.isOffered = true;
@@ -118,7 +118,7 @@ export class CanvasPanel implements vscode.WebviewPanelSerializer, vscode.Dispos
   }
 }
 
-/** A surface that was not there before; what changes on one is for who looks at it. */
+/** A new surface. Changes of an existing one need no notice. */
 function isNew({ kind, body }: FeedRow["event"]): boolean {
   return kind === "canvas.surface_updated" && Object.values(body?.versions ?? {}).includes(1);
 }

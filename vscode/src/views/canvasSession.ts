@@ -1,4 +1,4 @@
-/** What agents draw, told to the canvas view; what a person does there, told to who drew it. No editor in here. */
+/** Sends what agents draw to the canvas view, and what a person does there to the agent. It does not import vscode. */
 import { coalesced } from "../../../web/src/parts/coalesced";
 import { RequestError, type Api } from "../daemon/api";
 import type { Translate } from "../daemon/sessionLabel";

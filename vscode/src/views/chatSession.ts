@@ -40,7 +40,7 @@ export class ChatSession {
     this.subscription.dispose();
   }
 
-  /** A view that has just been opened is told where things stand. */
+  /** Send the current state to a view that has just been opened. */
   start(): void {
     this.port.post({ type: "connection_state", state: this.gateway.state });
   }

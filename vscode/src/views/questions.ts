@@ -28,18 +28,18 @@ export class Questions {
   constructor(
     private readonly api: () => Api | undefined,
     private readonly t: Translate,
-    /** Whoever is told decides whether to go there now. */
+    /** The person decides whether to open it now. */
     private readonly ask: (words: string) => Promise<void>,
     private readonly confirm: (words: string) => void,
   ) {}
 
-  /** Whether something new is a question: drawings are told of otherwise. */
+  /** Whether a new surface is a question: drawings have another notice. */
   async handleEvents(events: readonly FeedRow["event"][]): Promise<boolean> {
     for (const { kind, body } of events) if (kind === "canvas.action_taken") this.answered(body ?? {});
     return events.some(({ kind }) => kind === "canvas.surface_updated") && (await this.readNew());
   }
 
-  /** Whether there is one that was not told yet; also what was asked before anybody watched. */
+  /** Whether a question has not been announced yet, including those from before the view was opened. */
   async readNew(): Promise<boolean> {
     const open = (await this.read()).filter(({ asking }) => asking === "open");
     const added = open.filter((it) => !this.known.has(key(it.drawer, it.surface_id)));
@@ -73,7 +73,7 @@ export class Questions {
     return listed;
   }
 
-  /** Who has no name of its own: a part of ours, or an agent that does not say. */
+  /** A client without a name: a part of Dragoman, or an agent that gives none. */
   private ownName(drawer: string): string {
     if (drawer === "shell") return this.t("the command line");
     return drawer === "chat" ? this.t("the chat") : this.t("an agent");

@@ -1,4 +1,4 @@
-/** What the page's canvas takes for the daemon: surfaces as they were told, and actions on their way back. */
+/** Stands in for the daemon in the page's canvas: passes surfaces in and actions out. */
 import type { FeedListener, Snapshot } from "../../../web/src/link/feed";
 import type { Surface } from "../../../web/src/canvas/model";
 import type { ComponentAction, ToCanvas } from "../gateway/messages";

@@ -63,7 +63,7 @@ export class DragomanActivity extends LitElement {
     this.rows = withoutDuplicateFailures(mergeRows(events, this.rows)).slice(0, KEPT);
   }
 
-  /** What was asked for may be ahead of what the feed has told by then. */
+  /** A query may return events that the feed has not delivered yet. */
   private add(rows: FeedRow[]): void {
     rows.forEach(rememberActor);
     const newest = this.rows[0]?.sequence ?? 0;

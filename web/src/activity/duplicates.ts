@@ -3,7 +3,7 @@ import type { FeedRow } from "../link";
 const ENDED = "terminal.command_ended";
 const FAILED = "terminal.command_failed";
 
-/** Newest first. A command that failed has ended, and is noticed besides: the row of its end says both. */
+/** Newest first. A failed command has two events, its end and its failure: the row of the end shows both. */
 export function withoutDuplicateFailures(rows: FeedRow[]): FeedRow[] {
   const ended = new Map<string, string>();
   const isNew = ({ event: { kind, session = "", body } }: FeedRow): boolean => {

@@ -22,7 +22,7 @@ const WORDS: Record<FeedState, string> = {
   lost: "Dragoman is not running or does not respond. Run `dragoman up` in a terminal, then `dragoman page` for a new link.",
 };
 
-/** Questions that are told at once; the number on the tab is of all of them. */
+/** How many questions are announced one by one; the number on the tab counts all of them. */
 const MOST_NOTICES = 3;
 
 /** Code is taken from nobody but the daemon: from whoever else listens at its address, nothing is loaded. */
@@ -63,7 +63,7 @@ export class DragomanApp extends LitElement {
     for (const [source, kind, listener] of this.subscriptions) source.removeEventListener(kind, listener);
   }
 
-  /** That nobody answered is no fault of the page, and its own sign says so. */
+  /** A lost connection is not an error of the page, and has its own indicator. */
   private reportRejection(reason: unknown): void {
     if (!(reason instanceof Unreachable)) this.report(String((reason as Error | undefined)?.message ?? reason));
   }
@@ -83,7 +83,7 @@ export class DragomanApp extends LitElement {
     if (feed.state === "outside") this.wasConnected = false;
   }
 
-  /** Said once, also to who hears the page; the number stays as long as somebody waits. */
+  /** Announced once, also to screen readers; the number stays as long as a question is open. */
   private notificationsChanged(): void {
     this.newest = canvasNotifications.newestText;
     this.requestUpdate();
@@ -146,7 +146,7 @@ export class DragomanApp extends LitElement {
         <h1><img src="/icon.svg" alt="" width="26" height="26" />Dragoman</h1>
         ${this.wasConnected ? this.tabs() : nothing}
         <p id="connection" role="status" class=${isGood ? "good" : this.connection === "connecting" ? "" : "bad"}>
-          ${withInlineCode(this.refused ? told(this.refused) : t(WORDS[this.connection]))}
+          ${withInlineCode(this.refused ? refusalText(this.refused) : t(WORDS[this.connection]))}
         </p>
       </header>
       <p id="news" class="unseen" role="status">${this.newest}</p>
@@ -155,7 +155,7 @@ export class DragomanApp extends LitElement {
     `;
   }
 
-  /** In every view but the one where it is answered. What was answered stays told until somebody takes it away. */
+  /** In every view except the one where it is answered. A notice about an answer stays until it is dismissed. */
   private questions() {
     const asks = canvasNotifications.open.filter(
       (it) => !(this.shown.id === "canvas" && router.parts("canvas").join("/") === `${it.drawer}/${it.surface_id}`),
@@ -402,6 +402,6 @@ function named({ drawer, surface_id, title }: SurfaceSummary) {
 }
 
 /** The daemon's own words where it said some. */
-function told(error: Error): string {
+function refusalText(error: Error): string {
   return error instanceof RequestError ? `${error.message} ${error.hint}` : error.message;
 }

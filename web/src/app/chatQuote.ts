@@ -109,7 +109,7 @@ export class DragomanAsking extends LitElement {
 
 /** In a view of ours, and not in a field that is being written in. */
 function selectionIn(root: Document | ShadowRoot): SelectedText | null {
-  // Of a shadow tree, Chromium alone tells.
+  // Only Chromium reports the selection inside a shadow tree.
   const ask = (root as { getSelection?: () => Selection | null }).getSelection;
   const selection = ask ? ask.call(root) : document.getSelection();
   const text = selection?.toString() ?? "";
@@ -119,7 +119,7 @@ function selectionIn(root: Document | ShadowRoot): SelectedText | null {
   return about ? { text, about, rect: range.getBoundingClientRect() } : null;
 }
 
-/** The nearest that says what it is; else the view it stands in. */
+/** The nearest element with a label; otherwise the view that contains it. */
 function subjectOf(node: Node | null): string {
   for (let at = node; at; at = at.parentNode ?? (at as ShadowRoot).host ?? null) {
     if (!(at instanceof HTMLElement)) continue;

@@ -47,7 +47,7 @@ class Router extends EventTarget {
     this.dispatchEvent(new Event("navigated"));
   }
 
-  /** A view shows something else by itself: the address says so, and there is nothing to go back to. */
+  /** A view changed without a click: replace the address, so that "back" does not return to it. */
   replace(view: string, ...parts: string[]): void {
     this.lastParts.set(view, trimmed(parts));
     const isFirst = !location.hash && view === FIRST && !trimmed(parts).length;
@@ -64,7 +64,7 @@ function hashOf(view: string, parts: readonly string[]): string {
   return `#${[view, ...trimmed(parts)].map(encodeURIComponent).join("/")}`;
 }
 
-/** What is empty at the end says nothing. */
+/** Empty parts at the end are left out. */
 function trimmed(parts: readonly string[]): string[] {
   return parts.slice(0, parts.findLastIndex((part) => part !== "") + 1);
 }

@@ -33,17 +33,17 @@ export interface Surface {
 export interface Painter {
   /** A property as it is now: what the person entered stands before what the agent sent. */
   value(node: Node, name: string): unknown;
-  /** What speaks against what was entered, or against pressing a button now. */
+  /** Why the input is invalid, or why a button cannot be pressed now. */
   objections(node: Node): string[];
   /** What the person entered; kept here, and sent with the next action. */
   enter(node: Node, name: string, value: unknown): void;
-  /** The person acted: tell who drew this. Whether it was told; one thing at a time. */
+  /** Send what the person did to the agent; return whether it was sent. One action at a time. */
   act(node: Node, details?: Record<string, unknown>): Promise<boolean>;
   /** The children in one place, or all of them. */
   inside(node: Node, slot?: string): unknown;
   /** What the page remembers of a component while its surface is there: an open tab, an order of rows. */
   memory<T extends object>(node: Node, initial: T): T;
-  /** Who drew this, as a person knows them. */
+  /** The name of the agent that drew this. */
   readonly drawer: string;
   /** Whether the person answered this since it was last drawn. */
   isAnswered(node: Node): boolean;

@@ -1,4 +1,4 @@
-/** What agents drew or ask on the canvas while the person looks elsewhere. */
+/** Notices about what agents drew or ask on the canvas while another view is open. */
 import { request, feed, t, ignoreUnreachable, type FeedRow } from "../link";
 import { coalesced } from "../parts/coalesced";
 import { actorNames, actorName } from "../parts/actors";
@@ -14,7 +14,7 @@ export interface AnsweredQuestion extends SurfaceSummary {
   isCancelled: boolean;
 }
 
-/** Answers that are still told. */
+/** How many answers are still shown. */
 const SHOWN_ANSWERS = 3;
 
 class CanvasNotifications extends EventTarget {

@@ -1,4 +1,4 @@
-/** One surface: draws its tree, keeps what is entered, and tells what the person did. */
+/** One surface: draws its tree, keeps what is entered, and sends what the person did. */
 import { LitElement, html, nothing } from "lit";
 import { customElement, property, state } from "lit/decorators.js";
 import { keyed } from "lit/directives/keyed.js";
@@ -35,7 +35,7 @@ export class DragomanSurface extends LitElement implements Painter {
     actorNames.removeEventListener("changed", this.namesChanged);
   }
 
-  /** Who drew it may have a name by now. */
+  /** The name of the agent may have arrived meanwhile. */
   private readonly namesChanged = (): void => this.requestUpdate();
 
   protected override willUpdate(changed: Map<string, unknown>): void {
@@ -153,7 +153,7 @@ export class DragomanSurface extends LitElement implements Painter {
     >`;
   }
 
-  /** What one component cannot draw is no reason for the others not to be there. */
+  /** A component that cannot be drawn must not hide the others. */
   private renderTree(node: Node): unknown {
     const component = componentOf(node.type);
     if (!component) return html`<span class="quiet mono">[${node.type}: not yet implemented]</span>`;

@@ -29,7 +29,7 @@ class Approvals extends EventTarget {
   }
 
   private async read(): Promise<void> {
-    if (!gateway.connected) return this.setWaiting([]); // nobody would hear the answer; those that still wait come back
+    if (!gateway.connected) return this.setWaiting([]); // open requests come back with the connection
     const { approvals } = await gateway.request<{ approvals: Approval[] }>("dragoman.approvals");
     this.setWaiting(approvals);
   }

@@ -156,7 +156,7 @@ export class DragomanChat extends LitElement {
   private async readGatewayStatus(): Promise<void> {
     this.gatewayStatus = await gateway.request<GatewayStatus>("dragoman.gateway").catch((error: Error) => {
       if (error instanceof Unreachable) throw error;
-      return null; // a daemon of before
+      return null; // an older daemon
     });
   }
 
@@ -234,7 +234,7 @@ export class DragomanChat extends LitElement {
     await this.readSessions();
   }
 
-  /** The question goes, and the focus that was in it goes on to where the person writes. */
+  /** The question disappears. If it had the focus, the focus moves to the input. */
   private async decide(id: string, decision: "allow" | "deny"): Promise<void> {
     if ((await this.attempt(() => approvals.decide(id, decision))) && !matchMedia("(pointer: coarse)").matches)
       this.focus();
@@ -321,7 +321,7 @@ export class DragomanChat extends LitElement {
     </span>`;
   }
 
-  /** Of the one that is looked at we hear it ourselves. */
+  /** The open conversation subscribes to its own events. */
   private isRunning(key: string, hasActiveRun: boolean): boolean {
     return key === this.conversation.key ? this.conversation.running !== undefined : hasActiveRun;
   }
@@ -502,7 +502,7 @@ export class DragomanChat extends LitElement {
   ];
 }
 
-/** Without a tool it was the person who wanted to run something. */
+/** Without a tool, the request came from the person. */
 function trustQuestion(tool: string): string {
   if (tool)
     return t(

@@ -37,9 +37,9 @@ export interface ChatMessage {
   atMs: number;
   state: "running" | "done" | "aborted" | "failed" | "unanswered";
   reason: string;
-  /** Who said it, where the daemon knows. */
+  /** The author, if the daemon knows it. */
   by: string;
-  /** Begun before we came: its text is told whole, and its pieces would stand there twice. */
+  /** The run began before this page connected: its text arrives as a whole, so pieces of it must be ignored. */
   isAdopted: boolean;
 }
 
@@ -112,7 +112,7 @@ export class Conversation extends EventTarget {
     this.notifyChange();
   }
 
-  /** Runs that are heard, each after its question: not every gateway has them in its history before they end. */
+  /** Running runs, each after its question: not every gateway has them in its history before they end. */
   private unfinishedRuns(thread: ChatMessage[], metadata?: string): ChatMessage[] {
     const runs = this.messages.filter(
       ({ role, state, runId }) => role === "assistant" && state === "running" && runId !== metadata,
@@ -287,7 +287,7 @@ function interleave(text: string, made: Part[], after: Map<string, number>): Par
   return parts;
 }
 
-/** Something of it was not told: its tools are told again, and from now on its words come whole. */
+/** Events of the run were lost: read its tool calls again, and take its text only as a whole from now on. */
 function catchUp(run: ChatMessage, { text, events = [] }: InFlight): ChatMessage {
   for (const { stream, data } of events) if (stream !== "assistant") STREAM_HANDLERS[stream]?.(run, data);
   replaceText(run, text);
@@ -326,8 +326,8 @@ const STREAM_HANDLERS: Record<string, (run: ChatMessage, data: Json) => void> = 
 /** After the call that made them. */
 function addFileChanges(run: ChatMessage, tool: ToolPart, isError: boolean): void {
   const changes = isError ? [] : fileChanges(tool.id, tool.name, tool.input);
-  const isTold = run.parts.some((part) => part.kind === "diff" && part.id === tool.id);
-  if (changes.length && !isTold) run.parts.splice(run.parts.indexOf(tool) + 1, 0, ...changes);
+  const hasDiff = run.parts.some((part) => part.kind === "diff" && part.id === tool.id);
+  if (changes.length && !hasDiff) run.parts.splice(run.parts.indexOf(tool) + 1, 0, ...changes);
 }
 
 function findOrCreateTool(run: ChatMessage, { toolCallId, name, title, args }: Json): ToolPart {
@@ -353,7 +353,7 @@ function findOrCreateTool(run: ChatMessage, { toolCallId, name, title, args }: J
   return tool;
 }
 
-/** `chat` frames tell the whole again: what was left out of the quick stream is made good by them. */
+/** `chat` frames carry the whole text, so they repair what is missing in the stream of pieces. */
 function applyChatState(run: ChatMessage, { state, message, errorMessage }: Json): void {
   replaceText(run, textOf((message as Json | undefined)?.content));
   const ended = { final: "done", aborted: "aborted", error: "failed" } as const;
@@ -363,7 +363,7 @@ function applyChatState(run: ChatMessage, { state, message, errorMessage }: Json
   for (const part of run.parts) if (part.kind === "tool" && part.state === "running") part.state = "failed";
 }
 
-/** Pieces of what stands there whole would stand there twice: they are not heard any more. */
+/** The whole text is shown already: ignore its pieces, which would appear twice. */
 function replaceText(run: ChatMessage, whole: string): void {
   const current = run.parts
     .filter((it): it is TextPart => it.kind === "text")

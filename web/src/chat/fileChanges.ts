@@ -1,4 +1,4 @@
-/** What an agent's file tools changed: no gateway says it, but what they were called with does. */
+/** What an agent's file tools changed. No gateway reports this, so it is read from the arguments of the calls. */
 import type { DiffPart } from "./conversation";
 
 type Json = Record<string, unknown>;

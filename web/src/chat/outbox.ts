@@ -3,7 +3,7 @@ const storageKey = (key: string) => `sending ${key}`;
 
 export interface Unsent {
   text: string;
-  /** The run's id: who gets it twice knows that it is the same wish. */
+  /** The run's id: a gateway that receives it twice knows that it is the same message. */
   id: string;
   /** It stands in the prompt again, to be sent or changed. */
   isGivenBack: boolean;

@@ -5,7 +5,7 @@ import { sharedStyles } from "../app/styles";
 import { gateway, t } from "../link";
 import { drafts } from "./drafts";
 
-const ASKED_AFTER_MS = 80;
+const COMPLETION_DELAY_MS = 80;
 const OFFERED = 12;
 /** Of a command, with nothing after it yet. */
 const BEGINNING = /^\/\S*$/;
@@ -60,7 +60,7 @@ export class DragomanPrompt extends LitElement {
     if (box.selectionEnd === box.value.length) box.scrollTop = box.scrollHeight;
   }
 
-  /** Puts a text where the person can go on with it; what they wrote meanwhile stays, after it. */
+  /** Puts a text into the input; what the person has typed meanwhile stays, after it. */
   put(text: string): void {
     drafts.putBefore(this.key, text);
     this.setText(drafts.of(this.key));
@@ -88,7 +88,7 @@ export class DragomanPrompt extends LitElement {
     clearTimeout(this.timer);
     this.completions = [];
     this.selected = -1;
-    if (text.startsWith("/")) this.timer = window.setTimeout(() => void this.complete(text), ASKED_AFTER_MS);
+    if (text.startsWith("/")) this.timer = window.setTimeout(() => void this.complete(text), COMPLETION_DELAY_MS);
   }
 
   private async complete(text: string): Promise<void> {

@@ -15,7 +15,7 @@ import { callToolIn, folders, sessionsIn } from "./tools";
 import { toolErrorNotice, errorNotice } from "./tools";
 import { Watches, type FrameContext } from "./watches";
 
-/** A step that is over by then shows at once; of a longer one the feed tells. */
+/** A step that ends within this time is shown at once; the feed reports a longer one. */
 const WAITS_S = 1;
 const OUTPUT_EVERY_MS = 500;
 const VIEW = "debugger";
@@ -59,7 +59,7 @@ export class DebugController implements ReactiveController {
   private selectionCount = 0;
   /** Somebody else changed something of the stop that is looked at. */
   private areValuesOld = false;
-  /** The stop whose watches were evaluated: nobody's expressions are run while nobody looks. */
+  /** The stop at which the watches were evaluated. They are evaluated only while the view is visible. */
   private watchedAt: Frame | null = null;
   /** What somebody started since: it is shown, unless something else is being debugged here. */
   private started = "";
@@ -183,7 +183,7 @@ export class DebugController implements ReactiveController {
     this.host.requestUpdate();
   });
 
-  /** Whether the daemon is there is the frame's to say; what it refuses is told here. */
+  /** The page frame reports a lost connection; this shows what the daemon refused. */
   private reportError(error: unknown): void {
     if (error instanceof RequestError) this.error = errorNotice(error);
   }
@@ -293,7 +293,7 @@ export class DebugController implements ReactiveController {
     void this.refresh().then(() => this.attempt(this.openSourceOf(id)));
   }
 
-  /** Of one that is not stopped: where it was seen last, else what it runs, as far as that can be told. */
+  /** For a session that is not stopped: its last known location, or else the program it runs. */
   private async openSourceOf(id: string): Promise<void> {
     if (this.session?.state === "Stopped") return;
     const seen = this.history.entries.find(({ session, path }) => session === id && path);
@@ -315,7 +315,7 @@ export class DebugController implements ReactiveController {
     if (!this.routeTarget) router.replace(VIEW, id);
   }
 
-  /** The stop that there is now; to have been told of it is also what lets this page send the program on from it. */
+  /** The current stop. Run control names a stop, so the page can resume only from a stop that it has read. */
   private async readStop(): Promise<void> {
     const session = this.session;
     if (!session && this.selected) return; // it was started after the list was read

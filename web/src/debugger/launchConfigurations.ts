@@ -1,8 +1,8 @@
-/** What a folder's launch.json offers to start. It is written while one looks, in an editor or by an agent. */
+/** The configurations in a folder's launch.json. An editor or an agent may change the file while the page shows it. */
 import type { Configuration } from "./toolResults";
 import { callToolIn } from "./tools";
 
-/** So often it is read again while somebody looks. */
+/** How often the file is read again while the view is visible. */
 const AGAIN_MS = 2000;
 /** Most folders have none, and nothing is wrong with them. */
 const NONE = "no_launch_json";

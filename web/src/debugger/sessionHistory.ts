@@ -26,7 +26,7 @@ export class SessionHistory {
     );
   }
 
-  /** Of a record that was erased in part: what is left is told again. */
+  /** Part of the record was erased: read the rest again. */
   clear(): void {
     this.showPresent();
     this.starts.clear();
@@ -67,7 +67,7 @@ export class SessionHistory {
     this.pastStop = null;
   }
 
-  /** How many stops a session had, as far as this page was told. */
+  /** How many stops of a session this page knows. */
   lastStop(session: string): number {
     return Math.max(0, ...this.entries.filter((it) => it.session === session).map(({ stop }) => stop));
   }

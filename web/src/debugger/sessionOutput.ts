@@ -25,7 +25,7 @@ export class SessionOutput {
     try {
       while (this.session && (await this.readPart())) await new Promise((go) => setTimeout(go, 0));
     } catch {
-      return; // the frame says that the daemon is not there
+      return; // the page frame reports the lost connection
     }
   });
 

@@ -86,8 +86,8 @@ export class DragomanSource extends LitElement {
   }
 
   private line(number: number) {
-    const wished = this.text?.pendingToggles.get(number);
-    const breakpoint = wished === false ? undefined : (this.at(number) ?? undefined);
+    const pendingToggle = this.text?.pendingToggles.get(number);
+    const breakpoint = pendingToggle === false ? undefined : (this.at(number) ?? undefined);
     const isCurrent = number === this.current;
     const isPicked = number >= this.picked[0] && number <= this.picked[1];
     return html`<div
@@ -96,10 +96,10 @@ export class DragomanSource extends LitElement {
       data-about=${`${this.text?.path}:${number}`}
     >
       <button
-        class="plain gutter ${breakpointClass(breakpoint, this.isLive) || (wished ? "waiting" : "")}"
+        class="plain gutter ${breakpointClass(breakpoint, this.isLive) || (pendingToggle ? "waiting" : "")}"
         data-line=${number}
         tabindex=${number === this.cursor ? 0 : -1}
-        aria-pressed=${wished ?? breakpoint !== undefined}
+        aria-pressed=${pendingToggle ?? breakpoint !== undefined}
         aria-label=${t("Breakpoint at line {line}", { line: number })}
         title=${breakpointTitle(breakpoint)}
         @click=${() => this.toggle(number)}
@@ -239,7 +239,7 @@ function breakpointClass(breakpoint: Breakpoint | undefined, isLive: boolean): s
   return !breakpoint.enabled ? "off" : breakpoint.verified || !isLive ? "set" : "waiting";
 }
 
-/** In words: what makes it stop, and what the debugger says of it. */
+/** The condition of a breakpoint, and what the debugger reports about it. */
 export function breakpointTitle(breakpoint: Breakpoint | undefined): string {
   if (!breakpoint) return "";
   const { condition, hit_condition, log_message, message } = breakpoint;

@@ -8,7 +8,7 @@ const AGAIN_MS = 1000;
 export class SourceFile {
   total = 0;
   error = "";
-  /** What clicks beside its lines wished, until it is so. */
+  /** Breakpoints that were clicked on or off and are not confirmed yet. */
   readonly pendingToggles = new Map<number, boolean>();
   /** Its whole path, as the daemon found it. */
   private fullPath = "";

@@ -87,7 +87,7 @@ function stopKey({ session, stop }: TimelineEntry): string {
   return `${session}:${stop}`;
 }
 
-/** What an event tells a person; watches that this page evaluates by itself are nobody's doing. */
+/** The text of an event. Watches that this page evaluates automatically are left out. */
 export function timelineEntry(row: FeedRow): TimelineEntry | null {
   const { sequence, at_ns, event } = row;
   const body = event.body ?? {};

@@ -32,7 +32,7 @@ interface VisibleRow {
   parent: string;
   index: number;
   node?: VariableNode;
-  says?: string;
+  placeholder?: string;
 }
 
 export type Load = (reference: number, start: number, count: number) => Promise<Page>;
@@ -122,8 +122,8 @@ export class DragomanValues extends LitElement {
     };
     const within = (key: string, depth: number) => {
       const branch = this.branches.get(key);
-      const says = branch?.error || (branch?.total === 0 ? t("nothing") : "");
-      if (says) rows.push({ key: `${key}${JOINT}`, depth, parent: key, index: 0, says });
+      const placeholder = branch?.error || (branch?.total === 0 ? t("nothing") : "");
+      if (placeholder) rows.push({ key: `${key}${JOINT}`, depth, parent: key, index: 0, placeholder });
       if (branch) walk(key, branch.items, branch.total ?? branch.items.length + 1, depth);
     };
     walk("", this.roots, this.roots.length, 0);
@@ -144,7 +144,7 @@ export class DragomanValues extends LitElement {
   private row(row: VisibleRow, rows: VisibleRow[]) {
     const { node, key, depth } = row;
     const indent = `padding-left:${depth * 14 + 6}px`;
-    if (row.says) return html`<div class="row quiet" .style=${indent}>${row.says}</div>`;
+    if (row.placeholder) return html`<div class="row quiet" .style=${indent}>${row.placeholder}</div>`;
     if (!node) {
       this.fetch(row, rows);
       return html`<div class="row quiet" .style=${indent}>…</div>`;

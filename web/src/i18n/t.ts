@@ -2,7 +2,7 @@ import { CHINESE } from "./chinese";
 
 export type LanguageChoice = "" | "en" | "zh";
 
-/** What a person chose, as the daemon keeps it and says it with the page; else the browser's. */
+/** The language that the person chose, which the daemon serves with the page; otherwise the browser's. */
 export function chosenLanguage(): LanguageChoice {
   const kept = document.documentElement.dataset["language"];
   return kept === "en" || kept === "zh" ? kept : "";

@@ -33,7 +33,7 @@ export interface FeedListener {
   events?(rows: FeedRow[]): void;
   /** At the beginning, after a lost connection and after a gap: read anew what you show. */
   reset?(snapshot: Snapshot): void;
-  /** Something of the record is no more: let go of what you show of it. A reset follows. */
+  /** Part of the record was erased: drop what is shown of it. A reset follows. */
   erased?(): void;
 }
 
@@ -53,7 +53,7 @@ const AT_ONCE = 200;
 const ROTATED = 4401;
 const TOO_BUSY = 503;
 const LONGEST_MS = 5000;
-const ASK_EVERY_MS = 5000;
+const PING_INTERVAL_MS = 5000;
 
 class Feed extends EventTarget {
   state: FeedState = "connecting";
@@ -89,7 +89,7 @@ class Feed extends EventTarget {
       if (line !== this.channel) return;
       if (this.snapshot && now !== this.state) this.setState(now);
       this.checkHealth(line);
-    }, ASK_EVERY_MS);
+    }, PING_INTERVAL_MS);
   }
 
   private handleMessage(message: Message): void {
@@ -107,7 +107,7 @@ class Feed extends EventTarget {
     }
   }
 
-  /** Who subscribes later begins where this is by then. */
+  /** A later subscriber starts at the current position. */
   private deliver(rows: FeedRow[]): void {
     const last = rows.at(-1);
     if (this.snapshot && last) this.snapshot = { ...this.snapshot, sequence: last.sequence };
@@ -121,10 +121,10 @@ class Feed extends EventTarget {
    *  with it. */
   private async closed(why: CloseReason, code: number): Promise<void> {
     this.snapshot = this.channel = null;
-    const isStranger = why === "stranger" || (why === "unreachable" && (await isForeignServer()));
-    if (code === ROTATED || isStranger) {
+    const isOtherServer = why === "stranger" || (why === "unreachable" && (await isForeignServer()));
+    if (code === ROTATED || isOtherServer) {
       forgetSession();
-      this.setState(isStranger ? "stranger" : "outside");
+      this.setState(isOtherServer ? "stranger" : "outside");
       return;
     }
     this.setState("lost");
@@ -141,7 +141,10 @@ class Feed extends EventTarget {
  *  daemon has its own icon, and is at most too busy; another instance of it does not know the name of this page. */
 async function isForeignServer(): Promise<boolean> {
   try {
-    const { ok, status } = await fetch("/icon.svg", { cache: "no-store", signal: AbortSignal.timeout(ASK_EVERY_MS) });
+    const { ok, status } = await fetch("/icon.svg", {
+      cache: "no-store",
+      signal: AbortSignal.timeout(PING_INTERVAL_MS),
+    });
     return !ok && status !== TOO_BUSY;
   } catch {
     return false; // nobody is there

@@ -27,7 +27,7 @@ interface Pending {
 
 const WITHIN_MS = 30_000;
 const LONGEST_MS = 5000;
-const WHY: Record<number, string> = {
+const CLOSE_REASONS: Record<number, string> = {
   1012: "The daemon is restarting.",
   1013: "The daemon has too many connections, or this page reads too slowly.",
 };
@@ -102,7 +102,7 @@ class Gateway extends EventTarget {
     if (this.maxSilenceMs < Infinity) this.watchdog = window.setTimeout(() => this.disconnect(), this.maxSilenceMs);
   }
 
-  /** Whoever says nothing would not say goodbye either. */
+  /** A peer that sends nothing would not answer a close frame either. */
   private disconnect(): void {
     this.channel?.close();
     this.closed(SILENT);
@@ -132,7 +132,7 @@ class Gateway extends EventTarget {
       this.maxSilenceMs = 2 * (policy?.tickIntervalMs ?? Infinity);
       this.restartWatchdog();
     } catch (error) {
-      this.reason = (error as Error).message; // it closes; the feed says whether the session still holds
+      this.reason = (error as Error).message; // it closes; the feed reports whether the session is still valid
       return;
     }
     this.reason = "";
@@ -154,7 +154,8 @@ class Gateway extends EventTarget {
 
   private closed(code: number, why: CloseReason = "ended"): void {
     clearTimeout(this.watchdog);
-    if (this.connected || !this.reason) this.reason = t(WHY[code] ?? "The daemon does not respond. Retrying.");
+    if (this.connected || !this.reason)
+      this.reason = t(CLOSE_REASONS[code] ?? "The daemon does not respond. Retrying.");
     for (const { reject, timer } of this.pending.values()) {
       clearTimeout(timer);
       reject(new Unreachable(t("The connection was lost before a response arrived.")));

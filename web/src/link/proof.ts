@@ -1,4 +1,4 @@
-/** The client's half of the mutual proof (`dragoman/access/proof.py` tells the protocol). No secret is ever sent, and
+/** The client's half of the mutual proof (see `dragoman/access/proof.py`). No secret is ever sent, and
  *  nothing at all is said to a listener that has not proved that it is our daemon. It needs no DOM: the page and the
  *  editor's extension both dial with it.
  *
@@ -10,7 +10,7 @@ export interface Key {
   /** Which one: a session, a login code, or `editor`. */
   id: string;
   secret: string;
-  /** The daemon that it belongs to: another one is a stranger, also where it knows the secret. */
+  /** The daemon that it belongs to: any other one is refused, even if it knows the secret. */
   instance?: string;
 }
 
@@ -29,7 +29,7 @@ export interface Transcript {
 export type CloseReason = "unreachable" | "stranger" | "ended";
 
 export interface ChannelListener {
-  /** From here on the socket speaks its own protocol. */
+  /** From here on the socket carries its own protocol. */
   proved(line: Channel, transcript: Transcript): void;
   message(data: string | ArrayBuffer): void;
   closed(why: CloseReason, code: number): void;
@@ -42,7 +42,7 @@ export interface Channel {
 
 const PROTOCOL = "dragoman proof 1";
 const PROVED_WITHIN_MS = 5000;
-/** How the daemon refuses who proves nothing, or holds a key that is no longer one. */
+/** The close code for a client without a proof, or with a key that has been revoked. */
 const UNPROVED = 4403;
 const FAILED = 1006;
 const ROOM_FOR_A_PROOF = 1024;

@@ -15,7 +15,7 @@ export function forgetSession(): void {
   sessionStorage.removeItem(KEY);
 }
 
-/** To the daemon that served this page; nothing where there is no session. */
+/** A socket to the daemon that served this page; undefined without a session. */
 export function openDaemonChannel(path: string, listener: ChannelListener): Channel | null {
   const key = session();
   return key && openChannel(location.host.toLowerCase(), path, key, listener);

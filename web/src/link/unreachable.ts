@@ -10,7 +10,7 @@ export class Unreachable extends Error {
   }
 }
 
-/** For what is read anew when the connection is back: that it failed now is no fault. */
+/** For data that is read again after a reconnect: a failure now is not an error. */
 export function ignoreUnreachable(error: unknown): void {
   if (!(error instanceof Unreachable)) throw error;
 }

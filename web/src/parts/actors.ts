@@ -22,10 +22,10 @@ const EVIDENCE = /^evidence-[^:]+:(.*)$/s;
 const ID = /^[a-z]+-[0-9a-f]{16}$/;
 const KEPT = 1000;
 
-/** Names of agents by their ids: they say who they are when they connect. */
+/** Names of agents by id: an agent gives its name when it connects. */
 const names = new Map<string, string>();
 
-/** Tells (`changed`) when names came that were not known before: whoever shows some may show them again. */
+/** Dispatches `changed` when new names arrive, so that views can show them. */
 export const actorNames = new EventTarget();
 
 export function rememberActor({ event }: FeedRow): void {
@@ -37,7 +37,7 @@ function remember(id: string, name: unknown): void {
   for (const oldest of names.keys()) if (names.size > KEPT) names.delete(oldest);
 }
 
-// For the life of the page: who is known here is known in every view, also who came before it was opened.
+// Kept as long as the page is open, so that every view knows all names.
 feed.subscribe("mcp.connected", {
   events: (rows) => rows.forEach(rememberActor),
   reset: () => void rememberAll().catch(ignoreUnreachable),
@@ -54,8 +54,8 @@ export function actorName(id: unknown): string {
   if (typeof id !== "string" || !id) return "";
   if (Object.hasOwn(OWN_NAMES, id)) return t(OWN_NAMES[id]!);
   if (RUN.test(id)) return actorName("shell");
-  const asker = EVIDENCE.exec(id)?.[1];
-  if (asker !== undefined) return actorName(asker);
+  const requester = EVIDENCE.exec(id)?.[1];
+  if (requester !== undefined) return actorName(requester);
   const program = PERSON.exec(id)?.[1];
   if (program !== undefined) return t("a person in {program}", { program });
   return displayName(names.get(id) ?? (ID.test(id) ? t("an agent") : id));

@@ -4,11 +4,11 @@
  */
 export function coalesced(read: () => Promise<void>): () => Promise<void> {
   let isStale = false;
-  let going: Promise<void> | undefined;
+  let running: Promise<void> | undefined;
 
   /**
    * Over in the same turn in which nothing is stale any more, so that whoever asks next begins anew. `read` is waited
-   * for  at least once: by then `going` is set.
+   * for  at least once: by then `running` is set.
    */
   async function whileStale(): Promise<void> {
     try {
@@ -17,13 +17,13 @@ export function coalesced(read: () => Promise<void>): () => Promise<void> {
         await read();
       }
     } finally {
-      going = undefined;
+      running = undefined;
     }
   }
 
   return () => {
     isStale = true;
-    going ??= whileStale();
-    return going;
+    running ??= whileStale();
+    return running;
   };
 }

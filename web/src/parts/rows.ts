@@ -15,7 +15,7 @@ export class DragomanRows extends LitElement {
    * presses one does not let go over another.
    */
   @property({ attribute: false }) keyOf: (row: never, index: number) => unknown = (_, index) => index;
-  /** `end`: the newest row stays in sight for whoever has not scrolled away from it. */
+  /** `end`: the newest row stays visible unless the person has scrolled away from it. */
   @property() anchor: "" | "end" = "";
   @state() private top = 0;
   @state() private viewportHeight = 800;
@@ -32,7 +32,7 @@ export class DragomanRows extends LitElement {
     super.connectedCallback();
     Object.assign(this.style, { display: "block", overflowY: "auto", position: "relative" });
     if (!this.hasAttribute("tabindex")) this.tabIndex = -1;
-    if (!this.hasAttribute("role")) this.setAttribute("role", "group"); // a name is told of what has a role
+    if (!this.hasAttribute("role")) this.setAttribute("role", "group"); // without a role, a name is not announced
     this.addEventListener("scroll", this.scrolled, { passive: true });
     this.resizeObserver.observe(this);
   }

@@ -7,7 +7,7 @@ import { t } from "../link";
 import "./chinese";
 import type { Client } from "./settingsController";
 
-const SAYS_COPIED_MS = 2500;
+const COPIED_NOTICE_MS = 2500;
 
 @customElement("dragoman-clients")
 export class DragomanClients extends LitElement {
@@ -22,7 +22,7 @@ export class DragomanClients extends LitElement {
       this.copied = id;
       this.error = "";
       clearTimeout(this.timer);
-      this.timer = window.setTimeout(() => (this.copied = ""), SAYS_COPIED_MS);
+      this.timer = window.setTimeout(() => (this.copied = ""), COPIED_NOTICE_MS);
     } catch {
       this.error = t("The browser blocked copying. Select the text and copy it yourself.");
     }

@@ -33,7 +33,7 @@ const STATES: Record<string, string> = {
   paused: "temporarily paused",
   error: "failed",
 };
-const AWAY = new Set(["disconnected", "error", "paused"]);
+const NOT_CONNECTED = new Set(["disconnected", "error", "paused"]);
 
 @customElement("dragoman-settings")
 export class DragomanSettings extends LitElement {
@@ -119,7 +119,7 @@ export class DragomanSettings extends LitElement {
   private gateway() {
     const it = this.controller.gateway;
     if (!it) return nothing;
-    const isAway = AWAY.has(it.state);
+    const isNotConnected = NOT_CONNECTED.has(it.state);
     const status = html`<div class="standing">
       <p
         ><span id="gateway-state" class=${it.state}>${t(STATES[it.state] ?? it.state)}</span>
@@ -127,7 +127,7 @@ export class DragomanSettings extends LitElement {
       >
       ${it.reason ? html`<p>${withInlineCode(`${it.reason} ${it.hint}`)}</p>` : nothing}
       ${
-        isAway
+        isNotConnected
           ? html`<button
               id="connect"
               ?disabled=${this.controller.isConnecting}

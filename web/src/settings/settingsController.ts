@@ -61,7 +61,7 @@ interface SettingsResponse {
   gateway: GatewayStatus;
 }
 
-const LOOKS_EVERY_MS = 2000;
+const POLL_INTERVAL_MS = 2000;
 
 export class SettingsController implements ReactiveController {
   server: Server | null = null;
@@ -83,7 +83,7 @@ export class SettingsController implements ReactiveController {
     this.unsubscribe = feed.subscribe("daemon.", { events: () => void this.read(), reset: () => void this.readAll() });
     this.timer = window.setInterval(
       () => this.host.checkVisibility() && feed.state === "connected" && void this.poll(),
-      LOOKS_EVERY_MS,
+      POLL_INTERVAL_MS,
     );
   }
 
@@ -147,7 +147,7 @@ export class SettingsController implements ReactiveController {
       await action();
       this.error = "";
     } catch (error) {
-      // Else the frame says that nobody is there.
+      // Otherwise the page frame reports the lost connection.
       if (error instanceof RequestError) this.error = `${error.message} ${error.hint}`;
     }
     this.host.requestUpdate();

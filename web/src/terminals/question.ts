@@ -12,7 +12,7 @@ const DRAFT = "draft of a question";
 export class DragomanQuestion extends LitElement {
   /** Of which terminal; all of them when none is named. */
   @property() terminal = "";
-  /** Whether what every folder's commands showed may be in the answer: a person's switch. */
+  /** Whether the answer may use commands of all folders. Only a person can turn this on. */
   @property({ type: Boolean }) everywhere = false;
   @state() private text = sessionStorage.getItem(DRAFT) ?? "";
   @state() private askedQuestion = "";

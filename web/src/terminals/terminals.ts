@@ -1,4 +1,4 @@
-/** Terminals: who has which, every command with how it ended, and what it printed. */
+/** The terminals view: terminals with their owners, every command with its exit code, and its output. */
 import { LitElement, css, html, nothing } from "lit";
 import { customElement, state } from "lit/decorators.js";
 import { chatQuote } from "../app/chatQuote";

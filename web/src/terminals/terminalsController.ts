@@ -1,4 +1,4 @@
-/** What the view of terminals knows: who has which, what ran there, and what it printed. */
+/** The state of the terminals view: terminals, the commands that ran there, and their output. */
 import type { ReactiveController, ReactiveControllerHost } from "lit";
 import { router } from "../app/router";
 import { callTool, feed, t, type ToolResult } from "../link";
@@ -36,7 +36,7 @@ export class TerminalsController implements ReactiveController {
   private running: Command[] = [];
   /** The line that a search found, where it stands. */
   foundLine = -1;
-  /** Tells one reading from another: each begins at its own place. */
+  /** Distinguishes reads that began at different places. */
   reads = 0;
   error = "";
   /** What was looked for and is gone. */
@@ -104,7 +104,7 @@ export class TerminalsController implements ReactiveController {
     this.host.requestUpdate();
   }
 
-  /** That a command has begun is told by nobody. */
+  /** No event reports the start of a command, so it is polled. */
   private poll(): void {
     if (!document.hidden && this.host.checkVisibility()) void this.readRunning();
   }
@@ -135,7 +135,7 @@ export class TerminalsController implements ReactiveController {
     return this.terminals.find(({ terminal }) => terminal === id);
   }
 
-  /** Soon, however fast things go on happening meanwhile. */
+  /** Soon, and not later when more events arrive meanwhile. */
   private refreshSoon(): void {
     this.refreshTimer ||= window.setTimeout(() => {
       this.refreshTimer = 0;
@@ -297,7 +297,7 @@ export class TerminalsController implements ReactiveController {
     try {
       return await callTool(tool, args, wide);
     } catch {
-      return null; // the frame says that the daemon is not there
+      return null; // the page frame reports the lost connection
     }
   }
 }

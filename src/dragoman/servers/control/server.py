@@ -57,7 +57,7 @@ ControlMethod = Callable[[Params], AsyncIterator[Any]]
 """Yields any number of parts, then its answer."""
 
 RoleHandler = Callable[[Hello, ByteStream, bytes], Awaitable[None]]
-"""A role that speaks its own protocol after the welcome. It gets the bytes that arrived behind the hello."""
+"""A role that speaks its own protocol after the welcome. It gets the bytes that arrived after the hello."""
 
 AdmissionCheck = Callable[[Hello], None]
 """Refuses a hello by raising a DragomanError, which is sent in place of the welcome."""

@@ -58,7 +58,7 @@ read_only = ErrorSpec(
     "Attach without `readOnly` (`--read-only`) to make changes.",
     command=cut(40),
 )
-# Two at the same moment: the second is told who was first.
+# Two clients act at the same moment: the error names the one that was first.
 overtaken = ErrorSpec(
     "moved_on",
     "Not executed: {who} ran `{command}` first.",

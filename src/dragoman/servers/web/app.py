@@ -119,7 +119,8 @@ class GatewaySockets(Protocol):
 
 
 BodyApp = Callable[[bytes, Scope, Receive, Send], Awaitable[None]]
-"""Another face's app at an address of ours. It gets the body first, whole: within the cap and the deadline."""
+"""The app of another server, mounted at an address of ours. It gets the whole body at once, read within the cap and
+the deadline."""
 
 _ERRORS: dict[Any, ExceptionHandler] = {
     DragomanError: handle_error,

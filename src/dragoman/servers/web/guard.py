@@ -38,7 +38,7 @@ class GuardedRoute:
     purpose: Purpose | None
     audience: Audience = "programs"
     is_immutable: bool = False
-    """What is there once stays as it is: its name is made of its content."""
+    """A file with such a name never changes: the name is a digest of the content."""
 
 
 class RouteTable:

@@ -192,7 +192,7 @@ _NARROWEST, _LOWEST = 20, 4
 
 
 class PromptState:
-    """What the shell is doing at its prompt, as far as its marks and output tell."""
+    """What the shell is doing at its prompt, as far as its marks and output show."""
 
     def __init__(self, columns: int, rows: int) -> None:
         self.columns, self.rows = columns, rows

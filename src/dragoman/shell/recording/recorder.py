@@ -385,7 +385,7 @@ def _size_sequence(size: str) -> bytes:
 
 
 def _watch_pattern(texts: tuple[str, ...]) -> re.Pattern[bytes] | None:
-    """Plain texts, not expressions: a pattern in a settings file must not be able to run for ever."""
+    """Plain texts, not expressions: a pattern in a settings file must not be able to run forever."""
     if not texts:
         return None
     return re.compile(b"|".join(re.escape(text.encode()) for text in texts), re.IGNORECASE)

@@ -80,7 +80,7 @@ class AsciicastWriter:
             yield self._event(piece.at_ms, _KINDS[piece.kind], shown[at:])
 
     def _event(self, at_ms: int, code: str, data: str) -> ExportedPart:
-        """Times never decrease: a player would wait for ever, or refuse the file."""
+        """Times never decrease: a player would wait forever, or refuse the file."""
         since = self._last_ms if self._version == 3 else self._header.started_ms
         self._last_ms = max(at_ms, self._last_ms)
         elapsed = (self._last_ms - since) / 1000

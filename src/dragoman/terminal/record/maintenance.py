@@ -41,7 +41,7 @@ class RecordMaintenance:
         self._store.on_forget.remove(self._forget)
 
     async def run(self) -> None:
-        """Run for ever. A full disk is logged and retried."""
+        """Run until cancelled. A full disk is logged and retried."""
         rounds = 0
         while True:
             await anyio.sleep(_EVERY_S)

@@ -64,7 +64,7 @@ class Indexer:
         self._generation = -1
 
     async def run(self) -> None:
-        """Run for ever. A failing disk is logged once per round, and retried."""
+        """Run until cancelled. A failing disk is logged once per round, and retried."""
         while True:
             await self._wait_until_idle()
             try:

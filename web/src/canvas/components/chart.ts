@@ -1,4 +1,4 @@
-/** Lines, bars or points; the same numbers as a table for who does not see them. */
+/** Lines, bars or points; the same numbers as a table for screen readers. */
 import { html, nothing, svg } from "lit";
 import { t } from "../../link";
 import { define } from "../model";

@@ -39,7 +39,7 @@ define(
   { fills: true },
 );
 
-/** Closed until who drew it draws again; some forms are made to be sent more than once. */
+/** Closed until the agent draws it again; some forms can be sent more than once. */
 function answeredForm(node: Node, painter: Painter) {
   return html`<div class="form card answered" tabindex="-1">
     ${textProperty(painter, node, "title") ? html`<div class="h h3" role="heading" aria-level="3">${textProperty(painter, node, "title")}</div>` : nothing}

@@ -84,7 +84,7 @@ define("Icon", (node, painter) => {
   >`;
 });
 
-/** An address to follow, for who wants to; the page itself does not. */
+/** An address as a link: the page itself never loads it. */
 function address(url: string) {
   const isOpen = /^https?:\/\//i.test(url);
   return isOpen

@@ -10,7 +10,7 @@ interface Branch {
   label: unknown;
   children(): Branch[];
   isBranch: boolean;
-  /** What choosing it says; nothing where it is only there to be opened. */
+  /** What choosing it sends; undefined for a row that can only be opened. */
   actionPath: string | undefined;
 }
 
