@@ -58,7 +58,7 @@ def evidence_tools(
         CheckTool(context),
         FindChangeTool(context, sources),
         CompareRunsTool(context),
-        TraceCallTool(context),
+        TraceCallTool(context, sources),
         crash_tool,
         test_tool,
         DebugLastFailureTool(failed, crash_tool, test_tool),

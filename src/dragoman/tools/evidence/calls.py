@@ -12,18 +12,22 @@ from pydantic import Field
 
 from dragoman.core.errors import DragomanError
 from dragoman.core.localization import localize
+from dragoman.debug import source_files
+from dragoman.debug.backends.adapters import PYTHON
 from dragoman.debug.evidence.calls.call_text import call_lines
 from dragoman.debug.evidence.calls.trace_call import CallQuery, TracedCall, trace_call
 from dragoman.debug.evidence.expressions import impure_expressions
 from dragoman.debug.evidence.run import RunSubject
+from dragoman.debug.evidence.tracepoints import Tracepoint
 from dragoman.tools.agent_text import escaped, one_line
 from dragoman.tools.debug.results import OmitNone
+from dragoman.tools.debug.source_locations import SourceReader
 from dragoman.tools.debug.stop_results import short_path
 from dragoman.tools.debug.values import ValueFormatter, name
 from dragoman.tools.evidence.context import EvidenceContext
 from dragoman.tools.evidence.failures import DebugTestParameters, runnable
 from dragoman.tools.evidence.schema import EvidenceResult, Seconds
-from dragoman.tools.evidence.target import RunTargetParameters, run_subject
+from dragoman.tools.evidence.target import LocationParameters, RunTargetParameters, run_subject
 from dragoman.tools.tool import RUNS_CODE, ToolOutcome, tool
 from dragoman.workspace.caller import Caller
 
@@ -32,6 +36,7 @@ _VALUE = 400
 _LINE = 160
 _ERROR = 400
 _CLOSING_LINES = 6
+_STEPPED = frozenset({".js", ".mjs", ".cjs", ".ts", ".go", ".rb", ".lua", ".rs", ".c", ".cpp"})
 _PLACE = re.compile(r"(?P<file>[^\s:][^\n]*\.\w+):(?P<line>\d{1,7})")
 _CALL = re.compile(r"outermost|last|failing|[1-9]\d{0,8}")
 
@@ -63,6 +68,8 @@ _TEXTS = {
         localize("cycle: {names}", names=""),
         localize("No call was on the stack when the run failed; this is the last one."),
         localize("{count} calls in other threads", count=""),
+        localize("returned; this debugger does not say what"),
+        localize("by single steps: {count}", count=""),
     )
 }
 
@@ -101,6 +108,7 @@ class TraceCallResult(EvidenceResult):
 @dataclass(frozen=True, slots=True)
 class TraceCallTool:
     context: EvidenceContext
+    sources: SourceReader
 
     @tool(
         "trace_call",
@@ -116,9 +124,14 @@ class TraceCallTool:
     async def trace_call(self, caller: Caller, wanted: TraceCallParameters) -> ToolOutcome:
         query = _query(wanted)
         subject = _subject(caller, wanted)
+        point = await self._point(caller, wanted, query, subject)
+
+        async def lines_of(path: str) -> Sequence[str] | None:
+            return await self.sources.lines(path, caller.workspace, (path,))
 
         async def act() -> TracedCall:
-            return await trace_call(self.context.evidence, caller, subject, query, wanted.timeout_s)
+            evidence = self.context.evidence
+            return await trace_call(evidence, caller, subject, query, wanted.timeout_s, point=point, lines=lines_of)
 
         traced = await self.context.wait_for_run(caller, "trace_call", wanted.timeout_s, act)
         record = RecordRedactor(self.context.values).redacted(traced.record, caller.workspace)
@@ -128,6 +141,26 @@ class TraceCallTool:
         self.context.evidence.service.record_trace(caller, traced.ran_as, place, answer.text)
         closing = self.context.closing_lines(answer)[:_CLOSING_LINES]
         return ToolOutcome([*(localize("{text}", text=line) for line in lines), *closing], answer)
+
+    async def _point(
+        self, caller: Caller, wanted: TraceCallParameters, query: CallQuery, subject: RunSubject
+    ) -> Tracepoint | None:
+        """Where the function begins, for debuggers that step through it; a tracer finds it by itself."""
+        finder, request = self.context.finder, subject.launch_request
+        if wanted.test or wanted.command:
+            is_python = request is not None and request.configuration.get("type") in PYTHON.types
+        else:
+            suffix = Path(wanted.program).suffix
+            is_python = suffix in source_files.PYTHON or await finder.is_python(caller, wanted, "") is not False
+            is_python = is_python and suffix not in _STEPPED
+        if is_python:
+            return None
+        if query.call in {"last", "failing"}:
+            raise DragomanError("bad_arguments", localize("`call` is last or failing only for Python programs."))
+        place = LocationParameters(
+            file_path=query.file, line_number=query.line or None, function="" if query.line else query.function
+        )
+        return await finder.point(caller, wanted, place, (), query.where)
 
     def _answer(
         self,
@@ -200,7 +233,7 @@ class RecordRedactor:
             if key in record
         }
         told: dict[str, Any] = dict(found)
-        told |= {key: True for key in ("uncounted", "lost", "not_failing") if record.get(key)}
+        told |= {key: True for key in ("uncounted", "lost", "not_failing", "by_steps") if record.get(key)}
         if record.get("where_error"):
             told["where_error"] = self._text(record["where_error"])
         if "function" not in record:

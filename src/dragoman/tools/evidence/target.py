@@ -196,12 +196,12 @@ class LocationFinder:
         is_found = await require_function(
             wanted.function,
             caller.workspace,
-            is_python=await self._is_python(caller, subject, file),
+            is_python=await self.is_python(caller, subject, file),
             besides={**dict.fromkeys(named), **({path: "\n".join(lines)} if lines is not None else {})},
         )
         return Tracepoint(function=wanted.function, is_unknown=not is_found)
 
-    async def _is_python(self, caller: Caller, subject: RunTargetParameters, file: str) -> bool | None:
+    async def is_python(self, caller: Caller, subject: RunTargetParameters, file: str) -> bool | None:
         """Whether the program is Python, by the file, the session or the target; None if unknown."""
         if file:
             return Path(file).suffix in source_files.PYTHON

@@ -226,7 +226,9 @@ def _end(record: dict[str, Any], say: Translate) -> list[str]:
     found = []
     if record.get("yields"):
         found.append(say("yielded {count} values", count=record["yields"]))
-    if how == "returned":
+    if how == "returned" and "value" not in end:
+        found.append(say("returned; this debugger does not say what"))
+    elif how == "returned":
         found.append(say("returned {value}", value=end.get("value")))
     elif how == "raised":
         found.append(say("raised {error} at line {line}", error=end.get("error") or "?", line=end["line"]))
@@ -280,6 +282,8 @@ def _remarks(record: dict[str, Any], say: Translate) -> list[str]:
     found = []
     if record.get("not_failing"):
         found.append(say("No call was on the stack when the run failed; this is the last one."))
+    if record.get("by_steps"):
+        found.append(say("by single steps: {count}", count=record["lines"]))
     if record.get("other_threads"):
         found.append(say("{count} calls in other threads", count=record["other_threads"]))
     return found

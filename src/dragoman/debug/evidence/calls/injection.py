@@ -19,6 +19,7 @@ from dragoman.debug.evidence.evidence_probe import EvidenceProbe
 from dragoman.debug.session.session import DebugSession
 
 INJECTED_MODULES = ("call_values", "call_target", "call_recording", "call_engines", "call_tracer")
+PYTHON_ADAPTER = "debugpy"
 _PACKAGE = "_dragoman_calls"
 _EVALUATION_TIMEOUT_S = 10.0
 _READ_CHARACTERS = 4_000_000
@@ -108,13 +109,20 @@ class CallProbe(EvidenceProbe):
 
     grace_polls = 0
     """How many more looks a program gets to end by itself."""
+    _is_python = False
+
+    def set_adapter(self, adapter_id: str) -> None:
+        super().set_adapter(adapter_id)
+        self._is_python = adapter_id == PYTHON_ADAPTER
+        if self._is_python:
+            self.points = ()  # the tracer finds the function by itself
 
     def start_options(self, options: Mapping[str, Any]) -> Mapping[str, Any]:
         return {**options, "path": str(self._file or "")}
 
     @property
     def writes_rows(self) -> bool:
-        return self._file is not None
+        return self._file is not None and self._is_python
 
     def record(self) -> Mapping[str, Any]:
         try:

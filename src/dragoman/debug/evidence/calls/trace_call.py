@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from dragoman.debug.evidence.calls.injection import (
+    PYTHON_ADAPTER,
     CallProbe,
     inject_tracer,
     mark_failure,
@@ -14,11 +15,12 @@ from dragoman.debug.evidence.calls.injection import (
     remove_tracer,
     write_record,
 )
+from dragoman.debug.evidence.calls.stepped_call import step_through_call
+from dragoman.debug.evidence.crash import ReadLines
 from dragoman.debug.evidence.run import EvidenceRun, EvidenceService, RunOutcome, RunSubject
-from dragoman.debug.evidence.tracepoints import TraceLimits, TraceTable
+from dragoman.debug.evidence.tracepoints import TraceLimits, Tracepoint, TraceTable
 from dragoman.workspace.caller import Caller
 
-PYTHON_ADAPTER = "debugpy"
 _MOST_HITS = 100_000
 _MOST_STOPS = 60
 _GRACE_POLLS = 30  # of a tenth of a second: a program that is started for this ends by itself if it ends soon
@@ -33,6 +35,10 @@ class CallQuery:
     line: int = 0
     call: str = "outermost"
     where: str = ""
+
+    @property
+    def number(self) -> int:
+        return int(self.call) if self.call.isdigit() else 1
 
     def options(self, seconds: float) -> Mapping[str, Any]:
         return {
@@ -56,21 +62,37 @@ class TracedCall:
 
 
 async def trace_call(
-    evidence: EvidenceService, client: Caller, subject: RunSubject, query: CallQuery, seconds: float
+    evidence: EvidenceService,
+    client: Caller,
+    subject: RunSubject,
+    query: CallQuery,
+    seconds: float,
+    *,
+    point: Tracepoint | None = None,
+    lines: ReadLines | None = None,
 ) -> TracedCall:
+    """`point` and `lines`: where the function begins, and its source, for languages that are stepped through."""
     table = TraceTable(TraceLimits(hits=_MOST_HITS, seconds=seconds, rows=1))
-    probe = CallProbe((), table)
+    probe = CallProbe([point] if point else (), table, should_continue=lambda _: False)
     probe.stops_at_entry = True
     async with evidence.run(client, subject, probe) as run:
         probe.grace_polls = _GRACE_POLLS if run.owns_session else 0
-        end = await run.wait_for_entry() or await _run_traced(run, probe, query)
-        record = await _final_record(run, probe)
+        is_python = run.session.launch.adapter_id == PYTHON_ADAPTER
+        if is_python:
+            end = await run.wait_for_entry() or await _run_traced(run, probe, query)
+            record = await _final_record(run, probe)
+        else:
+            record, end = await step_through_call(run, lines or _no_lines, query.number)
         is_left = not run.owns_session and run.session.ended is None
-        if is_left and run.session.is_at_stop:
+        if is_python and is_left and run.session.is_at_stop:
             await remove_tracer(run.session)
     session = run.session
     state = session.state.value if is_left else ""
     return TracedCall(end, record, session.id if is_left else "", state, session.id)
+
+
+async def _no_lines(_: str) -> None:
+    return None
 
 
 async def _run_traced(run: EvidenceRun, probe: CallProbe, query: CallQuery) -> RunOutcome:
