@@ -140,7 +140,7 @@ export class DaemonWatcher {
     });
   }
 
-  /** A process that hangs keeps its connections: only an answer proves that it lives. */
+  /** A process that hangs keeps its connections: only an answer proves that it runs. */
   private checkHealth(line: Channel): void {
     this.after(STATUS_POLL_INTERVAL_MS, async () => {
       if (line !== this.channel) return;

@@ -1,4 +1,4 @@
-/** The debug type `dragoman`: a live session of an agent's is joined, or a program is started through the server. */
+/** The debug type `dragoman`: joins an agent's live session, or starts a program through the server. */
 import { dirname, isAbsolute } from "node:path";
 import * as vscode from "vscode";
 

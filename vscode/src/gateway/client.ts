@@ -41,9 +41,9 @@ const SCOPES = ["read", "write", "approvals", "admin"].map((name) => `operator.$
 
 export class GatewayClient {
   state: State = "disconnected";
-  /** Somebody asked for it once: it comes back when the daemon does. */
+  /** A connection was requested: reconnect when the daemon is back. */
   isWanted = false;
-  /** Counts the connections: what an earlier one still says is nobody's. */
+  /** Counts the connections: messages of an earlier one are ignored. */
   private connectionCount = 0;
   private channel: Channel | undefined;
   private readonly pending = new Map<string, Pending>();
@@ -64,7 +64,7 @@ export class GatewayClient {
     return { dispose: () => this.listeners.delete(listener) };
   }
 
-  /** Connects unless it is connected; asked for again, it begins anew to count attempts. */
+  /** Connects unless it is connected; a new call resets the count of attempts. */
   connect(): void {
     this.isWanted = true;
     if (this.state === "connecting" || this.state === "connected") return;
@@ -129,7 +129,7 @@ export class GatewayClient {
     else if (this.isNew(frame)) for (const { event } of this.listeners) event?.(frame);
   }
 
-  /** What came already is passed over; what has no number counts always. */
+  /** Skips events that have arrived already; events without a number always count. */
   private isNew({ seq }: Frame): boolean {
     if (seq === undefined) return true;
     if (seq <= this.lastSeq) return false;

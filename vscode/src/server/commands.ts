@@ -72,7 +72,7 @@ function settingsChanged(server: Server, change: vscode.ConfigurationChangeEvent
   if (!vscode.window.state.focused) return;
   const port = wantedPort();
   const isThere = server.state.state === "running" && server.state.status.port === port;
-  // Where none runs it is told to the daemon's own settings alone, by which clients and the command line start it.
+  // Without a running server, only the daemon's own settings change: clients and the command line start it by them.
   if (change.affectsConfiguration("dragoman.port") && port !== null && !isThere && !server.activity)
     void server.changePort(port);
   if (change.affectsConfiguration("dragoman.autoStart"))

@@ -35,7 +35,7 @@ export async function trustFolder(server: Server, folder: string): Promise<boole
   return false;
 }
 
-/** As it is where it cannot be looked at. */
+/** The path unchanged if it cannot be resolved. */
 function realPath(folder: string): Promise<string> {
   return realpath(folder).catch(() => folder);
 }

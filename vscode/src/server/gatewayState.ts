@@ -1,4 +1,4 @@
-/** How the server stands with its gateway, as the four states that are shown. */
+/** The server's connection to its gateway, as the four states that are shown. */
 
 export interface GatewayStatus {
   state: string;

@@ -18,7 +18,7 @@ export async function offerInstallation(server: Server): Promise<void> {
   if (chosen === choose) await vscode.commands.executeCommand("workbench.action.openSettings", "dragoman.path");
 }
 
-/** Into our own environment, where it is in nobody's way. */
+/** Into the extension's own environment, which affects nothing else. */
 export async function installManaged(server: Server): Promise<void> {
   const wanted = await source();
   if (!wanted) return;

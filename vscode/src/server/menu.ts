@@ -16,7 +16,7 @@ export async function openMenu(server: Server): Promise<void> {
     title,
     placeHolder: t("What to do with the server"),
   });
-  // Else the status bar has the focus again, and its words stand over what is said next.
+  // Otherwise the status bar gets the focus again, and its tooltip covers the next message.
   await vscode.commands.executeCommand("workbench.action.focusActiveEditorGroup");
   if (chosen?.command) await vscode.commands.executeCommand(chosen.command);
 }

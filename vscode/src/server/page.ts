@@ -22,7 +22,7 @@ async function isLocal({ authority }: vscode.Uri): Promise<boolean> {
   return [`127.0.0.1:${port}`, `localhost:${port}`].includes(outside.authority);
 }
 
-/** An editor in a browser leads to it by an address of its own, under which the server answers nobody. */
+/** An editor in a browser forwards ports under another address, which the server refuses. */
 async function showAddress(link: vscode.Uri): Promise<void> {
   const [words, copy] = [
     t(

@@ -60,7 +60,7 @@ export class Server implements vscode.Disposable {
     });
   }
 
-  /** A start by hand takes over from whoever runs. */
+  /** A manual start takes over from the running server. */
   start(): Promise<void> {
     return this.change("starting", async (lifecycle) => {
       if (await lifecycle.takeOver(this.workspace, wantedPort(), () => this.confirmEnding()))
@@ -171,20 +171,20 @@ export class Server implements vscode.Disposable {
     return (await vscode.window.showWarningMessage(question, { modal: true, detail }, end)) === end;
   }
 
-  /** Nobody asked for it, so nobody would look. */
+  /** The person did not stop it, so a notice is needed. */
   private showDied(): void {
     if (this.activity) return;
     const [start, log] = [t("Start"), t("Show log")];
     const words = t("The Dragoman server stopped unexpectedly. Its sessions are lost.");
     void vscode.window.showWarningMessage(words, start, log).then((chosen) => {
-      // Whoever brought it back meanwhile is not replaced.
+      // A server that was started meanwhile is not replaced.
       if (chosen === start)
         return this.change("starting", (lifecycle) => lifecycle.start(this.workspace, wantedPort()));
       return chosen === log ? vscode.commands.executeCommand("dragoman.showLog") : undefined;
     });
   }
 
-  /** Once: nobody expects a server to outlive the window that started it. */
+  /** Shown once: people do not expect a server to outlive the window that started it. */
   private async showOutlivesWindow(): Promise<void> {
     if (this.memory.get(OUTLIVES_SHOWN)) return;
     await this.memory.update(OUTLIVES_SHOWN, true);

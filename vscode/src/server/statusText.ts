@@ -8,7 +8,7 @@ export interface StatusText {
   isWarning: boolean;
 }
 
-/** `looking`: the start by itself, which uses the one that runs. */
+/** `looking`: the automatic start, which uses a running server if there is one. */
 export type Activity = "looking" | "starting" | "ending";
 
 export function statusText(

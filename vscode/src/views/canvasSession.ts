@@ -23,7 +23,7 @@ export class CanvasSession {
     private readonly t: Translate,
   ) {}
 
-  /** All anew: for a view that has just been opened, or a daemon that has just been found. */
+  /** Send everything again: to a view that has just been opened, or after a reconnect. */
   start(): Promise<void> {
     this.versions.clear();
     this.port.post({ type: "connection_state", state: this.api() ? "connected" : "disconnected" });
@@ -31,7 +31,7 @@ export class CanvasSession {
   }
 
   private async readOnce(): Promise<void> {
-    // Where it fails, the feed says when the daemon is back, and then all is read anew.
+    // If it fails, the feed reports when the daemon is back, and everything is read again.
     const answer = await this.api()
       ?.get<{ surfaces: Surface[] }>("/api/canvas")
       .catch(() => undefined);

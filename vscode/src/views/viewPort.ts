@@ -18,7 +18,7 @@ export class ViewPort<Message> {
     for (const message of waiting) void sink.postMessage(message);
   }
 
-  /** It is gone, or loads anew. */
+  /** The view was closed, or reloads. */
   close(): void {
     this.sink = undefined;
   }

@@ -30,7 +30,7 @@ export class DragomanActivity extends LitElement {
   @state() private expanded = -1;
   @state() private paused: FeedRow[] | null = null;
   private unsubscribe = () => {};
-  /** What is looked for in: made once of each event, and again when somebody's name is learned. */
+  /** The searchable text of each event: computed once, and again when a name becomes known. */
   private searchTexts = new WeakMap<FeedRow, string>();
 
   override connectedCallback(): void {
@@ -137,7 +137,7 @@ export class DragomanActivity extends LitElement {
     `;
   }
 
-  /** Whoever did something of what is listed, and who is looked for, also where that is none any more. */
+  /** All actors in the list, and the selected one even if it has no events left. */
   private get actors(): string[] {
     const names = new Set((this.paused ?? this.rows).map(eventActor));
     return [...names.add(this.actor)].filter(Boolean).sort();
@@ -291,7 +291,7 @@ export class DragomanActivity extends LitElement {
   ];
 }
 
-/** In a word; what came after this page was made bears its own name. */
+/** One word per kind; a kind that is newer than this page is shown by its own name. */
 function areaOf(kind: string): string {
   const area = AREAS.find(([, kinds]) => kinds.some((it) => kind.startsWith(it)))?.[0];
   return area ? t(area) : kind;

@@ -1,4 +1,4 @@
-/** What happened, as a sentence: one for each kind of event there is. Who did it stands beside it. */
+/** What happened, as a sentence: one for each kind of event. The view shows the actor beside it. */
 import "../debugger/chinese";
 import { t, type FeedRow } from "../link";
 import { actorName, actorOf } from "../parts/actors";
@@ -82,7 +82,7 @@ const DESCRIPTIONS: Record<string, Describe> = {
   "canvas.hidden": () => t("no longer uses the canvas"),
 };
 
-/** Whoever did it where the event's own words do not name them. */
+/** The actor, unless the text of the event names it. */
 const ACTORS: Record<string, (row: FeedRow) => string> = {
   "mcp.connected": ({ event }) => actorName(event.session),
   "mcp.disconnected": ({ event }) => actorName(event.session),
@@ -92,7 +92,7 @@ const ACTORS: Record<string, (row: FeedRow) => string> = {
   "terminal.ended": ({ event }) => (text(event.body?.["by"]) in TERMINAL_ENDS ? "" : actorName(event.body?.["by"])),
 };
 
-/** Of a kind that came after this page was made: its own words, as they are. */
+/** For a kind that is newer than this page: the text of the event, unchanged. */
 export function eventText(row: FeedRow): string {
   return DESCRIPTIONS[row.event.kind]?.(row.event.body ?? {}, row) ?? row.event.text ?? "";
 }

@@ -1,4 +1,4 @@
-/** The frame: who we are, whether the daemon is there, and the views as tabs. */
+/** The page frame: the title, the state of the connection, and the views as tabs. */
 import { LitElement, css, html, nothing } from "lit";
 import { customElement, state } from "lit/decorators.js";
 import { html as anyTag, unsafeStatic } from "lit/static-html.js";
@@ -25,7 +25,7 @@ const WORDS: Record<FeedState, string> = {
 /** How many questions are announced one by one; the number on the tab counts all of them. */
 const MOST_NOTICES = 3;
 
-/** Code is taken from nobody but the daemon: from whoever else listens at its address, nothing is loaded. */
+/** Code is loaded only from our daemon, never from another program that listens at its address. */
 const MAY_LOAD = new Set<FeedState>(["connecting", "connected"]);
 
 @customElement("dragoman-app")

@@ -1,6 +1,6 @@
 import { html } from "lit";
 
-/** A sentence of ours or of the daemon's, with what stands between backticks as it would be typed. */
+/** A message with the parts between backticks shown as code. */
 export function withInlineCode(sentence: string) {
   const pieces = sentence.split("`");
   if (pieces.length % 2 === 0) return sentence; // one that has no partner

@@ -73,7 +73,7 @@ function partsOf(hash: string): string[] {
   try {
     return hash.slice(1).split("/").map(decodeURIComponent);
   } catch {
-    return []; // somebody's own idea of an address
+    return []; // not an address of this page
   }
 }
 

@@ -85,7 +85,7 @@ export class DragomanCanvas extends LitElement {
     const order = (surface: Surface) => known.get(key(surface)) ?? surfaces.length + surface.changed_ms;
     this.surfaces = surfaces.toSorted((a, b) => order(a) - order(b));
     const asks = surfaces.find((surface) => surface.asking === "open" && !known.has(key(surface)));
-    if (asks && !this.getClientRects().length) this.shown = key(asks); // whoever comes to answer finds it open
+    if (asks && !this.getClientRects().length) this.shown = key(asks); // it is open when the person comes to answer
     if (this.routeTarget) this.showRouteTarget();
     if (!this.surfaces.some((surface) => key(surface) === this.shown)) this.shown = surfaces[0] ? key(surfaces[0]) : "";
   }

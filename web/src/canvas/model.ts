@@ -9,7 +9,7 @@ export interface Node {
   type: string;
   scope: string;
   properties: Record<string, unknown>;
-  /** Property -> where in the surface's data it stands. */
+  /** Property -> its path in the surface's data. */
   bindings: Record<string, string>;
   children: Node[];
 }
@@ -19,7 +19,7 @@ export interface Surface {
   workspace: string;
   surface_id: string;
   title: string;
-  /** Whether somebody waits for an answer on it. */
+  /** Whether an agent waits for an answer on it. */
   asking: "no" | "open" | "closed";
   version: number;
   changed_ms: number;
@@ -31,7 +31,7 @@ export interface Surface {
 
 /** What a component may ask of the surface that it is drawn on. */
 export interface Painter {
-  /** A property as it is now: what the person entered stands before what the agent sent. */
+  /** The current value of a property: the person's input overrides what the agent sent. */
   value(node: Node, name: string): unknown;
   /** Why the input is invalid, or why a button cannot be pressed now. */
   objections(node: Node): string[];

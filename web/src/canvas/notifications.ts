@@ -18,11 +18,11 @@ export interface AnsweredQuestion extends SurfaceSummary {
 const SHOWN_ANSWERS = 3;
 
 class CanvasNotifications extends EventTarget {
-  /** What was answered, here or in another window, until somebody takes it away. */
+  /** Questions that were answered, here or in another window, until the notice is dismissed. */
   answered: readonly AnsweredQuestion[] = [];
   private newest: SurfaceSummary | null = null;
   private surfaces: SurfaceSummary[] = [];
-  /** Drawings that nobody has looked at; none of those that were there before this page was. */
+  /** Drawings that have not been seen yet, without those from before this page was opened. */
   private unseen = new Set<string>();
   private isNew = true;
   private watched = false;
@@ -67,7 +67,7 @@ class CanvasNotifications extends EventTarget {
     return this.newest ? notificationText(this.newest) : "";
   }
 
-  /** Questions wait until they are answered; drawings until the canvas is looked at. */
+  /** A question stays until it is answered, a drawing until the canvas is opened. */
   get count(): number {
     return this.surfaces.filter((it) => it.asking === "open" || this.unseen.has(key(it))).length;
   }

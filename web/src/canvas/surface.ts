@@ -94,7 +94,7 @@ export class DragomanSurface extends LitElement implements Painter {
     this.answerAgain();
   }
 
-  /** Whoever writes by keyboard was at what goes now: they go on at what comes in its place. */
+  /** The focused element is replaced: move the focus to its successor. */
   private answerAgain(): void {
     const pointer = this.shadowRoot?.activeElement?.closest(".component");
     void this.updateComplete.then(() =>

@@ -200,7 +200,7 @@ export class DragomanChat extends LitElement {
     if (gateway.connected) void this.attempt(() => talk.read());
   }
 
-  /** To the conversation that it was written in, whichever is looked at by now. */
+  /** To the conversation that it was written in, even if another one is open by now. */
   private returnUnsent(key: string, text: string): void {
     if (key === this.conversation.key && this.hasUpdated) this.prompt.put(text);
     else drafts.putBefore(key, text);
@@ -309,7 +309,7 @@ export class DragomanChat extends LitElement {
     return html`<option value=${key} ?selected=${isShown} .selected=${isShown}>${text}</option>`;
   }
 
-  /** The chat's own connection, and that of the gateway behind it once somebody asked for one. */
+  /** The chat's own connection, and that of the upstream gateway if one is configured. */
   private renderGatewayStatus() {
     const { gatewayStatus: outer } = this;
     const isOut = outer && outer.state !== "disconnected";

@@ -13,7 +13,7 @@ export interface ToolPart {
   output: string;
   state: "running" | "done" | "failed";
   startedMs: number;
-  /** Not a number while it runs, or where nobody knows. */
+  /** NaN while it runs, or if unknown. */
   endedMs: number;
 }
 export interface TextPart {
@@ -136,7 +136,7 @@ export class Conversation extends EventTarget {
     return this.sending ? this.messages.filter(isMissing).slice(-this.sending) : [];
   }
 
-  /** What was on its way when the connection or the page went: it came, or it is given back to be sent again. */
+  /** A message that was being sent when the connection was lost: it arrived, or it returns to the input. */
   private settleOutbox(thread: ChatMessage[]): void {
     const unsent = this.sending ? null : outbox.kept(this.key);
     if (!unsent) return;
@@ -207,7 +207,7 @@ export class Conversation extends EventTarget {
     this.notifyChange();
   }
 
-  /** A run that somebody else began: what they said is with the daemon. One of ours may end without a word before. */
+  /** A run of another client: the daemon has its question. A run of our own may end without any text. */
   private findOrCreateRun(runId: string, isEnd: boolean): ChatMessage | undefined {
     const known = this.messages.find((it) => it.role === "assistant" && it.runId === runId);
     const isOurs = this.isOurs(runId);

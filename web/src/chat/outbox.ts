@@ -5,7 +5,7 @@ export interface Unsent {
   text: string;
   /** The run's id: a gateway that receives it twice knows that it is the same message. */
   id: string;
-  /** It stands in the prompt again, to be sent or changed. */
+  /** Its text is in the input again, to be sent or changed. */
   isGivenBack: boolean;
 }
 

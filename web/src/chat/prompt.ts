@@ -1,4 +1,4 @@
-/** Where a person writes: a draft that outlives a reload, and what may stand after a slash. */
+/** The input of the chat: a draft that survives a reload, and completion after a slash. */
 import { LitElement, css, html, nothing } from "lit";
 import { customElement, property, state } from "lit/decorators.js";
 import { sharedStyles } from "../app/styles";
@@ -29,7 +29,7 @@ export class DragomanPrompt extends LitElement {
   private timer = 0;
   /** How far back in what was said before; none of it where it is 0. */
   private back = 0;
-  /** It may be written into while another view is looked at, and has no size then. */
+  /** Text may be inserted while another view is open; the input has no size then. */
   private readonly sized = new ResizeObserver(() => this.fit());
 
   override willUpdate(changed: Map<string, unknown>): void {
@@ -67,7 +67,7 @@ export class DragomanPrompt extends LitElement {
     this.focus();
   }
 
-  /** Takes away what came after all, unless it was changed. */
+  /** Removes a returned text that arrived after all, unless it was edited. */
   drop(text: string): void {
     if (this.text.trim() === text) this.setText("");
   }

@@ -2,7 +2,7 @@
 import type { Breakpoint } from "./toolResults";
 import type { SourceFile } from "./sourceFile";
 
-/** Does a tool's work and reads anew what came of it. */
+/** Calls a tool and reads the result of its change. */
 type RunTool = (tool: string, args: Record<string, unknown>) => Promise<void>;
 
 export class BreakpointList {

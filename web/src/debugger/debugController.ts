@@ -1,4 +1,4 @@
-/** What the debugger view knows and does: sessions, the stop that is looked at, breakpoints, output, watches. */
+/** The state and the actions of the debugger view: sessions, the selected stop, breakpoints, output, watches. */
 import type { ReactiveController, ReactiveControllerHost } from "lit";
 import { router } from "../app/router";
 import { feed, post, t, RequestError, type FeedRow } from "../link";
@@ -19,17 +19,17 @@ import { Watches, type FrameContext } from "./watches";
 const WAITS_S = 1;
 const OUTPUT_EVERY_MS = 500;
 const VIEW = "debugger";
-/** So far back what was done is looked for in the record, in which a program's output may stand between. */
+/** How many events are searched for earlier actions: a program's output may lie between them. */
 const SEARCHED = 5000;
 const LIVE = new Set(["Starting", "Running", "Stopped"]);
-/** After these a stopped program may hold other values than before: somebody set one, or ran something in it. */
+/** After these events, values of a stopped program may have changed: a client set one, or evaluated something. */
 const CHANGES = new Set(["debug.variable_set", "debug.evaluated"]);
 
 export class DebugController implements ReactiveController {
   sessions: Session[] = [];
   /** Folders with something to debug; the daemon's own is the first. */
   folders: string[] = [];
-  /** Whose configurations, breakpoints and files these are. */
+  /** The workspace of these configurations, breakpoints and files. */
   workspace = "";
   selected = "";
   stop: Stop | null = null;
@@ -39,7 +39,7 @@ export class DebugController implements ReactiveController {
   /** The line that was asked to be seen, and how often: the same may be asked for again. */
   revealed = { line: 0, times: 0 };
   error: ErrorNotice | null = null;
-  /** What came of a wish where nothing went wrong. */
+  /** The notice after an action that succeeded. */
   notice = "";
   busy = false;
   readonly history = new SessionHistory();
@@ -57,11 +57,11 @@ export class DebugController implements ReactiveController {
   private refreshTimer = 0;
   /** Counts the sessions that were turned to, the same again as well. */
   private selectionCount = 0;
-  /** Somebody else changed something of the stop that is looked at. */
+  /** Another client changed something at the selected stop. */
   private areValuesOld = false;
   /** The stop at which the watches were evaluated. They are evaluated only while the view is visible. */
   private watchedAt: Frame | null = null;
-  /** What somebody started since: it is shown, unless something else is being debugged here. */
+  /** A session that was started meanwhile: it is shown unless another one is being debugged here. */
   private started = "";
   /** What was asked for last and not done. */
   private refusedCall: { tool: string; args: Record<string, unknown> } | null = null;
@@ -107,7 +107,7 @@ export class DebugController implements ReactiveController {
     return this.sessions.find(({ session_id }) => session_id === this.selected);
   }
 
-  /** Somebody may have come back to this view: what waited for that is done now. */
+  /** The view may be visible again: do what was deferred until then. */
   poll(): void {
     if (!this.isVisible) return;
     if (this.unreadHistory) void this.attempt(this.readHistory());
@@ -215,7 +215,7 @@ export class DebugController implements ReactiveController {
     await this.showRouteStop();
   }
 
-  /** Beside what is live: the next stop does not wait for the earlier ones. */
+  /** In parallel with live updates: the next stop does not wait for the earlier ones. */
   private async loadHistory(): Promise<void> {
     await this.history.loadStops(this.workspace, this.selected);
     this.host.requestUpdate();
@@ -266,7 +266,7 @@ export class DebugController implements ReactiveController {
     this.setSelected((live.findLast(isHere) ?? live.at(-1) ?? near.findLast(isHere))?.session_id ?? "");
   }
 
-  /** A session is looked at from its own folder. */
+  /** Selecting a session selects its folder. */
   private async moveToSession(): Promise<void> {
     const workspace = this.session?.workspace ?? this.workspace;
     if (workspace !== this.workspace) await this.moveTo(workspace);
@@ -389,7 +389,7 @@ export class DebugController implements ReactiveController {
     return this.frame && { workspace: this.workspace, session_id: this.selected, frame_id: this.frame.frame_id };
   }
 
-  /** Of the session that is looked at: a stop of before, by its number. */
+  /** A past stop of the selected session, by its number. */
   async showPastStop(number: number): Promise<void> {
     this.routeTarget = null; // a person's own choice counts more than where the address led
     const isPresent = this.session?.state === "Stopped" && number === this.stop?.stop_number;

@@ -34,7 +34,7 @@ export class DragomanDebugger extends LitElement {
   /** The name of a file as far as it is typed: a stop meanwhile does not take it away. */
   @state() private typed: string | null = null;
   @state() private scopeNodes: VariableNode[] = [];
-  /** What stands below the source where the window is narrow. */
+  /** What is shown below the source in a narrow window. */
   @state() private pane = "variables";
   private scopesOf: unknown = null;
   private readonly onKey = (event: KeyboardEvent) => {
@@ -150,7 +150,7 @@ export class DragomanDebugger extends LitElement {
     >`;
   }
 
-  /** How the session stands, and who brought it there. */
+  /** The state of the session, and who caused it. */
   private renderState() {
     const { session, stop, history: story } = this.controller;
     if (!session) return t("No session.");
@@ -166,7 +166,7 @@ export class DragomanDebugger extends LitElement {
       >${by}`;
   }
 
-  /** A stop of before: where it was, and a way through the others. */
+  /** A past stop: its location, and buttons for the others. */
   private renderPastStop(then: PastStop) {
     const { stop, lastStop } = this.controller;
     const go = (to: number, icon: string, name: string) =>

@@ -1,4 +1,4 @@
-/** What happened, the newest first, and a stop of before that is looked at instead of the present. */
+/** What happened, newest first, and the past stop that is shown instead of the present one. */
 import type { FeedRow } from "../link";
 import { actorName } from "../parts/actors";
 import { timelineEntry, mergeEntries, type TimelineEntry } from "./timeline";
@@ -11,7 +11,7 @@ export class SessionHistory {
   pastStop: PastStop | null = null;
   /** Of which session the earlier stops are loaded, or being loaded. */
   private loadedSession = "";
-  /** Counts whatever is looked at: what was asked for before that is not shown any more. */
+  /** Counts selections: the answer to an earlier request is not shown. */
   private requestCount = 0;
   private readonly starts = new Map<string, { at: number; by: unknown }>();
 
@@ -53,7 +53,7 @@ export class SessionHistory {
     }
   }
 
-  /** Null where something else was looked at before it came. */
+  /** Null if another selection was made before the answer arrived. */
   async showStop(workspace: string, session: string, number: number): Promise<PastStop | null> {
     const glance = ++this.requestCount;
     const then = await fetchPastStop(workspace, session, number);

@@ -20,7 +20,7 @@ export class SessionOutput {
     this.round++;
   }
 
-  /** Until there is no more, with a breath between pieces: whoever clicks meanwhile is served first. */
+  /** Read to the end, with a pause between pieces so that clicks are handled first. */
   readonly read = coalesced(async () => {
     try {
       while (this.session && (await this.readPart())) await new Promise((go) => setTimeout(go, 0));

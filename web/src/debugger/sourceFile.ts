@@ -15,7 +15,7 @@ export class SourceFile {
   private readonly pages = new Map<number, string[]>();
   private readonly requested = new Set<number>();
   private reads = 0;
-  /** Of each page, which reading stands there: an answer that is older never comes last. */
+  /** For each page, the read that filled it: an older answer never replaces a newer one. */
   private readonly shownReads = new Map<number, number>();
 
   constructor(

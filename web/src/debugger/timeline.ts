@@ -1,4 +1,4 @@
-/** Who did what in the debugger, out of the feed. */
+/** The actions of people and agents in the debugger, from the feed. */
 import { t, type FeedRow } from "../link";
 import { rememberActor, actorName } from "../parts/actors";
 

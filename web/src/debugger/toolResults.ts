@@ -15,7 +15,7 @@ export interface Session {
   workspace: string;
   name: string;
   state: "Idle" | "Starting" | "Running" | "Stopped" | "Terminating" | "Terminated";
-  /** When it came to this state. */
+  /** When it entered this state. */
   since: string;
   stop_number?: number;
   threads?: Thread[];
@@ -90,8 +90,8 @@ export interface Configuration {
 export interface ErrorNotice {
   message: string;
   hint: string;
-  /** Of a folder that nobody has vouched for yet: all that decides what runs, with hidden characters spelled out. */
+  /** For a folder that is not trusted yet: everything that decides what runs, with hidden characters made visible. */
   wouldRun?: string;
-  /** The folder that nobody trusts yet, where that was the reason. */
+  /** The untrusted folder, if that was the reason. */
   untrusted?: string;
 }

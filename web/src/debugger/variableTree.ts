@@ -19,7 +19,7 @@ export interface VariableNode {
 
 interface Branch {
   items: (VariableNode | undefined)[];
-  /** Null where the debugger does not tell how many there are. */
+  /** Null if the debugger does not report how many there are. */
   total: number | null;
   error: string;
   /** Of which stop: what an earlier one held is shown until it is read again, and leads nowhere. */
@@ -50,7 +50,7 @@ export class DragomanValues extends LitElement {
   @property() label = "";
   @property({ type: Boolean }) removable = false;
   @property({ type: Boolean }) expandsFirst = false;
-  /** Whose values these are: only what belongs to the same is compared with what was there before. */
+  /** The owner of these values: only values of the same owner are compared with earlier ones. */
   @property() context = "";
   @state() private branches = new Map<string, Branch>();
   private readonly expanded = new Set<string>();
@@ -281,7 +281,7 @@ export class DragomanValues extends LitElement {
   ];
 }
 
-/** What a debugger puts before the items of a value, and few look for, stands after them. */
+/** Entries that a debugger lists before the items of a value, and that few need, are moved after them. */
 function displayOrder(items: (VariableNode | undefined)[], count: number): number[] {
   const first = items.findIndex((it) => !it || !it.reference || !GROUP.test(it.name));
   const groups = first < 0 ? items.length : first;

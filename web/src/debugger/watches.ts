@@ -18,7 +18,7 @@ export class Watches {
     this.isLoaded = this.load(savedWatches());
   }
 
-  /** At a stop of before nothing can be evaluated: what is so now is not shown as if it had been. */
+  /** Nothing can be evaluated at a past stop, and current values must not be shown as if they were old ones. */
   get emptyNodes(): VariableNode[] {
     return this.nodes.map(({ name }) => emptyNode(name));
   }

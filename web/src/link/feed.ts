@@ -1,4 +1,4 @@
-/** The live feed: a snapshot, then everything after it. One for the whole page, and it comes back by itself. */
+/** The live feed: a snapshot, then everything after it. One for the whole page; it reconnects automatically. */
 import { isResponsive, request } from "./requests";
 import type { Channel, CloseReason } from "./proof";
 import { openDaemonChannel, forgetSession } from "./session";
@@ -31,7 +31,7 @@ export interface Snapshot {
 export interface FeedListener {
   /** Events of the kinds asked for, in order. */
   events?(rows: FeedRow[]): void;
-  /** At the beginning, after a lost connection and after a gap: read anew what you show. */
+  /** At the start, after a lost connection and after a gap: read what is shown again. */
   reset?(snapshot: Snapshot): void;
   /** Part of the record was erased: drop what is shown of it. A reset follows. */
   erased?(): void;
@@ -147,7 +147,7 @@ async function isForeignServer(): Promise<boolean> {
     });
     return !ok && status !== TOO_BUSY;
   } catch {
-    return false; // nobody is there
+    return false; // no server answers
   }
 }
 

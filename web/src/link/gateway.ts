@@ -37,7 +37,7 @@ const SCOPES = ["read", "write", "approvals", "admin"].map((name) => `operator.$
 
 class Gateway extends EventTarget {
   connected = false;
-  /** Why it is not, where somebody said so. */
+  /** Why it is not connected, if the daemon gave a reason. */
   reason = "";
   private channel: Channel | null = null;
   private pending = new Map<string, Pending>();

@@ -58,7 +58,7 @@ export async function sessionOf(secret: string, transcript: Transcript): Promise
   return { id, secret: await mac(secret, "session key", transcript), instance: transcript.instance };
 }
 
-/** Opens a WebSocket to `HOST:PORT` and speaks of nothing before both sides are proved. */
+/** Opens a WebSocket to `HOST:PORT`; nothing else is sent before both sides have proved their key. */
 export function openChannel(address: string, path: string, key: Key, listener: ChannelListener): Channel {
   return new Handshake(address, path, key, listener);
 }

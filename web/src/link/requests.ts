@@ -49,7 +49,7 @@ interface PendingRequest {
   fail(error: Error): void;
 }
 
-/** The socket is opened when somebody asks, and again when it was lost: like plain requests, it is not kept up. */
+/** The socket is opened for the first request, and again for a request after it was lost. */
 class RequestChannel {
   private channel: Promise<Channel> | null = null;
   private readonly pending = new Map<number, PendingRequest>();
@@ -138,7 +138,7 @@ export async function* stream(path: string, body: unknown, signal: AbortSignal):
   if (refused) readResponse(refused, text);
 }
 
-/** Ends with the answer, or with whoever no longer wants it. */
+/** Ends with the answer, or when the caller aborts. */
 async function* responseParts(path: string, options: RequestOptions): AsyncGenerator<ResponsePart> {
   const waiting: (ResponsePart | Error)[] = [];
   let wake: () => void = () => undefined;
@@ -168,7 +168,7 @@ export function callTool(tool: string, args: Record<string, unknown> = {}, allWo
   return post<ToolResult>("/api/call", { tool, arguments: args, ...(allWorkspaces ? { all_workspaces: true } : {}) });
 }
 
-/** A process that hangs keeps its connections: only an answer, whichever, proves that it lives. */
+/** A process that hangs keeps its connections: only an answer, even an error, proves that it runs. */
 export async function isResponsive(): Promise<boolean> {
   try {
     await request("/api/status", { signal: AbortSignal.timeout(ANSWERS_WITHIN_MS) });

@@ -1,4 +1,4 @@
-/** What this tab may prove with: the session that its login link became. It lives in this tab, and in one daemon. */
+/** The session that the login link of this tab became. It is valid in this tab, for one daemon. */
 import { openChannel, sessionOf, type Key, type Channel, type ChannelListener, type Transcript } from "./proof";
 
 const KEY = "session";

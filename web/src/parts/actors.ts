@@ -16,7 +16,7 @@ const OWN_NAMES: Record<string, string> = {
   "gateway-canvas": "an agent behind the gateway",
 };
 const PERSON = /^person-[^:]+:(.*)$/s;
-/** Runs of their own, for whoever asked: of `dragoman debug` from a shell, and of a question about a whole run. */
+/** Evidence runs, which name their requester: from `dragoman debug`, or from a question about a whole run. */
 const RUN = /^run-[0-9a-f]+$/;
 const EVIDENCE = /^evidence-[^:]+:(.*)$/s;
 const ID = /^[a-z]+-[0-9a-f]{16}$/;
@@ -49,7 +49,7 @@ async function rememberAll(): Promise<void> {
   actorNames.dispatchEvent(new Event("changed"));
 }
 
-/** By an id of ours; what is none is the name that somebody gave themselves. */
+/** The name for an id of ours; any other string is a name that a client chose. */
 export function actorName(id: unknown): string {
   if (typeof id !== "string" || !id) return "";
   if (Object.hasOwn(OWN_NAMES, id)) return t(OWN_NAMES[id]!);
@@ -61,7 +61,7 @@ export function actorName(id: unknown): string {
   return displayName(names.get(id) ?? (ID.test(id) ? t("an agent") : id));
 }
 
-/** Whoever takes a name that we give to others is not taken for them. */
+/** A client that uses a name of ours must not be mistaken for us. */
 function displayName(name: string): string {
   const lowerName = name.trim().toLowerCase();
   const isTaken =
@@ -70,7 +70,7 @@ function displayName(name: string): string {
   return isTaken ? t("a client named {name}", { name }) : name;
 }
 
-/** Whoever an event names; nobody where it only happened. */
+/** The actor of an event; empty if it has none. */
 export function actorOf({ event }: FeedRow): string {
   const body = event.body ?? {};
   const owner = (body["breakpoint"] as Record<string, unknown> | undefined)?.["owner"];

@@ -20,7 +20,7 @@ export class DragomanQuestion extends LitElement {
   @state() private error = "";
   @state() private stop: AbortController | null = null;
 
-  /** Nobody reads what comes after this: the model is not kept busy with it. */
+  /** The answer is no longer needed: stop the model. */
   override disconnectedCallback(): void {
     super.disconnectedCallback();
     this.stop?.abort();

@@ -34,7 +34,7 @@ export class TerminalsController implements ReactiveController {
   isReading = false;
   /** What runs now: the record has a command when it has ended. */
   private running: Command[] = [];
-  /** The line that a search found, where it stands. */
+  /** The line that a search found, and its place in the output. */
   foundLine = -1;
   /** Distinguishes reads that began at different places. */
   reads = 0;
@@ -125,7 +125,7 @@ export class TerminalsController implements ReactiveController {
     return [...this.running.filter(fits), ...this.commands];
   }
 
-  /** What was read may be no more; what is listed is read anew. */
+  /** Part of the record was erased: read the list again. */
   private close(): void {
     this.outputRequest++;
     Object.assign(this, { command: null, lines: [], left: null, sorted: "" });
@@ -262,7 +262,7 @@ export class TerminalsController implements ReactiveController {
     return -1;
   }
 
-  /** One at a time: whoever wants more meanwhile waits for the same. */
+  /** One read at a time: later callers wait for the same one. */
   async readMore(): Promise<void> {
     const { outputRequest: wanted, nextOffset: left, command } = this;
     if (left === null || !command) return;

@@ -100,7 +100,7 @@ define("Modal", (node, painter) => {
   return html`${opener(node, painter, () => become(true), trigger)}${memory.isOpen ? opened : nothing}`;
 });
 
-/** Once, as soon as it is in the page: whoever uses keys is inside then. */
+/** Once, as soon as it is in the page: move the focus inside, for keyboard users. */
 function focusDialog(dialog: Element | undefined): void {
   queueMicrotask(() => (dialog as HTMLElement | undefined)?.focus());
 }

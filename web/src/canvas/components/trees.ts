@@ -106,7 +106,7 @@ function childBranches(folder: Folder, above: string): Branch[] {
   });
 }
 
-/** What lies too deep stands in one row. */
+/** Levels that are too deep are shown in one row. */
 function partsOf(entry: string): string[] {
   const parts = entry.split("/").filter(Boolean);
   if (entry.startsWith("/") && parts.length) parts[0] = `/${parts[0]}`;
