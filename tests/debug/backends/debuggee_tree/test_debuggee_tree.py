@@ -80,7 +80,7 @@ class FakeBackend(DapBackend):
 
     async def _connect(self, configuration: Mapping[str, Any] | None = None) -> DebuggeeConnection:
         adapter = self._fake_root if configuration is None else configuration["fake"]
-        connection = FakeConnection(adapter, self._spec.quirks)
+        connection = FakeConnection(adapter, self._quirks)
         self._connections.start_soon(connection.run)
         return connection
 

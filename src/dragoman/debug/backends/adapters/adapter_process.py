@@ -263,7 +263,7 @@ class AdapterProcess:
         if self._spec.transport == "stdio":
             del outputs["stdout"]
         async with anyio.create_task_group() as group:
-            if self._spec.program_output_is_adapters:
+            if self._spec.quirks.program_output_is_adapters:
                 group.start_soon(feed_stdin, self._child.stdin, self._context.stdin)
             for category, stream in outputs.items():
                 if stream is not None:
@@ -272,7 +272,7 @@ class AdapterProcess:
 
     async def wait_for_program_exit(self, within_s: float) -> ProcessExit | None:
         """How the program ended, where we started it ourselves: at the adapter's wish, or as the adapter."""
-        if not self._spec.program_output_is_adapters:
+        if not self._spec.quirks.program_output_is_adapters:
             return await self.terminal.wait_for_exit(within_s) if self.terminal else None
         with anyio.move_on_after(within_s):
             exit = await self._child.wait()
@@ -287,9 +287,9 @@ class AdapterProcess:
     async def _publish_output(self, stream: ByteReceiveStream, category: str, publish: PublishEvent) -> None:
         with contextlib.suppress(anyio.ClosedResourceError, anyio.BrokenResourceError):
             async for text in decode_stream(stream):
-                rest = strip_noise(self._endpoint.consume_output(text), self._spec.noise)
+                rest = strip_noise(self._endpoint.consume_output(text), self._spec.quirks.adapter_lines)
                 self._recent_output = (self._recent_output + rest)[-_LAST_OUTPUT_CHARACTERS:]
-                if not self._spec.program_output_is_adapters:
+                if not self._spec.quirks.program_output_is_adapters:
                     self.last_output = (self.last_output + rest)[-_LAST_OUTPUT_CHARACTERS:]
                 elif rest:
                     await publish(make_output_event(rest, category))

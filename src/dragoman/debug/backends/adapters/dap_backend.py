@@ -91,6 +91,7 @@ class DapBackend:
         self._watched_tree = nodelay_scheduler.watch(process.quick_pids)
         stack.callback(self._watched_tree.unwatch)
         self._spec = spec
+        self._quirks = spec.quirks
         # An adapter that somebody else started may be on another machine: it gets nothing run here, in no terminal.
         self._terminal = context.terminal if context.is_in_terminal and isinstance(process, AdapterProcess) else None
         self.events = AdapterEventQueue()
@@ -218,7 +219,7 @@ class DapBackend:
         if self._tree is None:
             self._tree = DebuggeeTree(
                 self._root, self._setup, self._join, self._take, queue=self.events, group=self._connections,
-                thread_ids=self._known_threads(), ends_with_its_children=self._spec.quirks.debuggees_are_children,
+                thread_ids=self._known_threads(), ends_with_its_children=self._quirks.debuggees_are_children,
             )  # fmt: skip
         return self._tree
 
@@ -278,7 +279,7 @@ class DapBackend:
 
     async def _kill_program(self) -> None:
         """js-debug lets one that is stopped go on instead, and does not answer before it has ended."""
-        if self._spec.exit_code_from_process and self._process.terminal is not None:
+        if self._quirks.exit_code_from_process and self._process.terminal is not None:
             await self._process.terminal.kill()
 
     def memory_bytes(self) -> int | None:
@@ -315,11 +316,11 @@ class DapBackend:
     async def _open(self, group: TaskGroup) -> None:
         group.start_soon(self._process.read_output, self._publish)
         self._root = await self._connect()
-        if self._spec.quirks.debuggees_are_children:
+        if self._quirks.debuggees_are_children:
             self._with_tree()
         else:
             self._root.events.attach(self._take_from_root, into=self.events)
-        if self._spec.program_output_is_adapters and isinstance(self._process, AdapterProcess):
+        if self._quirks.program_output_is_adapters and isinstance(self._process, AdapterProcess):
             await self._publish(_process_event(self._process.pid))
 
     async def _wait_for_end(self) -> None:
@@ -332,7 +333,7 @@ class DapBackend:
 
     async def _connect(self, configuration: Mapping[str, Any] | None = None) -> DebuggeeConnection:
         stream = await self._process.connect(configuration)
-        connection = AdapterConnection(stream, self._serve, self._spec.quirks)
+        connection = AdapterConnection(stream, self._serve, self._quirks)
         self._connections.start_soon(connection.run)
         return connection
 
@@ -353,8 +354,10 @@ class DapBackend:
         if self._terminal is not None:
             return await self._terminal(asked)
         if self._process.terminal is not None:
-            started = await self._process.terminal.run(asked, self._connections, self._publish, self._spec.noise)
-            if self._spec.exit_code_from_process:
+            started = await self._process.terminal.run(
+                asked, self._connections, self._publish, self._quirks.adapter_lines
+            )
+            if self._quirks.exit_code_from_process:
                 await self._publish(_process_event(started["processId"]))
             else:  # it is the adapter's launcher, which tells of the program, unless it ends at once
                 self._connections.start_soon(self._watch_launcher, self._process.terminal)
@@ -376,22 +379,22 @@ class DapBackend:
     def _with_signal(self, body: ExitedBody) -> ExitedBody:
         if self._signal is not None:
             return ExitedBody(exit_code=-self._signal)
-        return with_signal_exit_code(body) if self._spec.reports_signals_in_eight_bits else body
+        return with_signal_exit_code(body) if self._quirks.reports_signals_in_eight_bits else body
 
     def _filter_output(self, body: OutputBody) -> list[EventBody]:
         """Of an adapter's own remarks: the exit code where only they hold it, and what is worth telling."""
-        if self._spec.noise is None and self._spec.exit_code_in_output is None:
+        if self._quirks.adapter_lines is None and self._quirks.exit_code_in_output is None:
             return [body]
         if body.category != "console":
             return [body]
         text = self._strip_exit_report(body.output)
-        code = self._spec.exit_code_in_output.search(text) if self._spec.exit_code_in_output else None
+        code = self._quirks.exit_code_in_output.search(text) if self._quirks.exit_code_in_output else None
         told: list[EventBody] = [ExitedBody(exit_code=int(code["code"][:_LONGEST_CODE]))] if code else []
-        rest = strip_noise(text, self._spec.noise)
+        rest = strip_noise(text, self._quirks.adapter_lines)
         return told + ([msgspec.structs.replace(body, output=rest)] if rest else [])
 
     def _strip_exit_report(self, text: str) -> str:
-        begin, signal = self._spec.exit_report, self._spec.signal_in_exit_report
+        begin, signal = self._quirks.exit_report, self._quirks.signal_in_exit_report
         if begin is None or signal is None:
             return text
         found = begin.search(text)
@@ -409,7 +412,7 @@ class DapBackend:
     async def _final_events(self, *, gone: bool) -> list[EventBody]:
         """What only we know: how the program ended that we started, and what an adapter said before it went."""
         told: list[EventBody] = []
-        if self._spec.exit_code_from_process and not self._exit_reported:
+        if self._quirks.exit_code_from_process and not self._exit_reported:
             exit = await self._process.wait_for_program_exit(_EXIT_TIMEOUT_S)
             self._exit_reported = exit is not None
             told += exited_events(exit) if exit is not None else []

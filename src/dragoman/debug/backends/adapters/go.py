@@ -166,10 +166,10 @@ GO = AdapterSpec(
         leaves_program_stopped=True,
         condition_stop_pattern=r"(?s)(?:runtime error: )?error evaluating expression: (?P<error>.*)",
         halts_anywhere=True,
+        program_output_is_adapters=True,
+        adapter_lines=_NOISE,
+        exit_code_in_output=re.compile(r"Process \d+ has exited with status (?P<code>-?\d+)"),
     ),
     running_adapter=_running_adapter,
-    program_output_is_adapters=True,
-    noise=_NOISE,
-    exit_code_in_output=re.compile(r"Process \d+ has exited with status (?P<code>-?\d+)"),
     facts=_facts,
 )

@@ -228,10 +228,10 @@ JAVASCRIPT = AdapterSpec(
         loses_pauses=True,
         debuggees_are_children=True,
         shows_stale_values=True,
+        exit_code_from_process=True,
+        adapter_lines=_NOISE,
     ),
     exception_filters=("uncaught",),
-    exit_code_from_process=True,
     program_variables=_with_unpublished_inspector,
-    noise=_NOISE,
     facts=_facts,
 )

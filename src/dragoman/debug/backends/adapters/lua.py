@@ -53,6 +53,7 @@ LUA = AdapterSpec(
         suffixes=source_files.LUA,
         or_word="or",
         takes_time_limit=True,
+        exit_code_from_process=True,
         dumps_from_outside=True,
         halts_busy=True,
         truth="not not ({condition})",
@@ -61,7 +62,6 @@ LUA = AdapterSpec(
         ready_timeout_s=_ONE_DAY_S,  # nobody knows when a game gets so far; who waits has a deadline of their own
     ),
     exception_filters=("uncaught",),
-    exit_code_from_process=True,
     facts=_facts,
     open_backend=open_lua_backend,
 )

@@ -8,6 +8,7 @@ import platform
 import re
 import shlex
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -245,8 +246,7 @@ CODELLDB = AdapterSpec(
     transport="calls",
     command=_codelldb_command,
     arguments=_codelldb_arguments,
-    quirks=NATIVE,
-    noise=_CODELLDB_NOISE,
+    quirks=replace(NATIVE, adapter_lines=_CODELLDB_NOISE),
     facts=_codelldb_facts,
 )
 
@@ -289,10 +289,7 @@ LLDB = AdapterSpec(
     transport="stdio",
     command=_lldb_command,
     arguments=_lldb_arguments,
-    quirks=NATIVE,
-    noise=_LLDB_NOISE,
-    exit_report=_EXIT_REPORT,
-    signal_in_exit_report=_SIGNAL_PACKET,
+    quirks=replace(NATIVE, adapter_lines=_LLDB_NOISE, exit_report=_EXIT_REPORT, signal_in_exit_report=_SIGNAL_PACKET),
     fallback=_fallback,
     facts=_lldb_facts,
 )

@@ -247,11 +247,11 @@ PYTHON = AdapterSpec(
         thread_dump=_THREAD_DUMP,
         dumps_at_any_time=True,
         continues_only_on_request=True,
+        reports_signals_in_eight_bits=True,
     ),
     exception_filters=("uncaught",),
     extra_exception_filters=_filters_for_tests,
     running_adapter=_running_adapter,
-    reports_signals_in_eight_bits=True,
     facts=_facts,
     require_runnable=_require_runnable,
 )

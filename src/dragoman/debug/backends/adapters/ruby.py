@@ -98,11 +98,11 @@ RUBY = AdapterSpec(
         stops_unasked=frozenset({"pause"}),
         ways_to_end=frozenset({"SystemExit"}),
         halts_anywhere=True,
+        program_output_is_adapters=True,
+        exit_code_from_process=True,
+        adapter_lines=_NOISE,
     ),
     running_adapter=_running_adapter,
     listening=re.compile(r"wait for debugger connection"),  # before that it takes us for a person at a console
-    program_output_is_adapters=True,
-    exit_code_from_process=True,
-    noise=_NOISE,
     facts=_facts,
 )

@@ -97,23 +97,8 @@ class AdapterSpec:
     can be spoken to."""
     running_adapter: Callable[[LaunchContext], Address | None] = lambda _: None
     """Where the configuration names an adapter that runs already: nothing is started, it is only connected to."""
-    program_output_is_adapters: bool = False
-    """The program has the adapter's own standard streams: what they say is told as output, `Situation.stdin` is fed."""
-    exit_code_from_process: bool = False
-    """It never tells the exit code; a program that it has us start (`runInTerminal`) gives it, or the adapter itself
-    where the program has its streams: then it is the program."""
-    reports_signals_in_eight_bits: bool = False
-    """Of a program that a signal ended it tells 256 less the signal's number."""
     program_variables: Callable[[dict[str, Any]], dict[str, Any]] = lambda variables: variables
     """What it wants in the environment of a program that it has us start, with our changes."""
-    noise: re.Pattern[str] | None = None
-    """Lines of output, matched from their start, that are the adapter's and not the program's: not told."""
-    exit_code_in_output: re.Pattern[str] | None = None
-    """How a line of its output says the exit code that no event tells: a group `code`."""
-    exit_report: re.Pattern[str] | None = None
-    """The line of its output after which it tells of the end, for us alone."""
-    signal_in_exit_report: re.Pattern[str] | None = None
-    """How they say which signal ended the program, which its event tells as a code: a group `signal`, hexadecimal."""
     fallback: Callable[[Mapping[str, str]], AdapterSpec | None] = lambda _: None
     """Another that is taken instead, where this one is not found in the client's environment."""
     open_backend: BackendOpener | None = None

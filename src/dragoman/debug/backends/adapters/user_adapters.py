@@ -39,7 +39,6 @@ def _user_adapter(name: str, told: AdapterSettings, words: list[str]) -> Adapter
         arguments=_arguments,
         quirks=_quirks(told.quirks),
         exception_filters=tuple(told.exception_filters),
-        program_output_is_adapters=told.quirks.program_output_is_adapters,
         facts=lambda _: {"adapter": name},
     )
 
@@ -73,4 +72,5 @@ def _quirks(quirks: QuirkSettings) -> AdapterQuirks:
         log_prefix=quirks.log_prefix,
         failure_types=frozenset(quirks.failure_types),
         stops_unasked=frozenset(quirks.stops_unasked),
+        program_output_is_adapters=quirks.program_output_is_adapters,
     )
