@@ -25,7 +25,7 @@ from tests.verdict import Verdict, judge, read_list, worth_retrying
 # The folders are those of src/dragoman; what needs daemons, debuggers or a browser is in WHOLE.
 UNIT = ("tests/access", "tests/canvas", "tests/chat", "tests/clients", "tests/core", "tests/debug", "tests/editors",
         "tests/io", "tests/journal", "tests/models", "tests/protocols", "tests/shell", "tests/terminal", "tests/tools",
-        "tests/workspace", "tests/fuzz", "tests/test_architecture.py", "tests/test_bootstrap.py",
+        "tests/workspace", "tests/bench", "tests/fuzz", "tests/test_architecture.py", "tests/test_bootstrap.py",
         "tests/test_chinese_terms.py", "tests/test_phrases.py", "tests/test_requirements.py", "tests/test_runner.py",
         "tests/test_soak_report.py", "tests/test_stalls.py", "tests/test_step_path.py",
         "tests/test_verdict.py")  # fmt: skip

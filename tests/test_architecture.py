@@ -16,6 +16,7 @@ PACKAGE = ROOT / "src" / "dragoman"
 TESTS = ROOT / "tests"
 # Tests of the whole product; every other folder with tests is named after one of the package.
 CROSS_CUTTING = {
+    "bench",
     "conformance",
     "data",
     "e2e",

@@ -1,0 +1,6 @@
+struct seat {
+    char row;
+    int number;
+};
+
+int same_place(struct seat first, struct seat second);

@@ -1,0 +1,3 @@
+module route
+
+go 1.19

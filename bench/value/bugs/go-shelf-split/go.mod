@@ -1,0 +1,3 @@
+module shelf
+
+go 1.19

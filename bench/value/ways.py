@@ -1,0 +1,206 @@
+"""The ways to ask about a failing test: the tools of the installed product through MCP, and the plain runner."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import sysconfig
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from bench.agent import COMMAND, Agent
+from bench.value.bugs import Bug
+
+BASELINE = "runner"
+WHY = "pytest --why"
+TOOLS = ("debug_test", "explain_failure", "trace_call")
+WAYS = (BASELINE, *TOOLS, WHY)
+
+Outcome = Literal["answered", "refused", "not available", "not applicable"]
+
+_ADAPTERS = Path(__file__).parents[2] / ".peers" / "state" / "adapters"
+_COMMAND_S = 60
+_HANG_S = 8.0
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """`refused`: the tool returned an error, which the agent pays for as for any other answer."""
+
+    outcome: Outcome
+    calls: int = 0
+    text: str = ""
+    seconds: float = 0.0
+    failed: bool | None = None
+    """Of the runner: whether the test failed."""
+
+
+NOT_AVAILABLE = Answer("not available")
+NOT_APPLICABLE = Answer("not applicable")
+
+
+@dataclass(frozen=True, slots=True)
+class Product:
+    """A daemon with a home of its own, and the environment in which agents and programs run."""
+
+    environment: Mapping[str, str]
+    schemas: Mapping[str, Mapping[str, Any]]
+    has_why: bool
+
+    def offers(self, way: str) -> bool:
+        return way == BASELINE or (self.has_why if way == WHY else way in self.schemas)
+
+    def ask(self, way: str, bug: Bug, folder: Path) -> Answer:
+        if not self.offers(way):
+            return NOT_AVAILABLE
+        if way == BASELINE:
+            return run_test(bug, folder, self.environment)
+        if way == WHY:
+            return self._why(bug, folder)
+        return self._call(way, bug, folder)
+
+    def _why(self, bug: Bug, folder: Path) -> Answer:
+        if bug.language != "python":
+            return NOT_APPLICABLE
+        return run_command(f"python -m pytest -q --why {shlex.quote(bug.test)}", folder, self.environment, _limit(bug))
+
+    def _call(self, tool: str, bug: Bug, folder: Path) -> Answer:
+        arguments = arguments_for(self.schemas[tool], bug)
+        with agent_for(self.environment, folder) as agent:
+            begun = time.perf_counter()
+            message = json.loads(agent.line(agent.begin(tool, **arguments)))
+            took = time.perf_counter() - begun
+        if "error" in message:
+            return Answer("refused", 1, message["error"]["message"], took)
+        result = message["result"]
+        text = "\n".join(it.get("text", "") for it in result["content"])
+        is_error = result.get("isError") or (result.get("structuredContent") or {}).get("status") == "error"
+        return Answer("refused" if is_error else "answered", 1, text, took)
+
+
+def arguments_for(schema: Mapping[str, Any], bug: Bug) -> dict[str, Any]:
+    """What an agent would pass: the test's id where a runner knows it, else the command or the program."""
+    known = schema.get("properties", {})
+    subject = next(it for it in ("test", "command", "program") if it in known and getattr(bug, it))
+    wanted = {subject: getattr(bug, subject), "function": bug.function, "timeout_s": _limit(bug)}
+    return {name: value for name, value in wanted.items() if name in known}
+
+
+def run_test(bug: Bug, folder: Path, environment: Mapping[str, str], options: str = "-l") -> Answer:
+    """The plain runner: with the locals of each frame in Python, where it offers them."""
+    command = f"python -m pytest -q {options} {shlex.quote(bug.test)}" if bug.language == "python" else bug.command
+    return run_command(command, folder, environment, _limit(bug))
+
+
+def run_command(command: str, folder: Path, environment: Mapping[str, str], limit_s: float) -> Answer:
+    begun = time.perf_counter()
+    with subprocess.Popen(
+        command, shell=True, cwd=folder, env=dict(environment), start_new_session=True, stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
+    ) as process:  # fmt: skip
+        try:
+            text, _ = process.communicate(timeout=limit_s)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            text, _ = process.communicate(timeout=limit_s)
+            text += f"killed after {limit_s:.0f} s\n"
+    return Answer("answered", 1, text, time.perf_counter() - begun, process.returncode != 0)
+
+
+def _limit(bug: Bug) -> float:
+    return min(bug.timeout_s, _HANG_S) if bug.hangs else bug.timeout_s
+
+
+@contextlib.contextmanager
+def product() -> Iterator[tuple[Product, Path]]:
+    """The installed product, and a trusted folder for the bugs."""
+    with tempfile.TemporaryDirectory(prefix="value") as name:
+        folder = Path(name)
+        workspace = folder / "work"
+        workspace.mkdir()
+        environment = environment_in(folder)
+        _run_dragoman(["up"], environment)
+        try:
+            _run_dragoman(["trust", str(workspace)], environment)
+            with agent_for(environment, workspace) as agent:
+                schemas = {it["name"]: it["inputSchema"] for it in _tools(agent)}
+            yield Product(environment, schemas, _has_why(environment, workspace)), workspace
+        finally:
+            _run_dragoman(["down", "--yes"], environment)
+
+
+@contextlib.contextmanager
+def agent_for(environment: Mapping[str, str], workspace: Path) -> Iterator[Agent]:
+    """An agent that is shown every tool, also those that are not in the default list."""
+    command = [*COMMAND, "mcp", "--workspace", str(workspace), "--tools", "all"]
+    with subprocess.Popen(
+        command, env=dict(environment), stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0, cwd=workspace
+    ) as process:
+        agent = Agent(process, workspace)
+        agent.initialize()
+        try:
+            yield agent
+        finally:
+            assert process.stdin is not None
+            process.stdin.close()
+
+
+def environment_in(folder: Path) -> dict[str, str]:
+    """A home of its own with the installed adapters, and a Python for programs, which is never dragoman's own."""
+    home = folder / "home"
+    (home / "state").mkdir(parents=True, mode=0o700)
+    if _ADAPTERS.exists():
+        (home / "state" / "adapters").symlink_to(_ADAPTERS)
+    python = make_python(folder / "python")
+    return {
+        **{name: value for name, value in os.environ.items() if not name.startswith(("DRAGOMAN_", "PYTEST_"))},
+        "DRAGOMAN_HOME": str(home),
+        "DRAGOMAN_PORT": "0",
+        "DRAGOMAN_LANG": "en",
+        "PATH": f"{python / 'bin'}:{os.environ['PATH']}",
+        "VIRTUAL_ENV": str(python),
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "PYTEST_ADDOPTS": "-p no:cacheprovider",
+        "GOFLAGS": "-mod=mod",
+        "GOPROXY": "off",
+    }
+
+
+def make_python(folder: Path) -> Path:
+    """An environment that sees the packages of ours (pytest, and the product's plugin), and fetches nothing."""
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(folder)], check=True, timeout=_COMMAND_S)
+    [packages] = folder.glob("lib/python*/site-packages")
+    (packages / "ours.pth").write_text(f"import site; site.addsitedir({sysconfig.get_path('purelib')!r})\n")
+    script = folder / "bin" / "pytest"
+    script.write_text(f"#!{folder}/bin/python\nimport sys\nfrom pytest import console_main\nsys.exit(console_main())\n")
+    script.chmod(0o755)
+    return folder
+
+
+def _tools(agent: Agent) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = []
+    cursor: dict[str, str] = {}
+    while True:
+        page = json.loads(agent.line(agent._request("tools/list", cursor)))["result"]
+        found += page["tools"]
+        if not page.get("nextCursor"):
+            return found
+        cursor = {"cursor": page["nextCursor"]}
+
+
+def _has_why(environment: Mapping[str, str], folder: Path) -> bool:
+    told = run_command("python -m pytest --help", folder, environment, _COMMAND_S)
+    return "--why" in told.text
+
+
+def _run_dragoman(words: Sequence[str], environment: Mapping[str, str]) -> None:
+    subprocess.run([*COMMAND, *words], env=dict(environment), check=True, capture_output=True, timeout=_COMMAND_S)

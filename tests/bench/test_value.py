@@ -1,0 +1,157 @@
+"""The bench of what an answer is worth: its judge, its summary, and that each bug is one."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bench.value.bugs import Bug, complaints, copy_to, load_all
+from bench.value.judge import Condition, exposes, pattern_of
+from bench.value.report import Row, summarize
+from bench.value.ways import BASELINE, arguments_for
+
+BUGS = load_all()
+PYTHON = [it for it in BUGS if it.language == "python"]
+MOST_S = 40
+CONDITION = Condition("page_total", r"(?<!\w)page_total(?!\w)|pages\.py:\d+", {"count": 23, "pages": 2})
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "at pages.py:21 page_total: return pages\n  count = 23, size = 10, pages = 2",
+        "page_total\ncount      = 23\npages      = 2",
+        "call page_total:18  count=23 size=10\nline page_total:21  pages=2",
+        '{"function": "page_total", "locals": {"count": 23, "pages": 2}}',
+        "page_total: count (int): 23, pages (int): 1 → 2",
+    ],
+)
+def test_a_condition_is_met_in_the_notation_of_any_tool(answer: str) -> None:
+    assert CONDITION.matches(answer)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "at pages.py:21 page_total: pages = count // size",
+        "page_total: count = 23, pages = 20",
+        "page_total: count = 23, pages = 2.5",
+        "page_total: recount = 23, pages = 2",
+        "other.py:3 f: count = 23, pages = 2",
+        f"page_total: count = 23{' ' * 1200}pages = 2",
+    ],
+)
+def test_a_condition_is_not_met_by_source_other_values_or_values_elsewhere(answer: str) -> None:
+    assert not CONDITION.matches(answer)
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        ([1, 2], "x = [1, 2]"),
+        ([1, 2], "x: (2) [1, 2]"),
+        ([1, 2], "x = []int len: 2, cap: 4, [1,2]"),
+        ([1, 2], "x = {1, 2}"),
+        ([1, 2], "x = ([0] = 1, [1] = 2)"),
+        ("ab", "x = 'ab'"),
+        ("ab", 'x = 0x55f0 "ab"'),
+        ("ab", "x: ab"),
+        ("<none>", "x = nil"),
+        ("<none>", "x: undefined"),
+        (True, "x = true"),
+        ({"a": 1}, "x = {'a': 1, 'b': 2}"),
+        (3, "x = 3.0"),
+    ],
+)
+def test_a_value_is_known_in_several_languages(value: object, shown: str) -> None:
+    assert re.search(pattern_of("x", value), shown)
+
+
+@pytest.mark.parametrize(
+    "shown",
+    ["total(4) -> 7", "return shop.py:3 total -> 7", "total(4) = 7", "returned 7 from total", "total\n  returned 7"],
+)
+def test_what_a_function_returned_is_known(shown: str) -> None:
+    assert re.search(pattern_of("return", 7, "total"), shown)
+
+
+def test_what_another_function_returned_or_a_line_of_source_does_not_count() -> None:
+    assert not re.search(pattern_of("return", 7, "total"), "total(4)\nreturn shop.py:3 tax -> 7\n    return 7")
+
+
+def test_values_in_order_belong_to_one_call() -> None:
+    ordered = Condition("f", "f", {"currency": "CHF", "hit": 50}, in_order=True)
+    assert ordered.matches("f currency='CHF'\nf hit=50")
+    assert not ordered.matches("f hit=50\nf currency='CHF'\nf hit=47")
+
+
+def test_there_are_bugs_of_many_kinds_in_every_language() -> None:
+    assert len({it.kind for it in BUGS}) >= 20
+    assert len(PYTHON) >= 30
+    assert Counter(it.name for it in BUGS).most_common(1)[0][1] == 1
+
+
+@pytest.mark.parametrize("bug", BUGS, ids=lambda it: it.name)
+def test_a_bug_is_complete_and_its_source_alone_does_not_expose_it(bug: Bug) -> None:
+    assert list(complaints(bug)) == []
+
+
+def test_tools_are_asked_as_an_agent_would_ask_them() -> None:
+    schema: dict[str, Any] = {"properties": {"test": {}, "command": {}, "function": {}}}
+    assert arguments_for(schema, PYTHON[0]) == {"test": PYTHON[0].test, "function": PYTHON[0].function}
+    assert arguments_for({"properties": {"command": {}}}, PYTHON[0]) == {"command": PYTHON[0].command}
+
+
+def test_a_way_is_worse_where_only_the_baseline_exposes() -> None:
+    rows = [
+        Row("a", "go", "race", way, "answered", 1, size, 0.1, exposed)
+        for way, size, exposed in [(BASELINE, 300, True), ("debug_test", 200, False), ("trace_call", 900, True)]
+    ]
+    found = {it.way: (it.worse, it.dearer) for it in summarize(rows)}
+    assert found == {BASELINE: (0, 0), "debug_test": (1, 0), "trace_call": (0, 1)}
+
+
+@pytest.mark.timeout(3 * MOST_S)
+def test_python_bugs_fail_and_their_values_tell_them_from_their_fixes(tmp_path: Path) -> None:
+    failed, shown, output = _run(tmp_path / "broken", fixed=False)
+    assert failed == {it.name for it in PYTHON}, output
+    assert [it.name for it in PYTHON if not exposes(it.conditions, shown[it.name])] == []
+    # A test that hangs is ended by its timeout, which prints where each thread is: more than an assertion tells.
+    assert [it.name for it in PYTHON if not it.hangs and exposes(it.conditions, output)] == []
+    failed, shown, output = _run(tmp_path / "fixed", fixed=True)
+    assert failed == set(), output
+    assert [it.name for it in PYTHON if not it.hangs and exposes(it.conditions, shown[it.name])] == []
+
+
+def _run(folder: Path, *, fixed: bool) -> tuple[set[str], dict[str, str], str]:
+    """All of them in one run: the names of those that failed, each one's calls, and what pytest says."""
+    folder.mkdir()
+    for bug in PYTHON:
+        copy_to(bug, folder, fixed=fixed)
+    command = [
+        sys.executable, "-m", "pytest", "-c", os.devnull, "--rootdir", str(folder), "-p", "no:cacheprovider",
+        "-p", "call_tracer", "-p", "no:xdist", "--tb=short", "-rf", "--timeout=2",
+        *(f"{it.name}/{it.test}" for it in PYTHON),
+    ]  # fmt: skip
+    environment = {
+        **{name: value for name, value in os.environ.items() if not name.startswith(("PYTEST_", "COV_"))},
+        "PYTHONPATH": str(Path(__file__).parent),
+        "CALL_TRACER_FOLDER": str(folder),
+    }
+    told = subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True, timeout=MOST_S, check=False
+    )
+    failed = set(re.findall(r"(?m)^FAILED ([\w-]+)/", told.stdout))
+    shown = {it.name: _text(folder / f"{it.name}.trace") for it in PYTHON}
+    return failed, shown, told.stdout + told.stderr
+
+
+def _text(file: Path) -> str:
+    return file.read_text() if file.exists() else ""
