@@ -1,4 +1,4 @@
-"""Faults of the disk: whatever fails, acknowledged is readable, the files are sound, and recording goes on."""
+"""Faults of the disk: whatever fails, acknowledged events are readable, files are sound, and recording continues."""
 
 from __future__ import annotations
 

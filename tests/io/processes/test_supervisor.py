@@ -1,4 +1,4 @@
-"""A session's programs: exactly what was asked for is started, every end is told, and nothing outlives its tree."""
+"""A session's programs: exactly what was asked for is started, every exit is reported, nothing outlives its tree."""
 
 from __future__ import annotations
 
