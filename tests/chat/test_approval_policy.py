@@ -241,6 +241,8 @@ def test_leave_for_what_changes_does_not_last() -> None:
     assert approval_for("debug_last_failure", {"timeout_s": 9}) == ("the last command that failed", False)
     assert approval_for("debug_last_failure", {"terminal": "t1"}) == ('{"terminal": "t1"}', False)
     assert approval_for("debug_last_failure", {"command_id": "c1"}) == ('{"command_id": "c1"}', True)
+    assert approval_for("explain_failure", {"repeat": 20}) == ("the last command that failed", False)
+    assert approval_for("explain_failure", {"command": "make test"}) == ("make test", True)
 
 
 def test_what_only_reads_is_not_asked_for_and_being_said_to_frees_no_tool_that_acts() -> None:
@@ -251,7 +253,7 @@ def test_what_only_reads_is_not_asked_for_and_being_said_to_frees_no_tool_that_a
 def every_tool() -> Iterable[tuple[str, type[Parameters], Effects]]:
     """All there are but the general ones, which read."""
     for name in ("debug", "terminal", "evidence", "canvas", "editor"):
-        for tool in importlib.import_module(f"dragoman.tools.{name}.table").TOOLS:
+        for tool in importlib.import_module(f"dragoman.tools.{name}").TOOLS:
             yield tool.name, tool.parameters, tool.effects
 
 
@@ -289,6 +291,7 @@ ASKED = {
     "ide_run_in_terminal": {"command"},
     "debug_test": {"test", "command", "cwd", "env"},
     "debug_last_failure": {"terminal", "command_id"},
+    "explain_failure": {"test", "command", "program", "args", "cwd", "env"},
     "compare_runs": STARTED | {"against"},
     "trace_call": STARTED | {"test", "command"},
     **dict.fromkeys(("trace", "check", "find_change", "explain_crash"), STARTED),

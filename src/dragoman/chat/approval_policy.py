@@ -161,7 +161,7 @@ _STARTED = frozenset(
 )
 START_TOOLS = frozenset(
     {"start_debugging", "debug_test", "debug_last_failure", "compare_runs", "trace", "check", "find_change"}
-    | {"explain_crash", "trace_call"}
+    | {"explain_crash", "explain_failure", "trace_call"}
 )
 """Tools that start a program through the debugger, where everything that would run is known."""
 
@@ -170,6 +170,12 @@ TOOL_RULES: Mapping[str, ToolRule] = {
     "run_in_terminal": ToolRule(frozenset({"timeout_s"}), always_runs=True),
     "ide_run_in_terminal": ToolRule(frozenset({"name"}), always_runs=True),
     "debug_test": ToolRule(frozenset({"timeout_s"}), always_runs=True),
+    "explain_failure": ToolRule(
+        frozenset({"timeout_s", "repeat"}),
+        always_runs=True,
+        default_subject="the last command that failed",
+        lasting=frozenset({"test", "command", "program"}),
+    ),
     "debug_last_failure": ToolRule(
         frozenset({"timeout_s"}),
         always_runs=True,

@@ -42,6 +42,7 @@ PLAIN_TITLES: Mapping[str, LocalizedText] = {
     "find_change": localize("Finding where a value changes"),
     "compare_runs": localize("Comparing two runs"),
     "trace_call": localize("Tracing one call of a function"),
+    "explain_failure": localize("Explaining a failure"),
     "explain_crash": localize("Explaining a crash"),
     "debug_test": localize("Debugging a test"),
     "debug_last_failure": localize("Debugging the last failure"),

@@ -14,6 +14,7 @@ from dragoman.tools.debug.values import ValueFormatter
 from dragoman.tools.evidence.calls import TraceCallTool
 from dragoman.tools.evidence.claims import CheckTool, FindChangeTool
 from dragoman.tools.evidence.context import EvidenceContext
+from dragoman.tools.evidence.explanation import ExplainFailureTool
 from dragoman.tools.evidence.failures import DebugLastFailureTool, DebugTestTool, ExplainCrashTool, FailedCommands
 from dragoman.tools.evidence.stop_history import StopHistoryTool
 from dragoman.tools.evidence.target import LocationFinder
@@ -25,6 +26,7 @@ __all__ = ["TOOLS", "FailedCommands", "evidence_tools"]
 
 # In display order.
 TOOLS = (
+    ExplainFailureTool.explain,
     TraceTool.trace,
     CheckTool.check,
     FindChangeTool.find,
@@ -52,8 +54,10 @@ def evidence_tools(
     )
     crash_tool = ExplainCrashTool(context, sources)
     test_tool = DebugTestTool(context, crash_tool, clock)
+    last_tool = DebugLastFailureTool(failed, crash_tool, test_tool)
     return bind_tools(
         TOOLS,
+        ExplainFailureTool(context, crash_tool, test_tool, last_tool, clock),
         TraceTool(context),
         CheckTool(context),
         FindChangeTool(context, sources),
@@ -61,7 +65,7 @@ def evidence_tools(
         TraceCallTool(context, sources),
         crash_tool,
         test_tool,
-        DebugLastFailureTool(failed, crash_tool, test_tool),
+        last_tool,
         StopHistoryTool(history),
         set="evidence",
         error_format=ErrorFormat(DebugFailure, DebugFailures(service, values).format_error),

@@ -135,7 +135,7 @@ class TraceCallTool:
 
         traced = await self.context.wait_for_run(caller, "trace_call", wanted.timeout_s, act)
         record = RecordRedactor(self.context.values).redacted(traced.record, caller.workspace)
-        lines = call_lines(record, _translator(caller), CALL_CHARACTERS)
+        lines = record_lines(caller, record, CALL_CHARACTERS)
         answer = self._answer(caller, wanted, traced, record, lines)
         place = answer.place or wanted.function
         self.context.evidence.service.record_trace(caller, traced.ran_as, place, answer.text)
@@ -205,6 +205,11 @@ def _subject(caller: Caller, wanted: TraceCallParameters) -> RunSubject:
         raise DragomanError("bad_arguments", localize("Pass only one of `test`, `command` and what else can be run."))
     test = DebugTestParameters(test=wanted.test, command=wanted.command, cwd=wanted.cwd, env=wanted.env)
     return RunSubject(launch_request=runnable(caller, test).launch_request)
+
+
+def record_lines(caller: Caller, record: dict[str, Any], characters: int) -> list[str]:
+    """A redacted record as text, in the caller's language."""
+    return call_lines(record, _translator(caller), characters)
 
 
 def _translator(caller: Caller) -> Callable[..., str]:

@@ -158,11 +158,14 @@ class ExplainCrashTool:
         return ToolOutcome(crash_lines(answer), answer)
 
     async def explained(self, caller: Caller, subject: RunSubject, within_s: float) -> ExplainCrashResult:
+        return self.answer(caller, await self.report(caller, subject, within_s))
+
+    async def report(self, caller: Caller, subject: RunSubject, within_s: float) -> CrashReport:
         async def act() -> CrashReport:
             evidence, lines = self.context.evidence, self.lines(caller)
             return await explain_crash(evidence, caller, subject, lines, within_s)
 
-        return self._answer(caller, await self.context.wait_for_run(caller, "explain_crash", within_s, act))
+        return await self.context.wait_for_run(caller, "explain_crash", within_s, act)
 
     def lines(self, caller: Caller) -> ReadLines:
         async def lines(path: str) -> Sequence[str] | None:
@@ -170,7 +173,7 @@ class ExplainCrashTool:
 
         return lines
 
-    def _answer(self, caller: Caller, crash: CrashReport) -> ExplainCrashResult:
+    def answer(self, caller: Caller, crash: CrashReport) -> ExplainCrashResult:
         ended, printed = self.context.ends.data(caller, crash.end), crash.printed
         exception = self.context.ends.exception(printed) if printed else ended.exception
         return ExplainCrashResult(
@@ -388,8 +391,7 @@ class DebugLastFailureTool:
         RUNS_CODE,
     )
     async def debug(self, caller: Caller, wanted: DebugLastFailureParameters) -> ToolOutcome:
-        command = await self._command(caller, wanted)
-        what = _runnable_command(command, caller)
+        command, what = await self.recorded(caller, wanted)
         if what.runner:
             test = self.test_tool.answer(caller, await self.test_tool.tested(caller, what, wanted.timeout_s))
             return _outcome(command, test, test_lines(test), is_well=test.verdict == "passed")
@@ -397,6 +399,13 @@ class DebugLastFailureTool:
             caller, RunSubject(launch_request=what.launch_request), wanted.timeout_s
         )
         return _outcome(command, crash, crash_lines(crash), is_well=not crash.crashed)
+
+    async def recorded(
+        self, caller: Caller, wanted: DebugLastFailureParameters
+    ) -> tuple[RecordedCommand, CommandTarget]:
+        """The failed command, and how to run it under a debugger."""
+        command = await self._command(caller, wanted)
+        return command, _runnable_command(command, caller)
 
     async def _command(self, caller: Caller, wanted: DebugLastFailureParameters) -> RecordedCommand:
         """The failed command, only from the caller's workspace."""

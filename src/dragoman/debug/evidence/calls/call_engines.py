@@ -211,7 +211,8 @@ class SettraceEngine:
         self._is_on = False
         if self._theirs is None:
             threading.settrace(None)
-        if threading.get_ident() == self._thread:
+        # Another tracer that was switched on later stands in front of this one, and stays there.
+        if threading.get_ident() == self._thread and sys.gettrace() == self._call:
             self._set(self._theirs)
 
     def _call(self, frame: Any, event: str, arg: Any) -> Any:

@@ -74,6 +74,8 @@ class CallTracer:
         self.deepest = 0
         self.cycle: list[str] = []
         self.is_done = False
+        self.group = [self]
+        """Those that are switched on together, and write into one file."""
         self._path = path
         self._pid = os.getpid()
         self._written_s = 0.0
@@ -313,7 +315,7 @@ class CallTracer:
         if not self._path or os.getpid() != self._pid:
             return
         self._written_s = time.monotonic()
-        data = json.dumps(self.record()).encode()
+        data = json.dumps(records_of(self.group)).encode()
         try:
             file = os.open(self._path, os.O_WRONLY | os.O_TRUNC)
         except OSError:
@@ -352,22 +354,43 @@ def source_of(code: Any) -> list[list[Any]]:
     return [[it, lines[it - 1].rstrip()[:160]] for it in numbers if it <= len(lines)]
 
 
+def records_of(group: list[CallTracer]) -> dict[str, Any]:
+    """The record of one, or of several together."""
+    if len(group) == 1:
+        return group[0].record()
+    return {"records": [it.record() for it in group], "done": all(it.is_done for it in group)}
+
+
 _running: list[CallTracer] = []
 
 
-def start(**options: Any) -> str:
-    """Switch it on. Called by who puts this into a program: at a stop of its debugger, or before a test."""
-    target = CallTarget(options.pop("function", ""), options.pop("file", ""), options.pop("line", 0))
-    tracer = CallTracer(target, **options)
-    tracer.start()
-    _running.append(tracer)
-    atexit.register(tracer.finish)
+def start(also: tuple[dict[str, Any], ...] = (), **options: Any) -> str:
+    """Switch it on. Called by who puts this into a program: at a stop of its debugger, or before a test.
+
+    `also` has the options of further functions, each with a tracer of its own. `sys.monitoring` has room for a few; the
+    last ones are left out.
+    """
+    group: list[CallTracer] = []
+    for wanted in (options, *also):
+        target = CallTarget(wanted.pop("function", ""), wanted.pop("file", ""), wanted.pop("line", 0))
+        tracer = CallTracer(target, **wanted)
+        try:
+            tracer.start()
+        except RuntimeError:
+            if not group:
+                raise
+            break
+        group.append(tracer)
+        atexit.register(tracer.finish)
+    for it in group:
+        it.group = group
+    _running.extend(group)
     return "ok"
 
 
 def read() -> str:
     """What is known by now, at a stop."""
-    return json.dumps(_running[-1].record()) if _running else "{}"
+    return json.dumps(records_of(_running[-1].group)) if _running else "{}"
 
 
 def write() -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -72,6 +72,28 @@ async def trace_call(
     lines: ReadLines | None = None,
 ) -> TracedCall:
     """`point` and `lines`: where the function begins, and its source, for languages that are stepped through."""
+    return await _traced(evidence, client, subject, [query], seconds, point, lines)
+
+
+async def trace_calls(
+    evidence: EvidenceService, client: Caller, subject: RunSubject, queries: Sequence[CallQuery], seconds: float
+) -> list[Mapping[str, Any]]:
+    """Several functions of a Python program in one run: a record of each, in the order of the queries."""
+    traced = await _traced(evidence, client, subject, queries, seconds)
+    records = traced.record.get("records")
+    found = records if isinstance(records, list) else [traced.record]
+    return [it for it in found if isinstance(it, dict)]
+
+
+async def _traced(
+    evidence: EvidenceService,
+    client: Caller,
+    subject: RunSubject,
+    queries: Sequence[CallQuery],
+    seconds: float,
+    point: Tracepoint | None = None,
+    lines: ReadLines | None = None,
+) -> TracedCall:
     table = TraceTable(TraceLimits(hits=_MOST_HITS, seconds=seconds, rows=1))
     probe = CallProbe([point] if point else (), table, should_continue=lambda _: False)
     probe.stops_at_entry = True
@@ -79,10 +101,10 @@ async def trace_call(
         probe.grace_polls = _GRACE_POLLS if run.owns_session else 0
         is_python = run.session.launch.adapter_id == PYTHON_ADAPTER
         if is_python:
-            end = await run.wait_for_entry() or await _run_traced(run, probe, query)
+            end = await run.wait_for_entry() or await _run_traced(run, probe, queries)
             record = await _final_record(run, probe)
         else:
-            record, end = await step_through_call(run, lines or _no_lines, query.number)
+            record, end = await step_through_call(run, lines or _no_lines, queries[0].number)
         is_left = not run.owns_session and run.session.ended is None
         if is_python and is_left and run.session.is_at_stop:
             await remove_tracer(run.session)
@@ -95,9 +117,10 @@ async def _no_lines(_: str) -> None:
     return None
 
 
-async def _run_traced(run: EvidenceRun, probe: CallProbe, query: CallQuery) -> RunOutcome:
+async def _run_traced(run: EvidenceRun, probe: CallProbe, queries: Sequence[CallQuery]) -> RunOutcome:
     """Through the exceptions that debugpy stops at, up to the end: a test runner catches them and goes on."""
-    await inject_tracer(run.session, probe.start_options(query.options(run.remaining_s)))
+    first, *also = [probe.start_options(it.options(run.remaining_s)) for it in queries]
+    await inject_tracer(run.session, {**first, **({"also": tuple(also)} if also else {})})
     end = await run.run_on()
     failed: RunOutcome | None = None
     stops = 0

@@ -1,0 +1,94 @@
+"""What explain_failure answers, over real runners."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.debug.evidence.evidence_tools import agent_in
+
+pytestmark = [pytest.mark.anyio, pytest.mark.timeout(120)]
+
+RUN = f"{sys.executable} -m pytest -p no:cacheprovider -q"
+SHOP = """\
+def rates(codes, found=[]):
+    for code in codes:
+        found.append(0.1)
+    return found
+
+
+def total(price, codes):
+    rate = sum(rates(codes))
+    return round(price * (1 - rate), 2)
+"""
+TEST_SHOP = """\
+from shop import total
+
+
+def test_the_second_customer_pays_the_whole_price():
+    total(100, ["spring"])
+    second = total(200, [])
+    assert second == 200
+"""
+
+
+async def test_a_wrong_result_comes_with_the_call_that_computed_it(tmp_path: Path) -> None:
+    async with agent_in(tmp_path) as agent:
+        agent.write("shop.py", SHOP)
+        agent.write("test_shop.py", TEST_SHOP)
+        answer = await agent.call("explain_failure", command=f"{RUN} test_shop.py")
+    print(answer.text)
+    assert (answer["verdict"], answer["runs"]) == ("failed", 1)
+    assert "assert 180.0 == 200" in answer.text
+    assert [it["function"] for it in answer["calls"]] == ["total"]
+    assert "rates(codes=[], found=[0.1])" in answer.text
+    assert "rate = 0.1" in answer.text
+    assert len(answer.text) < 1500
+
+
+async def test_a_crash_comes_with_the_call_that_raised(tmp_path: Path) -> None:
+    async with agent_in(tmp_path) as agent:
+        agent.write(
+            "prices.py",
+            "def price_of(line):\n    name, price = line.split('=')\n    return float(price)\n\n\n"
+            "def main():\n    for line in ['a=1', 'b=2=3']:\n        print(price_of(line))\n\n\nmain()\n",
+        )
+        answer = await agent.call("explain_failure", program="prices.py")
+    print(answer.text)
+    assert (answer["verdict"], answer["crash"]["frames"][0]["function"]) == ("crashed", "price_of")
+    assert answer["calls"][0]["function"] == "price_of"
+    assert "line = 'b=2=3'" in answer["calls"][0]["text"]
+    assert "ValueError: too many values to unpack" in answer.text
+
+
+async def test_a_hang_is_reported_in_time_with_how_its_loop_goes_on(tmp_path: Path) -> None:
+    async with agent_in(tmp_path) as agent:
+        agent.write(
+            "test_search.py",
+            "def position(items, wanted):\n    low, high = 0, len(items)\n    while low < high:\n"
+            "        middle = (low + high) // 2\n        if items[middle] < wanted:\n            low = middle\n"
+            "        else:\n            high = middle\n    return low\n\n\n"
+            "def test_position():\n    assert position([1, 3, 5, 7], 6) == 3\n",
+        )
+        answer = await agent.call("explain_failure", test="test_search.py", timeout_s=14)
+    print(answer.text)
+    assert answer["verdict"] == "limit"
+    assert [it["function"] for it in answer["calls"]] == ["position"]
+    assert "low = 2, high = 3" in answer.text or ("low = 2" in answer.text and "middle = 2" in answer.text)
+    assert "still running at line" in answer.text
+
+
+async def test_a_failure_that_does_not_come_again_is_reported_as_that(tmp_path: Path) -> None:
+    text = "from pathlib import Path\n\n\ndef test_it():\n    seen = Path('seen')\n    runs = len(seen.read_text())\n"
+    text += "    seen.write_text('x' * (runs + 1))\n    assert runs != 2\n"
+    async with agent_in(tmp_path) as agent:
+        agent.write("test_rare.py", text)
+        agent.write("seen", "")
+        once = await agent.call("explain_failure", test="test_rare.py")
+        often = await agent.call("explain_failure", test="test_rare.py", repeat=20)
+    assert (once["verdict"], often["verdict"], often["runs"]) == ("passed", "failed", 2)
+    assert "did not fail again (1 of 1)" in once.text
+    assert "repeat: 20" in once.text
+    assert "Failed in run 2 of 20." in often.text
