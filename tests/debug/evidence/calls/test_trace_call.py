@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tests.debug.evidence.calls.test_call_tracer import other_pythons
 from tests.debug.evidence.evidence_tools import agent_in
 
 pytestmark = [pytest.mark.anyio, pytest.mark.timeout(120)]
@@ -99,6 +100,19 @@ async def test_each_way_to_choose_the_call_and_what_to_run(tmp_path: Path) -> No
     whole = "".join(json.dumps(it.data) + it.text for it in answers)
     assert "hunter2" not in whole
     assert "canary" not in whole
+
+
+@pytest.mark.parametrize("python", other_pythons()[-1:])
+async def test_the_newest_python_is_traced_beside_its_debugger(tmp_path: Path, python: str) -> None:
+    """From Python 3.12 by `sys.monitoring`, with a tool of its own beside debugpy's."""
+    async with agent_in(tmp_path) as agent:
+        write_shop(agent)
+        configuration = {"type": "debugpy", "request": "launch", "name": "x", "python": python}
+        configuration["program"] = str(tmp_path / "app.py")
+        found = await agent.call("trace_call", configuration=configuration, function="fails", call="failing")
+    assert (found["call"], found["call_ended"]) == (3, "raised")
+    assert found["error"].startswith("ZeroDivisionError")
+    assert found["ended"]["exit_code"] == 1
 
 
 async def test_a_call_that_never_returns_is_shown_where_it_is(tmp_path: Path) -> None:
