@@ -247,7 +247,7 @@ async def test_an_unreadable_token_is_reported_to_the_client_and_a_relay_starts_
 def test_no_tool_names_a_gateway() -> None:
     """Agents act through tools alone: where none takes an address, none chooses whom we connect to."""
     for name in ("debug", "terminal", "canvas", "evidence"):
-        importlib.import_module(f"dragoman.tools.{name}.table")
+        importlib.import_module(f"dragoman.tools.{name}")
     named = {(shape.__name__, name) for shape in every(Parameters) for name in shape.model_fields}
     assert len(named) > 50
     assert [it for it in named if re.search("url|gateway|address|host|port$", it[1])] == []
