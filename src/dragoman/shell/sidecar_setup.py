@@ -1,4 +1,7 @@
-"""Creates the sidecar of a wrapped shell."""
+"""Creates the sidecar of a wrapped shell.
+
+`main` imports this module only after the shell has started, because everything that it imports would delay the prompt.
+"""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ export class BreakpointMirror<Mark> {
     this.shown.set(breakpoint.id, { breakpoint, mark, isOurs });
   }
 
-  /** The person removed one: return its owner. Removals of our own have none. */
+  /** The person removed one: return the request to its owner. A removal of our own needs none. */
   removedByPerson(mark: Mark): EditRequest | undefined {
     const found = this.of(mark);
     const session = found && this.sessionOf(found.breakpoint.id);

@@ -17,7 +17,7 @@ const WORDS: Record<FeedState, string> = {
   connecting: "connecting…",
   connected: "connected",
   silent: "Dragoman does not respond: it is busy or suspended. The page continues as soon as it responds.",
-  stranger:
+  foreign:
     "Dragoman was restarted, or another program answers at this address. Run `dragoman page` in a terminal for a new link.",
   lost: "Dragoman is not running or does not respond. Run `dragoman up` in a terminal, then `dragoman page` for a new link.",
 };

@@ -321,7 +321,7 @@ export class DragomanChat extends LitElement {
     </span>`;
   }
 
-  /** The open conversation subscribes to its own events. */
+  /** The open conversation follows its own events, which are newer than the list. */
   private isRunning(key: string, hasActiveRun: boolean): boolean {
     return key === this.conversation.key ? this.conversation.running !== undefined : hasActiveRun;
   }

@@ -7,7 +7,7 @@ type RunTool = (tool: string, args: Record<string, unknown>) => Promise<void>;
 
 export class BreakpointList {
   all: Breakpoint[] = [];
-  /** Over when all that was clicked so far is so. */
+  /** Resolves when every click so far has taken effect. */
   settled: Promise<void> = Promise.resolve();
 
   constructor(

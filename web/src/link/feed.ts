@@ -38,10 +38,10 @@ export interface FeedListener {
 }
 
 /**
- * `outside`: there is no session; `silent`: the connection stands, and nobody answers; `lost`: the daemon is not there,
- * and is being tried again; `stranger`: whoever answers now is not the daemon of this tab, so nothing is said to it.
+ * `outside`: there is no session; `silent`: connected, but the daemon does not answer; `lost`: disconnected, retrying;
+ * `foreign`: another program answers now, not the daemon of this tab, so nothing is sent to it.
  */
-export type FeedState = "outside" | "connecting" | "connected" | "silent" | "lost" | "stranger";
+export type FeedState = "outside" | "connecting" | "connected" | "silent" | "lost" | "foreign";
 
 type Message =
   | ({ type: "snapshot" | "erased" } & Snapshot)
@@ -117,14 +117,14 @@ class Feed extends EventTarget {
     }
   }
 
-  /** A stranger is not tried again: while our daemon lives nobody else has its port, so it is gone, and the session
-   *  with it. */
+  /** A foreign server is not tried again: no other program can have the port while our daemon runs, so the daemon and
+   *  the session have ended. */
   private async closed(why: CloseReason, code: number): Promise<void> {
     this.snapshot = this.channel = null;
-    const isOtherServer = why === "stranger" || (why === "unreachable" && (await isForeignServer()));
+    const isOtherServer = why === "foreign" || (why === "unreachable" && (await isForeignServer()));
     if (code === ROTATED || isOtherServer) {
       forgetSession();
-      this.setState(isOtherServer ? "stranger" : "outside");
+      this.setState(isOtherServer ? "foreign" : "outside");
       return;
     }
     this.setState("lost");

@@ -161,7 +161,7 @@ class Gateway extends EventTarget {
       reject(new Unreachable(t("The connection was lost before a response arrived.")));
     }
     this.pending.clear();
-    this.isStarted = why !== "stranger";
+    this.isStarted = why !== "foreign";
     this.setConnected(false);
     if (this.isStarted) setTimeout(() => this.open(), Math.min(300 * 2 ** this.attempt++, LONGEST_MS));
   }

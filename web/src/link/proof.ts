@@ -24,9 +24,9 @@ export interface Transcript {
   dialled: string;
 }
 
-/** `unreachable`: nobody answered, or not in time; `stranger`: whoever answered is not our daemon, or does not know us;
- *  `ended`: it was proved, and is over. */
-export type CloseReason = "unreachable" | "stranger" | "ended";
+/** `unreachable`: no answer, or not in time; `foreign`: the program that answered is not our daemon, or does not know
+ *  our key; `ended`: it was proved, and is over. */
+export type CloseReason = "unreachable" | "foreign" | "ended";
 
 export interface ChannelListener {
   /** From here on the socket carries its own protocol. */
@@ -103,14 +103,14 @@ class Handshake implements Channel {
     if (this.stage === "proved") this.listener.message(data);
     else if (this.stage === "opening") void this.check(data);
     else if (this.stage === "waiting" && this.transcript && isProved(data)) this.complete(this.transcript);
-    else if (this.stage !== "over") this.end("stranger");
+    else if (this.stage !== "over") this.end("foreign");
   }
 
   /** The listener's proof, computed from what *we* dialled and chose; one that fits nothing of ours ends it here. */
   private async check(data: string | ArrayBuffer): Promise<void> {
     this.stage = "checking";
     const frame = proofIn(data);
-    if (!frame) return this.end("stranger");
+    if (!frame) return this.end("foreign");
     const { key, path, address: dialled, clientNonce } = this;
     const transcript = {
       keyId: key.id,
@@ -126,7 +126,7 @@ class Handshake implements Channel {
     ]);
     if (this.stage !== "checking") return;
     if (frame.mac !== expected || (key.instance !== undefined && key.instance !== frame.instance))
-      return this.end("stranger");
+      return this.end("foreign");
     this.transcript = transcript;
     this.stage = "waiting";
     this.sendFrame({ mac: ours });
@@ -140,7 +140,7 @@ class Handshake implements Channel {
 
   private handleClose(code: number): void {
     if (this.stage === "proved") this.end("ended", code);
-    else if (this.stage !== "over") this.end(code === UNPROVED ? "stranger" : "unreachable", code);
+    else if (this.stage !== "over") this.end(code === UNPROVED ? "foreign" : "unreachable", code);
   }
 
   private end(why: CloseReason, code = 0): void {

@@ -43,7 +43,7 @@ export class TerminalStream {
       message: (data) => this.handleMessage(data),
       closed: (why, code) => this.closed(why, code),
     });
-    if (!this.channel) this.closed("stranger", 0);
+    if (!this.channel) this.closed("foreign", 0);
   }
 
   private handleMessage(data: string | ArrayBuffer): void {
@@ -62,8 +62,8 @@ export class TerminalStream {
 
   private closed(why: CloseReason, code: number): void {
     if (this.isOver) return;
-    this.isOver = why === "stranger" || OVER.has(code);
-    this.view.state(why !== "stranger" && this.isOver ? "ended" : "lost");
+    this.isOver = why === "foreign" || OVER.has(code);
+    this.view.state(why !== "foreign" && this.isOver ? "ended" : "lost");
     if (!this.isOver)
       this.timer = window.setTimeout(() => this.open(), Math.min(300 * 2 ** this.attempt++, LONGEST_MS));
   }

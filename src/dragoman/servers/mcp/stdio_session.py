@@ -1,4 +1,7 @@
-"""One MCP client over stdio: reads requests, writes answers, and stops reading while too many are open."""
+"""One MCP client over stdio: reads requests, writes answers, and stops reading while too many are open.
+
+It imports the SDK, so `stdio_endpoint` loads this module only when the first client connects.
+"""
 
 from __future__ import annotations
 
