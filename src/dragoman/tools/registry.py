@@ -6,6 +6,7 @@ import logging
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
@@ -15,6 +16,7 @@ from dragoman.core.labels import semicolon_list, with_label
 from dragoman.core.localization import LocalizedText, localize
 from dragoman.core.redaction import Redactor
 from dragoman.journal import Journal
+from dragoman.tools.accepted_forms import accept, nested_fields
 from dragoman.tools.agent_text import one_line
 from dragoman.tools.status_and_journal import general_tools
 from dragoman.tools.tool import GENERAL_SET, Parameters, Tool, ToolOutcome
@@ -73,9 +75,9 @@ class ToolRegistry:
                 hint=localize("Available: {names}.", names=", ".join(self._tools)),
             )
         if tool.error_format is None:
-            return await tool.run(caller, _validated(tool, arguments))
+            return await tool.run(caller, _validated(tool, arguments, caller.workspace))
         try:
-            return await tool.run(caller, _validated(tool, arguments))
+            return await tool.run(caller, _validated(tool, arguments, caller.workspace))
         except DragomanError as error:
             return tool.error_format.format_error(caller, name, arguments, error)
         except Exception:
@@ -100,10 +102,10 @@ def _unknown_set(unknown: Sequence[str], known: Sequence[str]) -> DragomanError:
     )
 
 
-def _validated(tool: Tool, arguments: Mapping[str, Any]) -> Parameters:
+def _validated(tool: Tool, arguments: Mapping[str, Any], workspace: Path) -> Parameters:
     require_bounded_size(tool.name, tool.parameters.model_fields, arguments)
     try:
-        return tool.parameters.model_validate(arguments)
+        return tool.parameters.model_validate(accept(tool.parameters, arguments, workspace))
     except ValidationError as error:
         faults = error.errors(include_url=False, include_input=False)[:_MAX_FAULTS]
         described = [(it["loc"], describe_fault(it["type"], it.get("ctx", {}), it["msg"])) for it in faults]
@@ -111,8 +113,16 @@ def _validated(tool: Tool, arguments: Mapping[str, Any]) -> Parameters:
         raise DragomanError(
             "bad_arguments",
             localize("Invalid arguments for {tool}: {reasons}.", tool=tool.name, reasons=reasons),
-            hint=localize("Parameters: {names}.", names=", ".join(tool.parameters.model_fields) or "-"),
+            hint=_fields_hint(tool, [it["loc"] for it in faults]),
         ) from error
+
+
+def _fields_hint(tool: Tool, faults: Iterable[tuple[int | str, ...]]) -> LocalizedText:
+    """The parameters; of a fault inside an object, such as a point, that object's."""
+    for place in faults:
+        if names := nested_fields(tool.parameters, place):
+            return localize("Fields of `{name}`: {names}.", name=str(place[0]), names=", ".join(names))
+    return localize("Parameters: {names}.", names=", ".join(tool.parameters.model_fields) or "-")
 
 
 def _location(location: Iterable[int | str]) -> str:

@@ -185,3 +185,15 @@ async def test_without_a_running_session_those_that_can_be_started_again_are_nam
     assert answer["code"] == "no_session"
     assert session["session_id"] in answer["hint"]
     assert "restart_debugging" in answer["hint"]
+
+
+async def test_the_text_of_an_error_has_all_that_the_debugger_says(tmp_path: Path) -> None:
+    """Claude Code shows its model the text of an error alone."""
+    async with opened(tmp_path) as bench:
+        await bench.started()
+        bench.adapter.refuse("evaluate", "Traceback (most recent call last):\n  File x\nNameError: nothing")
+        refused = await bench.call("evaluate_expression", expression="1 +* 2")
+    for line in refused["debugger_says"].splitlines():
+        assert line.strip() in refused.text
+    for part in (refused["code"], refused["message"], refused["session_id"]):
+        assert part in refused.text

@@ -24,8 +24,8 @@ from dragoman.workspace.caller import Caller
 _DEBUGGER_CHARACTERS = 1000
 _VALUE_CHARACTERS = 400
 _LISTED_FROM = 2
-_ITEMS = 20
-_ITEM_CHARACTERS = 200
+_ITEMS = 100
+_DETAIL_CHARACTERS = _DEBUGGER_CHARACTERS
 
 
 def explain_lost_session(service: DebugService, caller: Caller, error: DragomanError) -> DragomanError:
@@ -135,7 +135,7 @@ _HINTS: Mapping[tuple[str, str], LocalizedText] = {
 def _lines(failure: DebugFailure, language: Language) -> list[LocalizedText]:
     which = localize("({session}, {state})", session=failure.session_id, state=label_of(failure.state or ""))
     sentence = join_sentences((failure.message, which if failure.session_id else None, failure.hint), language)
-    data = {"debugger says": _main_line(failure.debugger_says or ""), **(failure.details or {})}
+    data = {"debugger says": _main_first(failure.debugger_says or ""), **(failure.details or {})}
     shown = [line for key, value in data.items() if value for line in _detail(key, value, language)]
     return [localize("{text}", text=f"{failure.code}: {sentence}"), *shown]
 
@@ -144,11 +144,11 @@ def _detail(key: str, value: object, language: Language) -> list[LocalizedText]:
     """A detail as lines. Long lists show their end: the last lines of a build say what was wrong."""
     label = label_of(key)
     if not isinstance(value, list):
-        return [with_label(label, one_line(_plain(value, language), _VALUE_CHARACTERS))]
+        return [with_label(label, one_line(_plain(value, language), _DETAIL_CHARACTERS))]
     shown = [_plain(item, language) for item in value]
     if len(value) < _LISTED_FROM:
-        return [with_label(label, one_line(it, _VALUE_CHARACTERS)) for it in shown]
-    items = [localize("{text}", text=f"  {one_line(it, _ITEM_CHARACTERS)}") for it in shown[-_ITEMS:]]
+        return [with_label(label, one_line(it, _DETAIL_CHARACTERS)) for it in shown]
+    items = [localize("{text}", text=f"  {one_line(it, _DETAIL_CHARACTERS)}") for it in shown[-_ITEMS:]]
     return [localize("{label}:", label=label), *items]
 
 
@@ -171,10 +171,13 @@ _LABELLED_MEMBERS = frozenset({"state", "reason"})
 """Members with values that have labels."""
 
 
-def _main_line(text: str) -> str:
-    """The most informative line: a compiler's first error, or a traceback's last line."""
+def _main_first(text: str) -> list[str]:
+    """All lines, because clients show their model the text of an error alone. The most informative one comes first: a
+    compiler's first error, or a traceback's last line.
+    """
     lines = [line for line in text.splitlines() if line.strip()]
-    return next((line for line in lines if line.startswith("error: ")), lines[-1] if lines else "")
+    main = next((at for at, line in enumerate(lines) if line.startswith("error: ")), len(lines) - 1)
+    return [*lines[main : main + 1], *lines[:main], *lines[main + 1 :]] if lines else []
 
 
 _SentenceBuilder = Callable[[LocalizedText, Mapping[str, Any]], LocalizedText]

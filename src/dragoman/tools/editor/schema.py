@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, model_validator
 
 from dragoman.core.errors import DragomanError
+from dragoman.core.localization import localize
 from dragoman.tools.tool import ErrorFormat, Parameters, Result, ToolOutcome
 from dragoman.workspace.caller import Caller
 
@@ -56,7 +57,8 @@ def _editor_failure(caller: Caller, tool: str, arguments: Mapping[str, Any], err
         message=error.message.in_language(caller.language),
         hint=error.hint.in_language(caller.language) if error.hint else "",
     )
-    return ToolOutcome([error.message, *([error.hint] if error.hint else [])], data, is_error=True)
+    line = localize("{text}", text=f"{error.code}: {error.in_language(caller.language)}")
+    return ToolOutcome([line], data, is_error=True)
 
 
 EDITOR_ERRORS = ErrorFormat(EditorFailure, _editor_failure)
