@@ -105,12 +105,23 @@ def brief(schema: Mapping[str, Any]) -> dict[str, Any]:
     Unknown parameters are still refused, with the known ones in the error; and some are taken for those that were
     meant (`accepted_forms`), which a client that checks calls itself would not let through.
     """
-    return {key: _brief(key, value) for key, value in schema.items() if not _is_implied(key, value)}
+    implied = {**_IMPLIED, **(_IMPLIED_WITH_DEFAULT if "default" in schema else {})}
+    return {
+        key: _brief(key, value)
+        for key, value in schema.items()
+        if isinstance(value, dict | list) or value not in implied.get(key, ())
+    }
 
 
-def _is_implied(key: str, value: Any) -> bool:
-    implied = {"additionalProperties": (False,), "minimum": (0, MIN_SECONDS), "description": (LIVE_SESSION,)}
-    return not isinstance(value, dict) and value in implied.get(key, ())
+# No model sends a negative number of seconds or an empty expression, nor a count below one where it need not send any.
+_IMPLIED: Mapping[str, tuple[object, ...]] = {
+    "additionalProperties": (False,),
+    "minimum": (0, MIN_SECONDS),
+    "minLength": (1,),
+    "minItems": (1,),
+    "description": (LIVE_SESSION,),
+}
+_IMPLIED_WITH_DEFAULT: Mapping[str, tuple[object, ...]] = {"default": (False,), "minimum": (0, 1, MIN_SECONDS)}
 
 
 def _brief(key: str, value: Any) -> Any:

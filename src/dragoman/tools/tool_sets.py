@@ -8,8 +8,7 @@ from __future__ import annotations
 DEFAULT_SET = "default"
 EVERY_SET = "all"
 
-# The tools of the specification, the questions about a whole run, and what a session needs besides. A name that the
-# registry does not have is passed over.
+# The tools of the specification, the questions about a whole run, and what a session needs besides.
 DEFAULT_TOOLS = frozenset({
     "get_debugger_configurations", "set_breakpoint", "remove_breakpoint", "get_breakpoints", "start_debugging",
     "continue_debugging", "step_execution", "get_scopes", "get_variables", "evaluate_expression", "stop_debugging",

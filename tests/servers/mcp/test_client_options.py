@@ -26,8 +26,6 @@ from tests.tools.tool_fixture import Bench, opened
 pytestmark = pytest.mark.anyio
 
 LIST_BYTES = 18_000
-# Kept free in the list for tools that the table of the default set names before they are built.
-RESERVED = {"explain_failure": 800, "trace_call": 800}
 INSTRUCTIONS_BYTES = 800
 
 
@@ -44,16 +42,14 @@ def weight(message: Any) -> int:
 
 
 def test_the_default_list_as_sent_stays_within_its_budget(client: RawClient) -> None:
-    """With room for what is not built yet."""
     result = client.ask("tools/list")["result"]
     names = [tool["name"] for tool in result["tools"]]
     assert names == LISTED
-    left = sum(size for name, size in RESERVED.items() if name not in names)
-    assert weight(result) <= LIST_BYTES - left
+    assert weight(result) <= LIST_BYTES
 
 
 def test_the_table_of_the_default_set_names_tools_that_exist() -> None:
-    assert DEFAULT_TOOLS - set(EVERYTHING) <= set(RESERVED)
+    assert DEFAULT_TOOLS <= set(EVERYTHING)
 
 
 def test_a_tool_that_is_not_listed_can_be_called(client: RawClient) -> None:
