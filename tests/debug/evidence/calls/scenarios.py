@@ -437,6 +437,20 @@ def scenario_values_are_short_and_finite() -> None:
     assert all(len(it) < 700 for it in texts)
 
 
+def scenario_no_part_of_a_token_is_shown() -> None:
+    token = "ghp_" + "Ab3dE6gH9j" * 6
+
+    def act() -> None:
+        shows(token, {"key": token}, ["a long text with words " * 4 + token], Item(token, 1))
+
+    def outer() -> None:
+        act()
+
+    for function in ("shows", "act"):
+        text = traced(outer, function)[1]
+        assert "Ab3dE6" not in text.replace(token, ""), text
+
+
 def grows() -> int:
     rows = [[0, 0], [0, 0]]
     rows[1][0] = 5

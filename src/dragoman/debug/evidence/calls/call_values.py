@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import itertools
 import operator
+import re
 import sys
 import types
 from collections import deque
@@ -36,6 +37,8 @@ _function_name: Any = types.FunctionType.__dict__["__qualname__"].__get__
 _BRACKETS = {"list": ("[", "]"), "tuple": ("(", ")"), "set": ("{", "}"), "frozenset": ("frozenset({", "})")}
 _ELLIPSIS = ("t", "\u2026")
 _NONE = type(None)
+# Half of a key or a token would be shown in spite of redaction, which knows only whole ones.
+_CUT_WORD = re.compile(r"[^\s'\"(){}\[\],=:]{8,}$")
 _HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE: made by a class statement
 # Their `__repr__` is C or the standard library's own, and holds nothing of the program.
 _SHOWN_TYPES = {
@@ -108,7 +111,7 @@ class ValueCopier:
             return ("s", len(text), text[:MAX_STRING]) if len(text) > MAX_STRING else ("t", "%s(%r)" % (name, text))
         if base in ("bytes", "bytearray"):
             exact: Any = bytes if base == "bytes" else bytearray
-            held, size = bytes(exact.__getitem__(value, slice(80))), exact.__len__(value)
+            held, size = bytes(exact.__getitem__(value, slice(16))), exact.__len__(value)
             return ("t", repr(held) + ("\u2026 (%d bytes)" % size if size > len(held) else ""))
         if base == "number":
             method = int.__repr__ if issubclass(kind, int) else float.__repr__
@@ -272,7 +275,7 @@ def error_text(error: BaseException) -> str:
     args = _exception_args(error)
     shown = [render(ValueCopier().copy(it, 20), 160) for it in tuple.__iter__(args)][:3]
     if len(shown) == 1 and type(args[0]) is str and not issubclass(type(error), KeyError):
-        shown = [args[0][:300]]
+        shown = [args[0] if len(args[0]) <= 300 else _head(args[0], 300)]
     return str(_type_name(type(error))) + (": " + ", ".join(shown) if shown else "")
 
 
@@ -281,12 +284,17 @@ def error_text(error: BaseException) -> str:
 
 def render(node: Any, limit: int = 120) -> str:
     text = _text(node, limit)
-    return text if len(text) <= limit else text[: limit - 1] + "\u2026"
+    return text if len(text) <= limit else _CUT_WORD.sub("", text[: limit - 1]) + "\u2026"
+
+
+def _head(text: str, room: int) -> str:
+    """The beginning of a long text, up to a whole word; of a single long word, a few characters."""
+    return _CUT_WORD.sub(lambda found: found.group()[:4], text[: max(8, room - 16)])
 
 
 def _text(node: Any, room: int) -> str:
     if type(node) is str:
-        return repr(node) if len(node) <= room else "%r\u2026 (%d long)" % (node[: max(8, room - 16)], len(node))
+        return repr(node) if len(node) <= room else "%r\u2026 (%d long)" % (_head(node, room), len(node))
     if type(node) is int and node.bit_length() > _BITS:
         return "<int of %d bits>" % node.bit_length()
     if type(node) is not tuple:
@@ -295,7 +303,7 @@ def _text(node: Any, room: int) -> str:
     if tag == "t":
         return str(node[1])
     if tag == "s":
-        return "%r\u2026 (%d long)" % (node[2][: max(8, room - 16)], node[1])
+        return "%r\u2026 (%d long)" % (_head(node[2], room), node[1])
     inner = max(24, room - 24)
     if tag == "l":
         opened, closed = _BRACKETS.get(node[1], (node[1] + "([", "])"))
