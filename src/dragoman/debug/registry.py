@@ -43,7 +43,7 @@ class SessionEntry:
     linked_sessions: tuple[str, ...] = ()
     """Those of a compound that end when this one does."""
     restart_done: anyio.Event | None = None
-    """While it is being started again: who waits for it waits for its next life."""
+    """Set while it is being restarted: callers wait for the restarted session."""
     released: anyio.Event = field(default_factory=anyio.Event)
     started: anyio.Event | None = None
     """Of one that takes its time to begin: set when it has begun, or failed to."""
@@ -77,7 +77,7 @@ class SessionRegistry:
         return self.touch(entry)
 
     def in_any_workspace(self, id: str) -> SessionEntry:
-        """For who was told of a session by its id, and not of where it is."""
+        """By the id alone, for a caller that does not know the workspace."""
         if id not in self._by_id:
             self._drop_expired()
             raise session_errors.unknown_session(id, list(self._by_id))
@@ -104,7 +104,7 @@ class SessionRegistry:
         return self.touch(max(found, key=lambda it: (self._shown_order(client, it), it.session.changed_at_ns)))
 
     def newest(self, client: Caller) -> SessionEntry:
-        """For who only watches: what stopped last, else what changed last."""
+        """For a caller that only watches: what stopped last, else what changed last."""
         live = self._live(client)
         if not live:
             raise session_errors.no_session(self.ids(client))
@@ -152,7 +152,7 @@ class SessionRegistry:
 
     @contextmanager
     def followed(self, entry: SessionEntry) -> Iterator[None]:
-        """A watcher keeps a session alive, and does not become the one whose session it is."""
+        """A watcher keeps a session alive without becoming its client."""
         entry.waiting += 1
         try:
             yield
@@ -160,24 +160,24 @@ class SessionRegistry:
             entry.waiting -= 1
             self.touch(entry)
 
-    # Which stop each client was told of last: what it asks for next was decided on that one.
+    # Which stop each client has seen last: its next command was decided on that one.
 
     def mark_stop_seen(self, client: Caller, session: DebugSession, number: int) -> None:
         self._seen_stops[_viewer_key(client), session.id] = number
 
     def seen_stop(self, client: Caller, session: DebugSession) -> int | None:
-        """A client that was never told of a stop decides on what it finds."""
+        """None for a client that has not seen a stop: its command applies to the current one."""
         return self._seen_stops.get((_viewer_key(client), session.id))
 
     def mark_shown(self, client: Caller, session: DebugSession) -> None:
-        """The client is told of this session now: what it asks without an id means this one."""
+        """From now on a call of this client without an id means this session."""
         self._shown[_viewer_key(client), session.id] = next(self._showings)
 
     def _shown_order(self, client: Caller, entry: SessionEntry) -> int:
         return self._shown.get((_viewer_key(client), entry.session.id), 0)
 
     def _live(self, client: Caller) -> list[SessionEntry]:
-        """One that ends already counts only where there is no other."""
+        """A session that is terminating counts only if there is no other."""
         live = [it for it in self._by_id.values() if it.workspace == client.place and it.session.state in LIVE_STATES]
         return [it for it in live if it.session.state is not SessionState.TERMINATING] or live
 

@@ -43,7 +43,7 @@ from dragoman.workspace.caller import Caller
 
 log = logging.getLogger(__name__)
 
-_MIN_RESPONSE_TIMEOUT_S = 1.0  # also for who does not wait: a refusal is worth it
+_MIN_RESPONSE_TIMEOUT_S = 1.0  # also for a caller that does not wait: a refusal is worth it
 _ADOPT_TIMEOUT_S = 10.0
 _RECORDED_EXPRESSION_CHARACTERS = 200
 _RECORDED_TABLE_CHARACTERS = 16_000
@@ -53,9 +53,10 @@ _REDACTED_CHARACTERS = 4000
 class DebugService:
     """The entry point to debugging for tools and servers.
 
-    It finds the session that a call means, passes the call on, waits for the outcome within the caller's time, and
-    records what was done. It owns the registry, the supervisor and the event log. It never talks to an adapter, and
-    it does not know who calls.
+    It finds the session that a call means, gives the session the command, waits for the outcome within the caller's
+    time, and records what was done. It owns the registry of sessions, their supervisor and the event log, and it alone
+    updates the stop that each caller has seen. It never talks to an adapter, never makes text for a person or an agent,
+    and does not know which server or tool calls.
     """
 
     def __init__(
@@ -87,7 +88,7 @@ class DebugService:
     async def start(
         self, client: Caller, request: LaunchRequest, *, within_s: float, probe: Probe | None = None
     ) -> DebugOutcome:
-        """All that the wish names are begun; one that cannot be is the error, and ends the others."""
+        """Start all sessions of the request; if one of them fails, that is the error, and the others are ended."""
         self._registry.require_capacity(1)
         deadline_s = self._clock.monotonic_s() + within_s
         preparation = await self._starter.prepare(client, request)
@@ -100,7 +101,7 @@ class DebugService:
         return await self._starter.disclose(client, request)
 
     def approve(self, starts: Sequence[LaunchDisclosure]) -> None:
-        """For who starts several: leave for all of them at once, before the first one runs."""
+        """Approve several starts at once, before the first one runs."""
         self._starter.approve(starts)
 
     async def launch(self, client: Caller, request: LaunchRequest) -> list[DebugSession]:
@@ -111,13 +112,13 @@ class DebugService:
     async def wait_until_started(
         self, client: Caller, sessions: Sequence[DebugSession], *, within_s: float
     ) -> DebugOutcome:
-        """Of those that `launch` gave: as `start`, for who may stop waiting while they are still starting."""
+        """As `start`, for sessions that `launch` returned: a caller may stop waiting while they are still starting."""
         deadline_s = self._clock.monotonic_s() + within_s
         await self._supervisor.wait_until_started([self._registry.by_id(session.id) for session in sessions])
         return await self.first(client, sessions, within_s=self._remaining_s(deadline_s))
 
     async def open(self, client: Caller, request: LaunchRequest, hold: anyio.Event) -> DebugSession:
-        """For who sets breakpoints once the debugger is there: nothing is waited for, and the program starts when
+        """For a caller that sets breakpoints once the debugger is there: returns at once, and the program starts when
         `hold` is set. Of a compound, the others start as they would."""
         self._registry.require_capacity(1)
         preparation = await self._starter.prepare(client, request)
@@ -131,7 +132,7 @@ class DebugService:
 
     @contextmanager
     def followed(self, session_id: str, by: str) -> Iterator[FollowedSession]:
-        """Of any workspace: whoever knows the id was told it. As long as it is followed, it is not ended as unused."""
+        """A session of any workspace, by its id. While it is followed, it is not ended as unused."""
         followed = self.known(session_id)
         with self._registry.followed(followed.entry):
             self._event_log.record_event("debug.joined", session_id, "", {"by": by}, workspace=followed.entry.workspace)
@@ -154,7 +155,7 @@ class DebugService:
             nonlocal chosen
             if await session.outcome(self._registry.seen_stop(client, session) or 0, within_s) is not None:
                 chosen = session
-                scope.cancel("the first is told")
+                scope.cancel("the first has an outcome")
 
         if len(sessions) > 1:
             async with anyio.create_task_group() as group:
@@ -224,7 +225,7 @@ class DebugService:
         return await pause_program(session, self._clock, ask=ask, wait=wait, within_s=within_s)
 
     async def wait(self, client: Caller, session_id: str, *, within_s: float) -> DebugOutcome:
-        """For whoever started without waiting: the stop after the last one this client was told of."""
+        """For a client that started without waiting: the stop after the last one that it has seen."""
         session = self.find(client, session_id)
         seen_stop = self._registry.seen_stop(client, session) or 0
         return await self._wait(client, self._registry.by_id(session.id), seen_stop, within_s)
@@ -391,7 +392,7 @@ class DebugService:
         return await self._wait(client, self._registry.by_id(session.id), before, self._remaining_s(deadline_s))
 
     async def _wait(self, client: Caller, entry: SessionEntry, after_stop: int, within_s: float) -> DebugOutcome:
-        """The end of a session that is being started again is no outcome: its next life has one."""
+        """The end of a session that is being restarted is not an outcome: the restarted one has it."""
         deadline_s = self._clock.monotonic_s() + within_s
         outcome: Stop | ProgramEnd | None = None
         with self._registry.waiting_for(client, entry):

@@ -76,7 +76,7 @@ class AdapterEventQueue:
             self._append(body, size, may_omit=may_omit)
 
     async def send(self, body: EventBody) -> None:
-        """As `put`, for who can wait: until there is room for more."""
+        """As `put`, and then wait until there is room for more."""
         self.put(body)
         await self.wait_for_room()
 

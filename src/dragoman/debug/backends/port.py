@@ -39,7 +39,7 @@ class BackendOwnership(msgspec.Struct, frozen=True, kw_only=True):
     output: bool = True
     restart: bool = False
     person: str = ""
-    """Who else sends the program on, past us: a person whose session it is. Nobody: empty."""
+    """The person who owns the session and may resume the program past us. Empty: nobody."""
 
 
 class RequestPort(Protocol):

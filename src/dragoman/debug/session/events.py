@@ -132,11 +132,11 @@ class AdapterEventReader:
         return True
 
     def _take_output(self, body: bodies.OutputBody) -> None:
-        """What an adapter says of itself is no output of the program."""
+        """Output about the adapter itself is not the program's, and is dropped."""
         if body.category == "telemetry" or self._noise.fullmatch(body.output):
             return
         if self._breakpoint_sync.note_output(body.output):
-            return  # told with the breakpoint, and as often as it is hit
+            return  # reported with the breakpoint instead of at each hit
         prefix = self._log_prefix.match(body.output)
         text = body.output[prefix.end() if prefix else 0 :].replace(self._line_end, "\n")
         self._output.append(body.category or "console", text)
@@ -152,7 +152,7 @@ class FrameChangeTracker:
         self._seen: dict[tuple[object, ...], dict[str, str]] = {}
 
     def changes_at(self, stop: Stop) -> tuple[VariableChange, ...]:
-        """By thread, function and depth: where a loop calls it again it is the same frame to who looks."""
+        """By thread, function and depth: a function that a loop calls again counts as the same frame."""
         frame = stop.frame
         if frame is None or stop.top_locals is None:
             return ()
@@ -194,7 +194,7 @@ class AdapterEventHandler:
         store: Callable[[Stop], None],
     ) -> None:
         self.stop_context: StopContext | None = None
-        """The last stop that was told."""
+        """The last stop that was published."""
         self._backend = backend
         self._lifecycle = lifecycle
         self._threads = threads
@@ -228,14 +228,14 @@ class AdapterEventHandler:
                 self._handshake.learn(body)
 
     def mark_running(self) -> None:
-        """That it runs at last is told: of what only starts, nobody can ask anything."""
+        """The first time is recorded: a program that only starts cannot be inspected."""
         was_starting = self._lifecycle.state is SessionState.STARTING
         self._lifecycle.transition(Transition.RESUMED)
         if was_starting:
             self._record_event("debug.running", self._title, {})
 
     async def _stopped(self, body: bodies.StoppedBody) -> None:
-        """The stop is told when the look at it is complete: a caller never sees half of one. One on the way out is no
+        """Published when its snapshot is complete: a caller never sees half of one. One during the shutdown is not a
         stop for anyone, and the debugger may have gone before it could say where."""
         was_stopped = self._lifecycle.is_at_stop
         resume_count = self._run_control.resume_count
@@ -252,7 +252,7 @@ class AdapterEventHandler:
         if stop_context is None or self._lifecycle.state in _ENDING_STATES:
             return
         if was_stopped and self._run_control.resume_count != resume_count:
-            return  # a stop told twice, or of another thread: the program was sent on during the look
+            return  # a repeated stop, or of another thread: the program was resumed during the inspection
         if was_stopped and self.stop_context is not None and self.stop_context.is_same_stop(stop_context):
             return
         await self._prepare()
@@ -272,7 +272,7 @@ class AdapterEventHandler:
         return is_another and bool(body.all_threads_stopped) and body.reason in _CONCURRENT_REASONS
 
     def _continued(self, body: bodies.ContinuedBody) -> None:
-        """Of another thread than the one that stopped, it changes nothing for who looks at the stop."""
+        """If it concerns another thread than the one that stopped, the stop stays as it is."""
         if self._lifecycle.is_at_stop and self._backend.ownership.person:
             self._run_control.mark_resumed_by(self._backend.ownership.person)
         self._threads.mark_resumed(body.thread_id, everything=body.all_threads_continued is not False)

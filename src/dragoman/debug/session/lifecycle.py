@@ -118,7 +118,7 @@ class SessionLifecycle:
             self._changes.notify()
 
     def begin_resume(self) -> None:
-        """The program was sent on from its stop; until the debugger confirms it, it stands."""
+        """A command to resume was sent; until the debugger confirms it, the program counts as stopped."""
         self._resuming_stop = self.stops
         self._changes.notify()
 
@@ -132,7 +132,7 @@ class SessionLifecycle:
 
     @property
     def is_at_stop(self) -> bool:
-        """Stopped, and not sent on by a command that the debugger has yet to confirm."""
+        """Stopped, and not resuming by a command that the debugger has not confirmed yet."""
         return self.state is SessionState.STOPPED and not self.is_resuming
 
     def end(self, ended: ProgramEnd) -> None:

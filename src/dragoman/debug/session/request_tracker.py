@@ -22,7 +22,7 @@ INSPECTION_COMMANDS = frozenset({"variables", "scopes", "evaluate", "setVariable
 """They may run the program's own code, which may never end."""
 
 TIME_LIMIT_ARGUMENT = "dragomanLimitSeconds"
-"""An argument of ours, for backends that can end a look: how long who asked waits for it."""
+"""An argument of ours, for backends that can end an evaluation: how long the caller waits for it."""
 
 _RESPONSE_TIMEOUT_S = 600.0
 _IDLE_TIMEOUT_S = 2.5

@@ -57,7 +57,7 @@ class Mailbox:
         self._sender.close()
 
     def close(self) -> None:
-        """Once nobody obeys any more: who still waits for room is told."""
+        """Once no command is run any more: callers that still wait for room get an error."""
         self.end()
         self._receiver.close()
 
@@ -104,7 +104,7 @@ class RunControl:
     ) -> None:
         self.by = ""
         self.names: dict[str, str] = {}
-        """What those who acted call themselves."""
+        """The names of the clients that acted, by their ids."""
         self.resume_count = 0
         self.command = "continue"
         self._requests = requests
@@ -156,7 +156,7 @@ class RunControl:
     ) -> None:
         """Elsewhere than the program would go by itself: to a line, to the beginning of a frame, backwards.
 
-        Answered first, and told as a stop of its own when it is there."""
+        The response comes first; the arrival is reported as a stop of its own."""
         if frame is not None:
             self._lifecycle.require_stopped()
             more = {**more, "frameId": self._resolve_frame(frame)}
@@ -231,7 +231,7 @@ class RunControl:
         return stop.thread_id if thread_id is None else thread_id
 
     async def _resume(self, command: str, thread: int, more: Mapping[str, Any]) -> None:
-        """A thread that stands by itself is the next to be told of, when only another was sent on."""
+        """When only one thread was resumed, another that is still stopped is reported next."""
         together, stops = self._threads.are_all_stopped, self._threads.stops_of(thread)
         self._resumed_stop = self._lifecycle.stops
         self._lifecycle.begin_resume()
@@ -240,12 +240,12 @@ class RunControl:
             response = await self._requests.request(command, {**whom, **more}, timeout_s=_RESPONSE_TIMEOUT_S)
         except DragomanError as error:
             if error.code == "adapter_gone":
-                return  # it went on, to its end, which is the outcome
+                return  # the program ran to its end, which is the outcome
             self._lifecycle.cancel_resume()
             raise
         if self._threads.stops_of(thread) != stops:
             self._confirm_resumed()
-            return  # its next stop came before the answer: it is looked at already
+            return  # its next stop came before the response, and is inspected already
         self._threads.mark_resumed(
             thread, everything=_all_threads_continued(response) if command == "continue" else together
         )
@@ -255,7 +255,7 @@ class RunControl:
             await self._requeue(left)
 
     def handle_late_response(self, tracked: TrackedRequest) -> None:
-        """A debugger that was busy has sent the program on after all."""
+        """A debugger that was busy has resumed the program after all."""
         stop = self._lifecycle.stop
         if (
             tracked.command in RUN_COMMANDS

@@ -59,11 +59,13 @@ def _discard_event(kind: str, text: str, body: dict[str, Any]) -> None:
 
 
 class DebugSession:
-    """One debug session. It creates its parts and connects them; `run_control`, `inspection`, `thread_dumps` and
-    `breakpoint_sync` are called directly.
+    """One program under a debugger, from the handshake with its adapter to the shutdown.
 
-    It owns the task group in which all of them run: event reader, event handler, mailbox and shutdown. It never
-    assigns a state (`SessionLifecycle` does) and never decides whether a stop is reported (`StopPipeline` does).
+    It creates its parts, connects them, and owns the task group in which they run: event reader, event handler, mailbox
+    and shutdown. It also owns the breakpoints that are wanted, and the target of one run. Callers use `run_control`,
+    `inspection`, `thread_dumps` and `breakpoint_sync` directly, and wait with `outcome`. It never assigns a state
+    (`SessionLifecycle` does), never decides whether a stop is reported (`StopPipeline` does), never speaks of a
+    particular adapter (`AdapterQuirks` does), and never restarts: a restart is another session under the same id.
     """
 
     def __init__(
@@ -164,7 +166,7 @@ class DebugSession:
 
     @property
     def is_at_stop(self) -> bool:
-        """Stopped, and not sent on by a command that the debugger has yet to confirm."""
+        """Stopped, and not resuming by a command that the debugger has not confirmed yet."""
         return self._lifecycle.is_at_stop
 
     @property
@@ -185,7 +187,7 @@ class DebugSession:
         return frozenset(self._threads.alive)
 
     def remember_client_name(self, id: str, name: str) -> None:
-        """Of who acts next; of so many that no person could tell them apart, the first are known."""
+        """The name of a client that acts next. Only the first hundred are kept: nobody could tell more apart."""
         if name and len(self.run_control.names) < _MAX_CLIENT_NAMES:
             self.run_control.names[id] = name
 
@@ -197,7 +199,7 @@ class DebugSession:
         await self._handshake.configurable.wait()
 
     def on_end(self, act: Callable[[], None]) -> None:
-        """Done the moment the end is told, while the adapter is still being let go."""
+        """Called the moment the end is reported, while the adapter is still shutting down."""
         self._on_end = act
 
     def memory_bytes(self) -> int | None:
@@ -228,7 +230,7 @@ class DebugSession:
                 started = True
                 task_status.started()
                 await self._mailbox.run_commands()
-        except* Exception as errors:  # noqa: BLE001  told as how it ended, and logged where it is ours
+        except* Exception as errors:  # noqa: BLE001  reported as the end, and logged if it is ours
             failure = await self._explain_failure(errors, started=started)
         finally:
             self._handshake.configurable.set()
@@ -339,11 +341,11 @@ class DebugSession:
             await self._mailbox.perform(self._send_breakpoints)
             return
         # Nobody obeys the mailbox before the program runs, and whoever holds it wants to know now what is bound.
-        with anyio.CancelScope(shield=True):  # as in the mailbox: who no longer waits leaves it to be done
+        with anyio.CancelScope(shield=True):  # as in the mailbox: a cancelled caller only stops waiting
             await self._send_breakpoints()
 
     async def probe(self, probe: Probe | None) -> None:
-        """From now on it stops for who probes it alone; without one, for its clients again."""
+        """From now on it stops only for this probe; without one, for its clients again."""
 
         async def perform() -> None:
             self._set_probe(probe)

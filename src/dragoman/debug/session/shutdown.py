@@ -58,7 +58,7 @@ class SessionShutdown:
         self._started = anyio.Event()
 
     def request_end(self, by: str) -> None:
-        """An end that the adapter told of before is the program's own."""
+        """An end that the adapter reported before this is the program's own."""
         if not self._events.has_ended:
             self.is_requested, self._by = True, by
             self._asks_program_first = self._is_launch and self._lifecycle.state is SessionState.RUNNING
@@ -137,7 +137,7 @@ class SessionShutdown:
             await self._events.exited.wait()
 
     async def _backend_fault(self) -> str:
-        """Whoever asks a backend that has gone is told why."""
+        """Requests to a backend that has gone fail with the reason."""
         try:
             await self._backend.request("threads", timeout_s=_FAULT_TIMEOUT_S)
         except DragomanError as error:

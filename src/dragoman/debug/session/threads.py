@@ -22,9 +22,9 @@ class ThreadStates:
 
     def __init__(self, backend: Backend) -> None:
         self.first: int | None = None
-        """The one it told of first, which the program began with."""
+        """The thread that was reported first: the one the program began with."""
         self.alive: set[int] = set()
-        """Those that it told of; others have them looked up at a stop."""
+        """The threads that were reported by events. Adapters without such events are asked at a stop."""
         self._backend = backend
         self._all_stopped = False
         self._opposite_ids: set[int] = set()
@@ -68,7 +68,7 @@ class ThreadStates:
 
     @property
     def still_stopped(self) -> bodies.StoppedBody | None:
-        """Of a thread that stands by itself, when another was sent on."""
+        """The stop of a thread that is still stopped while another was resumed."""
         return next(iter(self._stops.values()), None)
 
     def is_stopped(self, thread_id: int) -> bool:

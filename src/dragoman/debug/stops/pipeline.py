@@ -97,7 +97,9 @@ def _stop_location(stop: Stop) -> tuple[object, ...]:
 class StopPipeline:
     """Decides about each `stopped` event of an adapter: report it as a stop, or resume the program.
 
-    It takes the snapshot and asks the breakpoints what was hit. It never changes the session's state and never
+    It takes the snapshot, asks the breakpoints what was hit, checks conditions and hit counts that the adapter cannot
+    check, and logs for logpoints that the adapter only stops at. It owns what is needed to
+    recognise a hit, a step or an exception that was seen before. It never changes the session's state and never
     publishes: the event handler does both with the `StopContext` that it returns.
     """
 

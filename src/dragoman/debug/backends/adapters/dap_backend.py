@@ -389,9 +389,9 @@ class DapBackend:
             return [body]
         text = self._strip_exit_report(body.output)
         code = self._quirks.exit_code_in_output.search(text) if self._quirks.exit_code_in_output else None
-        told: list[EventBody] = [ExitedBody(exit_code=int(code["code"][:_LONGEST_CODE]))] if code else []
+        events: list[EventBody] = [ExitedBody(exit_code=int(code["code"][:_LONGEST_CODE]))] if code else []
         rest = strip_noise(text, self._quirks.adapter_lines)
-        return told + ([msgspec.structs.replace(body, output=rest)] if rest else [])
+        return events + ([msgspec.structs.replace(body, output=rest)] if rest else [])
 
     def _strip_exit_report(self, text: str) -> str:
         begin, signal = self._quirks.exit_report, self._quirks.signal_in_exit_report
@@ -411,15 +411,15 @@ class DapBackend:
 
     async def _final_events(self, *, gone: bool) -> list[EventBody]:
         """What only we know: how the program ended that we started, and what an adapter said before it went."""
-        told: list[EventBody] = []
+        events: list[EventBody] = []
         if self._quirks.exit_code_from_process and not self._exit_reported:
             exit = await self._process.wait_for_program_exit(_EXIT_TIMEOUT_S)
             self._exit_reported = exit is not None
-            told += exited_events(exit) if exit is not None else []
+            events += exited_events(exit) if exit is not None else []
         if gone:
             await self._process.wait_for_output_end()
-            told += [make_output_event(self._process.last_output, "stderr")] if self._process.last_output else []
-        return told
+            events += [make_output_event(self._process.last_output, "stderr")] if self._process.last_output else []
+        return events
 
 
 def _process_event(pid: int) -> EventBody:

@@ -22,7 +22,7 @@ log = logging.getLogger(__name__)
 ROOT = 0
 MAX_DEBUGGEES = 32  # children; each is a connection, and threads to ask for at every stop
 _MAX_JOINING = 1_000
-_JOINING_CONCURRENCY = 4  # the adapter is one process, and others want to be heard too
+_JOINING_CONCURRENCY = 4  # the adapter is one process, and serves the other debuggees too
 _JOIN_TIMEOUT_S = 20.0
 _LEAVE_TIMEOUT_S = 1.0
 _TITLE_CHARACTERS = 200  # characters: it stands behind the name of every thread
@@ -95,14 +95,14 @@ class Debuggees:
             self._group.start_soon(work, *arguments)
 
     def add_child(self, request: str, configuration: Mapping[str, Any]) -> None:
-        """A child session is asked for. It joins in its own time: who asked waits for our answer first."""
+        """The adapter asks for a child session. It joins later: the adapter waits for our response first."""
         if self._group.cancel_scope.cancel_called or self._joining >= _MAX_JOINING:
             raise not_served(command="startDebugging")
         self._joining += 1
         self._group.start_soon(self._connect_child, request, dict(configuration))
 
     def leave(self, debuggee: Debuggee) -> None:
-        """Whoever is asked for its place from now on is another."""
+        """From now on its slot may be another child's."""
         debuggee.left = True
         self.connected.pop(debuggee.slot, None)
         self._breakpoint_lists.breakpoints.remove_debuggee(debuggee.slot)
@@ -126,7 +126,7 @@ class Debuggees:
             await link.end()
 
     async def _connect_child(self, request: str, configuration: dict[str, Any]) -> None:
-        """One that has gone before it joined is no loss: its program ended, or was ended."""
+        """A child that has gone before it joined is skipped: its program ended, or was ended."""
         try:
             async with self._turn:
                 link = await self._connect(configuration)

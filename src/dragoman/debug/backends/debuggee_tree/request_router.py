@@ -29,7 +29,7 @@ _REFERENCES = frozenset({"variablesReference", "sourceReference"})  # zero means
 
 
 class ThreadIds:
-    """Both ways between a member's threads and ours. Ours is never 0, which too many take for "no thread"."""
+    """Maps thread ids of debuggees to ours and back. Ours are never 0, which means "no thread" to many clients."""
 
     def __init__(self) -> None:
         self._ours: dict[tuple[int, int], int] = {}
@@ -40,21 +40,21 @@ class ThreadIds:
         key = (debuggee, theirs)
         if key not in self._ours:
             if len(self._ours) >= MAX_LIVE_THREADS:
-                raise RemoteProtocolError("too_many_threads", f"More than {MAX_LIVE_THREADS} threads are told of.")
+                raise RemoteProtocolError("too_many_threads", f"More than {MAX_LIVE_THREADS} threads were reported.")
             number = theirs if theirs > 0 and theirs not in self._theirs else self._free()
             self._ours[key], self._theirs[number] = number, key
             self._last = max(self._last, number)
         return self._ours[key]
 
     def theirs(self, ours: int) -> tuple[int, int] | None:
-        """The member and its own number; None for a thread that was never told."""
+        """The debuggee and its own id; None for a thread that was never reported."""
         return self._theirs.get(ours)
 
     def of(self, debuggee: int) -> list[int]:
         return [ours for ours, (owner, _) in self._theirs.items() if owner == debuggee]
 
     def numbers(self, debuggee: int) -> dict[int, int]:
-        """Our numbers by the member's own."""
+        """Our ids by the debuggee's own."""
         return {theirs: ours for ours, (owner, theirs) in self._theirs.items() if owner == debuggee}
 
     def forget(self, ours: int) -> None:
@@ -67,7 +67,7 @@ class ThreadIds:
 
 
 def to_tree_ids(value: Any, debuggee: int, *, frames: bool = False) -> Any:
-    """A body with the member's place added to its references, and to its frames' ids where it is a stack."""
+    """A body with the debuggee's slot added to its references, and to its frame ids if it is a stack."""
     if isinstance(value, list):
         return [to_tree_ids(item, debuggee, frames=frames) for item in value]
     if not isinstance(value, dict):
@@ -84,7 +84,7 @@ def _to_tree_field(key: str, item: Any, debuggee: int, *, frames: bool) -> Any:
 
 
 def debuggee_of(arguments: Mapping[str, Any]) -> int | None:
-    """Whose frame or reference a request names; None where it names none."""
+    """The debuggee of the frame or reference in a request; None without one."""
     for key, value in arguments.items():
         if isinstance(value, int) and (key == _FRAME or (key in _REFERENCES and value)):
             return value // ID_SPAN
@@ -94,7 +94,7 @@ def debuggee_of(arguments: Mapping[str, Any]) -> int | None:
 
 
 def to_own_ids(arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments in the member's own numbers."""
+    """The arguments in the debuggee's own ids."""
     return {key: _to_own_field(key, value) for key, value in arguments.items()}
 
 
@@ -116,7 +116,7 @@ class RequestRouter:
         return response if debuggee is self._debuggees.root else await _to_tree_response(response, debuggee.slot)
 
     def route(self, arguments: dict[str, Any]) -> tuple[Debuggee, dict[str, Any]]:
-        """By the thread, frame or reference that is named; otherwise the one whose stop was told."""
+        """By the thread, frame or reference in the arguments; otherwise the debuggee with the current stop."""
         own = to_own_ids(arguments)
         slot = debuggee_of(arguments)
         thread = self._threads.theirs(arguments["threadId"]) if isinstance(arguments.get("threadId"), int) else None
@@ -150,7 +150,7 @@ class RequestRouter:
         return make_response(EVALUATE_IN_EACH, {"answers": found})
 
     def _first_with_threads(self) -> int:
-        """A root that only asks for children has nothing to evaluate in."""
+        """A root that only opens child sessions has nothing to evaluate in."""
         return next((slot for slot in self._debuggees.connected if self._threads.of(slot)), ROOT)
 
     async def _threads_of(self, debuggee: Debuggee, timeout_s: float) -> list[dict[str, Any]]:
@@ -176,23 +176,23 @@ class _VariableRow(msgspec.Struct, rename="camel"):
 
 def _name_of(thread: bodies.DapThread, debuggee: Debuggee) -> str:
     """Of a child: with its title, which holds the process id in every adapter that has children."""
-    is_told = not debuggee.title or debuggee.title in thread.name
-    return thread.name if is_told else f"{thread.name} ({debuggee.title})"
+    is_named = not debuggee.title or debuggee.title in thread.name
+    return thread.name if is_named else f"{thread.name} ({debuggee.title})"
 
 
 async def _to_tree_response(response: Response, slot: int) -> Response:
     """Row by row: js-debug answers for an object with as many as it has properties."""
     if response.body is UNSET:
         return response
-    told: dict[str, Any] = {}
+    body: dict[str, Any] = {}
     for name, value in read_body(response, dict[str, msgspec.Raw]).items():
         has_frames = response.command == "stackTrace" and name == "stackFrames"
         if bytes(value)[:1] == b"[":
             rows = in_turns(_decoded(value, list[msgspec.Raw]))
-            told[name] = [_to_tree_row(it, slot, has_frames=has_frames) async for it in rows]
+            body[name] = [_to_tree_row(it, slot, has_frames=has_frames) async for it in rows]
         else:
-            told[name] = _to_tree_value({name: value}, slot)[name]
-    return make_response(response.command, told)
+            body[name] = _to_tree_value({name: value}, slot)[name]
+    return make_response(response.command, body)
 
 
 def _to_tree_row(row: msgspec.Raw, slot: int, *, has_frames: bool) -> Any:

@@ -21,7 +21,7 @@ class StopArbiter:
         return self.current == debuggee
 
     def stopped(self, debuggee: int, event: StoppedBody) -> bool:
-        """Whether it is to be told now; otherwise it waits, in place of an earlier one of the same member."""
+        """Whether to report it now; otherwise it waits, and replaces an earlier one of the same debuggee."""
         self._step_ended(debuggee)
         if self.current == debuggee or (self.current is None and not self._stepping):
             self.current = debuggee
@@ -30,7 +30,7 @@ class StopArbiter:
         return False
 
     def continued(self, debuggee: int) -> bool:
-        """Whether it is to be told. A stop that waited and was continued by somebody else is none any more."""
+        """Whether to report it. A stop that waited and was continued by somebody else is dropped."""
         if self.current == debuggee:
             self.current = None
             return True
@@ -38,7 +38,7 @@ class StopArbiter:
         return self.current is None
 
     def mark_resumed(self, debuggee: int, *, stepping: bool) -> bool:
-        """Whether its stop was the one told, for `mark_refused`."""
+        """Whether its stop was the current one, for `mark_refused`."""
         was_current = self.current == debuggee
         if was_current:
             self.current = None
@@ -47,17 +47,17 @@ class StopArbiter:
         return was_current
 
     def mark_refused(self, debuggee: int, *, was_current: bool) -> None:
-        """It refused to go on."""
+        """It refused to resume."""
         self._step_ended(debuggee)
         if was_current and self.current is None:
             self.current = debuggee
 
     def has_waiters(self, debuggee: int) -> bool:
-        """Whether anything is to come of its going on: a step, or the turn of another."""
+        """Whether resuming it leads to another report: its own step, or a stop that waits."""
         return debuggee in self._stepping or bool(self._held)
 
     async def wait_for_step(self, debuggee: int) -> None:
-        """At once when it was no step. One that runs for long must not hide the stops of others."""
+        """Returns at once if it was not a step. A long step must not hide the stops of others."""
         step = self._stepping.get(debuggee)
         if step is not None:
             with anyio.move_on_after(_STEP_TIMEOUT_S):
