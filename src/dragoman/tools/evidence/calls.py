@@ -147,20 +147,24 @@ class TraceCallTool:
     ) -> Tracepoint | None:
         """Where the function begins, for debuggers that step through it; a tracer finds it by itself."""
         finder, request = self.context.finder, subject.launch_request
+        is_python: bool | None = Path(wanted.program).suffix in source_files.PYTHON
         if wanted.test or wanted.command:
             is_python = request is not None and request.configuration.get("type") in PYTHON.types
-        else:
-            suffix = Path(wanted.program).suffix
-            is_python = suffix in source_files.PYTHON or await finder.is_python(caller, wanted, "") is not False
-            is_python = is_python and suffix not in _STEPPED
+        elif not is_python and Path(wanted.program).suffix not in _STEPPED:
+            is_python = await finder.is_python(caller, wanted, "")
         if is_python:
             return None
-        if query.call in {"last", "failing"}:
+        if query.call in {"last", "failing"} and is_python is False:
             raise DragomanError("bad_arguments", localize("`call` is last or failing only for Python programs."))
         place = LocationParameters(
             file_path=query.file, line_number=query.line or None, function="" if query.line else query.function
         )
-        return await finder.point(caller, wanted, place, (), query.where)
+        try:
+            return await finder.point(caller, wanted, place, (), query.where)
+        except DragomanError:
+            if is_python is None:  # it may still be Python, where the tracer finds the function
+                return None
+            raise
 
     def _answer(
         self,

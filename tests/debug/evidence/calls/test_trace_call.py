@@ -118,7 +118,7 @@ async def test_the_newest_python_is_traced_beside_its_debugger(tmp_path: Path, p
 async def test_a_call_that_never_returns_is_shown_where_it_is(tmp_path: Path) -> None:
     async with agent_in(tmp_path) as agent:
         write_shop(agent)
-        found = await agent.call("trace_call", program="app.py", args=["spin"], function="spin", timeout_s=4)
+        found = await agent.call("trace_call", program="app.py", args=["spin"], function="spin", timeout_s=3)
     assert found["call_ended"] == "running"
     assert "still running at line" in found.text
     assert "count = " in found.text

@@ -19,7 +19,7 @@ from dragoman.debug.evidence.evidence_probe import EvidenceProbe
 from dragoman.debug.session.session import DebugSession
 
 INJECTED_MODULES = ("call_values", "call_target", "call_recording", "call_engines", "call_tracer")
-PYTHON_ADAPTER = "debugpy"
+PYTHON_ADAPTERS = frozenset({"debugpy", "python"})  # also as editors call the one that they lend
 _PACKAGE = "_dragoman_calls"
 _EVALUATION_TIMEOUT_S = 10.0
 _READ_CHARACTERS = 4_000_000
@@ -113,7 +113,7 @@ class CallProbe(EvidenceProbe):
 
     def set_adapter(self, adapter_id: str) -> None:
         super().set_adapter(adapter_id)
-        self._is_python = adapter_id == PYTHON_ADAPTER
+        self._is_python = adapter_id in PYTHON_ADAPTERS
         if self._is_python:
             self.points = ()  # the tracer finds the function by itself
 

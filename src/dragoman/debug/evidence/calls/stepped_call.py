@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from dragoman.core.errors import DragomanError
+from dragoman.core.localization import localize
 from dragoman.debug.evidence.crash import ReadLines, is_user_variable
 from dragoman.debug.evidence.run import EvidenceRun, RunOutcome
 from dragoman.debug.model import ProgramEnd, Stop
@@ -21,6 +23,12 @@ _SOURCE_LINES = 60
 
 async def step_through_call(run: EvidenceRun, lines: ReadLines, number: int) -> tuple[Mapping[str, Any], RunOutcome]:
     """From the run's start through the call with that number, and on to the program's end."""
+    if not run.probe.points:
+        raise DragomanError(
+            "bad_arguments",
+            localize("Where the function begins is not known for this language."),
+            hint=localize("Pass `function` as file:line."),
+        )
     end = await run.run_to_end()
     calls = 1
     while end.how == "stopped" and end.stop is not None and calls < number and run.remaining_s:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from dragoman.debug.evidence.calls.injection import (
-    PYTHON_ADAPTER,
+    PYTHON_ADAPTERS,
     CallProbe,
     inject_tracer,
     mark_failure,
@@ -99,7 +99,7 @@ async def _traced(
     probe.stops_at_entry = True
     async with evidence.run(client, subject, probe) as run:
         probe.grace_polls = _GRACE_POLLS if run.owns_session else 0
-        is_python = run.session.launch.adapter_id == PYTHON_ADAPTER
+        is_python = run.session.launch.adapter_id in PYTHON_ADAPTERS
         if is_python:
             end = await run.wait_for_entry() or await _run_traced(run, probe, queries)
             record = await _final_record(run, probe)
