@@ -19,6 +19,8 @@ from dragoman.clients.catalog import BY_ID, CLIENTS
 from dragoman.clients.descriptions import snippet_messages
 from dragoman.clients.entries import HttpEndpoint, desired_stdio_entry
 from dragoman.clients.machine import Machine
+from dragoman.core.paths import find_paths
+from dragoman.core.settings.loader import load_settings
 from tests.clients.samples import COMMAND
 
 Output = pytest.CaptureFixture[str]
@@ -277,6 +279,24 @@ def test_on_a_terminal_every_client_is_asked_about(here: Machine, answers: str, 
     cursor, gemini = cursor_file(here), here.home / ".gemini/settings.json"
     gemini.parent.mkdir()
     gemini.write_text("{}")
-    returncode = answered(["setup"], answers.splitlines(keepends=True))
+    tools = ["n\n"] if any(connected) else []
+    returncode = answered(["setup"], [*answers.splitlines(keepends=True), *tools])
     assert returncode == (ExitCode.OK if any(connected) else ExitCode.DECLINED)
     assert ["dragoman" in path.read_text() for path in (cursor, gemini)] == connected
+
+
+@pytest.mark.parametrize(
+    ("answer", "chosen"), [("y\n", ["default", "terminal", "canvas", "editor"]), ("n\n", ["default"])]
+)
+def test_the_tools_are_asked_about_once(here: Machine, answer: str, chosen: list[str]) -> None:
+    cursor_file(here)
+    assert answered(["setup"], ["y\n", answer]) == ExitCode.OK
+    assert load_settings(find_paths()).tools == chosen
+    assert run(["setup", "--undo", "--yes"]) == ExitCode.OK
+    assert answered(["setup"], ["y\n"]) == ExitCode.OK
+
+
+def test_the_tools_can_be_chosen_without_a_question(here: Machine) -> None:
+    cursor_file(here)
+    assert run(["setup", "--yes", "--tools", "all"]) == ExitCode.OK
+    assert load_settings(find_paths()).tools == ["all"]

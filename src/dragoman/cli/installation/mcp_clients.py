@@ -35,7 +35,10 @@ from dragoman.clients.writer import ConfigWriter
 from dragoman.core.errors import DragomanError
 from dragoman.core.localization import LocalizedText, localize, preferred_language
 from dragoman.core.paths import find_paths
+from dragoman.core.settings.loader import explain_settings
 from dragoman.io.drivers.control_client import ControlClient
+from dragoman.io.files.settings_file import write_setting
+from dragoman.tools.tool_sets import DEFAULT_SET
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +55,10 @@ def setup(
     *,
     yes: Annotated[bool, Parameter(negative="", help=render(localize("Apply all changes without asking.")))] = False,
     undo: Annotated[bool, Parameter(negative="", help=render(localize("Remove Dragoman from every client.")))] = False,
+    tools: Annotated[
+        str,
+        Parameter(help=render(localize("Tool sets that clients are shown, such as default; asked once if omitted."))),
+    ] = "",
 ) -> int:
     machine = this_machine()
     writer = ConfigWriter(machine=machine, now=datetime.now)
@@ -59,7 +66,8 @@ def setup(
     results = set(_apply_changes(changes, writer, yes=yes))
     if not results:
         show_message(changes.nothing_message)
-    if results & {"added", "updated"}:
+    if results & {"added", "updated"} or (tools and not undo):
+        _choose_tools(tools, yes=yes)
         show_message(localize("Restart the changed clients."))
     if results & {"added", "updated", "unchanged"}:
         show_message(
@@ -67,6 +75,19 @@ def setup(
             localize("  “Use dragoman to run the failing test in the debugger and tell me why it fails.”"),
         )
     return _exit_code(results)
+
+
+def _choose_tools(tools: str, *, yes: bool) -> None:
+    """Write the tool sets into the settings. A person is asked only once: either answer is written."""
+    paths = find_paths()
+    if not tools:
+        if yes or explain_settings(paths)["tools"].source.kind != "default":
+            return
+        if not (sys.stdin.isatty() and sys.stderr.isatty()):
+            return
+        question = localize("Show agents the terminal, canvas and editor tools too? It doubles what the tools cost.")
+        tools = f"{DEFAULT_SET}, terminal, canvas, editor" if confirm(question) else DEFAULT_SET
+    write_setting(paths.settings_file, "tools", tools)
 
 
 def _exit_code(results: Set[str]) -> int:
