@@ -121,7 +121,7 @@ class AdapterStarter:
         port_users: frozenset[int] = frozenset(),
         editor_debuggers: EditorDebuggers = _no_editor,
     ) -> None:
-        """`port_users` besides this one may be at the other end of a debug port: see `Situation`."""
+        """`port_users` besides this one may be at the other end of a debug port: see `LaunchContext`."""
         self._supervisors = supervisors
         self._group = group
         self._nodelay = NoDelayScheduler(group)

@@ -52,9 +52,9 @@ class LaunchContext:
 Transport = Literal["stdio", "unix", "tcp", "calls"]
 """How we come together with an adapter, the safest first: other users of the machine can reach a port.
 
-`stdio`: its standard streams. `unix`: it listens on the socket whose path is `Situation.at`, in a folder of ours.
-`calls`: it connects to the port `Situation.at` of 127.0.0.1, where we listen. `tcp`: it listens on the port
-`Situation.at` of 127.0.0.1; that is 0 where `AdapterSpec.listening` says how it tells the port that it got.
+`stdio`: its standard streams. `unix`: it listens on the socket whose path is `LaunchContext.at`, in a folder of ours.
+`calls`: it connects to the port `LaunchContext.at` of 127.0.0.1, where we listen. `tcp`: it listens on the port
+`LaunchContext.at` of 127.0.0.1; that is 0 where `AdapterSpec.listening` says how it tells the port that it got.
 """
 
 
@@ -82,7 +82,7 @@ class AdapterSpec:
     adapter_id: str
     transport: Transport
     command: Callable[[LaunchContext], ProcessCommand]
-    """Called once `Situation.at` is known."""
+    """Called once `LaunchContext.at` is known."""
     arguments: Callable[[LaunchContext], dict[str, Any]]
     """Of the launch or attach request. Raises DragomanError for what cannot be done, before anything is started."""
     require_runnable: Callable[[LaunchContext], None] = lambda _: None
