@@ -1,7 +1,7 @@
 local scan = {}
 
 function scan.sweep(length, parts)
-  local step = length // parts
+  local step = math.floor(length / parts)
   local position, seen = 0, {}
   while position < length do
     seen[position] = true
