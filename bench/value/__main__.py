@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,6 +17,8 @@ from bench.value.ways import BASELINE, WAYS, Product, product, run_test
 
 def main() -> int:
     wanted = _arguments()
+    # Ended by `timeout`, it ends its daemon too.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     ways = [BASELINE, *(it for it in wanted.tools if it != BASELINE)]
     rows: list[Row] = []
     bad: list[str] = []
