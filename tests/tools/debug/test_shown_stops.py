@@ -52,7 +52,8 @@ class Program:
         self.line = line
         self.values |= values
         self.bench.adapter.when(request, lambda: self.bench.adapter.stop("step"))
-        return await self.bench.call(tool, **({"step_type": step_type} if step_type else {}))
+        arguments: dict[str, Any] = {"step_type": step_type} if step_type else {}
+        return await self.bench.call(tool, **arguments)
 
 
 async def test_a_stop_in_the_same_frame_says_only_what_changed(tmp_path: Path) -> None:
