@@ -43,6 +43,12 @@ def test_sets_are_names_with_commas() -> None:
     assert asked("").tools == ()
 
 
+def test_the_form_of_results_is_chosen_in_the_query() -> None:
+    chosen = asked("structured=never&schemas=full")
+    assert (chosen.structured, chosen.schemas) == ("never", "full")
+    assert chosen != asked("")
+
+
 async def test_a_caller_works_in_the_folder_that_was_named_or_in_the_daemons(tmp_path: Path) -> None:
     named = await asked(f"workspace={tmp_path}/./").caller(Path("/"))
     assert (named.workspace, named.cwd, named.trusts_workspace) == (tmp_path, tmp_path, False)
