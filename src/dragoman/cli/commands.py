@@ -94,6 +94,13 @@ _HELP_GROUPS = (
         localize("Debug"),
         (
             CommandEntry(
+                "why",
+                localize("Explain why a test or command fails."),
+                "debug.why:why",
+                details=localize("Exits with 5 if it failed again, and with 0 if it did not."),
+                is_common=True,
+            ),
+            CommandEntry(
                 "debug",
                 localize("Debug a program from the shell."),
                 "debug.commands:app",
@@ -105,7 +112,6 @@ _HELP_GROUPS = (
                 localize("Write a debug session to a file."),
                 "debug.report:report",
                 details=localize("The report has the stops, values, output and exit status."),
-                is_common=True,
             ),
             CommandEntry("adapters", localize("List and install debug adapters."), "installation.adapters:app"),
             CommandEntry(

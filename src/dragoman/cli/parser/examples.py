@@ -7,6 +7,7 @@ EXAMPLES: dict[str, tuple[str, str]] = {
     "setup": ("dragoman setup", "dragoman setup --undo"),
     "client-config": ("dragoman client-config cursor", "dragoman client-config claude-code --write --project"),
     "trust": ("dragoman trust ~/projects/shop", "dragoman trust --list"),
+    "why": ("dragoman why tests/test_cart.py::test_total", "dragoman why -- pytest -q tests"),
     "debug": ("dragoman debug orders.py --break orders.py:21", "dragoman debug --module pytest --until-crash -- -x"),
     "debug next": ("dragoman debug next", "dragoman debug next --thread 2"),
     "debug step": ("dragoman debug step", "dragoman debug step --timeout 10"),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import PurePath
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
@@ -15,7 +16,7 @@ from pydantic import Field
 from dragoman.core.clock import Clock
 from dragoman.core.errors import DragomanError
 from dragoman.core.localization import LocalizedText, localize
-from dragoman.debug.evidence.calls.failure_calls import failure_queries, hang_queries
+from dragoman.debug.evidence.calls.failure_calls import callee_queries, failure_queries, hang_queries
 from dragoman.debug.evidence.calls.trace_call import CallQuery, trace_calls
 from dragoman.debug.evidence.run import RunSubject
 from dragoman.debug.launch.commands.command_line import CommandTarget
@@ -44,7 +45,10 @@ from dragoman.workspace.caller import Caller
 MAX_CHARACTERS = 3800
 _FIRST_LINES_CHARACTERS = 1600
 _CALL_CHARACTERS = 400
-_CALLS = 3
+_MOST_CALL_CHARACTERS = 1200
+_CALLS = 4
+_LEVELS = 2
+_SPARE = 1.5  # another run is begun only if there is time for it
 _REPEATS = 50
 _FIRST_RUN_SHARE = 0.6  # of the time: what it leaves is for the second run, which says how a hang goes on
 _SHORTEST_S = 1.0
@@ -194,29 +198,55 @@ class ExplainFailureTool:
     ) -> list[CallTrace]:
         """The same run again, with the tracer. Calls that do not take place are left out."""
         queries = list(dict.fromkeys(failure.queries))
-        if not queries or within_s < _SHORTEST_S:
-            return []
+        known = set(queries)
+        until_s = self.clock.monotonic_s() + within_s
+        found: list[dict[str, Any]] = []
+        for _ in range(1 if failure.verdict == "limit" else _LEVELS):
+            began_s = self.clock.monotonic_s()
+            if not queries or until_s - began_s < _SHORTEST_S:
+                break
+            records = await self._records(caller, target, queries, until_s - began_s)
+            found += records
+            known.update(CallQuery(function=it["function"], call="last") for it in records)
+            queries = callee_queries(records, known)
+            known.update(queries)
+            took_s = self.clock.monotonic_s() - began_s
+            if self._left_s(until_s) < took_s * _SPARE:
+                break
+        return self._call_traces(caller, found, budget)
+
+    async def _records(
+        self, caller: Caller, target: _Target, queries: Sequence[CallQuery], within_s: float
+    ) -> list[dict[str, Any]]:
+        """Of those functions that were called, without secrets."""
 
         async def act() -> Sequence[Mapping[str, Any]]:
             subject = RunSubject(launch_request=target.subject)
             return await trace_calls(self.context.evidence, caller, subject, queries, within_s)
 
         records = await self.context.wait_for_run(caller, "explain_failure", within_s, act)
-        return self._call_traces(caller, records, budget)
-
-    def _call_traces(self, caller: Caller, records: Sequence[Mapping[str, Any]], budget: int) -> list[CallTrace]:
         redactor = RecordRedactor(self.context.values)
-        found = [redactor.redacted(it, caller.workspace) for it in records]
-        called = {(it["file"], it["first"]): it for it in reversed(found) if "function" in it}
-        wanted = list(reversed(called.values()))[:_CALLS]
+        redacted = [redactor.redacted(it, caller.workspace) for it in records]
+        return [it for it in redacted if "function" in it]
+
+    def _call_traces(self, caller: Caller, records: Sequence[dict[str, Any]], budget: int) -> list[CallTrace]:
+        """The functions behind the failure, then what they called; those of the tests themselves last."""
+        called: dict[tuple[str, int], dict[str, Any]] = {}
+        for record in records:
+            called.setdefault((record["file"], record["first"]), record)
+        ordered = sorted(called.values(), key=_is_of_a_test)[:_CALLS]
         traces: list[CallTrace] = []
-        for at, record in enumerate(wanted):
+        for at, record in enumerate(ordered):
             left = budget - sum(len(it.text) + 2 for it in traces)
-            share = max(left // (len(wanted) - at), left * 2 // 3 if at == 0 else 0)
+            share = min(left, max(left // (len(ordered) - at), _MOST_CALL_CHARACTERS))
             if share < _CALL_CHARACTERS:
                 break
             traces.append(CallTrace(function=record["function"], text="\n".join(record_lines(caller, record, share))))
         return traces
+
+
+def _is_of_a_test(record: Mapping[str, Any]) -> bool:
+    return PurePath(record["file"]).name.startswith("test") or str(record["function"]).endswith("__init__")
 
 
 def _head_lines(target: _Target, failure: _Failure, runs: int, repeat: int) -> list[LocalizedText]:

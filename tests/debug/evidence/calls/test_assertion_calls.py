@@ -50,7 +50,7 @@ CASES = {
             cart.remove(1)
             assert cart.items == []  # <
         """,
-        ["Cart.__init__", "remove", "add"],
+        ["remove", "add", "Cart.__init__"],
     ),
     "unpacked, awaited and looped": (
         """

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 
 MAX_FUNCTIONS = 6
 _DEPTH = 4
+_CONSTRUCTOR = ".__init__"
 _HELPERS = re.compile(r"assert|fail|raises$|warns$|approx$|subTest$|expect$", re.IGNORECASE)
 _BUILTINS = frozenset(dir(builtins))
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -30,7 +31,9 @@ def calls_behind(source: str, line: int, limit: int = MAX_FUNCTIONS) -> list[str
     statement = _statement(scope, line)
     if statement is None:
         return []
-    return list(dict.fromkeys(_Search(scope, line).functions(statement)))[:limit]
+    found = dict.fromkeys(_Search(scope, line).functions(statement))
+    # A constructor mostly keeps what it is given: it comes after the functions that compute.
+    return sorted(found, key=lambda it: it.endswith(_CONSTRUCTOR))[:limit]
 
 
 def _innermost(tree: ast.AST, line: int) -> ast.AST:
@@ -113,7 +116,7 @@ def _name_of(function: ast.expr) -> Iterator[str]:
     if not name or is_builtin or _HELPERS.match(name):
         return
     if name[:1].isupper() and not name.isupper():
-        yield f"{name}.__init__"
+        yield f"{name}{_CONSTRUCTOR}"
     else:
         yield name
 

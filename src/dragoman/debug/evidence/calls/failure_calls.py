@@ -5,8 +5,9 @@ it compares; of a hang, the function that does not return.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import PurePath
+from typing import Any
 
 from dragoman.debug.evidence.calls.assertion_calls import calls_behind
 from dragoman.debug.evidence.calls.trace_call import CallQuery
@@ -35,6 +36,16 @@ def hang_queries(end: RunOutcome) -> list[CallQuery]:
     """The innermost function of the user's that has not returned."""
     own = [it for it in end.frames if not it.is_library and PurePath(it.path).suffix == _PYTHON and it.line]
     return [CallQuery(file=it.path, line=it.line) for it in own[:1]]
+
+
+def callee_queries(records: Iterable[Mapping[str, Any]], known: Collection[CallQuery]) -> list[CallQuery]:
+    """The functions that the recorded calls called, the last one first: a function that only passes a call on explains
+    nothing.
+    """
+    rows = [row for record in records for row in record.get("rows", ()) if "line" in row]  # the others are gaps
+    names = [str(called[0]) for row in rows for called in row.get("calls", ())]
+    found = dict.fromkeys(CallQuery(function=it, call="last") for it in reversed(names) if "<" not in it)
+    return [it for it in found if it not in known][:MAX_QUERIES]
 
 
 def _queries(lines: Sequence[str] | None, line: int) -> Iterator[CallQuery]:

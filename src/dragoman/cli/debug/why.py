@@ -1,0 +1,64 @@
+"""`dragoman why`: why a test or a command fails, as agents are told it by `explain_failure`."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import sys
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from dragoman.cli.debug import options as opt
+from dragoman.cli.output import ExitCode, render, show_json
+from dragoman.cli.tool_client import ToolReply, open_tool_client, show_lines
+from dragoman.core.localization import localize
+from dragoman.core.safe_text import printable
+
+_DIM, _RED, _BOLD, _OFF = "\033[2m", "\033[31m", "\033[1m", "\033[0m"
+# By what a line begins with: source and unexecuted rows are quiet, what failed is red, a traced function is bold.
+_STYLES = (
+    (re.compile(r"\s+\d+  |\| "), _DIM),
+    (re.compile(r"(?:\w+Error|\w+Exception)\b|raised |still running"), _RED),
+    (re.compile(r"\S+  \S+:\d+  \("), _BOLD),
+)
+
+
+def why(
+    test: Annotated[str, Parameter(help=render(localize("The test id. Default: the last failed command.")))] = "",
+    /,
+    *command: Annotated[
+        str, Parameter(help=render(localize("Or, after --, the command line.")), allow_leading_hyphen=True)
+    ],
+    repeat: Annotated[int, Parameter(help=render(localize("Run up to this many times, until it fails.")))] = 1,
+    timeout: opt.Timeout = None,
+    workspace: opt.Workspace = None,
+    json: opt.Json = False,
+) -> int:
+    words = (test, *command) if test else command
+    is_command = len(words) > 1 or "--" in sys.argv
+    subject = {"command": shlex.join(words)} if is_command else {"test": test or None}
+    with open_tool_client(workspace, starts_daemon=True) as client:
+        reply = client.call("explain_failure", **subject, repeat=repeat, timeout_s=timeout)
+    if json:
+        show_json(reply.data)
+    elif reply.is_error:
+        show_lines(reply.lines, to_stderr=True)
+    else:
+        _show(reply)
+    if reply.is_error:
+        return ExitCode.FAILED
+    return ExitCode.OK if reply.data.get("verdict") in {"passed", "no tests"} else ExitCode.PROGRAM_FAILED
+
+
+def _show(reply: ToolReply) -> None:
+    if not sys.stdout.isatty() or os.environ.get("NO_COLOR"):
+        show_lines(reply.lines)
+        return
+    sys.stdout.writelines(f"{_styled(line)}\n" for line in reply.lines)
+
+
+def _styled(line: str) -> str:
+    style = next((it for pattern, it in _STYLES if pattern.match(line)), "")
+    return f"{style}{printable(line)}{_OFF}" if style else printable(line)

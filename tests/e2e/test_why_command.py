@@ -1,0 +1,42 @@
+"""`dragoman why`, as a person or a script runs it: real daemon, real pytest."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from dragoman.cli.output import ExitCode
+from tests.daemons import cli_with_home
+
+pytestmark = pytest.mark.timeout(120)
+
+SHOP = "def total(prices, seen=[]):\n    seen.extend(prices)\n    return sum(seen)\n"
+TESTS = (
+    "from shop import total\n\n\ndef test_second():\n    total([1])\n    assert total([2]) == 2\n\n\n"
+    "def test_well():\n    assert sum([1]) == 1\n"
+)
+
+
+def test_a_person_is_shown_what_an_agent_is_and_the_exit_code_says_whether_it_failed_again(tmp_path: Path) -> None:
+    folder = tmp_path / "work"
+    folder.mkdir()
+    (folder / "shop.py").write_text(SHOP)
+    (folder / "test_shop.py").write_text(TESTS)
+    with cli_with_home(tmp_path / "home") as cli:
+        cli("up", cwd=folder)
+        cli("trust", ".", cwd=folder)
+        failed = cli("why", "test_shop.py::test_second", cwd=folder)
+        command = cli("why", "--json", "--", sys.executable, "-m", "pytest", "-q", "test_shop.py", cwd=folder)
+        well = cli("why", "test_shop.py::test_well", cwd=folder)
+        nothing = cli("why", cwd=folder)
+    assert failed.returncode == ExitCode.PROGRAM_FAILED, failed.stderr
+    assert "total  shop.py:1  (call 2 of 2)" in failed.stdout
+    assert "arguments: prices = [2], seen = [1]" in failed.stdout
+    assert "\033" not in failed.stdout
+    answer = json.loads(command.stdout)
+    assert (command.returncode, answer["verdict"]) == (ExitCode.PROGRAM_FAILED, "failed")
+    assert (well.returncode, "did not fail again (1 of 1)" in well.stdout) == (ExitCode.OK, True)
+    assert (nothing.returncode, "No failed command is recorded." in nothing.stderr) == (ExitCode.FAILED, True)
