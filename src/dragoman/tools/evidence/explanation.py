@@ -45,9 +45,10 @@ from dragoman.workspace.caller import Caller
 MAX_CHARACTERS = 3800
 _FIRST_LINES_CHARACTERS = 1600
 _CALL_CHARACTERS = 400
-_MOST_CALL_CHARACTERS = 1200
+_ONE_CALL_CHARACTERS = 2000
+_MOST_CALL_CHARACTERS = 700
 _CALLS = 4
-_LEVELS = 2
+_LEVELS = 3
 _SPARE = 1.5  # another run is begun only if there is time for it
 _REPEATS = 50
 _FIRST_RUN_SHARE = 0.6  # of the time: what it leaves is for the second run, which says how a hang goes on
@@ -211,7 +212,8 @@ class ExplainFailureTool:
             queries = callee_queries(records, known)
             known.update(queries)
             took_s = self.clock.monotonic_s() - began_s
-            if self._left_s(until_s) < took_s * _SPARE:
+            is_enough = sum(not _is_preparation(it) for it in found) >= _CALLS
+            if is_enough or self._left_s(until_s) < took_s * _SPARE:
                 break
         return self._call_traces(caller, found, budget)
 
@@ -230,22 +232,26 @@ class ExplainFailureTool:
         return [it for it in redacted if "function" in it]
 
     def _call_traces(self, caller: Caller, records: Sequence[dict[str, Any]], budget: int) -> list[CallTrace]:
-        """The functions behind the failure, then what they called; those of the tests themselves last."""
+        """The functions behind the failure, then what they called. What only prepared it is left out, if anything else
+        is there.
+        """
         called: dict[tuple[str, int], dict[str, Any]] = {}
         for record in records:
             called.setdefault((record["file"], record["first"]), record)
-        ordered = sorted(called.values(), key=_is_of_a_test)[:_CALLS]
+        telling = [it for it in called.values() if not _is_preparation(it)]
+        ordered = (telling or list(called.values()))[:_CALLS]
         traces: list[CallTrace] = []
-        for at, record in enumerate(ordered):
-            left = budget - sum(len(it.text) + 2 for it in traces)
-            share = min(left, max(left // (len(ordered) - at), _MOST_CALL_CHARACTERS))
+        most = _ONE_CALL_CHARACTERS if len(ordered) == 1 else _MOST_CALL_CHARACTERS
+        for record in ordered:
+            share = min(most, budget - sum(len(it.text) + 2 for it in traces))
             if share < _CALL_CHARACTERS:
                 break
             traces.append(CallTrace(function=record["function"], text="\n".join(record_lines(caller, record, share))))
         return traces
 
 
-def _is_of_a_test(record: Mapping[str, Any]) -> bool:
+def _is_preparation(record: Mapping[str, Any]) -> bool:
+    """A constructor, or a function of the tests themselves."""
     return PurePath(record["file"]).name.startswith("test") or str(record["function"]).endswith("__init__")
 
 

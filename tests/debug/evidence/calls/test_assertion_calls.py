@@ -52,6 +52,25 @@ CASES = {
         """,
         ["remove", "add", "Cart.__init__"],
     ),
+    "functions that the object was passed to": (
+        """
+        def test():
+            slept = []
+            retry(work, sleep=slept.append)
+            other(1)
+            assert slept == [1]  # <
+        """,
+        ["retry", "work"],
+    ),
+    "a function that a thread runs with the object": (
+        """
+        def test():
+            store = {}
+            Thread(target=count, args=(store,)).start()
+            assert store == {"a": 1}  # <
+        """,
+        ["count", "Thread.__init__"],
+    ),
     "unpacked, awaited and looped": (
         """
         async def test():

@@ -1,8 +1,9 @@
 """Which functions computed what an assertion compares, read from the source of the frame in which it failed.
 
 The functions called in the failing statement come first; then those that gave its names their values, nearest first;
-then the methods called before on the objects in it, since `cart.add(…)` decides what `cart.items` is. Functions are
-named by their last name, as `CallTarget` takes them: `cart.total` says nothing about the class of `cart`.
+then the methods called before on the objects in it, since `cart.add(…)` decides what `cart.items` is, and the functions
+that these objects were passed to. Functions are named by their last name, as `CallTarget` takes them: `cart.total` says
+nothing about the class of `cart`.
 """
 
 from __future__ import annotations
@@ -90,7 +91,23 @@ class _Search:
         for it in self._before:
             if it is not statement:
                 yield from _methods_of(it, seen)
+        for it in self._before:
+            if it is not statement:
+                yield from self._given_to(it, seen)
         yield from (it for it in seen if it in self._parameters)  # a fixture is a function of the same name
+
+    def _given_to(self, statement: ast.stmt, names: set[str]) -> Iterator[str]:
+        """Functions that one of the objects is passed to, and functions passed with it: `Thread(target=fill, …)`."""
+        for node in _head(statement):
+            if not isinstance(node, ast.Call):
+                continue
+            given = [it for part in (*node.args, *node.keywords) for it in ast.walk(part) if isinstance(it, ast.Name)]
+            if any(it.id in names for it in given):
+                yield from _name_of(node.func)
+                yield from (it.id for it in given if it.id not in names and not self._is_local(it.id))
+
+    def _is_local(self, name: str) -> bool:
+        return name in _BUILTINS or name in self._parameters or any(name in _bound(it) for it in self._before)
 
     def _assigned(self, name: str, statement: ast.stmt) -> list[ast.stmt]:
         """The nearest statement before that gave the name its value."""

@@ -16,6 +16,7 @@ MAX_KEPT = 150
 TAIL_ROWS = 50
 NOVEL_PASSES = 2
 MAX_CALLS_PER_ROW = 4
+FIRST_CALLS = 2
 _WORTHLESS = ("__class__", "__pydevd_ret_val_dict", "__exception__")
 _MISSING = object()
 _SHALLOW_AFTER = 3000
@@ -181,12 +182,12 @@ class CallRecording:
         self._kept[-1].add(row)
 
     def called(self, entry: CalledRow) -> bool:
-        """Of many calls in one line, the first ones are kept."""
+        """Of many calls in one line, the first ones and the newest are kept."""
         if self.row is None:
             return False
         if len(self.row.calls) >= MAX_CALLS_PER_ROW:
             self.row.more_calls += 1
-            return False
+            del self.row.calls[FIRST_CALLS]
         self.row.calls.append(entry)
         return True
 

@@ -17,6 +17,7 @@ _TAIL_ROWS = 6
 _NOVEL_PASSES = 2
 _ROWS = 40
 _ALL_CALLS = 6
+_FIRST_CALLS = 2  # as `call_recording` keeps them: the others are the newest
 
 
 def english(template: str, **values: object) -> str:
@@ -194,7 +195,7 @@ def _row(row: dict[str, Any], say: Translate, width: int) -> list[str]:
     is_known = row.get("note") in [it[3] for it in row.get("calls", ())]
     note = "! " + row["note"] if row.get("note") and not is_known else ""
     if row.get("more_calls"):
-        calls.append(say("\u2026 {count} more calls", count=row["more_calls"]))
+        calls.insert(_FIRST_CALLS, say("\u2026 {count} more calls", count=row["more_calls"]))
     parts = [it for it in (changed, note) if it]
     if len(calls) == 1 and len(calls[0]) + len(changed) < width:
         return ["%d: %s" % (row["line"], "; ".join([*calls, *parts]))]
