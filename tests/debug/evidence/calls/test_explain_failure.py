@@ -75,6 +75,7 @@ async def test_a_hang_is_reported_in_time_with_how_its_loop_goes_on(tmp_path: Pa
     assert [it["function"] for it in answer["calls"]] == ["position"]
     assert "low = 2, high = 3" in answer.text or ("low = 2" in answer.text and "middle = 2" in answer.text)
     assert "still running at line" in answer.text
+    assert "waits for an event" not in answer.text  # in which the debugger holds it
 
 
 async def test_a_failure_that_does_not_come_again_is_reported_as_that(tmp_path: Path) -> None:

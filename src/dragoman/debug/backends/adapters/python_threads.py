@@ -151,13 +151,25 @@ def _is_debuggers(thread: Any, frame: FrameType) -> bool:
 
 
 def _stack(frame: FrameType | None) -> _Stack:
-    """Innermost first; without what the debugger put between."""
+    """Innermost first; without what the debugger put between, and without the wait in which it holds a thread."""
     stack: _Stack = []
     while frame is not None and len(stack) < _DEPTH:
         if not _is_of_the_debugger(frame.f_code.co_filename):
             stack.append(frame)
+        elif _is_called_by_the_program(frame):
+            stack.clear()
         frame = frame.f_back
     return stack
+
+
+def _is_called_by_the_program(frame: FrameType) -> bool:
+    """Otherwise it is what started the program, or a thread of it."""
+    outer = frame.f_back
+    while outer is not None:
+        if _is_own(outer):
+            return True
+        outer = outer.f_back
+    return False
 
 
 def _is_of_the_debugger(path: str) -> bool:
