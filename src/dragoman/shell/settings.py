@@ -1,6 +1,6 @@
 """The settings of a wrapped shell, read with the standard library alone.
 
-Names, defaults and bounds are those of `dragoman.setting_table`; a test compares the two. A shell must open whatever
+Names, defaults and bounds are those of `core/settings/schema.py`; a test compares the two. A shell must open whatever
 a file contains: an unusable value is reported, and its default is used.
 """
 

@@ -146,7 +146,9 @@ class EvidenceRun:
         return await self.service.resume(self.client, self.session.id, thread_id=None, within_s=within_s)
 
     async def _wait_for_outcome(self, wait: WaitForOutcome) -> Stop | ProgramEnd | None:
-        """What is judged to be over while it runs is not waited for; at a stop, that stop comes after the judgement."""
+        """Stop waiting once the table is complete while the program runs. At a stop, the stop event follows the row
+        that ended the table.
+        """
         table = self.probe.table
         found: list[Stop | ProgramEnd | None] = []
         error: DragomanError | None = None

@@ -15,7 +15,7 @@ import msgspec
 from dragoman.workspace.breakpoints import Breakpoint
 
 EXCEPTION_INDEX = 1000
-"""In the place of a point's number, which none has: of a breakpoint for exceptions."""
+"""The index of the exception breakpoint; no tracepoint has it."""
 CELL_CHARACTERS = 400
 CELL_IN_TEXT = 120
 """As much of a cell as is shown in a table."""

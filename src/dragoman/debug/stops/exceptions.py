@@ -69,8 +69,9 @@ _HALTED_FOR_A_REPORT = frozenset({"breakpoint", "unknown"})  # lldb-dap's word, 
 
 
 def _raised_by_sanitizer(body: bodies.StoppedBody, snapshot: StopSnapshot, printed: str) -> RaisedException | None:
-    """A report of what the compiler put into the program. LLDB halts in the middle of it, far below the own code; of
-    undefined behaviour before a line of it is printed, and has the headline in its description."""
+    """A sanitizer report. LLDB stops while it is being written, in library frames; for undefined behaviour nothing is
+    printed yet, and the headline is the stop's description.
+    """
     names = [frame.name for frame in snapshot.frames[:_FRAMES_OF_A_REPORT] if frame.is_library]
     found = next((match for name in names if (match := _IN_SANITIZER.match(name))), None)
     if body.reason not in _HALTED_FOR_A_REPORT or body.hit_breakpoint_ids or found is None:
@@ -125,7 +126,7 @@ class ExceptionPropagation:
 
 
 def _is_same_exception(before: StopSnapshot, after: StopSnapshot) -> bool:
-    """What it says of its way grows on the way."""
+    """Compares type and message only: the traceback grows on the way up."""
     told = [(it.raised.type, it.raised.message) for it in (before, after) if it.raised is not None]
     return len(told) == len((before, after)) and told[0] == told[1]
 

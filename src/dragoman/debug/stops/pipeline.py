@@ -66,7 +66,7 @@ async def render_log_message(message: str, evaluate: Callable[[str], Awaitable[s
 
 
 _TRUE = frozenset({"true", "1"})
-# What a program that stopped for nobody is sent on with, by what it was sent on with before.
+# The command that resumes an unreported stop, by the command that the program was last resumed with.
 _RESUME_COMMANDS = {
     "continue": "continue",
     "pause": "continue",
@@ -181,7 +181,7 @@ class StopPipeline:
         return StopContext(self._make_stop(body, number, thread_id, snapshot, hit, by), handles, reader)
 
     async def _is_probed(self, body: bodies.StoppedBody, thread_id: int, reader: StopReader, handles: Handles) -> bool:
-        """Whether it was asked there what there was to ask, and the program goes on. Quick: there may be thousands."""
+        """Whether the probe handled this stop and the program was resumed. Must be fast: there may be thousands."""
         probe = self._breakpoint_sync.probe
         if probe is None:
             return False
@@ -215,8 +215,9 @@ class StopPipeline:
         await self._is_skipped(snapshot, await self._decide_hits(hit, snapshot, reader), reader)
 
     def output_since(self) -> tuple[str, int]:
-        """What was printed and not yet told: its end, and how many lines it has. What comes later than its stop is told
-        with the next: a step is not held up for it, and while a stop is looked at its output has time to arrive."""
+        """Output since the last report: its tail and its number of lines. Later output is reported with the next stop,
+        so that a step does not wait for it.
+        """
         text, lines = self._unseen_output(), self._output.lines - self._reported_lines
         self._reported_output, self._reported_lines = self._output.end, self._output.lines
         return text, lines + (text[-1:] not in {"", "\n"})
@@ -225,7 +226,7 @@ class StopPipeline:
         return self._output.since(self._reported_output, most=most)[0]
 
     def _can_go_on(self, command: str) -> bool:
-        """rdbg loses a pause that reaches it while it stands: then it stands where it was asked to."""
+        """rdbg loses a pause that arrives while the program is stopped, so such a stop is reported as the pause."""
         return command != "pause" or not self._launch.quirks.condition_expression
 
     def _is_unrequested(self, body: bodies.StoppedBody, snapshot: StopSnapshot, command: str) -> bool:
@@ -324,8 +325,9 @@ class StopPipeline:
     async def _narrow_hits(
         self, hit: tuple[int, ...] | None, snapshot: StopSnapshot, reader: StopReader
     ) -> tuple[int, ...] | None:
-        """Of several that share a line or a function's last name, those whose conditions hold; all, where not one
-        can be told to."""
+        """If several breakpoints share the place, those whose conditions are true; all of them if none can be shown to
+        be.
+        """
         conditions = {id: self._breakpoint_sync.condition_of(id) for id in hit or ()}
         if self._launch.quirks.condition_expression or len(set(conditions.values())) < 2:
             return hit
@@ -367,7 +369,7 @@ class StopPipeline:
         return await self._resume(thread_id)
 
     def _is_inside(self, snapshot: StopSnapshot, hit: tuple[int, ...] | None) -> bool:
-        """Of a comprehension, the line in whose statement it stands was a hit before."""
+        """Whether a comprehension hit the line whose statement contains it: that hit was already counted."""
         inside, *outside = snapshot.frames[:2] or (None,)
         is_inner = inside is not None and inside.name in self._launch.quirks.inner_frames and bool(hit and outside)
         return is_inner and inside is not None and (inside.path, inside.line) == (outside[0].path, outside[0].line)

@@ -172,7 +172,7 @@ class ExternalAdapter:
         self._pids: list[int] | None = None
 
     def pids(self) -> list[int]:
-        """Those that may be cured where the system lets us: looked for once, the program is connected already."""
+        """Processes whose sockets may get TCP_NODELAY, looked up once: the program is connected already."""
         if self._pids is None:
             self._pids = processes_at(self._address.port) if sys.platform == "linux" else []
         return self._pids
@@ -238,7 +238,7 @@ class AdapterProcess:
         return [*self._tree.pids(), *_attached_pid(self._context)]
 
     def quick_pids(self) -> list[int]:
-        """See `Tree`."""
+        """See `ProcessTree.quick_pids`."""
         return [*self._tree.quick_pids(), *_attached_pid(self._context)]
 
     async def connect(self, configuration: Mapping[str, Any] | None = None) -> ByteStream:

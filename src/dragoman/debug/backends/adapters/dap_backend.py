@@ -405,7 +405,7 @@ class DapBackend:
         return text[:kept]
 
     async def _publish(self, body: EventBody) -> None:
-        """Of our own. Whoever reads a pipe for it waits while nobody takes what is there."""
+        """Publish an event of our own, then wait for room: backpressure for whoever reads the program's pipe."""
         self._deliver(body)
         await self.events.wait_for_room()
 

@@ -137,8 +137,10 @@ def _survey_only_for_a_log() -> None:
 
 
 def _dump_threads_on_a_signal() -> None:
-    """So that the daemon can learn where a program is whose native code never returns (`thread_dump/outside`). The file
-    is in memory, and gone with the process; no child process that is another program has it."""
+    """Let the daemon see where a program is if its native code never returns (`thread_dump/process_dump.py`).
+
+    The file is in memory and gone with the process; a child process that is another program does not have it.
+    """
     import faulthandler  # noqa: PLC0415
     import fcntl  # noqa: PLC0415
     import signal  # noqa: PLC0415

@@ -195,7 +195,7 @@ class LuaBreakpoints:
         )
 
     async def restore(self, paths: Iterable[str]) -> None:
-        """What the carpet lay over."""
+        """Restore the client's breakpoints after `break_on_every_line`."""
         for path in paths:
             self._places.setdefault(path, [])
             await self._send(path)

@@ -60,7 +60,7 @@ class PauseControl:
             within_s = _EXTENDED_POLL_TIMEOUT_S if isinstance(self._client, ExtendedRuntimeClient) else _POLL_TIMEOUT_S
             await self._client.ask("pause", {}, timeout_s=within_s)
             return
-        # Where the program was seen it will be again; every line that is sent is read by a slow program.
+        # The files seen so far, or all files: a slow program reads each line that is sent, so few are sent.
         self._flooded_files = self._breakpoints.known_files or self._paths.all_files()
         await self._breakpoints.break_on_every_line(self._flooded_files)
 

@@ -349,8 +349,9 @@ def _cargo(context: CommandContext, words: Sequence[str]) -> CommandTarget:
 
 
 def _typescript(context: CommandContext, words: Sequence[str]) -> CommandTarget:
-    """By the loader of the same name, in node itself: the command would start another node, and takes what it would
-    know of its own options from the environment as well."""
+    """Run node with the loader of the same name, because `tsx` and `ts-node` would start a second node. Their own
+    options become environment variables.
+    """
     loader, own = _LOADERS[Path(words[0]).name]
     rest, flags = list(words[2:] if words[1:2] == ["watch"] else words[1:]), list[str]()
     while rest and rest[0].startswith("-"):
@@ -380,7 +381,7 @@ _LOADERS: Mapping[str, tuple[list[str], Mapping[str, tuple[str, str]]]] = {
 
 
 def _require_plain(context: CommandContext) -> None:
-    """What is left to the start has variables, and none that it is to be without."""
+    """Such a launch request carries added variables only: it cannot unset one or name an env file."""
     for flag, given in (("-u", context.unset), ("--env-file", context.env_files)):
         if given:
             raise unsupported_flag(flag)

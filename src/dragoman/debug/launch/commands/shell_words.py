@@ -66,7 +66,7 @@ def split_commands(line: str) -> list[list[str]]:
 
 
 def _words(line: str) -> tuple[list[str], set[int]]:
-    """And which of them are streams: of `2>&1` the 2, which is a word of its own where a space follows it."""
+    """The words, and the indices of those that are stream numbers (the 2 of `2>&1`)."""
     read = io.StringIO(line)
     reader = shlex.shlex(read, posix=True, punctuation_chars=_OPERATORS)
     reader.whitespace_split = True

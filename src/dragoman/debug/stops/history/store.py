@@ -90,7 +90,7 @@ def stop_contents(stop: Stop, redacted: RedactValue) -> StopContents:
 
 
 def _redacted_value(name: str, text: str, redacted: RedactValue) -> str:
-    """Cut last: half a secret is one that nothing knows."""
+    """Redact first, truncate afterwards: the redactor does not recognise half a secret."""
     shown = redacted(name, text[: 2 * VALUE_CHARACTERS])
     return shown if len(shown) <= VALUE_CHARACTERS else f"{shown[:VALUE_CHARACTERS]}… ({len(text)} chars)"
 
