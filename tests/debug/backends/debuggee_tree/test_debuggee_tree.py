@@ -514,6 +514,33 @@ async def test_threads_keep_their_ids_when_the_first_child_comes_and_its_own_get
         assert (before, after[:2], len(set(after) | {3})) == ([1, 2], [1, 2], 5)
 
 
+@pytest.mark.parametrize("is_child_first", [False, True])
+async def test_threads_that_are_on_their_way_when_the_first_child_comes_are_the_roots(is_child_first: bool) -> None:
+    async with scene() as it:
+        answered = anyio.Event()
+        it.root.late_answers["threads"] = answered
+        it.root.answers["threads"] = lambda _: {"threads": [{"id": 1, "name": "main"}, {"id": 2, "name": "worker"}]}
+        listed: list[Any] = []
+
+        async def list_threads() -> None:
+            listed.extend((await it.ask("threads"))["threads"])
+
+        async with anyio.create_task_group() as group:
+            group.start_soon(list_threads)
+            await anyio.wait_all_tasks_blocked()
+            child = await it.child()
+            if is_child_first:
+                child.emit("thread", reason="started", threadId=2)
+            answered.set()
+        child.emit("stopped", reason="breakpoint", threadId=2)
+        (stopped,) = await it.told_stops(1)
+        roots = [thread["id"] for thread in listed]
+        assert roots == ([1, 3] if is_child_first else [1, 2])
+        assert stopped not in roots
+        await it.ask("stackTrace", {"threadId": roots[1]})
+        assert it.root.sent("stackTrace") == [{"threadId": 2}]
+
+
 async def test_a_stop_that_was_reported_before_the_first_child_came_is_the_current_one() -> None:
     async with scene() as it:
         it.root.stop()

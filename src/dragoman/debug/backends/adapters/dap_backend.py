@@ -186,6 +186,8 @@ class DapBackend:
                 self._tree.adopt_refusal()
             raise
         if command == "threads":
+            if self._tree is not None:  # the first child came while the request was out
+                return await self._tree.adopt_threads(response)
             self._last_threads = response
         return response
 

@@ -160,6 +160,13 @@ class RequestRouter:
             if debuggee is self._debuggees.root and len(self._debuggees.connected) == 1:
                 raise
             return []
+        return await self._listed(debuggee, response)
+
+    async def root_threads(self, response: Response) -> Response:
+        """The root's own list under our ids, which from now on are the root's."""
+        return make_response("threads", {"threads": await self._listed(self._debuggees.root, response)})
+
+    async def _listed(self, debuggee: Debuggee, response: Response) -> list[dict[str, Any]]:
         return [
             {"id": self._threads.ours(debuggee.slot, it.id), "name": _name_of(it, debuggee)}
             async for it in in_turns(read_body(response, bodies.ThreadsResponse).threads[:MAX_LISTED_THREADS])

@@ -105,6 +105,12 @@ class DebuggeeTree:
         """A run command that was on its way to the root when the tree began was refused: the root is still stopped."""
         self._stop_arbiter.mark_refused(ROOT, was_current=self._root.link.is_stopped)
 
+    async def adopt_threads(self, response: Response) -> Response:
+        """A list of threads that was on its way from the root when the tree began, with the ids that they have here:
+        a child that has joined meanwhile may have one of them, and one that joins later must not get it.
+        """
+        return await self._router.root_threads(response)
+
     def remove(self, debuggee: Debuggee) -> None:
         """Its threads are gone, and so is a stop of it that was reported or waits to be reported."""
         if debuggee.left or debuggee is self._root:
