@@ -15,6 +15,7 @@ from _pytest.runner import runtestprotocol
 from .call_target import CallTarget
 from .call_text import call_lines
 from .call_tracer import CallTracer
+from .secret_names import HidingCopier, hide_secrets
 from .subjects import subjects_of
 
 MOST_LINES = 30
@@ -37,6 +38,11 @@ def is_on(config: pytest.Config) -> bool:
         return False
     asked = config.getini("why_in_ci") and any(os.environ.get(it) for it in ("CI", *_AGENTS))
     return bool(config.getoption("why") or asked)
+
+
+def _is_interactive(config: pytest.Config) -> bool:
+    """Whether a person debugs the tests: pytest would enter pdb again, at every run of ours."""
+    return bool(config.getoption("usepdb", False) or config.getoption("trace", False))
 
 
 @pytest.hookimpl(hookwrapper=True)
@@ -63,7 +69,7 @@ def pytest_runtest_call(item: pytest.Item) -> Any:
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> object:
     config = item.config
-    if not is_on(config) or config.pluginmanager.hasplugin("rerunfailures"):
+    if not is_on(config) or _is_interactive(config) or config.pluginmanager.hasplugin("rerunfailures"):
         return None
     item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
     reports = runtestprotocol(item, nextitem=nextitem, log=False)
@@ -94,6 +100,7 @@ def _traced(item: pytest.Item, nextitem: pytest.Item | None, code: Any, call: st
         return []  # not a Python function: nothing that could run again
     renew()
     tracer = CallTracer(CallTarget(codes=(code,)), call=call, max_seconds=_SECONDS)
+    tracer.values = HidingCopier()
     item.stash[_tracer] = tracer
     try:
         reports = runtestprotocol(item, nextitem=nextitem, log=False)
@@ -104,6 +111,7 @@ def _traced(item: pytest.Item, nextitem: pytest.Item | None, code: Any, call: st
     record = tracer.record()
     if "function" not in record:
         return []
+    record = hide_secrets(record)
     record["file"] = os.path.relpath(record["file"], str(item.config.rootpath))
     lines = call_lines(record, limit=_CHARACTERS)
     return lines if len(lines) <= MOST_LINES else [*lines[: MOST_LINES - 7], "…", *lines[-6:]]

@@ -70,13 +70,15 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "lib"
 
 
-def run(folder: Path, installed: Path, *arguments: str, **variables: str) -> str:
+def run(folder: Path, installed: Path, *arguments: str, typed: str = "", **variables: str) -> str:
     (folder / "shop.py").write_text(SHOP)
     (folder / "test_shop.py").write_text(TESTS)
     kept = {name: value for name, value in os.environ.items() if name not in {"CI", "CLAUDECODE"}}
     environment = {**kept, "PYTHONPATH": str(installed), **variables}
     command = [sys.executable, "-m", "pytest", "-q", "-c", os.devnull, "--rootdir", str(folder), *arguments]
-    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=50, check=False)
+    done = subprocess.run(
+        command, cwd=folder, env=environment, input=typed, capture_output=True, text=True, timeout=50, check=False
+    )
     assert "INTERNALERROR" not in done.stdout + done.stderr, done.stdout
     return done.stdout
 
@@ -107,3 +109,68 @@ def test_it_is_off_unless_it_is_asked_for(installed: Path, tmp_path: Path) -> No
     only = "test_shop.py::TestShare"
     assert " why -" not in run(tmp_path, installed, only, CI="true")
     assert " why -" in run(tmp_path, installed, "-o", "why_in_ci=true", only, CI="true")
+
+
+@pytest.mark.parametrize("option", ["--pdb", "--trace"])
+def test_whoever_debugs_a_test_is_asked_once(installed: Path, tmp_path: Path, option: str) -> None:
+    shown = run(tmp_path, installed, "--why", option, "test_shop.py::TestShare", typed="c\n" * 9)
+    entered = "PDB post_mortem" if option == "--pdb" else "PDB runcall"
+    assert shown.count(entered) == 1, shown
+    assert " why -" not in shown
+
+
+LOGIN = """\
+class User:
+    def __init__(self, name, password):
+        self.name = name
+        self.password = password
+
+
+def access_token(user, depth):
+    return "tok-" + user.name * 2 if not depth else access_token(user, depth - 1)
+
+
+def tokenize(text):
+    return text.split("+")
+
+
+def login(name, DB_PASSWD, headers):
+    user = User(name, DB_PASSWD[::-1])
+    headers["Authorization"] = "Bearer " + name[::-1]
+    headers["host"] = "example"
+    config = {"nested": [{"api_key": name + "-k1", "port": 80}]}
+    token = access_token(user, 1)
+    parts = tokenize(name)
+    return [user, headers, config, len(token)]
+"""
+LOGIN_TESTS = """\
+import login
+
+
+def stored_password():
+    return "hunter" + "2"
+
+
+def test_login():
+    assert len(login.login("a+b", stored_password(), {})) == 5
+
+
+def test_token():
+    user = login.User("a+b", stored_password())
+    assert len(login.access_token(user, 2)) == 5
+"""
+
+
+def test_values_of_names_that_look_like_secrets_are_hidden(installed: Path, tmp_path: Path) -> None:
+    (tmp_path / "login.py").write_text(LOGIN)
+    (tmp_path / "test_login.py").write_text(LOGIN_TESTS)
+    shown = run(tmp_path, installed, "--why", "--tb=short", "test_login.py")
+    blocks = "\n".join(it.split("\n____")[0].split("\n====")[0] for it in shown.split(" why -")[1:])
+    assert "DB_PASSWD = <hidden>" in blocks, shown
+    assert "password=<hidden>" in blocks, blocks
+    assert "'Authorization': <hidden>" in blocks or "headers['Authorization'] = <hidden>" in blocks, blocks
+    assert "'api_key': <hidden>, 'port': 80" in blocks, blocks
+    assert "returned <hidden>" in blocks, blocks
+    assert "['a', 'b']" in blocks, blocks
+    for secret in ("hunter2", "2retnuh", "Bearer b+a", "a+b-k1", "tok-a+b"):
+        assert secret not in blocks, blocks
