@@ -12,12 +12,14 @@ import functools
 import importlib
 import json
 import sys
+import tempfile
 import threading
 import time
 import types
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 CALLS = Path(__file__).parents[4] / "src" / "dragoman" / "debug" / "evidence" / "calls"
 MONITORING = sys.version_info >= (3, 12)
@@ -493,6 +495,59 @@ def scenario_nothing_stays_on() -> None:
     if MONITORING:
         tools = [sys.monitoring.get_tool(it) for it in range(6)]  # type: ignore[attr-defined]
         assert "dragoman trace_call" not in tools
+
+
+def waits(limit: float) -> list[float]:
+    began = time.monotonic()
+    spent = time.monotonic() - began
+    return [began, spent, limit]
+
+
+def scenario_mocked_functions_are_not_used() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "record"
+        path.touch()
+        names = ("getpid", "open", "write", "close")
+        tracer = _load("call_tracer")
+        with contextlib.ExitStack() as stack:
+            stack.enter_context(mock.patch("time.monotonic", side_effect=[1.0, 3.5]))
+            for name in names:
+                stack.enter_context(mock.patch(f"os.{name}", side_effect=AssertionError))
+            stack.enter_context(mock.patch("json.dumps", side_effect=AssertionError))
+            stack.enter_context(mock.patch("threading.get_ident", side_effect=AssertionError))
+            tracer.start(function="waits", path=str(path))
+            try:
+                assert waits(1) == [1.0, 2.5, 1]
+            finally:
+                told = tracer.stop()
+        assert json.loads(told)["end"]["value"] == "[1.0, 2.5, 1]", told
+        assert json.loads(path.read_text())["done"] is True
+
+
+def scenario_tools_of_profilers_and_coverage_stay_free() -> None:
+    if not MONITORING:
+        return
+    tracer = _load("call_tracer")
+    tracer.start(function="fib", also=tuple({"function": f"other{it}"} for it in range(6)))
+    try:
+        assert [sys.monitoring.get_tool(it) for it in range(3)] == [None] * 3  # type: ignore[attr-defined]
+        fib(3)
+    finally:
+        told = json.loads(tracer.stop())
+    assert told["records"][0]["end"]["value"] == "2", told
+
+
+def scenario_a_file_is_resolved_once() -> None:
+    resolved: list[str] = []
+    originals = _load("call_target").Originals
+    real = originals.realpath
+    originals.realpath = lambda it: resolved.append(it) or real(it)
+    try:
+        record, _ = traced(lambda: [fib(5), checkout([], 1)], "", file="/no/such/file.py", line=3)
+    finally:
+        originals.realpath = real
+    assert record["calls"] == 0
+    assert resolved.count(__file__) <= 1, resolved
 
 
 SCENARIOS = [value for name, value in sorted(globals().items()) if name.startswith("scenario_")]

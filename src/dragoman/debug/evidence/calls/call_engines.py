@@ -7,13 +7,14 @@ import sys
 import threading
 from typing import Any
 
-from .call_target import is_own
+from .call_target import Originals, is_own
 
 _FUNCTION = 0x1
 _RETURNS = {opcode.opmap[it] for it in ("RETURN_VALUE",) if it in opcode.opmap}
 _YIELDS = {opcode.opmap[it] for it in ("YIELD_VALUE", "YIELD_FROM", "SEND") if it in opcode.opmap}
 _WAITS = opcode.opmap.get("YIELD_FROM", -1)
 _GENERATORS = 0x20 | 0x80 | 0x200
+_TOOLS = (4, 3, 5)  # 0, 1 and 2 are reserved for debuggers, coverage and profilers
 _INNER = frozenset({"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>"})
 
 
@@ -31,7 +32,7 @@ class MonitoringEngine:
 
     def start(self) -> None:
         monitoring: Any = sys.monitoring  # type: ignore[attr-defined]
-        for tool in (4, 3, 2, 1, 0, 5):
+        for tool in _TOOLS:
             try:
                 monitoring.use_tool_id(tool, "dragoman trace_call")
             except ValueError:
@@ -186,7 +187,7 @@ class SettraceEngine:
         original = getattr(getattr(holder, "TracingFunctionHolder", None), "_original_tracing", None)
         self._set = original or sys.settrace  # pydevd's own `sys.settrace` prints a warning
         self._is_on = True
-        self._thread = threading.get_ident()
+        self._thread = Originals.get_ident()
         if self._theirs is None:
             threading.settrace(self._call)
         self._set(self._call)
@@ -197,12 +198,12 @@ class SettraceEngine:
         self._is_on = False
         if self._theirs is None:
             threading.settrace(None)
-        if threading.get_ident() == self._thread and sys.gettrace() == self._call:
+        if Originals.get_ident() == self._thread and sys.gettrace() == self._call:
             self._set(self._theirs)
 
     def is_lost(self) -> bool:
         """Python ends tracing where the trace function itself is too deep for the stack."""
-        return self._is_on and threading.get_ident() == self._thread and sys.gettrace() is None
+        return self._is_on and Originals.get_ident() == self._thread and sys.gettrace() is None
 
     def recording_began(self) -> None:
         pass
@@ -212,7 +213,7 @@ class SettraceEngine:
         if self._theirs is None:
             threading.settrace(None)
         # Another tracer that was switched on later stands in front of this one, and stays there.
-        if threading.get_ident() == self._thread and sys.gettrace() == self._call:
+        if Originals.get_ident() == self._thread and sys.gettrace() == self._call:
             self._set(self._theirs)
 
     def _call(self, frame: Any, event: str, arg: Any) -> Any:

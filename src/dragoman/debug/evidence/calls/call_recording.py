@@ -6,10 +6,10 @@ at most twice before. The rows in between become a gap, which keeps how many the
 
 from __future__ import annotations
 
-import time
 from collections import deque
 from typing import Any
 
+from .call_target import Originals
 from .call_values import ValueCopier, changes, render
 
 MAX_KEPT = 150
@@ -100,7 +100,7 @@ class CallRecording:
         self.code = frame.f_code
         self.number = number
         self.depth = depth
-        self.began_s = time.monotonic()
+        self.began_s = Originals.monotonic()
         self.lines = 0
         self.yields = 0
         self.is_suspended = False

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import _thread
+import json
 import os
 import re
 import sys
+import time
 from typing import Any
 
 _LIBRARY = re.compile(r"[/\\](?:site|dist)-packages[/\\]|[/\\]lib[/\\]python3|[/\\]pydevd|[/\\]debugpy[/\\]|^<")
 _INNER = frozenset({"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>"})
 _FUNCTION = 0x1  # CO_OPTIMIZED: not a module and not the body of a class
 _HOPS = 40
+
+_MOST_FILES = 5000
 
 _own: dict[str, bool] = {}
 _STANDARD = os.path.dirname(os.path.abspath(os.__file__)) + os.sep
@@ -28,6 +33,22 @@ def is_own(filename: str) -> bool:
 
 
 _HERE = os.path.dirname(os.path.abspath(__file__)) + os.sep if "__file__" in globals() else "\0"
+
+
+class Originals:
+    """Functions as they were when the tracer came: a program may mock them, and counts how often a mock is called.
+
+    They stand in a class because tools that freeze the clock exchange the globals of every module.
+    """
+
+    monotonic: Any = time.monotonic
+    getpid: Any = os.getpid
+    open: Any = os.open
+    write: Any = os.write
+    close: Any = os.close
+    dumps: Any = json.dumps
+    get_ident: Any = _thread.get_ident
+    realpath: Any = os.path.realpath
 
 
 def own_name(code: Any) -> str:
@@ -55,6 +76,7 @@ class CallTarget:
         self.line = line
         self.codes = codes
         """Code objects themselves, for who has them."""
+        self._same: dict[str, bool] = {}
 
     def may_match(self, code: Any) -> bool:
         if self.codes:
@@ -84,9 +106,15 @@ class CallTarget:
         return not self.file or self._is_same_file(code.co_filename)
 
     def _is_same_file(self, filename: str) -> bool:
-        wanted = self.file.replace("\\", "/")
-        found = filename.replace("\\", "/")
-        return found == wanted or found.endswith("/" + wanted.lstrip("./")) or os.path.realpath(filename) == wanted
+        known = self._same.get(filename)
+        if known is None:
+            if len(self._same) >= _MOST_FILES:
+                self._same.clear()
+            wanted = self.file.replace("\\", "/")
+            found = filename.replace("\\", "/")
+            is_named = found == wanted or found.endswith("/" + wanted.lstrip("./"))
+            known = self._same[filename] = is_named or Originals.realpath(filename) == wanted
+        return known
 
     def _has_line(self, code: Any) -> bool:
         if not self._is_same_file(code.co_filename) or code.co_name in _INNER or self.line < code.co_firstlineno:

@@ -10,18 +10,15 @@ function switches tracing off, and one that leaves a monitoring callback is rais
 
 from __future__ import annotations
 
-import _thread
 import atexit
-import json
 import linecache
 import os
-import time
 from collections import deque
 from typing import Any
 
 from .call_engines import new_engine
 from .call_recording import CalledRow, CallRecording, argument_copies
-from .call_target import CallTarget, last_line_of, nearest_own, own_name
+from .call_target import CallTarget, Originals, last_line_of, nearest_own, own_name
 from .call_values import ValueCopier, error_text, render
 
 MAX_LINES = 300_000
@@ -77,7 +74,7 @@ class CallTracer:
         self.group = [self]
         """Those that are switched on together, and write into one file."""
         self._path = path
-        self._pid = os.getpid()
+        self._pid = Originals.getpid()
         self._written_s = 0.0
         self._raised: Any = None
         self.dropped = 0
@@ -113,7 +110,7 @@ class CallTracer:
         self.count += 1
         if self.is_done:
             return
-        thread = _thread.get_ident()
+        thread = Originals.get_ident()
         if self.active and self.thread != thread:
             self.other_threads += 1
             return
@@ -133,7 +130,7 @@ class CallTracer:
         if self._is_wanted(frame, depth):
             self.recordings[id(frame)] = CallRecording(frame, self.count, depth, self.values)
             self.engine.recording_began()
-            if time.monotonic() - self._written_s > _WRITE_INTERVAL_S:
+            if Originals.monotonic() - self._written_s > _WRITE_INTERVAL_S:
                 self.write()
 
     def _is_wanted(self, frame: Any, depth: int) -> bool:
@@ -159,7 +156,7 @@ class CallTracer:
         recording.line(number)
         if recording.lines & 63 and recording.lines < self.max_lines:
             return
-        now_s = time.monotonic()
+        now_s = Originals.monotonic()
         if recording.lines >= self.max_lines or now_s - recording.began_s > self.max_seconds:
             self._finish(recording, "limit")
         elif now_s - self._written_s > _CHECKPOINT_S:
@@ -217,7 +214,7 @@ class CallTracer:
             self.active.clear()
             self.callees.clear()
             self.write()
-        elif time.monotonic() - self._written_s > _WRITE_INTERVAL_S:
+        elif Originals.monotonic() - self._written_s > _WRITE_INTERVAL_S:
             self.write()
 
     def mark(self, error: Any, name: str = "") -> None:
@@ -312,19 +309,19 @@ class CallTracer:
 
     def write(self) -> None:
         """Into a private file of who asked, which is read when the run is over. A forked child leaves it alone."""
-        if not self._path or os.getpid() != self._pid:
+        if not self._path or Originals.getpid() != self._pid:
             return
-        self._written_s = time.monotonic()
-        data = json.dumps(records_of(self.group)).encode()
+        self._written_s = Originals.monotonic()
+        data = Originals.dumps(records_of(self.group)).encode()
         try:
-            file = os.open(self._path, os.O_WRONLY | os.O_TRUNC)
+            file = Originals.open(self._path, os.O_WRONLY | os.O_TRUNC)
         except OSError:
             return
         try:
             while data:
-                data = data[os.write(file, data) :]
+                data = data[Originals.write(file, data) :]
         finally:
-            os.close(file)
+            Originals.close(file)
 
 
 def _leads_to(raised: Any, error: Any) -> bool:
@@ -390,7 +387,7 @@ def start(also: tuple[dict[str, Any], ...] = (), **options: Any) -> str:
 
 def read() -> str:
     """What is known by now, at a stop."""
-    return json.dumps(records_of(_running[-1].group)) if _running else "{}"
+    return Originals.dumps(records_of(_running[-1].group)) if _running else "{}"
 
 
 def write() -> str:
