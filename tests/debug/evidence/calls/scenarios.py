@@ -11,6 +11,7 @@ import enum
 import functools
 import importlib
 import json
+import signal
 import sys
 import tempfile
 import threading
@@ -541,13 +542,80 @@ def scenario_a_file_is_resolved_once() -> None:
     resolved: list[str] = []
     originals = _load("call_target").Originals
     real = originals.realpath
-    originals.realpath = lambda it: resolved.append(it) or real(it)
+
+    def realpath(path: str) -> str:
+        resolved.append(path)
+        return str(real(path))
+
+    originals.realpath = realpath
     try:
         record, _ = traced(lambda: [fib(5), checkout([], 1)], "", file="/no/such/file.py", line=3)
     finally:
         originals.realpath = real
     assert record["calls"] == 0
     assert resolved.count(__file__) <= 1, resolved
+
+
+class TimeIsUpError(Exception):
+    pass
+
+
+def time_is_up(*_: Any) -> None:
+    raise TimeIsUpError
+
+
+def no_debugger(frame: Any, event: str, arg: Any) -> None:
+    """Holds the place of one."""
+
+
+def spins(big: list[Any], act: Callable[[], object]) -> None:
+    count = 0
+    act()
+    while True:
+        count += 1
+
+
+def scenario_exception_of_a_signal_handler_goes_on() -> None:
+    """Nearly all of the time is spent in the copies of the values, so the signals arrive there."""
+    big = [[it + 0.5 for it in range(100)] for _ in range(20)]
+    before = signal.signal(signal.SIGALRM, time_is_up)
+    tracer = _load("call_tracer")
+    try:
+        for delay_s in (0.05, 0.06, 0.07, 0.08, 0.09, 0.11):
+            tracer.start(function="spins", max_seconds=2)
+            began = time.monotonic()
+            # The second signal is for a program that does not notice the first.
+            with contextlib.suppress(TimeIsUpError):
+                spins(big, functools.partial(signal.setitimer, signal.ITIMER_REAL, delay_s, 3))
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            tracer.stop()
+            assert time.monotonic() - began < 1.5
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def scenario_debugger_goes_on_after_a_signal() -> None:
+    before = signal.signal(signal.SIGALRM, time_is_up)
+    tracer, originals = _load("call_tracer"), _load("call_target").Originals
+    real = originals.monotonic
+    if not MONITORING:
+        sys.settrace(no_debugger)
+    try:
+        tracer.start(function="spins")
+        with contextlib.suppress(TimeIsUpError):
+            spins([], lambda: setattr(originals, "monotonic", lambda: signal.raise_signal(signal.SIGALRM)))
+        debugger = sys.gettrace()
+    finally:
+        originals.monotonic = real
+        told = json.loads(tracer.stop())
+        signal.signal(signal.SIGALRM, before)
+        if not MONITORING:
+            sys.settrace(None)
+    assert MONITORING or debugger is no_debugger
+    assert sys.getprofile() is None
+    assert told["end"]["how"] == "raised", told["end"]
+    assert "TimeIsUpError" in told["end"]["error"], told["end"]
 
 
 SCENARIOS = [value for name, value in sorted(globals().items()) if name.startswith("scenario_")]

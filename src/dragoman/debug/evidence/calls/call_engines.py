@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import opcode
 import sys
 import threading
@@ -106,8 +107,8 @@ class MonitoringEngine:
                 return None if tracer.target.may_match(code) and not tracer.is_done else disable
             if tracer.recordings:
                 self._callee(code, sys._getframe(1))
-        except Exception:  # the program must not notice
-            tracer.dropped += 1
+        except Exception as error:  # the program must not notice
+            tracer.drop(error)
         return None
 
     def _callee(self, code: Any, frame: Any) -> None:
@@ -122,8 +123,8 @@ class MonitoringEngine:
         if self._tracer.recordings:
             try:
                 self._tracer.line(sys._getframe(1), line)
-            except Exception:
-                self._tracer.dropped += 1
+            except Exception as error:
+                self._tracer.drop(error)
 
     def _py_return(self, code: Any, offset: int, value: Any) -> Any:
         if self._tracer.active:
@@ -133,29 +134,29 @@ class MonitoringEngine:
                     self._tracer.returned(frame, value)
                 else:
                     self._tracer.callee_ended(frame, value, "")
-            except Exception:
-                self._tracer.dropped += 1
+            except Exception as error:
+                self._tracer.drop(error)
 
     def _py_yield(self, code: Any, offset: int, value: Any) -> Any:
         if self._tracer.active:
             try:
                 self._tracer.suspended(sys._getframe(1), value)
-            except Exception:
-                self._tracer.dropped += 1
+            except Exception as error:
+                self._tracer.drop(error)
 
     def _py_unwind(self, code: Any, offset: int, error: Any) -> Any:
         if self._tracer.active:
             try:
                 _unwound(self._tracer, sys._getframe(1), error)
-            except Exception:
-                self._tracer.dropped += 1
+            except Exception as raised:
+                self._tracer.drop(raised)
 
     def _raise(self, code: Any, offset: int, error: Any) -> Any:
         if self._tracer.recordings:
             try:
                 self._tracer.raised(sys._getframe(1), error)
-            except Exception:
-                self._tracer.dropped += 1
+            except Exception as raised:
+                self._tracer.drop(raised)
 
 
 def _unwound(tracer: Any, frame: Any, error: Any) -> None:
@@ -224,8 +225,8 @@ class SettraceEngine:
             return theirs  # nearly every call of a program ends here
         try:
             is_ours = self._enter(frame, frame.f_code)
-        except Exception:  # the program must not notice
-            self._tracer.dropped += 1
+        except Exception as error:  # the program must not notice
+            self.drop(frame, error)
             is_ours = False
         if not is_ours:
             return theirs
@@ -245,6 +246,29 @@ class SettraceEngine:
             tracer.callee_started(frame)
             return "callee" if id(frame) in tracer.callees else False
         return False
+
+    def drop(self, frame: Any, error: Exception) -> None:
+        """Python ends all tracing of a thread whose trace function raises, the debugger's too. Where nothing profiles,
+        a profile function sees the frame next, and switches it on again.
+        """
+        try:
+            self._tracer.drop(error)
+        except Exception:
+            if sys.getprofile() is None:
+                sys.setprofile(functools.partial(self._resume_tracing, frame, error))
+            else:
+                self._is_on = False
+            raise
+
+    def _resume_tracing(self, raised_in: Any, error: Exception, frame: Any, event: str, arg: Any) -> None:
+        if frame.f_code.co_filename == _THIS_FILE:
+            return  # the trace function itself, on its way out
+        sys.setprofile(None)
+        self._set(self._call if self._is_on else self._theirs)
+        if frame is raised_in and event == "return":
+            _unwound(self._tracer, frame, error)
+        elif self._is_on:
+            raised_in.f_trace = _LocalTrace(self, None)
 
     def handle(self, frame: Any, event: str, arg: Any) -> None:
         tracer = self._tracer
@@ -288,14 +312,17 @@ class _LocalTrace:
     def __call__(self, frame: Any, event: str, arg: Any) -> Any:
         if self.theirs is not None:
             self.theirs = self.theirs(frame, event, arg)
-        if self.engine._is_on:
-            try:
+        try:
+            if self.engine._is_on:
                 self.engine.handle(frame, event, arg)
-            except Exception:
-                self.engine._tracer.dropped += 1
-        elif self.theirs is None:
-            frame.f_trace_lines = False
+            elif self.theirs is None:
+                frame.f_trace_lines = False
+        except Exception as error:
+            self.engine.drop(frame, error)
         return self if self.engine._is_on else self.theirs
+
+
+_THIS_FILE = _unwound.__code__.co_filename
 
 
 def new_engine(tracer: Any) -> Any:

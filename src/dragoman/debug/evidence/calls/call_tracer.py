@@ -5,7 +5,8 @@ It lives with debugpy. From 3.12 it has a tool of its own, and code that is not 
 Before, pydevd owns `sys.settrace`, so a composite calls pydevd's function first and then this one.
 
 Nothing in here may end the program: every event is handled within `except`, because an exception that leaves a trace
-function switches tracing off, and one that leaves a monitoring callback is raised in the program.
+function switches tracing off, and one that leaves a monitoring callback is raised in the program. Only what the handler
+of a signal raises goes on, because it is the program's own.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from typing import Any
 from .call_engines import new_engine
 from .call_recording import CalledRow, CallRecording, argument_copies
 from .call_target import CallTarget, Originals, last_line_of, nearest_own, own_name
-from .call_values import ValueCopier, error_text, render
+from .call_values import ValueCopier, error_text, is_of_program, render
 
 MAX_LINES = 300_000
 MAX_SECONDS = 20.0
@@ -88,6 +89,12 @@ class CallTracer:
 
     def stop(self) -> None:
         self.engine.stop()
+
+    def drop(self, error: Exception) -> None:
+        """An event could not be recorded. What the program itself raised meanwhile goes on in the program."""
+        if is_of_program(error):
+            raise error
+        self.dropped += 1
 
     def finish(self) -> None:
         """At the end of the program."""
@@ -315,7 +322,9 @@ class CallTracer:
         data = Originals.dumps(records_of(self.group)).encode()
         try:
             file = Originals.open(self._path, os.O_WRONLY | os.O_TRUNC)
-        except OSError:
+        except OSError as error:
+            if is_of_program(error):
+                raise
             return
         try:
             while data:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import itertools
 import operator
+import os
 import re
 import sys
 import types
@@ -50,6 +51,29 @@ _SHOWN_TYPES = {
 }
 
 
+_STANDARD = os.path.dirname(os.path.abspath(os.__file__)) + os.sep
+
+
+def is_of_program(error: BaseException) -> bool:
+    """Whether the program raised it while the tracer worked, as the handler of a signal does: it must go on.
+
+    The tracer calls itself and the standard library alone, so every other code in the traceback is the program's.
+    """
+    at = error.__traceback__
+    while at is not None:
+        name = at.tb_frame.f_code.co_filename
+        is_library = name.startswith((_STANDARD, "<frozen ")) and "-packages" not in name
+        if not is_library and name not in _OWN_FILES:
+            return True
+        at = at.tb_next
+    return False
+
+
+_NAMES = ("call_values", "call_target", "call_recording", "call_engines", "call_tracer")
+_THIS_FILE = is_of_program.__code__.co_filename
+_OWN_FILES = frozenset(_THIS_FILE.replace("call_values", it) for it in _NAMES)
+
+
 class ValueCopier:
     """Copies values. It remembers how the fields of each type are read."""
 
@@ -61,7 +85,9 @@ class ValueCopier:
         self.budget = budget
         try:
             return self._copy(value, 0, ())
-        except Exception:  # changed by another thread meanwhile, or too deep: a value is not worth the program
+        except Exception as error:  # changed by another thread meanwhile, or too deep: not worth the program
+            if is_of_program(error):
+                raise
             return ("t", "<%s>" % _type_name(type(value)))
 
     def _copy(self, value: Any, depth: int, outer: tuple[int, ...]) -> Any:
