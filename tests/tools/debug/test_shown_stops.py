@@ -8,7 +8,13 @@ from typing import Any
 
 import pytest
 
-from dragoman.tools.debug.shown_stops import MAX_CHANGES, MAX_SESSIONS, contrasted
+from dragoman.tools.debug.shown_stops import (
+    MAX_CHANGED_STOPS,
+    MAX_CHANGES,
+    MAX_LOCALS,
+    MAX_SESSIONS,
+    contrasted,
+)
 from dragoman.tools.debug.wait_results import (
     PAUSING,
     RESTARTING,
@@ -17,6 +23,7 @@ from dragoman.tools.debug.wait_results import (
     WaitMessages,
     WaitRequest,
 )
+from tests.support.fake_adapter import FakeAdapter
 from tests.tools.tool_fixture import Answer, Bench, frame, opened, stack_of
 
 pytestmark = pytest.mark.anyio
@@ -31,7 +38,10 @@ class Program:
         self.line = 5
         self.function = "total"
         self.caller_line = 9
-        adapter = bench.adapter
+        self.answer_through(bench.adapter)
+
+    def answer_through(self, adapter: FakeAdapter) -> None:
+        self.adapter, bench = adapter, self.bench
         adapter.answers["stackTrace"] = lambda _: stack_of(
             frame(1, self.function, str(bench.file), self.line), frame(2, "main", str(bench.file), self.caller_line)
         )
@@ -51,7 +61,7 @@ class Program:
     async def move(self, tool: str, request: str, line: int, step_type: str = "", **values: str) -> Answer:
         self.line = line
         self.values |= values
-        self.bench.adapter.when(request, lambda: self.bench.adapter.stop("step"))
+        self.adapter.when(request, lambda: self.adapter.stop("step"))
         arguments: dict[str, Any] = {"step_type": step_type} if step_type else {}
         return await self.bench.call(tool, **arguments)
 
@@ -68,9 +78,13 @@ async def test_a_stop_in_the_same_frame_says_only_what_changed(tmp_path: Path) -
         "stopped: step (stop 2)",
         "at: app.py:6 total",
         "     8  line 8",
-        "  tag = 60248 (was 60226); 2 unchanged",
+        "  tag = 60248 (was 60226); 2 unchanged: get_scopes, then get_variables",
     ]
-    assert third.text.splitlines() == ["stopped: step (stop 3)", "at: app.py:5 total", "  3 unchanged"]
+    assert third.text.splitlines() == [
+        "stopped: step (stop 3)",
+        "at: app.py:5 total",
+        "  3 unchanged: get_scopes, then get_variables",
+    ]
 
 
 async def test_the_object_has_every_field_at_every_stop(tmp_path: Path) -> None:
@@ -153,15 +167,78 @@ async def test_new_and_vanished_variables_are_named(tmp_path: Path) -> None:
         await bench.started()
         del program.values["old"]
         stopped = await program.step(5, fresh="3")
-    assert stopped.text.splitlines()[2:] == ["  fresh = 3", "  gone: old; 1 unchanged"]
+    assert stopped.text.splitlines()[2:] == [
+        "  fresh = 3",
+        "  gone: old; 1 unchanged: get_scopes, then get_variables",
+    ]
 
 
-async def test_many_changes_are_counted(tmp_path: Path) -> None:
+async def test_only_what_was_really_sent_is_known(tmp_path: Path) -> None:
+    """What there was no room for is neither unchanged nor changed without a value."""
     async with opened(tmp_path) as bench:
-        program = Program(bench, **{f"v{number}": "1" for number in range(MAX_CHANGES + 5)})
+        program = Program(bench, **{f"v{number}": "1" for number in range(MAX_LOCALS + 10)})
+        first = await bench.started()
+        same = await program.step(5)
+        many = await program.step(5, **dict.fromkeys(program.values, "2"))
+        after = await program.step(5)
+        settled = await program.step(5)
+    assert f"v{MAX_LOCALS - 1} = 1" in first.text
+    assert f"v{MAX_LOCALS} = 1" not in first.text
+    assert same.text.splitlines()[2:] == ["  20 unchanged, 10 not shown: get_scopes, then get_variables"]
+    assert many.text.splitlines()[2:-1] == [f"  v{number} = 2 (was 1)" for number in range(MAX_CHANGES - 1)]
+    assert many.text.splitlines()[-1] == "  v19 = 2 (was 1); 10 not shown: get_scopes, then get_variables"
+    assert after.text.splitlines()[2:-1] == [f"  v{number} = 2" for number in range(20, 29)]
+    assert after.text.splitlines()[-1] == "  v29 = 2; 20 unchanged: get_scopes, then get_variables"
+    assert settled.text.splitlines()[-1] == "  30 unchanged: get_scopes, then get_variables"
+
+
+async def test_a_change_that_there_was_no_room_for_is_told_at_the_next_stop(tmp_path: Path) -> None:
+    async with opened(tmp_path) as bench:
+        program = Program(bench, **{f"v{number}": "1" for number in range(MAX_LOCALS)})
         await bench.started()
-        stopped = await program.step(5, **dict.fromkeys(program.values, "2"))
-    assert stopped.text.splitlines()[-1] == "  and 5 more changed: get_scopes, then get_variables"
+        program.values = {f"new{number}": "1" for number in range(5)} | program.values
+        many = await program.step(5, **{f"v{number}": "2" for number in range(MAX_LOCALS)})
+        after = await program.step(5, v19="1")
+    assert many.text.splitlines()[-1] == "  v14 = 2 (was 1); 5 not shown: get_scopes, then get_variables"
+    assert after.text.splitlines()[2:] == [
+        "  v15 = 2 (was 1)",
+        "  v16 = 2 (was 1)",
+        "  v17 = 2 (was 1)",
+        "  v18 = 2 (was 1); 21 unchanged: get_scopes, then get_variables",
+    ]
+
+
+async def test_after_ten_stops_that_say_what_changed_one_is_whole(tmp_path: Path) -> None:
+    """The client may have dropped the last whole one from its model's context."""
+    async with opened(tmp_path) as bench:
+        program = Program(bench, tag="1", name="Ada")
+        await bench.started()
+        stops = [await program.step(5) for _ in range(2 * (MAX_CHANGED_STOPS + 1))]
+    whole = [number for number, it in enumerate(stops, 1) if "name = Ada" in it.text]
+    assert whole == [MAX_CHANGED_STOPS + 1, 2 * (MAX_CHANGED_STOPS + 1)]
+    for line in ("stack: #", ">    5  line 5", "locals:"):
+        assert line in stops[MAX_CHANGED_STOPS].text
+
+
+@pytest.mark.parametrize("restarted_by", ["", "agent-2"])
+async def test_after_a_restart_nothing_of_the_earlier_run_is_known(tmp_path: Path, restarted_by: str) -> None:
+    async with opened(tmp_path, adapters=2) as bench:
+        program = Program(bench, tag="1")
+        session_id = (await bench.started())["session_id"]
+        program.function = "inner"
+        await program.step(2)
+        bench.file.write_text(bench.file.read_text().replace("line", "edited"))
+        program.function, program.line = "total", 5
+        caller = replace(bench.caller, id=restarted_by) if restarted_by else bench.caller
+        second = bench.adapters[1]
+        program.answer_through(second)
+        second.when("configurationDone", lambda: second.stop("breakpoint"))
+        await bench.call("restart_debugging", session_id=session_id, caller=caller)
+        await bench.call("wait_for_stop")
+        program.function = "inner"
+        again = await program.step(2)
+    assert "locals:" in again.text
+    assert "edited 2" in again.text
 
 
 @pytest.mark.parametrize("ends", [STARTING, RESTARTING, PAUSING, WAITING])

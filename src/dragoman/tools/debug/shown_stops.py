@@ -1,15 +1,18 @@
 """What each client has been shown of a stopped program, so that the text of its next stop says only what is new to it.
 
 The structured content of a stop is always complete. This is about the text, which a model keeps in its context: the
-locals, the stack and the source lines of the last stop in the same frame are there already.
+locals, the stack and the source lines of the last stop in the same frame are there already. A client may have dropped
+old text from that context without a word, so now and then a stop is shown whole again.
 """
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import TypeVar
 
+from dragoman.core.labels import comma_list
 from dragoman.core.localization import LocalizedText, join_texts, localize
 from dragoman.debug.model import Stop
 from dragoman.tools.agent_text import one_line
@@ -21,7 +24,11 @@ from dragoman.workspace.caller import Caller
 MAX_SESSIONS = 256
 MAX_FRAMES = 16
 _MAX_LINES = 2000
+MAX_LOCALS = 20
+"""In the text of a whole stop."""
 MAX_CHANGES = 20
+MAX_CHANGED_STOPS = 10
+"""So many stops in a frame say only what changed, then one is whole."""
 _WHOLE = 60
 """Values up to this long are shown whole; of longer ones, the part that differs."""
 _NOW_CHARACTERS = 60
@@ -43,12 +50,24 @@ class ShownValue:
 @dataclass(frozen=True, slots=True)
 class ShownFrame:
     values: Mapping[str, ShownValue]
+    """Those whose text was sent, as it was sent last."""
+    unsent: Mapping[str, int | None]
+    """The others: the digest of what a whole stop had no room for; None of a variable that came later."""
     stack: Sequence[object]
     lines: Set[int]
+    changed_stops: int = 0
+    """Since the last whole one."""
+
+    def is_news(self, name: str, value: ShownValue) -> bool:
+        if name in self.values:
+            return self.values[name] != value
+        return self.unsent.get(name) != value.digest
 
 
 @dataclass(slots=True)
 class ShownSession:
+    run: weakref.ref[object]
+    """The run of the program: after a restart it is another one, perhaps of edited source, under the same id."""
     frames: dict[_FrameKey, ShownFrame] = field(default_factory=dict)
     threads: object = None
     unbound: object = None
@@ -67,6 +86,8 @@ class StopChanges:
 
     values: Sequence[ValueChange]
     unchanged: int
+    not_shown: int
+    """Variables whose value the client does not know, because there was no room for it."""
     gone: Sequence[str]
     known_lines: Set[int]
     is_same_stack: bool
@@ -83,26 +104,40 @@ class ShownStops:
         self._sessions: dict[tuple[str, str], ShownSession] = {}
         self._last: dict[str, str] = {}
 
-    def note(self, caller: Caller, data: StopEventData, seen: Stop, *, is_whole: bool) -> StopChanges | None:
+    def forget(self, session_id: str) -> None:
+        """The program begins again: no client has been shown anything of it."""
+        for key in [it for it in self._sessions if it[1] == session_id]:
+            del self._sessions[key]
+
+    def note(
+        self, caller: Caller, data: StopEventData, seen: Stop, run: object, *, is_whole: bool
+    ) -> StopChanges | None:
         """Record a stop, and return what is new to this client; None if it is to be shown everything."""
-        key = (caller.link, data.session_id)
-        session = self._sessions.pop(key, None) or ShownSession()
-        self._sessions[key] = session
-        _drop_oldest(self._sessions, MAX_SESSIONS)
+        session = self._session(caller, data, run)
         is_same_session = self._last.pop(caller.link, "") == data.session_id
         self._last[caller.link] = data.session_id
         _drop_oldest(self._last, MAX_SESSIONS)
         before = session.frames.pop(frame, None) if (frame := _frame_key(seen)) else None
-        now = _shown_frame(data, seen)
+        now = _whole_frame(data, seen)
         changes = None
-        if before is not None and not is_whole:
-            changes = _changes(session, before, now, data, is_same_session=is_same_session)
-            now = ShownFrame(now.values, now.stack, _united(before.lines, now.lines))
+        if before is not None and not is_whole and before.changed_stops < MAX_CHANGED_STOPS:
+            values = _values(data, seen)
+            changes = _changes(session, before, now, values, data, is_same_session=is_same_session)
+            now = _changed_frame(before, now, values, changes)
         if frame:
             session.frames[frame] = now
             _drop_oldest(session.frames, MAX_FRAMES)
         session.threads, session.unbound = _threads(data), _unbound(data)
         return changes
+
+    def _session(self, caller: Caller, data: StopEventData, run: object) -> ShownSession:
+        key = (caller.link, data.session_id)
+        session = self._sessions.pop(key, None)
+        if session is None or session.run() is not run:
+            session = ShownSession(weakref.ref(run))
+        self._sessions[key] = session
+        _drop_oldest(self._sessions, MAX_SESSIONS)
+        return session
 
 
 def _frame_key(seen: Stop) -> _FrameKey:
@@ -113,27 +148,58 @@ def _frame_key(seen: Stop) -> _FrameKey:
     return (seen.thread_id, frame.path, frame.name, seen.total_frames - seen.at) if frame else ()
 
 
-def _shown_frame(data: StopEventData, seen: Stop) -> ShownFrame:
+def _variables(data: StopEventData) -> Sequence[VariableAnswer]:
+    return data.top_frame_variables.variables if data.top_frame_variables else []
+
+
+def _values(data: StopEventData, seen: Stop) -> dict[str, ShownValue]:
     raw = {it.name: hash(it.value) for it in seen.top_locals.variables} if seen.top_locals else {}
-    variables = data.top_frame_variables.variables if data.top_frame_variables else []
-    window = data.source_lines
+    return {it.name: ShownValue(it.value, raw.get(it.name, hash(it.value))) for it in _variables(data)}
+
+
+def _whole_frame(data: StopEventData, seen: Stop) -> ShownFrame:
+    values, window = _values(data, seen), data.source_lines
+    sent = {it.name for it in _variables(data)[:MAX_LOCALS]}
     return ShownFrame(
-        {it.name: ShownValue(it.value, raw.get(it.name, hash(it.value))) for it in variables},
+        {name: it for name, it in values.items() if name in sent},
+        {name: it.digest for name, it in values.items() if name not in sent},
         [(it.path, it.line, it.name) for at, it in enumerate(seen.frames) if at != seen.at],
         frozenset(range(window.start, window.start + len(window.lines))) if window else frozenset(),
     )
 
 
+def _changed_frame(
+    before: ShownFrame, whole: ShownFrame, values: Mapping[str, ShownValue], changes: StopChanges
+) -> ShownFrame:
+    """What there was no room for stays as it was known, and is news at the next stop too."""
+    sent = {it.variable.name for it in changes.values}
+    known = {**before.values, **{name: values[name] for name in sent}}
+    return ShownFrame(
+        {name: known[name] for name in values if name in known},
+        {name: before.unsent.get(name) for name in values if name not in known},
+        whole.stack,
+        _united(before.lines, whole.lines),
+        before.changed_stops + 1,
+    )
+
+
 def _changes(
-    session: ShownSession, before: ShownFrame, now: ShownFrame, data: StopEventData, *, is_same_session: bool
+    session: ShownSession,
+    before: ShownFrame,
+    now: ShownFrame,
+    values: Mapping[str, ShownValue],
+    data: StopEventData,
+    *,
+    is_same_session: bool,
 ) -> StopChanges:
-    variables = data.top_frame_variables.variables if data.top_frame_variables else []
-    changed = [it for it in variables if before.values.get(it.name) != now.values[it.name]]
-    known = before.values
+    variables, known = _variables(data), before.values
+    sent = [it for it in variables if before.is_news(it.name, values[it.name])][:MAX_CHANGES]
+    unchanged = sum(known.get(it.name) == values[it.name] for it in variables)
     return StopChanges(
-        values=[ValueChange(it, known[it.name].text if it.name in known else None) for it in changed],
-        unchanged=len(variables) - len(changed),
-        gone=[name for name in known if name not in now.values],
+        values=[ValueChange(it, known[it.name].text if it.name in known else None) for it in sent],
+        unchanged=unchanged,
+        not_shown=len(variables) - len(sent) - unchanged,
+        gone=[name for name in known if name not in values],
         known_lines=before.lines,
         is_same_stack=before.stack == now.stack,
         has_same_threads=session.threads == _threads(data),
@@ -163,19 +229,18 @@ def _drop_oldest(table: dict[_Key, _Value], most: int) -> None:
 
 
 def change_lines(changes: StopChanges) -> list[LocalizedText]:
-    """Each changed value with what it was, then how many are as they were."""
-    lines = [_change_line(it) for it in changes.values[:MAX_CHANGES]]
-    rest = len(changes.values) - len(lines)
-    if rest > 0:
-        lines.append(localize("  and {count} more changed: get_scopes, then get_variables", count=rest))
+    """Each changed value with what it was, then how many are as they were, and what shows those."""
+    lines = [_change_line(it) for it in changes.values]
     if changes.gone:
         lines.append(localize("  gone: {names}", names=one_line(", ".join(changes.gone), 2 * _WHOLE)))
-    if not changes.unchanged:
+    counts = [localize("{count} unchanged", count=changes.unchanged)] if changes.unchanged else []
+    counts += [localize("{count} not shown", count=changes.not_shown)] if changes.not_shown else []
+    if not counts:
         return lines
-    unchanged = localize("{count} unchanged", count=changes.unchanged)
+    rest = localize("{counts}: get_scopes, then get_variables", counts=comma_list(counts))
     if not lines:
-        return [join_texts("", ("  ", unchanged))]
-    return [*lines[:-1], join_texts("; ", (lines[-1], unchanged))]
+        return [join_texts("", ("  ", rest))]
+    return [*lines[:-1], join_texts("; ", (lines[-1], rest))]
 
 
 def _change_line(change: ValueChange) -> LocalizedText:

@@ -16,7 +16,7 @@ from dragoman.tools.agent_text import one_line, path, source_line
 from dragoman.tools.debug import results
 from dragoman.tools.debug.breakpoint_validation import watched_name
 from dragoman.tools.debug.session_lookup import ThreadReader, other_threads
-from dragoman.tools.debug.shown_stops import StopChanges, change_lines
+from dragoman.tools.debug.shown_stops import MAX_LOCALS, StopChanges, change_lines
 from dragoman.tools.debug.source_locations import SourceReader
 from dragoman.tools.debug.values import ValueFormatter, name, variable_lines
 from dragoman.tools.debug.values import timestamp as stamp
@@ -25,7 +25,6 @@ from dragoman.workspace.caller import Caller
 LOCAL_CHARACTERS = 400
 _BEFORE_CHARACTERS = 120
 FRAMES = 20
-_LOCALS_IN_TEXT = 20
 _FRAMES_IN_TEXT = 8
 _AROUND = 2
 _LINE_CHARACTERS = 200
@@ -290,9 +289,9 @@ def _locals_lines(found: results.TopFrameVariables | None) -> list[LocalizedText
     lines = variable_lines(found.variables) if found else []
     if not lines:
         return []
-    rest = len(lines) - _LOCALS_IN_TEXT
+    rest = len(lines) - MAX_LOCALS
     more = [localize("  and {count} more: get_scopes, then get_variables", count=rest)] if rest > 0 else []
-    return [localize("locals:"), *lines[:_LOCALS_IN_TEXT], *more]
+    return [localize("locals:"), *lines[:MAX_LOCALS], *more]
 
 
 def _stack(seen: Stop, workspace: Path) -> list[LocalizedText]:

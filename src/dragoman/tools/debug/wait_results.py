@@ -118,6 +118,8 @@ class WaitResults:
     shown: ShownStops = field(default_factory=ShownStops)
 
     async def answer(self, caller: Caller, happened: DebugOutcome, waited: WaitRequest) -> ToolOutcome:
+        if waited.is_first:
+            self.shown.forget(happened.session.id)
         outcome = await self._outcome(caller, happened, waited)
         return self._with_session_facts(caller, outcome, happened) if waited.is_first else outcome
 
@@ -183,7 +185,8 @@ class WaitResults:
             hint=_localized_hint(waited.hint, caller),
             **dump_fields(dump, caller),
         )
-        changes = self.shown.note(caller, data, stop, is_whole=waited.shows_whole_stop or caller.is_shared)
+        is_whole = waited.shows_whole_stop or caller.is_shared
+        changes = self.shown.note(caller, data, stop, session, is_whole=is_whole)
         lines = [*stop_lines(data, stop, caller.workspace, changes), *dump_lines(answer, caller.workspace)]
         return ToolOutcome([*lines, *_hint_lines(waited.hint)], answer)
 
