@@ -16,6 +16,7 @@ import sys
 import tempfile
 import threading
 import time
+import tracemalloc
 import types
 from collections.abc import Callable
 from pathlib import Path
@@ -616,6 +617,62 @@ def scenario_debugger_goes_on_after_a_signal() -> None:
     assert sys.getprofile() is None
     assert told["end"]["how"] == "raised", told["end"]
     assert "TimeIsUpError" in told["end"]["error"], told["end"]
+
+
+def steps_over(grid: list[list[float]], names: dict[str, list[float]], count: int) -> int:
+    total = 0
+    for it in range(count):
+        grid[0][it % 10] += 1.0
+        total += it
+    return total
+
+
+def scenario_copies_of_large_values_are_bounded() -> None:
+    grid = [[row + it / 7 for it in range(1000)] for row in range(200)]
+    copier = _load("call_values").ValueCopier()
+    tracemalloc.start()
+    try:
+        for large in (
+            grid,
+            {str(it): row for it, row in enumerate(grid)},
+            [[True] * 1000] * 200,
+            [[range(9)] * 900] * 9,
+        ):
+            before = tracemalloc.get_traced_memory()[0]
+            copied = copier.copy(large)
+            assert tracemalloc.get_traced_memory()[0] - before < 1_000_000
+            del copied
+    finally:
+        tracemalloc.stop()
+    record, text = traced(lambda: steps_over(grid, {}, 4000), "steps_over", max_seconds=0.5)
+    assert "grid[0][0] = 1.0" in text, text
+    assert record["end"]["how"] == "limit", record["end"]
+
+
+def scenario_deadline_holds_for_expensive_values() -> None:
+    many = {f"v{it}": [[row / 7] * 1000 for row in range(9)] for it in range(100)}
+    scope: dict[str, Any] = {"many": many}
+    names = "".join(f"    {it} = many['{it}']\n" for it in many)
+    exec(f"def heavy():\n{names}    for it in range(60):\n        pass\n", scope)
+    began = time.monotonic()
+    record, _ = traced(scope["heavy"], "heavy", max_seconds=0.3)
+    assert record["end"]["how"] == "limit", record["end"]
+    assert time.monotonic() - began < 2
+
+
+def scenario_long_keys_are_whole() -> None:
+    key = "the_name_of_a_key_that_goes_on_for_more_than_forty_characters_password"
+
+    def stores(value: str) -> dict[str, Any]:
+        held: dict[str, Any] = {"a": 1}
+        held[key] = value
+        held[key] = value + "2"
+        return held
+
+    record, _ = traced(lambda: stores("hunter"), "stores")
+    shown = [it for row in record["rows"] for it in row.get("changes", ())]
+    assert [f"held['{key}']", "'hunter2'"] in shown, shown
+    assert key in record["end"]["value"], record["end"]
 
 
 SCENARIOS = [value for name, value in sorted(globals().items()) if name.startswith("scenario_")]

@@ -175,6 +175,7 @@ class CallRecording:
 
     def _settle(self, row: CallRow) -> None:
         if (row.is_novel or row.note) and len(self._kept) < MAX_KEPT:
+            row.changes = [(path, ("t", render(node, 120))) for path, node in row.changes]  # their copies may be large
             self._kept.append(row)
             return
         if not self._kept or type(self._kept[-1]) is not RowGap:

@@ -30,6 +30,7 @@ _MOST_RECORDED = 40
 _MOST_CALLEES = 2000
 _WRITE_INTERVAL_S = 0.25
 _CHECKPOINT_S = 1.0  # of a call that may never return
+_EXPENSIVE = 20_000  # of what copies cost: some milliseconds
 _SOURCE_LINES = 400
 _OPEN = ("open",)
 _CYCLE_DEPTH = 50
@@ -161,8 +162,9 @@ class CallTracer:
         if recording is None:
             return
         recording.line(number)
-        if recording.lines & 63 and recording.lines < self.max_lines:
+        if recording.lines & 63 and recording.lines < self.max_lines and self.values.spent < _EXPENSIVE:
             return
+        self.values.spent = 0
         now_s = Originals.monotonic()
         if recording.lines >= self.max_lines or now_s - recording.began_s > self.max_seconds:
             self._finish(recording, "limit")

@@ -27,6 +27,9 @@ MAX_STRING = 1000
 _END_ITEMS = 100
 _SHOWN_CHANGES = 6
 _BITS = 1200
+_LEAVES = 16
+"""How many numbers or strings cost as much of a budget as one container or object."""
+_KEY_ROOM = 200  # whole: who redacts a value goes by the name of its key
 _MOST_TYPES = 2000
 
 _type_name: Any = type.__dict__["__name__"].__get__
@@ -79,19 +82,24 @@ class ValueCopier:
 
     def __init__(self) -> None:
         self.budget = 0
+        self.spent = 0
+        """In all, until its reader sets it back: how much work the copies were."""
         self._types: dict[int, tuple[Any, ...]] = {}  # by id: to hash a type would ask its metaclass
 
     def copy(self, value: Any, budget: int = 200) -> Any:
-        self.budget = budget
+        self.budget = budget * _LEAVES
         try:
             return self._copy(value, 0, ())
         except Exception as error:  # changed by another thread meanwhile, or too deep: not worth the program
             if is_of_program(error):
                 raise
             return ("t", "<%s>" % _type_name(type(value)))
+        finally:
+            self.spent += budget * _LEAVES - self.budget
 
     def _copy(self, value: Any, depth: int, outer: tuple[int, ...]) -> Any:
         kind = type(value)
+        self.budget -= 1
         if kind is int:
             return value if value.bit_length() <= _BITS else ("t", "<int of %d bits>" % value.bit_length())
         if kind is str:
@@ -100,7 +108,7 @@ class ValueCopier:
             return None
         if kind is bool or kind is float or kind is complex or kind is range:
             return ("t", repr(value))
-        self.budget -= 1
+        self.budget -= _LEAVES - 1
         if self.budget < 0:
             return ("t", "<%s>" % _type_name(kind))
         if id(value) in outer:
@@ -186,10 +194,11 @@ class ValueCopier:
             return ()
         first = type(items[0])
         if (first is int or first is str) and all(map(operator.is_, map(type, items), itertools.repeat(first))):
+            self.budget -= len(items) // _LEAVES  # without a copy of each
             return tuple(items)
         found = []
         for it in items:
-            if self.budget < 0:
+            if self.budget <= 0:
                 found.append(_ELLIPSIS)
                 break
             found.append(self._copy(it, depth + 1, outer))
@@ -198,8 +207,9 @@ class ValueCopier:
     def _pairs(self, value: Any, name: str, depth: int, outer: tuple[int, ...]) -> Any:
         found = []
         for key, held in list(itertools.islice(dict.items(value), MAX_ITEMS)):
-            if self.budget < 0:
+            if self.budget <= 0:
                 break
+            self.budget -= 1
             kind = type(key)
             found.append(
                 (key if kind is str else self._copy(key, depth + 1, outer), self._copy(held, depth + 1, outer))
@@ -338,7 +348,7 @@ def _text(node: Any, room: int) -> str:
         closed = "," + closed if node[1] == "tuple" and node[2] == 1 else closed
         return str(opened) + _joined((_text(it, inner) for it in node[3]), node[2], room) + str(closed)
     if tag == "d":
-        pairs = ("%s: %s" % (_text(key, 40), _text(it, inner)) for key, it in node[3])
+        pairs = ("%s: %s" % (_text(key, _KEY_ROOM), _text(it, inner)) for key, it in node[3])
         return str(node[1]) + "{" + _joined(pairs, node[2], room) + "}"
     fields = ("%s=%s" % (key, _text(it, inner)) for key, it in node[2])
     return str(node[1]) + "(" + _joined(fields, len(node[2]) + node[3], room) + ")"
@@ -371,7 +381,7 @@ def _differences(path: str, old: Any, new: Any) -> list[tuple[str, Any]]:
     if new[0] == "o":
         return _entries(path, new, old[2], new[2], lambda key: "%s.%s" % (path, key))
     if new[0] == "d":
-        return _entries(path, new, old[3], new[3], lambda key: "%s[%s]" % (path, _text(key, 40)))
+        return _entries(path, new, old[3], new[3], lambda key: "%s[%s]" % (path, _text(key, _KEY_ROOM)))
     return _list_differences(path, old, new) if new[1] == "list" else [(path, new)]
 
 
@@ -397,6 +407,10 @@ def _list_differences(path: str, old: Any, new: Any) -> list[tuple[str, Any]]:
     if new[2] != old[2]:
         return [(path, new)]
     at = [it for it, pair in enumerate(zip(before, after)) if pair[0] != pair[1]]
+    if at and _ELLIPSIS in (before[at[-1]], after[at[-1]]):
+        at.pop()  # where one of the copies ends
+        if not at:
+            return []
     if not at or len(at) > 3 or new[2] > MAX_ITEMS:
         return [(path, new)]
     return [it for index in at for it in _differences("%s[%d]" % (path, index), before[index], after[index])]
