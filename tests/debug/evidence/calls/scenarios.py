@@ -675,6 +675,57 @@ def scenario_long_keys_are_whole() -> None:
     assert key in record["end"]["value"], record["end"]
 
 
+async def many_at_once(value: int) -> int:
+    await asyncio.sleep(0.001)
+    return value
+
+
+def scenario_suspended_coroutines_are_not_depth() -> None:
+    async def act() -> None:
+        await asyncio.gather(*(many_at_once(it) for it in range(60)))
+
+    for call in ("outermost", "last"):
+        record, text = traced(lambda: asyncio.run(act()), "many_at_once", call=call)
+        assert record["deepest"] == 1, record["deepest"]
+        assert "cycle" not in text, text
+        assert record["calls"] == 60 or record.get("uncounted")
+        assert record["args"] == [["value", "0" if call == "outermost" else "59"]], text
+
+
+async def descends(depth: int) -> int:
+    await asyncio.sleep(0)
+    return depth if not depth else await descends(depth - 1)
+
+
+def scenario_coroutines_on_the_stack_are_depth() -> None:
+    record, _ = traced(lambda: asyncio.run(descends(5)), "descends")
+    assert record["deepest"] == 6, record["deepest"]
+
+
+def scenario_last_of_generators_that_are_left() -> None:
+    def act() -> None:
+        list(numbers(1))
+        for it in range(100):
+            next(numbers(it + 2))
+
+    record, text = traced(act, "numbers", call="last")
+    assert record["call"] == 101, text
+    assert record["args"] == [["count", "101"]], text
+    assert record["deepest"] == 1, record["deepest"]
+
+
+def looks_at_itself(step: int) -> dict[str, Any]:
+    seen = locals()
+    step += 1
+    return seen
+
+
+def scenario_changed_locals_are_told() -> None:
+    record = traced(lambda: looks_at_itself(1), "looks_at_itself")[0]
+    assert record.get("locals_changed", False) is (sys.version_info < (3, 13))
+    assert "locals_changed" not in traced(lambda: fib(1), "fib")[0]
+
+
 SCENARIOS = [value for name, value in sorted(globals().items()) if name.startswith("scenario_")]
 
 if __name__ == "__main__":

@@ -43,9 +43,10 @@ class MonitoringEngine:
         if self._tool < 0:
             raise RuntimeError("no free tool of sys.monitoring")
         events = monitoring.events
-        self._own_events = events.PY_START | events.LINE | events.PY_RETURN | events.PY_YIELD
+        self._own_events = events.PY_START | events.PY_RESUME | events.LINE | events.PY_RETURN | events.PY_YIELD
         for event, callback in (
             (events.PY_START, self._py_start),
+            (events.PY_RESUME, self._py_resume),
             (events.LINE, self._line),
             (events.PY_RETURN, self._py_return),
             (events.PY_YIELD, self._py_yield),
@@ -63,7 +64,7 @@ class MonitoringEngine:
         monitoring.set_events(self._tool, 0)
         for code in (*self._codes, *self._callees.values()):
             monitoring.set_local_events(self._tool, code, 0)
-        for event in ("PY_START", "LINE", "PY_RETURN", "PY_YIELD", "PY_UNWIND", "RAISE"):
+        for event in ("PY_START", "PY_RESUME", "LINE", "PY_RETURN", "PY_YIELD", "PY_UNWIND", "RAISE"):
             monitoring.register_callback(self._tool, getattr(monitoring.events, event), None)
         monitoring.free_tool_id(self._tool)
         self._tool = -1
@@ -141,6 +142,13 @@ class MonitoringEngine:
         if self._tracer.active:
             try:
                 self._tracer.suspended(sys._getframe(1), value)
+            except Exception as error:
+                self._tracer.drop(error)
+
+    def _py_resume(self, code: Any, offset: int) -> Any:
+        if self._tracer.active:
+            try:
+                self._tracer.resumed(sys._getframe(1))
             except Exception as error:
                 self._tracer.drop(error)
 
@@ -237,7 +245,8 @@ class SettraceEngine:
     def _enter(self, frame: Any, code: Any) -> Any:
         tracer = self._tracer
         if id(frame) in tracer.active or id(frame) in tracer.callees:
-            return "own" if id(frame) in tracer.active else "callee"  # resumed
+            tracer.resumed(frame)
+            return "own" if id(frame) in tracer.active else "callee"
         if tracer.target.may_match(code) and tracer.target.matches(code, frame):
             tracer.started(frame)
             return "own" if id(frame) in tracer.active else False

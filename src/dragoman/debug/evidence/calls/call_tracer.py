@@ -14,6 +14,7 @@ from __future__ import annotations
 import atexit
 import linecache
 import os
+import sys
 from collections import deque
 from typing import Any
 
@@ -66,6 +67,10 @@ class CallTracer:
         self.thread = 0
         self.recordings: dict[int, CallRecording] = {}
         self.active: dict[int, list[Any]] = {}  # by frame: [frame, number, depth, args]
+        self.waiting: dict[int, None] = {}
+        """Frames of `active` that are suspended, in that order: they are not on the stack."""
+        self.newest: CallRecording | None = None
+        """The one that ended or was suspended last. A generator that is left may get no other event."""
         self.callees: dict[int, tuple[CallRecording, CalledRow]] = {}
         self.first_ended: list[list[Any]] = []
         self.last_ended: deque[list[Any]] = deque(maxlen=_LISTED)
@@ -123,9 +128,9 @@ class CallTracer:
             self.other_threads += 1
             return
         self.thread = thread
-        depth = len(self.active)
+        depth = len(self.active) - len(self.waiting)
         self.deepest = max(self.deepest, depth + 1)
-        if depth >= _MOST_ACTIVE:
+        if len(self.active) >= _MOST_ACTIVE and not self._forget_waiting():
             return
         if depth == _CYCLE_DEPTH:
             self.cycle = self._cycle(frame)
@@ -145,10 +150,26 @@ class CallTracer:
         if self.where is not None:
             return self.chosen is None and not self.recordings and self._holds(frame)
         if self.call == "outermost":
-            return depth == 0 and self.chosen is None
+            return depth == 0 and self.chosen is None and not self.recordings
         if self.keeps_newest:
-            return len(self.recordings) < _MOST_RECORDED
+            return len(self.recordings) < _MOST_RECORDED or self._forget_suspended()
         return str(self.count) == self.call
+
+    def _forget_suspended(self) -> bool:
+        """Make room for a recording: the oldest that is suspended may have been left."""
+        oldest = next((it for it, held in self.recordings.items() if held.is_suspended), None)
+        if oldest is not None:
+            del self.recordings[oldest]
+        return oldest is not None
+
+    def _forget_waiting(self) -> bool:
+        """Only where a frame that is resumed is not taken for a new call."""
+        if not self.waiting or not self.engine.counts_after:
+            return False
+        oldest = next(iter(self.waiting))
+        del self.waiting[oldest], self.active[oldest]
+        self.recordings.pop(oldest, None)
+        return True
 
     def _holds(self, frame: Any) -> bool:
         try:
@@ -173,6 +194,8 @@ class CallTracer:
 
     def raised(self, frame: Any, error: Any) -> None:
         recording = self.recordings.get(id(frame))
+        if id(frame) in self.waiting:
+            self.resumed(frame)  # by an exception that was thrown into it
         if recording is not None and error is not None:
             recording.raised(error_text(error))
 
@@ -182,10 +205,19 @@ class CallTracer:
         if recording is not None:
             recording.yields += not frame.f_code.co_flags & _COROUTINE
             recording.suspend()
+            self.newest = recording
+        if id(frame) in self.active:
+            self.waiting[id(frame)] = None
         known = self.callees.get(id(frame))
         if known is not None and not frame.f_code.co_flags & _COROUTINE:
             known[1].yields += 1
             known[1].result = self.values.copy(value, 40)
+
+    def resumed(self, frame: Any) -> None:
+        self.waiting.pop(id(frame), None)
+        recording = self.recordings.get(id(frame))
+        if recording is not None:
+            recording.is_suspended = False
 
     def returned(self, frame: Any, value: Any) -> None:
         self._ended(frame, "returned", self.values.copy(value), "")
@@ -199,6 +231,7 @@ class CallTracer:
 
     def _ended(self, frame: Any, how: str, value: Any, error: str) -> None:
         self.callee_ended(frame, value, error, is_copy=True)
+        self.waiting.pop(id(frame), None)
         entry = self.active.pop(id(frame), None)
         if entry is None:
             return
@@ -216,11 +249,12 @@ class CallTracer:
     def _finish(self, recording: CallRecording, how: str, value: Any = None, error: str = "") -> None:
         self.recordings.pop(id(recording.frame), None)
         recording.end(how, value, error)
-        self.chosen = recording
+        self.chosen = self.newest = recording
         if not self.keeps_newest or how == "limit":
             self.is_done = True
             self.engine.recording_done()
             self.active.clear()
+            self.waiting.clear()
             self.callees.clear()
             self.write()
         elif Originals.monotonic() - self._written_s > _WRITE_INTERVAL_S:
@@ -230,7 +264,8 @@ class CallTracer:
         """The run fails here, by this exception: the call that is on the stack, or that it came out of, is kept."""
         if self.pinned is not None:
             return
-        on_stack = max(self.recordings.values(), key=lambda it: it.number, default=None)
+        running = (it for it in self.recordings.values() if not it.is_suspended)
+        on_stack = max(running, key=lambda it: it.number, default=None)
         if on_stack is None and self.failing is not None:
             is_same = _leads_to(self._raised, error) or self.failing.error.partition(":")[0] == name
             on_stack = self.failing if is_same else None
@@ -269,7 +304,7 @@ class CallTracer:
         oldest = min(self.recordings.values(), key=lambda it: it.number, default=None)
         running = newest if self.keeps_newest else oldest
         failing = self.pinned if self.is_marked else self.failing
-        found = failing if self.call == "failing" else self.chosen
+        found = failing if self.call == "failing" else self.newest if self.call == "last" else self.chosen
         found = found or running or self.chosen
         told: dict[str, Any] = {"calls": self.count, "deepest": self.deepest, "done": self.is_done}
         if self.is_done and not self.engine.counts_after:
@@ -285,6 +320,8 @@ class CallTracer:
         code = found.code
         told.update(found.as_data(), function=own_name(code), file=code.co_filename, first=code.co_firstlineno)
         told["source"] = source_of(code)
+        if sys.version_info < (3, 13) and "locals" in code.co_names:
+            told["locals_changed"] = True  # reading a frame renews the dict that its `locals()` returned
         if self.call == "failing" and found is not failing:
             told["not_failing"] = True
         told.update(self._all_calls())
@@ -314,6 +351,8 @@ class CallTracer:
         while at is not None and id(at) not in self.active and len(names) < 10:
             names.append(own_name(at.f_code))
             at = nearest_own(at.f_back)
+        if at is None or id(at) not in self.active:
+            return []
         return [names[0], *reversed(names)]
 
     def write(self) -> None:
