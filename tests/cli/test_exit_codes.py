@@ -52,7 +52,21 @@ NEEDS = {
 # These start a daemon, are started by other programs, or need none.
 ALONE = {
     *("debug breakpoints", "debug clear"),
-    *("up", "restart", "mcp", "dap", "shell", "demo", "debug", "debug break", "logs", "setup", "doctor", "uninstall"),
+    *(
+        "up",
+        "restart",
+        "mcp",
+        "dap",
+        "shell",
+        "demo",
+        "why",
+        "debug",
+        "debug break",
+        "logs",
+        "setup",
+        "doctor",
+        "uninstall",
+    ),
     *("client-config", "adapters", "adapters install", "lua path", "lua install", "lua doctor", "completions"),
     *("config get", "config set", "config list", "config path", "wire decode", "wire encode"),
 }

@@ -355,7 +355,9 @@ def test_an_unknown_set_of_tools_is_reported_to_the_client_and_on_standard_error
     with raw_client(cli, "--tools", "debug,telepathy") as client:
         told = client.answer(client.request("initialize", introduction("2025-11-25")))
         assert code_of(told) == "unknown_tool_set"
-        assert told["error"]["message"].startswith("Unknown tool set: 'telepathy'. Available sets: general")
+        assert told["error"]["message"].startswith(
+            "Unknown tool set: 'telepathy'. Available sets: default, all, general"
+        )
         assert code_of(client.ask("tools/list")) == "unknown_tool_set"
         client.leave()
         assert client.errors().count("Unknown tool set: 'telepathy'.") == 1

@@ -22,7 +22,7 @@ def client_of(bench: Bench) -> Client:
 async def test_an_error_is_marked_and_is_the_documented_object(tmp_path: Path) -> None:
     async with opened(tmp_path) as bench, client_of(bench) as client:
         refused = await client.call_tool("continue_debugging", {})
-        wrong = await client.call_tool("set_breakpoint", {"file_path": "app.py", "line": 3})
+        wrong = await client.call_tool("set_breakpoint", {"file_path": "app.py", "surely_not": 3})
     for result, code in ((refused, "no_session"), (wrong, "bad_arguments")):
         assert result.is_error
         assert result.structured_content is not None

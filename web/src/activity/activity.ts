@@ -38,7 +38,11 @@ export class DragomanActivity extends LitElement {
     actorNames.addEventListener("changed", this.namesChanged);
     this.unsubscribe = feed.subscribe([], {
       events: (rows) => this.add(rows),
-      erased: () => Object.assign(this, { rows: [], held: null, opened: -1 }),
+      erased: () => {
+        this.rows = [];
+        this.paused = null;
+        this.expanded = -1;
+      },
       reset: (snapshot) => void this.load(snapshot).catch(ignoreUnreachable),
     });
   }

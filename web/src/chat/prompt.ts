@@ -33,7 +33,10 @@ export class DragomanPrompt extends LitElement {
   private readonly sized = new ResizeObserver(() => this.fit());
 
   override willUpdate(changed: Map<string, unknown>): void {
-    if (changed.has("key")) Object.assign(this, { text: drafts.of(this.key), offers: [], chosen: -1 });
+    if (!changed.has("key")) return;
+    this.text = drafts.of(this.key);
+    this.completions = [];
+    this.selected = -1;
   }
 
   override connectedCallback(): void {

@@ -35,7 +35,10 @@ export class DragomanQuestion extends LitElement {
     const query = this.text.trim();
     if (!query || this.stop) return;
     const stop = new AbortController();
-    Object.assign(this, { stop, asked: query, answer: "", trouble: "" });
+    this.stop = stop;
+    this.askedQuestion = query;
+    this.answer = "";
+    this.error = "";
     try {
       const terminals = this.terminal ? [this.terminal] : [];
       const body = { query, terminals, all_workspaces: this.everywhere };

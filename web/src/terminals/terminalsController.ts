@@ -128,7 +128,10 @@ export class TerminalsController implements ReactiveController {
   /** Part of the record was erased: read the list again. */
   private close(): void {
     this.outputRequest++;
-    Object.assign(this, { command: null, lines: [], left: null, sorted: "" });
+    this.command = null;
+    this.lines = [];
+    this.nextOffset = null;
+    this.listedSearch = "";
   }
 
   terminal(id: string): Terminal | undefined {

@@ -27,7 +27,7 @@ async def step_through_call(run: EvidenceRun, lines: ReadLines, number: int) -> 
         raise DragomanError(
             "bad_arguments",
             localize("Where the function begins is not known for this language."),
-            hint=localize("Pass `function` as file:line."),
+            hint=localize("Name the function by a line of its file, such as cart.py:12."),
         )
     end = await run.run_to_end()
     calls = 1
