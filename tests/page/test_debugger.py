@@ -225,7 +225,8 @@ def test_watches_are_evaluated_only_while_somebody_looks(view: Locator, tab: Tab
     eventually(lambda: _evaluated(place) == 1)
     tab.show("Activity")
     for _ in range(2):
-        assert place.tool("continue_debugging")["status"] == "stopped"
+        answer = place.tool("continue_debugging")
+        assert answer["status"] == "stopped", answer
     expect(tab.page.locator("dragoman-activity .row .kind").first).to_have_attribute("title", "debug.stopped")
     tab.show("Debugger")
     expect(watched).to_have_text("1003")

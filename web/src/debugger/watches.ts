@@ -41,9 +41,10 @@ export class Watches {
   }
 
   async evaluate(at: FrameContext | null): Promise<void> {
-    await this.isLoaded;
-    if (!at || !this.nodes.length) return;
     const round = ++this.round; // what comes late, of an earlier stop, is not shown at this one
+    await this.isLoaded;
+    // A later call does it, with everything added meanwhile: each expression runs in the program once per stop.
+    if (round !== this.round || !at || !this.nodes.length) return;
     const found = await Promise.all(this.nodes.map(({ name }) => evaluateNode(name, at)));
     if (round !== this.round) return;
     this.nodes = this.nodes.map((node) => found.find(({ name }) => name === node.name) ?? node);

@@ -31,7 +31,8 @@ from dragoman.tools.evidence.target import LocationParameters, RunTargetParamete
 from dragoman.tools.tool import RUNS_CODE, ToolOutcome, tool
 from dragoman.workspace.caller import Caller
 
-CALL_CHARACTERS = 3200
+_PARTS = re.compile(r"[^\s.\[\]'\"+]+")
+CALL_CHARACTERS = 2900
 _VALUE = 400
 _LINE = 160
 _ERROR = 400
@@ -68,6 +69,7 @@ _TEXTS = {
         localize("cycle: {names}", names=""),
         localize("No call was on the stack when the run failed; this is the last one."),
         localize("{count} calls in other threads", count=""),
+        localize("No call was recorded."),
         localize("returned; this debugger does not say what"),
         localize("by single steps: {count}", count=""),
     )
@@ -232,7 +234,15 @@ class RecordRedactor:
     def redacted(self, record: Mapping[str, Any], workspace: Path) -> dict[str, Any]:
         try:
             return self._record(record, workspace)
-        except (TypeError, ValueError, KeyError, AttributeError, IndexError):  # the program may write what it likes
+        except (
+            TypeError,
+            ValueError,
+            KeyError,
+            AttributeError,
+            IndexError,
+            OverflowError,
+            RecursionError,
+        ):  # the program may write what it likes
             return {}
 
     def _record(self, record: Mapping[str, Any], workspace: Path) -> dict[str, Any]:
@@ -247,6 +257,7 @@ class RecordRedactor:
             told["where_error"] = self._text(record["where_error"])
         if "function" not in record:
             return told
+        _ = told["call"], told["first"], told["lines"]  # what is a call has them
         told |= {
             "function": name(str(record["function"])),
             "file": short_path(str(record["file"]), workspace),
@@ -264,9 +275,10 @@ class RecordRedactor:
         return one_line(self.values.text(str(text), _LINE), _LINE) if str(text).strip() else ""
 
     def _value(self, path: Any, text: Any) -> str:
-        """A path such as `user.password` or `env['TOKEN']` names the last part of it."""
-        last = re.split(r"[.\['\"\]]+", str(path).strip(" +'\"]"))[-1]
-        return self.values.value(last or str(path), str(text), _VALUE).text
+        """In a path such as `user.password[0]` or `env['TOKEN']` any part may be the name of a secret."""
+        plain = self.values.value("", str(text), _VALUE).text
+        named = (self.values.value(part, str(text), _VALUE).text for part in _PARTS.findall(str(path)))
+        return next((it for it in named if it != plain), plain)
 
     def _pairs(self, pairs: Any) -> list[list[str]]:
         return [[one_line(str(path), 80), self._value(path, text)] for path, text in pairs or ()]

@@ -6,6 +6,7 @@ it: those whose results stand in the assertion, the one that raised, or the one 
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
@@ -16,8 +17,8 @@ from pydantic import Field
 from dragoman.core.clock import Clock
 from dragoman.core.errors import DragomanError
 from dragoman.core.localization import LocalizedText, localize
-from dragoman.debug.evidence.calls.failure_calls import callee_queries, failure_queries, hang_queries
-from dragoman.debug.evidence.calls.trace_call import CallQuery, trace_calls
+from dragoman.debug.evidence.calls.failure_calls import MAX_QUERIES, callee_queries, failure_queries, hang_queries
+from dragoman.debug.evidence.calls.trace_call import CallQuery, TracedCalls, trace_calls
 from dragoman.debug.evidence.run import RunSubject
 from dragoman.debug.launch.commands.command_line import CommandTarget
 from dragoman.debug.model import LaunchRequest
@@ -42,6 +43,8 @@ from dragoman.tools.evidence.schema import EvidenceResult, Seconds
 from dragoman.tools.tool import RUNS_CODE, Parameters, Result, ToolOutcome, tool
 from dragoman.workspace.caller import Caller
 
+log = logging.getLogger(__name__)
+
 MAX_CHARACTERS = 3800
 _FIRST_LINES_CHARACTERS = 1600
 _CALL_CHARACTERS = 400
@@ -53,6 +56,8 @@ _SPARE = 1.5  # another run is begun only if there is time for it
 _REPEATS = 50
 _FIRST_RUN_SHARE = 0.6  # of the time: what it leaves is for the second run, which says how a hang goes on
 _SHORTEST_S = 1.0
+_HAS_PASSED = "has_passed"
+"""Marks the records of a run that did not fail again: a flaky failure."""
 _LINE = 300
 
 FailureVerdict = Literal["failed", "crashed", "passed", "no tests", "limit"]
@@ -144,7 +149,10 @@ class ExplainFailureTool:
         head = _head_lines(target, failure, run, wanted.repeat)
         shown = _within([*head, *failure.lines], caller, _FIRST_LINES_CHARACTERS if failure.queries else MAX_CHARACTERS)
         budget = MAX_CHARACTERS - _characters(shown, caller)
-        calls = await self._calls(caller, target, failure, self._left_s(until_s), budget)
+        records = await self._calls(caller, target, failure, self._left_s(until_s))
+        calls = self._call_traces(caller, records, budget)
+        passed = [localize("The traced run did not fail, so its values may differ:")]
+        shown += passed[: any(_HAS_PASSED in it for it in records)]
         answer = ExplainFailureResult(
             status="success",
             verdict=failure.verdict,
@@ -194,11 +202,9 @@ class ExplainFailureTool:
         queries = await failure_queries(report, lines) if crash.crashed else []
         return _Failure(verdict, queries, crash_lines(crash), crash=crash)
 
-    async def _calls(
-        self, caller: Caller, target: _Target, failure: _Failure, within_s: float, budget: int
-    ) -> list[CallTrace]:
+    async def _calls(self, caller: Caller, target: _Target, failure: _Failure, within_s: float) -> list[dict[str, Any]]:
         """The same run again, with the tracer. Calls that do not take place are left out."""
-        queries = list(dict.fromkeys(failure.queries))
+        queries = list(dict.fromkeys(failure.queries))[:MAX_QUERIES]
         known = set(queries)
         until_s = self.clock.monotonic_s() + within_s
         found: list[dict[str, Any]] = []
@@ -206,7 +212,11 @@ class ExplainFailureTool:
             began_s = self.clock.monotonic_s()
             if not queries or until_s - began_s < _SHORTEST_S:
                 break
-            records = await self._records(caller, target, queries, until_s - began_s)
+            try:
+                records = await self._records(caller, target, queries, until_s - began_s)
+            except DragomanError as error:  # the failure itself is explained already
+                log.info("the calls behind a failure could not be traced: %s", error.code)
+                break
             found += records
             known.update(CallQuery(function=it["function"], call="last") for it in records)
             queries = callee_queries(records, known)
@@ -215,21 +225,22 @@ class ExplainFailureTool:
             is_enough = sum(not _is_preparation(it) for it in found) >= _CALLS
             if is_enough or self._left_s(until_s) < took_s * _SPARE:
                 break
-        return self._call_traces(caller, found, budget)
+        return found
 
     async def _records(
         self, caller: Caller, target: _Target, queries: Sequence[CallQuery], within_s: float
     ) -> list[dict[str, Any]]:
         """Of those functions that were called, without secrets."""
 
-        async def act() -> Sequence[Mapping[str, Any]]:
+        async def act() -> TracedCalls:
             subject = RunSubject(launch_request=target.subject)
             return await trace_calls(self.context.evidence, caller, subject, queries, within_s)
 
-        records = await self.context.wait_for_run(caller, "explain_failure", within_s, act)
+        traced = await self.context.wait_for_run(caller, "explain_failure", within_s, act)
         redactor = RecordRedactor(self.context.values)
-        redacted = [redactor.redacted(it, caller.workspace) for it in records]
-        return [it for it in redacted if "function" in it]
+        redacted = [redactor.redacted(it, caller.workspace) for it in traced.records]
+        passed = {} if traced.has_failed else {_HAS_PASSED: True}
+        return [{**it, **passed} for it in redacted if "function" in it]
 
     def _call_traces(self, caller: Caller, records: Sequence[dict[str, Any]], budget: int) -> list[CallTrace]:
         """The functions behind the failure, then what they called. What only prepared it is left out, if anything else

@@ -90,3 +90,14 @@ async def test_a_failure_that_does_not_come_again_is_reported_as_that(tmp_path: 
     assert "did not fail again (1 of 1)" in once.text
     assert "repeat: 20" in once.text
     assert "Failed in run 2 of 20." in often.text
+
+
+async def test_calls_of_a_run_that_did_not_fail_again_are_marked(tmp_path: Path) -> None:
+    text = "from pathlib import Path\n\n\ndef count():\n    seen = Path('seen')\n    runs = len(seen.read_text())\n"
+    text += "    seen.write_text('x' * (runs + 1))\n    return runs\n\n\ndef test_it():\n    assert count() != 0\n"
+    async with agent_in(tmp_path) as agent:
+        agent.write("test_flaky.py", text)
+        agent.write("seen", "")
+        answer = await agent.call("explain_failure", test="test_flaky.py")
+    assert (answer["verdict"], answer["calls"][0]["function"]) == ("failed", "count")
+    assert "The traced run did not fail, so its values may differ:" in answer.text

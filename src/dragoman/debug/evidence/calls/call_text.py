@@ -31,14 +31,20 @@ def call_lines(record: dict[str, Any], translate: Translate = english, limit: in
         return _never_called(record, say)
     head = _head(record, say)
     found: list[str] = []
+    ending: list[str] = []
     closing = [*_end(record, say), *_all_calls(record, say), *_remarks(record, say)]
     for rows, source, width in ((_ROWS, _SOURCE_LINES, 160), (24, 16, 110), (12, 10, 80), (6, 6, 60), (2, 2, 40)):
         body = _rows(record, say, rows, width)
-        found = [*head[:1], *_source(record, source), *head[1:], *body, *closing]
-        found = [_cut(it, width + 120) for it in found]
-        if sum(len(it) + 1 for it in found) <= limit:
-            return found
-    return _within(found, limit)
+        found = [_cut(it, width + 120) for it in (*head[:1], *_source(record, source), *head[1:], *body)]
+        ending = [_cut(it, width + 120) for it in closing]
+        if _size(found) + _size(ending) <= limit:
+            return [*found, *ending]
+    ending = ending[:1]  # how it ended says more than any row before it
+    return [*_within(found, limit - _size(ending)), *ending]
+
+
+def _size(lines: list[str]) -> int:
+    return sum(len(it) + 1 for it in lines)
 
 
 def _within(lines: list[str], limit: int) -> list[str]:
@@ -61,8 +67,10 @@ def _never_called(record: dict[str, Any], say: Translate) -> list[str]:
     found = []
     if record.get("calls"):
         found.append(say("No such call: the function was called {count} times.", count=record["calls"]))
-    else:
+    elif "calls" in record:
         found.append(say("The function was never called."))
+    else:
+        found.append(say("No call was recorded."))
     if record.get("where_error"):
         found.append(say("`where` failed: {error}", error=record["where_error"]))
     return found

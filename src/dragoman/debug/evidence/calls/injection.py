@@ -10,6 +10,8 @@ from __future__ import annotations
 import ast
 import functools
 import json
+import os
+import stat
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -99,9 +101,21 @@ def parse_record(text: str) -> Mapping[str, Any]:
     """The file is the program's to spoil."""
     try:
         found = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
     return found if isinstance(found, dict) else {}
+
+
+def _read_bounded(file: Path) -> str:
+    """The program may put anything in its place: what is not a plain file is not read, and no more than a bound."""
+    try:
+        descriptor = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
+    except OSError:
+        return ""
+    with os.fdopen(descriptor, "rb") as stream:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            return ""
+        return stream.read(_READ_CHARACTERS).decode("utf-8", "replace")
 
 
 class CallProbe(EvidenceProbe):
@@ -125,11 +139,7 @@ class CallProbe(EvidenceProbe):
         return self._file is not None and self._is_python
 
     def record(self) -> Mapping[str, Any]:
-        try:
-            text = self._file.read_text(encoding="utf-8", errors="replace") if self._file else ""
-        except OSError:
-            return {}
-        return parse_record(text[:_READ_CHARACTERS])
+        return parse_record(_read_bounded(self._file)) if self._file else {}
 
     def read(self) -> None:
         if self.table.is_over.is_set() or not self._is_complete():

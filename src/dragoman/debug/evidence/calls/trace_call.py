@@ -61,6 +61,14 @@ class TracedCall:
     ran_as: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class TracedCalls:
+    """A record of each function, in the order of the queries. A failure that comes and goes may not have come."""
+
+    records: list[Mapping[str, Any]]
+    has_failed: bool
+
+
 async def trace_call(
     evidence: EvidenceService,
     client: Caller,
@@ -77,12 +85,14 @@ async def trace_call(
 
 async def trace_calls(
     evidence: EvidenceService, client: Caller, subject: RunSubject, queries: Sequence[CallQuery], seconds: float
-) -> list[Mapping[str, Any]]:
-    """Several functions of a Python program in one run: a record of each, in the order of the queries."""
+) -> TracedCalls:
+    """Several functions of a Python program in one run."""
     traced = await _traced(evidence, client, subject, queries, seconds)
     records = traced.record.get("records")
     found = records if isinstance(records, list) else [traced.record]
-    return [it for it in found if isinstance(it, dict)]
+    ended = traced.end.ended
+    has_passed = traced.end.how == "exited" and ended is not None and ended.exit_code == 0
+    return TracedCalls([it for it in found if isinstance(it, dict)], has_failed=not has_passed)
 
 
 async def _traced(
