@@ -69,8 +69,8 @@ class NamedBreakpoints:
             for breakpoint in wanted:
                 self._bound.note(breakpoint.id, error.reason or self._missing)
             return
-        told = read_body(response, bodies.SetBreakpointsResponse).breakpoints
-        for (place, _), answer in zip(places, told, strict=False):
+        answers = read_body(response, bodies.SetBreakpointsResponse).of_requested(len(places))
+        for (place, _), answer in zip(places, answers, strict=True):
             self._bound.bind(place, answer)
             for it in place.left_out:
                 self._bound.note(it.id, SHARED_PLACE_MESSAGE)

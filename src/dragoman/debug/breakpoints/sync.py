@@ -316,7 +316,8 @@ class BreakpointSync:
         asked = {"source": source, "breakpoints": [self._translated(place) for place in places]}
         asked |= admit_arguments(self._quirks, [place.sent for place in places])
         response = await self._backend.request("setBreakpoints", asked, timeout_s=_RESPONSE_TIMEOUT_S)
-        return list(zip(places, read_body(response, bodies.SetBreakpointsResponse).breakpoints, strict=False))
+        answers = read_body(response, bodies.SetBreakpointsResponse).of_requested(len(places))
+        return list(zip(places, answers, strict=True))
 
     def _with_count(self, place: MergedBreakpoint, answer: bodies.DapBreakpoint) -> bodies.DapBreakpoint:
         if answer.message or not self._hits.restarts_count(place.sent.id):

@@ -362,6 +362,13 @@ class DataBreakpointInfoResponse(_ResponseBody, frozen=True):
 class SetBreakpointsResponse(_ResponseBody, frozen=True):
     breakpoints: tuple[DapBreakpoint, ...] = ()
 
+    def of_requested(self, count: int) -> tuple[DapBreakpoint, ...]:
+        """One for each that was sent, in order. The specification wants that; rdbg answers `setFunctionBreakpoints`
+        with none, and what it leaves out is not bound.
+        """
+        missing = max(0, count - len(self.breakpoints))
+        return (*self.breakpoints[:count], *(DapBreakpoint(verified=False) for _ in range(missing)))
+
 
 class ExceptionDetails(_ResponseBody, frozen=True):
     message: str | None = None
