@@ -182,7 +182,7 @@ def test_a_foreign_server_that_is_dialled_gets_nothing_that_opens_anything(victi
     note = victim.note()
     victim.cli.kill()
     with stranger(int(note["port"]), tmp_path / "heard") as there:
-        assert victim.run("dial", f"127.0.0.1:{note['port']}", note["instance"]) == [{"why": "stranger"}]
+        assert victim.run("dial", f"127.0.0.1:{note['port']}", note["instance"]) == [{"why": "foreign"}]
         (said,) = there.heard()
         assert sorted(json.loads(said)) == ["dialled", "key", "nonce"]
         assert victim.cli.token("editor").encode() not in there.record.read_bytes()
@@ -204,7 +204,7 @@ def _replayed(victim: Victim, opening: str) -> int:
 def test_a_relay_on_another_port_gets_no_proof_of_either_side(victim: Victim, tmp_path: Path) -> None:
     note = victim.note()
     with stranger(free_port(), tmp_path / "heard", relays_to=int(note["port"])) as there:
-        assert victim.run("dial", f"127.0.0.1:{there.port}", note["instance"]) == [{"why": "stranger"}]
+        assert victim.run("dial", f"127.0.0.1:{there.port}", note["instance"]) == [{"why": "foreign"}]
         eventually(lambda: there.connections() == 1, every_s=0.05)
         assert not any("mac" in json.loads(text) for text in there.heard())
     (direct,) = victim.run("dial", f"127.0.0.1:{note['port']}", note["instance"])
@@ -213,4 +213,4 @@ def test_a_relay_on_another_port_gets_no_proof_of_either_side(victim: Victim, tm
 
 def test_a_restarted_daemon_does_not_accept_what_was_meant_for_the_last_one(victim: Victim) -> None:
     note = victim.note()
-    assert victim.run("dial", f"127.0.0.1:{note['port']}", "00" * 16) == [{"why": "stranger"}]
+    assert victim.run("dial", f"127.0.0.1:{note['port']}", "00" * 16) == [{"why": "foreign"}]
