@@ -97,8 +97,8 @@ def editor() -> Part:
 
 def stages(chosen: Sequence[str]) -> list[list[Part]]:
     """The parts of a stage run at once. On two cores each part has them alone: an editor beside daemons that measure
-    their own lag made both unsteady."""
-    parts = {"unit": unit, "whole": lambda: whole(3), "editor": editor}
+    their own lag made both unsteady, and so did three workers, each with a daemon and a debugger."""
+    parts = {"unit": unit, "whole": lambda: whole(2), "editor": editor}
     return [[make()] for name, make in parts.items() if name in chosen]
 
 

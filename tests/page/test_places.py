@@ -104,6 +104,7 @@ def test_an_address_leads_to_its_session_not_to_the_newest_and_says_when_it_is_g
     tab.page.reload()
     expect(chosen).to_have_count(1)
     expect_address(tab, f"#debugger/{sessions[0]}")
+    expect(standing(desk)).to_contain_text("Running")  # loaded whole: the next address is not taken for a part of it
     tab.page.evaluate("() => { location.hash = '#debugger/no-such'; }")
     expect(desk.locator("#notice")).to_have_text(re.compile("The session in this address no longer exists."))
 
