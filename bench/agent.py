@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -117,10 +117,10 @@ def home_with_daemon() -> Iterator[dict[str, str]]:
 
 
 @contextlib.contextmanager
-def agent_in(environment: dict[str, str], workspace: Path) -> Iterator[Agent]:
-    command = [*COMMAND, "mcp", "--workspace", str(workspace)]
+def agent_in(environment: Mapping[str, str], workspace: Path, *options: str) -> Iterator[Agent]:
+    command = [*COMMAND, "mcp", "--workspace", str(workspace), *options]
     with subprocess.Popen(
-        command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0, cwd=workspace
+        command, env=dict(environment), stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0, cwd=workspace
     ) as process:
         agent = Agent(process, workspace)
         agent.initialize()

@@ -13,11 +13,12 @@ import sysconfig
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from bench.agent import COMMAND, Agent
+from bench.agent import COMMAND, Agent, agent_in
 from bench.value.bugs import Bug
 
 BASELINE = "runner"
@@ -138,20 +139,9 @@ def product() -> Iterator[tuple[Product, Path]]:
             _run_dragoman(["down", "--yes"], environment)
 
 
-@contextlib.contextmanager
-def agent_for(environment: Mapping[str, str], workspace: Path) -> Iterator[Agent]:
+def agent_for(environment: Mapping[str, str], workspace: Path) -> AbstractContextManager[Agent]:
     """An agent that is shown every tool, also those that are not in the default list."""
-    command = [*COMMAND, "mcp", "--workspace", str(workspace), "--tools", "all"]
-    with subprocess.Popen(
-        command, env=dict(environment), stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0, cwd=workspace
-    ) as process:
-        agent = Agent(process, workspace)
-        agent.initialize()
-        try:
-            yield agent
-        finally:
-            assert process.stdin is not None
-            process.stdin.close()
+    return agent_in(environment, workspace, "--tools", "all")
 
 
 def environment_in(folder: Path) -> dict[str, str]:

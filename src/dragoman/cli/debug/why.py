@@ -1,4 +1,4 @@
-"""`dragoman why`: why a test or a command fails, as agents are told it by `explain_failure`."""
+"""`dragoman why`: explain why a test or a command fails, as `explain_failure` does for agents."""
 
 from __future__ import annotations
 
