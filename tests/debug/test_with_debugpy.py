@@ -107,7 +107,7 @@ async def test_a_breakpoint_on_a_blank_line_after_a_logpoint_says_where_it_went_
         first = await service.start(client, LaunchRequest(program="main.py"), within_s=30)
         assert stop_of(first).hit_breakpoints is not None
         assert blank.id in (stop_of(first).hit_breakpoints or ())
-        assert first.session.breakpoint_sync.of(blank.id).line == 7
+        assert first.session.breakpoint_sync.binding_of(blank.id).line == 7
         assert "sees B\n" in first.session.output.since(0, most=1000)[0]
 
 

@@ -37,7 +37,7 @@ from dragoman.debug.service import DebugService
 from dragoman.io.net.http_server import WEBSOCKET_MESSAGE_CAP
 from dragoman.journal import Journal
 from dragoman.models.selection import select_model
-from dragoman.servers.gateway.document_clients import DocumentCanvas
+from dragoman.servers.gateway.documented_dialect import DocumentedCanvas
 from dragoman.servers.gateway.methods import MethodTable, RelayRequest, UpstreamStatus
 from dragoman.servers.gateway.server import GatewayEndpoint, GatewayHub
 from dragoman.servers.mcp.http_endpoint import login_environment
@@ -170,7 +170,7 @@ async def wire_chat(journal: Journal, tokens: Tokens, links: AccessLinks) -> Asy
     async with anyio.create_task_group() as group:
         conversations, canvas = Conversations(journal, clock), CanvasService(journal, clock)
         hub = GatewayHub(tokens, links, clock, largest_bytes=WEBSOCKET_MESSAGE_CAP)
-        hub.canvas = DocumentCanvas(canvas, in_sessions=CHAT_CALLER)
+        hub.canvas = DocumentedCanvas(canvas, in_sessions=CHAT_CALLER)
         canvas.watch(hub.surface_changed)
         made = ChatWiring(conversations, canvas, Approvals(hub.approval_requested, hub.approval_resolved), hub, group)
         await made.load()

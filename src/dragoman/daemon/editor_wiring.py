@@ -282,7 +282,7 @@ class LentSessions:
             loan.client, lambda it: (it.owner, it.session) == (loan.client.id, session.id), wanted
         )
         for mark, breakpoint in zip(own, made, strict=True):
-            session.breakpoint_sync.add_foreign(breakpoint, is_bound=mark.is_bound)
+            session.breakpoint_sync.add_lent(breakpoint, is_bound=mark.is_bound)
         return {"count": len(made)}
 
     def _loan(self, editor: Editor, params: Json) -> _Loan:

@@ -376,7 +376,9 @@ class DebugService:
 
     def binding(self, client: Caller, id: int) -> Binding:
         """As the first live session that has bound it says; none has: not verified."""
-        bound = [it.breakpoint_sync.of(id) for it in self._registry.live_sessions(client.place) if not it.is_ending]
+        bound = [
+            it.breakpoint_sync.binding_of(id) for it in self._registry.live_sessions(client.place) if not it.is_ending
+        ]
         return next((binding for binding in bound if binding.verified), bound[0] if bound else Binding())
 
     # Inside.

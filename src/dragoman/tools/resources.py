@@ -22,7 +22,7 @@ EVENT_CHARACTERS = 200
 
 
 @dataclass(frozen=True, slots=True)
-class ResourceSubject:
+class ResourceSession:
     """One thing that has resources: `id` names it in an address, `title` is for people."""
 
     id: str
@@ -43,9 +43,9 @@ class ResourceProvider(Protocol):
     @property
     def kinds(self) -> tuple[ResourceKind, ...]: ...
 
-    def subjects(self, caller: Caller) -> list[ResourceSubject]: ...
+    def sessions(self, caller: Caller) -> list[ResourceSession]: ...
 
-    async def read(self, caller: Caller, subject_id: str, kind: str) -> str:
+    async def read(self, caller: Caller, session_id: str, kind: str) -> str:
         """The text, limited in length. Raises a DragomanError if there is none."""
         ...
 
@@ -78,15 +78,14 @@ class SessionResources:
     def kinds(self) -> tuple[ResourceKind, ...]:
         return _KINDS
 
-    def subjects(self, caller: Caller) -> list[ResourceSubject]:
-        sessions = self.service.sessions(caller)
-        return [ResourceSubject(session.id, name(session.title), session.state.value) for session in sessions]
+    def sessions(self, caller: Caller) -> list[ResourceSession]:
+        return [ResourceSession(it.id, name(it.title), it.state.value) for it in self.service.sessions(caller)]
 
-    async def read(self, caller: Caller, subject_id: str, kind: str) -> str:
+    async def read(self, caller: Caller, session_id: str, kind: str) -> str:
         table: dict[str, Callable[[DebugSession], Awaitable[str]]] = {"journal": self._journal, "output": self._output}
-        if not subject_id or kind not in table:
+        if not session_id or kind not in table:
             raise DragomanError("unknown_resource", localize("Nothing to read under this name."))
-        return await table[kind](self.service.find(caller, subject_id))
+        return await table[kind](self.service.find(caller, session_id))
 
     async def _journal(self, session: DebugSession) -> str:
         """The newest events, with a mark if there were earlier ones."""

@@ -39,7 +39,7 @@ async def test_a_function_is_sent_with_its_condition_and_its_hit_is_reported_und
     adapter.can("supportsFunctionBreakpoints")
     async with running_session(session_of(adapter), MAIN) as session:
         assert adapter.sent("setFunctionBreakpoints") == [{"breakpoints": [{"name": "main", "condition": "n > 1"}]}]
-        assert session.breakpoint_sync.of(4).verified
+        assert session.breakpoint_sync.binding_of(4).verified
         adapter.stop("function breakpoint", hitBreakpointIds=[1000])
         assert (await stopped(session)).hit_breakpoints == (4,)
 
@@ -65,7 +65,7 @@ async def test_functions_of_one_last_name_are_sent_as_one_to_an_adapter_that_kee
     async with running_session(session_of(adapter, quirks=quirks), *both) as session:
         (asked,) = adapter.sent("setFunctionBreakpoints")
         assert asked["breakpoints"] == [{"name": "run", "condition": "(is_in('A.run')) or (is_in('B.run'))"}]
-        assert [session.breakpoint_sync.of(id).verified for id in (4, 5)] == [True, True]
+        assert [session.breakpoint_sync.binding_of(id).verified for id in (4, 5)] == [True, True]
         adapter.stop("function breakpoint")
         assert (await stopped(session)).hit_breakpoints == (5,)
 
@@ -117,7 +117,7 @@ async def test_one_word_for_exceptions_is_what_each_adapter_calls_it(
     adapter = offering(offered)
     async with running_session(session_of(adapter, exception_filters=("uncaught",)), exception(1, word)) as session:
         assert adapter.sent("setExceptionBreakpoints")[-1] == {"filters": sent}
-        assert session.breakpoint_sync.of(1).verified
+        assert session.breakpoint_sync.binding_of(1).verified
 
 
 async def test_uncaught_exceptions_stop_until_a_client_switches_that_off() -> None:
@@ -140,7 +140,7 @@ async def test_an_adapter_without_filters_is_never_asked() -> None:
     async with running_session(
         session_of(adapter, exception_filters=("uncaught",)), exception(1, "uncaught")
     ) as session:
-        assert not session.breakpoint_sync.of(1).verified
+        assert not session.breakpoint_sync.binding_of(1).verified
     assert adapter.sent("setExceptionBreakpoints") == []
 
 
@@ -171,7 +171,7 @@ async def test_a_condition_that_the_adapter_cannot_check_is_reported_and_not_sen
         session_of(adapter, quirks=quirks), exception(1, "raised", condition="x > 1")
     ) as session:
         assert adapter.sent("setExceptionBreakpoints") == [{"filters": []}]
-        assert "condition" in session.breakpoint_sync.of(1).message
+        assert "condition" in session.breakpoint_sync.binding_of(1).message
 
 
 @pytest.mark.parametrize(
@@ -328,11 +328,11 @@ async def test_a_condition_that_failed_is_reported_with_its_breakpoint_and_not_a
         adapter.emit("output", output=said, category="stderr")
         adapter.stop()
         assert (await stopped(session)).output == ""
-        assert session.breakpoint_sync.of(1).message == "The condition failed: NameError: nope"
+        assert session.breakpoint_sync.binding_of(1).message == "The condition failed: NameError: nope"
         await session.update_breakpoints([wrong, Breakpoint(id=2, path="/p/a.py", line=9)])
-        assert not session.breakpoint_sync.of(1).verified
+        assert not session.breakpoint_sync.binding_of(1).verified
         await session.update_breakpoints([Breakpoint(id=1, path="/p/a.py", line=5, condition="n == 3")])
-        assert session.breakpoint_sync.of(1).verified
+        assert session.breakpoint_sync.binding_of(1).verified
     assert adapter.sent("setDebuggerProperty") == [{"skipPrintBreakpointException": []}]
 
 

@@ -89,6 +89,6 @@ async def test_a_breakpoint_in_a_frozen_module_says_why_it_cannot_stop_and_what_
             own, _ = await service.set_breakpoint(client, Breakpoint(id=0, path=str(tmp_path / "main.py"), line=5))
             attached = await service.start(client, attaching(connect={"port": port}), within_s=20)
             assert stop_of(attached).hit_breakpoints == (own.id,)
-            binding = attached.session.breakpoint_sync.of(made.id)
+            binding = attached.session.breakpoint_sync.binding_of(made.id)
     assert not binding.verified
     assert "frozen_modules=off" in binding.message

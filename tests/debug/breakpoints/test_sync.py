@@ -43,14 +43,14 @@ def asked(adapter: FakeAdapter) -> list[dict[str, Any]]:
 async def test_two_clients_conditions_at_one_line_are_sent_as_one_that_holds_for_either(adapter: FakeAdapter) -> None:
     breakpoint_sync = await sent(adapter, at(1, condition="n == 3"), at(2, condition="n == 5 or m"))
     assert asked(adapter) == [{"line": 5, "condition": "(n == 3) or (n == 5 or m)"}]
-    assert breakpoint_sync.hit("breakpoint", [105], None) == (1, 2)
-    assert [breakpoint_sync.of(id).verified for id in (1, 2)] == [True, True]
+    assert breakpoint_sync.find_hits("breakpoint", [105], None) == (1, 2)
+    assert [breakpoint_sync.binding_of(id).verified for id in (1, 2)] == [True, True]
 
 
 async def test_where_one_client_stops_always_all_breakpoints_there_may_have_been_hit(adapter: FakeAdapter) -> None:
     breakpoint_sync = await sent(adapter, at(1, condition="n == 3"), at(2), at(3))
     assert asked(adapter) == [{"line": 5}]
-    assert breakpoint_sync.hit("breakpoint", [105], None) == (1, 2, 3)
+    assert breakpoint_sync.find_hits("breakpoint", [105], None) == (1, 2, 3)
 
 
 async def test_the_same_condition_twice_is_sent_once(adapter: FakeAdapter) -> None:
@@ -77,14 +77,14 @@ async def test_what_was_left_out_is_sent_once_its_place_is_free(adapter: FakeAda
     breakpoint_sync = await sent(adapter, at(1), at(2, hit_condition="> 300"))
     await breakpoint_sync.send([at(2, hit_condition="> 300")])
     assert asked(adapter) == [{"line": 5, "hitCondition": "> 300"}]
-    assert breakpoint_sync.of(2).verified
+    assert breakpoint_sync.binding_of(2).verified
 
 
 async def test_a_logpoint_that_we_log_and_a_breakpoint_at_its_place_are_sent_as_one(adapter: FakeAdapter) -> None:
     breakpoint_sync = await sent(adapter, at(1), at(2, log_message="x", condition="n"))
     assert asked(adapter) == [{"line": 5}]
     assert (breakpoint_sync.messages_to_log((1, 2)), breakpoint_sync.messages_to_log((1,))) == (["x"], [])
-    assert [breakpoint_sync.of(id).verified for id in (1, 2)] == [True, True]
+    assert [breakpoint_sync.binding_of(id).verified for id in (1, 2)] == [True, True]
 
 
 async def test_those_that_the_adapter_moves_to_one_line_are_sent_as_one(adapter: FakeAdapter) -> None:
@@ -93,8 +93,8 @@ async def test_those_that_the_adapter_moves_to_one_line_are_sent_as_one(adapter:
     adapter.answers["setBreakpoints"] = lambda it: {"breakpoints": moved[: len(it["breakpoints"])]}
     breakpoint_sync = await sent(adapter, at(1, log_message="x"), at(2, 6, condition="n == 3"))
     assert asked(adapter) == [{"line": 5}]
-    assert [breakpoint_sync.of(id).line for id in (1, 2)] == [5, 5]
-    assert breakpoint_sync.hit("breakpoint", [105], None) == (1, 2)
+    assert [breakpoint_sync.binding_of(id).line for id in (1, 2)] == [5, 5]
+    assert breakpoint_sync.find_hits("breakpoint", [105], None) == (1, 2)
 
 
 async def test_breakpoints_in_other_columns_of_a_line_stay_their_own(adapter: FakeAdapter) -> None:
@@ -115,10 +115,10 @@ async def test_a_condition_that_cannot_be_read_is_reported_and_spoils_no_other(a
 
 async def test_a_bad_condition_stays_reported_when_the_adapter_says_that_it_has_bound(adapter: FakeAdapter) -> None:
     breakpoint_sync = await sent(adapter, at(1, condition="n =="))
-    breakpoint_sync.learn(
+    breakpoint_sync.update_binding(
         bodies.BreakpointBody(reason="changed", breakpoint=bodies.ChangedBreakpoint(id=105, verified=True, line=5))
     )
-    assert not breakpoint_sync.of(1).verified
+    assert not breakpoint_sync.binding_of(1).verified
 
 
 @pytest.mark.parametrize("condition", ["n is 3", "'\\d' in s", "  n == 1", "(" * 5000 + "1" + ")" * 5000])
@@ -131,7 +131,7 @@ async def test_line_zero_is_a_line_without_code(adapter: FakeAdapter) -> None:
     adapter.answers["setBreakpoints"] = lambda _: {"breakpoints": [{"id": 7, "verified": True, "line": 0}]}
     breakpoint_sync = BreakpointSync(adapter, PYTHON.quirks)
     await breakpoint_sync.send([at(1)])
-    assert breakpoint_sync.of(1).line is None
+    assert breakpoint_sync.binding_of(1).line is None
     assert [binding.message for _, binding in breakpoint_sync.unbound()] == ["No code at this line."]
 
 
@@ -154,27 +154,28 @@ async def test_few_hits_are_counted_here_where_the_adapter_forgets_them_when_a_f
     few = at(1, hit_condition="== 3")
     breakpoint_sync = await sent(adapter, few)
     assert asked(adapter) == [{"line": 5}]
-    assert [await breakpoint_sync.counts([1]), await breakpoint_sync.counts([1])] == [False, False]
+    assert [await breakpoint_sync.record_hit([1]), await breakpoint_sync.record_hit([1])] == [False, False]
     await breakpoint_sync.send([few, at(2, line=9)])
-    assert await breakpoint_sync.counts([1]) is True
+    assert await breakpoint_sync.record_hit([1]) is True
 
 
 async def test_a_hit_condition_that_never_holds_again_is_taken_from_the_adapter_and_stays_bound(
     adapter: FakeAdapter,
 ) -> None:
     breakpoint_sync = await sent(adapter, at(1, hit_condition="== 1"), at(2, line=9))
-    assert await breakpoint_sync.counts([1]) is True
+    assert await breakpoint_sync.record_hit([1]) is True
     assert asked(adapter) == [{"line": 9}]
-    assert breakpoint_sync.of(1).verified
+    assert breakpoint_sync.binding_of(1).verified
     assert len(adapter.sent("setBreakpoints")) == 2
 
 
 async def test_of_many_hits_it_is_said_that_the_adapter_counts_them_anew(adapter: FakeAdapter) -> None:
     many = at(1, hit_condition="== 5000")
     breakpoint_sync = await sent(adapter, many)
-    assert (asked(adapter), breakpoint_sync.of(1).message) == ([{"line": 5, "hitCondition": "== 5000"}], "")
+    assert (asked(adapter), breakpoint_sync.binding_of(1).message) == ([{"line": 5, "hitCondition": "== 5000"}], "")
     await breakpoint_sync.send([many, at(2, line=9)])
-    assert (breakpoint_sync.of(1).verified, "restarted its hit count" in breakpoint_sync.of(1).message) == (True, True)
+    binding = breakpoint_sync.binding_of(1)
+    assert (binding.verified, "restarted its hit count" in binding.message) == (True, True)
 
 
 @pytest.mark.parametrize(
@@ -193,7 +194,7 @@ async def test_breakpoints_in_files_of_another_language_are_not_sent_and_not_rep
     breakpoints = [Breakpoint(id=id, path=path, line=5) for id, path in enumerate(paths, 1)]
     breakpoint_sync = await sent(adapter, *breakpoints)
     assert [it["source"]["path"] for it in adapter.sent("setBreakpoints")] == ["/p/a.py", "/p/page.tmpl"]
-    assert [breakpoint_sync.of(id).verified for id in (1, 2, 3, 4)] == [False, False, True, True]
+    assert [breakpoint_sync.binding_of(id).verified for id in (1, 2, 3, 4)] == [False, False, True, True]
     assert breakpoint_sync.unbound() == []
 
 
@@ -205,6 +206,6 @@ async def test_what_a_program_stops_at_is_bound_before_its_adapter_says_so(adapt
     unbound = {"id": 7, "verified": False, "message": "not loaded yet"}
     adapter.answers["setBreakpoints"] = lambda _: {"breakpoints": [unbound]}
     breakpoint_sync = await sent(adapter, at(1))
-    assert (breakpoint_sync.of(1).verified, breakpoint_sync.of(1).message != "") == (False, True)
-    assert breakpoint_sync.hit("breakpoint", [7], None) == (1,)
-    assert (breakpoint_sync.of(1).verified, breakpoint_sync.of(1).message) == (True, "")
+    assert (breakpoint_sync.binding_of(1).verified, breakpoint_sync.binding_of(1).message != "") == (False, True)
+    assert breakpoint_sync.find_hits("breakpoint", [7], None) == (1,)
+    assert (breakpoint_sync.binding_of(1).verified, breakpoint_sync.binding_of(1).message) == (True, "")

@@ -60,7 +60,7 @@ async def test_a_launch_is_configured_before_its_response_is_waited_for() -> Non
         order = [command for command, _ in adapter.requests]
         assert order.index("setBreakpoints") < order.index("configurationDone")
         assert session.state is SessionState.RUNNING
-        assert session.breakpoint_sync.of(1).verified
+        assert session.breakpoint_sync.binding_of(1).verified
 
 
 async def test_a_stop_carries_the_stack_the_locals_and_the_breakpoint_that_was_hit() -> None:
@@ -237,7 +237,7 @@ async def test_a_breakpoint_that_did_not_bind_is_reported_with_the_reason_and_ma
         adapter.emit("breakpoint", reason="changed", breakpoint={"id": 7, "verified": True, "line": 6})
         adapter.stop()
         await stopped(session)
-        assert session.breakpoint_sync.of(1).line == 6
+        assert session.breakpoint_sync.binding_of(1).line == 6
 
 
 async def test_a_launch_that_fails_is_raised_with_the_adapters_words_and_everything_is_released() -> None:

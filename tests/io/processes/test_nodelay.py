@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from dragoman.core.errors import DragomanError
-from dragoman.io.net.peers import TcpPeer, has_foreign_listener, is_caller_admitted, listeners, peer_of
+from dragoman.io.net.peers import TcpPeer, has_foreign_listener, is_caller_allowed, listeners, peer_of
 from dragoman.io.net.streams import connect_tcp
 from dragoman.io.processes import nodelay
 from dragoman.io.processes.nodelay import NoDelaySetter, nodelay_unavailable_reason
@@ -231,8 +231,8 @@ def test_another_user_of_this_machine_is_known_by_whichever_address_they_dial(ad
             before = f"import os, socket; os.setuid({uid}); HOST, PORT = {address!r}, {port}\n{CALLER}"
             with served(before=before), listener.accept()[0] as link:
                 ends = link.getsockname(), link.getpeername()
-                assert is_caller_admitted(*ends, frozenset(users)) is admitted, (uid, users)
-        assert is_caller_admitted((address, port), ("203.0.113.1", 40_000), frozenset())  # another machine's
+                assert is_caller_allowed(*ends, frozenset(users)) is admitted, (uid, users)
+        assert is_caller_allowed((address, port), ("203.0.113.1", 40_000), frozenset())  # another machine's
 
 
 @pytest.mark.anyio

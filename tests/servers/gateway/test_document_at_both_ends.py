@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from dragoman.servers.gateway.document_clients import DocumentCanvas
+from dragoman.servers.gateway.documented_dialect import DocumentedCanvas
 from tests.document_gateway import Manner
 from tests.servers.gateway.document_client import document_client
 from tests.servers.gateway.gateway_fixture import house
@@ -25,7 +25,7 @@ async def test_a_run_goes_through_ours_whole_and_once(tmp_path: Path, text: str,
         house(tmp_path / "front", relay=link.relay) as front,
     ):
         link.listen(front.hub.relay_event, front.hub.publish)
-        front.hub.canvas = DocumentCanvas(canvas, in_sessions="chat")
+        front.hub.canvas = DocumentedCanvas(canvas, in_sessions="chat")
         canvas.watch(front.hub.surface_changed)
         async with document_client(front.url, front.token) as client:
             await client.chat_send("acp:one", "go")

@@ -26,7 +26,7 @@ LIST_COMMANDS = frozenset({"setBreakpoints", "setFunctionBreakpoints", "setExcep
 
 EVALUATE_IN_EACH = "dragomanEvaluateInEach"
 """A request of ours: the same expression in every process, answered with our numbers of its threads."""
-ADMIT_ARGUMENT = "dragomanAdmit"
+LIBRARY_ARGUMENT = "dragomanLibraryExpressions"
 """An argument of ours in a breakpoint list: expressions that each process evaluates before it gets the list. What they
 return is why the debugger cannot stop there."""
 

@@ -34,7 +34,7 @@ class AdapterQuirks:
     qualified_expression: str = ""  # debugpy
     """An expression that is true in the function `name` of a class or a module, for an adapter that knows functions by
     their last name alone."""
-    admit_expression: Callable[[str, str], str] = lambda *_: ""  # debugpy
+    library_expression: Callable[[str, str], str] = lambda *_: ""  # debugpy
     """By a path or a function, an expression that makes the debugger stop in a library, which it skips otherwise:
     evaluated in each process before the breakpoint is set. It returns a word for why that fails, or nothing."""
     inner_frames: frozenset[str] = frozenset()  # debugpy

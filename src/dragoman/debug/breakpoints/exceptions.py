@@ -44,33 +44,33 @@ class ExceptionBreakpoints:
         self._offered: dict[str, dict[str, Any]] = {}
         self._sent: dict[str, Any] | None = None
         self._answer = bodies.DapBreakpoint(verified=False)
-        self.wanted: tuple[Breakpoint, ...] = ()
+        self.enabled: tuple[Breakpoint, ...] = ()
 
     async def send(self, breakpoints: Iterable[Breakpoint], capabilities: Capabilities) -> None:
         self._offered = {it["filter"]: it for it in capabilities.get("exceptionBreakpointFilters") or ()}
         every = tuple(breakpoints)
-        self.wanted = tuple(it for it in every if it.enabled)
-        for breakpoint in self.wanted:
-            self._bound.note(breakpoint.id, self._condition_fault(breakpoint, capabilities))
+        self.enabled = tuple(it for it in every if it.enabled)
+        for breakpoint in self.enabled:
+            self._bound.set_fault(breakpoint.id, self._condition_fault(breakpoint, capabilities))
         asked = self._asked(every, capabilities)
         if self._offered and asked != self._sent:
             await self._ask(asked)
         if self._offered:
             self._bind()
 
-    def hit(self, raised: RaisedException | None) -> tuple[int, ...]:
+    def find_hits(self, raised: RaisedException | None) -> tuple[int, ...]:
         """By how the exception was raised and by its type: no adapter says which of its filters it was."""
         if raised is None:
             return ()
         uncaught = set(self._by_default) | {"uncaught"}
-        found = [it for it in self.wanted if self._bound.of(it.id).verified and _matches_type(it, raised)]
+        found = [it for it in self.enabled if self._bound.binding_of(it.id).verified and _matches_type(it, raised)]
         chosen = [it for it in found if raised.uncaught is not uncaught.isdisjoint(self._filters(it.filter))]
         return tuple(it.id for it in chosen or found)
 
     def with_uncaught(self, raised: RaisedException) -> RaisedException:
         """Where nobody asks for what is caught, nothing catches what stops the program; few adapters say so."""
         uncaught = {*self._by_default, *_UNCAUGHT}
-        if raised.uncaught or any(not uncaught.issuperset(self._filters(it.filter)) for it in self.wanted):
+        if raised.uncaught or any(not uncaught.issuperset(self._filters(it.filter)) for it in self.enabled):
             return raised
         return msgspec.structs.replace(raised, uncaught=True)
 
@@ -85,7 +85,7 @@ class ExceptionBreakpoints:
         return list(dict.fromkeys(chosen))
 
     def _asked(self, every: tuple[Breakpoint, ...], capabilities: Capabilities) -> dict[str, Any]:
-        sound = [it for it in self.wanted if not self._bound.of(it.id).message]
+        sound = [it for it in self.enabled if not self._bound.binding_of(it.id).message]
         plain = {name for it in sound if not it.condition for name in self._filters(it.filter)}
         off = {name for it in every if not it.enabled for name in self._filters(it.filter)}
         plain |= {name for name in self._by_default if name in self._offered and name not in off}
@@ -142,7 +142,7 @@ class ExceptionBreakpoints:
 
     def _bind(self) -> None:
         """Also what asks for no more than is on already, by default or for another."""
-        for it in self.wanted:
+        for it in self.enabled:
             self._bound.bind(MergedBreakpoint(it, (it,)), self._answer)
 
 

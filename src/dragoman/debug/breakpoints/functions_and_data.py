@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from dragoman.core.localization import LocalizedText, localize
-from dragoman.debug.backends.port import ADMIT_ARGUMENT, AdapterRefusedError, Backend
+from dragoman.debug.backends.port import LIBRARY_ARGUMENT, AdapterRefusedError, Backend
 from dragoman.debug.backends.quirks import AdapterQuirks
 from dragoman.debug.breakpoints.status import (
     SHARED_PLACE_MESSAGE,
@@ -55,25 +55,25 @@ class NamedBreakpoints:
         self.sent = wanted
         can = capabilities.has(self._capability)
         for breakpoint in wanted:
-            self._bound.note(breakpoint.id, "" if can else self._missing)
+            self._bound.set_fault(breakpoint.id, "" if can else self._missing)
         if can:
             await self._ask(wanted)
 
     async def _ask(self, wanted: tuple[Breakpoint, ...]) -> None:
         places = [self._encode_group(group) for group in self._group_by_name(wanted)]
         asked: dict[str, Any] = {"breakpoints": [spelled for _, spelled in places]}
-        asked |= admit_arguments(self._quirks, wanted)
+        asked |= library_arguments(self._quirks, wanted)
         try:
             response = await self._backend.request(self._command, asked, timeout_s=_RESPONSE_TIMEOUT_S)
         except AdapterRefusedError as error:
             for breakpoint in wanted:
-                self._bound.note(breakpoint.id, error.reason or self._missing)
+                self._bound.set_fault(breakpoint.id, error.reason or self._missing)
             return
         answers = read_body(response, bodies.SetBreakpointsResponse).of_requested(len(places))
         for (place, _), answer in zip(places, answers, strict=True):
             self._bound.bind(place, answer)
             for it in place.left_out:
-                self._bound.note(it.id, SHARED_PLACE_MESSAGE)
+                self._bound.set_fault(it.id, SHARED_PLACE_MESSAGE)
 
     def _group_by_name(self, wanted: Iterable[Breakpoint]) -> list[list[Breakpoint]]:
         """Those that have one name for the adapter."""
@@ -85,18 +85,18 @@ class NamedBreakpoints:
     def _encode_group(self, group: list[Breakpoint]) -> tuple[MergedBreakpoint, dict[str, Any]]:
         """Several are sent as one, which stops where one of them would: some adapters keep the last of a name alone."""
         place = merge_breakpoints(group, 0, self._quirks.or_word, lambda _: True)
-        spelled = [self._encode(it) for it in place.stands_for]
+        spelled = [self._encode(it) for it in place.merged]
         condition = any_condition([it.get("condition", "") for it in spelled], self._quirks.or_word)
         first = {name: value for name, value in spelled[0].items() if name != "condition"}
         return place, {**first, **({"condition": condition} if condition else {})}
 
 
-def admit_arguments(quirks: AdapterQuirks, breakpoints: Iterable[Breakpoint]) -> dict[str, list[str]]:
+def library_arguments(quirks: AdapterQuirks, breakpoints: Iterable[Breakpoint]) -> dict[str, list[str]]:
     """What is to be evaluated before these are set, as a field of their list."""
     expressions = list(
-        dict.fromkeys(found for it in breakpoints if (found := quirks.admit_expression(it.path, it.function)))
+        dict.fromkeys(found for it in breakpoints if (found := quirks.library_expression(it.path, it.function)))
     )
-    return {ADMIT_ARGUMENT: expressions} if expressions else {}
+    return {LIBRARY_ARGUMENT: expressions} if expressions else {}
 
 
 def function_breakpoints(

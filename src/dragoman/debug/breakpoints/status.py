@@ -28,7 +28,7 @@ class MergedBreakpoint:
     """Breakpoints at one place, sent to the adapter as one."""
 
     sent: Breakpoint
-    stands_for: tuple[Breakpoint, ...]
+    merged: tuple[Breakpoint, ...]
     left_out: tuple[Breakpoint, ...] = ()
 
 
@@ -97,22 +97,22 @@ class BreakpointStatus:
         """The last report by the adapter's id, and what it is about. Ids of a list that was replaced stay: the program
         may have stopped there in the same moment."""
 
-    def of(self, id: int) -> Binding:
+    def binding_of(self, id: int) -> Binding:
         if id in self._fault_by_id:
             return Binding(message=self._fault_by_id[id])
         return self._binding_by_id.get(id, Binding())
 
-    def note(self, id: int, fault: str) -> None:
+    def set_fault(self, id: int, fault: str) -> None:
         """A fault outlasts what the adapter says of its binding; without one, the adapter's word counts again."""
         self._fault_by_id.pop(id, None)
         self._fault_by_id |= {id: fault} if fault else {}
 
     def bind(self, place: MergedBreakpoint, answer: bodies.DapBreakpoint | bodies.ChangedBreakpoint) -> None:
-        self._binding_by_id |= {breakpoint.id: _binding(answer) for breakpoint in place.stands_for}
+        self._binding_by_id |= {breakpoint.id: _binding(answer) for breakpoint in place.merged}
         if answer.id is not None:
             self._reports[answer.id] = (place, answer)
 
-    def learn(self, body: bodies.BreakpointBody) -> None:
+    def update(self, body: bodies.BreakpointBody) -> None:
         """A `breakpoint` event: what was provisional has bound or moved. DAP lets it carry only what changed; a reason
         why it was not bound is over unless it is sent again."""
         id = body.breakpoint.id
@@ -123,20 +123,20 @@ class BreakpointStatus:
         known = {name: getattr(last, name) for name in _CHANGEABLE}
         self.bind(place, bodies.ChangedBreakpoint(id=id, message=body.breakpoint.message, **{**known, **changed}))
 
-    def stopped_at(self, ids: Iterable[int]) -> None:
+    def mark_hit(self, ids: Iterable[int]) -> None:
         """What a program stops at is bound, also where its adapter says so a little later."""
         for id in ids:
             before = self._binding_by_id.get(id)
             if before is not None and not before.verified:
                 self._binding_by_id[id] = msgspec.structs.replace(before, verified=True, message="")
 
-    def ours(self, adapters_ids: Iterable[int]) -> tuple[int, ...]:
+    def ids_at(self, adapters_ids: Iterable[int]) -> tuple[int, ...]:
         """All breakpoints at these places: which of their conditions held, the adapter does not say. None where it
         names an id that we do not know: the location says more than some of several ids."""
         ids = tuple(adapters_ids)
         if not all(id in self._reports for id in ids):
             return ()
-        return tuple(ours.id for id in ids for ours in self._reports[id][0].stands_for)
+        return tuple(ours.id for id in ids for ours in self._reports[id][0].merged)
 
 
 def _binding(answer: bodies.DapBreakpoint | bodies.ChangedBreakpoint) -> Binding:

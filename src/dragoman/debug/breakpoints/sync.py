@@ -21,7 +21,7 @@ from dragoman.debug.backends.port import AdapterRefusedError, Backend
 from dragoman.debug.backends.quirks import AdapterQuirks
 from dragoman.debug.breakpoints import functions_and_data
 from dragoman.debug.breakpoints.exceptions import ExceptionBreakpoints
-from dragoman.debug.breakpoints.functions_and_data import admit_arguments
+from dragoman.debug.breakpoints.functions_and_data import library_arguments
 from dragoman.debug.breakpoints.hit_conditions import HitCondition, parse_hit_condition
 from dragoman.debug.breakpoints.status import (
     SHARED_PLACE_MESSAGE,
@@ -65,7 +65,7 @@ class HitCounter:
         self._left_to_adapter: set[int] = set()
         self._restarted: set[int] = set()
 
-    def translated(self, breakpoint: Breakpoint) -> dict[str, str]:
+    def to_adapter(self, breakpoint: Breakpoint) -> dict[str, str]:
         self._counted.pop(breakpoint.id, None)
         if not breakpoint.hit_condition:
             return {}
@@ -100,7 +100,7 @@ class HitCounter:
     def counts_here(self, id: int) -> bool:
         return id in self._counted
 
-    def counts(self, hit: Iterable[int]) -> bool:
+    def record_hit(self, hit: Iterable[int]) -> bool:
         """Count a hit; False when every breakpoint that was hit says "not this time"."""
         verdicts = []
         for id in hit:
@@ -135,16 +135,16 @@ class BreakpointSync:
         self._data = functions_and_data.data_breakpoints(backend, self._bound, self._conditions)
         self._exceptions = ExceptionBreakpoints(backend, quirks, exception_filters, self._bound)
 
-    def of(self, id: int) -> Binding:
-        return self._bound.of(id)
+    def binding_of(self, id: int) -> Binding:
+        return self._bound.binding_of(id)
 
     def unbound(self) -> list[tuple[Breakpoint, Binding]]:
         """What is set and did not bind, with the adapter's reason: told at the moment it matters. Boxes that an editor
         ticks by itself are nothing that an agent should hear of at each stop."""
         lines = [breakpoint for group in self._sent.values() for breakpoint in group]
-        exceptions = [it for it in self._exceptions.wanted if not is_person(it.owner)]
+        exceptions = [it for it in self._exceptions.enabled if not is_person(it.owner)]
         sent = [*lines, *self._functions.sent, *self._data.sent, *exceptions]
-        pairs = [(breakpoint, self.of(breakpoint.id)) for breakpoint in sent if breakpoint.id > _TEMPORARY_ID]
+        pairs = [(breakpoint, self.binding_of(breakpoint.id)) for breakpoint in sent if breakpoint.id > _TEMPORARY_ID]
         return [(breakpoint, binding) for breakpoint, binding in pairs if not binding.verified]
 
     def of_other_languages(self) -> list[tuple[Breakpoint, Binding]]:
@@ -175,10 +175,10 @@ class BreakpointSync:
         await self._data.send(by_kind["data"], capabilities)
         await self._exceptions.send(by_kind["exception"], capabilities)
 
-    def learn(self, body: bodies.BreakpointBody) -> None:
-        self._bound.learn(body)
+    def update_binding(self, body: bodies.BreakpointBody) -> None:
+        self._bound.update(body)
 
-    def add_foreign(self, breakpoint: Breakpoint, *, is_bound: bool) -> None:
+    def add_lent(self, breakpoint: Breakpoint, *, is_bound: bool) -> None:
         """Of one that others set past us."""
         answer = bodies.DapBreakpoint(verified=is_bound, line=breakpoint.line)
         self._bound.bind(MergedBreakpoint(breakpoint, (breakpoint,), ()), answer)
@@ -196,7 +196,7 @@ class BreakpointSync:
             self.note_failed_condition(breakpoint.id, breakpoint.condition, found["error"].strip())
         return True
 
-    def hit(
+    def find_hits(
         self,
         reason: str,
         adapters_ids: Iterable[int] | None,
@@ -207,11 +207,11 @@ class BreakpointSync:
 
         None where the stop has nothing to do with breakpoints."""
         if reason == "exception":
-            return self._exceptions.hit(raised) or None
+            return self._exceptions.find_hits(raised) or None
         if "breakpoint" not in reason:
             return None
-        found = self._bound.ours(adapters_ids or ()) or tuple(it.id for it in self._by_reason(reason, top))
-        self._bound.stopped_at(found)
+        found = self._bound.ids_at(adapters_ids or ()) or tuple(it.id for it in self._by_reason(reason, top))
+        self._bound.mark_hit(found)
         return found
 
     def with_uncaught(self, raised: RaisedException | None) -> RaisedException | None:
@@ -226,14 +226,14 @@ class BreakpointSync:
     def note_failed_condition(self, id: int, condition: str, error: str) -> None:
         reason = localized_str(localize("The condition failed: {reason}", reason=error))
         self._failed[id, condition] = reason
-        self._bound.note(id, reason)
+        self._bound.set_fault(id, reason)
 
     def without_temporary(self, hit: tuple[int, ...] | None) -> tuple[int, ...] | None:
         return hit if hit is None else tuple(id for id in hit if id > _TEMPORARY_ID)
 
-    async def counts(self, hit: Iterable[int]) -> bool:
+    async def record_hit(self, hit: Iterable[int]) -> bool:
         """Whether a hit is one to stop at. What never will be again is taken from the adapter."""
-        is_counted = self._hits.counts(hit)
+        is_counted = self._hits.record_hit(hit)
         if any(self._hits.is_spent(it.id) for group in self._sent.values() for it in group):
             try:
                 await self._send_lines(self._lines)
@@ -259,7 +259,9 @@ class BreakpointSync:
         if self._quirks.condition_expression:  # it moves one to the next line with code, and tells nobody
             asked = max((line for line in self._lines_ever_sent[top.path] if line <= top.line), default=0)
             return [breakpoint for breakpoint in group if breakpoint.line == asked]
-        return [breakpoint for breakpoint in group if (self.of(breakpoint.id).line or breakpoint.line) == top.line]
+        return [
+            breakpoint for breakpoint in group if (self.binding_of(breakpoint.id).line or breakpoint.line) == top.line
+        ]
 
     def _with_condition(self, condition: str) -> list[Breakpoint]:
         lines = [breakpoint for group in self._sent.values() for breakpoint in group]
@@ -289,7 +291,7 @@ class BreakpointSync:
         try:
             told = await self._asked(path, places)
             if self._quirks.keeps_last_on_line and _have_common_line(told):
-                moved = {it.id: answer.line for place, answer in told for it in place.stands_for if answer.line}
+                moved = {it.id: answer.line for place, answer in told for it in place.merged if answer.line}
                 places = self._places(group, moved)
                 told = await self._asked(path, places)
         except AdapterRefusedError as error:
@@ -314,7 +316,7 @@ class BreakpointSync:
     ) -> list[tuple[MergedBreakpoint, bodies.DapBreakpoint]]:
         source = {"path": path, "name": Path(path).name}
         asked = {"source": source, "breakpoints": [self._translated(place) for place in places]}
-        asked |= admit_arguments(self._quirks, [place.sent for place in places])
+        asked |= library_arguments(self._quirks, [place.sent for place in places])
         response = await self._backend.request("setBreakpoints", asked, timeout_s=_RESPONSE_TIMEOUT_S)
         answers = read_body(response, bodies.SetBreakpointsResponse).of_requested(len(places))
         return list(zip(places, answers, strict=True))
@@ -327,13 +329,15 @@ class BreakpointSync:
 
     def _note_all(self, group: Iterable[Breakpoint], reason: str) -> None:
         for breakpoint in group:
-            self._bound.note(breakpoint.id, reason or localized_str(localize("The adapter rejected the breakpoint.")))
+            self._bound.set_fault(
+                breakpoint.id, reason or localized_str(localize("The adapter rejected the breakpoint."))
+            )
 
     def _note_faults(self, place: MergedBreakpoint) -> None:
-        for it in place.stands_for:
-            self._bound.note(it.id, self._condition_fault(it) or self._failed.get((it.id, it.condition), ""))
+        for it in place.merged:
+            self._bound.set_fault(it.id, self._condition_fault(it) or self._failed.get((it.id, it.condition), ""))
         for it in place.left_out:
-            self._bound.note(it.id, self._condition_fault(it) or SHARED_PLACE_MESSAGE)
+            self._bound.set_fault(it.id, self._condition_fault(it) or SHARED_PLACE_MESSAGE)
 
     def _condition_fault(self, breakpoint: Breakpoint) -> str:
         if not breakpoint.condition:
@@ -349,14 +353,14 @@ class BreakpointSync:
     def _log_message(self, place: MergedBreakpoint, *, is_counted_here: bool) -> dict[str, str]:
         """An adapter that logs would log each hit: where we count them, we log as well."""
         breakpoint = place.sent
-        for it in (*place.stands_for, *place.left_out):
+        for it in (*place.merged, *place.left_out):
             self._logged_here.pop(it.id, None)
         is_heeded = self._quirks.takes_log_messages and not (
             self._quirks.takes_one_option_only and breakpoint.condition
         )
         if is_heeded and not is_counted_here:
             return {"logMessage": breakpoint.log_message} if breakpoint.log_message else {}
-        self._logged_here |= {it.id: it.log_message for it in place.stands_for}
+        self._logged_here |= {it.id: it.log_message for it in place.merged}
         return {}
 
     def _function(self, breakpoint: Breakpoint) -> dict[str, Any]:
@@ -376,7 +380,7 @@ class BreakpointSync:
     def _conditions(self, breakpoint: Breakpoint) -> dict[str, Any]:
         is_sent = bool(breakpoint.condition) and not self._quirks.condition_expression
         asked: dict[str, Any] = {"condition": breakpoint.condition} if is_sent else {}
-        return asked | self._hits.translated(breakpoint)
+        return asked | self._hits.to_adapter(breakpoint)
 
 
 def _have_common_line(told: Iterable[tuple[MergedBreakpoint, bodies.DapBreakpoint]]) -> bool:

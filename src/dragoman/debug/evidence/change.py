@@ -135,7 +135,7 @@ class _ChangeSearch:
         return await self._step(old)
 
     def _result(self, verdict: ChangeVerdict, end: RunOutcome, change: DetectedChange | None = None) -> ChangeResult:
-        binding = self._run.session.breakpoint_sync.of(breakpoint_id(0)) if self._has_point else None
+        binding = self._run.session.breakpoint_sync.binding_of(breakpoint_id(0)) if self._has_point else None
         return ChangeResult(verdict, self._by, self._steps, end, change, binding)
 
     async def _watch(self, old: Cell) -> ChangeResult:
@@ -226,7 +226,7 @@ class _ChangeSearch:
         except DragomanError:
             self._run.probe.watched = None
             return False
-        if session.breakpoint_sync.of(breakpoint_id(1)).verified:
+        if session.breakpoint_sync.binding_of(breakpoint_id(1)).verified:
             return True
         self._run.probe.watched = None
         return False

@@ -64,7 +64,7 @@ async def run_trace(
     probe = EvidenceProbe(points, table, should_continue=should_continue, by_stops=by_stops)
     async with evidence.run(client, subject, probe) as run:
         end = await run.run_to_end()
-        bindings = tuple(run.session.breakpoint_sync.of(breakpoint_id(at)) for at in range(len(probe.points)))
+        bindings = tuple(run.session.breakpoint_sync.binding_of(breakpoint_id(at)) for at in range(len(probe.points)))
         run.keeps_session = keeps_session and end.how == "stopped"
         if end.how == "exception" and run.owns_session and not run.keeps_session:
             end = replace(end, ended=await run.wait_for_exit(_OWN_EXIT_TIMEOUT_S))

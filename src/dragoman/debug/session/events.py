@@ -113,7 +113,7 @@ class AdapterEventReader:
             case bodies.OutputBody():
                 self._take_output(body)
             case bodies.BreakpointBody():
-                self._breakpoint_sync.learn(body)
+                self._breakpoint_sync.update_binding(body)
             case bodies.ThreadBody():
                 self._threads.changed(body)
             case bodies.ProcessBody():

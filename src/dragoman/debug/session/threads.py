@@ -31,12 +31,12 @@ class ThreadStates:
         self._stops: dict[int, bodies.StoppedBody] = {}
         self._stops_of: Counter[int | None] = Counter()
         self._names: dict[int, str] | None = None
-        self._is_told = False
+        self._has_thread_events = False
 
     def changed(self, body: bodies.ThreadBody) -> None:
-        """An adapter that tells of threads that come and go need not be asked while none did."""
+        """An adapter that reports threads by events is asked again only after such an event."""
         self.first = body.thread_id if self.first is None else self.first
-        self._is_told, self._names = True, None
+        self._has_thread_events, self._names = True, None
         if body.reason == "exited":
             self._forget(body.thread_id)
         elif len(self.alive) < MAX_LIVE_THREADS:
@@ -90,7 +90,7 @@ class ThreadStates:
         return threads[0].id if threads else 0
 
     async def require(self, thread_id: int) -> None:
-        """Asked anew: a thread may have come since."""
+        """Raises if the thread is unknown. Asks the adapter again, because the thread may be new."""
         self._names = None
         known = await self.listed()
         if thread_id not in {it.id for it in known}:
@@ -99,7 +99,7 @@ class ThreadStates:
     async def _ask(self) -> dict[int, str]:
         response = await self._backend.request("threads", timeout_s=_RESPONSE_TIMEOUT_S)
         names = {it.id: it.name for it in read_body(response, bodies.ThreadsResponse).threads[:MAX_LISTED_THREADS]}
-        self._names = names if self._is_told else None
+        self._names = names if self._has_thread_events else None
         return names
 
     def _forget(self, thread_id: int) -> None:

@@ -148,7 +148,9 @@ class StopPipeline:
             self._launch.quirks, body, snapshot, self._unseen_output(_SANITIZER_REPORT_CHARACTERS)
         )
         snapshot = replace(snapshot, raised=self._breakpoint_sync.with_uncaught(snapshot.raised))
-        found = self._breakpoint_sync.hit(body.reason, body.hit_breakpoint_ids, _top_frame(snapshot), snapshot.raised)
+        found = self._breakpoint_sync.find_hits(
+            body.reason, body.hit_breakpoint_ids, _top_frame(snapshot), snapshot.raised
+        )
         hit = await self._decide_hits(found, snapshot, reader)
         is_refuted = is_unevaluated or (self._launch.quirks.rechecks_conditions and bool(found) and not hit)
         if is_refuted and (other := await self._thread_that_holds(thread_id, snapshot, reader)):
@@ -197,7 +199,7 @@ class StopPipeline:
         except DragomanError:
             return False
         snapshot = StopSnapshot(frames, total)
-        hit = self._breakpoint_sync.hit(body.reason, body.hit_breakpoint_ids, _top_frame(snapshot), None)
+        hit = self._breakpoint_sync.find_hits(body.reason, body.hit_breakpoint_ids, _top_frame(snapshot), None)
         hit = await self._hits_that_hold(hit, snapshot, reader)
         if hit == () and self._launch.quirks.condition_expression:
             return await self._resume(thread_id)
@@ -211,7 +213,7 @@ class StopPipeline:
         """A thread that stopped beside the one that is told of: its hits count and its logpoints log, and it stands."""
         reader = StopReader(self._backend, Handles(0), self._launch.quirks)
         snapshot = await reader.snapshot(body.thread_id or 0, exception=False, with_locals=False)
-        hit = self._breakpoint_sync.hit(body.reason, body.hit_breakpoint_ids, _top_frame(snapshot), None)
+        hit = self._breakpoint_sync.find_hits(body.reason, body.hit_breakpoint_ids, _top_frame(snapshot), None)
         await self._is_skipped(snapshot, await self._decide_hits(hit, snapshot, reader), reader)
 
     def output_since(self) -> tuple[str, int]:
@@ -242,7 +244,7 @@ class StopPipeline:
         found = re.search(pattern, body.text or body.description or "") if pattern else None
         if body.reason != "exception" or found is None:
             return False
-        for id in self._breakpoint_sync.hit("breakpoint", body.hit_breakpoint_ids, _top_frame(snapshot)) or ():
+        for id in self._breakpoint_sync.find_hits("breakpoint", body.hit_breakpoint_ids, _top_frame(snapshot)) or ():
             if condition := self._breakpoint_sync.condition_of(id):
                 self._breakpoint_sync.note_failed_condition(id, condition, found["error"].strip())
         return True
@@ -254,7 +256,7 @@ class StopPipeline:
         """A hit that does not count yet, a logpoint, which is answered here, or a breakpoint that is none any more."""
         if hit == () and self._launch.quirks.condition_expression:
             return True
-        if hit and not await self._breakpoint_sync.counts(hit):
+        if hit and not await self._breakpoint_sync.record_hit(hit):
             return True
         messages = self._breakpoint_sync.messages_to_log(hit or ())
         for message in messages:
@@ -292,7 +294,7 @@ class StopPipeline:
             others = [it.id for it in await self._threads.listed() if it.id != thread_id][:_MAX_CHECKED_THREADS]
             for other in others:
                 frames, total = await reader.stack(other, 1)
-                hit = self._breakpoint_sync.hit("breakpoint", None, frames[0] if frames else None)
+                hit = self._breakpoint_sync.find_hits("breakpoint", None, frames[0] if frames else None)
                 is_there = bool(hit) and frames[0].address == top.address
                 if is_there and await self._hits_that_hold(hit, StopSnapshot(frames, total), reader):
                     return other

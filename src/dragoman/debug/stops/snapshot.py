@@ -254,27 +254,29 @@ def _container(found: VariableInfo | EvaluateResult, expression: str | None, fra
 
 
 class Probe(Protocol):
-    """An evidence run that reads at its own breakpoints. While a session has one, it has no other breakpoints."""
+    """An evidence run that reads values at its own breakpoints. While a session has a probe, it has no other
+    breakpoints."""
 
     def set_adapter(self, adapter_id: str) -> None:
-        """To whom it will be asked; once, before anything else."""
+        """Called once, before anything else, with the adapter that will evaluate the expressions."""
         ...
 
     def launch_arguments(self, adapter_id: str) -> Mapping[str, Any]:
-        """What it needs of a launch besides what was asked for."""
+        """Launch arguments that the probe needs in addition."""
         ...
 
     @property
     def breakpoints(self) -> Sequence[Breakpoint]:
-        """All that the session has in the meantime; their ids are below zero."""
+        """All breakpoints that the session has in the meantime. Their ids are negative."""
         ...
 
     def owns(self, hit: Sequence[int]) -> bool: ...
 
     async def handle_again(self, thread: int, frame: FrameInfo, reader: StopReader) -> bool | None:
-        """The same by a frame in which the thread stood at an earlier stop; None: it must be looked where it stands."""
+        """Like `take`, for a thread that another thread's stop halted at one of the probe's breakpoints. None if the
+        probe must see the thread where it stands."""
         ...
 
     async def take(self, hit: Sequence[int], thread: int, top: FrameInfo, reader: StopReader) -> bool:
-        """A stop at its own places: whether the program goes on."""
+        """Read the values at one of the probe's breakpoints. Returns whether the program goes on."""
         ...

@@ -142,15 +142,15 @@ def peer_of(connection: socket.socket) -> TcpPeer:
     return TcpPeer(None, is_unaccepted=True) if found.inode == 0 else TcpPeer(found.uid)
 
 
-def is_caller_admitted(ours: tuple[str, int], theirs: tuple[str, int], users: frozenset[int]) -> bool:
-    """Like `is_admitted`, for a connection that another process holds, by the addresses of its ends."""
+def is_caller_allowed(ours: tuple[str, int], theirs: tuple[str, int], users: frozenset[int]) -> bool:
+    """Like `is_from_allowed_user`, for a connection that another process holds, by the addresses of its ends."""
     if sys.platform != "linux" or not _is_of_this_machine(theirs):
         return True
     found = _between(theirs, ours)
     return found is not None and found.inode != 0 and found.uid in {os.getuid(), *users}
 
 
-def is_admitted(connection: socket.socket, users: frozenset[int] = frozenset()) -> bool:
+def is_from_allowed_user(connection: socket.socket, users: frozenset[int] = frozenset()) -> bool:
     """Whether the caller is this user, one of `users`, or on another machine, if a port is open to those at all.
 
     A caller on this machine with an unknown owner is refused: it has closed its end already, or hides. Only Linux knows

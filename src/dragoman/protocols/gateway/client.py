@@ -121,7 +121,7 @@ class ClientConnection(Connection[ClientEvent]):
             raise GatewayProtocolError("unexpected_request", "a gateway sends no requests", CLOSE_PROTOCOL)
 
     def _handle_event(self, frame: EventFrame) -> None:
-        if not self._numbers.admit(frame.seq):
+        if not self._numbers.is_expected(frame.seq):
             return
         if gap := self._numbers.advance(frame.seq):
             self._events.append(gap)

@@ -181,7 +181,7 @@ class FrameNumbers:
     def __init__(self) -> None:
         self._last = 0
 
-    def admit(self, seq: int | None) -> bool:
+    def is_expected(self, seq: int | None) -> bool:
         return seq is None or seq > self._last
 
     def advance(self, seq: int | None) -> SequenceGap | None:

@@ -69,7 +69,9 @@ class BreakpointRequests:
         id, breakpoint_sync = self._followed.session.id, self._followed.session.breakpoint_sync
         every = [it for it, _ in self._service.breakpoints(self._client)]
         return [
-            (it, breakpoint_sync.of(it.id)) for it in every if it.owner != self._client.id and it.session in {"", id}
+            (it, breakpoint_sync.binding_of(it.id))
+            for it in every
+            if it.owner != self._client.id and it.session in {"", id}
         ]
 
     async def set_line_breakpoints(self, args: take.SetBreakpointsArguments) -> dict[str, Any]:
@@ -236,7 +238,7 @@ class BreakpointRequests:
         ids = [it["id"] for it in answer["breakpoints"] if it.get("id") in own]
         with anyio.move_on_after(_BOUND_WITHIN_S):
             change_count = self._followed.changes.change_count
-            while not all(breakpoint_sync.of(id).verified for id in ids):
+            while not all(breakpoint_sync.binding_of(id).verified for id in ids):
                 change_count = await self._followed.changes.wait_for_change(change_count)
         body = {id: self._breakpoint_body(own[id]) for id in ids if id in own}
         return {"breakpoints": [body.get(it.get("id"), it) for it in answer["breakpoints"]]}
@@ -244,7 +246,7 @@ class BreakpointRequests:
     def _breakpoint_body(self, it: RequestedBreakpoint) -> dict[str, Any]:
         if isinstance(it, str):
             return bodies.unset_breakpoint(it)
-        binding = self._followed.session.breakpoint_sync.of(it.id)
+        binding = self._followed.session.breakpoint_sync.binding_of(it.id)
         if it.owner == self._client.id and it.enabled:
             self._publisher.own[it.id] = it
             self._publisher.mark_bound(it, binding)

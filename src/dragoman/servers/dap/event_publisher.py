@@ -157,7 +157,7 @@ class DapEventPublisher:
             self._publish_removed_breakpoints()
         breakpoint_sync = session.breakpoint_sync
         for id, made in self.own.items():
-            binding = breakpoint_sync.of(id)
+            binding = breakpoint_sync.binding_of(id)
             if binding != self._published_bindings.get(id):
                 self._published_bindings[id] = binding
                 body = bodies.breakpoint(made, binding, self._coordinates, self._language)

@@ -21,10 +21,10 @@ from dragoman.core.clock import Clock
 from dragoman.protocols.gateway import EventFrame, GatewaySnapshot, Reducer, SequenceGap
 from dragoman.protocols.gateway.chat_events import ChatEvent, Done
 from dragoman.protocols.gateway.messages import TOOL_EVENTS
-from dragoman.servers.gateway import document_clients
+from dragoman.servers.gateway import documented_dialect
 from dragoman.servers.gateway.calls import APPROVE, READ
 from dragoman.servers.gateway.connection import TICK_MS, GatewayConnection, TextSocket
-from dragoman.servers.gateway.document_clients import DocumentCanvas
+from dragoman.servers.gateway.documented_dialect import DocumentedCanvas
 from dragoman.servers.gateway.methods import MethodTable, approval_payload
 from dragoman.servers.gateway.nodes import NodeRegistry
 from dragoman.servers.gateway.run_events import OutgoingEvent, RunEvents
@@ -59,7 +59,7 @@ class GatewayHub:
         self._started_s = clock.monotonic_s()
         self.nodes = NodeRegistry(clock)
         self.methods: MethodTable
-        self.canvas: DocumentCanvas | None = None
+        self.canvas: DocumentedCanvas | None = None
 
     async def serve(self, socket: TextSocket, *, is_person: bool = False) -> None:
         if len(self._connections) >= CONNECTIONS_AT_MOST or len(self._unauthenticated) >= UNAUTHENTICATED_AT_MOST:
@@ -120,7 +120,7 @@ class GatewayHub:
         elif frame.event in PASSED_ON and frame.payload is not UNSET:
             about = _payload_summary(frame.payload)
             needs = TOOL_EVENTS if about.stream == "tool" else ""
-            is_rewritten = document_clients.is_rewritten(about.stream, about.kind)
+            is_rewritten = documented_dialect.is_rewritten(about.stream, about.kind)
             for connection in self._readers():
                 if not (is_rewritten and connection.reads_kinds):
                     relayed = OutgoingEvent(frame.event, {}, needs)
@@ -143,7 +143,7 @@ class GatewayHub:
             for connections, messages in zip((known, others), self.canvas.messages(change), strict=True):
                 for message in messages:
                     _broadcast(
-                        OutgoingEvent("agent", document_clients.surface_kind_event(message)),
+                        OutgoingEvent("agent", documented_dialect.surface_kind_event(message)),
                         connections,
                         is_droppable=False,
                     )
@@ -189,7 +189,7 @@ class GatewayHub:
 
     def _publish_kind_event(self, event: ChatEvent) -> None:
         """Publish in the protocol document's form, to clients that read no other."""
-        payload = document_clients.run_kind_event(event)
+        payload = documented_dialect.run_kind_event(event)
         if payload is not None:
             _broadcast(OutgoingEvent("agent", payload), self._kind_readers(), is_droppable=False)
 

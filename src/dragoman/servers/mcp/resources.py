@@ -17,7 +17,7 @@ from dragoman.core.errors import DragomanError
 from dragoman.core.localization import localize
 from dragoman.servers.mcp.errors import unknown_address
 from dragoman.tools import Tool, ToolRegistry
-from dragoman.tools.resources import ResourceKind, ResourceProvider, ResourceSubject
+from dragoman.tools.resources import ResourceKind, ResourceProvider, ResourceSession
 from dragoman.workspace.caller import Caller
 
 _ADDRESS = re.compile(r"dragoman://session/([A-Za-z0-9_-]{1,64})/([a-z]{1,20})")
@@ -43,13 +43,13 @@ class Resources:
 
     async def listed(self, _: _Context, __: types.PaginatedRequestParams | None) -> types.ListResourcesResult:
         resource_provider = self._provider
-        subjects = resource_provider.subjects(self._caller) if resource_provider else []
-        sessions = [
+        sessions = resource_provider.sessions(self._caller) if resource_provider else []
+        of_sessions = [
             self._resource(it, kind)
-            for it in subjects
+            for it in sessions
             for kind in (resource_provider.kinds if resource_provider else ())
         ]
-        return types.ListResourcesResult(resources=[*sessions, *(_schema_resource(it) for it in self._listed)])
+        return types.ListResourcesResult(resources=[*of_sessions, *(_schema_resource(it) for it in self._listed)])
 
     async def templates(
         self, _: _Context, __: types.PaginatedRequestParams | None
@@ -79,12 +79,12 @@ class Resources:
             contents=[types.TextResourceContents(uri=uri, mime_type=_MEDIA_TYPE, text=text)]
         )
 
-    def _resource(self, subject: ResourceSubject, kind: ResourceKind) -> types.Resource:
+    def _resource(self, session: ResourceSession, kind: ResourceKind) -> types.Resource:
         return types.Resource(
-            uri=f"dragoman://session/{subject.id}/{kind.name}",
-            name=f"{subject.id}/{kind.name}",
+            uri=f"dragoman://session/{session.id}/{kind.name}",
+            name=f"{session.id}/{kind.name}",
             title=kind.title.in_language(self._caller.language),
-            description=f"{subject.state}: {subject.title}",
+            description=f"{session.state}: {session.title}",
             mime_type=_MEDIA_TYPE,
         )
 

@@ -15,7 +15,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from dragoman.access.links import AccessLinks
 from dragoman.access.proof import PROVED, Keyring, ProofHandshake, ProofKey, Transcript, UnprovedError
 from dragoman.access.tokens import Purpose
-from dragoman.io.net.peers import is_caller_admitted
+from dragoman.io.net.peers import is_caller_allowed
 
 SUBPROTOCOL = "dragoman.v1"
 CLOSE_FAULT = 1011
@@ -92,7 +92,7 @@ class SocketAuthenticator:
         client, server = socket.scope.get("client"), socket.scope.get("server")
         if client is None or server is None:
             return False
-        return await anyio.to_thread.run_sync(is_caller_admitted, tuple(server), tuple(client), self.users | {0})
+        return await anyio.to_thread.run_sync(is_caller_allowed, tuple(server), tuple(client), self.users | {0})
 
     async def _authenticate(
         self, socket: WebSocket, purposes: Collection[Purpose]

@@ -126,7 +126,7 @@ class StopDebuggingResult(SuccessResult):
 @dataclass(frozen=True, slots=True)
 class RunControlTools:
     service: DebugService
-    ends: WaitResults
+    wait_results: WaitResults
     locations: SourceLocations
     waits: OpenWaits
     clock: Clock
@@ -178,7 +178,7 @@ class RunControlTools:
         """Restart. Only the wait after it can be interrupted."""
         left = self._left_s(waited, began_s)
         if happened.outcome is not None or not left:
-            return await self.ends.answer(caller, happened, waited)
+            return await self.wait_results.answer(caller, happened, waited)
         first = partial(self.service.first, caller, (happened.session,), within_s=left)
         return await self._await(caller, happened, waited, first)
 
@@ -281,16 +281,16 @@ class RunControlTools:
     async def _present(self, caller: Caller, session: DebugSession, waited: WaitRequest) -> ToolOutcome:
         """Report the current stop, and remember that this client has seen it."""
         current = await self.service.wait(caller, session.id, within_s=0)
-        return await self.ends.answer(caller, DebugOutcome(session, current.outcome or session.stop), waited)
+        return await self.wait_results.answer(caller, DebugOutcome(session, current.outcome or session.stop), waited)
 
     async def _await(
         self, caller: Caller, before: DebugOutcome, waited: WaitRequest, act: Callable[[], Awaitable[DebugOutcome]]
     ) -> ToolOutcome:
-        wait = OpenWait(waited.ends.tool, before.session.id, caller.workspace, caller.id)
+        wait = OpenWait(waited.messages.tool, before.session.id, caller.workspace, caller.id)
         happened = await self.waits.until(caller, wait, waited.within_s, act)
         if happened is None:
-            return self.ends.interrupted(caller, before, waited)
-        return await self.ends.answer(caller, happened, waited)
+            return self.wait_results.interrupted(caller, before, waited)
+        return await self.wait_results.answer(caller, happened, waited)
 
 
 def _still_running(session: DebugSession) -> DebugOutcome:

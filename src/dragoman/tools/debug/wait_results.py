@@ -85,19 +85,19 @@ LONG_WAIT_HINT = localize("Many clients time out after 60 seconds; `wait: false`
 class WaitRequest:
     """What a call waited for, and how long."""
 
-    ends: WaitMessages
+    messages: WaitMessages
     timeout_s: float
     wait: bool = field(default=True, kw_only=True)
 
     @property
     def is_first(self) -> bool:
         """Whether this is the first result of a session, which also describes the session."""
-        return self.ends.tool in {STARTING.tool, RESTARTING.tool}
+        return self.messages.tool in {STARTING.tool, RESTARTING.tool}
 
     @property
     def shows_whole_stop(self) -> bool:
         """The first stop of a session, and one that was asked for: not only what is new to the client."""
-        return self.ends.tool not in {CONTINUING.tool, STEPPING.tool}
+        return self.messages.tool not in {CONTINUING.tool, STEPPING.tool}
 
     @property
     def within_s(self) -> float:
@@ -134,7 +134,7 @@ class WaitResults:
         return self._not_waited(caller, happened.session)
 
     def interrupted(self, caller: Caller, happened: DebugOutcome, waited: WaitRequest) -> ToolOutcome:
-        outcome = self._still_running(caller, happened.session, "interrupted", waited.ends.interrupted)
+        outcome = self._still_running(caller, happened.session, "interrupted", waited.messages.interrupted)
         return self._with_session_facts(caller, outcome, happened) if waited.is_first else outcome
 
     def _with_session_facts(self, caller: Caller, outcome: ToolOutcome, happened: DebugOutcome) -> ToolOutcome:
@@ -176,7 +176,7 @@ class WaitResults:
             await _end_session(session)
             raise start_error
         data = await self.stops.data(caller, session, stop)
-        dump = await session.thread_dumps.take(may_halt=False) if waited.ends is PAUSING else ThreadDump()
+        dump = await session.thread_dumps.take(may_halt=False) if waited.messages is PAUSING else ThreadDump()
         answer = WaitResult(
             status="stopped",
             session_id=session.id,
@@ -195,7 +195,7 @@ class WaitResults:
             raise _session_broken(details={"session_id": session.id, "reason": ended.message})
         if (start_error := start_failures.start_failure(session, ended)) is not None:
             raise start_error
-        message = _end_message(ended, waited.ends, caller)
+        message = _end_message(ended, waited.messages, caller)
         unbound = self.stops.unbound(caller, session)
         answer = WaitResult(
             status="completed",
@@ -218,8 +218,8 @@ class WaitResults:
         if not dump and session.state is SessionState.RUNNING:
             may_halt = waited.within_s > 0  # otherwise the call only reads the state, and must not change it
             dump = await session.thread_dumps.take(may_halt=may_halt)
-        is_blocked = waited.ends is PAUSING and dump.is_blocked
-        outcome = self._still_running(caller, session, "timeout", BLOCKED if is_blocked else waited.ends.timeout)
+        is_blocked = waited.messages is PAUSING and dump.is_blocked
+        outcome = self._still_running(caller, session, "timeout", BLOCKED if is_blocked else waited.messages.timeout)
         answer = WaitResult.model_validate(outcome.data).model_copy(update=dump_fields(dump, caller))
         return replace(outcome, lines=[*outcome.lines, *dump_lines(answer, caller.workspace)], data=answer)
 

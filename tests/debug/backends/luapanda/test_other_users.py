@@ -15,7 +15,7 @@ import pytest
 from dragoman.debug.backends.luapanda import shared_ports
 from dragoman.debug.backends.luapanda.shared_ports import PortLease, SharedPorts
 from dragoman.io.net import peers
-from dragoman.io.net.peers import NoSockDiagError, TcpPeer, is_admitted, known_uids, peer_of
+from dragoman.io.net.peers import NoSockDiagError, TcpPeer, is_from_allowed_user, known_uids, peer_of
 from dragoman.io.net.streams import free_port
 from tests.daemons import PATIENCE
 
@@ -92,7 +92,7 @@ async def test_a_program_of_another_user_is_cut_off_and_our_own_is_let_in(host: 
 
 @only_root
 async def test_without_the_check_the_same_caller_would_have_the_session(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shared_ports, "is_admitted", lambda *_: True)
+    monkeypatch.setattr(shared_ports, "is_from_allowed_user", lambda *_: True)
     async with waiting() as (lease, port):
         with caller(port) as stranger:
             assert stranger.stdin is not None
@@ -129,7 +129,7 @@ async def test_one_that_hangs_up_before_it_is_looked_at_is_not_taken_for_roots()
         with accepted:
             assert accepted.recv(5, socket.MSG_PEEK) == b"hello"
             assert peer_of(accepted).uid is None
-            assert not is_admitted(accepted, frozenset({0}))
+            assert not is_from_allowed_user(accepted, frozenset({0}))
 
 
 @only_root
@@ -175,7 +175,7 @@ async def test_a_look_is_quick_among_many_connections() -> None:
         links = [socket.create_connection(listener.getsockname()) for _ in range(400)]
         accepted = [listener.accept()[0] for _ in links]
         began = anyio.current_time()
-        assert all(is_admitted(it) for it in accepted)
+        assert all(is_from_allowed_user(it) for it in accepted)
         took_ms = (anyio.current_time() - began) * 1000 / len(links)
         print(f"one look among {2 * len(links)} sockets: {took_ms:.3f} ms")
         for link in (*links, *accepted):

@@ -84,22 +84,22 @@ class UnixSocketEndpoint(AdapterEndpoint):
     def __init__(self, stack: AsyncExitStack, listening: re.Pattern[str] | None) -> None:
         self._listening = listening
         self._text = ""
-        self._told = anyio.Event()
+        self._is_listening = anyio.Event()
         folder = Path(tempfile.mkdtemp(prefix="dragoman-"))
         stack.callback(shutil.rmtree, folder, ignore_errors=True)
         self.at = str(folder / "a.sock")
 
     async def connect(self, _: HasStdio) -> ByteStream:
         with anyio.move_on_after(_CONNECT_TIMEOUT_S if self._listening else 0):
-            await self._told.wait()
+            await self._is_listening.wait()
         return await connect_unix(Path(self.at), deadline_s=_CONNECT_TIMEOUT_S)
 
     def consume_output(self, text: str) -> str:
         """Where it must not be spoken to before it says so."""
-        if self._listening is not None and not self._told.is_set():
+        if self._listening is not None and not self._is_listening.is_set():
             self._text = (self._text + text)[-_LONGEST_OUTPUT:]
             if self._listening.search(self._text):
-                self._told.set()
+                self._is_listening.set()
         return text
 
 
@@ -122,20 +122,20 @@ class TcpEndpoint(AdapterEndpoint):
         self._pids = pids
         self._listening = listening
         self._text = ""
-        self._told = anyio.Event()
+        self._is_listening = anyio.Event()
         self.at = "0" if listening else str(free_port())
 
     async def connect(self, _: HasStdio) -> ByteStream:
         """The adapter in our tree must be the one who answers: somebody else may have taken the port before it."""
         with anyio.move_on_after(_CONNECT_TIMEOUT_S if self._listening else 0):
-            await self._told.wait()
+            await self._is_listening.wait()
         if self.at == "0":
             raise not_reached(seconds=_CONNECT_TIMEOUT_S)
         return await connect_tcp(LOOPBACK, int(self.at), deadline_s=_CONNECT_TIMEOUT_S, of=self._pids)
 
     def consume_output(self, text: str) -> str:
         """The line that tells the port is for us alone."""
-        if self._listening is None or self._told.is_set():
+        if self._listening is None or self._is_listening.is_set():
             return text
         self._text = (self._text + text)[-_LONGEST_OUTPUT:]
         whole = self._text[: self._text.rfind("\n") + 1]  # a port whose last digits have yet to come is another
@@ -143,7 +143,7 @@ class TcpEndpoint(AdapterEndpoint):
         if found is None:
             return text
         self.at = found["port"]
-        self._told.set()
+        self._is_listening.set()
         return self._text[self._text.index("\n", found.end("port")) + 1 :]
 
 

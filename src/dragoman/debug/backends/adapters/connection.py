@@ -21,7 +21,7 @@ from msgspec import UNSET
 from dragoman.core.errors import DragomanError, RemoteProtocolError
 from dragoman.debug.backends.event_queue import AdapterEventQueue
 from dragoman.debug.backends.port import (
-    ADMIT_ARGUMENT,
+    LIBRARY_ARGUMENT,
     RUN_COMMANDS,
     STEP_COMMANDS,
     AdapterRefusedError,
@@ -36,7 +36,7 @@ from dragoman.protocols.dap.bodies import ContinuedBody, EventBody, InitializedB
 
 log = logging.getLogger(__name__)
 
-_ADMIT_TIMEOUT_S = 2.0
+_EVALUATE_TIMEOUT_S = 2.0
 
 
 @dataclass(slots=True)
@@ -93,8 +93,8 @@ class DebuggeeConnection:
         """A response that succeeded. Raises `AdapterRefusedError`, or another when the adapter is gone or silent."""
         if command in RUN_COMMANDS:
             return await self._resume(command, arguments, timeout_s)
-        if arguments is not None and ADMIT_ARGUMENT in arguments:
-            return await self._set_admitted(command, arguments, timeout_s)
+        if arguments is not None and LIBRARY_ARGUMENT in arguments:
+            return await self._set_in_library_code(command, arguments, timeout_s)
         response = await self._send(command, arguments, timeout_s)
         if not self._quirks.shows_stale_values:
             return response
@@ -153,10 +153,10 @@ class DebuggeeConnection:
             self.is_stopped, self.is_stepping = self.is_stopped or was_stopped, False
             raise
 
-    async def _set_admitted(self, command: str, arguments: dict[str, Any], timeout_s: float) -> Response:
+    async def _set_in_library_code(self, command: str, arguments: dict[str, Any], timeout_s: float) -> Response:
         """A breakpoint list with expressions to evaluate before it. What they return is why it cannot bind."""
-        plain = {name: value for name, value in arguments.items() if name != ADMIT_ARGUMENT}
-        reason = await self._refusal(arguments[ADMIT_ARGUMENT])
+        plain = {name: value for name, value in arguments.items() if name != LIBRARY_ARGUMENT}
+        reason = await self._refusal(arguments[LIBRARY_ARGUMENT])
         response = await self._send(command, plain, timeout_s)
         if not reason:
             return response
@@ -169,7 +169,7 @@ class DebuggeeConnection:
         for expression in expressions:
             try:
                 arguments = {"expression": expression, "context": "watch"}
-                response = await self._send("evaluate", arguments, _ADMIT_TIMEOUT_S)
+                response = await self._send("evaluate", arguments, _EVALUATE_TIMEOUT_S)
             except (DragomanError, RemoteProtocolError) as error:
                 log.info("breakpoints in a library may not bind: %s", error)
                 return ""

@@ -56,9 +56,9 @@ def _acknowledge_at_once(sock: socket.socket) -> None:
 
 def _is_own(connection: socket.socket) -> bool:
     """Root's too: a program that is debugged with `sudo` connects as root."""
-    from dragoman.io.net.peers import is_admitted  # noqa: PLC0415  while the program starts: nobody waits for it
+    from dragoman.io.net.peers import is_from_allowed_user  # noqa: PLC0415  while the program starts: nobody waits for it
 
-    return is_admitted(connection, frozenset({0}))
+    return is_from_allowed_user(connection, frozenset({0}))
 
 
 def _inject_by_our_launcher() -> None:

@@ -33,7 +33,7 @@ def _launch() -> None:
     import debugpy  # noqa: PLC0415
     from debugpy.launcher import debuggee  # noqa: PLC0415
 
-    _survey_only_for_a_log()
+    _describe_environment_only_for_a_log()
     spawn: Any = debuggee.spawn
     server = os.path.dirname(debugpy.__file__)  # noqa: PTH120
 
@@ -66,7 +66,7 @@ def _debug(server: str) -> None:
     import debugpy  # noqa: F401, PLC0415
 
     del sys.path[0]
-    _survey_only_for_a_log()
+    _describe_environment_only_for_a_log()
     _dump_threads_on_a_signal()
     from debugpy.server import cli  # noqa: PLC0415
 
@@ -129,11 +129,11 @@ def _inject_quietly(server: str) -> None:
     injecting.run_python_code = inject_quietly
 
 
-def _survey_only_for_a_log() -> None:
+def _describe_environment_only_for_a_log() -> None:
     from debugpy.common import log  # noqa: PLC0415
 
-    survey: Any = log.describe_environment
-    log.describe_environment = lambda header: survey(header) if log.log_dir else None
+    describe: Any = log.describe_environment
+    log.describe_environment = lambda header: describe(header) if log.log_dir else None
 
 
 def _dump_threads_on_a_signal() -> None:

@@ -64,7 +64,7 @@ _LAUNCHER = {
 
 # One expression: debugpy evaluates it in a thread of its own, whatever the program's threads wait for.
 _THREAD_DUMP = (
-    "(lambda names: (exec({source!r}, names), names['survey']())[1])({{'__name__': 'dragoman_thread_dump'}})".format(
+    "(lambda names: (exec({source!r}, names), names['dump']())[1])({{'__name__': 'dragoman_thread_dump'}})".format(
         source=Path(__file__).with_name("python_threads.py").read_text(encoding="utf-8")
     )
 )
@@ -192,9 +192,9 @@ def _condition_error(condition: str) -> str:
 def _library_expression(path: str, function: str) -> str:
     """Of a function only where its module is named: of all functions of one name those of the user's own code stop."""
     if path and is_library(path):
-        return _LIBRARY_CALL.format(source=_LIBRARY_SOURCE, name="admit", of=path)
+        return _LIBRARY_CALL.format(source=_LIBRARY_SOURCE, name="include_file", of=path)
     if "." in function:
-        return _LIBRARY_CALL.format(source=_LIBRARY_SOURCE, name="admit_function", of=function)
+        return _LIBRARY_CALL.format(source=_LIBRARY_SOURCE, name="include_module_of", of=function)
     return ""
 
 
@@ -218,7 +218,7 @@ PYTHON = AdapterSpec(
         suffixes=source_files.PYTHON,
         qualified_expression=_QUALIFIED_NAME_CONDITION,
         inner_frames=frozenset({"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>"}),
-        admit_expression=_library_expression,
+        library_expression=_library_expression,
         keeps_last_on_line=True,
         resets_hit_counts=True,
         stops_in_each_frame=True,

@@ -16,7 +16,7 @@ import sys
 _STANDARD = os.path.dirname(os.path.realpath(os.__file__))
 
 
-def admit(path: str) -> str:
+def include_file(path: str) -> str:
     """Empty, or the word for why the debugger cannot stop in this file."""
     if _is_frozen(os.path.realpath(path)):
         return "dragoman:frozen"
@@ -25,7 +25,7 @@ def admit(path: str) -> str:
     return ""
 
 
-def admit_function(name: str) -> str:
+def include_module_of(name: str) -> str:
     """By its module: where it is defined nobody knows before the program has imported it."""
     module = name.partition(".")[0]
     if _is_of_a_library(module):

@@ -103,7 +103,7 @@ _CALLS = {
 _EVENTS = {"Event": "event", "Barrier": "barrier", "Semaphore": "semaphore", "BoundedSemaphore": "semaphore"}
 
 
-def survey() -> str:
+def dump() -> str:
     """One JSON text. Seen twice: a thread whose frame moves on in between runs, whatever it called last."""
     before = _positions(sys._current_frames())
     pause = _thread.allocate_lock()

@@ -17,7 +17,7 @@ from anyio.abc import ByteStream, TaskGroup
 from anyio.streams.memory import MemoryObjectReceiveStream
 
 from dragoman.io.net.accept_loop import accept_forever
-from dragoman.io.net.peers import is_admitted, peer_of, user_name
+from dragoman.io.net.peers import is_from_allowed_user, peer_of, user_name
 from dragoman.io.net.streams import TcpStream
 from dragoman.io.net.tcp_listener import bind_tcp
 
@@ -119,7 +119,7 @@ class SharedPorts:
             await accept_forever(port.listener, partial(self._take, port), lambda: False)
 
     def _take(self, port: _SharedPort, sock: socket.socket) -> None:
-        if not is_admitted(sock, frozenset(uid for lease in port.leases for uid in lease.users)):
+        if not is_from_allowed_user(sock, frozenset(uid for lease in port.leases for uid in lease.users)):
             self._refuse(port, sock)
             return
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)

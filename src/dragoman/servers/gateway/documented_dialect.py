@@ -1,5 +1,5 @@
-"""Clients that know the protocol by its document alone: their events, their surfaces, and the actions of a person on
-one.
+"""The gateway protocol as its public document describes it, for clients that know nothing else: their events, their
+surfaces, and the actions of a person on one.
 
 The document has no message for a user's action on its way to the gateway, only its form: `{type: "userAction",
 action, context}`. Such clients send it as the text of a `chat.send`, so it is looked for there. Text and the end of a
@@ -44,7 +44,7 @@ class DeliveredAction(msgspec.Struct, frozen=True):
     session_key: str = ""
 
 
-class DocumentCanvas:
+class DocumentedCanvas:
     """The canvas for clients of the protocol document.
 
     It owns the names under which surfaces are published: such a client has one namespace, while each drawer has its
