@@ -279,8 +279,8 @@ def test_on_a_terminal_every_client_is_asked_about(here: Machine, answers: str, 
     cursor, gemini = cursor_file(here), here.home / ".gemini/settings.json"
     gemini.parent.mkdir()
     gemini.write_text("{}")
-    tools = ["n\n"] if any(connected) else []
-    returncode = answered(["setup"], [*answers.splitlines(keepends=True), *tools])
+    skill_and_tools = ["n\n", "n\n"] if any(connected) else []
+    returncode = answered(["setup"], [*answers.splitlines(keepends=True), *skill_and_tools])
     assert returncode == (ExitCode.OK if any(connected) else ExitCode.DECLINED)
     assert ["dragoman" in path.read_text() for path in (cursor, gemini)] == connected
 
@@ -290,10 +290,10 @@ def test_on_a_terminal_every_client_is_asked_about(here: Machine, answers: str, 
 )
 def test_the_tools_are_asked_about_once(here: Machine, answer: str, chosen: list[str]) -> None:
     cursor_file(here)
-    assert answered(["setup"], ["y\n", answer]) == ExitCode.OK
+    assert answered(["setup"], ["y\n", "n\n", answer]) == ExitCode.OK
     assert load_settings(find_paths()).tools == chosen
     assert run(["setup", "--undo", "--yes"]) == ExitCode.OK
-    assert answered(["setup"], ["y\n"]) == ExitCode.OK
+    assert answered(["setup"], ["y\n", "n\n"]) == ExitCode.OK
 
 
 def test_the_tools_can_be_chosen_without_a_question(here: Machine) -> None:

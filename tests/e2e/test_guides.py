@@ -17,7 +17,7 @@ from tests.e2e.guides import blocks_of, problems, reader
 pytestmark = pytest.mark.timeout(240)
 
 ROOT = Path(__file__).parents[2]
-GUIDES = sorted((ROOT / "docs/guides").glob("*.md"))
+GUIDES = [*sorted((ROOT / "docs/guides").glob("*.md")), *sorted((ROOT / "skills").rglob("*.md"))]
 # Needs a game, another person's editor or a terminal.
 MOST_NOT_RUN = 12
 _PROGRAMS = Path(sys.executable).parent

@@ -23,6 +23,9 @@ _BEARER: Template = {"Authorization": "{bearer}"}
 _PLAIN: Template = {"command": "{command}", "args": "{args}"}
 _URL: Template = {"url": "{url}", "headers": _BEARER}
 _STORAGE = "{application}/Code/User/globalStorage"
+# Read by Codex (developers.openai.com/codex/skills), Gemini CLI (geminicli.com/docs/cli/using-agent-skills), Cursor
+# (cursor.com/docs/skills) and Copilot (docs.github.com, "About agent skills"): one copy serves all of them.
+_SHARED_SKILLS = "{home}/.agents/skills"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,6 +44,8 @@ class McpClient:
     windows_file: str = ""
     markers: tuple[str, ...] = ()
     program: str = ""
+    skills: str = ""
+    """The folder in which the client looks for its user's skills."""
     stdio: Template
     http: Template | None = None
     add_stdio: tuple[str, ...] = ()
@@ -66,6 +71,9 @@ class McpClient:
         named = machine.environment.get(self.file_variable, "") if self.file_variable else ""
         return [Path(named)] if named else [_path(template, machine) for template in self.files]
 
+    def skills_folder(self, machine: Machine) -> Path | None:
+        return _path(self.skills, machine) if self.skills else None
+
 
 def _path(template: str, machine: Machine) -> Path:
     return Path(template.format_map(machine.folders()))
@@ -79,6 +87,7 @@ CLIENTS: tuple[McpClient, ...] = (
         project_file=".mcp.json",
         markers=("{home}/.claude",),
         program="claude",
+        skills="{claude_settings}/skills",
         stdio={"type": "stdio", **_PLAIN},
         http={"type": "http", **_URL},
         add_stdio=("claude", "mcp", "add", "-s", "user", "{name}", "--", "{argv}"),
@@ -101,6 +110,7 @@ CLIENTS: tuple[McpClient, ...] = (
         project_file=".cursor/mcp.json",
         windows_file="%USERPROFILE%\\.cursor\\mcp.json",
         markers=("{home}/.cursor",),
+        skills=_SHARED_SKILLS,
         stdio=_PLAIN,
         http=_URL,
     ),
@@ -126,6 +136,7 @@ CLIENTS: tuple[McpClient, ...] = (
         windows_file="%APPDATA%\\Code\\User\\mcp.json",
         markers=("{application}/Code/User",),
         program="code",
+        skills=_SHARED_SKILLS,
         stdio={"type": "stdio", **_PLAIN},
         http={"type": "http", **_URL},
         add_stdio=("code", "--add-mcp", "{json}"),
@@ -139,6 +150,7 @@ CLIENTS: tuple[McpClient, ...] = (
         project_file=".codex/config.toml",
         markers=("{codex}",),
         program="codex",
+        skills=_SHARED_SKILLS,
         stdio=_PLAIN,
         # Codex does not accept a token in the file, only the name of a variable.
         http={"url": "{url}", "bearer_token_env_var": TOKEN_VARIABLE},
@@ -152,6 +164,7 @@ CLIENTS: tuple[McpClient, ...] = (
         project_file=".gemini/settings.json",
         markers=("{home}/.gemini",),
         program="gemini",
+        skills=_SHARED_SKILLS,
         stdio=_PLAIN,
         http={"url": "{url}", "type": "http", "headers": _BEARER},
         add_stdio=("gemini", "mcp", "add", "-s", "user", "{name}", "{argv}"),

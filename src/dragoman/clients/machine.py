@@ -48,6 +48,7 @@ class Machine:
             "config": config or self.home / ".config",
             "application": config or support,
             "claude": self._moved("CLAUDE_CONFIG_DIR", self.home),
+            "claude_settings": self._moved("CLAUDE_CONFIG_DIR", self.home / ".claude"),
             "codex": self._moved("CODEX_HOME", self.home / ".codex"),
         }
 

@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Set
+from collections.abc import Callable, Iterator, Mapping, Set
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Literal
 
 from cyclopts import Group, Parameter
 from cyclopts.validators import mutually_exclusive
 
 from dragoman.cli import completion
+from dragoman.cli.installation.skill import (
+    SkillChange,
+    SkillCopy,
+    change_message,
+    planned_change,
+    remove_copy,
+    skill_copies,
+    skill_files,
+    write_copy,
+)
 from dragoman.cli.installation.written_files import WrittenFile, record_written_file
 from dragoman.cli.output import ExitCode, confirm, render, report_error, show_json, show_message, show_text, warn
 from dragoman.clients.catalog import CLIENTS
@@ -40,6 +50,8 @@ from dragoman.io.drivers.control_client import ControlClient
 from dragoman.io.files.settings_file import write_setting
 from dragoman.tools.tool_sets import DEFAULT_SET
 
+SkillResult = SkillChange | Literal["declined", "failed"]
+
 
 @dataclass(frozen=True, slots=True)
 class ClientChanges:
@@ -63,7 +75,11 @@ def setup(
     machine = this_machine()
     writer = ConfigWriter(machine=machine, now=datetime.now)
     changes = _clients_to_disconnect(machine) if undo else _clients_to_connect(machine)
-    results = set(_apply_changes(changes, writer, yes=yes))
+    result_by_client = _apply_changes(changes, writer, yes=yes)
+    skills = list(_change_skills(changes, result_by_client, machine, yes=yes))
+    results = {*result_by_client.values(), *skills}
+    if "declined" in results and not _may_ask():
+        show_message(localize("Nothing changed: this is not a terminal. Pass `--yes` to apply these changes."))
     if not results:
         show_message(changes.nothing_message)
     if results & {"added", "updated"} or (tools and not undo):
@@ -83,7 +99,7 @@ def _choose_tools(tools: str, *, yes: bool) -> None:
     if not tools:
         if yes or explain_settings(paths)["tools"].source.kind != "default":
             return
-        if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        if not _may_ask():
             return
         question = localize("Show agents the terminal, canvas and editor tools too? It doubles what the tools cost.")
         tools = f"{DEFAULT_SET}, terminal, canvas, editor" if confirm(question) else DEFAULT_SET
@@ -121,30 +137,63 @@ def _clients_to_disconnect(machine: Machine) -> ClientChanges:
     )
 
 
-def _apply_changes(changes: ClientChanges, writer: ConfigWriter, *, yes: bool) -> Iterator[str]:
+def _may_ask() -> bool:
+    return sys.stdin.isatty() and sys.stderr.isatty()
+
+
+def _apply_changes(changes: ClientChanges, writer: ConfigWriter, *, yes: bool) -> dict[str, str]:
     """Apply each change and report it. A failure does not stop the others."""
-    may_ask = sys.stdin.isatty() and sys.stderr.isatty()
-    waits = False
+    result_by_client = {}
     for desired in changes.desired_entries:
         try:
-            result = _change_client(changes, desired, writer, yes=yes, may_ask=may_ask)
+            result = _change_client(changes, desired, writer, yes=yes)
         except DragomanError as error:
             report_error(error)
             result = "failed"
-        waits = waits or result == "declined"
-        yield result
-    if waits and not may_ask:
-        show_message(localize("Nothing changed: this is not a terminal. Pass `--yes` to apply these changes."))
+        result_by_client[desired.client.id] = result
+    return result_by_client
 
 
-def _change_client(
-    changes: ClientChanges, desired: DesiredEntry, writer: ConfigWriter, *, yes: bool, may_ask: bool
-) -> str:
+def _change_skills(
+    changes: ClientChanges, result_by_client: Mapping[str, str], machine: Machine, *, yes: bool
+) -> Iterator[str]:
+    """Write the skill for the clients that are connected now, or remove it from wherever it is."""
+    is_left_out = {"failed", "declined"} if _may_ask() else {"failed"}
+    clients = [it for it in CLIENTS if changes.removing or result_by_client.get(it.id, "failed") not in is_left_out]
+    for copy in skill_copies(clients, machine):
+        try:
+            change: SkillResult = _change_skill(copy, removing=changes.removing, yes=yes)
+        except DragomanError as error:
+            report_error(error)
+            change = "failed"
+        if change not in {"absent", "kept"}:
+            yield change
+
+
+def _change_skill(copy: SkillCopy, *, removing: bool, yes: bool) -> SkillResult:
+    paths, files = find_paths(), skill_files()
+    change = planned_change(copy, files, paths, removing=removing)
+    if change in {"added", "updated", "removed"}:
+        names = ", ".join(f"{name} ({len(data):,} B)" for name, data in files.items())
+        show_message(
+            localize("{clients}, skill in {path}:", clients=copy.titles, path=copy.folder),
+            localize("  {files}", files=names),
+        )
+        question = localize("Remove this skill?") if removing else localize("Write this skill for agents?")
+        if not yes and not (_may_ask() and confirm(question)):
+            return "declined"
+        (remove_copy if removing else write_copy)(copy, files, paths)
+    if done := change_message(copy, change):
+        show_message(done)
+    return change
+
+
+def _change_client(changes: ClientChanges, desired: DesiredEntry, writer: ConfigWriter, *, yes: bool) -> str:
     plan = writer.plan(desired, removing=changes.removing)
     if plan.edited.text != plan.file.text:
         show_message(localize("{client}, {path}:", client=desired.client.title, path=desired.file))
         show_text("\n".join(diff(plan.file.text, plan.edited.text, public=desired.public_strings(plan.edited.before))))
-        if not yes and not (may_ask and confirm(changes.question(desired))):
+        if not yes and not (_may_ask() and confirm(changes.question(desired))):
             return "declined"
     done = writer.remove(desired) if changes.removing else writer.write(desired)
     show_message(*outcome_messages(done))

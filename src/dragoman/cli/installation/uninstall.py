@@ -21,6 +21,7 @@ from cyclopts import Parameter
 from dragoman.cli.daemon import launcher, lifecycle
 from dragoman.cli.installation import shell_profile
 from dragoman.cli.installation.mcp_clients import setup
+from dragoman.cli.installation.skill import planned_change, skill_copies, skill_files
 from dragoman.cli.installation.written_files import written_files
 from dragoman.cli.output import ExitCode, confirm, render, report_error, show_message, show_text
 from dragoman.clients.catalog import BY_ID, CLIENTS, McpClient
@@ -143,10 +144,16 @@ def _client_entries() -> Iterator[InstalledArtifact]:
     machine = this_machine()
     desired_entries = (desired_stdio_entry(client, machine, find_command(machine)) for client in CLIENTS)
     named = [desired for desired in desired_entries if desired.path and mentions_dragoman(desired.path)]
-    if named:
-        entries = ", ".join(f"{desired.client.title} ({desired.path})" for desired in named)
+    entries = [f"{desired.client.title} ({desired.path})" for desired in named]
+    files = skill_files()
+    copies = [
+        str(it.folder)
+        for it in skill_copies(CLIENTS, machine)
+        if planned_change(it, files, find_paths(), removing=True) == "removed"
+    ]
+    if found := ", ".join([*entries, *copies]):
         yield InstalledArtifact(
-            localize("entries in MCP clients: {entries}", entries=entries), lambda: setup(yes=True, undo=True)
+            localize("entries in MCP clients: {entries}", entries=found), lambda: setup(yes=True, undo=True)
         )
 
 
@@ -157,7 +164,7 @@ def _project_files(paths: Paths) -> Iterator[InstalledArtifact]:
         if client is not None and mentions_dragoman(path):
             about = localize("the entry for {client} in {path}", client=client.title, path=path)
             yield InstalledArtifact(about, partial(_disconnect, client, path))
-        elif not written.client and _is_own_copy(path):
+        elif not (written.client or written.digest) and _is_own_copy(path):
             yield InstalledArtifact(
                 localize("{path} ({what})", path=path, what=localize("a copy of the Lua runtime")), path.unlink
             )

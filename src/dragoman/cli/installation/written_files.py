@@ -1,4 +1,4 @@
-"""Files that Dragoman wrote into projects, recorded so that `dragoman uninstall` finds them again."""
+"""Files that Dragoman wrote into projects and as skills of agents, recorded so that it can remove them again."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ from dragoman.io.files.private_files import ensure_private_folder, read_private,
 class WrittenFile:
     path: str
     client: str = ""
-    """The id of the MCP client that the entry is for; empty for a copy of the Lua runtime."""
+    """The id of the MCP client that the entry is for; empty for a copy of the Lua runtime or a file of a skill."""
+    digest: str = ""
+    """Of a file of a skill: SHA-256 of what was written, which tells whether somebody changed it since."""
 
 
 def record_written_file(paths: Paths, written: WrittenFile) -> None:
