@@ -71,7 +71,7 @@ def spec_templates(call: ast.Call) -> list[ast.expr]:
 def specs_in(module: Module) -> Iterator[Use]:
     """Templates of a table of errors: their values are given where the error is made."""
     for where, call in module.calls():
-        if _name(call.func) in {"ErrorSpec", "errors.ErrorSpec"}:
+        if _name(call.func).endswith("ErrorSpec"):
             for given in spec_templates(call):
                 template = given.value if isinstance(given, ast.Constant) and isinstance(given.value, str) else None
                 shown = frozenset(keyword.arg for keyword in call.keywords if keyword.arg)
@@ -115,7 +115,7 @@ def rows_of(module: Module) -> dict[str, frozenset[str]]:
         for node in module.tree.body
         if isinstance(node, ast.Assign)
         and isinstance(node.value, ast.Call)
-        and _name(node.value.func) in {"ErrorSpec", "errors.ErrorSpec"}
+        and _name(node.value.func).endswith("ErrorSpec")
     }
 
 
@@ -262,7 +262,7 @@ def test_every_row_of_a_table_of_errors_has_literal_templates_and_shows_only_the
         f"{where}: {fault}"
         for module in modules()
         for where, call in module.calls()
-        if _name(call.func) in {"ErrorSpec", "errors.ErrorSpec"}
+        if _name(call.func).endswith("ErrorSpec")
         for fault in faults_of_spec(call)
     )
 

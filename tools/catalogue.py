@@ -24,7 +24,7 @@ SOURCE = ROOT / "src" / "dragoman"
 CATALOGUES = ROOT / "locale"
 COMPILED = SOURCE / "locale"
 # The calls that take templates, and where among their arguments these stand.
-KEYWORDS = {"localize": (0,), "ErrorSpec": (1, 2)}
+KEYWORDS = {"localize": (0,)} | dict.fromkeys(("ErrorSpec", "LaunchErrorSpec", "ModelErrorSpec"), (1, 2))
 
 
 def main() -> None:

@@ -13,8 +13,8 @@ import dragoman
 from dragoman.core.errors import DragomanError, ErrorSpec, cut, or_else, quoted, short_number
 
 PACKAGE = Path(dragoman.__file__).parent
-_ROW = re.compile(r"^(\w+) = ErrorSpec\(", re.MULTILINE)
-# Errors that a program handles alike, although a person is told different things.
+_ROW = re.compile(r"^(\w+) = \w*ErrorSpec\(", re.MULTILINE)
+# Errors that a program handles alike, although people read different messages.
 SHARED = {
     "adapter_gone": {"debug.errors.adapter_gone", "debug.errors.no_debugger_yet"},
     "adapter_silent": {
@@ -34,7 +34,17 @@ SHARED = {
     "foreign_peer": {"io.errors.foreign_peer", "io.errors.not_started_by_us"},
     "gateway_silent": {"chat.errors.no_answer", "chat.errors.run_silent"},
     "internal_error": {"core.errors.dragoman_failed", "core.errors.internal_error"},
-    "not_supported": {"debug.errors.not_supported", "debug.errors.session_owned_by_person"},
+    "model_key_missing": {
+        "models.errors.key_command_failed",
+        "models.errors.key_variable_missing",
+        "models.errors.no_key",
+    },
+    "needs_build": {"debug.backends.adapters.javascript._not_runnable", "debug.errors.cargo_unsupported"},
+    "not_supported": {
+        "debug.errors.not_supported",
+        "debug.errors.session_owned_by_person",
+        "debug.session_errors.no_such_access",
+    },
     "too_many_sessions": {"chat.errors.too_many_sessions", "debug.errors.too_many_sessions"},
     "unknown_breakpoint": {"tools.debug.breakpoints._unknown_breakpoint", "workspace.errors.unknown_breakpoint"},
     "unknown_component": {"canvas.errors.unknown_component", "tools.canvas.components._unknown_component"},

@@ -36,10 +36,12 @@ class ErrorSpec:
     """One row of a domain's table of errors: a stable code, a message, a hint, and how values are shown in them.
 
     Calling it with the values of both templates makes the error. `tools/catalogue.py` extracts the templates, and
-    `tests/test_phrases.py` checks that each call gives exactly the values they name.
+    `tests/test_phrases.py` checks that each call gives exactly the values they name. A subclass sets the class of its
+    errors.
     """
 
     __slots__ = ("_show", "code", "hint", "message")
+    error_type: type[DragomanError] = DragomanError
 
     def __init__(self, code: str, message: str, hint: str = "", /, **show: Callable[[Any], object]) -> None:
         self.code = code
@@ -50,7 +52,7 @@ class ErrorSpec:
     def __call__(self, *, details: Mapping[str, object] | None = None, **values: object) -> DragomanError:
         shown = {name: self._show[name](value) if name in self._show else value for name, value in values.items()}
         hint = _filled(self.hint, shown) if self.hint else None
-        return DragomanError(self.code, _filled(self.message, shown), hint=hint, **(details or {}))
+        return self.error_type(self.code, _filled(self.message, shown), hint=hint, **(details or {}))
 
 
 def _filled(template: str, values: Mapping[str, object]) -> LocalizedText:

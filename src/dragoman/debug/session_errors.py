@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from dragoman.core.errors import DragomanError, RemoteProtocolError, internal_error
+from dragoman.core.errors import DragomanError, ErrorSpec, RemoteProtocolError, internal_error
 from dragoman.core.localization import localize
 from dragoman.debug import client_ids
 from dragoman.debug.errors import invalid_adapter_response, not_supported, start_timed_out
-from dragoman.debug.launch.errors import LaunchError
-from dragoman.debug.model import FrameInfo, SessionState, Stop, ThreadInfo
+from dragoman.debug.launch.errors import LaunchErrorSpec
+from dragoman.debug.model import FrameInfo, SessionState, Stop
 
 _NAMED = 40
 _SESSIONS_NAMED = 8
@@ -56,23 +56,26 @@ def first_cause(errors: BaseExceptionGroup[Exception]) -> DragomanError:
 
 
 def ended_at_once(exit_code: int | None, output: str) -> DragomanError:
-    return LaunchError(
-        "ended_at_once",
-        localize("The program ended with exit code {code} before the debugger attached.", code=exit_code),
-        hint=localize("`last_lines` is its output. The interpreter may be the wrong one, or fail while loading."),
-        exit_code=exit_code,
-        last_lines=_last_lines(output),
-    )
+    return _ended_at_once(code=exit_code, details={"exit_code": exit_code, "last_lines": _last_lines(output)})
+
+
+_ended_at_once = LaunchErrorSpec(
+    "ended_at_once",
+    "The program ended with exit code {code} before the debugger attached.",
+    "`last_lines` is its output. The interpreter may be the wrong one, or fail while loading.",
+)
 
 
 def build_failed(output: str) -> DragomanError:
-    """What the compiler said is data beside the sentence, never in it."""
-    return LaunchError(
-        "build_failed",
-        localize("The program cannot start: it does not compile."),
-        hint=localize("Fix the compiler errors, then start again."),
-        last_lines=_last_lines(output),
-    )
+    """The compiler's output is data, so it is in the details and never in the message."""
+    return _build_failed(details={"last_lines": _last_lines(output)})
+
+
+_build_failed = LaunchErrorSpec(
+    "build_failed",
+    "The program cannot start: it does not compile.",
+    "Fix the compiler errors, then start again.",
+)
 
 
 def _last_lines(output: str) -> list[str]:
@@ -119,32 +122,31 @@ def unknown_session(session_id: str, known: Sequence[str]) -> DragomanError:
     )
 
 
-def unknown_thread(thread_id: int, known: Sequence[ThreadInfo]) -> DragomanError:
-    """The names of threads are the program's: only their numbers stand in a sentence of ours."""
-    return DragomanError(
-        "unknown_thread",
-        localize("No thread {id} in this session.", id=thread_id),
-        hint=localize("Threads: {threads}.", threads=", ".join(str(it.id) for it in known[:_NAMED]) or "-"),
-    )
+# Thread names are the program's text, so only their numbers are in the message.
+unknown_thread = ErrorSpec(
+    "unknown_thread",
+    "No thread {id} in this session.",
+    "Threads: {threads}.",
+    threads=lambda known: ", ".join(str(it.id) for it in known[:_NAMED]) or "-",
+)
 
 
 def cannot_restart(adapter: str) -> DragomanError:
     return not_supported(adapter=adapter, what=localize("restart a program that it did not start"))
 
 
-def no_such_access(access: str, offered: Sequence[str]) -> DragomanError:
-    return DragomanError(
-        "not_supported",
-        localize("This data cannot be watched for {access}.", access=access),
-        hint=localize("Supported: {offered}.", offered=", ".join(offered[:_NAMED]) or "-"),
-    )
+no_such_access = ErrorSpec(
+    "not_supported",
+    "This data cannot be watched for {access}.",
+    "Supported: {offered}.",
+    offered=lambda offered: ", ".join(offered[:_NAMED]) or "-",
+)
+
+
+_no_frame = ErrorSpec("no_frame", "This stop has no call stack.", "Step or continue to a place with source.")
 
 
 def top_frame(stop: Stop) -> FrameInfo:
     if stop.frames:
         return stop.frames[0]
-    raise DragomanError(
-        "no_frame",
-        localize("This stop has no call stack."),
-        hint=localize("Step or continue to a place with source."),
-    )
+    raise _no_frame()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from dragoman.core.errors import DragomanError
+from dragoman.core.errors import DragomanError, ErrorSpec
 from dragoman.core.localization import LocalizedText, localize
 from dragoman.core.safe_text import printable
 
@@ -19,104 +19,73 @@ class ModelError(DragomanError):
         self.detail = detail
 
 
-def no_key(variable: str) -> ModelError:
-    if variable:
-        return ModelError(
-            "model_key_missing",
-            localize("No model key: the environment variable {variable} is not set for the daemon.", variable=variable),
-            hint=localize(
-                "Set it and restart the daemon, or set `model_key_command` to a command that prints the key."
-            ),
-        )
-    return ModelError(
-        "model_key_missing",
-        localize("No model key is set."),
-        hint=localize("Set `model_key_variable` or `model_key_command`."),
-    )
+class ModelErrorSpec(ErrorSpec):
+    error_type = ModelError
 
 
-def key_command_failed(reason: LocalizedText) -> ModelError:
-    return ModelError(
-        "model_key_missing",
-        localize("The command for the model's key failed: {reason}.", reason=reason),
-        hint=localize("Run the command of `model_key_command` in a shell to see why."),
-    )
+key_variable_missing = ModelErrorSpec(
+    "model_key_missing",
+    "No model key: the environment variable {variable} is not set for the daemon.",
+    "Set it and restart the daemon, or set `model_key_command` to a command that prints the key.",
+)
+no_key = ModelErrorSpec("model_key_missing", "No model key is set.", "Set `model_key_variable` or `model_key_command`.")
+key_command_failed = ModelErrorSpec(
+    "model_key_missing",
+    "The command for the model's key failed: {reason}.",
+    "Run the command of `model_key_command` in a shell to see why.",
+)
+insecure_address = ModelErrorSpec(
+    "model_address_insecure",
+    "The model's address uses plain http to another machine: the key and the question could be intercepted.",
+    "Use https in `model_address`, or a model on this machine.",
+)
+no_model_name = ModelErrorSpec(
+    "model_unnamed", "No model name is set.", "Set `model_name` to the name that the provider uses."
+)
+cut_off = ModelErrorSpec("model_cut", "The model's answer was cut off.", "Try again.")
+silent = ModelErrorSpec(
+    "model_silent", "The model did not answer in time.", "Try again, or set a faster model in `model_name`."
+)
+unreachable = ModelErrorSpec(
+    "model_unreachable", "Cannot reach the model's address.", "Check `model_address` and the network."
+)
+invalid_response = ModelErrorSpec(
+    "model_nonsense",
+    "The model's address returned an invalid response.",
+    "Check that `model` and `model_address` match.",
+)
+_key_refused = ModelErrorSpec(
+    "model_key_refused",
+    "The model provider refused the key ({status}).",
+    "Check the key and whether it can use this model.",
+)
+_provider_failed = ModelErrorSpec("model_failed", "The model provider failed ({status}).", "Try again later.")
+_request_refused = ModelErrorSpec(
+    "model_refused",
+    "The model provider refused the request ({status}).",
+    "Check `model_name` and `model_address`.",
+)
 
 
-def insecure_address() -> ModelError:
-    return ModelError(
-        "model_address_insecure",
-        localize(
-            "The model's address uses plain http to another machine: the key and the question could be intercepted."
-        ),
-        hint=localize("Use https in `model_address`, or a model on this machine."),
-    )
+def stream_broke_off(reason: str) -> DragomanError:
+    return {"silent": silent, "unreachable": unreachable}.get(reason, cut_off)()
 
 
-def no_model_name() -> ModelError:
-    return ModelError(
-        "model_unnamed",
-        localize("No model name is set."),
-        hint=localize("Set `model_name` to the name that the provider uses."),
-    )
-
-
-def stream_broke_off(reason: str) -> ModelError:
-    return {
-        "silent": ModelError(
-            "model_silent",
-            localize("The model did not answer in time."),
-            hint=localize("Try again, or set a faster model in `model_name`."),
-        ),
-        "unreachable": ModelError(
-            "model_unreachable",
-            localize("Cannot reach the model's address."),
-            hint=localize("Check `model_address` and the network."),
-        ),
-    }.get(reason) or cut_off()
-
-
-def cut_off() -> ModelError:
-    return ModelError("model_cut", localize("The model's answer was cut off."), hint=localize("Try again."))
-
-
-def invalid_response() -> ModelError:
-    return ModelError(
-        "model_nonsense",
-        localize("The model's address returned an invalid response."),
-        hint=localize("Check that `model` and `model_address` match."),
-    )
-
-
-def provider_refused(status: int, body: bytes, retry_after_s: float | None) -> ModelError:
+def provider_refused(status: int, body: bytes, retry_after_s: float | None) -> DragomanError:
     """Judge by the status alone.
 
     The provider's text may repeat parts of a key, so anything that looks like a key is not shown.
     """
-    detail = _detail(body)
     if status in {401, 403}:
-        return ModelError(
-            "model_key_refused",
-            localize("The model provider refused the key ({status}).", status=status),
-            hint=localize("Check the key and whether it can use this model."),
-        )
+        return _key_refused(status=status)
     if status == 429:
         return _too_many(retry_after_s)
     if status >= 500:
-        return ModelError(
-            "model_failed",
-            localize("The model provider failed ({status}).", status=status),
-            hint=localize("Try again later."),
-        )
-    return ModelError(
-        "model_refused",
-        localize("The model provider refused the request ({status}).", status=status),
-        hint=localize("Check `model_name` and `model_address`."),
-        detail=detail,
-    )
+        return _provider_failed(status=status)
+    return _request_refused(status=status, details={"detail": _detail(body)})
 
 
-def _too_many(retry_after_s: float | None) -> ModelError:
+def _too_many(retry_after_s: float | None) -> DragomanError:
     hint = localize("Try again later.")
     if retry_after_s is not None:
         hint = localize("Try again in {seconds} s.", seconds=round(retry_after_s))

@@ -19,6 +19,7 @@ from dragoman.models.errors import (
     insecure_address,
     invalid_response,
     key_command_failed,
+    key_variable_missing,
     no_key,
     no_model_name,
     provider_refused,
@@ -45,7 +46,7 @@ class ApiKey:
             return await self._by_command()
         text = self.environment.get(self.variable, "").strip() if self.variable else ""
         if not text and self.needed:
-            raise no_key(self.variable)
+            raise key_variable_missing(variable=self.variable) if self.variable else no_key()
         return text
 
     def invalidate(self) -> None:
@@ -63,10 +64,10 @@ async def _first_line(command: Sequence[str], environment: Mapping[str, str]) ->
     try:
         printed = await command_output(command, environment, within_s=_COMMAND_S)
     except CommandOutputError as error:
-        raise key_command_failed(error.reason) from None
+        raise key_command_failed(reason=error.reason) from None
     lines = printed.decode(errors="replace").strip().splitlines()
     if not lines or not lines[0].isascii() or not lines[0].isprintable():
-        raise key_command_failed(localize("it printed no key"))
+        raise key_command_failed(reason=localize("it printed no key"))
     return lines[0].strip()
 
 

@@ -59,7 +59,7 @@ class ToolRegistry:
         """
         wanted, known = frozenset(names), (DEFAULT_SET, EVERY_SET, *self.sets)
         if not wanted or not wanted <= set(known):
-            raise _unknown_set(sorted(wanted - set(known)), known)
+            raise _unknown_set(names=sorted(wanted - set(known)), known=known)
         if EVERY_SET in wanted:
             return self.tools
         sets = wanted - {DEFAULT_SET} | ({GENERAL_SET} if wanted != {DEFAULT_SET} else frozenset())
@@ -94,12 +94,13 @@ def build_tool_registry(
     return ToolRegistry([*general_tools(status, journal, redactor or Redactor()), *more])
 
 
-def _unknown_set(unknown: Sequence[str], known: Sequence[str]) -> DragomanError:
-    return DragomanError(
-        "unknown_tool_set",
-        localize("Unknown tool set: {names}.", names=", ".join(ascii(name[:60]) for name in unknown[:5]) or "-"),
-        hint=localize("Available sets: {names}.", names=", ".join(known)),
-    )
+_unknown_set = ErrorSpec(
+    "unknown_tool_set",
+    "Unknown tool set: {names}.",
+    "Available sets: {known}.",
+    names=lambda unknown: ", ".join(ascii(name[:60]) for name in unknown[:5]) or "-",
+    known=", ".join,
+)
 
 
 def _validated(tool: Tool, arguments: Mapping[str, Any], workspace: Path) -> Parameters:

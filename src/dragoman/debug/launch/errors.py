@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from dragoman.core.errors import DragomanError
+from dragoman.core.errors import DragomanError, ErrorSpec
 from dragoman.core.localization import LocalizedText, localize
 from dragoman.core.safe_text import escape_invisible
 
@@ -23,6 +23,10 @@ _MOST_NAMES = 30
 
 class LaunchError(DragomanError):
     """A launch that cannot start, with details such as file, line, column and known names."""
+
+
+class LaunchErrorSpec(ErrorSpec):
+    error_type = LaunchError
 
 
 class UnresolvableError(Exception):

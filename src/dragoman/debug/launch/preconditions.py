@@ -16,7 +16,7 @@ from typing import Any
 import psutil
 
 from dragoman.core.localization import localize
-from dragoman.debug.launch.errors import LaunchError, LaunchNote, quoted, quoted_path
+from dragoman.debug.launch.errors import LaunchError, LaunchErrorSpec, LaunchNote, quoted, quoted_path
 from dragoman.debug.launch.programs import no_folder, no_program
 from dragoman.debug.launch.resolution import ATTACH_TARGET_KEYS, LaunchPlan, ResolvedConfiguration
 from dragoman.debug.launch.task_execution import TaskExecution, TaskRunner
@@ -45,7 +45,7 @@ def with_core_dump(session: ResolvedConfiguration) -> ResolvedConfiguration:
     if not named:
         return session
     if session.type in _TYPES_WITHOUT_CORES:
-        raise _no_cores(session.type)
+        raise _no_cores(type=session.type)
     if session.type not in _NATIVE_TYPES | _GO_TYPES:
         return session
     core = Path(os.path.normpath(session.folder / str(session.arguments.get("cwd") or "") / named))
@@ -59,7 +59,7 @@ def with_core_dump(session: ResolvedConfiguration) -> ResolvedConfiguration:
 def require_core(session: ResolvedConfiguration) -> None:
     core = core_dump_path(session.arguments)
     if core and session.type in _NATIVE_TYPES | _GO_TYPES and file_kind(Path(core)) != "file":
-        raise _no_core(Path(core))
+        raise _no_core(path=core, details={"path": str(Path(core))})
 
 
 def require_debugging(session: ResolvedConfiguration) -> None:
@@ -72,84 +72,73 @@ def require_debugging(session: ResolvedConfiguration) -> None:
         )
 
 
-def _no_cores(type: str) -> LaunchError:
-    return LaunchError(
-        "core_not_supported",
-        localize("The debugger for type {type} cannot open core dumps. Nothing was started.", type=quoted(type)),
-        hint=localize("Use type `lldb`, or `go` for a Go program."),
-    )
+_no_cores = LaunchErrorSpec(
+    "core_not_supported",
+    "The debugger for type {type} cannot open core dumps. Nothing was started.",
+    "Use type `lldb`, or `go` for a Go program.",
+    type=quoted,
+)
 
 
-def _no_core(path: Path) -> LaunchError:
-    return LaunchError(
-        "no_such_core",
-        localize("The core dump does not exist: {path}. Nothing was started.", path=quoted_path(path)),
-        hint=localize("Fix the path. `cat /proc/sys/kernel/core_pattern` shows where the system puts core dumps."),
-        path=str(path),
-    )
+_no_core = LaunchErrorSpec(
+    "no_such_core",
+    "The core dump does not exist: {path}. Nothing was started.",
+    "Fix the path. `cat /proc/sys/kernel/core_pattern` shows where the system puts core dumps.",
+    path=quoted_path,
+)
 
 
 def require_process(key: str, value: object) -> None:
     """Before anything is started: a debugger's own words about it come late and say little."""
     if not isinstance(value, int) or isinstance(value, bool) or value <= 0:
-        raise _bad_process_id(key, value)
+        raise _bad_process_id(key=key, value=value, example="${command:pickProcess}")
     try:
         process = psutil.Process(value)
         owner, is_dead = process.uids().effective, process.status() == psutil.STATUS_ZOMBIE
     except (psutil.NoSuchProcess, OverflowError, ValueError):
-        raise _no_process(value) from None
+        raise _no_process(pid=value, details={"process_id": value}) from None
     except psutil.AccessDenied:
-        raise _foreign_process(value) from None
+        raise _foreign_process(pid=value, details={"process_id": value}) from None
     if is_dead:
-        raise _no_process(value)
+        raise _no_process(pid=value, details={"process_id": value})
     if value == os.getpid():
-        raise _own_process(value)
+        raise _own_process(pid=value, details={"process_id": value})
     if os.geteuid() not in (0, owner):
-        raise _foreign_process(value)
+        raise _foreign_process(pid=value, details={"process_id": value})
 
 
-def no_target() -> LaunchError:
-    return LaunchError(
-        "nothing_to_attach_to",
-        localize("The configuration does not say what to attach to."),
-        hint=localize("Pass `process_id`, or set processId or connect (host and port) in the configuration."),
-        needs="process_id",
-    )
+_no_target = LaunchErrorSpec(
+    "nothing_to_attach_to",
+    "The configuration does not say what to attach to.",
+    "Pass `process_id`, or set processId or connect (host and port) in the configuration.",
+)
 
 
-def _bad_process_id(key: str, value: object) -> LaunchError:
-    return LaunchError(
-        "bad_process_id",
-        localize("{key} must be a process ID, not {value}.", key=key, value=quoted(value)),
-        hint=localize("Pass `process_id`, and use {example} in the configuration.", example="${command:pickProcess}"),
-    )
+_bad_process_id = LaunchErrorSpec(
+    "bad_process_id",
+    "{key} must be a process ID, not {value}.",
+    "Pass `process_id`, and use {example} in the configuration.",
+    value=quoted,
+)
 
 
-def _no_process(pid: int) -> LaunchError:
-    return LaunchError(
-        "no_such_process",
-        localize("Process {pid} does not exist.", pid=pid),
-        hint=localize("It may have ended. Find the running one, for example with `pgrep`."),
-        process_id=pid,
-    )
+_no_process = LaunchErrorSpec(
+    "no_such_process",
+    "Process {pid} does not exist.",
+    "It may have ended. Find the running one, for example with `pgrep`.",
+)
 
 
-def _foreign_process(pid: int) -> LaunchError:
-    return LaunchError(
-        "foreign_process",
-        localize("Process {pid} belongs to another user.", pid=pid),
-        hint=localize("You can only attach to your own processes."),
-        process_id=pid,
-    )
+_foreign_process = LaunchErrorSpec(
+    "foreign_process",
+    "Process {pid} belongs to another user.",
+    "You can only attach to your own processes.",
+)
 
 
-def _own_process(pid: int) -> LaunchError:
-    return LaunchError(
-        "own_process",
-        localize("Process {pid} is the daemon, which cannot debug itself.", pid=pid),
-        hint=localize("Choose another process."),
-        process_id=pid,
-    )
+_own_process = LaunchErrorSpec(
+    "own_process", "Process {pid} is the daemon, which cannot debug itself.", "Choose another process."
+)
 
 
 # Debuggers that take a program without its extension.
@@ -203,7 +192,7 @@ def require_target(session: ResolvedConfiguration) -> None:
         return
     arguments = session.arguments
     if session.type in _TYPES_WITH_TARGET and not any(arguments.get(key) for key in _TARGET_KEYS):
-        raise no_target()
+        raise _no_target(details={"needs": "process_id"})
     for key in ("processId", "pid"):
         if arguments.get(key) is not None:
             require_process(key, arguments[key])

@@ -94,7 +94,7 @@ class ThreadStates:
         self._names = None
         known = await self.listed()
         if thread_id not in {it.id for it in known}:
-            raise session_errors.unknown_thread(thread_id, known)
+            raise session_errors.unknown_thread(id=thread_id, threads=known)
 
     async def _ask(self) -> dict[int, str]:
         response = await self._backend.request("threads", timeout_s=_RESPONSE_TIMEOUT_S)

@@ -252,7 +252,7 @@ class Inspection:
         if answer.data_id is None:
             raise cannot_watch(reason=answer.description)
         if answer.access_types is not None and wanted.access not in answer.access_types:
-            raise session_errors.no_such_access(wanted.access, answer.access_types)
+            raise session_errors.no_such_access(access=wanted.access, offered=answer.access_types)
         return msgspec.structs.replace(wanted, data_id=answer.data_id, reference=None, frame=None)
 
     def _context(self) -> StopContext:

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
-from dragoman.core.errors import DragomanError, system_refused
+from dragoman.core.errors import DragomanError, ErrorSpec, system_refused
 from dragoman.core.localization import LocalizedText, localize
 from dragoman.core.safe_text import printable
 from dragoman.protocols.omnish.messages import AllSessions, Request, Response
@@ -79,7 +79,7 @@ def _opened(folder: str, target: AnswerFile) -> Iterator[int]:
         status = os.fstat(file)
         # A hard link of the same file may be anywhere.
         if not stat.S_ISREG(status.st_mode) or status.st_nlink > 1:
-            raise _not_below(target.path)
+            raise _not_below(path=target.path)
         yield file
 
 
@@ -92,19 +92,16 @@ def _parts(path: str) -> list[str]:
     parts = [part for part in path.split("/") if part not in ("", ".")]
     is_below = parts and ".." not in parts and not path.startswith(("/", "~")) and path.isprintable()
     if not is_below or path.endswith("/"):
-        raise _not_below(path)
+        raise _not_below(path=path)
     return parts
 
 
-def _not_below(path: str) -> DragomanError:
-    return DragomanError(
-        "path_outside",
-        localize(
-            "{path} is not a regular file in the shell's folder or below. Nothing was written.",
-            path=printable(path)[:200],
-        ),
-        hint=localize("Choose a file in this folder or a subfolder."),
-    )
+_not_below = ErrorSpec(
+    "path_outside",
+    "{path} is not a regular file in the shell's folder or below. Nothing was written.",
+    "Choose a file in this folder or a subfolder.",
+    path=lambda path: printable(path)[:200],
+)
 
 
 MAX_LENGTH = 4000

@@ -21,7 +21,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from dragoman.core.errors import DragomanError
+from dragoman.core.errors import DragomanError, ErrorSpec
 from dragoman.core.localization import localize
 from dragoman.core.paths import Paths
 from dragoman.debug.backends.adapters.discovery import ADAPTER_SEARCHES, adapter_version, find_on_path
@@ -82,10 +82,11 @@ def _download_package(npm: Path, staging: Path, environment: Mapping[str, str]) 
             argv, cwd=staging, env=environment, capture_output=True, timeout=_DOWNLOAD_TIMEOUT_S, check=False
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise _download_failed(str(error)) from error
+        raise _download_failed(package=PACKAGE, reason=str(error)) from error
     archive = next(staging.glob("*.tgz"), None)
     if done.returncode != 0 or archive is None:
-        raise _download_failed((done.stderr or done.stdout).decode(errors="replace").strip())
+        said = (done.stderr or done.stdout).decode(errors="replace").strip()
+        raise _download_failed(package=PACKAGE, reason=said)
     return archive
 
 
@@ -111,7 +112,7 @@ def _extract(archive: Path, prefix: str, to: Path) -> None:
                     left -= member.size
                     _write_member(opened, member, to / member.name.removeprefix(prefix), to, left)
     except (tarfile.TarError, EOFError, OSError) as error:
-        raise _download_failed(str(error)) from error
+        raise _download_failed(package=PACKAGE, reason=str(error)) from error
 
 
 def _write_member(opened: tarfile.TarFile, member: tarfile.TarInfo, path: Path, to: Path, left: int) -> None:
@@ -151,11 +152,9 @@ def _replace_installation(made: Path, place: Path) -> None:
             shutil.rmtree(old, ignore_errors=True)
 
 
-def _download_failed(reason: str) -> DragomanError:
-    return DragomanError(
-        "not_downloaded",
-        localize("npm could not download {package}: {reason}", package=PACKAGE, reason=reason[-600:] or "?"),
-        hint=localize(
-            "Check the network and npm's configuration (`npm config list`). The installed version is unchanged."
-        ),
-    )
+_download_failed = ErrorSpec(
+    "not_downloaded",
+    "npm could not download {package}: {reason}",
+    "Check the network and npm's configuration (`npm config list`). The installed version is unchanged.",
+    reason=lambda reason: reason[-600:] or "?",
+)

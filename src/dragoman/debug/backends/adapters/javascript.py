@@ -19,7 +19,7 @@ from urllib.parse import unquote
 
 import psutil
 
-from dragoman.core.errors import DragomanError
+from dragoman.core.errors import DragomanError, ErrorSpec
 from dragoman.core.localization import localize
 from dragoman.debug import source_files
 from dragoman.debug.backends.adapters.discovery import command_output, find_on_path, require_adapter
@@ -50,7 +50,12 @@ def require_runnable(context: LaunchContext) -> None:
         return
     version = _node_version(context.environment)
     if not _strips_types(version, program.suffix) and not _is_built(program, context.workspace):
-        raise _not_runnable(program, ".".join(map(str, version)))
+        raise _not_runnable(
+            version=".".join(map(str, version)),
+            program=program,
+            flag='"runtimeArgs": ["--experimental-strip-types"]',
+            loader='"runtimeArgs": ["--import", "tsx"]',
+        )
 
 
 def node_strips_types(environment: Mapping[str, str]) -> bool:
@@ -88,17 +93,12 @@ def _files(folder: Path) -> Iterator[str]:
         yield from files
 
 
-def _not_runnable(program: Path, version: str) -> DragomanError:
-    return DragomanError(
-        "needs_build",
-        localize("node {version} cannot run TypeScript directly: {program}.", program=program, version=version),
-        hint=localize(
-            "Build it with source maps (`tsc --sourceMap`), then debug it or the .js; or use node 22.18 or "
-            "newer (22.6 with {flag}); or, if tsx is installed, add {loader} to the configuration.",
-            flag='"runtimeArgs": ["--experimental-strip-types"]',
-            loader='"runtimeArgs": ["--import", "tsx"]',
-        ),
-    )
+_not_runnable = ErrorSpec(
+    "needs_build",
+    "node {version} cannot run TypeScript directly: {program}.",
+    "Build it with source maps (`tsc --sourceMap`), then debug it or the .js; or use node 22.18 or "
+    "newer (22.6 with {flag}); or, if tsx is installed, add {loader} to the configuration.",
+)
 
 
 _NODE_PROGRAMS = frozenset({"node", "nodejs"})
