@@ -9,12 +9,15 @@ from typing import Any
 import pytest
 
 from dragoman.core.errors import DragomanError
-from dragoman.tools.accepted_forms import VALUES, accept
+from dragoman.tools.accepted_forms import accept
+from dragoman.tools.accepted_names import VALUES
 from dragoman.tools.debug.breakpoints import RemoveBreakpointParameters
 from dragoman.tools.debug.inspection import EvaluateParameters
 from dragoman.tools.debug.parameters import SetBreakpointParameters
 from dragoman.tools.debug.run_control import ContinueParameters, StartParameters, StepParameters
+from dragoman.tools.evidence.calls import TraceCallParameters
 from dragoman.tools.evidence.claims import CheckParameters, FindChangeParameters
+from dragoman.tools.evidence.explanation import ExplainFailureParameters
 from dragoman.tools.evidence.failures import DebugTestParameters
 from dragoman.tools.evidence.traces import CompareRunsParameters, TraceParameters
 from dragoman.tools.tool import Parameters
@@ -61,9 +64,80 @@ FORMS: list[tuple[type[Parameters], dict[str, Any], dict[str, Any]]] = [
      {**RUN, "points": [LINE], "against": {"args": ["--new"]}}),
     (DebugTestParameters, {"program": "pytest", "args": "-q t.py"}, {"command": "pytest -q t.py"}),
     (DebugTestParameters, {"test": "pytest -q t.py"}, {"command": "pytest -q t.py"}),
-    (DebugTestParameters, {"test_name": "test_total"}, {"command": "pytest -k test_total"}),
+    (DebugTestParameters, {"test_name": "test_total"}, {"test": "test_total"}),
     (DebugTestParameters, {"test": "t.py::test_total"}, {"test": "t.py::test_total"}),
     (DebugTestParameters, {"test": "sums the prices"}, {"test": "sums the prices"}),
+    # Spellings of names.
+    (SetBreakpointParameters, {"filePath": "a.py", "lineNumber": 14}, LINE),
+    (SetBreakpointParameters, {"filename": "a.py", "line_no": "14"}, LINE),
+    (SetBreakpointParameters, {"file-path": "a.py", "Line": "L14"}, LINE),
+    (SetBreakpointParameters, {"uri": "file:///w/a%20b.py", "line": "line 14"},
+     {"file_path": "/w/a b.py", "line_number": 14}),
+    (SetBreakpointParameters, {"file_path": "a.py", "lines": [14]}, LINE),
+    (SetBreakpointParameters, {"arguments": {"file": "a.py", "line": 14}}, LINE),
+    (SetBreakpointParameters, {"params": '{"file": "a.py", "line": 14}'}, LINE),
+    (ContinueParameters, {"timeoutMs": 1500, "sessionId": "s1"}, {"timeout_s": 1.5, "session_id": "s1"}),
+    (ContinueParameters, {"timeout_seconds": 3}, {"timeout_s": 3}),
+    # Points.
+    (TraceParameters, {**RUN, "points": ["a.py:14: x, f(y, 2)"]},
+     {**RUN, "points": [{**LINE, "expressions": ["x", "f(y, 2)"]}]}),
+    (TraceParameters, {**RUN, "points": "a.py:14 -> x"}, {**RUN, "points": [{**LINE, "expressions": ["x"]}]}),
+    (TraceParameters, {**RUN, "points": ["Order.total: x; y"]},
+     {**RUN, "points": [{"function": "Order.total", "expressions": ["x", "y"]}]}),
+    (TraceParameters, {**RUN, "points": {"a.py:14": ["x"], "total": "y"}},
+     {**RUN, "points": [{**LINE, "expressions": ["x"]}, {"function": "total", "expressions": ["y"]}]}),
+    (TraceParameters, {**RUN, "points": '[{"file": "a.py", "line": 14, "expression": "x, d[\'a, b\']"}]'},
+     {**RUN, "points": [{**LINE, "expressions": ["x", "d['a, b']"]}]}),
+    (TraceParameters, {**RUN, "points": "[{'path': 'a.py', 'lineno': 14, 'exprs': ['x']}]"},
+     {**RUN, "points": [{**LINE, "expressions": ["x"]}]}),
+    (TraceParameters, {**RUN, "tracepoints": [{"location": "a.py:14", "watch": "x", "if": "x > 1"}]},
+     {**RUN, "points": [{**LINE, "expressions": ["x"], "condition": "x > 1"}]}),
+    (TraceParameters, {**RUN, "points": [{"lineNumber": 14, "expressions": [{"expression": "x"}]}]},
+     {**RUN, "points": [{"line_number": 14, "expressions": ["x"]}]}),
+    (TraceParameters, {**RUN, "points": [{"func": "Order.total"}], "limit": 5},
+     {**RUN, "points": [{"function": "Order.total"}], "max_hits": 5}),
+    # Claims.
+    (CheckParameters, {**RUN, "expression": "x > 0", "file": "a.py", "line": 14}, {**RUN, "claim": "x > 0", **LINE}),
+    (CheckParameters, {**RUN, "assertion": "x > 0", "expression": "y", "method": "total"},
+     {**RUN, "claim": "x > 0", "expressions": ["y"], "function": "total"}),
+    (FindChangeParameters, {**RUN, "variable": "x", "file": "a.py", "line": 14}, {**RUN, "expression": "x", **LINE}),
+    # Runs.
+    (TraceParameters, {"program": ["python", "a.py"], "points": ["total"]},
+     {"program": "python", "args": ["a.py"], "points": [{"function": "total"}]}),
+    (TraceParameters, {"testName": "a.py::test_x", "points": ["total"]},
+     {"test": "a.py::test_x", "points": [{"function": "total"}]}),
+    (TraceParameters, {"cmd": ["pytest", "-k", "a b"], "points": ["total"]},
+     {"command": "pytest -k 'a b'", "points": [{"function": "total"}]}),
+    (TraceParameters, {**RUN, "args": "--n 1", "env": ["A=1", "B=x=y"], "workingDirectory": "w", "points": ["f"]},
+     {**RUN, "args": ["--n", "1"], "env": {"A": "1", "B": "x=y"}, "cwd": "w", "points": [{"function": "f"}]}),
+    (TraceParameters, {**RUN, "args": ["-n", 3], "env": {"A": 1}, "points": ["f"]},
+     {**RUN, "args": ["-n", "3"], "env": {"A": "1"}, "points": [{"function": "f"}]}),
+    (TraceParameters, {**RUN, "environment": "A=1 B='c d'", "points": ["f"]},
+     {**RUN, "env": {"A": "1", "B": "c d"}, "points": [{"function": "f"}]}),
+    (TraceParameters, {**RUN, "env": [{"name": "A", "value": "1"}], "points": ["f"]},
+     {**RUN, "env": {"A": "1"}, "points": [{"function": "f"}]}),
+    (CompareRunsParameters, {**RUN, "points": ["f"], "commit": "HEAD~1"},
+     {**RUN, "points": [{"function": "f"}], "against": {"commit": "HEAD~1"}}),
+    (CompareRunsParameters, {**RUN, "points": ["f"], "against": "main"},
+     {**RUN, "points": [{"function": "f"}], "against": {"commit": "main"}}),
+    (CompareRunsParameters, {**RUN, "points": ["f"], "other": {"branch": "main"}},
+     {**RUN, "points": [{"function": "f"}], "against": {"commit": "main"}}),
+    (TraceCallParameters, {**RUN, "func": "total", "call": 3}, {**RUN, "function": "total", "call": "3"}),
+    (TraceCallParameters, {**RUN, "function": "total", "call": "first"},
+     {**RUN, "function": "total", "call": "outermost"}),
+    (TraceCallParameters, {**RUN, "file": "shop/cart.py", "line": 12}, {**RUN, "function": "shop/cart.py:12"}),
+    (TraceCallParameters, {**RUN, "file_path": "shop/cart.py", "function": "total"}, {**RUN, "function": "cart.total"}),
+    # Tests.
+    (ExplainFailureParameters, {"file": "t.py", "test": "test_x"}, {"test": "t.py::test_x"}),
+    (ExplainFailureParameters, {"test_file": "t.py", "testName": "A.test_x"}, {"test": "t.py::A::test_x"}),
+    (ExplainFailureParameters, {"path": "t.py"}, {"test": "t.py"}),
+    (ExplainFailureParameters, {"test_id": "t.py::test_x", "file": "t.py"}, {"test": "t.py::test_x"}),
+    (ExplainFailureParameters, {"tests": ["t.py::a"]}, {"test": "t.py::a"}),
+    (ExplainFailureParameters, {"test": ["t.py::a", "t.py::b c"]}, {"command": "pytest t.py::a 't.py::b c'"}),
+    (ExplainFailureParameters, {"nodeid": "t.py::test_x", "timeout": 20, "retries": 5},
+     {"test": "t.py::test_x", "timeout_s": 20, "repeat": 5}),
+    (ExplainFailureParameters, {"command_line": "npm test", "dir": "web"}, {"command": "npm test", "cwd": "web"}),
+    (ExplainFailureParameters, {"program": "python a.py --x"}, {"program": "python", "args": ["a.py", "--x"]}),
 ]  # fmt: skip
 
 

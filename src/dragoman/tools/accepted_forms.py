@@ -6,89 +6,87 @@ no second call. A guess with two meanings is refused with the exact correction. 
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 import shlex
-from collections.abc import Mapping
-from pathlib import Path
+from collections.abc import Collection, Mapping
+from pathlib import Path, PurePath
 from types import UnionType
 from typing import Annotated, Any, Union, get_args, get_origin
+from urllib.parse import unquote
 
 from pydantic import BaseModel
 
 from dragoman.core.errors import DragomanError
 from dragoman.core.localization import LocalizedText, localize
 from dragoman.debug import source_files
+from dragoman.tools.accepted_names import (
+    FILE_NAMES,
+    FILES_OF_TESTS,
+    LINE_NAMES,
+    NAMES,
+    PLACES,
+    RETURN_VALUES,
+    TEST_RUNNERS,
+    VALUES,
+    WRAPPERS,
+)
 from dragoman.tools.agent_text import one_line
 
-# A name that is not a parameter, and the parameters that it stands for: the first that the tool has.
-NAMES: Mapping[str, tuple[str, ...]] = {
-    "file": ("file_path",),
-    "path": ("file_path",),
-    "filename": ("file_path",),
-    "filepath": ("file_path",),
-    "line": ("line_number",),
-    "lineno": ("line_number",),
-    "column": ("column_number",),
-    "function": ("function_name",),
-    "function_name": ("function",),
-    "method": ("function", "function_name"),
-    "expr": ("expression", "expressions"),
-    "expression": ("expressions",),
-    "expressions": ("expression",),
-    "session": ("session_id",),
-    "thread": ("thread_id",),
-    "frame": ("frame_id",),
-    "timeout": ("timeout_s",),
-    "step": ("step_type",),
-    "type": ("step_type",),
-    "id": ("breakpoint_id",),
-    "point": ("points",),
-    "name": ("configuration_name",),
-    "arguments": ("args",),
-    "argv": ("args",),
-    "working_directory": ("cwd",),
-    "environment": ("env",),
-    "input": ("stdin",),
-    "cmd": ("command", "program"),
-    "command": ("program",),
-    "test_name": ("test",),
-    "test_id": ("test",),
-}
-# Words for a parameter's values.
-VALUES: Mapping[str, Mapping[str, str]] = {
-    "step_type": {
-        **dict.fromkeys(("next", "step_over", "stepOver"), "over"),
-        **dict.fromkeys(("in", "step_in", "step_into", "stepIn"), "into"),
-        **dict.fromkeys(("finish", "return", "step_out", "stepOut"), "out"),
-    },
-}
-# Names for a whole place, as one text: `orders.py:14`, `orders.py:total`, `Order.total`.
-PLACES = ("place", "location", "where", "at")
-# A test that begins with one of these is a command.
-TEST_RUNNERS = frozenset(
-    {"pytest", "python", "python3", "npm", "npx", "yarn", "pnpm", "node", "go", "cargo", "uv", "make", "jest", "vitest"}
-)
 _LINE_PLACE = re.compile(r"(?P<file>[^\n]+?):(?P<line>[1-9]\d{0,8})(?::\d{1,8})?")
 _FUNCTION_PLACE = re.compile(r"(?P<file>[^\n:]+\.\w+)::?(?P<function>[^\W\d][\w.]*)(?:\(\))?")
 _FUNCTION = re.compile(r"(?P<function>[^\W\d]\w*(?:\.[^\W\d]\w*)*)(?:\(\))?")
-# Only Python has such names for tests; other bare names are another runner's.
-_BARE_TEST = re.compile(r"test_\w{1,200}")
-_RETURN_VALUE = "__return__"
+# `orders.py:14: price, rate`: a place and what to show there.
+_PLACE_AND_EXPRESSIONS = re.compile(r"(?P<place>[^\s:|][^\n|]*?)\s*(?:(?<!:):(?=\s)|\||->|=>)\s*(?P<shown>\S[^\n]*)")
+_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_FILE_URI = re.compile(r"file://(?=/)")
+_LINE_WORD = re.compile(r"(?:line|L|#)?\s*(\d{1,9})", re.IGNORECASE)
+_RETURN = re.compile(r"(?:__return(?:s|_value)?__|__retval__|\$return|\$ret)(?!\w)")
+_SINGLE = frozenset({"expression", "claim", "line_number", "function", "test", "program"})
 _MAX_COMMAND = 10_000
 
 
 def accept(model: type[BaseModel], given: Mapping[str, Any], workspace: Path) -> dict[str, Any]:
     """The arguments in the published form; a DragomanError for a guess with two meanings."""
-    accepted = _accepted(model, given)
     fields = model.model_fields
+    given = _unwrapped(model, given)
+    if "test" in fields and "file_path" not in fields:
+        given = _with_file_of_test(fields, given)
+    accepted = _accepted(model, given)
     if "command" in fields and "program" not in fields:
         _take_program_as_command(accepted)
     elif "program" in fields and "args" in fields:
         _split_program(accepted, workspace)
     if "test" in fields and "command" in fields:
         _take_test_as_command(accepted)
+    if "call" in fields and "function" in fields:
+        _take_place_as_function(accepted)
     return accepted
+
+
+def _unwrapped(model: type[BaseModel], given: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A call within a call: `{"arguments": {…}}`."""
+    for name in WRAPPERS:
+        inner = _parsed(given.get(name)) if name not in model.model_fields else None
+        if len(given) == 1 and isinstance(inner, Mapping):
+            return inner
+    return given
+
+
+def _with_file_of_test(fields: Collection[str], given: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A test and its file apart, for a tool that takes an id: `{"file": "test_a.py", "test": "test_it"}`."""
+    named = {it: _snake(it) for it in given if it not in fields}
+    file = next((it for it, name in named.items() if name in FILES_OF_TESTS and isinstance(given[it], str)), None)
+    if file is None or given.get("command") or given.get("program"):
+        return given
+    rest = {name: value for name, value in given.items() if name != file}
+    test = next((it for it in rest if it == "test" or "test" in NAMES.get(named.get(it, ""), ())), None)
+    if test is None:
+        return {**rest, "test": given[file]}
+    if not isinstance(rest[test], str) or given[file] in rest[test]:
+        return rest
+    return {**rest, test: f"{given[file]}::{rest[test].replace('.', '::')}"}
 
 
 def _accepted(model: type[BaseModel], given: Mapping[str, Any]) -> dict[str, Any]:
@@ -98,6 +96,7 @@ def _accepted(model: type[BaseModel], given: Mapping[str, Any]) -> dict[str, Any
         if name not in fields:
             _rename(model, accepted, name, value)
     if "file_path" in fields:
+        _take_file_as_place(model, accepted)
         _split_place(model, accepted)
     for name, value in accepted.items():
         accepted[name] = _in_form(name, fields[name].annotation, value) if name in fields else value
@@ -105,16 +104,31 @@ def _accepted(model: type[BaseModel], given: Mapping[str, Any]) -> dict[str, Any
     return accepted
 
 
-def _rename(model: type[BaseModel], accepted: dict[str, Any], name: str, value: Any) -> None:
-    fields = model.model_fields
+def _rename(model: type[BaseModel], accepted: dict[str, Any], given_name: str, value: Any) -> None:
+    fields, name = model.model_fields, _snake(given_name)
+    if name in fields:
+        accepted.setdefault(name, value)
+        return
     if name in PLACES and isinstance(value, str) and _has_place(model) and not _is_placed(accepted):
         accepted |= _place(model, value)
         return
-    meant = next((it for it in NAMES.get(name, ()) if it in fields), None)
+    if name in {"timeout_ms", "timeout_millis"} and "timeout_s" in fields and isinstance(value, int | float):
+        accepted.setdefault("timeout_s", value / 1000)
+        return
+    is_commit = name == "commit" or "commit" in NAMES.get(name, ())
+    if is_commit and "against" in fields and "against" not in accepted:
+        accepted["against"] = {"commit": value}
+        return
+    known = [it for it in NAMES.get(name, ()) if it in fields]
+    meant = next((it for it in known if it not in accepted), known[0] if known else None)
     if meant is None:
-        accepted[name] = value  # refused by the model, with the names that there are
+        accepted[given_name] = value  # refused by the model, with the names that there are
     elif accepted.setdefault(meant, value) != value:
         raise _ambiguous(localize("`{name}` and `{meant}` differ.", name=name, meant=meant), {meant: accepted[meant]})
+
+
+def _snake(name: str) -> str:
+    return _CAMEL.sub("_", name).replace("-", "_").lower()
 
 
 def _has_place(model: type[BaseModel]) -> bool:
@@ -125,9 +139,18 @@ def _is_placed(accepted: Mapping[str, Any]) -> bool:
     return any(accepted.get(it) for it in ("file_path", "line_number", "line_text", "function", "function_name"))
 
 
+def _take_file_as_place(model: type[BaseModel], accepted: dict[str, Any]) -> None:
+    """`file` is what `${file}` stands for, which only configurations have."""
+    has_other_use = accepted.get("configuration") or accepted.get("configuration_name") or accepted.get("file_path")
+    if "file" in model.model_fields and accepted.get("file") and not has_other_use:
+        accepted["file_path"] = accepted.pop("file")
+
+
 def _split_place(model: type[BaseModel], accepted: dict[str, Any]) -> None:
     """`file_path: "orders.py:14"`."""
     path = accepted.get("file_path")
+    if isinstance(path, str) and _FILE_URI.match(path):
+        path = accepted["file_path"] = unquote(_FILE_URI.sub("", path))
     found = _LINE_PLACE.fullmatch(path) if isinstance(path, str) and _has_place(model) else None
     if found is None:
         return
@@ -140,6 +163,9 @@ def _split_place(model: type[BaseModel], accepted: dict[str, Any]) -> None:
 
 def _place(model: type[BaseModel], text: str) -> dict[str, Any]:
     """A place as one text, as an object of this model."""
+    text = text.strip()
+    if "expressions" in model.model_fields and (both := _PLACE_AND_EXPRESSIONS.fullmatch(text)):
+        return {**_place(model, both["place"]), "expressions": _listed(both["shown"])}
     if found := _LINE_PLACE.fullmatch(text):
         return {"file_path": found["file"], "line_number": int(found["line"])}
     named = next((it for it in ("function", "function_name") if it in model.model_fields), None)
@@ -164,21 +190,99 @@ def _in_form(name: str, annotation: Any, value: Any) -> Any:
     if container in {list, dict} or model is not None:
         value = _parsed(value)
     if container is list:
-        if isinstance(value, str) and name == "args":
-            return _words(value) or [value]
-        is_item = isinstance(value, str) or (model is not None and isinstance(value, Mapping))
-        items = [value] if is_item else value
-        return [_object(model, it) for it in items] if model is not None and isinstance(items, list) else items
+        return _list(name, model, value)
     if model is not None:
         return _object(model, value)
-    if container is not dict and isinstance(value, list) and len(value) == 1 and name == "expression":
-        return value[0]
+    if container is dict:
+        return _variables(value) if name == "env" else value
+    return _single(name, value)
+
+
+def _list(name: str, model: type[BaseModel] | None, value: Any) -> Any:
+    if name == "args":
+        return _arguments(value)
+    if name == "expressions":
+        return _expressions(value)
+    if model is None:
+        return [value] if isinstance(value, str) else value
+    if _has_place(model) and isinstance(value, Mapping) and _is_by_place(model, value):
+        return [{**_place(model, place), "expressions": _expressions(shown)} for place, shown in value.items()]
+    items = [value] if isinstance(value, str | Mapping) else value
+    return [_object(model, it) for it in items] if isinstance(items, list) else items
+
+
+def _arguments(value: Any) -> Any:
+    if isinstance(value, str):
+        return _words(value) or [value]
+    return [str(it) if type(it) in {int, float} else it for it in value] if isinstance(value, list) else value
+
+
+def _single(name: str, value: Any) -> Any:
+    if isinstance(value, list) and len(value) == 1 and name in _SINGLE:
+        value = value[0]
+    if name == "line_number" and isinstance(value, str) and (found := _LINE_WORD.fullmatch(value.strip())):
+        return int(found[1])
+    if name == "call" and type(value) is int:
+        return str(value)
+    return shlex.join(map(str, value)) if name == "command" and isinstance(value, list) else value
+
+
+def _is_by_place(model: type[BaseModel], value: Mapping[str, Any]) -> bool:
+    """`{"orders.py:14": ["price"]}`: what to show by the place."""
+    known = model.model_fields.keys() | NAMES.keys() | set(PLACES)
+    return bool(value) and not any(_snake(it) in known for it in value)
+
+
+def _expressions(value: Any) -> Any:
+    """`"price, rate"` as two, and each without the object that a model may wrap it in."""
+    if isinstance(value, str):
+        return _listed(value)
+    if not isinstance(value, list):
+        return value
+    wrapped = [next(iter(it.values())) if isinstance(it, Mapping) and len(it) == 1 else it for it in value]
+    return wrapped if all(isinstance(it, str) for it in wrapped) else value
+
+
+def _listed(text: str) -> list[str]:
+    """The expressions between commas that stand in no brackets or quotes."""
+    if "lambda" in text:
+        return [text]
+    items, depth, quote, start = list[str](), 0, "", 0
+    for at, char in enumerate(text):
+        if quote:
+            quote = "" if char == quote and text[at - 1] != "\\" else quote
+        elif char in "\"'`":
+            quote = char
+        elif char in ",;" and not depth:
+            items.append(text[start:at])
+            start = at + 1
+        else:
+            depth += (char in "([{") - (char in ")]}")
+    return [it.strip() for it in (*items, text[start:]) if it.strip()]
+
+
+def _variables(value: Any) -> Any:
+    """`["A=1"]`, `"A=1 B=2"` and `[{"name": "A", "value": "1"}]` as an object; numbers as text."""
+    if isinstance(value, str):
+        value = _words(value) or value
+    if isinstance(value, list) and value and all(isinstance(it, str) and "=" in it for it in value):
+        return dict(it.split("=", 1) for it in value)
+    if (
+        isinstance(value, list)
+        and value
+        and all(isinstance(it, Mapping) and {*it} == {"name", "value"} for it in value)
+    ):
+        return {str(it["name"]): it["value"] for it in value}
+    if isinstance(value, Mapping):
+        return {it: str(one) if type(one) in {int, float} else one for it, one in value.items()}
     return value
 
 
 def _object(model: type[BaseModel], value: Any) -> Any:
     if isinstance(value, str) and _has_place(model):
         value = _place(model, value)
+    if isinstance(value, str) and "commit" in model.model_fields:
+        value = {"commit": value}
     return _accepted(model, value) if isinstance(value, Mapping) else value
 
 
@@ -187,8 +291,16 @@ def _parsed(value: Any) -> Any:
         try:
             return json.loads(value)
         except (ValueError, RecursionError):
-            return value
+            return _parsed_literal(value)
     return value
+
+
+def _parsed_literal(text: str) -> Any:
+    """As Python writes it, with single quotes."""
+    try:
+        return ast.literal_eval(text) if len(text) <= _MAX_COMMAND else text
+    except (ValueError, SyntaxError, RecursionError, MemoryError):
+        return text
 
 
 def _container_of(annotation: Any) -> type | None:
@@ -225,7 +337,7 @@ def _words(command: Any) -> list[str]:
 def _split_program(accepted: dict[str, Any], workspace: Path) -> None:
     """`program: "pytest -q tests"`, unless a file is called so."""
     program = accepted.get("program")
-    words = _words(program)
+    words = [str(it) for it in program] if isinstance(program, list) else _words(program)
     if len(words) > 1 and not accepted.get("args") and not _is_file(workspace, str(program)):
         accepted |= {"program": words[0], "args": words[1:]}
 
@@ -254,17 +366,35 @@ def _take_test_as_command(accepted: dict[str, Any]) -> None:
         return
     if len(words) > 1 and words[0] in TEST_RUNNERS:
         accepted["command"] = accepted.pop("test")
-    elif isinstance(test, str) and _BARE_TEST.fullmatch(test):
-        accepted["command"] = f"pytest -k {accepted.pop('test')}"
+    elif isinstance(test, list) and len(test) > 1 and all(isinstance(it, str) and ".py" in it for it in test):
+        accepted["command"] = shlex.join(["pytest", *accepted.pop("test")])
+
+
+def _take_place_as_function(accepted: dict[str, Any]) -> None:
+    """For a tool that takes `orders.py:14` or `orders.total` as its function."""
+    named = {_snake(it): it for it in accepted}
+    if accepted.get("configuration") or accepted.get("configuration_name"):
+        named.pop("file", None)
+    path = next((accepted.pop(named[it]) for it in ("file_path", *FILE_NAMES) if it in named), None)
+    line = next((accepted.pop(named[it]) for it in ("line_number", *LINE_NAMES) if it in named), None)
+    if not isinstance(path, str):
+        return
+    if line is not None:
+        accepted["function"] = f"{path}:{line}"
+    elif isinstance(accepted.get("function"), str) and "." not in accepted["function"]:
+        accepted["function"] = f"{PurePath(path).stem}.{accepted['function']}"
 
 
 def _refuse_return_value(accepted: Mapping[str, Any]) -> None:
     asked = accepted.get("expressions"), accepted.get("expression"), accepted.get("claim"), accepted.get("condition")
     texts = [text for it in asked for text in (it if isinstance(it, list) else [it]) if isinstance(text, str)]
-    if any(_RETURN_VALUE in text for text in texts):
+    named = next(
+        (it for text in texts for it in RETURN_VALUES if it == text.strip() or it in _RETURN.findall(text)), ""
+    )
+    if named:
         raise DragomanError(
             "bad_arguments",
-            localize("`{name}` is not a variable of the program.", name=_RETURN_VALUE),
+            localize("`{name}` is not a variable of the program.", name=named),
             hint=localize("Ask at the line of the `return` statement for the expression that it returns."),
         )
 

@@ -18,7 +18,7 @@ OrEmpty = Annotated[_T | SkipJsonSchema[Literal[""]], "empty means: not given"]
 MIN_SECONDS = 0.001
 
 # Bounds above this are never reached by an honest call: they are checked but left out of the schema.
-_BOUNDS = {"maximum": 1_000_000, "maxLength": 100, "maxItems": 100, "maxProperties": 100}
+_BOUNDS = {"maximum": 10_000, "maxLength": 100, "maxItems": 100, "maxProperties": 100}
 
 
 class TerseJsonSchema(GenerateJsonSchema):

@@ -13,11 +13,9 @@ from pydantic import Field
 from dragoman.core.errors import DragomanError
 from dragoman.core.localization import localize
 from dragoman.debug import source_files
-from dragoman.debug.backends.adapters import PYTHON
 from dragoman.debug.evidence.calls.call_text import call_lines
 from dragoman.debug.evidence.calls.trace_call import CallQuery, TracedCall, trace_call
 from dragoman.debug.evidence.expressions import impure_expressions
-from dragoman.debug.evidence.run import RunSubject
 from dragoman.debug.evidence.tracepoints import Tracepoint
 from dragoman.tools.agent_text import escaped, one_line
 from dragoman.tools.debug.results import OmitNone
@@ -25,7 +23,6 @@ from dragoman.tools.debug.source_locations import SourceReader
 from dragoman.tools.debug.stop_results import short_path
 from dragoman.tools.debug.values import ValueFormatter, name
 from dragoman.tools.evidence.context import EvidenceContext
-from dragoman.tools.evidence.failures import DebugTestParameters, runnable
 from dragoman.tools.evidence.schema import EvidenceResult, Seconds
 from dragoman.tools.evidence.target import LocationParameters, RunTargetParameters, run_subject
 from dragoman.tools.tool import RUNS_CODE, ToolOutcome, tool
@@ -89,8 +86,6 @@ class TraceCallParameters(RunTargetParameters):
     function: Annotated[str, Field(min_length=1, max_length=1000, description="total, Cart.total or shop/cart.py:12.")]
     call: Annotated[str, Field(max_length=20, description="outermost, last, failing or a number.")] = "outermost"
     where: Annotated[str, Field(max_length=2000, description="Or the first call where this holds.")] = ""
-    test: Annotated[str, Field(max_length=2000, description="Run as debug_test does.")] = ""
-    command: Annotated[str, Field(max_length=8000)] = ""
     timeout_s: Seconds = 60.0
 
 
@@ -125,8 +120,8 @@ class TraceCallTool:
     )
     async def trace_call(self, caller: Caller, wanted: TraceCallParameters) -> ToolOutcome:
         query = _query(wanted)
-        subject = _subject(caller, wanted)
-        point = await self._point(caller, wanted, query, subject)
+        subject = run_subject(caller, wanted)
+        point = await self._point(caller, wanted, query)
 
         async def lines_of(path: str) -> Sequence[str] | None:
             return await self.sources.lines(path, caller.workspace, (path,))
@@ -144,15 +139,11 @@ class TraceCallTool:
         closing = self.context.closing_lines(answer)[:_CLOSING_LINES]
         return ToolOutcome([*(localize("{text}", text=line) for line in lines), *closing], answer)
 
-    async def _point(
-        self, caller: Caller, wanted: TraceCallParameters, query: CallQuery, subject: RunSubject
-    ) -> Tracepoint | None:
+    async def _point(self, caller: Caller, wanted: TraceCallParameters, query: CallQuery) -> Tracepoint | None:
         """Where the function begins, for debuggers that step through it; a tracer finds it by itself."""
-        finder, request = self.context.finder, subject.launch_request
+        finder = self.context.finder
         is_python: bool | None = Path(wanted.program).suffix in source_files.PYTHON
-        if wanted.test or wanted.command:
-            is_python = request is not None and request.configuration.get("type") in PYTHON.types
-        elif not is_python and Path(wanted.program).suffix not in _STEPPED:
+        if not is_python and Path(wanted.program).suffix not in _STEPPED:
             is_python = await finder.is_python(caller, wanted, "")
         if is_python:
             return None
@@ -202,15 +193,6 @@ def _query(wanted: TraceCallParameters) -> CallQuery:
     if place:
         return CallQuery("", place["file"], int(place["line"]), wanted.call, wanted.where)
     return CallQuery(wanted.function.strip(), call=wanted.call, where=wanted.where)
-
-
-def _subject(caller: Caller, wanted: TraceCallParameters) -> RunSubject:
-    if not (wanted.test or wanted.command):
-        return run_subject(wanted)
-    if wanted.program or wanted.configuration or wanted.configuration_name or wanted.session_id:
-        raise DragomanError("bad_arguments", localize("Pass only one of `test`, `command` and what else can be run."))
-    test = DebugTestParameters(test=wanted.test, command=wanted.command, cwd=wanted.cwd, env=wanted.env)
-    return RunSubject(launch_request=runnable(caller, test).launch_request)
 
 
 def record_lines(caller: Caller, record: dict[str, Any], characters: int) -> list[str]:

@@ -109,7 +109,7 @@ class CheckTool:
         RUNS_CODE,
     )
     async def check(self, caller: Caller, wanted: CheckParameters) -> ToolOutcome:
-        subject = run_subject(wanted)
+        subject = run_subject(caller, wanted)
         point = await self.context.finder.point(caller, wanted, wanted, (), wanted.condition)
 
         async def act() -> ClaimCheck:
@@ -193,7 +193,7 @@ class FindChangeTool:
         RUNS_CODE,
     )
     async def find(self, caller: Caller, wanted: FindChangeParameters) -> ToolOutcome:
-        subject, point = run_subject(wanted), await self._point(caller, wanted)
+        subject, point = run_subject(caller, wanted), await self._point(caller, wanted)
 
         async def act() -> ChangeResult:
             return await find_change(

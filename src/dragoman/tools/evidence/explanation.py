@@ -26,17 +26,16 @@ from dragoman.tools.agent_text import one_line
 from dragoman.tools.debug.parameters import MAX_VARIABLES, Text
 from dragoman.tools.debug.results import OmitNone
 from dragoman.tools.evidence.calls import RecordRedactor, record_lines
+from dragoman.tools.evidence.commands import command_target
 from dragoman.tools.evidence.context import EvidenceContext
 from dragoman.tools.evidence.failures import (
     DebugLastFailureParameters,
     DebugLastFailureTool,
-    DebugTestParameters,
     DebugTestResult,
     DebugTestTool,
     ExplainCrashResult,
     ExplainCrashTool,
     crash_lines,
-    runnable,
     test_lines,
 )
 from dragoman.tools.evidence.schema import EvidenceResult, Seconds
@@ -180,8 +179,7 @@ class ExplainFailureTool:
         if wanted.args:
             raise DragomanError("bad_arguments", localize("`args` needs `program`."))
         if given:
-            asked = DebugTestParameters(test=wanted.test, command=wanted.command, cwd=wanted.cwd, env=wanted.env)
-            found = runnable(caller, asked)
+            found = command_target(caller, wanted.test, wanted.command, wanted.cwd, wanted.env)
             return _Target(found.launch_request, found if found.runner else None)
         command, found = await self.last_tool.recorded(caller, DebugLastFailureParameters())
         return _Target(found.launch_request, found if found.runner else None, command.line, command.id)

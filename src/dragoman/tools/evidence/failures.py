@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal, Protocol
@@ -21,7 +20,6 @@ from dragoman.debug.evidence.printed_crash import CrashCause
 from dragoman.debug.evidence.run import RunSubject
 from dragoman.debug.evidence.tracepoints import Cell
 from dragoman.debug.launch.commands.command_line import CommandTarget, read_command_line
-from dragoman.debug.launch.commands.node import command_of_test
 from dragoman.debug.launch.commands.shell_words import cannot_debug
 from dragoman.debug.model import VariableInfo
 from dragoman.terminal.model import RecordedCommand
@@ -31,6 +29,7 @@ from dragoman.tools.debug.results import OmitNone, only_required
 from dragoman.tools.debug.source_locations import SourceReader
 from dragoman.tools.debug.stop_results import short_path
 from dragoman.tools.debug.values import name
+from dragoman.tools.evidence.commands import MAX_COMMAND_LINE, MAX_TEST_ID, command_target
 from dragoman.tools.evidence.context import EvidenceContext, end_lines
 from dragoman.tools.evidence.schema import (
     EvidenceResult,
@@ -63,8 +62,8 @@ class ExplainCrashParameters(RunTargetParameters):
 
 
 class DebugTestParameters(Parameters):
-    test: Annotated[str, Field(max_length=2000, description="Test id: tests/test_app.py::test_total.")] = ""
-    command: Annotated[str, Field(max_length=8000, description="Or a command.")] = ""
+    test: Annotated[str, Field(max_length=MAX_TEST_ID, description="Test id: tests/test_app.py::test_total.")] = ""
+    command: Annotated[str, Field(max_length=MAX_COMMAND_LINE, description="Or a command.")] = ""
     cwd: Annotated[str, Field(max_length=4096)] = ""
     env: Annotated[dict[str, Text], Field(default_factory=dict, max_length=MAX_VARIABLES)]
     timeout_s: Seconds = 120.0
@@ -154,7 +153,7 @@ class ExplainCrashTool:
         RUNS_CODE,
     )
     async def explain(self, caller: Caller, wanted: ExplainCrashParameters) -> ToolOutcome:
-        answer = await self.explained(caller, run_subject(wanted), wanted.timeout_s)
+        answer = await self.explained(caller, run_subject(caller, wanted), wanted.timeout_s)
         return ToolOutcome(crash_lines(answer), answer)
 
     async def explained(self, caller: Caller, subject: RunSubject, within_s: float) -> ExplainCrashResult:
@@ -248,16 +247,6 @@ def _pair_lines(values: dict[str, str] | None) -> list[LocalizedText]:
     return [localize("{text}", text=f"  {', '.join(shown)}")] if shown else []
 
 
-_OF_JAVASCRIPT = re.compile(r".+\.(?:test|spec)\.[cm]?[jt]sx?")
-# The test runner, from the form of a test id: the first match wins.
-_BY_ID: Mapping[str, str] = {
-    r".+\.py(::.+)?": "pytest {id}",
-    r".+\.rb": "ruby {id}",
-    r"(Test|Example|Fuzz|Benchmark)\w+(/.+)?": "go test -run ^{id}$ .",
-    r"[A-Za-z_]\w*(\.\w+)+": "python -m unittest {id}",
-}
-
-
 @dataclass(frozen=True, slots=True)
 class DebugTestTool:
     context: EvidenceContext
@@ -277,7 +266,7 @@ class DebugTestTool:
         RUNS_CODE,
     )
     async def run(self, caller: Caller, wanted: DebugTestParameters) -> ToolOutcome:
-        what = runnable(caller, wanted)
+        what = command_target(caller, wanted.test, wanted.command, wanted.cwd, wanted.env)
         found = await self.tested(caller, what, wanted.timeout_s)
         answer = self.answer(caller, found)
         return ToolOutcome(test_lines(answer), answer)
@@ -309,32 +298,6 @@ class DebugTestTool:
 
     def _raised(self, type: str, message: str) -> ExceptionSummary:
         return ExceptionSummary(type=one_line(type, _NAME), message=self.context.values.text(message, _TEST_MESSAGE))
-
-
-def runnable(caller: Caller, wanted: DebugTestParameters) -> CommandTarget:
-    if bool(wanted.test) == bool(wanted.command):
-        raise DragomanError(
-            "bad_arguments",
-            localize("Pass either `test` or `command`."),
-            hint=localize(
-                "`test` is an id such as tests/test_app.py::test_it; `command` a line such as `go test ./...`."
-            ),
-        )
-    cwd = Path(caller.cwd) / Path(wanted.cwd).expanduser() if wanted.cwd else caller.cwd
-    line = wanted.command or _command(wanted.test, cwd)
-    return read_command_line(line, cwd, caller.environment, wanted.env, workspace=caller.workspace)
-
-
-def _command(id: str, cwd: Path) -> str:
-    template = command_of_test(id, cwd) if _OF_JAVASCRIPT.fullmatch(id) else ""
-    template = template or next((it for pattern, it in _BY_ID.items() if re.fullmatch(pattern, id)), "")
-    if not template:
-        raise DragomanError(
-            "unknown_test",
-            localize("Cannot tell the test runner from this id."),
-            hint=localize("Pass `command`, the full command line."),
-        )
-    return template.format(id=shlex.quote(id))
 
 
 def test_lines(answer: DebugTestResult) -> list[LocalizedText]:

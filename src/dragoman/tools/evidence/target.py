@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import re
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -30,11 +30,12 @@ from dragoman.tools.debug.breakpoint_validation import require_function
 from dragoman.tools.debug.parameters import MAX_STDIN, MAX_VARIABLES, LineNumber, Text
 from dragoman.tools.debug.session_lookup import stack_files
 from dragoman.tools.debug.source_locations import SourceLocations
+from dragoman.tools.evidence.commands import MAX_COMMAND_LINE, MAX_TEST_ID, command_target
 from dragoman.tools.json_schema import Maybe
 from dragoman.tools.tool import Parameters
 from dragoman.workspace.caller import Caller
 
-START_PARAMETERS = ("configuration_name", "configuration", "program", "session_id")
+START_PARAMETERS = ("configuration_name", "configuration", "program", "test", "command", "session_id")
 _LAUNCH_ONLY_PARAMETERS = ("args", "cwd", "env", "stdin", "file")
 _DEFINITIONS = (
     r"\bfunction\s*\*?\s*{name}\s*[(<]",
@@ -44,10 +45,12 @@ _DEFINITIONS = (
 
 
 class RunTargetParameters(Parameters):
-    """What to run, in exactly one of four ways. A session is used where it stopped; everything else is started for this
+    """What to run, in exactly one of six ways. A session is used where it stopped; everything else is started for this
     call only.
     """
 
+    test: Annotated[str, Field(max_length=MAX_TEST_ID)] = ""
+    command: Annotated[str, Field(max_length=MAX_COMMAND_LINE)] = ""
     configuration_name: Annotated[str, Field(max_length=1000)] = ""
     configuration: Annotated[dict[str, Any], Field(default_factory=dict)]
     program: Annotated[str, Field(max_length=4096)] = ""
@@ -59,17 +62,23 @@ class RunTargetParameters(Parameters):
     session_id: Annotated[str, Field(max_length=100, description="A stopped session.")] = ""
 
 
-def run_subject(wanted: RunTargetParameters) -> RunSubject:
+def run_subject(caller: Caller, wanted: RunTargetParameters) -> RunSubject:
     given = [way for way in START_PARAMETERS if getattr(wanted, way)]
     if len(given) != 1:
         raise DragomanError(
             "bad_arguments",
-            localize("Pass exactly one of `configuration_name`, `configuration`, `program` and `session_id`."),
+            localize(
+                "Pass exactly one of `program`, `test`, `command`, `configuration_name`, `configuration` and "
+                "`session_id`."
+            ),
             hint=localize("get_debugger_configurations lists the names; list_sessions lists stopped sessions."),
         )
     if wanted.session_id:
         _require_no_start(wanted)
         return RunSubject(session_id=wanted.session_id)
+    if wanted.test or wanted.command:
+        found = command_target(caller, wanted.test, wanted.command, wanted.cwd, wanted.env, wanted.args)
+        return RunSubject(launch_request=replace(found.launch_request, stdin=wanted.stdin, file=wanted.file))
     return RunSubject(
         launch_request=LaunchRequest(
             configuration_name=wanted.configuration_name,
@@ -208,6 +217,9 @@ class LocationFinder:
         if subject.session_id:
             session = self.service.find(caller, subject.session_id)
             return session.launch.quirks.suffixes == source_files.PYTHON
+        if subject.test or subject.command:
+            launch_request = run_subject(caller, subject).launch_request
+            return launch_request is not None and launch_request.configuration.get("type") in PYTHON.types
         configuration = subject.configuration
         if subject.configuration_name:
             configuration = await anyio.to_thread.run_sync(
@@ -220,14 +232,14 @@ class LocationFinder:
 
     def _default(self, caller: Caller, subject: RunTargetParameters) -> str:
         """The default file: the program, or the file where the session stopped."""
-        program = subject.program or str(subject.configuration.get("program", ""))
-        if program and "$" not in program:
+        program = subject.program or str(subject.configuration.get("program", "")) or subject.test.partition("::")[0]
+        if program and "$" not in program and (not subject.test or source_files.is_source_file(program)):
             return program
         if subject.session_id:
             frame = self.service.find(caller, subject.session_id).require_stopped().frame
             if frame is not None and frame.path:
                 return frame.path
-        raise DragomanError("bad_arguments", localize("Pass `file_path`: the configuration does not name a file."))
+        raise DragomanError("bad_arguments", localize("Pass `file_path`: what is run does not name a file."))
 
 
 def _configuration_named(workspace: Path, name: str) -> dict[str, Any]:

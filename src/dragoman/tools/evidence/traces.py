@@ -25,6 +25,7 @@ from dragoman.tools.debug.breakpoint_validation import FUNCTION_NOT_FOUND
 from dragoman.tools.debug.parameters import MAX_STDIN, MAX_VARIABLES, Text
 from dragoman.tools.debug.results import OmitNone, only_required
 from dragoman.tools.debug.stop_results import short_path
+from dragoman.tools.evidence.commands import MAX_COMMAND_LINE, MAX_TEST_ID
 from dragoman.tools.evidence.context import EvidenceContext, end_lines
 from dragoman.tools.evidence.schema import (
     MAX_CHARACTERS,
@@ -61,6 +62,8 @@ class TraceParameters(LimitedRunParameters):
 
 
 class OtherRunParameters(Parameters):
+    test: Annotated[str, Field(max_length=MAX_TEST_ID)] = ""
+    command: Annotated[str, Field(max_length=MAX_COMMAND_LINE)] = ""
     configuration_name: Annotated[str, Field(max_length=1000)] = ""
     configuration: Annotated[dict[str, Any], Field(default_factory=dict)]
     program: Annotated[str, Field(max_length=4096)] = ""
@@ -130,7 +133,7 @@ class TraceTool:
         RUNS_CODE,
     )
     async def trace(self, caller: Caller, wanted: TraceParameters) -> ToolOutcome:
-        subject = run_subject(wanted)
+        subject = run_subject(caller, wanted)
         points = merge_tracepoints([await self._point(caller, wanted, at) for at in range(len(wanted.points))])
         require_distinct_points(points)
 
@@ -286,7 +289,7 @@ class _Side:
 
     @property
     def start(self) -> tuple[Caller, LaunchRequest]:
-        launch_request = run_subject(self.wanted).launch_request
+        launch_request = run_subject(self.client, self.wanted).launch_request
         assert launch_request is not None, "two runs are started for this"
         return self.client, launch_request
 
@@ -343,7 +346,9 @@ class CompareRunsTool:
         wanted = side.wanted
         points = merge_tracepoints([await self._point(side.caller, wanted, at) for at in range(len(wanted.points))])
         require_distinct_points(points)
-        return await run_trace(self.context.evidence, side.client, run_subject(wanted), points, wanted.limits)
+        return await run_trace(
+            self.context.evidence, side.client, run_subject(side.client, wanted), points, wanted.limits
+        )
 
     async def _point(self, caller: Caller, wanted: CompareRunsParameters, at: int) -> Tracepoint:
         point = wanted.points[at]
@@ -404,6 +409,8 @@ def _other_parameters(wanted: CompareRunsParameters) -> CompareRunsParameters:
     cleared: dict[str, Any] = (
         {**dict.fromkeys(START_PARAMETERS, ""), "configuration": {}} if given.keys() & set(START_PARAMETERS) else {}
     )
+    # The words of a program mean nothing to the runner of a test.
+    cleared |= {"args": []} if given.keys() & {"test", "command"} else {}
     return wanted.model_copy(update={**cleared, **given})
 
 
@@ -422,6 +429,7 @@ def _in_worktree(wanted: CompareRunsParameters, workspace: Path, tree: Path) -> 
 
     points = [it.model_copy(update={"file_path": moved(it.file_path)}) for it in wanted.points]
     update = {"program": moved(wanted.program), "cwd": moved(wanted.cwd), "points": points}
+    update |= {name: getattr(wanted, name).replace(f"{workspace}/", f"{tree}/") for name in ("test", "command")}
     return wanted.model_copy(update=update)
 
 

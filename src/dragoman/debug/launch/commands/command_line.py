@@ -73,9 +73,10 @@ def read_command_line(
     env: Mapping[str, str] | None = None,
     *,
     workspace: Path | None = None,
+    more: Sequence[str] = (),
 ) -> CommandTarget:
-    """`environment` is where it would have been run, `env` what it is given besides."""
-    return _read_line(line, CommandContext(cwd, workspace or cwd, environment, env or {}))
+    """`environment` is where it would have been run, `env` what it is given besides, `more` further words of it."""
+    return _read_line(line, CommandContext(cwd, workspace or cwd, environment, env or {}), more)
 
 
 def read_command_words(
@@ -85,11 +86,11 @@ def read_command_words(
     return _read_target(CommandContext(cwd, workspace, environment), list(words))
 
 
-def _read_line(line: str, context: CommandContext) -> CommandTarget:
+def _read_line(line: str, context: CommandContext, more: Sequence[str] = ()) -> CommandTarget:
     *before, words = split_commands(line)
     for part in before:
         context = with_setup(context, part)
-    return _read_target(context, expand_globs(words, context.cwd))
+    return _read_target(context, [*expand_globs(words, context.cwd), *more])
 
 
 def _read_target(context: CommandContext, words: list[str]) -> CommandTarget:
