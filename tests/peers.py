@@ -62,3 +62,9 @@ def give_adapters(home: Path) -> None:
     """The installed adapters, for a test whose DRAGOMAN_HOME is its own."""
     (home / "state").mkdir(parents=True, exist_ok=True)
     (home / "state" / "adapters").symlink_to(INSTALLED)
+
+
+def spare_fish_its_first_start(home: Path) -> None:
+    """With a new home, each interactive fish parses every manual page for a minute of processor time, in the
+    background and beyond the end of the shell; this folder is what says that it was done."""
+    (home / ".local" / "share" / "fish" / "generated_completions").mkdir(parents=True, exist_ok=True)

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.daemons import Cli, cli_with_home, eventually
+from tests.peers import spare_fish_its_first_start
 
 COLUMNS, ROWS = 70, 14
 _DIM = re.compile(r"\x1b\[90m([^\x1b\n]*)")
@@ -92,8 +93,7 @@ def daemon(home: Path) -> Iterator[Cli]:
 def person(home: Path) -> dict[str, str]:
     """A home with plain prompts; the variables that lead there."""
     (home / "work").mkdir(parents=True, exist_ok=True)
-    # Where it is there, fish does not spend its first minute on making it.
-    (home / ".local" / "share" / "fish" / "generated_completions").mkdir(parents=True, exist_ok=True)
+    spare_fish_its_first_start(home)
     (home / ".bashrc").write_text("PS1='prompt> '\n")
     (home / ".zshrc").write_text("PS1='prompt> '\n")
     fish = home / ".config" / "fish" / "config.fish"

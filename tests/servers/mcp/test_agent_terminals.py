@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from tests.daemons import PATIENCE, Cli, eventually
+from tests.peers import spare_fish_its_first_start
 from tests.servers.mcp.raw_client import RawClient, raw_client
 
 
@@ -19,6 +20,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = tmp_path_factory.mktemp("home")
     (made / ".zshrc").write_text("PS1='$ '\n")
     (made / ".bashrc").write_text("PS1='$ '\n")
+    spare_fish_its_first_start(made)
     return made
 
 

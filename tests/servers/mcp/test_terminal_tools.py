@@ -14,6 +14,7 @@ import pytest
 from dragoman.shell.overlay.consent import READING_S
 from tests.daemons import Cli, cli_with_home, daemons_of, eventually
 from tests.e2e.life.process_watch import require_success
+from tests.peers import spare_fish_its_first_start
 from tests.servers.mcp.conftest import ANY_PORT
 from tests.servers.mcp.raw_client import RawClient, raw_client
 from tests.terminal.tmux_panes import Pane, pane
@@ -106,6 +107,7 @@ def test_its_screen_has_the_size_that_was_promised(agent: RawClient) -> None:
 @pytest.mark.parametrize("shell", ["/usr/bin/zsh", "/usr/bin/fish"])
 def test_another_shell_of_the_client_is_used_as_well(running: Cli, tmp_path: Path, shell: str) -> None:
     (tmp_path / ".zshrc").write_text("PS1='$ '\n")
+    spare_fish_its_first_start(tmp_path)
     other = Cli(running.home, {**running.environment, "SHELL": shell, "ZDOTDIR": str(tmp_path), "HOME": str(tmp_path)})
     with raw_client(other, cwd=tmp_path) as client:
         client.initialize()
