@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import msgspec
@@ -14,6 +14,7 @@ from dragoman.debug.evidence import python_evaluation
 from dragoman.debug.evidence.evaluation import language_of
 from dragoman.debug.evidence.evidence_probe import EVALUATION_TIMEOUT_S, EvidenceProbe, error_line
 from dragoman.debug.evidence.expressions import line_parts
+from dragoman.debug.evidence.frame_values import ReadLines, is_user_variable
 from dragoman.debug.evidence.javascript_evaluation import own_code_throw_condition
 from dragoman.debug.evidence.printed_crash import (
     CrashCause,
@@ -26,17 +27,6 @@ from dragoman.debug.evidence.tracepoints import Cell, TraceLimits, TraceTable
 from dragoman.debug.model import FrameInfo, RaisedException, SessionState, Stop, VariableInfo
 from dragoman.workspace.caller import Caller
 
-# Made by the language or by a runner of tests.
-_GENERATED_PREFIXES = ("__", "special variables", "function variables", "class variables", "~r", "@py_")
-_GENERATED_VALUES = {
-    ("this", "global"),
-    ("this", "Object"),
-    ("this", "undefined"),
-    ("exports", "{}"),
-    ("%self", "main"),
-}
-_NODE_MODULE_PREFIX = "Module {id: "
-_GENERATED_TYPES = {"function", "type", "module", "builtin_function_or_method", "Function", "*testing.T", "*testing.B"}
 MAX_FRAMES = 8
 _MOST_CAUSES = 8
 _MOST_EXPANDED = 5
@@ -51,25 +41,12 @@ _MOST_CAUGHT = 40
 _IS_CODE = ("<function", "<built-in", "<module", "<class", "<bound method", "ƒ ", "class ")
 
 
-def is_user_variable(variable: VariableInfo) -> bool:
-    is_module = variable.name == "module" and variable.value.startswith(_NODE_MODULE_PREFIX)
-    is_made = (
-        is_module
-        or variable.name.startswith(_GENERATED_PREFIXES)
-        or (variable.name, variable.value) in _GENERATED_VALUES
-    )
-    return not is_made and (variable.type or "") not in _GENERATED_TYPES
-
-
 _NULL = re.compile(r"0x0+")
 _IS_MEMBER = re.compile(r"[^\W\d]\w*|\[\d+\]")
 _INNER = re.compile(r"\bArray\(\d+\)|\{…\}|: (?:Map|Set)\(\d+\)")  # as js-debug shows what is within
 _ADDRESS = re.compile(r"^<[\w.<>]+ object at 0x[0-9a-f]+>$|^0x[0-9a-f]+$|^\w[\w:<>, *&]* ?@ ?0x[0-9a-f]+$|^\{\.\.\.\}$")
 # Such a name is bound by the line itself, inside a comprehension; or it is the failure, and told as that.
 _NO_SUCH_NAME = re.compile(r"(?:Uncaught )?(?:NameError|ReferenceError)\b")
-
-
-ReadLines = Callable[[str], Awaitable[Sequence[str] | None]]
 
 
 # What is caught and ends the program all the same.

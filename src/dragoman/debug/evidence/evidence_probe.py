@@ -20,6 +20,13 @@ import msgspec
 from dragoman.core.errors import DragomanError
 from dragoman.debug.backends.adapters.program_io import create_rows_file
 from dragoman.debug.evidence.evaluation import EvidenceLanguage, language_of
+from dragoman.debug.evidence.frame_values import (
+    MAX_COLUMNS,
+    FrameColumns,
+    ReadLines,
+    is_user_variable,
+    parameters_of,
+)
 from dragoman.debug.evidence.tracepoints import (
     CELL_CHARACTERS,
     EXCEPTION_INDEX,
@@ -31,7 +38,7 @@ from dragoman.debug.evidence.tracepoints import (
     breakpoint_id,
     tracepoint_index,
 )
-from dragoman.debug.model import EvaluateResult, FrameInfo
+from dragoman.debug.model import EvaluateResult, FrameInfo, VariableInfo
 from dragoman.debug.stops.snapshot import StopReader
 from dragoman.workspace.breakpoints import Breakpoint
 
@@ -64,6 +71,7 @@ class EvidenceProbe:
         should_continue: ContinuePredicate = lambda _: True,
         by_stops: bool = False,
         caught: Mapping[str, str] | None = None,
+        lines: ReadLines | None = None,
     ) -> None:
         self.points = tuple(points)
         self.table = table
@@ -80,6 +88,8 @@ class EvidenceProbe:
         self._should_continue = should_continue
         self._by_stops = by_stops
         self._caught = caught or {}
+        self._lines_of = lines
+        self._columns = [FrameColumns() for _ in self.points]
         self.faults: dict[int, str] = {}
         """Of points whose condition cannot be judged: why."""
         self.in_progress: dict[int, int] = {}
@@ -118,8 +128,17 @@ class EvidenceProbe:
             self._language.expressions_at(point),
             claims=bool(point.claim),
             only_if=point.condition,
+            shows_frame=point.shows_frame,
         )
         return msgspec.structs.replace(plain, condition=condition)
+
+    @property
+    def shown_points(self) -> tuple[Tracepoint, ...]:
+        """With the names of the frames that they showed as expressions."""
+        return tuple(
+            msgspec.structs.replace(point, expressions=(*point.expressions, *columns.names))
+            for point, columns in zip(self.points, self._columns, strict=True)
+        )
 
     def owns(self, hit: Sequence[int]) -> bool:
         return bool(hit) and all(0 <= tracepoint_index(id) < len(self.points) for id in hit)
@@ -175,7 +194,8 @@ class EvidenceProbe:
         if told.kind == "condition":
             self.faults[told.point] = told.fault
         if told.kind == "row" and not self.table.is_over.is_set():
-            self._judge(self.table.add(told.point, told.thread, told.cells))
+            cells = [*told.cells, *self._columns[told.point].cells(told.frame)]
+            self._judge(self.table.add(told.point, told.thread, cells))
 
     def _without(self, told: WrittenRecord) -> dict[int, int]:
         return {thread: point for thread, point in self.in_progress.items() if thread != told.thread}
@@ -193,6 +213,8 @@ class EvidenceProbe:
                 self.table.add(at, thread, ())
                 return False
             cells = await self._cells(at, top, reader)
+            if self.points[at].shows_frame:
+                cells += self._columns[at].cells(await self._frame_values(at, top, reader))
             is_going_on &= self._judge(self.table.add(at, thread, cells))
         if self.timed_out_expression:
             self.table.end("expression")
@@ -201,7 +223,8 @@ class EvidenceProbe:
     async def handle_again(self, thread: int, frame: FrameInfo, reader: StopReader) -> bool | None:
         """Half as many questions, where the language knows by itself where it stands."""
         standing = self._language.standing
-        if standing is None or self.writes_rows or not self.table.has_capacity:
+        shows_frame = any(it.shows_frame for it in self.points)
+        if standing is None or self.writes_rows or shows_frame or not self.table.has_capacity:
             return None
         points = [(it.path, it.line, self._language.expressions_at(it)) for it in self.points]
         try:
@@ -224,8 +247,23 @@ class EvidenceProbe:
         self.table.is_over.set()
         return False
 
+    async def _frame_values(self, at: int, top: FrameInfo, reader: StopReader) -> list[tuple[str, Cell]]:
+        point, found = self.points[at], await reader.top_locals(top.id)
+        known = set(self._language.expressions_at(point))
+        own = [it for it in (found.variables if found else ()) if is_user_variable(it) and it.name not in known]
+        if point.at_entry and self._lines_of is not None and top.path:
+            own = parameters_of(top, own, await self._lines_of(top.path))
+        own = own[:MAX_COLUMNS]
+        if self._language.combination is None:
+            return [(it.name, Cell(_cut(await self._opened(it, reader)))) for it in own]
+        names = [it.name for it in own]
+        return list(zip(names, await self._evaluated(at, names, top, reader), strict=False))
+
     async def _cells(self, at: int, top: FrameInfo, reader: StopReader) -> list[Cell]:
-        expressions, combination = self._language.expressions_at(self.points[at]), self._language.combination
+        return await self._evaluated(at, self._language.expressions_at(self.points[at]), top, reader)
+
+    async def _evaluated(self, at: int, expressions: Sequence[str], top: FrameInfo, reader: StopReader) -> list[Cell]:
+        combination = self._language.combination
         if combination is None or at in self._evaluated_singly or not expressions:
             return [await self._cell(it, top, reader) for it in expressions]
         try:
@@ -249,14 +287,15 @@ class EvidenceProbe:
             return Cell(_cut(error_line(error)), failed=True)
         return Cell(_cut(await self._opened(answer, reader)))
 
-    async def _opened(self, answer: EvaluateResult, reader: StopReader) -> str:
+    async def _opened(self, answer: EvaluateResult | VariableInfo, reader: StopReader) -> str:
         """Where a debugger shows an address alone, what stands there."""
-        if not answer.reference or not _ADDRESS.fullmatch(answer.result):
-            return answer.result
+        shown = answer.value if isinstance(answer, VariableInfo) else answer.result
+        if not answer.reference or not _ADDRESS.fullmatch(shown):
+            return shown
         try:
             members = await reader.variables(answer.reference)
         except DragomanError:
-            return answer.result
+            return shown
         return "{" + ", ".join(f"{it.name}: {it.value}" for it in members[:_MOST_MEMBERS]) + "}"
 
     def _timed_out_cell(self, expression: str) -> Cell:

@@ -10,8 +10,9 @@ from typing import Any, Literal
 
 from dragoman.core.clock import Clock
 from dragoman.core.safe_text import strip_colors
-from dragoman.debug.evidence.crash import CrashReport, ReadLines, describe_end
+from dragoman.debug.evidence.crash import CrashReport, describe_end
 from dragoman.debug.evidence.evidence_probe import EvidenceProbe
+from dragoman.debug.evidence.frame_values import ReadLines
 from dragoman.debug.evidence.javascript_evaluation import own_code_throw_condition
 from dragoman.debug.evidence.run import EvidenceRun, EvidenceService, RunOutcome, RunSubject
 from dragoman.debug.evidence.tracepoints import EXCEPTION_INDEX, TraceLimits, Tracepoint, TraceTable, breakpoint_id

@@ -13,6 +13,7 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
+from dragoman.debug.evidence.frame_values import MAX_COLUMNS
 from dragoman.debug.evidence.tracepoints import CELL_CHARACTERS, Cell, WrittenRecord
 
 _MODULE = "_dragoman_evidence"
@@ -22,7 +23,8 @@ _DEPTH = 5
 _SOURCE = f"""
 import json, os, re, sys, threading, types
 LIBRARY = re.compile("/(?:site|dist)-packages/|/lib/python3[.]")
-MOST, ITEMS, DEPTH = {CELL_CHARACTERS}, {_ITEMS}, {_DEPTH}
+MOST, ITEMS, DEPTH, OWN = {CELL_CHARACTERS}, {_ITEMS}, {_DEPTH}, {MAX_COLUMNS}
+SKIPPED = (types.ModuleType, types.FunctionType, types.BuiltinFunctionType, type)
 codes, seen, failed = dict(), dict(), set()
 INNER = ("<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
 BRACKETS = dict(list=("[", "]"), tuple=("(", ")"), set=("{{", "}}"), frozenset=("frozenset({{", "}})"))
@@ -41,7 +43,13 @@ def show(value, depth=0):
         shown = [show(v, depth + 1) for v in first(value)] if depth < DEPTH else ["\\u2026"]
         opened, closed = BRACKETS[kind.__name__] if value or kind in (list, tuple) else (kind.__name__ + "(", ")")
         return joined(shown, value, opened, "," + closed if kind is tuple and len(value) == 1 else closed)
-    return repr(value)
+    return fields(value, depth) if kind.__repr__ is object.__repr__ else repr(value)
+def fields(value, depth):
+    kind, held = type(value), getattr(value, "__dict__", None)
+    if type(held) is not dict or not held:
+        return repr(value)
+    told = ["%s=%s" % (name, show(held[name], depth + 1)) for name in first(held)] if depth < 2 else ["\u2026"]
+    return "%s(%s)" % (kind.__name__, ", ".join(told))
 def first(values):
     for at, value in enumerate(values):
         if at == ITEMS:
@@ -64,6 +72,19 @@ def cells(texts, g, l):
     return [cell(text, scope) for text in texts]
 def asked(texts, g, l):
     return json.dumps(cells(texts, g, l))
+def own(l, texts):
+    found = []
+    for name in list(l):
+        value = l[name]
+        if not name.isidentifier() or name[:2] == "__" or name in texts or isinstance(value, SKIPPED):
+            continue
+        try:
+            found.append([0, cut(show(value)), name])
+        except Exception:
+            found.append([0, "<%s>" % type(value).__name__, name])
+        if len(found) == OWN:
+            break
+    return found
 def wrote(file, kind, point, told):
     os.write(file, (json.dumps([kind, point, threading.get_ident(), told]) + "\\n").encode())
 def user_frame():
@@ -75,7 +96,7 @@ def is_inside(frame):
     outer = frame and frame.f_back
     return bool(outer) and frame.f_code.co_name in INNER and (
         frame.f_code.co_filename, frame.f_lineno) == (outer.f_code.co_filename, outer.f_lineno)
-def stops(path, most, point, condition, claims, texts, g, l):
+def stops(path, most, point, condition, claims, frame, texts, g, l):
     try:
         file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC)
     except OSError:
@@ -99,7 +120,7 @@ def stops(path, most, point, condition, claims, texts, g, l):
             return True
         wrote(file, "begun", point, None)
         found = [cell(text, scope) for text in texts]
-        wrote(file, "row", point, found)
+        wrote(file, "row", point, found + (own(l, texts) if frame else []))
         return claims and found[0] != [0, "True"]
     finally:
         os.close(file)
@@ -168,16 +189,30 @@ def parse_location_result(shown: str) -> tuple[int, int, list[Cell]] | None:
 
 
 def build_row_condition(
-    file: Path, most: int, point: int, expressions: Sequence[str], *, claims: bool = False, only_if: str = ""
+    file: Path,
+    most: int,
+    point: int,
+    expressions: Sequence[str],
+    *,
+    claims: bool = False,
+    only_if: str = "",
+    shows_frame: bool = False,
 ) -> str:
-    """Writes a row into the file at each hit where `only_if` holds. `claims`: the first expression is to be true."""
-    told = f"{str(file)!a}, {most}, {point}, {only_if!a}, {claims}, {list(expressions)!a}"
+    """Writes a row into the file at each hit where `only_if` holds. `claims`: the first expression is to be true.
+
+    `shows_frame`: the frame's own values follow, each with its name.
+    """
+    told = f"{str(file)!a}, {most}, {point}, {only_if!a}, {claims}, {shows_frame}, {list(expressions)!a}"
     return f"{_HELPER}.stops({told}, {_SCOPE})"
 
 
 def parse_row(line: str) -> WrittenRecord:
     kind, point, thread, told = json.loads(line)
-    return WrittenRecord(str(kind), int(point), int(thread), _cells(told) if kind == "row" else [], str(told or ""))
+    if kind != "row":
+        return WrittenRecord(str(kind), int(point), int(thread), [], str(told or ""))
+    asked, own = [it for it in told if len(it) == 2], [it for it in told if len(it) == 3]
+    frame = tuple((str(name), Cell(text, failed=bool(failed))) for failed, text, name in own)
+    return WrittenRecord("row", int(point), int(thread), _cells(asked), frame=frame)
 
 
 def build_causes_query(most: int) -> str:

@@ -10,6 +10,7 @@ from itertools import zip_longest
 import msgspec
 
 from dragoman.debug.evidence.evidence_probe import ContinuePredicate, EvidenceProbe
+from dragoman.debug.evidence.frame_values import UNSET, ReadLines
 from dragoman.debug.evidence.run import EvidenceService, RunOutcome, RunSubject
 from dragoman.debug.evidence.tracepoints import Cell, TraceLimits, Tracepoint, TraceRow, TraceTable, breakpoint_id
 from dragoman.debug.model import Binding
@@ -42,9 +43,10 @@ def merge_tracepoints(points: Sequence[Tracepoint]) -> tuple[Tracepoint, ...]:
     found: dict[tuple[object, ...], Tracepoint] = {}
     for point in points:
         key = (*point.place, point.condition)
-        before = found[key].expressions if key in found else ()
-        asked = tuple(dict.fromkeys((*before, *point.expressions)))
-        found[key] = msgspec.structs.replace(point, expressions=asked)
+        before = found.get(key, point)
+        asked = tuple(dict.fromkeys((*before.expressions, *point.expressions)))
+        shows_frame = before.shows_frame or point.shows_frame
+        found[key] = msgspec.structs.replace(point, expressions=asked, shows_frame=shows_frame)
     return tuple(found.values())
 
 
@@ -58,10 +60,11 @@ async def run_trace(
     should_continue: ContinuePredicate = lambda _: True,
     by_stops: bool = False,
     keeps_session: bool = False,
+    lines: ReadLines | None = None,
 ) -> RecordedTrace:
     """By stops also where the program could write its rows down: to be measured, and compared with the other way."""
     table = TraceTable(limits)
-    probe = EvidenceProbe(points, table, should_continue=should_continue, by_stops=by_stops)
+    probe = EvidenceProbe(points, table, should_continue=should_continue, by_stops=by_stops, lines=lines)
     async with evidence.run(client, subject, probe) as run:
         end = await run.run_to_end()
         bindings = tuple(run.session.breakpoint_sync.binding_of(breakpoint_id(at)) for at in range(len(probe.points)))
@@ -71,7 +74,7 @@ async def run_trace(
         is_left = run.session.ended is None and (run.keeps_session or not run.owns_session)
     session = run.session
     return RecordedTrace(
-        probe.points,
+        probe.shown_points,
         bindings,
         table,
         end,
@@ -114,6 +117,25 @@ def first_difference(one: RecordedTrace, other: RecordedTrace) -> TraceDifferenc
         if left is None or right is None or left.point != right.point or found.cells:
             return found
     return None if _end_summary(one.end) == _end_summary(other.end) else TraceDifference(tuple(rows[-_CONTEXT_ROWS:]))
+
+
+def align_columns(one: RecordedTrace, other: RecordedTrace) -> tuple[RecordedTrace, RecordedTrace]:
+    """Two traces whose points show frames, with the same columns: a name may come later in one of them, or never."""
+    points = tuple(
+        msgspec.structs.replace(left, expressions=tuple(dict.fromkeys((*left.expressions, *right.expressions))))
+        for left, right in zip(one.points, other.points, strict=True)
+    )
+    for trace in (one, other):
+        trace.table.rows[:] = [
+            row._replace(cells=_cells_of(row, trace.points[row.point].expressions, points[row.point].expressions))
+            for row in trace.table.rows
+        ]
+    return replace(one, points=points), replace(other, points=points)
+
+
+def _cells_of(row: TraceRow, known: Sequence[str], wanted: Sequence[str]) -> tuple[Cell, ...]:
+    by_name = dict(zip(known, row.cells, strict=False))
+    return tuple(by_name.get(it, UNSET) for it in wanted)
 
 
 def _is_same(one: Cell, other: Cell) -> bool:

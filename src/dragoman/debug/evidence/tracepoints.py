@@ -33,6 +33,10 @@ class Tracepoint(msgspec.Struct, frozen=True, kw_only=True):
     expressions: tuple[str, ...] = ()
     claim: str = ""
     """Asked before the expressions, as true or not."""
+    shows_frame: bool = False
+    """Whether it shows the frame's own values after the expressions: arguments at an entry, locals elsewhere."""
+    at_entry: bool = False
+    """Whether a function begins there."""
     is_unknown: bool = False
     """Whether no source has such a function: where it is never reached, that may be why."""
 
@@ -78,6 +82,8 @@ class WrittenRecord(NamedTuple):
     thread: int
     cells: list[Cell]
     fault: str = ""
+    frame: Sequence[tuple[str, Cell]] = ()
+    """The frame's own values, by their names."""
 
 
 class TraceRow(NamedTuple):

@@ -14,8 +14,9 @@ from dragoman.core.clock import Clock
 from dragoman.core.errors import DragomanError
 from dragoman.core.labels import label_of, with_label
 from dragoman.core.localization import LocalizedText, localize
-from dragoman.debug.evidence.crash import CrashReport, ExplainedFrame, ReadLines, explain_crash
+from dragoman.debug.evidence.crash import CrashReport, ExplainedFrame, explain_crash
 from dragoman.debug.evidence.failing_test import SuiteResult, run_test
+from dragoman.debug.evidence.frame_values import ReadLines
 from dragoman.debug.evidence.printed_crash import CrashCause
 from dragoman.debug.evidence.run import RunSubject
 from dragoman.debug.evidence.tracepoints import Cell

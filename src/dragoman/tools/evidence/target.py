@@ -20,6 +20,7 @@ from dragoman.core.errors import DragomanError, ErrorSpec
 from dragoman.core.localization import localize
 from dragoman.debug import source_files
 from dragoman.debug.backends.adapters import PYTHON
+from dragoman.debug.evidence.frame_values import ReadLines
 from dragoman.debug.evidence.run import RunSubject
 from dragoman.debug.evidence.tracepoints import Tracepoint
 from dragoman.debug.launch.commands.command_line import read_command_words
@@ -188,6 +189,14 @@ class LocationFinder:
             wanted.line_text,
         )
         return Tracepoint(path=path, line=line, condition=condition, expressions=expressions)
+
+    def lines(self, caller: Caller) -> ReadLines:
+        """The source of a file of the program, for what is read while it runs."""
+
+        async def lines(path: str) -> Sequence[str] | None:
+            return await self.locations.sources.lines(path, caller.workspace, (path,))
+
+        return lines
 
     async def _searched(
         self, caller: Caller, subject: RunTargetParameters, wanted: LocationParameters, named: Collection[str]

@@ -10,13 +10,22 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
+import msgspec
 from pydantic import ConfigDict, Field
 
 from dragoman.core.errors import DragomanError
 from dragoman.core.labels import label_of, with_label
 from dragoman.core.localization import Language, LocalizedText, localize, localized_str, text_in_language
 from dragoman.debug.evidence.expressions import impure_expressions
-from dragoman.debug.evidence.trace import RecordedTrace, TraceDifference, first_difference, merge_tracepoints, run_trace
+from dragoman.debug.evidence.frame_values import UNSET
+from dragoman.debug.evidence.trace import (
+    RecordedTrace,
+    TraceDifference,
+    align_columns,
+    first_difference,
+    merge_tracepoints,
+    run_trace,
+)
 from dragoman.debug.evidence.tracepoints import CELL_IN_TEXT, Cell, TraceLimits, Tracepoint, TraceRow, TraceTable
 from dragoman.debug.evidence.worktree import workspace_at
 from dragoman.debug.model import Binding, LaunchRequest
@@ -44,11 +53,12 @@ from dragoman.workspace.caller import Caller
 _EXPRESSION_IN_TEXT = 80
 _REASON = 400
 _AS_ABOVE = "="
+_NOT_SET = "-"
 _CELL_IN_TEXT = 120
 
 
 class TracePointParameters(LocationParameters):
-    expressions: Expressions
+    expressions: Annotated[Expressions, Field(description="Default: arguments or locals.")]
     condition: Condition = ""
 
 
@@ -138,7 +148,8 @@ class TraceTool:
         require_distinct_points(points)
 
         async def act() -> RecordedTrace:
-            return await run_trace(self.context.evidence, caller, subject, points, wanted.limits)
+            lines = self.context.finder.lines(caller)
+            return await run_trace(self.context.evidence, caller, subject, points, wanted.limits, lines=lines)
 
         trace = await self.context.wait_for_run(caller, "trace", wanted.timeout_s, act)
         answer = self._answer(caller, trace)
@@ -148,8 +159,7 @@ class TraceTool:
         return ToolOutcome([*lines, *self.context.closing_lines(answer)], answer)
 
     async def _point(self, caller: Caller, wanted: TraceParameters, at: int) -> Tracepoint:
-        point = wanted.points[at]
-        return await self.context.finder.point(caller, wanted, point, tuple(point.expressions), point.condition)
+        return await trace_point(self.context, caller, wanted, wanted.points[at])
 
     def _answer(self, caller: Caller, trace: RecordedTrace) -> TraceResult:
         expressions = [it for point in trace.points for it in (*point.expressions, point.condition) if it]
@@ -176,6 +186,14 @@ class TraceTool:
 
     def _shown(self, expression: str, cell: Cell) -> str:
         return self.context.values.value(expression, cell.text, len(cell.text)).text
+
+
+async def trace_point(
+    context: EvidenceContext, caller: Caller, wanted: TraceParameters, point: TracePointParameters
+) -> Tracepoint:
+    """Without expressions, one that shows the arguments at a function's entry, and locals elsewhere."""
+    found = await context.finder.point(caller, wanted, point, tuple(point.expressions), point.condition)
+    return msgspec.structs.replace(found, shows_frame=not point.expressions, at_entry=bool(point.function))
 
 
 def require_distinct_points(points: Sequence[Tracepoint]) -> None:
@@ -265,7 +283,12 @@ def _rows(
         thread = f" t{row.thread}" if table.threads > 1 else ""
         shown_row = shown[at]
         cells = (
-            [_cell(shown_row, it) for it in answer.points[row.point].expressions] if any(row.changed) else [_AS_ABOVE]
+            [
+                _cell(shown_row, it) if column < len(row.changed) else _NOT_SET
+                for column, it in enumerate(answer.points[row.point].expressions)
+            ]
+            if any(row.changed)
+            else [_AS_ABOVE]
         )
         yield f"{number}{point}{thread} | {' | '.join(cells)}"
         begun = 0
@@ -275,6 +298,8 @@ def _cell(row: dict[str, object], expression: str) -> str:
     for kind, mark in (("values", ""), ("errors", "!")):
         found = row.get(kind)
         if isinstance(found, dict) and expression in found:
+            if kind == "errors" and found[expression] == UNSET.text:
+                return _NOT_SET
             return mark + one_line(str(found[expression]), CELL_IN_TEXT)
     return _AS_ABOVE
 
@@ -324,7 +349,7 @@ class CompareRunsTool:
                 service.approve([one_disclosed, await service.disclose(*other.start)])
                 return await self._traced(first), await self._traced(other)
 
-        one, other = await self.context.wait_for_run(caller, "compare_runs", 2 * wanted.timeout_s, act)
+        one, other = align_columns(*await self.context.wait_for_run(caller, "compare_runs", 2 * wanted.timeout_s, act))
         answer = self._answer(caller, one, other, first_difference(one, other))
         return ToolOutcome(self._lines(answer), answer)
 
@@ -351,8 +376,7 @@ class CompareRunsTool:
         )
 
     async def _point(self, caller: Caller, wanted: CompareRunsParameters, at: int) -> Tracepoint:
-        point = wanted.points[at]
-        return await self.context.finder.point(caller, wanted, point, tuple(point.expressions), point.condition)
+        return await trace_point(self.context, caller, wanted, wanted.points[at])
 
     def _answer(
         self, caller: Caller, one: RecordedTrace, other: RecordedTrace, found: TraceDifference | None

@@ -11,7 +11,8 @@ from typing import Any
 
 from dragoman.debug.evidence.calls.assertion_calls import calls_behind
 from dragoman.debug.evidence.calls.trace_call import CallQuery
-from dragoman.debug.evidence.crash import CrashReport, ExplainedFrame, ReadLines
+from dragoman.debug.evidence.crash import CrashReport, ExplainedFrame
+from dragoman.debug.evidence.frame_values import ReadLines
 from dragoman.debug.evidence.run import RunOutcome
 
 MAX_QUERIES = 5

@@ -10,7 +10,7 @@ from typing import Any
 
 from dragoman.core.errors import DragomanError
 from dragoman.core.localization import localize
-from dragoman.debug.evidence.crash import ReadLines, is_user_variable
+from dragoman.debug.evidence.frame_values import ReadLines, is_user_variable
 from dragoman.debug.evidence.run import EvidenceRun, RunOutcome
 from dragoman.debug.model import ProgramEnd, Stop
 

@@ -16,7 +16,7 @@ from dragoman.debug.evidence.calls.injection import (
     write_record,
 )
 from dragoman.debug.evidence.calls.stepped_call import step_through_call
-from dragoman.debug.evidence.crash import ReadLines
+from dragoman.debug.evidence.frame_values import ReadLines
 from dragoman.debug.evidence.run import EvidenceRun, EvidenceService, RunOutcome, RunSubject
 from dragoman.debug.evidence.tracepoints import TraceLimits, Tracepoint, TraceTable
 from dragoman.workspace.caller import Caller
