@@ -163,8 +163,8 @@ class DebugService:
                     group.start_soon(wait, session, group.cancel_scope)
             within_s = 0.0
         seen_stop = self._registry.seen_stop(client, chosen) or 0
-        told = await self._wait(client, self._registry.by_id(chosen.id), seen_stop, within_s)
-        return DebugOutcome(told.session, told.outcome, tuple(it for it in sessions if it is not chosen))
+        outcome = await self._wait(client, self._registry.by_id(chosen.id), seen_stop, within_s)
+        return DebugOutcome(outcome.session, outcome.outcome, tuple(it for it in sessions if it is not chosen))
 
     async def restart(self, client: Caller, session_id: str, *, within_s: float) -> DebugOutcome:
         """Under the same id, with the same breakpoints; one that has ended can be started again as well."""
@@ -293,8 +293,8 @@ class DebugService:
         session = self.find(client, session_id)
         found = await session.inspection.evaluate(expression, frame, context, timeout_s=within_s, thread_id=thread_id)
         asked, result = self._for_record(expression), self._for_record(found.result, of=expression)
-        told = {"expression": asked, "result": result, "by": client.id}
-        self._event_log.record_event("debug.evaluated", session.id, asked, told, workspace=client.place)
+        body = {"expression": asked, "result": result, "by": client.id}
+        self._event_log.record_event("debug.evaluated", session.id, asked, body, workspace=client.place)
         return found
 
     async def set_variable(
@@ -304,18 +304,18 @@ class DebugService:
         session = self.find(client, session_id)
         found = await session.inspection.set_variable(name, value, reference, frame)
         asked = self._for_record(name)
-        told = {"name": asked, "by": client.id}
-        self._event_log.record_event("debug.variable_set", session.id, asked, told, workspace=client.place)
+        body = {"name": asked, "by": client.id}
+        self._event_log.record_event("debug.variable_set", session.id, asked, body, workspace=client.place)
         return found
 
     def record_trace(self, client: Caller, session_id: str, places: str, table: str) -> None:
         """What a whole run showed, for whoever reads of it later. Secrets are out of it already."""
-        told = {
+        body = {
             "place": places[:_RECORDED_EXPRESSION_CHARACTERS],
             "table": table[:_RECORDED_TABLE_CHARACTERS],
             "by": client.id,
         }
-        self._event_log.record_event("debug.traced", session_id, told["place"], told, workspace=client.place)
+        self._event_log.record_event("debug.traced", session_id, body["place"], body, workspace=client.place)
 
     def _for_record(self, text: str, of: str = "") -> str:
         """Cut last: nothing tells half a secret from other words."""

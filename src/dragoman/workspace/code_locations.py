@@ -79,7 +79,7 @@ class CodeLocations:
         system = next((it for it in _SYSTEM if place.is_relative_to(it)), None)
         if system is None:
             return place == Path("/")
-        return not any(_is_anybodys(it) for it in (place, *place.parents) if it.is_relative_to(system))
+        return not any(_is_writable_by_all(it) for it in (place, *place.parents) if it.is_relative_to(system))
 
 
 def project_of(place: Path) -> Path:
@@ -113,7 +113,7 @@ def _walked(path: Path) -> tuple[Path, Sequence[Path]]:
     return at.joinpath(*reversed(names)), links
 
 
-def _is_anybodys(place: Path) -> bool:
+def _is_writable_by_all(place: Path) -> bool:
     try:
         status = place.stat()
     except OSError:

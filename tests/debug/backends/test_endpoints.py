@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from dragoman.debug.backends.endpoints import dialled_endpoints
+from dragoman.debug.backends.endpoints import endpoints_to_connect
 from dragoman.io.net.peers import has_foreign_listener
 from tests.io.processes.test_nodelay import served
 
@@ -38,7 +38,7 @@ NAMED: list[tuple[str, str, dict[str, Any], list[tuple[str, int]]]] = [
 def test_every_way_to_name_an_address_is_read(
     type: str, request_: str, arguments: dict[str, Any], dialled: list[tuple[str, int]]
 ) -> None:
-    assert list(dialled_endpoints(type, request_, arguments)) == dialled
+    assert list(endpoints_to_connect(type, request_, arguments)) == dialled
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can start a process of another user")

@@ -165,16 +165,16 @@ class EditorBackend:
     async def _ask_editor(self, method: str, command: str, arguments: dict[str, Any] | None, timeout_s: float) -> Any:
         asked = {"session": self._offer.session, "command": command, "arguments": arguments or {}}
         try:
-            told = await self._ask(method, asked, timeout_s)
+            answer = await self._ask(method, asked, timeout_s)
         except DragomanError as error:
             if error.code == "editor_gone":
                 raise adapter_gone(words="") from error
             if error.code == "editor_silent":
                 raise runtime_silent(command=command, seconds=timeout_s) from error
             raise AdapterRefusedError(command, str(error.message)) from error
-        if not isinstance(told, dict) or "refused" in told:
-            raise AdapterRefusedError(command, str(told.get("refused", "")) if isinstance(told, dict) else "")
-        return told.get("body") or {}
+        if not isinstance(answer, dict) or "refused" in answer:
+            raise AdapterRefusedError(command, str(answer.get("refused", "")) if isinstance(answer, dict) else "")
+        return answer.get("body") or {}
 
     def _capabilities(self) -> Mapping[str, Any]:
         return {key: value for key, value in self._offer.capabilities.items() if key not in _OWNER_CAPABILITIES}
@@ -200,23 +200,23 @@ def prepare_shared_session(
     return backend, PreparedSession(offer.name, backend, launch, LaunchRequest(), facts={"editor": offer.type})
 
 
-def read_person_breakpoints(told: Mapping[str, Any]) -> list[PersonBreakpoint]:
+def read_person_breakpoints(answer: Mapping[str, Any]) -> list[PersonBreakpoint]:
     try:
-        return msgspec.convert(told.get("breakpoints"), list[PersonBreakpoint])
+        return msgspec.convert(answer.get("breakpoints"), list[PersonBreakpoint])
     except msgspec.ValidationError as error:
         raise DragomanError("bad_offer", localize("The editor sent an invalid breakpoint.")) from error
 
 
-def read_breakpoint_change(told: Mapping[str, Any]) -> EditorBreakpointChange:
+def read_breakpoint_change(answer: Mapping[str, Any]) -> EditorBreakpointChange:
     try:
-        return msgspec.convert(told, EditorBreakpointChange)
+        return msgspec.convert(answer, EditorBreakpointChange)
     except msgspec.ValidationError as error:
         raise DragomanError("bad_offer", localize("The editor sent an invalid breakpoint.")) from error
 
 
-def read_offer(told: Mapping[str, Any]) -> SessionOffer:
+def read_offer(answer: Mapping[str, Any]) -> SessionOffer:
     try:
-        return msgspec.convert(told, SessionOffer)
+        return msgspec.convert(answer, SessionOffer)
     except msgspec.ValidationError as error:
         raise DragomanError("bad_offer", localize("Invalid request from the editor to share a session.")) from error
 

@@ -52,7 +52,7 @@ class EditorLaunch:
 
 
 class EditorLaunchBackend(EditorBackend):
-    takes_its_time = True
+    may_start_late = True
 
     def __init__(
         self,
@@ -155,18 +155,18 @@ class EditorLaunchBackend(EditorBackend):
             log.info("what became of breakpoints in an editor is not known: %s", error)
             return
         bound = response.get("breakpoints")
-        for ours, told in zip(kept["ids"], bound if isinstance(bound, list) else (), strict=False):
-            if not isinstance(told, dict):
+        for ours, answer in zip(kept["ids"], bound if isinstance(bound, list) else (), strict=False):
+            if not isinstance(answer, dict):
                 continue
-            if isinstance(told.get("id"), int):
-                self._ids[told["id"]] = ours
-            self._put("breakpoint", {"reason": "changed", "breakpoint": {**told, "id": ours}})
+            if isinstance(answer.get("id"), int):
+                self._ids[answer["id"]] = ours
+            self._put("breakpoint", {"reason": "changed", "breakpoint": {**answer, "id": ours}})
 
     async def _ask_editor(self, method: str, command: str, arguments: dict[str, Any] | None, timeout_s: float) -> Any:
-        told = await super()._ask_editor(method, command, arguments, timeout_s)
-        if command != "setBreakpoints" or not isinstance(told.get("breakpoints"), list):
-            return told
-        return {**told, "breakpoints": [self._with_our_id(it) for it in told["breakpoints"]]}
+        answer = await super()._ask_editor(method, command, arguments, timeout_s)
+        if command != "setBreakpoints" or not isinstance(answer.get("breakpoints"), list):
+            return answer
+        return {**answer, "breakpoints": [self._with_our_id(it) for it in answer["breakpoints"]]}
 
     async def _stop(self, timeout_s: float) -> None:
         """Before the editor has started it, the question is withdrawn with whoever asked it."""
@@ -184,8 +184,8 @@ class EditorLaunchBackend(EditorBackend):
             return {**body, "hitBreakpointIds": [self._ours(it) for it in body["hitBreakpointIds"]]}
         return body
 
-    def _with_our_id(self, told: Any) -> Any:
-        return {**told, "id": self._ours(told["id"])} if isinstance(told, dict) and "id" in told else told
+    def _with_our_id(self, answer: Any) -> Any:
+        return {**answer, "id": self._ours(answer["id"])} if isinstance(answer, dict) and "id" in answer else answer
 
     def _ours(self, id: Any) -> Any:
         return self._ids.get(id, id) if isinstance(id, int) else id
@@ -201,22 +201,22 @@ def editor_configuration(session: ResolvedConfiguration) -> dict[str, Any]:
     Tasks are not in it, they run here. Nor is what would start another configuration by its name alone: the person
     sees all of what is started, or it is not started.
     """
-    told = {key: value for key, value in session.arguments.items() if key not in {"env", _STARTS_ANOTHER}}
+    configuration = {key: value for key, value in session.arguments.items() if key not in {"env", _STARTS_ANOTHER}}
     ready = session.arguments.get(_STARTS_ANOTHER)
     if isinstance(ready, dict) and ready.get("action", "openExternally") == "openExternally":
-        told[_STARTS_ANOTHER] = ready
+        configuration[_STARTS_ANOTHER] = ready
     if session.env and session.lists_environment:
-        told["environment"] = [{"name": name, "value": value or ""} for name, value in session.env.items()]
+        configuration["environment"] = [{"name": name, "value": value or ""} for name, value in session.env.items()]
     elif session.env:
-        told["env"] = dict(session.env)
-    told |= {"name": session.name, "type": session.type, "request": session.request}
-    if (found := _find_variable(told)) is not None:
+        configuration["env"] = dict(session.env)
+    configuration |= {"name": session.name, "type": session.type, "request": session.request}
+    if (found := _find_variable(configuration)) is not None:
         raise LaunchError(
             "bad_configuration",
             localize("The editor would expand {text} in this configuration again.", text=ascii(found[:80])),
             hint=localize("Replace it with the value itself."),
         )
-    return told
+    return configuration
 
 
 def _find_variable(value: object) -> str | None:

@@ -25,7 +25,7 @@ Endpoint = tuple[str, int]
 """A host, empty where none is named: then it is this machine."""
 
 
-def dialled_endpoints(type: str, request: str, arguments: Mapping[str, Any]) -> Iterator[Endpoint]:
+def endpoints_to_connect(type: str, request: str, arguments: Mapping[str, Any]) -> Iterator[Endpoint]:
     host = _host(arguments)
     for key in (*(_PORTS if request == "attach" else ()), *_ALWAYS_DIALLED):
         if (port := _port(arguments.get(key))) is not None:

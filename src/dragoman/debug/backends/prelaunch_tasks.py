@@ -173,7 +173,7 @@ OpenBackend = Callable[[], Awaitable[Backend]]
 
 
 class PrelaunchTaskBackend:
-    takes_its_time = True
+    may_start_late = True
 
     def __init__(
         self,
@@ -194,7 +194,7 @@ class PrelaunchTaskBackend:
         self.events = AdapterEventQueue()
         self._has_ended = False
         self._settled = anyio.Event()
-        self.newcomers = self._further_backends()
+        self.later_backends = self._further_backends()
         """Further programs that come to the same port, where the backend opens one."""
 
     async def request(self, command: str, arguments: dict[str, Any] | None = None, *, timeout_s: float) -> Response:
@@ -241,7 +241,7 @@ class PrelaunchTaskBackend:
 
     async def _further_backends(self) -> AsyncIterator[Backend]:
         await self._settled.wait()
-        others: AsyncIterator[Backend] | None = getattr(self._backend, "newcomers", None)
+        others: AsyncIterator[Backend] | None = getattr(self._backend, "later_backends", None)
         if others is not None:
             async for other in others:
                 yield other

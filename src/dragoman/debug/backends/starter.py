@@ -19,7 +19,7 @@ from dragoman.core.localization import localize
 from dragoman.debug import launch as launches
 from dragoman.debug.backends.adapters import BUILT_IN, AdapterSpec, LaunchContext
 from dragoman.debug.backends.adapters.dap_backend import DapBackend
-from dragoman.debug.backends.endpoints import dialled_endpoints
+from dragoman.debug.backends.endpoints import endpoints_to_connect
 from dragoman.debug.backends.port import Backend, BackendOwnership
 from dragoman.debug.backends.prelaunch_tasks import PrelaunchTaskBackend, TaskProcesses
 from dragoman.debug.backends.quirks import AdapterQuirks
@@ -258,13 +258,15 @@ class AdapterStarter:
             launches.require_debugging(session)
         situation = replace(_situation(client, session, launch_request.stdin), port_users=self._port_users)
         facts = spec.facts(situation)  # also says what is missing, before a task has run
-        told = _adapter_launch(spec, situation, no_debug=launch_request.no_debug)
+        adapter_launch = _adapter_launch(spec, situation, no_debug=launch_request.no_debug)
 
         def require_runnable() -> None:
             launches.require_program(session)
             spec.require_runnable(situation)
 
-        return _SessionStart(session, told, launch_request, facts, self._opener(spec, situation), require_runnable)
+        return _SessionStart(
+            session, adapter_launch, launch_request, facts, self._opener(spec, situation), require_runnable
+        )
 
     def _facts(self, client: Caller, session: launches.ResolvedConfiguration) -> Mapping[str, str]:
         """What it would run with, as far as that can be said without running anything."""
@@ -311,16 +313,16 @@ class AdapterStarter:
             facts=start.facts,
             notes=start.resolved.notes,
             post_debug=None if after is None else lambda: self._run_post_debug(client, after),
-            takes_its_time=getattr(backend, "takes_its_time", False),
-            newcomers=self._newcomers(client, start, backend),
+            may_start_late=getattr(backend, "may_start_late", False),
+            later_sessions=self._later_sessions(client, start, backend),
             made=getattr(backend, "made", None),
         )
 
-    def _newcomers(
+    def _later_sessions(
         self, client: Caller, start: _SessionStart, backend: Backend
     ) -> AsyncIterator[PreparedSession] | None:
         """Without the task for afterwards, which is the first one's."""
-        others: AsyncIterator[Backend] | None = getattr(backend, "newcomers", None)
+        others: AsyncIterator[Backend] | None = getattr(backend, "later_backends", None)
         if others is None:
             return None
         return (replace(self._prepared(client, start, other), post_debug=None) async for other in others)
@@ -433,7 +435,7 @@ def _situation(client: Caller, session: launches.ResolvedConfiguration, stdin: s
 
 def _require_own_target(session: launches.ResolvedConfiguration, users: frozenset[int]) -> None:
     """Debuggers that connect to a program by themselves (node's inspector) ask nobody whose it is."""
-    for host, port in dialled_endpoints(session.type, session.request, session.arguments):
+    for host, port in endpoints_to_connect(session.type, session.request, session.arguments):
         if has_foreign_listener(host, port, users):
             raise foreign_peer(host=host or "127.0.0.1", port=port)
 

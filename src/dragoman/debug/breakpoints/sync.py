@@ -87,8 +87,8 @@ class HitCounter:
             return False
         if self._quirks.takes_one_option_only and breakpoint.log_message:
             return False
-        has_no_word_for_it = spelling is not None and condition.remainder != 0 and "{remainder}" not in spelling
-        return condition.compare in self._quirks.hit_forms and not has_no_word_for_it
+        has_no_spelling = spelling is not None and condition.remainder != 0 and "{remainder}" not in spelling
+        return condition.compare in self._quirks.hit_forms and not has_no_spelling
 
     def is_spent(self, id: int) -> bool:
         """It will not stop the program again, which would only be slowed down by it."""
@@ -289,25 +289,25 @@ class BreakpointSync:
         self._lines_ever_sent[path] |= {breakpoint.line for breakpoint in group}
         places = self._places(group)
         try:
-            told = await self._asked(path, places)
-            if self._quirks.keeps_last_on_line and _have_common_line(told):
-                moved = {it.id: answer.line for place, answer in told for it in place.merged if answer.line}
+            answered = await self._asked(path, places)
+            if self._quirks.keeps_last_on_line and _have_common_line(answered):
+                moved = {it.id: answer.line for place, answer in answered for it in place.merged if answer.line}
                 places = self._places(group, moved)
-                told = await self._asked(path, places)
+                answered = await self._asked(path, places)
         except AdapterRefusedError as error:
             self._note_all(group, error.reason)
             return
         for place in places:
             self._note_faults(place)
-        for place, answer in told:
+        for place, answer in answered:
             self._bound.bind(place, self._with_count(place, answer))
 
     def _places(
         self, group: Iterable[Breakpoint], lines: Mapping[int, int] | None = None
     ) -> tuple[MergedBreakpoint, ...]:
         def can_join(breakpoint: Breakpoint) -> bool:
-            is_told_by_adapter = bool(breakpoint.log_message) and self._quirks.takes_log_messages
-            return not is_told_by_adapter and not self._condition_fault(breakpoint)
+            is_logged_by_adapter = bool(breakpoint.log_message) and self._quirks.takes_log_messages
+            return not is_logged_by_adapter and not self._condition_fault(breakpoint)
 
         return merge_by_location(group, or_word=self._quirks.or_word, can_join=can_join, lines=lines)
 
@@ -355,10 +355,10 @@ class BreakpointSync:
         breakpoint = place.sent
         for it in (*place.merged, *place.left_out):
             self._logged_here.pop(it.id, None)
-        is_heeded = self._quirks.takes_log_messages and not (
+        adapter_logs = self._quirks.takes_log_messages and not (
             self._quirks.takes_one_option_only and breakpoint.condition
         )
-        if is_heeded and not is_counted_here:
+        if adapter_logs and not is_counted_here:
             return {"logMessage": breakpoint.log_message} if breakpoint.log_message else {}
         self._logged_here |= {it.id: it.log_message for it in place.merged}
         return {}
@@ -383,9 +383,9 @@ class BreakpointSync:
         return asked | self._hits.to_adapter(breakpoint)
 
 
-def _have_common_line(told: Iterable[tuple[MergedBreakpoint, bodies.DapBreakpoint]]) -> bool:
+def _have_common_line(answered: Iterable[tuple[MergedBreakpoint, bodies.DapBreakpoint]]) -> bool:
     """Whether some were moved to a line at which there is another."""
-    lines = [(answer.line, place.sent.column) for place, answer in told if answer.line]
+    lines = [(answer.line, place.sent.column) for place, answer in answered if answer.line]
     return len(set(lines)) < len(lines)
 
 

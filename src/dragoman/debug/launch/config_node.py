@@ -36,10 +36,10 @@ class ConfigOrigin:
         **details: Any,
     ) -> LaunchError:
         if self.document is None:
-            told = localize(
+            whole_message = localize(
                 "{path} of {argument}: {problem}.", path=format_path(path), argument=self.name, problem=problem
             )
-            return LaunchError(code or self.code, told, hint=hint, path=format_path(path), **details)
+            return LaunchError(code or self.code, whole_message, hint=hint, path=format_path(path), **details)
         line, column = self.document.place(path)
         place = {"file": self.name, "line": line, "column": column, "path": format_path(path)}
         message = self._message(line, column, _with_path(path, problem), malformed=not code)

@@ -171,15 +171,15 @@ class _LaunchResolver:
         env = read_environment(given.get("env"))
         if "type" in found:
             name = _base_name(found.get("program") or found.get("module"))
-            told = {"name": name, "request": "launch", "cwd": str(cwd)}
+            fields = {"name": name, "request": "launch", "cwd": str(cwd)}
             resolved = ResolvedConfiguration(
-                name, given.text("type"), "launch", {**found, **told}, env, self._files.folder, before=build
+                name, given.text("type"), "launch", {**found, **fields}, env, self._files.folder, before=build
             )
             return LaunchPlan(name, (resolved,))
         path = self._program_path(given.text("program"), cwd)
         kind = self._type_for(path)
-        told = {"name": path.name, "type": kind, "request": "launch", "program": str(path), "cwd": str(cwd)}
-        arguments = {**given.object(), **told}
+        fields = {"name": path.name, "type": kind, "request": "launch", "program": str(path), "cwd": str(cwd)}
+        arguments = {**given.object(), **fields}
         return LaunchPlan(
             path.name, (ResolvedConfiguration(path.name, kind, "launch", arguments, env, self._files.folder),)
         )

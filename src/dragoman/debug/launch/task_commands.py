@@ -192,8 +192,8 @@ def read_task_command(
         raise written.child("type", kind).wrong_type(localize("one of {choices}", choices=listed(KINDS)))
     if kind != "npm" and written.get("command") is None and written.get("dependsOn") is not None:
         return None
-    told = {key: value for key, value in written.object().items() if key in _EXPANDED_KEYS}
-    expanded = expander.expand(written.with_value(told))
+    expandable = {key: value for key, value in written.object().items() if key in _EXPANDED_KEYS}
+    expanded = expander.expand(written.with_value(expandable))
     options = _TaskOptions.of(task, file, scope, expander)
     argv, line = _argv(kind, KINDS[kind](expanded), options)
     folder = options.cwd or (expanded.text("path") if kind == "npm" else "")

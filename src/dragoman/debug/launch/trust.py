@@ -85,12 +85,12 @@ def needs_trust(launch: LaunchPlan, workspace: Path, runs_with: Sequence[Mapping
 
 def planned_commands(launch: LaunchPlan, runs_with: Sequence[Mapping[str, str]] = ()) -> list[PlannedCommand]:
     """In the order in which it would happen; a task that several depend on once. `runs_with` is of each session."""
-    told: dict[int, TaskPlan] = {}
-    found = list(_planned_tasks(launch.before, told))
+    seen: dict[int, TaskPlan] = {}
+    found = list(_planned_tasks(launch.before, seen))
     for session, facts in zip_longest(launch.sessions, runs_with):
-        found += [*_planned_tasks(session.before, told), replace(_planned_program(session), runs_with=facts)]
+        found += [*_planned_tasks(session.before, seen), replace(_planned_program(session), runs_with=facts)]
     for session in launch.sessions:
-        found += _planned_tasks(session.after, told)
+        found += _planned_tasks(session.after, seen)
     return found
 
 
@@ -130,12 +130,12 @@ def _plan_content(plan: TaskPlan | None) -> Any:
     return [plan.label, runs, plan.in_sequence, [_plan_content(it) for it in plan.depends_on]]
 
 
-def _planned_tasks(plan: TaskPlan | None, told: dict[int, TaskPlan]) -> Iterator[PlannedCommand]:
-    if plan is None or id(plan) in told:
+def _planned_tasks(plan: TaskPlan | None, seen: dict[int, TaskPlan]) -> Iterator[PlannedCommand]:
+    if plan is None or id(plan) in seen:
         return
-    told[id(plan)] = plan
+    seen[id(plan)] = plan
     for before in plan.depends_on:
-        yield from _planned_tasks(before, told)
+        yield from _planned_tasks(before, seen)
     if plan.command is not None:
         command = plan.command
         yield PlannedCommand("task", plan.label, command.line, command.cwd, tuple(sorted(command.env)))
@@ -184,22 +184,24 @@ _PARTS = re.compile(r"[=,:;\s]+|(?<=^-[A-Za-z])")
 
 def code_paths(launch: LaunchPlan, facts: Iterable[Mapping[str, str]], folders: CodeLocations) -> Iterator[Path]:
     yield from _task_paths(launch.before)
-    for session, told in zip(launch.sessions, facts, strict=True):
+    for session, started_with in zip(launch.sessions, facts, strict=True):
         yield from _task_paths(session.before)
         yield from _task_paths(session.after)
         yield from map(Path, session.env_files)
         yield from _variable_paths(session.env, session.folder)
         if session.request == "launch":
-            yield from _program_paths(session, told, folders)
+            yield from _program_paths(session, started_with, folders)
 
 
-def _program_paths(session: ResolvedConfiguration, told: Mapping[str, str], folders: CodeLocations) -> Iterator[Path]:
+def _program_paths(
+    session: ResolvedConfiguration, started_with: Mapping[str, str], folders: CodeLocations
+) -> Iterator[Path]:
     given = session.arguments
     cwd = session.folder / str(given.get("cwd") or "")
     yield cwd
     for key in _CODE_KEYS:
         yield from _paths_in(given.get(key), cwd)
-    yield from _paths_in(told.get("interpreter", "").split(" "), cwd)
+    yield from _paths_in(started_with.get("interpreter", "").split(" "), cwd)
     program = cwd / str(given.get("program") or "")
     yield program
     if not folders.is_of_workspace(program) or not given.get("program"):

@@ -330,8 +330,8 @@ PROCESS_PICKERS = frozenset(
 
 
 def _command(scope: VariableScope, name: str) -> str:
-    if (told := scope.caller.from_editor.get(f"command:{name}")) is not None:
-        return told
+    if (resolved := scope.caller.from_editor.get(f"command:{name}")) is not None:
+        return resolved
     if name in PROCESS_PICKERS and scope.caller.process_id is not None:
         return str(scope.caller.process_id)
     if name in PROCESS_PICKERS:

@@ -88,12 +88,12 @@ class InspectionInterrupter:
             sent += 1
             await anyio.to_thread.run_sync(interrupt_process, *self._process)
         if sent:
-            told = localize(
+            message = localize(
                 "Inspecting the program hung and was interrupted with SIGINT ({count} times). The program may "
                 "see a KeyboardInterrupt from this.",
                 count=sent,
             )
-            self._output.append("console", f"{told}\n")
+            self._output.append("console", f"{message}\n")
 
 
 async def _is_answered(tracked: TrackedRequest) -> bool:

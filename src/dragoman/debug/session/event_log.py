@@ -52,8 +52,10 @@ class EventLog:
         if len(self._pending_events) >= _MAX_PENDING:
             self._dropped += 1
             return
-        told = f"{kind.replace('.', ' ')} {text}".strip()
-        self._pending_events.append(Event(kind=kind, session=session, text=told, body=body or {}, workspace=workspace))
+        summary = f"{kind.replace('.', ' ')} {text}".strip()
+        self._pending_events.append(
+            Event(kind=kind, session=session, text=summary, body=body or {}, workspace=workspace)
+        )
         self._arrived.set()
 
     def store(self, writes: StoreWrites) -> None:

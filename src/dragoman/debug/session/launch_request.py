@@ -35,11 +35,11 @@ class PreparedSession:
     """Told there as well: what of the configuration may not be as it was meant."""
     post_debug: Callable[[], Awaitable[None]] | None = None
     """What the configuration wants done when the session has ended."""
-    takes_its_time: bool = False
+    may_start_late: bool = False
     """Tasks run first, or a program is yet to come: nobody is kept until it has begun."""
     hold: anyio.Event | None = None
     """Its program does not start before that is set: whoever asked for it sets breakpoints meanwhile."""
-    newcomers: AsyncIterator[PreparedSession] | None = None
+    later_sessions: AsyncIterator[PreparedSession] | None = None
     """Programs that come to where this one came: each is a session of its own, as long as one of them lives."""
     made: Callable[[DebugSession], None] | None = None
     """Told the session that it became, before that begins."""
@@ -60,7 +60,7 @@ class PreparedLaunch:
 
 
 def unattended_start_timeout_s(sessions: Sequence[PreparedSession]) -> float:
-    return 0.0 if any(it.takes_its_time for it in sessions) else _START_TIMEOUT_S
+    return 0.0 if any(it.may_start_late for it in sessions) else _START_TIMEOUT_S
 
 
 @dataclass(frozen=True, slots=True)

@@ -163,7 +163,7 @@ class RunControl:
         await self._run(command, thread_id, seen_stop, by, _no_preparation, more)
 
     def mark_resumed_by(self, by: str) -> None:
-        """Past us: by whom the session really is."""
+        """Past us: by thread_argument the session really is."""
         self.by = by
         self.resume_count += 1
         self.command = "continue"
@@ -236,8 +236,8 @@ class RunControl:
         self._resumed_stop = self._lifecycle.stops
         self._lifecycle.begin_resume()
         try:
-            whom = {} if "frameId" in more else {"threadId": thread}
-            response = await self._requests.request(command, {**whom, **more}, timeout_s=_RESPONSE_TIMEOUT_S)
+            thread_argument = {} if "frameId" in more else {"threadId": thread}
+            response = await self._requests.request(command, {**thread_argument, **more}, timeout_s=_RESPONSE_TIMEOUT_S)
         except DragomanError as error:
             if error.code == "adapter_gone":
                 return  # the program ran to its end, which is the outcome

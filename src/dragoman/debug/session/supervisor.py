@@ -78,14 +78,14 @@ class SessionSupervisor:
         entry = [self._registry.add(*pair, client) for pair in zip(sessions, preparation.sessions, strict=True)]
         self._registry.mark_shown(client, sessions[0])
         for prepared in preparation.sessions:
-            if prepared.newcomers is not None:
-                self._group.start_soon(self._accept, client, prepared.newcomers)
+            if prepared.later_sessions is not None:
+                self._group.start_soon(self._accept, client, prepared.later_sessions)
         await self._start_together(entry, stop_all=preparation.stop_all, within_s=within_s)
         return sessions
 
-    async def _accept(self, client: Caller, newcomers: AsyncIterator[PreparedSession]) -> None:
+    async def _accept(self, client: Caller, later_sessions: AsyncIterator[PreparedSession]) -> None:
         """One that cannot be begun is no reason to turn the next away."""
-        async for prepared in newcomers:
+        async for prepared in later_sessions:
             try:
                 await self.begin(client, PreparedLaunch((prepared,)), within_s=0.0)
             except DragomanError as error:
@@ -211,8 +211,8 @@ class SessionSupervisor:
         try:
             await self._group.start(self._run_session, entry, session)
         except DragomanError as error:
-            told = {"code": error.code}
-            self._event_log.record_event("debug.failed", session.id, error.code, told, workspace=entry.workspace)
+            body = {"code": error.code}
+            self._event_log.record_event("debug.failed", session.id, error.code, body, workspace=entry.workspace)
             raise
 
     async def _run_session(self, entry: SessionEntry, session: DebugSession, *, task_status: TaskStatus[None]) -> None:
@@ -233,9 +233,9 @@ class SessionSupervisor:
 
     def _handle_end(self, entry: SessionEntry, session: DebugSession) -> None:
         ended = session.ended
-        told: dict[str, Any] = {"exit_code": ended.exit_code} if ended and ended.exit_code is not None else {}
-        told |= {"by": ended.by} if ended and ended.by else {}
-        self._event_log.record_event("debug.ended", session.id, session.title, told, workspace=entry.workspace)
+        body: dict[str, Any] = {"exit_code": ended.exit_code} if ended and ended.exit_code is not None else {}
+        body |= {"by": ended.by} if ended and ended.by else {}
+        self._event_log.record_event("debug.ended", session.id, session.title, body, workspace=entry.workspace)
         if entry.restart_done is None:
             self._group.start_soon(self._end_linked, entry.linked_sessions)
 
@@ -265,8 +265,8 @@ class SessionSupervisor:
         except DragomanError as error:
             failed = localize("postDebugTask failed: {reason}", reason=error.message)
             session.output.append("console", f"{failed}\n")
-            told = {"code": error.code}
-            self._event_log.record_event("debug.afterwards_failed", session.id, error.code, told, workspace=place)
+            body = {"code": error.code}
+            self._event_log.record_event("debug.afterwards_failed", session.id, error.code, body, workspace=place)
         except Exception:
             log.exception("session %s: what was to be done afterwards failed", session.id)
 

@@ -127,8 +127,8 @@ class ExceptionPropagation:
 
 def _is_same_exception(before: StopSnapshot, after: StopSnapshot) -> bool:
     """Compares type and message only: the traceback grows on the way up."""
-    told = [(it.raised.type, it.raised.message) for it in (before, after) if it.raised is not None]
-    return len(told) == len((before, after)) and told[0] == told[1]
+    pairs = [(it.raised.type, it.raised.message) for it in (before, after) if it.raised is not None]
+    return len(pairs) == len((before, after)) and pairs[0] == pairs[1]
 
 
 def _place(frame: FrameInfo) -> tuple[object, ...]:

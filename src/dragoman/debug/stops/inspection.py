@@ -112,9 +112,11 @@ def _without_elements(
     others: tuple[VariableInfo, ...], elements: list[VariableInfo], count: int
 ) -> tuple[VariableInfo, ...]:
     """Without the elements, where the adapter does not heed what it was asked for and answers with everything."""
-    told = {it.name for it in elements}
+    element_names = {it.name for it in elements}
     is_everything = len(others) > count
-    return tuple(it for it in others if it.name not in told and not (is_everything and it.name.strip("[]").isdigit()))
+    return tuple(
+        it for it in others if it.name not in element_names and not (is_everything and it.name.strip("[]").isdigit())
+    )
 
 
 def _renumbered(variable: VariableInfo, start: int) -> VariableInfo:

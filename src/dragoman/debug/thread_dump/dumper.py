@@ -146,9 +146,9 @@ class ThreadDumper:
                         holders[thread.id] = await self._holder(frames[0], reader)
                 except (DragomanError, RemoteProtocolError, ValueError):
                     continue
-        told = model.with_holders(found[:_MAX_STACKS], holders)
-        shown = sorted(told, key=lambda it: is_of_a_library(it.path))  # a runtime's own come last
-        return ThreadDump(threads=tuple(shown), total=len(threads), deadlocks=model.deadlocks(told, holders))
+        dumped = model.with_holders(found[:_MAX_STACKS], holders)
+        shown = sorted(dumped, key=lambda it: is_of_a_library(it.path))  # a runtime's own come last
+        return ThreadDump(threads=tuple(shown), total=len(threads), deadlocks=model.deadlocks(dumped, holders))
 
     async def _holder(self, top: FrameInfo, reader: StopReader) -> int:
         """By the number that the system has for it. Raises where that cannot be read."""

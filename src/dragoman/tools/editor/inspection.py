@@ -99,12 +99,12 @@ class EditorInspectionTools:
         if not self.requests.may_see(caller, answer.path):
             outside = localize("the selection is in a file outside the workspace and is not shown")
             return ToolOutcome([outside], SelectionResult(status="withheld"))
-        told_text = agent_text.truncate(self.requests.shown(answer.text), _SELECTED)
+        selected_text = agent_text.truncate(self.requests.shown(answer.text), _SELECTED)
         data = SelectionResult(
             status="selection",
             **answer.model_dump(exclude={"text", "is_cut"}),
-            text=told_text.text,
-            is_cut=answer.is_cut or not told_text.is_whole,
+            text=selected_text.text,
+            is_cut=answer.is_cut or not selected_text.is_whole,
         )
         return ToolOutcome(_selection_lines(data), data)
 

@@ -99,8 +99,8 @@ def _package_manager(environment: Mapping[str, str]) -> str:
 @functools.cache
 def _newest_lldb() -> str:
     """Debian and Ubuntu carry several, and the one that is just called `lldb` is mostly too old."""
-    told = command_output(["apt-cache", "search", "--names-only", r"^lldb-[0-9]+$"])
-    numbers = [int(it) for it in re.findall(r"^lldb-(\d+) ", told, re.MULTILINE)]
+    printed = command_output(["apt-cache", "search", "--names-only", r"^lldb-[0-9]+$"])
+    numbers = [int(it) for it in re.findall(r"^lldb-(\d+) ", printed, re.MULTILINE)]
     return f"lldb-{max(numbers)}" if numbers and max(numbers) >= _OLDEST_LLDB else "lldb"
 
 
@@ -229,10 +229,10 @@ def adapter_missing(name: str, environment: Mapping[str, str]) -> DragomanError:
 
 
 def _from_settings(name: str, paths: Paths) -> AdapterLocation | None:
-    told = load_settings(paths).adapters.get(name)
-    if told is None or told.path is None:
+    declared = load_settings(paths).adapters.get(name)
+    if declared is None or declared.path is None:
         return None
-    path = Path(told.path).expanduser()
+    path = Path(declared.path).expanduser()
     if not path.is_file():
         raise DragomanError(
             "adapter_missing",
@@ -286,8 +286,8 @@ def _first_number(text: str) -> str:
 def _lldb_version(path: Path) -> str:
     """It has no option for this; its first answer says it."""
     body = json.dumps(_INITIALIZE_REQUEST).encode()
-    told = command_output([str(path)], stdin=b"Content-Length: %d\r\n\r\n%b" % (len(body), body))
-    found = re.search(r"lldb version (\d+(?:\.\d+)+)", told)
+    printed = command_output([str(path)], stdin=b"Content-Length: %d\r\n\r\n%b" % (len(body), body))
+    found = re.search(r"lldb version (\d+(?:\.\d+)+)", printed)
     return found[1] if found else ""
 
 
@@ -297,10 +297,10 @@ def _version_file_reader(*names: str) -> Callable[[Path], str]:
     def read(path: Path) -> str:
         for name in names:
             try:
-                told = json.loads((path.parent / name).read_text())["version"]
+                printed = json.loads((path.parent / name).read_text())["version"]
             except (OSError, ValueError, KeyError, TypeError):
                 continue
-            return str(told).removeprefix("v")
+            return str(printed).removeprefix("v")
         return ""
 
     return read

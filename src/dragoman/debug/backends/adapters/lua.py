@@ -38,8 +38,8 @@ def _facts(context: LaunchContext) -> Mapping[str, str]:
     host = _ANY_NAME if settings.host in _ANY_ADDRESS else settings.host
     calls = f'require("LuaPanda").{call}("{host}", {settings.port})'
     waits_for = localized_str(localize("a program that calls {call}", call=calls))
-    told = {"adapter": "LuaPanda", does: f"{settings.host}:{settings.port}", "waits for": waits_for}
-    return told | ({"warning": localized_str(settings.warning)} if settings.warning is not None else {})
+    connection = {"adapter": "LuaPanda", does: f"{settings.host}:{settings.port}", "waits for": waits_for}
+    return connection | ({"warning": localized_str(settings.warning)} if settings.warning is not None else {})
 
 
 LUA = AdapterSpec(

@@ -154,8 +154,8 @@ async def publish_output(
 ) -> None:
     with contextlib.suppress(*_STREAM_CLOSED):
         async for text in decode_stream(stream):
-            if told := strip_noise(text, noise):
-                await publish(make_output_event(told, category))
+            if shown := strip_noise(text, noise):
+                await publish(make_output_event(shown, category))
 
 
 async def feed_stdin(stdin: ByteSendStream, text: str | None) -> None:

@@ -184,7 +184,7 @@ def _is_own(frame: FrameType) -> bool:
 
 def _thread_of(seen: _ProgramThreads, ident: int, *, runs: bool) -> _Fields:
     stack, thread = seen.stacks[ident], seen.known.get(ident)
-    told = {
+    fields = {
         "id": _number(thread),
         "ident": ident,
         "native_id": getattr(thread, "_native_id", None),
@@ -193,7 +193,7 @@ def _thread_of(seen: _ProgramThreads, ident: int, *, runs: bool) -> _Fields:
         **_place(stack),
         "runs": runs,
     }
-    return told if runs else {**told, **_wait(seen, stack)}
+    return fields if runs else {**fields, **_wait(seen, stack)}
 
 
 def _number(thread: Any) -> int | None:
@@ -235,20 +235,20 @@ def _wait(seen: _ProgramThreads, stack: _Stack) -> _Fields:
 
 def _library_wait(seen: _ProgramThreads, kind: str, frame: FrameType | None, stack: _Stack) -> _Fields:
     owner: Any = frame.f_locals.get("self") if frame is not None else None
-    told: _Fields = {"kind": _EVENTS.get(type(owner).__name__, kind) if kind in ("condition", "semaphore") else kind}
+    fields: _Fields = {"kind": _EVENTS.get(type(owner).__name__, kind) if kind in ("condition", "semaphore") else kind}
     if kind == "thread" and isinstance(owner, threading.Thread):
         ident = vars(owner).get("_ident")
-        told.update(target=str(vars(owner).get("_name"))[:_TEXT], holder=ident)
+        fields.update(target=str(vars(owner).get("_name"))[:_TEXT], holder=ident)
     elif kind == "thread" or not kind:
-        told["target"] = ""
+        fields["target"] = ""
     elif kind == "process":
-        told["target"] = _process(stack)
+        fields["target"] = _process(stack)
     elif kind == "lock":
-        _add_holder(seen, told, owner)
+        _add_holder(seen, fields, owner)
     own = next((it for it in stack if _is_own(it)), None)
-    if own is not None and "target" not in told:
-        told["target"] = _text_of_call(own)
-    return told
+    if own is not None and "target" not in fields:
+        fields["target"] = _text_of_call(own)
+    return fields
 
 
 def _process(stack: _Stack) -> str:
@@ -267,29 +267,29 @@ def _native_wait(seen: _ProgramThreads, stack: _Stack) -> _Fields:
         return {"runs": True}
     found = _resolved(node, frame)
     if isinstance(found, _LOCKS):
-        told = {"kind": "lock", "target": call[:_TEXT]}
-        _add_holder(seen, told, found)
-        return told
+        fields = {"kind": "lock", "target": call[:_TEXT]}
+        _add_holder(seen, fields, found)
+        return fields
     name = getattr(found, "__name__", "") if callable(found) else ""
     name = name if isinstance(name, str) and name else call.rpartition(".")[2]
     return {"kind": _CALLS.get(name, "call"), "target": call[:_TEXT]}
 
 
-def _add_holder(seen: _ProgramThreads, told: _Fields, lock: object) -> None:
+def _add_holder(seen: _ProgramThreads, fields: _Fields, lock: object) -> None:
     """An RLock says whose it is. A Lock does not: its holder is inside a `with` of it, or behind its `acquire()`."""
     text = repr(lock) if isinstance(lock, _LOCKS[1]) else ""
     owner = text.partition("owner=")[2].split(" ")[0]
     if owner.isdigit() and int(owner):
-        told.update(holder=int(owner), holder_name=seen.name(int(owner)))
+        fields.update(holder=int(owner), holder_name=seen.name(int(owner)))
         return
     for other, stack in seen.stacks.items():
         for frame in stack:
             if _is_own(frame) and _holds(frame, lock):
-                told.update(holder=other, holder_name=seen.name(other), held_at=_at(frame))
+                fields.update(holder=other, holder_name=seen.name(other), held_at=_at(frame))
                 return
     for task, chain in seen.tasks:
         if any(_is_own(frame) and _holds(frame, lock) for frame in chain):
-            told["holder_name"] = _task_name(task)
+            fields["holder_name"] = _task_name(task)
             return
 
 
@@ -474,12 +474,12 @@ def _task_name(task: Any) -> str:
 
 
 def _task_of(seen: _ProgramThreads, task: Any, chain: _Stack) -> _Fields:
-    told = {"name": _task_name(task), **_place(chain)}
+    fields = {"name": _task_name(task), **_place(chain)}
     waited = getattr(task, "_fut_waiter", None)
     if waited is None:
-        return {**told, "runs": True}
+        return {**fields, "runs": True}
     others = [waited] if hasattr(waited, "get_coro") else list(getattr(waited, "_children", None) or ())
     names = [_task_name(it) for it in others if hasattr(it, "get_coro") and not it.done()]
     if names:
-        return {**told, "kind": "tasks", "target": ", ".join(names[:4])[:_TEXT]}
-    return {**told, **_wait(seen, chain)}
+        return {**fields, "kind": "tasks", "target": ", ".join(names[:4])[:_TEXT]}
+    return {**fields, **_wait(seen, chain)}

@@ -63,10 +63,10 @@ def _arguments(context: LaunchContext) -> dict[str, Any]:
 
 
 def _running_adapter(context: LaunchContext) -> Address | None:
-    told = context.arguments.get("debugPort", context.arguments.get("port"))
-    if context.request != "attach" or not isinstance(told, int | str):
+    address = context.arguments.get("debugPort", context.arguments.get("port"))
+    if context.request != "attach" or not isinstance(address, int | str):
         return None
-    host, _, port = str(told).rpartition(":")
+    host, _, port = str(address).rpartition(":")
     return Address(host or "127.0.0.1", int(port)) if port.isascii() and port.isdecimal() else None
 
 

@@ -24,7 +24,7 @@ def with_user_adapters(
     return (*built_in, *own)
 
 
-def _user_adapter(name: str, told: AdapterSettings, words: list[str]) -> AdapterSpec:
+def _user_adapter(name: str, declared: AdapterSettings, words: list[str]) -> AdapterSpec:
     def command(context: LaunchContext) -> ProcessCommand:
         program = str(_program(name, words[0], context))
         rest = [word.replace("{port}", context.at).replace("{socket}", context.at) for word in words[1:]]
@@ -32,13 +32,13 @@ def _user_adapter(name: str, told: AdapterSettings, words: list[str]) -> Adapter
 
     return AdapterSpec(
         name=name,
-        types=frozenset(told.types or ()),
-        adapter_id=told.adapter_id or name,
-        transport=told.transport,
+        types=frozenset(declared.types or ()),
+        adapter_id=declared.adapter_id or name,
+        transport=declared.transport,
         command=command,
         arguments=_arguments,
-        quirks=_quirks(told.quirks),
-        exception_filters=tuple(told.exception_filters),
+        quirks=_quirks(declared.quirks),
+        exception_filters=tuple(declared.exception_filters),
         facts=lambda _: {"adapter": name},
     )
 

@@ -73,11 +73,11 @@ class LuaBackend:
         target: LuaTarget,
         bridge: LuaPandaBridge,
         settings: LuaSettings,
-        newcomers: AsyncIterator[LuaBackend] | None = None,
+        later_backends: AsyncIterator[LuaBackend] | None = None,
     ) -> None:
-        self.newcomers = newcomers
+        self.later_backends = later_backends
         """Further Lua states that come to the same port: each is a session of its own."""
-        self.takes_its_time = settings.mode != "started"
+        self.may_start_late = settings.mode != "started"
         """Nobody knows when a program comes that somebody else starts."""
         self._stack = stack
         self._target = target
@@ -96,7 +96,7 @@ class LuaBackend:
             "disconnect": self._disconnect,
             **bridge.served,
         }
-        bridge.tell = self.events.send
+        bridge.publish = self.events.send
 
     async def request(self, command: str, arguments: dict[str, Any] | None = None, *, timeout_s: float) -> Response:
         if command not in self._serve:
@@ -223,9 +223,9 @@ async def _open_at_port(
         )
         raise DragomanError(error.code, error.message, hint=hint) from error
     stack.push_async_callback(lease.release)
-    newcomers = _further_backends(group, settings, context, lease)
+    later_backends = _further_backends(group, settings, context, lease)
     return await _start_backend(
-        stack, group, settings, context, IncomingTarget(lease, tree, settings, context), newcomers
+        stack, group, settings, context, IncomingTarget(lease, tree, settings, context), later_backends
     )
 
 
@@ -233,7 +233,7 @@ async def _further_backends(
     group: TaskGroup, settings: LuaSettings, context: LaunchContext, lease: PortLease
 ) -> AsyncIterator[LuaBackend]:
     with contextlib.suppress(anyio.ClosedResourceError):
-        async for stream in lease.newcomers:
+        async for stream in lease.later_connections:
             async with AsyncExitStack() as stack:
                 yield await _open_at_port(stack, group, settings, context, stream=stream)
 
@@ -244,10 +244,10 @@ async def _start_backend(
     settings: LuaSettings,
     context: LaunchContext,
     target: LuaTarget,
-    newcomers: AsyncIterator[LuaBackend] | None = None,
+    later_backends: AsyncIterator[LuaBackend] | None = None,
 ) -> LuaBackend:
     bridge = LuaPandaBridge(settings, PathMap(settings, context.workspace))
-    backend = LuaBackend(stack, target, bridge, settings, newcomers)
+    backend = LuaBackend(stack, target, bridge, settings, later_backends)
     await group.start(backend.run)
     backend.adopt_stack(stack.pop_all())
     return backend

@@ -35,9 +35,9 @@ def explain_binding(path: str, chunk: LuaChunk, paths: PathMap, settings: LuaSet
     """Of what agrees in its name alone; a breakpoint that is right without doubt needs no words."""
     if not paths.is_guess(chunk, path):
         return ""
-    told = localize("Bound to {chunk}: same name, different folder.", chunk=chunk.plain or chunk.file)
+    message = localize("Bound to {chunk}: same name, different folder.", chunk=chunk.plain or chunk.file)
     hint = _fitting_setting(path, [chunk], settings)
-    return f"{told} {hint}" if hint else str(told)
+    return f"{message} {hint}" if hint else str(message)
 
 
 def _suggested_path_command(path: str, chunks: Sequence[LuaChunk], paths: PathMap) -> LocalizedText | None:

@@ -334,8 +334,8 @@ class LuaDataBreakpoints:
             why = localize("This Lua runtime does not report data changes; this version's dragoman.lua does.")
             return {"dataId": None, "description": str(why)}
         reference, position = await self._inspector.find_variable(stop, asked, timeout_s)
-        told = await self._client.ask("watchable", {"reference": reference, "position": position}, timeout_s=timeout_s)
-        return {"dataId": str(told["data"]), "description": str(told.get("name") or ""), "accessTypes": ["write"]}
+        reply = await self._client.ask("watchable", {"reference": reference, "position": position}, timeout_s=timeout_s)
+        return {"dataId": str(reply["data"]), "description": str(reply.get("name") or ""), "accessTypes": ["write"]}
 
     async def set(self, wanted: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
         data = [{"id": str(each["dataId"]), **_conditions(each)} for each in wanted]
@@ -356,9 +356,9 @@ class LuaDataBreakpoints:
         why = localize("The call that this variable belonged to has ended.")
         return {"id": self._id_by_data[data], "verified": False, "message": str(why)}
 
-    def _dap_fields(self, data: str, told: Mapping[str, Any]) -> dict[str, Any]:
-        message = {"message": str(told["message"])} if told.get("message") else {}
-        return {"id": self._id_by_data[data], "verified": told.get("verified") is True, **message}
+    def _dap_fields(self, data: str, reply: Mapping[str, Any]) -> dict[str, Any]:
+        message = {"message": str(reply["message"])} if reply.get("message") else {}
+        return {"id": self._id_by_data[data], "verified": reply.get("verified") is True, **message}
 
     def _next_id(self) -> int:
         self._last_id += 1

@@ -65,7 +65,7 @@ class LuaPandaBridge:
     """
 
     def __init__(self, settings: LuaSettings, paths: PathMap) -> None:
-        self.tell: Callable[[EventBody], Awaitable[None]]
+        self.publish: Callable[[EventBody], Awaitable[None]]
         self.memory_bytes: int | None = None
         self._settings = settings
         self._paths = paths
@@ -204,16 +204,16 @@ class LuaPandaBridge:
         info = message.info if isinstance(message.info, dict) else {}
         if message.cmd == "conditionFailed":
             text = f"condition: {info.get('expression')}\nfailed: {info.get('message')}\n"
-            await self.tell(make_output_event(text, "console"))
+            await self.publish(make_output_event(text, "console"))
         elif message.cmd == "dataEnded":
-            if told := self._data.ended_breakpoint(str(info.get("data"))):
-                await self.tell(make_event("breakpoint", reason="changed", breakpoint=told))
+            if changed_breakpoint := self._data.ended_breakpoint(str(info.get("data"))):
+                await self.publish(make_event("breakpoint", reason="changed", breakpoint=changed_breakpoint))
         elif message.cmd == "debug_console":
-            await self.tell(make_output_event(message.text.removeprefix("[LogPoint Output]: ") + "\n", "stdout"))
+            await self.publish(make_output_event(message.text.removeprefix("[LogPoint Output]: ") + "\n", "stdout"))
         elif message.cmd in ("tip", "tipError"):
-            await self.tell(make_output_event(message.text + "\n", "important"))
+            await self.publish(make_output_event(message.text + "\n", "important"))
         elif message.cmd == "output":
-            await self.tell(make_output_event(message.text[:_LONGEST_NOTICE] + "\n", "console"))
+            await self.publish(make_output_event(message.text[:_LONGEST_NOTICE] + "\n", "console"))
 
     async def _handle_stop(self, message: Message) -> None:
         self._stops += 1
@@ -230,7 +230,7 @@ class LuaPandaBridge:
             stop.reason = "entry"
             self._entered.set()
             return
-        if await self._pause_control.should_skip(stop, self._inspector, self.tell):
+        if await self._pause_control.should_skip(stop, self._inspector, self.publish):
             if self._ran not in _STEPS.values():
                 await self._run("continue")
                 return
@@ -261,7 +261,7 @@ class LuaPandaBridge:
         found: Mapping[str, Any] = {"frames": frames, "depth": info.get("depth") or len(frames), **info}
         exception = info if reason == "exception" else None
         if isinstance(self._client, HelperClient):
-            found = await self._client.look(self._stops, timeout_s=_ANSWER_TIMEOUT_S)
+            found = await self._client.read_stop(self._stops, timeout_s=_ANSWER_TIMEOUT_S)
             exception = found.get("exception")
         if info.get("memory"):
             self._record_memory(str(info["memory"]))
@@ -284,8 +284,8 @@ class LuaPandaBridge:
         await self._update_chunks(await self._chunks())
 
     async def _update_chunks(self, chunks: list[LuaChunk]) -> None:
-        for told in await self._breakpoints.update_chunks(chunks):
-            await self.tell(make_event("breakpoint", reason="changed", breakpoint=told))
+        for changed_breakpoint in await self._breakpoints.update_chunks(chunks):
+            await self.publish(make_event("breakpoint", reason="changed", breakpoint=changed_breakpoint))
 
     async def _chunks(self) -> list[LuaChunk]:
         here = [chunk_from_entry(frame) for frame in (self._stop.frames if self._stop else ())]
@@ -308,7 +308,7 @@ class LuaPandaBridge:
             body["hitBreakpointIds"] = [place.id for place in hit]
         if stop.exception is not None:
             body["text"] = str(stop.exception.get("text") or "")
-        await self.tell(make_event("stopped", **body))
+        await self.publish(make_event("stopped", **body))
 
     def _record_memory(self, kib: str) -> None:
         try:
@@ -366,7 +366,7 @@ class LuaPandaBridge:
         await self._driver.ask(cmd, {}, timeout_s=_ANSWER_TIMEOUT_S)
 
     async def _pause(self, _: Mapping[str, Any], __: float) -> None:
-        await self._pause_control.request_pause(self.tell)
+        await self._pause_control.request_pause(self.publish)
 
     async def _threads(self, _: Mapping[str, Any], timeout_s: float) -> Any:
         if self._stop is None or isinstance(self._client, PlainRuntimeClient):

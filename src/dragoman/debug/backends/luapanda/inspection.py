@@ -162,9 +162,9 @@ class LuaInspector:
             name, hint, expensive = _SCOPES.get(str(each["name"]), (str(each["name"]), "", False))
             reference = int(each.get("reference") or 0)
             stop.references[reference] = ValueReference(place)
-            told = {"name": name, "variablesReference": reference, "expensive": expensive}
-            told |= {"presentationHint": hint} if hint else {}
-            scopes.append(told | _count_fields(each))
+            fields = {"name": name, "variablesReference": reference, "expensive": expensive}
+            fields |= {"presentationHint": hint} if hint else {}
+            scopes.append(fields | _count_fields(each))
         return {"scopes": scopes}
 
     async def variables(self, stop: LuaStop, asked: Mapping[str, Any], timeout_s: float) -> dict[str, Any]:
@@ -212,22 +212,22 @@ class LuaInspector:
         reference = int(each.get("reference") or 0)
         if reference:
             stop.references.setdefault(reference, ValueReference(frame, expression))
-        told = {"value": format_value(each), "type": str(each.get("type", "")), "variablesReference": reference}
-        told |= {"evaluateName": expression} if expression else {}
-        return told | (_count_fields(each) if reference else {})
+        fields = {"value": format_value(each), "type": str(each.get("type", "")), "variablesReference": reference}
+        fields |= {"evaluateName": expression} if expression else {}
+        return fields | (_count_fields(each) if reference else {})
 
     async def evaluate(self, stop: LuaStop, asked: Mapping[str, Any], timeout_s: float) -> dict[str, Any]:
         place, expression = self._place(stop, asked), str(asked["expression"])
         found = await self._results(place, expression, timeout_s, limit_s=_limit_s(asked, timeout_s))
         alone = expression if len(found) == 1 else ""
         results = [await self._expanded(each, alone, place, timeout_s) for each in found]
-        told = [self._dap_fields(stop, each, expression if len(results) == 1 else "", place) for each in results]
-        if len(told) == 1:
-            (one,) = told
+        fields = [self._dap_fields(stop, each, expression if len(results) == 1 else "", place) for each in results]
+        if len(fields) == 1:
+            (one,) = fields
             one["result"] = one.pop("value")
             return one
-        text = ", ".join(str(one["value"]) for one in told) or str(localize("(no value)"))
-        return {"result": text, "type": told[0]["type"] if told else "", "variablesReference": 0}
+        text = ", ".join(str(one["value"]) for one in fields) or str(localize("(no value)"))
+        return {"result": text, "type": fields[0]["type"] if fields else "", "variablesReference": 0}
 
     async def _expanded(
         self, each: dict[str, Any], expression: str, place: FrameLocation, timeout_s: float
@@ -237,10 +237,10 @@ class LuaInspector:
             return each
         info = {"reference": int(each["reference"]), "count": _PREVIEWED}
         answer = await self._client.ask("variables", info, timeout_s=timeout_s)
-        told = {**each, "children": _list(answer, "variables")}
-        if _is_uncounted(told):
-            await self._count(told, expression, place)
-        return told
+        fields = {**each, "children": _list(answer, "variables")}
+        if _is_uncounted(fields):
+            await self._count(fields, expression, place)
+        return fields
 
     async def _results(
         self, place: FrameLocation, expression: str, timeout_s: float, *, limit_s: float | None = None
@@ -362,8 +362,8 @@ def _is_uncounted(each: Mapping[str, Any]) -> bool:
 
 def _is_unexpanded(each: Mapping[str, Any]) -> bool:
     """A table of which the runtime told an address alone: those before it took all that an answer may hold."""
-    is_told = isinstance(each.get("children"), list) and each["children"]
-    return not is_told and bool(each.get("reference")) and _ADDRESS.fullmatch(str(each.get("value"))) is not None
+    has_children = isinstance(each.get("children"), list) and each["children"]
+    return not has_children and bool(each.get("reference")) and _ADDRESS.fullmatch(str(each.get("value"))) is not None
 
 
 def _expression_in(reference_entry: ValueReference, each: Mapping[str, Any]) -> str:

@@ -52,8 +52,8 @@ class PauseControl:
         except DragomanError as error:
             if error.code != "adapter_silent":
                 raise
-            told = localize("The Lua program cannot pause here: it is waiting, or running C or compiled code.")
-            await publish(make_output_event(f"{told}\n", "important"))
+            notice = localize("The Lua program cannot pause here: it is waiting, or running C or compiled code.")
+            await publish(make_output_event(f"{notice}\n", "important"))
 
     async def _ask(self) -> None:
         if isinstance(self._client, ExtendedRuntimeClient | HelperClient):

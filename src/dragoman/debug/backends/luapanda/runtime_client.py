@@ -77,7 +77,7 @@ class HelperClient:
         loaded = f'(loadstring or load)({lua_string(helper_source())})(LuaPanda,"{HELPER_GLOBAL}")'
         return await self._run("install", loaded, timeout_s=_INSTALL_TIMEOUT_S)
 
-    async def look(self, stop: int, *, timeout_s: float) -> dict[str, Any]:
+    async def read_stop(self, stop: int, *, timeout_s: float) -> dict[str, Any]:
         """The first look at a stop, of that number: what is asked next of its innermost frame is answered with it."""
         self._stop, self._known = stop, {}
         found = await self.ask("look", {}, timeout_s=timeout_s)

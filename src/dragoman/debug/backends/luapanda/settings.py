@@ -142,8 +142,8 @@ def _program(given: Mapping[str, Any], cwd: Path) -> Path | None:
 
 
 def _port(given: Mapping[str, Any]) -> int:
-    told = given.get("connectionPort", given.get("port", DEFAULT_PORT))
-    text = str(told)
+    given_port = given.get("connectionPort", given.get("port", DEFAULT_PORT))
+    text = str(given_port)
     if not (text.isascii() and text.isdecimal() and int(text) in _PORTS):
         raise DragomanError(
             "bad_configuration",

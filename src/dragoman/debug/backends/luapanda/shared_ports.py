@@ -37,7 +37,7 @@ class PortLease:
         """Whose programs may come, besides this user's."""
         self.is_free = True
         self._own, self._taken = anyio.create_memory_object_stream[ByteStream](1)
-        self._others, self.newcomers = anyio.create_memory_object_stream[ByteStream](_MOST_WAITING)
+        self._others, self.later_connections = anyio.create_memory_object_stream[ByteStream](_MOST_WAITING)
         self._refused, self.refused = anyio.create_memory_object_stream[str](_MOST_REFUSED_REPORTED)
         """Each other user whose program was cut off, once, by name."""
 
@@ -68,7 +68,7 @@ class PortLease:
         self._refused.close()
         self.refused.close()
         await _close_pending(self._taken)
-        await _close_pending(self.newcomers)
+        await _close_pending(self.later_connections)
 
 
 class _SharedPort:

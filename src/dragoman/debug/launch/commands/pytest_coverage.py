@@ -19,8 +19,8 @@ _PLUGIN = "pytest_cov"
 def measures_coverage(cwd: Path, words: Sequence[str], environment: Mapping[str, str]) -> bool:
     """By the command, by `PYTEST_ADDOPTS`, or by `addopts` of the project."""
     files = [file for folder in (cwd, *cwd.parents) for name in _FILES if (file := folder / name).is_file()]
-    told = files[0].read_text("utf-8", "replace") if files else ""
-    said = " ".join([*_ADDOPTS.findall(told), environment.get("PYTEST_ADDOPTS", ""), *words])
+    text = files[0].read_text("utf-8", "replace") if files else ""
+    said = " ".join([*_ADDOPTS.findall(text), environment.get("PYTEST_ADDOPTS", ""), *words])
     return bool(_COV.search(said)) and not _NOT_LOADED.search(said)
 
 
@@ -37,10 +37,10 @@ def _sites(python: Path, environment: Mapping[str, str], cwd: Path) -> Iterator[
     settings = prefix / "pyvenv.cfg"
     yield from _below(prefix, _SITES)
     if settings.is_file():
-        told = dict(re.findall(r"(?m)^\s*([\w-]+)\s*=\s*(.*?)\s*$", settings.read_text("utf-8", "replace")))
-        if told.get("include-system-site-packages", "").lower() != "true" or "home" not in told:
+        text = dict(re.findall(r"(?m)^\s*([\w-]+)\s*=\s*(.*?)\s*$", settings.read_text("utf-8", "replace")))
+        if text.get("include-system-site-packages", "").lower() != "true" or "home" not in text:
             return
-        prefix = Path(told["home"]).parent
+        prefix = Path(text["home"]).parent
     else:
         prefix = python.resolve().parent.parent
     yield from _below(prefix, (*_SITES, *_SYSTEM_SITES))
