@@ -5,20 +5,16 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import psutil
-
-from dragoman.core.paths import find_paths
 from dragoman.io.drivers.control_client import ControlClient
 from tests.daemons import call
 from tests.page.hostile import ALL, IMAGE, SEQUENCES
-from tests.servers.target_daemon import TargetDaemon
+from tests.servers.target_daemon import TargetDaemon, target_daemon
 
 ROOT = Path(__file__).parents[2]
 
@@ -116,17 +112,9 @@ class DebugWorkspace:
 def debug_workspace(room: Path) -> Iterator[DebugWorkspace]:
     folder, home = room / "work", room / "home"
     furnish(folder, PROGRAMS)
-    environment = {**os.environ, "DRAGOMAN_HOME": str(home), "DRAGOMAN_LANG": "en", "PYTHONPATH": str(ROOT)}
-    command = [sys.executable, "-m", "tests.servers.target_daemon"]
-    with subprocess.Popen(command, env=environment, cwd=folder, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        try:
-            port = int(process.stdout.readline())
-            daemon = TargetDaemon(psutil.Process(process.pid), port, find_paths(environment))
-            call(daemon.paths, "trust_add", {"folder": str(folder)})
-            yield DebugWorkspace(folder, daemon)
-        finally:
-            process.terminate()
+    with target_daemon(home, folder=folder) as daemon:
+        call(daemon.paths, "trust_add", {"folder": str(folder)})
+        yield DebugWorkspace(folder, daemon)
 
 
 def furnish(folder: Path, programs: Mapping[str, str]) -> None:

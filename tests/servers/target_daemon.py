@@ -1,6 +1,6 @@
 """A daemon of its own process to attack: its memory, descriptors and lag can be watched, and its record filled.
 
-Run as a program it is that daemon: the real one, with a few methods more (`test_…`), and a lag of its own (`own_lag`).
+It is the real one, with a few methods more (`test_…`), and a lag of its own (`own_lag`).
 """
 
 from __future__ import annotations
@@ -9,11 +9,9 @@ import contextlib
 import importlib
 import os
 import resource
-import subprocess
-import sys
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -22,11 +20,15 @@ import anyio
 import psutil
 
 from dragoman.core.paths import Paths, find_paths
+from dragoman.daemon.app import DaemonOptions, RunningDaemon, run
 from dragoman.io.event_loop import EventLoopLagMeter
+from dragoman.servers.control.methods import ControlMethods
 from tests.daemons import PATIENCE, call
 from tests.machine import machine_lag, ready_s
 from tests.proving import Proof, calls, log_in
 from tests.raw_http import Answer, Ask, WebSocket, ask
+from tests.servers import daemon_forks
+from tests.servers.daemon_forks import DaemonStart
 
 MB = 1_000_000
 _LOOK_EVERY_S = 0.02
@@ -134,23 +136,19 @@ class TargetDaemon:
 
 
 @contextlib.contextmanager
-def target_daemon(home: Path, *, descriptors: int | None = None) -> Iterator[TargetDaemon]:
+def target_daemon(home: Path, *, folder: Path | None = None, descriptors: int | None = None) -> Iterator[TargetDaemon]:
+    """Without a folder it works in that of the repository."""
     machine_lag()
     environment = {**os.environ, "DRAGOMAN_HOME": str(home), "DRAGOMAN_LANG": "en"}
-    limit = [str(descriptors)] if descriptors else []
-    with subprocess.Popen(
-        [sys.executable, "-m", "tests.servers.target_daemon", *limit],
-        env=environment,
-        cwd=Path(__file__).parents[2],
-        stdout=subprocess.PIPE,
-        text=True,
-    ) as daemon:
-        assert daemon.stdout is not None
-        try:
-            port = int(daemon.stdout.readline())
-            yield TargetDaemon(psutil.Process(daemon.pid), port, find_paths(environment))
-        finally:
-            daemon.kill()
+    place = folder or Path(__file__).parents[2]
+    started = daemon_forks.start(DaemonStart(environment, str(place), descriptors))
+    process = psutil.Process(started.pid)
+    try:
+        yield TargetDaemon(process, started.port, find_paths(environment))
+    finally:
+        with contextlib.suppress(psutil.NoSuchProcess):
+            process.kill()
+            process.wait(20)
 
 
 @contextlib.contextmanager
@@ -172,22 +170,18 @@ def settled(value: Any, at_most: float, *, within_s: float = 10) -> float:
     return now
 
 
-def _main() -> None:
-    from dragoman.daemon.app import DaemonOptions, RunningDaemon, run
-    from dragoman.servers.control.methods import ControlMethods
-
+def run_here(tell: Callable[[int], None]) -> None:
+    """Until it is ended; its port is told as soon as it serves."""
     plain_table = ControlMethods.table
 
     def table(self: ControlMethods) -> Any:
         return {**plain_table(self), "test_append": lambda params: _append(self, params), **_OWN_METHODS}
 
     def ready(running: RunningDaemon) -> None:
-        print(running.state.port, flush=True)
+        tell(running.state.port)
 
     ControlMethods.table = table  # type: ignore[method-assign]
     EventLoopLagMeter.run = own_lag  # type: ignore[method-assign, assignment]
-    if len(sys.argv) > 1:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (int(sys.argv[1]), int(sys.argv[1])))
     anyio.run(run, DaemonOptions(workspace=Path.cwd(), port=0), find_paths(), ready)
 
 
@@ -237,6 +231,3 @@ async def _patch(params: Any) -> AsyncIterator[Any]:
 
 
 _OWN_METHODS = {"test_patch": _patch, "test_stall": _stall, "test_forget_lag": _forget_lag}
-
-if __name__ == "__main__":
-    _main()
