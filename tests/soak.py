@@ -1,7 +1,7 @@
 """The long versions of what `make test` does briefly: `python -m tests.soak [--minutes N] [--seed N] [--only WORDS]`.
 
 Each part has a count to reach and a share of the time that bounds it; `--minutes` scales both. The result is printed
-and written to docs/soak.md, where what was not run this time keeps its last result.
+and written to docs/soak.md, which keeps the last result of each part that this run left out.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ _INPUTS_A_STEP = 500
 _SPARE_FILES = 8
 _KILLS_A_RECORD = 25
 _SHOWN = 2000
-_HEAD = "| what | count | wanted | seconds | when | result |\n| --- | ---: | ---: | ---: | --- | --- |\n"
+_HEAD = "| test | count | goal | seconds | run | result |\n| --- | ---: | ---: | ---: | --- | --- |\n"
 
 Steps = Iterator[int]
-"""Does the work piece by piece, and yields how much each piece was."""
+"""Does the work piece by piece, and yields the count of each piece."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ class Outcome:
     def result(self) -> str:
         if self.failure:
             return f"FAILED: {self.failure}"
-        return "passed" if self.count >= self.goal else "passed, as far as its time went"
+        return "passed" if self.count >= self.goal else "passed; its time was up before the goal"
 
 
 @contextmanager
@@ -166,18 +166,18 @@ _CROSSED = (
 _BOMB = "tests/servers/web/test_mcp_http_hostile.py::test_a_compressed_body_is_not_opened"
 
 PARTS = (
-    Part("damaged inputs to every wire", 4_000_000, 0.24, fuzzing),
-    Part("races of two starts", 1_000, 0.21, start_races),
-    Part("kills of a writing journal", 500, 0.10, journal_kills),
-    Part("kills of the daemon at random moments", 150, 0.10, daemon_kills),
-    Part("kills and halts in a live debug session", 90, 0.17, debug_kills),
-    Part("kills and halts of a daemon that records terminals", 250, 0.10, record_kills),
-    Part("kills of daemon, wrapper and shell", 250, 0.14, shell_kills),
-    Part("connects and drops", 10_000, 0.04, drops),
-    Part("forks of a program under the debugger", 2_000, 0.06, full_test(_FORKS, counts=200)),
-    Part("eight agents at once", 10, 0.06, full_test(_EIGHT)),
-    Part("both eras of MCP, a daemon killed and restarted under each", 4, 0.04, full_test(_CROSSED)),
-    Part("compressed bodies of 200 MB", 4, 0.02, full_test(_BOMB)),
+    Part("malformed input to every protocol", 4_000_000, 0.24, fuzzing),
+    Part("two daemons started at the same time", 1_000, 0.21, start_races),
+    Part("process killed while it writes the journal", 500, 0.10, journal_kills),
+    Part("daemon killed at random moments", 150, 0.10, daemon_kills),
+    Part("processes of a debug session killed or suspended", 90, 0.17, debug_kills),
+    Part("daemon killed or suspended while it records terminals", 250, 0.10, record_kills),
+    Part("daemon, shell wrapper or shell killed", 250, 0.14, shell_kills),
+    Part("clients that connect and disconnect", 10_000, 0.04, drops),
+    Part("processes forked by a debugged program", 2_000, 0.06, full_test(_FORKS, counts=200)),
+    Part("eight agents at the same time", 10, 0.06, full_test(_EIGHT)),
+    Part("daemon killed and restarted during MCP sessions, old and new protocol", 4, 0.04, full_test(_CROSSED)),
+    Part("compressed request bodies of 200 MB", 4, 0.02, full_test(_BOMB)),
 )
 
 
@@ -196,15 +196,15 @@ def run(part: Part, minutes: float, seed: int) -> Outcome:
 
 
 def report(outcomes: list[Outcome], before: str) -> str:
-    """One row for each part: the new one, or else the last one."""
+    """One row per part: the new one, or else the last one."""
     rows = {line.split("|")[1].strip(): line for line in before.splitlines() if line.startswith("| ")}
     rows |= {outcome.name: outcome.row for outcome in outcomes}
     kept = "".join(f"{rows[part.name]}\n" for part in PARTS if part.name in rows)
     return (
-        "# The last soak\n\n"
-        "Written by `make soak` (`python -m tests.soak`): the long versions of what `make test` does briefly.\n\n"
+        "# Soak tests\n\n"
+        "`make soak` (`python -m tests.soak`) runs the long versions of these tests and writes this page.\n\n"
         f"{_HEAD}{kept}\n"
-        "Repeat one with `python -m tests.soak --minutes N --seed N --only 'words of its name'`.\n"
+        "Repeat one test with `python -m tests.soak --minutes N --seed N --only 'part of its name'`.\n"
     )
 
 
@@ -212,14 +212,14 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.soak", description="Run the long tests.")
     parser.add_argument("--minutes", type=float, default=FULL_MINUTES)
     parser.add_argument("--seed", type=int, default=secrets.randbits(32))
-    parser.add_argument("--only", default="", help="the parts with these words in their names")
+    parser.add_argument("--only", default="", help="the tests whose names contain this text")
     parser.add_argument("--report", type=Path, default=REPORT)
     chosen = parser.parse_args(arguments)
     print(f"seed {chosen.seed}", flush=True)
-    told = f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC, {chosen.minutes:g} min, seed {chosen.seed}"
+    run_text = f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC, {chosen.minutes:g} min, seed {chosen.seed}"
     outcomes = list[Outcome]()
     for part in [it for it in PARTS if chosen.only in it.name]:
-        outcomes.append(replace(run(part, chosen.minutes, chosen.seed), run=told))
+        outcomes.append(replace(run(part, chosen.minutes, chosen.seed), run=run_text))
         print(outcomes[-1].row, flush=True)
     chosen.report.write_text(report(outcomes, chosen.report.read_text() if chosen.report.exists() else ""))
     return 1 if any(outcome.failure for outcome in outcomes) else 0

@@ -1,4 +1,4 @@
-"""docs/programs.md: what the last run of `make test-programs` proved, with which versions, in which time."""
+"""docs/programs.md: the results of the last run of `make test-programs`, with versions and durations."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ PAGE = Path(__file__).parents[2] / "docs" / "programs.md"
 HEAD = """\
 # Real programs
 
-`make test-programs` debugs these projects (`tests/programs/projects`) as an agent does: a real daemon, MCP over stdio,
-nothing else. They are installed by their own lock files into `.peers/programs`. After each, no process is left.
-This page is written by the run itself.
+`make test-programs` debugs these projects (`tests/programs/projects`) the way an agent does: with a real daemon, over
+MCP, and with nothing else. Their own lock files say what is installed, into `.peers/programs`. Every test also checks
+that no process is left. Each run rewrites this page.
 """
 PACKAGES = ("flask", "django", "fastapi", "uvicorn", "gunicorn", "celery", "pytest")
 COMMANDS = {
@@ -51,9 +51,9 @@ def page(rows: list[tuple[str, str, float]]) -> str:
     seconds = sum(it for *_, it in rows)
     day = datetime.now(UTC).date().isoformat()
     counted = f"Last run {day}: {passed} of {len(rows)} passed, {seconds:.0f} s of tests."
-    with_what = ", ".join(f"{name} {version}" for name, version in versions().items())
+    used = ", ".join(f"{name} {version}" for name, version in versions().items())
     table = [f"| {_title(name)} | {outcome} | {took:.1f} |" for name, outcome, took in rows]
-    lines = [HEAD, counted, f"With {with_what}.", "", "| what | result | seconds |", "| --- | --- | --- |", *table, ""]
+    lines = [HEAD, counted, f"Versions: {used}.", "", "| test | result | seconds |", "| --- | --- | --- |", *table, ""]
     return "\n".join(lines)
 
 
@@ -71,6 +71,6 @@ def versions() -> dict[str, str]:
 
 
 def _version(command: str) -> str:
-    told = subprocess.run(command.split(), capture_output=True, text=True, check=False).stdout
-    found = _NUMBER.search(told)
+    printed = subprocess.run(command.split(), capture_output=True, text=True, check=False).stdout
+    found = _NUMBER.search(printed)
     return found[0] if found else "?"

@@ -35,22 +35,22 @@ GO = ("price/price_test.go", "if total != 20 {", "TestThreeCostTwenty")
 # The line before the assertion is the one that tells it from the others.
 CASES = {
     "npx jest": Case("javascript", "npx jest", *JEST),
-    "npm test, which is jest after pretest": Case("javascript", "npm test", *JEST),
+    "npm test with pretest and jest": Case("javascript", "npm test", *JEST),
     "jest, an async test": Case("javascript", "npx jest -t later", JEST[0], LATER, f"{JEST[2]}, later"),
     "npx vitest": Case("javascript", "npx vitest run", *VITEST),
-    "vitest by a script": Case("javascript", "npm run test:vitest", *VITEST),
+    "vitest as an npm script": Case("javascript", "npm run test:vitest", *VITEST),
     "vitest, an async test": Case("javascript", "npx vitest -t later", VITEST[0], LATER, f"{VITEST[2]} twenty, l"),
     "npx mocha": Case("javascript", "npx mocha mocha/price.spec.js", *MOCHA),
-    "mocha by a script": Case("javascript", "npm run test:mocha", *MOCHA),
+    "mocha as an npm script": Case("javascript", "npm run test:mocha", *MOCHA),
     "mocha, an async test": Case("javascript", "npm run test:mocha -- -g late", MOCHA[0], LATER, f"{MOCHA[2]}, later"),
     "node --test of a folder": Case("javascript", "node --test node/", *NODE),
-    "node --test by a script": Case("javascript", "npm run test:node", *NODE),
-    "tsx --test by a script": Case("javascript", "npm run test:typescript", "node/price.test.ts", *NODE[1:]),
+    "node --test as an npm script": Case("javascript", "npm run test:node", *NODE),
+    "tsx --test as an npm script": Case("javascript", "npm run test:typescript", "node/price.test.ts", *NODE[1:]),
     "pytest": Case("python", "pytest -q", *PYTEST),
     "manage.py test": Case("python", "python manage.py test", *DJANGO),
-    "manage.py test of one": Case("python", "python manage.py test shop.tests.PriceTests", *DJANGO),
+    "manage.py test of one class": Case("python", "python manage.py test shop.tests.PriceTests", *DJANGO),
     "go test": Case("go", "go test ./...", *GO),
-    "go test of one": Case("go", "go test -run TestThree ./price", *GO),
+    "go test -run": Case("go", "go test -run TestThree ./price", *GO),
     "minitest": Case("ruby", "ruby -I. test_price.rb", "test_price.rb", "total = price(count)", "PriceTest#test_three"),
     "cargo test": Case("rust", "cargo test", "src/lib.rs", "let total = price(count);", "tests::three_cost_twenty"),
 }  # fmt: skip
@@ -65,7 +65,7 @@ def _built() -> None:
 
 @EACH
 @pytest.mark.usefixtures("_built")
-async def test_it_stops_at_the_assertion_and_shows_the_values(case: Case, home: Path) -> None:
+async def test_a_failing_test_stops_at_its_assertion_with_the_values(case: Case, home: Path) -> None:
     async with agent_in(case.project, home) as agent:
         answer = await agent.ask("debug_test", command=case.command, timeout_s=110)
         assert (answer["status"], answer.get("verdict")) == ("success", "failed"), answer
@@ -82,7 +82,7 @@ async def test_it_stops_at_the_assertion_and_shows_the_values(case: Case, home: 
         agent.leaves_nothing()
 
 
-async def test_what_npm_runs_before_a_test_has_run_and_what_comes_after_a_success_has_not(home: Path) -> None:
+async def test_npm_runs_the_pretest_script_and_not_the_posttest_script(home: Path) -> None:
     async with agent_in("javascript", home) as agent:
         prepared = agent.folder / "prepared.txt"
         prepared.unlink(missing_ok=True)
@@ -90,7 +90,7 @@ async def test_what_npm_runs_before_a_test_has_run_and_what_comes_after_a_succes
         assert (answer["verdict"], prepared.read_text()) == ("passed", f"prepared in {agent.folder}")
 
 
-async def test_a_breakpoint_in_what_a_test_calls_stops_there(home: Path) -> None:
+async def test_a_breakpoint_in_code_under_test_stops(home: Path) -> None:
     async with agent_in("javascript", home) as agent:
         line = await agent.breakpoint("pricing.js", "return total;")
         for program, args in {"npx": ["jest"], "npm": ["run", "test:mocha"], "node": ["--test", "node/"]}.items():

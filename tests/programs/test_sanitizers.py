@@ -28,9 +28,7 @@ def built() -> Path:
 
 
 @pytest.mark.parametrize("program", CRASHES)
-async def test_a_sanitizers_report_is_explained_where_the_program_went_wrong(
-    program: str, built: Path, home: Path
-) -> None:
+async def test_a_sanitizer_report_is_explained_at_the_faulty_line(program: str, built: Path, home: Path) -> None:
     said, text, wanted = CRASHES[program]
     async with agent_in("sanitizers", home) as agent:
         answer = await agent.ask("explain_crash", program=f"build/{program}", timeout_s=50)

@@ -36,7 +36,7 @@ async def send(agent: Agent, queue: Path, task: str, count: int) -> None:
 
 
 @pytest.mark.parametrize("pool", POOLS)
-async def test_a_breakpoint_in_a_task_stops_and_steps(pool: str, home: Path, tmp_path: Path) -> None:
+async def test_a_breakpoint_in_a_task_stops_and_the_task_can_be_stepped(pool: str, home: Path, tmp_path: Path) -> None:
     async with agent_in("python", home) as agent:
         line = await agent.breakpoint("celery_shop.py", "total = price(count)")
         await working(agent, tmp_path, pool)
@@ -51,7 +51,7 @@ async def test_a_breakpoint_in_a_task_stops_and_steps(pool: str, home: Path, tmp
         await agent.ends()
 
 
-async def test_a_task_that_fails_stops_where_it_raises(home: Path, tmp_path: Path) -> None:
+async def test_a_failing_task_stops_at_the_line_that_raises(home: Path, tmp_path: Path) -> None:
     async with agent_in("python", home) as agent:
         await agent.ask("set_breakpoint", kind="exception", exception="raised", condition="ZeroDivisionError")
         await working(agent, tmp_path, "prefork")

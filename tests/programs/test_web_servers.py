@@ -100,7 +100,7 @@ async def fetched(url: str) -> Any:
 
 
 @SERVED
-async def test_a_request_stops_in_its_handler_is_stepped_and_answered(server: Server, home: Path) -> None:
+async def test_a_request_stops_in_its_handler_and_is_answered_after_steps(server: Server, home: Path) -> None:
     async with agent_in("python", home) as agent:
         line = await agent.breakpoint(server.file, server.line)
         async with served(agent, server) as address:
@@ -129,7 +129,9 @@ async def test_a_request_stops_in_its_handler_is_stepped_and_answered(server: Se
 
 
 @SERVED
-async def test_a_request_that_hangs_says_where_and_nothing_is_left_of_the_server(server: Server, home: Path) -> None:
+async def test_a_pause_shows_where_a_request_hangs_and_no_process_of_the_server_remains(
+    server: Server, home: Path
+) -> None:
     async with agent_in("python", home) as agent, anyio.create_task_group() as group:
         async with served(agent, server) as address:
             group.start_soon(fetched, f"{address}{server.hang}")
