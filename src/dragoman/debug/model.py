@@ -34,7 +34,7 @@ class _ModelStruct(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Binding(_ModelStruct, frozen=True):
-    """What became of a breakpoint in a session."""
+    """The state of a breakpoint in a session."""
 
     verified: bool = False
     line: int | None = None
@@ -49,10 +49,10 @@ class FrameInfo(_ModelStruct, frozen=True):
     column: int = 0
     is_library: bool = False
     address: str = ""
-    """Where in the machine code, for those that have one."""
+    """The address in machine code, if there is one."""
     source_name: str = ""
     source_reference: int = 0
-    """By which the adapter gives the text of a source that is no file; its own number, good for the whole session."""
+    """The adapter's number for a source that is not a file. It gives the text, and is valid for the whole session."""
 
 
 class ScopeInfo(_ModelStruct, frozen=True):
@@ -191,9 +191,9 @@ class LaunchRequest:
     inputs: Mapping[str, str] = field(default_factory=dict)
     process_id: int | None = None
     file: str = ""
-    """What `${file}` stands for: in an editor, the file that is open."""
+    """The value of `${file}`: in an editor, the open file."""
     from_editor: Mapping[str, str] = field(default_factory=dict, repr=False)
-    """By its name, such as `command:pick`, what a variable stands for that an editor was asked about."""
+    """Values that an editor gave, by variable, such as `command:pick`."""
     no_debug: bool = False
     stdin: str | None = None
-    """What the program reads, then the end of input. None: nothing to read."""
+    """What the program reads from standard input, followed by its end. None: the input is empty."""

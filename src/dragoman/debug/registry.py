@@ -1,6 +1,5 @@
-"""The registry of debug sessions: who owns each, which one a call without an id means, and how long an unused one
-lives.
-"""
+"""The registry of debug sessions: who owns each one, which one a call without an id means, and how long an unused one
+is kept."""
 
 from __future__ import annotations
 
@@ -41,12 +40,12 @@ class SessionEntry:
     used_at_s: float
     waiting: int = 0
     linked_sessions: tuple[str, ...] = ()
-    """Those of a compound that end when this one does."""
+    """Sessions of the same compound that end together with this one."""
     restart_done: anyio.Event | None = None
     """Set while it is being restarted: callers wait for the restarted session."""
     released: anyio.Event = field(default_factory=anyio.Event)
     started: anyio.Event | None = None
-    """Of one that takes its time to begin: set when it has begun, or failed to."""
+    """Set when a session that may start late has started or failed."""
     failure: DragomanError | None = None
     """Why it did not begin, when nobody was kept waiting for that."""
 
@@ -77,15 +76,15 @@ class SessionRegistry:
         return self.touch(entry)
 
     def in_any_workspace(self, id: str) -> SessionEntry:
-        """By the id alone, for a caller that does not know the workspace."""
+        """For a caller that does not know the workspace."""
         if id not in self._by_id:
             self._drop_expired()
             raise session_errors.unknown_session(id, list(self._by_id))
         return self._by_id[id]
 
     def selected(self, client: Caller) -> SessionEntry:
-        """Without an id: the only live session, else the last one that this client was shown. A guess could step or end
-        a program that the client knows nothing of."""
+        """The only live session, or else the last one that this client was shown. A guess could step or end a program
+        that the client knows nothing about."""
         live = self._live(client)
         if not live:
             raise session_errors.no_session(self.ids(client))
@@ -95,7 +94,7 @@ class SessionRegistry:
         return self.touch(max(shown or live, key=lambda entry: self._shown_order(client, entry)))
 
     def selected_or_last(self, client: Caller) -> SessionEntry:
-        """What can be started again, or read: also one that has ended."""
+        """A session that can be restarted or read. It may have ended."""
         if self._live(client):
             return self.selected(client)
         found = [entry for entry in self._by_id.values() if entry.workspace == client.place]
@@ -160,7 +159,7 @@ class SessionRegistry:
             entry.waiting -= 1
             self.touch(entry)
 
-    # Which stop each client has seen last: its next command was decided on that one.
+    # The last stop that each client has seen: its next command was decided on that stop.
 
     def mark_stop_seen(self, client: Caller, session: DebugSession, number: int) -> None:
         self._seen_stops[_viewer_key(client), session.id] = number
@@ -191,7 +190,7 @@ class SessionRegistry:
 
 
 def _has_lease(entry: SessionEntry) -> bool:
-    """One that starts has a caller, unless it takes its time. One in an editor is in use as long as it is there."""
+    """A starting session has a caller, unless it may start late. A session in an editor counts as used while it exists."""
     if entry.session.is_owned_by_person:
         return False
     return entry.session.state in _LEASED_STATES or (
@@ -200,7 +199,7 @@ def _has_lease(entry: SessionEntry) -> bool:
 
 
 def _session_summary(session: DebugSession) -> dict[str, object]:
-    """What tells a session from the others: where it stands, if it does."""
+    """What distinguishes the session from others: where it is stopped, if it is."""
     choice: dict[str, object] = {"session_id": session.id, "name": session.title, "state": session.state.value}
     stop = session.stop if session.state is SessionState.STOPPED else None
     if stop is None:

@@ -97,7 +97,7 @@ class DebugService:
         return await self.first(client, sessions, within_s=self._remaining_s(deadline_s))
 
     async def disclose(self, client: Caller, request: LaunchRequest) -> LaunchDisclosure:
-        """What it would run, where it may run at all."""
+        """Describes what a start would run, if the code may run at all."""
         return await self._starter.disclose(client, request)
 
     def approve(self, starts: Sequence[LaunchDisclosure]) -> None:
@@ -105,14 +105,14 @@ class DebugService:
         self._starter.approve(starts)
 
     async def launch(self, client: Caller, request: LaunchRequest) -> list[DebugSession]:
-        """They are there, and nothing of their beginning is waited for; `wait_until_started` does."""
+        """Creates the sessions without waiting for their start; `wait_until_started` waits."""
         self._registry.require_capacity(1)
         return await self._supervisor.begin(client, await self._starter.prepare(client, request), within_s=0.0)
 
     async def wait_until_started(
         self, client: Caller, sessions: Sequence[DebugSession], *, within_s: float
     ) -> DebugOutcome:
-        """As `start`, for sessions that `launch` returned: a caller may stop waiting while they are still starting."""
+        """Like `start`, for sessions that `launch` returned. A caller may stop waiting while they are still starting."""
         deadline_s = self._clock.monotonic_s() + within_s
         await self._supervisor.wait_until_started([self._registry.by_id(session.id) for session in sessions])
         return await self.first(client, sessions, within_s=self._remaining_s(deadline_s))
@@ -144,11 +144,11 @@ class DebugService:
                 )
 
     def known(self, session_id: str) -> FollowedSession:
-        """As it is at this moment."""
+        """The outcome at this moment, without waiting."""
         return FollowedSession(self._registry.in_any_workspace(session_id))
 
     async def first(self, client: Caller, sessions: Sequence[DebugSession], *, within_s: float) -> DebugOutcome:
-        """Of several that were started together: what comes first of any of them."""
+        """Waits for the first outcome of any of several sessions that were started together."""
         chosen = sessions[0]
 
         async def wait(session: DebugSession, scope: anyio.CancelScope) -> None:
@@ -212,7 +212,7 @@ class DebugService:
         return await self._perform(client, session, stepped, within_s)
 
     async def pause(self, client: Caller, session_id: str, *, within_s: float) -> DebugOutcome:
-        """Where the program does not halt, the outcome has a thread dump of it."""
+        """If the program does not halt, the outcome has a thread dump of it."""
         session = self.find(client, session_id)
         entry, before = self._registry.by_id(session.id), session.last_stop
 
@@ -237,17 +237,17 @@ class DebugService:
         return session
 
     def find(self, client: Caller, session_id: str = "") -> DebugSession:
-        """By id; without one, the only live session of the workspace, or the last one that this client was shown."""
+        """By id. Without one, the only live session of the workspace, or the last one that this client was shown."""
         entry = self._registry.known(client, session_id) if session_id else self._registry.selected(client)
         return entry.session
 
     def find_or_last(self, client: Caller, session_id: str = "") -> DebugSession:
-        """For what can be asked of an ended session too."""
+        """Like `find`, for questions that an ended session can answer too."""
         entry = self._registry.known(client, session_id) if session_id else self._registry.selected_or_last(client)
         return entry.session
 
     def newest(self, client: Caller) -> DebugSession:
-        """Of the workspace, whoever was shown it: for an editor that wants to watch."""
+        """Any session of the workspace, for an editor that wants to watch."""
         return self._registry.newest(client).session
 
     def sessions(self, client: Caller) -> list[DebugSession]:
@@ -255,7 +255,8 @@ class DebugService:
         return self._registry.of(client)
 
     def live(self, *, lent: bool = False) -> list[DebugSession]:
-        """Of every folder; without those that an editor lends, which has them already, unless they are wanted too."""
+        """Live sessions of every folder. An editor does not want the sessions that it lends itself, unless it asks for
+        them."""
         every = [it for place in self._registry.workspaces() for it in self._registry.live_sessions(place)]
         return [session for session in every if lent or not session.is_owned_by_person]
 
@@ -268,7 +269,7 @@ class DebugService:
         return self._redacted("", session.output.since(0, most=most)[0])
 
     def workspaces(self) -> set[str]:
-        """Those that have sessions."""
+        """The workspaces that have sessions."""
         return self._registry.workspaces()
 
     async def end_idle_sessions(self, linger_s: float) -> None:
@@ -309,7 +310,7 @@ class DebugService:
         return found
 
     def record_trace(self, client: Caller, session_id: str, places: str, table: str) -> None:
-        """What a whole run showed, for whoever reads of it later. Secrets are out of it already."""
+        """Records the result of a whole run for later readers. Secrets have already been removed."""
         body = {
             "place": places[:_RECORDED_EXPRESSION_CHARACTERS],
             "table": table[:_RECORDED_TABLE_CHARACTERS],
@@ -334,7 +335,7 @@ class DebugService:
         return made, self.binding(client, made.id)
 
     async def change_breakpoint(self, client: Caller, id: int, **fields: object) -> tuple[Breakpoint, Binding]:
-        """Whoever's it is: the last writer wins."""
+        """Changes any client's breakpoint: the last writer wins."""
         if any(it.id == id and self._is_locked(client, it) for it in self._book.of(client.place)):
             raise owned_by_person()
         changed = await self._book.change(client.place, id, **fields)
@@ -375,7 +376,7 @@ class DebugService:
         return self._book.has(id)
 
     def binding(self, client: Caller, id: int) -> Binding:
-        """As the first live session that has bound it says; none has: not verified."""
+        """The binding in the first live session that has bound the breakpoint; otherwise not verified."""
         bound = [
             it.breakpoint_sync.binding_of(id) for it in self._registry.live_sessions(client.place) if not it.is_ending
         ]
@@ -386,7 +387,7 @@ class DebugService:
     async def _perform(
         self, client: Caller, session: DebugSession, command: Coroutine[Any, Any, None], within_s: float
     ) -> DebugOutcome:
-        """An adapter that does not answer takes no more of the caller's time than the caller gave."""
+        """Limits the wait for an adapter that does not answer to the caller's own time limit."""
         session.remember_client_name(client.id, client.name)
         before, deadline_s = session.last_stop, self._clock.monotonic_s() + within_s
         with anyio.move_on_after(max(within_s, _MIN_RESPONSE_TIMEOUT_S)):

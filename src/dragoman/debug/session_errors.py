@@ -29,7 +29,7 @@ def not_stopped(state: SessionState) -> DragomanError:
 
 
 def session_moved_on(stop: Stop, by: str, name: str, command: str) -> DragomanError:
-    """A name is what a client says of itself; its id would say nothing to another."""
+    """Shows the name that a client gave itself. Its id would mean nothing to another client."""
     named = localize("{text}", text=ascii(name[:60])) if name else localize("another client")
     return DragomanError(
         "moved_on",
@@ -83,7 +83,7 @@ def _last_lines(output: str) -> list[str]:
 
 
 def _newest(known: Sequence[str]) -> str:
-    """Those of the last minutes are meant, if any is; the others are counted."""
+    """Names the newest sessions, which are usually meant, and counts the others."""
     left = len(known) - _SESSIONS_NAMED
     return ", ".join(known[-_SESSIONS_NAMED:]) + (f" (+{left})" if left > 0 else "")
 
@@ -100,7 +100,7 @@ def no_session(ended: Sequence[str]) -> DragomanError:
 
 
 class AmbiguousSessionError(DragomanError):
-    """`details` has each live session with the stop it stands at, for the client to choose from."""
+    """`details` has each live session with its stop, so that the client can choose."""
 
     def __init__(self, sessions: Sequence[Mapping[str, Any]]) -> None:
         named = ", ".join(str(it["session_id"]) for it in sessions[:_SESSIONS_NAMED])

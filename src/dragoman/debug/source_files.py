@@ -21,7 +21,7 @@ _KNOWN = PYTHON | JAVASCRIPT | GO | NATIVE | RUBY | LUA
 
 
 def is_other_language(path: str, own: frozenset[str]) -> bool:
-    """What no language is known for, such as a template, is anybody's."""
+    """A file of no known language, such as a template, may belong to any adapter."""
     suffix = PurePath(path).suffix.lower()
     return bool(own) and suffix in _KNOWN and suffix not in own
 
@@ -31,7 +31,7 @@ def is_source_file(name: str) -> bool:
 
 
 _LIBRARY_FOLDERS = frozenset({"site-packages", "dist-packages", "node_modules", ".cargo", "rustlib"})
-# Where compilers and distributions have their sources; of what has no absolute path there is none on this machine.
+# Where compilers and distributions keep their sources. A relative path among them does not exist on this machine.
 _LIBRARY_PLACES = re.compile(
     r"/rustc/|/usr/include/|/usr/lib(?:32|64)?/|/usr/local/(?:go/src|include|lib)/"
     r"|.*/(?:pkg/mod|lib/python3\.\d+|lib/ruby|lib/gcc|share/lua|libsanitizer|compiler-rt|sanitizer_common)/"

@@ -22,7 +22,7 @@ from dragoman.workspace.breakpoints import Breakpoint
 _RESPONSE_TIMEOUT_S = 10.0
 _TYPE_NAMES = re.compile(r"\s*[\w.]+(?:\s*,\s*[\w.]+)*\s*")
 
-# What adapters call these, the nearest meaning first. Measured: see the capabilities of each.
+# The adapters' names for these, the nearest meaning first. Measured: see the capabilities of each.
 _UNCAUGHT = ("uncaught", "RuntimeError")
 _RAISED = ("raised", "all", "any", "cpp_throw")
 _FILTERS_BY_NAME: Mapping[str, tuple[tuple[str, ...], ...]] = {
@@ -59,7 +59,7 @@ class ExceptionBreakpoints:
             self._bind()
 
     def find_hits(self, raised: RaisedException | None) -> tuple[int, ...]:
-        """By how the exception was raised and by its type: no adapter says which of its filters it was."""
+        """Matched by how the exception was raised and by its type, because no adapter says which filter was hit."""
         if raised is None:
             return ()
         uncaught = set(self._by_default) | {"uncaught"}
@@ -68,14 +68,16 @@ class ExceptionBreakpoints:
         return tuple(it.id for it in chosen or found)
 
     def with_uncaught(self, raised: RaisedException) -> RaisedException:
-        """Where nobody asks for what is caught, nothing catches what stops the program; few adapters say so."""
+        """If no breakpoint asks for caught exceptions, an exception that stops the program is uncaught. Few adapters
+        say so."""
         uncaught = {*self._by_default, *_UNCAUGHT}
         if raised.uncaught or any(not uncaught.issuperset(self._filters(it.filter)) for it in self.enabled):
             return raised
         return msgspec.structs.replace(raised, uncaught=True)
 
     def _filters(self, word: str) -> list[str]:
-        """The adapter's own: its default ones are what it calls uncaught; any name of its own is taken as it is."""
+        """The adapter's filters for one of our names: its default ones are what it calls uncaught. Its own names are
+        kept."""
         if word in self._offered and word not in _FILTERS_BY_NAME:
             return [word]
         chosen: list[str] = []
@@ -103,7 +105,7 @@ class ExceptionBreakpoints:
         return [{"filterId": name, "condition": breakpoint.condition} for name in names]
 
     def _exception_options(self, conditional: list[Breakpoint], plain: list[str]) -> list[dict[str, Any]]:
-        """Where these are given the adapter passes over its filters, so the plain ones are said this way too."""
+        """An adapter ignores its filters if it gets exception options, so the plain filters become options too."""
         root = {"names": [self._quirks.exception_category]}
         options = [{"path": [root], "breakMode": _MODES.get(name, "always")} for name in plain]
         for breakpoint in conditional:
@@ -141,7 +143,7 @@ class ExceptionBreakpoints:
         self._sent = asked
 
     def _bind(self) -> None:
-        """Also what asks for no more than is on already, by default or for another."""
+        """Also binds breakpoints that ask for nothing new, because a default or another breakpoint asks for the same."""
         for it in self.enabled:
             self._bound.bind(MergedBreakpoint(it, (it,)), self._answer)
 

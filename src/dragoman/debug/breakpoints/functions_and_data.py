@@ -76,14 +76,15 @@ class NamedBreakpoints:
                 self._bound.set_fault(it.id, SHARED_PLACE_MESSAGE)
 
     def _group_by_name(self, wanted: Iterable[Breakpoint]) -> list[list[Breakpoint]]:
-        """Those that have one name for the adapter."""
+        """Groups breakpoints that have the same name for the adapter."""
         groups: defaultdict[object, list[Breakpoint]] = defaultdict(list)
         for breakpoint in wanted:
             groups[self._encode(breakpoint).get("name") or breakpoint.id].append(breakpoint)
         return list(groups.values())
 
     def _encode_group(self, group: list[Breakpoint]) -> tuple[MergedBreakpoint, dict[str, Any]]:
-        """Several are sent as one, which stops where one of them would: some adapters keep the last of a name alone."""
+        """Merges a group into one breakpoint that stops if any of them would: some adapters keep only the last of a
+        name."""
         place = merge_breakpoints(group, 0, self._quirks.or_word, lambda _: True)
         spelled = [self._encode(it) for it in place.merged]
         condition = any_condition([it.get("condition", "") for it in spelled], self._quirks.or_word)
@@ -92,7 +93,7 @@ class NamedBreakpoints:
 
 
 def library_arguments(quirks: AdapterQuirks, breakpoints: Iterable[Breakpoint]) -> dict[str, list[str]]:
-    """What is to be evaluated before these are set, as a field of their list."""
+    """Expressions to evaluate before these breakpoints are set, as an extra field of the request."""
     expressions = list(
         dict.fromkeys(found for it in breakpoints if (found := quirks.library_expression(it.path, it.function)))
     )

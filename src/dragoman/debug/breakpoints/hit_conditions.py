@@ -43,7 +43,7 @@ class HitCondition:
 
 
 def parse_hit_condition(text: str) -> HitCondition:
-    """`3`, `== 3`, `= 3`: the third hit alone. `% 3`: each third. `> 5`: from the sixth on."""
+    """`3`, `== 3`, `= 3`: only the third hit. `% 3`: every third hit. `> 5`: from the sixth hit on."""
     found = _FORM.fullmatch(text)
     if found is None:
         raise bad_hit_condition(text=text)

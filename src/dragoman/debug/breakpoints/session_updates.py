@@ -13,7 +13,7 @@ from dragoman.workspace.breakpoints import Breakpoint
 
 log = logging.getLogger(__name__)
 
-# A session takes breakpoints in milliseconds; one that hangs must not hold up whoever sets them for the others.
+# A session takes breakpoints in milliseconds. One that hangs must not delay the client that sets them for the others.
 _BREAKPOINT_UPDATE_TIMEOUT_S = 2.0
 _FURTHER_UPDATE_TIMEOUT_S = 0.5
 

@@ -68,7 +68,7 @@ def any_condition(conditions: Iterable[str], or_word: str) -> str:
     return "" if "" in several else f" {or_word} ".join(f"({condition})" for condition in several)
 
 
-# The name of a sentence that js-debug has in no language: it stands in the place of the reason.
+# js-debug sends the key of a message that it has in no language, instead of the reason.
 _MESSAGE_KEY = re.compile(r"[A-Za-z]+(?:\.[A-Za-z]+)+")
 
 
@@ -88,7 +88,7 @@ _CHANGEABLE = ("verified", "line", "column")
 
 
 class BreakpointStatus:
-    """What became of each breakpoint. Adapters number breakpoints of all kinds together."""
+    """The binding of each breakpoint, as the adapter reported it. Adapters number breakpoints of all kinds together."""
 
     def __init__(self) -> None:
         self._binding_by_id: dict[int, Binding] = {}
@@ -103,7 +103,7 @@ class BreakpointStatus:
         return self._binding_by_id.get(id, Binding())
 
     def set_fault(self, id: int, fault: str) -> None:
-        """A fault outlasts what the adapter says of its binding; without one, the adapter's word counts again."""
+        """A fault hides what the adapter says about the binding. Without a fault, the adapter's answer counts again."""
         self._fault_by_id.pop(id, None)
         self._fault_by_id |= {id: fault} if fault else {}
 
@@ -124,7 +124,7 @@ class BreakpointStatus:
         self.bind(place, bodies.ChangedBreakpoint(id=id, message=body.breakpoint.message, **{**known, **changed}))
 
     def mark_hit(self, ids: Iterable[int]) -> None:
-        """What a program stops at is bound, also where its adapter says so a little later."""
+        """A breakpoint at which the program stopped is bound, even if its adapter says so only a little later."""
         for id in ids:
             before = self._binding_by_id.get(id)
             if before is not None and not before.verified:
@@ -150,7 +150,7 @@ def _binding(answer: bodies.DapBreakpoint | bodies.ChangedBreakpoint) -> Binding
 
 
 def _unbound_reason(answer: bodies.DapBreakpoint | bodies.ChangedBreakpoint) -> str:
-    """What is not bound always has a reason, though lldb-dap gives none."""
+    """A breakpoint that is not bound always has a reason, though lldb-dap gives none."""
     if answer.verified:
         return ""
     return _NOT_LOADED

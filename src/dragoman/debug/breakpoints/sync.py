@@ -41,7 +41,7 @@ log = logging.getLogger(__name__)
 _RESPONSE_TIMEOUT_S = 10.0
 _NO_CAPABILITIES = Capabilities(msgspec.Raw(b"{}"))
 _TEMPORARY_ID = 0
-"""The id of the breakpoint of one run: told to nobody, nor are those below it."""
+"""The id of a breakpoint that exists for one run. Neither it nor negative ids are shown to anybody."""
 
 
 def temporary_breakpoint(path: str, line: int) -> Breakpoint:
@@ -113,7 +113,7 @@ class HitCounter:
 
 
 class BreakpointSync:
-    """Owns what the adapter knows of our breakpoints: lines, functions, data and exceptions."""
+    """Owns what the adapter knows about our breakpoints: lines, functions, data and exceptions."""
 
     def __init__(
         self, backend: Backend, quirks: AdapterQuirks, exception_filters: Iterable[str] = (), session: str = ""
@@ -123,7 +123,7 @@ class BreakpointSync:
         self._session = session
         self.probe: Probe | None = None
         self.is_unreachable = False
-        """Whether the adapter did not answer when it was last told: what is bound is then not known."""
+        """Whether the adapter did not answer the last update, so that it is not known which breakpoints are bound."""
         self._bound = BreakpointStatus()
         self._hits = HitCounter(quirks)
         self._lines: tuple[Breakpoint, ...] = ()
@@ -139,8 +139,8 @@ class BreakpointSync:
         return self._bound.binding_of(id)
 
     def unbound(self) -> list[tuple[Breakpoint, Binding]]:
-        """What is set and did not bind, with the adapter's reason: told at the moment it matters. Boxes that an editor
-        ticks by itself are nothing that an agent should hear of at each stop."""
+        """Breakpoints that did not bind, with the adapter's reason. Without the exception filters that an editor sets
+        by default: an agent should not read of them at each stop."""
         lines = [breakpoint for group in self._sent.values() for breakpoint in group]
         exceptions = [it for it in self._exceptions.enabled if not is_person(it.owner)]
         sent = [*lines, *self._functions.sent, *self._data.sent, *exceptions]
@@ -148,7 +148,7 @@ class BreakpointSync:
         return [(breakpoint, binding) for breakpoint, binding in pairs if not binding.verified]
 
     def of_other_languages(self) -> list[tuple[Breakpoint, Binding]]:
-        """Those in files that this debugger cannot stop in: they are not sent to it."""
+        """Breakpoints in files of another language. They are not sent to this adapter."""
         why = localized_str(localize("This session's debugger does not support this file type."))
         return [
             (it, Binding(message=why))
@@ -179,12 +179,12 @@ class BreakpointSync:
         self._bound.update(body)
 
     def add_lent(self, breakpoint: Breakpoint, *, is_bound: bool) -> None:
-        """Of one that others set past us."""
+        """Records a breakpoint that the person's editor has set in a lent session."""
         answer = bodies.DapBreakpoint(verified=is_bound, line=breakpoint.line)
         self._bound.bind(MergedBreakpoint(breakpoint, (breakpoint,), ()), answer)
 
     def note_output(self, output: str) -> bool:
-        """Some adapters tell of a condition that failed in what they print alone. Whether this was such a print."""
+        """Some adapters report a failed condition only in their output. Returns whether this output was such a report."""
         found = (
             re.search(self._quirks.condition_error_pattern, output, re.DOTALL)
             if self._quirks.condition_error_pattern
@@ -218,7 +218,8 @@ class BreakpointSync:
         return raised and self._exceptions.with_uncaught(raised)
 
     def condition_of(self, id: int) -> str:
-        """Of those on lines and functions: to be checked here, where the adapter does not."""
+        """The condition to check here for an adapter that does not check it. Only breakpoints on lines and functions
+        have one."""
         lines = (it.condition for group in self._sent.values() for it in group if it.id == id)
         functions = (self._function_condition(it) for it in self._functions.sent if it.id == id)
         return next(chain(lines, functions), "")
@@ -242,7 +243,7 @@ class BreakpointSync:
         return is_counted
 
     def messages_to_log(self, hit: Sequence[int]) -> list[str]:
-        """Of logpoints that the adapter only stops at. As many as were hit: none of these is there to stop."""
+        """The messages of logpoints that the adapter only stops at. If all that were hit are logpoints, nothing stops."""
         return [message for id in hit if (message := self._logged_here.get(id, ""))]
 
     def _by_reason(self, reason: str, top: FrameInfo | None) -> list[Breakpoint]:
@@ -281,7 +282,7 @@ class BreakpointSync:
                 await self._send_file(path, group)
 
     def _is_set_by_others(self, breakpoint: Breakpoint) -> bool:
-        """Of the person whose session it is: their debugger has it, and counts its hits."""
+        """In a lent session, the person's debugger has the person's breakpoints and counts their hits."""
         return bool(breakpoint.owner) and breakpoint.owner == self._backend.ownership.person
 
     async def _send_file(self, path: str, group: tuple[Breakpoint, ...]) -> None:
@@ -364,7 +365,8 @@ class BreakpointSync:
         return {}
 
     def _function(self, breakpoint: Breakpoint) -> dict[str, Any]:
-        """By its last name alone for an adapter that knows no other, and then only where it is the one."""
+        """An adapter that knows functions only by their unqualified name gets that name, and a condition that checks
+        the rest."""
         asked, condition = self._conditions(breakpoint), self._function_condition(breakpoint)
         if condition == breakpoint.condition:
             return {"name": breakpoint.function, **asked}

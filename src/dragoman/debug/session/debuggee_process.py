@@ -31,7 +31,7 @@ class DebuggeeProcess:
         return self._process is not None
 
     def learn(self, body: bodies.ProcessBody) -> None:
-        """With its start: a number that another process got meanwhile must not be taken for it."""
+        """Kept with its start time, so that another process that gets the same number is not taken for it."""
         pid = body.system_process_id
         if not pid or body.is_local_process is False:
             return
@@ -42,12 +42,12 @@ class DebuggeeProcess:
 
     @property
     def pid(self) -> int | None:
-        """Of a process that is there."""
+        """The id of a process that exists."""
         return self._process[0] if self._process is not None and not self.has_exited else None
 
     @property
     def has_exited(self) -> bool:
-        """Seen in the process table, before the adapter has told of it."""
+        """Read from the process table, before the adapter reports the process."""
         return self._process is not None and not is_process_running(*self._process)
 
     async def ask_to_end(self) -> None:
@@ -72,7 +72,7 @@ class InspectionInterrupter:
         self._process: tuple[int, float] | None = None
 
     def learn(self, body: bodies.ProcessBody) -> None:
-        """With its start: a number that another process got meanwhile must not be taken for it."""
+        """Kept with its start time, so that another process that gets the same number is not taken for it."""
         pid = body.system_process_id
         if not self._is_allowed or not pid or body.is_local_process is False:
             return
@@ -80,7 +80,7 @@ class InspectionInterrupter:
             self._process = (pid, process_start_s(pid))
 
     async def interrupt_request(self, tracked: TrackedRequest, thread_id: int) -> None:
-        """What it costs is told: the interrupt may reach the program itself, once the debugger lets go of it."""
+        """The output says what this costs: the interrupt may reach the program itself once the debugger resumes it."""
         if tracked.command not in _INTERRUPTIBLE_COMMANDS or self._process is None or thread_id != self._threads.first:
             return
         sent = 0

@@ -59,7 +59,7 @@ class EventLog:
         self._arrived.set()
 
     def store(self, writes: StoreWrites) -> None:
-        """What a store keeps of it, made when it is written: whoever tells does not wait for that either."""
+        """Makes a store's row when it is written, so that the session does not wait for it."""
         if len(self._pending_writes) >= _MAX_PENDING:
             self._dropped += 1
             return
@@ -67,9 +67,10 @@ class EventLog:
         self._arrived.set()
 
     async def write(self) -> None:
-        """Until cancelled. What is told at the very end is written by `flush`.
+        """Writes until it is cancelled; `flush` writes what is recorded last.
 
-        Several events at a time: each write is synced to the disk, and steps come by the hundred."""
+        Events are written in batches: each write is synced to disk, and steps come by the hundred.
+        """
         while True:
             await self._arrived.wait()
             await anyio.sleep(_BATCH_DELAY_S)
@@ -106,7 +107,7 @@ def stop_event(stop: Stop) -> tuple[str, dict[str, Any]]:
 
 
 def signal_name(exit_code: int | None) -> str:
-    """By the custom of POSIX's wait: an end by a signal is its number, negative."""
+    """Like POSIX's wait: an end by a signal is the signal's number, negative."""
     if exit_code is None or exit_code >= 0:
         return ""
     try:

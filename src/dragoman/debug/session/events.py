@@ -65,7 +65,7 @@ class AdapterEventReader:
         self._is_drained = anyio.Event()
 
     async def read_events(self) -> None:
-        """Until the backend has gone."""
+        """Runs until the backend has closed."""
         self._queue.attach(self._take)
         await self._queue.closed.wait()
         if self._queue.error is not None:
@@ -152,7 +152,7 @@ class FrameChangeTracker:
         self._seen: dict[tuple[object, ...], dict[str, str]] = {}
 
     def changes_at(self, stop: Stop) -> tuple[VariableChange, ...]:
-        """By thread, function and depth: a function that a loop calls again counts as the same frame."""
+        """A frame by thread, function and depth: a function that a loop calls again counts as the same frame."""
         frame = stop.frame
         if frame is None or stop.top_locals is None:
             return ()
@@ -235,8 +235,8 @@ class AdapterEventHandler:
             self._record_event("debug.running", self._title, {})
 
     async def _stopped(self, body: bodies.StoppedBody) -> None:
-        """Published when its snapshot is complete: a caller never sees half of one. One during the shutdown is not a
-        stop for anyone, and the debugger may have gone before it could say where."""
+        """Published when its snapshot is complete, so a caller never sees half of one. A stop during the shutdown is
+        not reported: the debugger may close before it says where."""
         was_stopped = self._lifecycle.is_at_stop
         resume_count = self._run_control.resume_count
         if not was_stopped and await self._brief_halt.handle(
@@ -265,14 +265,14 @@ class AdapterEventHandler:
         self._store(stop)
 
     def _is_concurrent_stop(self, body: bodies.StoppedBody) -> bool:
-        """Another thread reached a breakpoint in the same moment. They stand together and go on together, so it is seen
-        among the other threads; as a stop of its own it would look as if somebody had sent the program on."""
+        """Another thread reached a breakpoint at the same moment. All threads stand and resume together, so it is
+        listed among the other threads. As a separate stop it would look as if somebody had resumed the program."""
         stop, thread = self._lifecycle.stop, body.thread_id
         is_another = stop is not None and thread is not None and thread != stop.thread_id
         return is_another and bool(body.all_threads_stopped) and body.reason in _CONCURRENT_REASONS
 
     def _continued(self, body: bodies.ContinuedBody) -> None:
-        """If it concerns another thread than the one that stopped, the stop stays as it is."""
+        """An event about another thread than the one that stopped leaves the stop as it is."""
         if self._lifecycle.is_at_stop and self._backend.ownership.person:
             self._run_control.mark_resumed_by(self._backend.ownership.person)
         self._threads.mark_resumed(body.thread_id, everything=body.all_threads_continued is not False)

@@ -24,7 +24,7 @@ _INITIALIZED_GRACE_S = 0.5
 
 @dataclass(frozen=True, slots=True)
 class AdapterLaunch:
-    """What to launch or attach to: the adapter's own arguments, and what we ask of the adapter besides."""
+    """What to launch or attach to: the adapter's own arguments, and what we ask of the adapter in addition."""
 
     request: str
     arguments: Mapping[str, Any]
@@ -39,7 +39,7 @@ class AdapterLaunch:
 
     @property
     def is_core(self) -> bool:
-        """What is looked at is a core dump, of a program that has ended long ago."""
+        """The session inspects a core dump of a program that ended earlier."""
         return bool(self.arguments.get("coreFile") or self.arguments.get("coreFilePath"))
 
 
@@ -51,7 +51,7 @@ class AdapterHandshake:
         send_breakpoints: Callable[[], Awaitable[None]],
         hold: anyio.Event | None = None,
     ) -> None:
-        """`hold` keeps the program from starting until whoever asked for it has set its breakpoints."""
+        """`hold` keeps the program from starting until its client has set breakpoints."""
         self.initialized = anyio.Event()
         self.configurable = anyio.Event()
         self.launched = anyio.Event()

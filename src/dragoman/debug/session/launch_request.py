@@ -28,21 +28,21 @@ class PreparedSession:
     backend: Backend
     launch: AdapterLaunch
     launch_request: LaunchRequest
-    """What starts this one alone again."""
+    """Restarts this session alone."""
     facts: Mapping[str, str] = field(default_factory=dict)
-    """Told in the first answer: which interpreter, which adapter."""
+    """Shown in the first result: which interpreter, which adapter."""
     notes: tuple[LaunchNote, ...] = ()
-    """Told there as well: what of the configuration may not be as it was meant."""
+    """Shown in the first result: settings that may not mean what their author wanted."""
     post_debug: Callable[[], Awaitable[None]] | None = None
-    """What the configuration wants done when the session has ended."""
+    """Runs the configuration's post-debug task when the session has ended."""
     may_start_late: bool = False
-    """Tasks run first, or a program is yet to come: nobody is kept until it has begun."""
+    """Tasks run first, or the program comes later. The caller does not wait for its start."""
     hold: anyio.Event | None = None
-    """Its program does not start before that is set: whoever asked for it sets breakpoints meanwhile."""
+    """The program does not start before this is set, so that its client can set breakpoints first."""
     later_sessions: AsyncIterator[PreparedSession] | None = None
-    """Programs that come to where this one came: each is a session of its own, as long as one of them lives."""
+    """Programs that connect later to the same port. Each one is a session of its own, while one of them lives."""
     made: Callable[[DebugSession], None] | None = None
-    """Told the session that it became, before that begins."""
+    """Called with the session before it begins."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class PreparedLaunch:
 
     @property
     def unattended_start_timeout_s(self) -> float:
-        """For whoever does not wait: that it runs, or why not, is worth a moment, unless that takes its time."""
+        """For a caller that does not wait: briefly waits to report a start or a failure, unless the start may be late."""
         return unattended_start_timeout_s(self.sessions)
 
 
@@ -65,7 +65,7 @@ def unattended_start_timeout_s(sessions: Sequence[PreparedSession]) -> float:
 
 @dataclass(frozen=True, slots=True)
 class LaunchDisclosure:
-    """What a launch request would run, for the person who is asked, and the digest of everything that decides it."""
+    """What a launch request would run, for the person who is asked, and a digest of everything that decides it."""
 
     would_run: tuple[Mapping[str, Any], ...]
     digest: str

@@ -20,7 +20,7 @@ class Transition(Enum):
     ENDED = "ended"
 
 
-# What a late event finds ended stays ended: adapters go on talking for a while.
+# A late event cannot change an ended session: adapters send more events for a while.
 _NEXT: dict[SessionState, dict[Transition, SessionState]] = {
     SessionState.IDLE: {Transition.LAUNCHED: SessionState.STARTING, Transition.ENDED: SessionState.TERMINATED},
     SessionState.STARTING: {

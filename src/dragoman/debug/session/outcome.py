@@ -26,9 +26,9 @@ class DebugOutcome:
     session: DebugSession
     outcome: Stop | ProgramEnd | None
     others: tuple[DebugSession, ...] = ()
-    """What was started with it."""
+    """Sessions that were started together with this one."""
     dump: ThreadDump = field(default_factory=ThreadDump)
-    """Of a program that did not halt."""
+    """The threads of a program that did not halt."""
 
     @property
     def is_still_running(self) -> bool:

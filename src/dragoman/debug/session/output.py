@@ -1,4 +1,4 @@
-"""What a program printed, bounded, with cursors that say how much was missed."""
+"""What a program printed, bounded, with cursors that report how much was missed."""
 
 from __future__ import annotations
 
@@ -24,16 +24,17 @@ class OutputChunk(NamedTuple):
 class ProgramOutputPage(NamedTuple):
     text: str
     missed: int
-    """Characters before the text that have gone."""
+    """The number of characters before the text that have been dropped."""
     next: int
     """The cursor to read on with."""
 
 
 class SessionOutput:
-    """Positions count every character ever printed, so a cursor stays true after old pieces have gone.
+    """Positions count every character that was ever printed, so a cursor stays valid after old pieces are dropped.
 
-    With `secrets` they are replaced as it comes, whatever pieces it comes in: who reads on from a cursor never sees
-    the rest of one. `raw` is what the program printed, for the person whose editor has joined the session.
+    With `secrets`, they are replaced as output arrives, however it is cut into pieces: a reader that continues from a
+    cursor never sees the rest of one. `raw` is what the program printed, for the person whose editor has joined the
+    session.
     """
 
     def __init__(
@@ -63,7 +64,7 @@ class SessionOutput:
 
     @property
     def lines(self) -> int:
-        """Every line ever ended, also of what has gone."""
+        """The number of all lines that ended, including those that have been dropped."""
         self._flush_filters()
         return self._lines
 
@@ -77,7 +78,7 @@ class SessionOutput:
         self._append(category, self._filters[category].feed(text))
 
     def _flush_filters(self) -> None:
-        """Whoever reads sees all there is: what is held back because a secret may have begun with it is judged now."""
+        """Decides about text that was held back because a secret may begin in it: a reader sees everything."""
         for category, held in self._filters.items():
             self._append(category, held.flush())
 
@@ -107,7 +108,7 @@ class SessionOutput:
             self._pieces[-1] = last._replace(text=last.text + piece.text)
 
     def pieces(self, cursor: int) -> list[OutputChunk]:
-        """All after the cursor, each with its category; what has gone before the first is missing."""
+        """Everything after the cursor, each piece with its category. Text that has been dropped is missing."""
         self._flush_filters()
         found: list[OutputChunk] = []
         for piece in reversed(self._pieces):
@@ -118,7 +119,7 @@ class SessionOutput:
         return found[::-1]
 
     def since(self, cursor: int, *, most: int, categories: frozenset[str] = frozenset()) -> tuple[str, int]:
-        """The newest `most` characters after the cursor, and how many before them were cut or have gone."""
+        """The newest `most` characters after the cursor, and how many before them were cut or dropped."""
         self._flush_filters()
         texts = [
             piece.text[max(0, cursor - piece.start) :]
@@ -159,7 +160,7 @@ class _SecretFilter:
 
 
 def _whole_lines(spans: list[tuple[int, str]], missed: int) -> ProgramOutputPage:
-    """A page that is full goes to the end of its last line, wherever in the output that lies."""
+    """A full page ends at the end of a line."""
     for index in range(len(spans) - 1, -1, -1):
         start, text = spans[index]
         if end := text.rfind("\n") + 1:

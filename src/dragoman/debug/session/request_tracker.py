@@ -26,7 +26,7 @@ TIME_LIMIT_ARGUMENT = "dragomanLimitSeconds"
 
 _RESPONSE_TIMEOUT_S = 600.0
 _IDLE_TIMEOUT_S = 2.5
-_BUSY_PERIOD_S = 30.0  # then it is asked again: an adapter may also have lost a question
+_BUSY_PERIOD_S = 30.0  # then asked again: an adapter may also have lost a request
 
 
 @dataclass(slots=True, eq=False)
@@ -106,7 +106,7 @@ class RequestTracker:
         return next((it for it in self._pending if it.is_abandoned and it.sent_at_s > since_s), None)
 
     async def _send(self, tracked: TrackedRequest, arguments: dict[str, Any] | None) -> None:
-        """What fails is raised where it was asked."""
+        """Errors are raised to the caller of the request."""
         try:
             tracked.response = await self._backend.request(tracked.command, arguments, timeout_s=_RESPONSE_TIMEOUT_S)
         except Exception as error:  # noqa: BLE001  see above
@@ -124,5 +124,5 @@ class RequestTracker:
 
 
 def _is_ending(group: TaskGroup) -> bool:
-    """What is begun in it now would hold up its end."""
+    """Requests that began now would delay the end."""
     return group.cancel_scope.cancel_called

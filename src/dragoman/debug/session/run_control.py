@@ -141,7 +141,7 @@ class RunControl:
         by: str = "",
         more: Mapping[str, Any] = _NO_ARGUMENTS,
     ) -> None:
-        """`more` is for the adapter alone: into which call, and how far."""
+        """`more` is for the adapter only: which call to step into, and how far."""
         await self._run(_STEPS[kind], thread_id, seen_stop, by, _no_preparation, more)
 
     async def jump(
@@ -154,9 +154,10 @@ class RunControl:
         seen_stop: int | None = None,
         by: str = "",
     ) -> None:
-        """Elsewhere than the program would go by itself: to a line, to the beginning of a frame, backwards.
+        """Moves the program to a line, to the start of a frame, or backwards.
 
-        The response comes first; the arrival is reported as a stop of its own."""
+        The response comes first. The arrival is reported as a stop of its own.
+        """
         if frame is not None:
             self._lifecycle.require_stopped()
             more = {**more, "frameId": self._resolve_frame(frame)}
@@ -183,7 +184,7 @@ class RunControl:
         await self._mailbox.perform(perform)
 
     async def restart(self, launch: AdapterLaunch, by: str) -> None:
-        """By the adapter itself: what we did not start we cannot start again."""
+        """Restarts through the adapter: we cannot restart a program that we did not start."""
 
         async def perform() -> None:
             self.by = by

@@ -84,7 +84,7 @@ class DebugSession:
         probe: Probe | None = None,
         secrets: Callable[[], SecretStream] | None = None,
     ) -> None:
-        """`predecessor` is the one that this one starts again: its output goes on, and its stops are counted on."""
+        """`predecessor` is the session that this one restarts: its output and its stop numbers continue."""
         if probe is not None and launch.is_launch:
             launch = replace(launch, arguments={**launch.arguments, **probe.launch_arguments(launch.adapter_id)})
         self.id = id
@@ -179,7 +179,7 @@ class DebugSession:
 
     @property
     def restarts_in_place(self) -> bool:
-        """What was there before us cannot be started anew by us."""
+        """We cannot restart a program that was running before us."""
         return not self.launch.is_launch or self._backend.ownership.restart
 
     @property
@@ -195,7 +195,7 @@ class DebugSession:
         return self.run_control.names.get(id, "")
 
     async def configurable(self) -> None:
-        """What its debugger can do is known, or it came to nothing."""
+        """Set when the capabilities of the debugger are known, or the start has failed."""
         await self._handshake.configurable.wait()
 
     def on_end(self, act: Callable[[], None]) -> None:
@@ -203,7 +203,7 @@ class DebugSession:
         self._on_end = act
 
     def memory_bytes(self) -> int | None:
-        """Of everything that would end with it; None where that cannot be known."""
+        """All processes that would end with the session. None if that cannot be known."""
         return self._backend.memory_bytes() if isinstance(self._backend, _MeasuresMemory) and not self.ended else None
 
     # The life, in the service's task group.
@@ -238,7 +238,7 @@ class DebugSession:
             self._shutdown.finish(str(failure) if failure else "")
             await self._release()
         if not started and self._handshake.launched.is_set() and failure is None:
-            task_status.started()  # a short program may be over before its adapter has said so much as hello
+            task_status.started()  # a short program may end before its adapter answers `initialize`
         elif not started:
             raise failure or self._why_not_started()
 
@@ -293,7 +293,7 @@ class DebugSession:
     # What the program does.
 
     async def _read_events(self) -> None:
-        """The end of the stream is an end, whatever the adapter said or did not say before it."""
+        """The end of the event stream ends the session, whether or not the adapter reported an end."""
         await self._events.read_events()
         self._is_adapter_gone = True
         await self._events.wait_until_drained()
@@ -340,7 +340,7 @@ class DebugSession:
         if not self._handshake.is_held:
             await self._mailbox.perform(self._send_breakpoints)
             return
-        # Nobody obeys the mailbox before the program runs, and whoever holds it wants to know now what is bound.
+        # The mailbox is not served before the program runs, and its holder must know now which breakpoints are bound.
         with anyio.CancelScope(shield=True):  # as in the mailbox: a cancelled caller only stops waiting
             await self._send_breakpoints()
 
@@ -361,7 +361,7 @@ class DebugSession:
 
     @property
     def is_ending(self) -> bool:
-        """Its end was asked for, or is under way: what it says of breakpoints concerns nobody any more."""
+        """The session is ending, so what it says about breakpoints no longer matters."""
         return self._shutdown.is_requested or self.state is SessionState.TERMINATING
 
     # Inside.
@@ -383,7 +383,7 @@ class DebugSession:
             probe.set_adapter(self.launch.adapter_id)
 
     async def _send_breakpoints(self) -> None:
-        """Those wanted now: more may have been set while the adapter came up, or while another list was sent."""
+        """Sends the current breakpoints: more may have been set while the adapter started or another list was sent."""
         if self.launch.no_debug:
             return
         async with self._sending:

@@ -1,4 +1,4 @@
-"""Ends a session: on request, when the adapter reports the end, or when the adapter is gone without a word."""
+"""Ends a session: on request, when the adapter reports the end, or when the adapter disappears."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class SessionShutdown:
         self._start({"terminateDebuggee": self._is_launch})
 
     async def watch_for_end(self) -> None:
-        """Told as soon as it is known, not when the adapter has tidied up after itself."""
+        """Reported as soon as it is known, before the adapter has cleaned up."""
         await self._events.wait_for_end()
         with anyio.move_on_after(_TERMINATED_TIMEOUT_S):
             await self._events.terminated.wait()
@@ -74,8 +74,8 @@ class SessionShutdown:
         self.finish()
 
     async def disconnect(self) -> None:
-        """In a task of its own: neither a command under way nor an unfinished start holds up an end, and what the
-        adapter still says is read. One that does not answer is dismissed all the same."""
+        """Runs in a task of its own, so that neither a running command nor an unfinished start delays the end, and
+        events of the adapter are still read. An adapter that does not answer is closed all the same."""
         await self._started.wait()
         if self._asks_program_first and self._events.program.is_known:
             await self._ask_program_to_end()
@@ -93,15 +93,16 @@ class SessionShutdown:
         self.finish()
 
     async def _ask_program_to_end(self) -> None:
-        """Adapters kill. One that runs is asked to end first; one that is stopped must not go on to do so, and one that
-        stops on its way out is done for."""
+        """Adapters kill the program. A running program is asked to end first. A stopped one must not be resumed for
+        that, and one that stops while it ends is killed."""
         async with anyio.create_task_group() as group:
             group.start_soon(self._events.program.ask_to_end)
             with anyio.move_on_after(SHUTDOWN_TIMEOUT_S):
                 await self._events.wait_for_end_or_stop()
 
     async def handle_adapter_gone(self) -> None:
-        """One that broke the protocol did not simply end; one that said nothing does not say how the program ended."""
+        """An adapter that broke the protocol did not just end. One that closed without a word does not say how the
+        program ended."""
         if self._started.is_set() or self._events.has_ended:
             self.finish()
         else:
@@ -137,7 +138,7 @@ class SessionShutdown:
             await self._events.exited.wait()
 
     async def _backend_fault(self) -> str:
-        """Requests to a backend that has gone fail with the reason."""
+        """Requests to a closed backend fail with the reason."""
         try:
             await self._backend.request("threads", timeout_s=_FAULT_TIMEOUT_S)
         except DragomanError as error:

@@ -33,7 +33,7 @@ DAEMON_ID = "dragoman"
 """Who ends a session that nobody uses, or that belongs to one that has ended."""
 
 _POST_DEBUG_TIMEOUT_S = 60.0
-_POST_DEBUG_AT_EXIT_TIMEOUT_S = 5.0  # whoever ends the daemon waits for it
+_POST_DEBUG_AT_EXIT_TIMEOUT_S = 5.0  # the daemon waits for it before it ends
 _CLEANUP_TIMEOUT_S = 3.0
 _END_TIMEOUT_S = 20.0
 
@@ -67,9 +67,10 @@ class SessionSupervisor:
     async def begin(
         self, client: Caller, preparation: PreparedLaunch, *, within_s: float, probe: Probe | None = None
     ) -> list[DebugSession]:
-        """All of a preparation, at the same time; the first that fails is the error, and takes the others with it.
+        """Starts all sessions of a preparation at the same time. The first failure is raised, and ends the others.
 
-        When the time is over they are still starting; what comes of that is told to whoever waits for them."""
+        When the time is up they are still starting; the result goes to whoever waits for them.
+        """
         async with _end_backends_on_failure(preparation):
             self._registry.require_capacity(len(preparation.sessions))
             sessions = [
@@ -153,7 +154,7 @@ class SessionSupervisor:
         return session
 
     async def _start_together(self, every: Sequence[SessionEntry], *, stop_all: bool, within_s: float) -> None:
-        """In the daemon's group: whoever is not willing to wait longer leaves a session behind that is starting."""
+        """Runs in the daemon's task group: a caller that stops waiting leaves a session that is still starting."""
         started = anyio.Event()
         for entry in every:
             entry.started = started
@@ -163,11 +164,11 @@ class SessionSupervisor:
         await _wait_for_start(every[0], within_s)
 
     async def wait_until_started(self, every: Sequence[SessionEntry]) -> None:
-        """As long as is waited for who does not wait; a failure until then is raised."""
+        """The brief wait of a caller that does not wait for the start. A failure until then is raised."""
         await _wait_for_start(every[0], unattended_start_timeout_s([entry.prepared for entry in every]))
 
     async def _start_or_fail(self, every: Sequence[SessionEntry], started: anyio.Event, *, stop_all: bool) -> None:
-        """Whoever asks what came of it is told of a failure; see `require_started`."""
+        """A failure is raised to whoever asks for the result; see `require_started`."""
         try:
             await self._start_all(every, stop_all=stop_all)
         except DragomanError as failure:
@@ -216,7 +217,7 @@ class SessionSupervisor:
             raise
 
     async def _run_session(self, entry: SessionEntry, session: DebugSession, *, task_status: TaskStatus[None]) -> None:
-        """What must know of an end knows at once; what is tidied up afterwards takes its time, within bounds."""
+        """Those who must know about an end know at once. The cleanup afterwards takes its time, within limits."""
         with ExitStack() as listed:
             listed.callback(partial(self._handle_end, entry, session))
             listed.enter_context(self._session_scope(session))
@@ -257,7 +258,7 @@ class SessionSupervisor:
         released.set()
 
     async def _run_post_debug(self, prepared: PreparedSession, session: DebugSession, place: str) -> None:
-        """A failure is told where the program's own last words are: there is nobody left to raise it to."""
+        """A failure is written to the program's output: no caller is left to raise it to."""
         if prepared.post_debug is None:
             return
         try:
@@ -291,7 +292,7 @@ async def _wait_for_start(entry: SessionEntry, within_s: float) -> None:
 
 @asynccontextmanager
 async def _end_backends_on_failure(preparation: PreparedLaunch) -> AsyncIterator[None]:
-    """What was prepared and never came to live runs already."""
+    """Ends what was prepared and never became a session: its processes may run already."""
     try:
         yield
     except BaseException:

@@ -20,7 +20,7 @@ def as_data_breakpoint(quirks: AdapterQuirks, body: bodies.StoppedBody) -> bodie
 
 
 def as_pause(body: bodies.StoppedBody, command: str) -> bodies.StoppedBody:
-    """What somebody paused: lldb tells of the signal by which it did that, js-debug of a step."""
+    """Recognises a pause: lldb reports the signal by which it paused the program, js-debug a step."""
     by_signal = body.reason == "exception" and "SIGSTOP" in f"{body.description} {body.text}"
     if command != "pause" or not (by_signal or body.reason == "step"):
         return body
@@ -30,7 +30,7 @@ def as_pause(body: bodies.StoppedBody, command: str) -> bodies.StoppedBody:
 def as_exception(
     quirks: AdapterQuirks, body: bodies.StoppedBody, snapshot: StopSnapshot, printed: str
 ) -> tuple[bodies.StoppedBody, StopSnapshot]:
-    """`printed`: what the program said since it was last seen."""
+    """`printed`: what the program printed since the last stop."""
     raised = (
         _raised_by_local(quirks, body, snapshot)
         or _raised_by_function(quirks, body, snapshot, printed)
@@ -45,7 +45,7 @@ def as_exception(
 def _raised_by_function(
     quirks: AdapterQuirks, body: bodies.StoppedBody, snapshot: StopSnapshot, printed: str
 ) -> RaisedException | None:
-    """Where it has no filter for what a language raises, and stops in the function that raises it."""
+    """If an adapter has no filter for what a language raises, it stops in the function that raises it."""
     if body.reason != "breakpoint" or not snapshot.frames:
         return None
     name = snapshot.frames[0].name
@@ -82,13 +82,13 @@ def _raised_by_sanitizer(body: bodies.StoppedBody, snapshot: StopSnapshot, print
 
 
 def _printed_message(quirks: AdapterQuirks, printed: str) -> str:
-    """Of the newest. A program whose output is not ours, or that prints nothing, leaves it empty."""
+    """Reads the newest exception. Empty if the program's output is not ours, or it printed nothing."""
     said = list(re.finditer(quirks.raised_output_pattern, printed)) if quirks.raised_output_pattern else []
     return said[-1]["message"] if said else ""
 
 
 def _raised_by_description(body: bodies.StoppedBody, snapshot: StopSnapshot) -> RaisedException | None:
-    """What the stop itself says, where the adapter has no more to say: of a deadlock Delve knows no details."""
+    """Uses the stop's own text if the adapter has no more details, as Delve for a deadlock."""
     if body.reason != "exception" or snapshot.raised is not None or not (body.description or body.text):
         return None
     return RaisedException(type=body.description or body.reason, message=(body.text or "").strip('"'))
@@ -114,7 +114,8 @@ class ExceptionPropagation:
         self._last_snapshot = StopSnapshot()
 
     def is_continuation(self, thread_id: int, snapshot: StopSnapshot) -> bool:
-        """Whether this is the one that was seen last. Notes it either way; nothing catches the one at its end."""
+        """Whether this is the exception that was seen last; also records it. Nothing catches an exception at its last
+        stop."""
         if snapshot.raised is None or snapshot.raised.uncaught or not snapshot.frames:
             return False
         before, was_of = self._last_snapshot, self._thread

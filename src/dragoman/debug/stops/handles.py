@@ -20,7 +20,7 @@ _HANDLES_PER_STOP = (
 
 @dataclass(slots=True)
 class Handles:
-    """Of one stop: what each number stands for at the adapter."""
+    """The numbers of one stop, and the adapter's references behind them."""
 
     stop: int
     _targets: list[tuple[HandleKind, int]] = field(default_factory=list)

@@ -64,7 +64,7 @@ class VariablePager:
         return VariablePage(variables=whole[start:stop], total=None if is_cut else len(whole))
 
     async def _paged(self, reference: int, container: VariableContainer, start: int, count: int) -> VariablePage:
-        """By the adapter, which has said how many there are: elements first, then what else the container has."""
+        """Pages by the adapter, which has said how many there are: elements first, then the other members."""
         indexed, named = container.indexed or 0, container.named or 0
         found: list[VariableInfo] = []
         if start < indexed:
@@ -77,7 +77,7 @@ class VariablePager:
         return VariablePage(variables=tuple(found), total=indexed + named)
 
     async def _sliced(self, container: VariableContainer, start: int, stop: int) -> VariablePage | None:
-        """None where the language cannot, or the program's own type does not let it."""
+        """None if the language cannot slice, or the program's own type does not allow it."""
         spelled = self._quirks.slice_expressions.get(container.type)
         if not spelled or not container.expression:
             return None
@@ -98,7 +98,7 @@ class VariablePager:
 
 
 def _elements_of_page(elements: tuple[VariableInfo, ...], start: int, count: int) -> tuple[VariableInfo, ...]:
-    """By their names, where those are places: js-debug adds the prototype to a page, others answer with everything."""
+    """Checked by name if names are indices: js-debug adds the prototype to a page, others answer with everything."""
     if len(elements) <= count:
         return elements  # not by names: Lua counts from one
     wanted = {str(place) for place in range(start, start + count)}
@@ -172,7 +172,7 @@ class Inspection:
         return frames[start:], total
 
     async def ask(self, command: str, arguments: dict[str, Any], *, frame: int | None = None) -> dict[str, Any]:
-        """What only the adapter knows, as it says it: for questions whose answers hold no numbers of a stop."""
+        """Passes a question on to the adapter if its answer holds no numbers that belong to a stop."""
         if frame is not None:
             arguments = {**arguments, "frameId": self._context().handles.resolve_frame(frame)}
         response = await self._backend.request(command, arguments, timeout_s=_RESPONSE_TIMEOUT_S)
@@ -194,7 +194,7 @@ class Inspection:
             await self._refresh(self._context())
 
     async def named(self, reference: int) -> tuple[VariableInfo, ...]:
-        """What a container holds beside its elements."""
+        """The members of a container besides its elements."""
         async with self._in_turn(_RESPONSE_TIMEOUT_S):
             return await self._context().reader.variables(reference, filter="named")
 
@@ -217,7 +217,7 @@ class Inspection:
             return await stop_context.reader.evaluate(expression, chosen, context, timeout_s=timeout_s)
 
     async def set_variable(self, name: str, value: str, reference: int | None, frame: int | None) -> EvaluateResult:
-        """What the stop showed of the locals is read anew: the next answer must not show what is no longer so."""
+        """Reads the locals of the stop again, because an assignment may have changed them."""
         self._context()
         async with self._in_turn(_RESPONSE_TIMEOUT_S):
             stop_context = self._context()
@@ -305,7 +305,7 @@ class Inspection:
         raise not_supported(adapter=self._launch.adapter_id, what=localize("change variables"))
 
     async def _target(self, stop_context: StopContext, name: str, holder: int) -> str:
-        """What an assignment in the frame would change; empty where it would not change this one."""
+        """The variable that an assignment in the frame would change; empty if it would not change this one."""
         if stop_context.reader.container(holder).is_outer:
             return ""
         found = await stop_context.reader.variables(holder)

@@ -32,7 +32,7 @@ _RESUME_TIMEOUT_S = 10.0
 _EVALUATE_TIMEOUT_S = 2.0
 _MAX_CHECKED_THREADS = 64
 _STOP_OUTPUT_CHARACTERS = 4000
-_SANITIZER_REPORT_CHARACTERS = 32_000  # a sanitizer's, whose first lines say what it is about
+_SANITIZER_REPORT_CHARACTERS = 32_000  # of a sanitizer, whose first lines name the fault
 
 
 class LogMessagePart(NamedTuple):
@@ -85,7 +85,7 @@ class StopContext:
     reader: StopReader
 
     def is_same_stop(self, other: StopContext) -> bool:
-        """Where an adapter says one stop twice, numbers that were handed out stay good."""
+        """If an adapter reports one stop twice, handles of the first report stay valid."""
         return _stop_location(self.stop) == _stop_location(other.stop)
 
 
@@ -120,15 +120,15 @@ class StopPipeline:
         self._clock = clock
         self._reported_output, self._reported_lines = output.end, output.lines
         self.thread_id = 0
-        """Of the stop that was looked at last."""
+        """The stop that was processed last."""
         self._hit_deduplicator = HitDeduplicator()
         self._probed_frames: dict[int, int] = {}
-        """By thread, the adapter's number of the frame in which it was probed last."""
+        """By thread, the adapter's number of the frame in which the probe last read values."""
         self._propagation = ExceptionPropagation()
         self._step_tracker = StepTracker(step_out_ends_inside=launch.quirks.step_out_ends_inside)
 
     async def process(self, body: bodies.StoppedBody, number: int, by: str, command: str) -> StopContext | None:
-        """None: it was no stop for anyone, and the program goes on. `command` is what it was sent on with."""
+        """None: the stop is not reported, and the program resumes. `command` is the command that resumed it before."""
         handles = Handles(number)
         body = as_pause(as_data_breakpoint(self._launch.quirks, body), command)
         reader = StopReader(self._backend, handles, self._launch.quirks)
@@ -210,7 +210,8 @@ class StopPipeline:
         return is_passed and await self._resume(thread_id)
 
     async def count_hit(self, body: bodies.StoppedBody) -> None:
-        """A thread that stopped beside the one that is told of: its hits count and its logpoints log, and it stands."""
+        """Another thread stopped beside the reported one: its hits are counted, its logpoints log, and it stays
+        stopped."""
         reader = StopReader(self._backend, Handles(0), self._launch.quirks)
         snapshot = await reader.snapshot(body.thread_id or 0, exception=False, with_locals=False)
         hit = self._breakpoint_sync.find_hits(body.reason, body.hit_breakpoint_ids, _top_frame(snapshot), None)
@@ -253,7 +254,7 @@ class StopPipeline:
         return self._launch.quirks.stops_in_each_frame and self._propagation.is_continuation(thread_id, snapshot)
 
     async def _is_skipped(self, snapshot: StopSnapshot, hit: tuple[int, ...] | None, reader: StopReader) -> bool:
-        """A hit that does not count yet, a logpoint, which is answered here, or a breakpoint that is none any more."""
+        """A hit that does not count yet, a logpoint, which is logged here, or a breakpoint that has been removed."""
         if hit == () and self._launch.quirks.condition_expression:
             return True
         if hit and not await self._breakpoint_sync.record_hit(hit):
@@ -273,7 +274,7 @@ class StopPipeline:
     async def _hits_that_hold(
         self, hit: tuple[int, ...] | None, snapshot: StopSnapshot, reader: StopReader
     ) -> tuple[int, ...] | None:
-        """Those whose conditions hold, where the adapter was not told of them or is not to be believed."""
+        """Hits whose conditions hold, for adapters that did not get the conditions or are not reliable."""
         quirks = self._launch.quirks
         if not hit or not (quirks.condition_expression or quirks.rechecks_conditions):
             return hit
@@ -285,8 +286,8 @@ class StopPipeline:
         return tuple(held)
 
     async def _thread_that_holds(self, thread_id: int, snapshot: StopSnapshot, reader: StopReader) -> int:
-        """Another that stands at the same breakpoint, and whose condition is true: it is why the program stopped, and
-        would be lost if all went on. Zero: there is none."""
+        """Another thread at the same breakpoint whose condition is true. It is why the program stopped, and the hit
+        would be lost if all threads resumed. Zero: there is none."""
         top = _top_frame(snapshot)
         if not self._launch.quirks.rechecks_conditions or top is None:
             return 0
@@ -312,7 +313,8 @@ class StopPipeline:
         return answer == "true"
 
     async def _is_not_false(self, id: int, condition: str, snapshot: StopSnapshot, reader: StopReader) -> bool:
-        """What cannot be evaluated here is false, and is noted; a debugger that does not answer is believed."""
+        """A condition that cannot be evaluated here counts as false, and the fault is recorded. If the debugger does
+        not answer, the hit counts."""
         top = _top_frame(snapshot)
         asked = self._launch.quirks.truth.format(condition=condition)
         try:
@@ -328,8 +330,7 @@ class StopPipeline:
         self, hit: tuple[int, ...] | None, snapshot: StopSnapshot, reader: StopReader
     ) -> tuple[int, ...] | None:
         """If several breakpoints share the place, those whose conditions are true; all of them if none can be shown to
-        be.
-        """
+        be true."""
         conditions = {id: self._breakpoint_sync.condition_of(id) for id in hit or ()}
         if self._launch.quirks.condition_expression or len(set(conditions.values())) < 2:
             return hit
@@ -351,7 +352,7 @@ class StopPipeline:
         )
 
     async def _evaluated_text(self, expression: str, snapshot: StopSnapshot, reader: StopReader) -> str:
-        """What cannot be evaluated says so in its place: a logpoint never stops."""
+        """A part that cannot be evaluated shows the error in its place: a logpoint never stops."""
         top = _top_frame(snapshot)
         try:
             answer = await reader.evaluate(expression, top.id if top else None, "watch", timeout_s=_EVALUATE_TIMEOUT_S)
@@ -367,17 +368,17 @@ class StopPipeline:
         return self._hit_deduplicator.is_same_pass(thread_id, snapshot.frames, snapshot.total_frames)
 
     async def resume_program(self, thread_id: int) -> bool:
-        """For who halted it without anybody's wish."""
+        """Resumes a program that halted without a request."""
         return await self._resume(thread_id)
 
     def _is_inside(self, snapshot: StopSnapshot, hit: tuple[int, ...] | None) -> bool:
-        """Whether a comprehension hit the line whose statement contains it: that hit was already counted."""
+        """Whether a comprehension hit the line of its own statement: that hit was already counted."""
         inside, *outside = snapshot.frames[:2] or (None,)
         is_inner = inside is not None and inside.name in self._launch.quirks.inner_frames and bool(hit and outside)
         return is_inner and inside is not None and (inside.path, inside.line) == (outside[0].path, outside[0].line)
 
     async def _resume(self, thread_id: int, command: str = "continue") -> bool:
-        """A program that cannot be sent on is stopped, and told so."""
+        """A program that cannot be resumed is stopped, and is reported so."""
         try:
             await self._backend.request(_RESUME_COMMANDS[command], {"threadId": thread_id}, timeout_s=_RESUME_TIMEOUT_S)
         except DragomanError:

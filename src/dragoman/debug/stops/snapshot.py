@@ -27,7 +27,7 @@ from dragoman.workspace.breakpoints import Breakpoint
 
 SNAPSHOT_TIMEOUT_S = 4.0
 SNAPSHOT_FRAMES = 20
-MAX_SCOPES = 1_000  # no language has so many; each is asked for what it holds
+MAX_SCOPES = 1_000  # no language has so many; each one costs a request
 MAX_LOCALS = 100
 EXCEPTION_CHARACTERS = 65_536  # of what an exception says, which may be megabytes: more than anybody is shown
 
@@ -47,7 +47,7 @@ class StopSnapshot:
 
 @dataclass(frozen=True, slots=True)
 class VariableContainer:
-    """What is known of a variables reference: how to say it in the language, in which frame, and what it holds."""
+    """What is known about a variables reference: its expression, its frame, and its sizes."""
 
     expression: str = ""
     type: str = ""
@@ -55,7 +55,7 @@ class VariableContainer:
     named: int | None = None
     indexed: int | None = None
     is_outer: bool = False
-    """A scope whose names are not the frame's own: an assignment in the frame would make new ones."""
+    """A scope whose names do not belong to the frame: an assignment in the frame would create new ones."""
 
 
 class StopReader:
@@ -159,7 +159,7 @@ class StopReader:
         )
 
     async def _locals(self, frame: int) -> Locals | None:
-        """Where an adapter splits them by block, all scopes hinted `locals` belong together."""
+        """Where an adapter splits locals by block, all scopes with the hint `locals` belong together."""
         scopes = [scope for scope in await self.scopes(frame) if not scope.expensive]
         chosen = [scope for scope in scopes if scope.hint == "locals"] or scopes[:1]
         if not chosen:

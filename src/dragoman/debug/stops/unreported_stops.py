@@ -27,7 +27,7 @@ class StepTracker:
         self._thread, self._depth, self._line, self._unfinished = thread_id, depth, line, ""
 
     def command_after_interruption(self, command: str, thread_id: int, depth: int) -> str:
-        """What the program is sent on with; nothing: the step has arrived where it was going."""
+        """The command to resume with. None: the step has arrived."""
         if command not in _STEPS or thread_id != self._thread or not self._depth:
             return "continue"
         if command == "stepIn" or depth <= self._goal(command):
@@ -36,9 +36,9 @@ class StepTracker:
         return "stepOut"
 
     def command_after_step(self, made: str, thread_id: int, depth: int, line: int) -> str:
-        """At the end of a step out: the next one on the way back, or the step itself; nothing: it has arrived.
+        """At the end of a step out: the next step on the way back, or the step itself. None: it has arrived.
 
-        Where nothing of the line is left to do after the call, a step out of it may end on the next line already.
+        If nothing is left to do in the line after the call, a step out may end on the next line already.
         """
         of_callers = "stepOut" if made == "stepOut" and self._step_out_ends_inside else ""
         command = (self._unfinished or of_callers) if thread_id == self._thread else ""
@@ -60,7 +60,7 @@ class HitDeduplicator:
         self._seen: set[str] = set()
 
     def is_same_pass(self, thread_id: int, frames: tuple[FrameInfo, ...], depth: int) -> bool:
-        """Whether a hit belongs to the pass that was told already. Notes it either way."""
+        """Whether a hit belongs to the pass that was already reported; also records it."""
         if not frames or not frames[0].address:
             return False
         where = (thread_id, depth, *((frame.name, frame.path, frame.line) for frame in frames[:2]))

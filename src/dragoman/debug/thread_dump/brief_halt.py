@@ -55,7 +55,8 @@ class BriefHalt:
         return self._dump
 
     async def handle(self, body: bodies.StoppedBody, command: str, resume: ResumeThread) -> bool:
-        """Whether a stop was only our halt, and is over. One that somebody paused meanwhile is theirs."""
+        """Whether a stop was only our own short halt, and is over. If somebody paused in the meantime, the stop is
+        theirs."""
         if anyio.current_time() > self._until_s or body.hit_breakpoint_ids:
             return False
         if as_pause(body, "pause").reason != "pause":

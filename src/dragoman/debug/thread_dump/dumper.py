@@ -82,7 +82,7 @@ def wait_kind(frames: Sequence[FrameInfo]) -> str:
 
 
 def innermost_own_frame(frames: Sequence[FrameInfo]) -> FrameInfo | None:
-    """The innermost frame of the user's own code; where there is none, the innermost that has a source."""
+    """The innermost frame of the user's own code, or else the innermost frame that has a source."""
     own = (
         frame for frame in frames if not frame.is_library and frame.path and not _RUNTIMES.match(_function_name(frame))
     )
@@ -112,7 +112,7 @@ class ThreadDumper:
         return self._quirks.dumps_at_any_time
 
     async def running(self, *, is_to_halt: bool = False) -> ThreadDump:
-        """Of every process of the session; empty where nothing can be learned in time."""
+        """The threads of every process of the session; empty if nothing can be read in time."""
         can_ask = bool(self._quirks.thread_dump) and (self._quirks.dumps_at_any_time or not is_to_halt)
         found = await self._dump_from_inside() if can_ask else ThreadDump()
         pid = self._pid() if not found else None
@@ -134,7 +134,7 @@ class ThreadDumper:
         return model.merge_dumps(_read(answer, self._quirks) for answer in answers)
 
     async def stopped(self, threads: Sequence[ThreadInfo], reader: StopReader) -> ThreadDump:
-        """By the stacks of a program that stands; of what the time did not suffice for, the names alone."""
+        """From the stacks of a stopped program. Threads that there was no time for have only a name."""
         found = [_thread_from_name(it) for it in threads]
         holders: dict[int, int] = {}
         with anyio.move_on_after(_STACKS_TIMEOUT_S):
@@ -151,7 +151,7 @@ class ThreadDumper:
         return ThreadDump(threads=tuple(shown), total=len(threads), deadlocks=model.deadlocks(dumped, holders))
 
     async def _holder(self, top: FrameInfo, reader: StopReader) -> int:
-        """By the number that the system has for it. Raises where that cannot be read."""
+        """By the system's thread number. Raises if that cannot be read."""
         expression = self._quirks.holder
         answer = await reader.evaluate(expression, top.id, "watch", timeout_s=_HOLDER_TIMEOUT_S)
         return int(answer.result)

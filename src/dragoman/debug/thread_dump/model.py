@@ -29,7 +29,7 @@ class DumpedThread(msgspec.Struct, frozen=True, kw_only=True):
     function: str = ""
     runs: bool = False
     kind: str = ""
-    """What it waits for: a key of the table of waits. Neither this nor `runs`: it is not known."""
+    """What the thread waits for: a key of the table of waits. If neither this nor `runs` is set, it is not known."""
     target: str = ""
     """The call that it waits in, as written in the source, or the name of what it waits for."""
     held: LockHolder | None = None
@@ -100,7 +100,7 @@ def dump_of_process(text: str, numbers: Mapping[int, int]) -> ThreadDump:
 
 
 def with_holders(threads: Sequence[DumpedThread], holders: Mapping[int, int]) -> list[DumpedThread]:
-    """`holders` are the numbers of threads, by that of who waits for them."""
+    """`holders` maps each waiting thread to the thread that it waits for, by number."""
     by_id = {it.id: it for it in threads}
 
     def with_holder(thread: DumpedThread) -> DumpedThread:
@@ -118,7 +118,7 @@ def deadlocks(threads: Iterable[DumpedThread], holders: Mapping[int, int]) -> tu
 
 
 def merge_dumps(dumps: Iterable[ThreadDump]) -> ThreadDump:
-    """Of all processes of a session. A process id is reported where there are several."""
+    """Merges the dumps of all processes of a session. Process ids are shown if there are several."""
     found = list(dumps)
     threads = [it for dump in found for it in dump.threads]
     if len({it.process for it in threads}) < 2:
@@ -155,8 +155,8 @@ def _held(seen: _ThreadBody) -> LockHolder | None:
 
 
 def _cycles(waits: Mapping[int, tuple[str, int | None]]) -> Iterable[tuple[str, ...]]:
-    """Each once, of names and who holds what each waits for. A thread waits for one other at most, so following them
-    finds every circle."""
+    """Each deadlock once, from names and holders. A thread waits for at most one other, so following them finds every
+    cycle."""
     visited: set[int] = set()
     for start in waits:
         path: list[int] = []

@@ -62,7 +62,7 @@ def _request_stacks(pid: int) -> str:
 
 
 def _busy_thread(process: Path) -> int:
-    """The one that computes: a signal disturbs it least, and it is the one that has the lock."""
+    """The thread that computes: a signal disturbs it least, and it holds the lock."""
     tasks = sorted(int(it.name) for it in (process / "task").iterdir())
     states = {it: (process / "task" / str(it) / "stat").read_text().rpartition(")")[2].split()[0] for it in tasks}
     return next((it for it, state in states.items() if state == "R"), tasks[0])
@@ -97,7 +97,7 @@ def _parse_threads(text: str) -> Iterator[DumpedThread]:
 
 
 def _is_debugger_thread(paths: Sequence[str]) -> bool:
-    """By what the thread was started with; through `pydev_monkey` all of them are."""
+    """Recognised by the function that the thread was started with; through `pydev_monkey`, every thread is."""
     first = next((path for path in reversed(paths) if not path.endswith(("/threading.py", "/pydev_monkey.py"))), "")
     return bool(_DEBUGGERS.search(first))
 

@@ -57,13 +57,13 @@ class SessionThreadDumps:
 
     @property
     def must_dump_before_pause(self) -> bool:
-        """Whether what it does can be asked only as long as it is not to halt."""
+        """Whether the threads can be dumped only while the program runs."""
         is_running = self._lifecycle.state is SessionState.RUNNING
         return self.can_dump_running and not self._dumper.can_dump_stopped and is_running
 
     async def take(self, *, may_halt: bool) -> ThreadDump:
-        """Where each thread is and what it waits for, within two seconds; empty where that cannot be learned: answers
-        are poorer without it, and do not fail by it. Some programs must be halted for it, for some milliseconds."""
+        """Where each thread is and what it waits for, within two seconds. Empty if that cannot be read: answers have
+        less detail without it, and do not fail. Some programs must be halted for some milliseconds."""
         with anyio.move_on_after(_THREAD_DUMP_TIMEOUT_S):
             try:
                 return await self._take(may_halt=may_halt)
@@ -86,7 +86,7 @@ class SessionThreadDumps:
         return await self._dumper.stopped(await self._inspection.threads(placed=False), stop_context.reader)
 
     async def _dump_in_brief_halt(self) -> ThreadDump:
-        """By a short halt, where that takes nothing from anybody: a step would end there."""
+        """Halts the program briefly, unless that would end a step."""
         is_free = self._may_halt_program and self._run_control.command == "continue"
         if not is_free or not (self._quirks.halts_anywhere or self._quirks.halts_busy):
             return ThreadDump()

@@ -1,4 +1,4 @@
-"""The report of one session: who asked for what, every stop, the last output, and how it ended."""
+"""The report of one session: who requested what, every stop, the last output, and how it ended."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class SessionReport(msgspec.Struct, frozen=True, kw_only=True):
 
 class SessionReports:
     def __init__(self, journal: Journal, history: StopHistory, output_of: Callable[[str], str]) -> None:
-        """`output_of` knows what a session has printed, as long as it is known at all."""
+        """`output_of` returns what a session has printed, as long as the session is known."""
         self._journal = journal
         self._history = history
         self._output_of = output_of
@@ -53,7 +53,7 @@ class SessionReports:
         return found[0].event.session
 
     async def of(self, session: str, workspace: str | None) -> SessionReport:
-        """Of another folder's session nothing is known, unless every folder's are asked for."""
+        """A session of another folder is not found, unless every folder is searched."""
         read = await self._journal.read(session=session, limit=_MAX_EVENTS, workspace=workspace)
         events = [it for it in read if it.event.kind.startswith("debug.")]
         if not events:
@@ -77,7 +77,7 @@ class SessionReports:
 
 
 def _requester(by: str) -> str:
-    """Of a run for evidence, whoever it is for."""
+    """The row of an evidence run, for any client."""
     return by.partition(":")[2] if by.startswith("evidence-") else by
 
 

@@ -44,7 +44,7 @@ class StopHistory:
         return [stop for _, stop in read_rows(found.rows)]
 
     async def of_session(self, session: str) -> list[StopRecord]:
-        """All that are kept, the oldest first."""
+        """All stops that are kept, the oldest first."""
         return [stop for _, stop in read_rows((await self._journal.query(STORE.of_session(session))).rows)]
 
     async def at(self, workspace: str | None, id: str) -> StopRecord:
@@ -64,7 +64,7 @@ class StopHistory:
     async def search(
         self, workspace: str | None, variable: str, value: str, *, session: str = "", limit: int = 20
     ) -> StopSearchResult:
-        """Where a variable was seen with a value, or with a new one where none is named: the newest first."""
+        """Stops at which a variable had a value, or a new value if none is named; the newest first."""
         found, deadline_s = StopSearchResult(), self._clock.monotonic_s() + _SEARCH_TIMEOUT_S
         async for stop in self._all_stops(workspace, session):
             found.searched += 1
@@ -99,7 +99,7 @@ def _matches_value(variable: VariableRecord, value: str, stop: StopRecord) -> bo
 
 
 def compare_stops(one: StopRecord, other: StopRecord) -> list[StopDifference]:
-    """In the order of the later; what has gone last."""
+    """In the order of the later stop; variables that have disappeared come last."""
     before = {it.name: it.value for it in one.seen.variables}
     after = {it.name: it.value for it in other.seen.variables}
     names = dict.fromkeys([*after, *before])

@@ -22,7 +22,7 @@ MAX_STOPS = 20_000
 _COLUMNS = "session, number, at_ns, title, workspace, reason, seen"
 
 RedactValue = Callable[[str, str], str]
-"""Of a name and its value."""
+"""Searched by name and value."""
 
 
 class FrameRecord(msgspec.Struct, frozen=True, array_like=True):
@@ -39,7 +39,7 @@ class VariableRecord(msgspec.Struct, frozen=True, array_like=True):
 
 
 class StopContents(msgspec.Struct, frozen=True, array_like=True):
-    """What was visible at a stop. `at` is the frame that the variables belong to."""
+    """What was visible at a stop. `at` is the frame of the variables."""
 
     frames: tuple[FrameRecord, ...] = ()
     variables: tuple[VariableRecord, ...] = ()
@@ -129,7 +129,7 @@ class StopStore(Store):
         return Statement(f"select id, {_COLUMNS} from store_stops {wanted}", (session,))  # noqa: S608
 
     def newest(self, workspace: str | None, session: str, before: int, limit: int) -> Statement:
-        """Of a workspace and what lies below it, or of all; of one session, and before that row, where one is named."""
+        """Selects rows of a workspace and the folders below it, or of all; optionally of one session, and before a row."""
         folder = (workspace or "").rstrip("/") + "/"
         conditions: list[tuple[str, tuple[str | int, ...]]] = [
             *([("substr(workspace || '/', 1, ?) = ?", (len(folder), folder))] if workspace is not None else []),
@@ -196,7 +196,7 @@ def _stop_record(row: Sequence[Any]) -> StopRecord:
 
 
 RecordStop = Callable[[str, str, str, Stop], Sequence[Statement]]
-"""Of a session's id, its title and its workspace."""
+"""Searched by session id, title and workspace."""
 
 
 def stop_recorder(redacted: RedactValue) -> RecordStop:
