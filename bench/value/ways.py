@@ -12,6 +12,7 @@ import sys
 import sysconfig
 import tempfile
 import time
+import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -29,6 +30,7 @@ WAYS = (BASELINE, *TOOLS, WHY)
 Outcome = Literal["answered", "refused", "not available", "not applicable"]
 
 _ADAPTERS = Path(__file__).parents[2] / ".peers" / "state" / "adapters"
+_WHY = Path(__file__).parents[2] / "pytest-why"
 _COMMAND_S = 60
 _HANG_S = 8.0
 
@@ -55,10 +57,11 @@ class Product:
 
     environment: Mapping[str, str]
     schemas: Mapping[str, Mapping[str, Any]]
-    has_why: bool
+    why: Path
+    """A folder with the pytest plugin, as its wheel installs it."""
 
     def offers(self, way: str) -> bool:
-        return way == BASELINE or (self.has_why if way == WHY else way in self.schemas)
+        return way in {BASELINE, WHY} or way in self.schemas
 
     def ask(self, way: str, bug: Bug, folder: Path) -> Answer:
         if not self.offers(way):
@@ -72,7 +75,8 @@ class Product:
     def _why(self, bug: Bug, folder: Path) -> Answer:
         if bug.language != "python":
             return NOT_APPLICABLE
-        return run_command(f"python -m pytest -q --why {shlex.quote(bug.test)}", folder, self.environment, _limit(bug))
+        environment = {**self.environment, "PYTHONPATH": str(self.why)}
+        return run_command(f"python -m pytest -q --why {shlex.quote(bug.test)}", folder, environment, _limit(bug))
 
     def _call(self, tool: str, bug: Bug, folder: Path) -> Answer:
         arguments = arguments_for(self.schemas[tool], bug)
@@ -134,7 +138,7 @@ def product() -> Iterator[tuple[Product, Path]]:
             _run_dragoman(["trust", str(workspace)], environment)
             with agent_for(environment, workspace) as agent:
                 schemas = {it["name"]: it["inputSchema"] for it in _tools(agent)}
-            yield Product(environment, schemas, _has_why(environment, workspace)), workspace
+            yield Product(environment, schemas, build_why(folder / "why")), workspace
         finally:
             _run_dragoman(["down", "--yes"], environment)
 
@@ -187,9 +191,14 @@ def _tools(agent: Agent) -> list[dict[str, Any]]:
         cursor = {"cursor": page["nextCursor"]}
 
 
-def _has_why(environment: Mapping[str, str], folder: Path) -> bool:
-    told = run_command("python -m pytest --help", folder, environment, _COMMAND_S)
-    return "--why" in told.text
+def build_why(folder: Path) -> Path:
+    """The pytest plugin in a folder of its own, so that the other ways run without it."""
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
+    subprocess.run(command, cwd=_WHY, check=True, capture_output=True, timeout=_COMMAND_S)
+    [wheel] = folder.glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(folder / "installed")
+    return folder / "installed"
 
 
 def _run_dragoman(words: Sequence[str], environment: Mapping[str, str]) -> None:

@@ -1,29 +1,32 @@
-"""Runs a failed test once more, in the same process, with the tracer on the function that matters.
+"""Explains a failed test by what its functions did: it runs once more, in a child process, with the tracer on them.
 
-The second run has fresh fixtures and is reported to nobody: the result, `--lf` and the counts are those of the first.
-The block becomes a section of the report, so pytest-xdist carries it from the worker to the terminal.
+The second run is reported to nobody: the result, `--lf` and the counts are those of the first. The text becomes a
+section of the report, so pytest-xdist carries it from the worker to the terminal.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from _pytest.runner import runtestprotocol
 
-from .call_target import CallTarget
-from .call_text import call_lines
-from .call_tracer import CallTracer
-from .secret_names import HidingCopier, hide_secrets
-from .subjects import subjects_of
+from .blocks import shown
+from .second_run import TRACERS, SecondRunError, run_again
+from .subjects import callees_of, targets_of
 
-MOST_LINES = 30
-_CHARACTERS = 2400
+_LEVELS = 2
+_ENOUGH = 3
+"""Functions: more do not fit into thirty lines."""
+_LONGEST_S = 30.0
+"""A test that takes longer is not run again."""
 _SECONDS = 10.0
+_SLOWER = 5.0
 _AGENTS = ("CLAUDECODE", "CURSOR_AGENT", "CODEX_SANDBOX", "GEMINI_CLI", "AI_AGENT", "AGENT")
-_failure = pytest.StashKey[Any]()
-_tracer = pytest.StashKey[Any]()
+_failure: pytest.StashKey[pytest.ExceptionInfo[BaseException]] = pytest.StashKey()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -40,78 +43,101 @@ def is_on(config: pytest.Config) -> bool:
     return bool(config.getoption("why") or asked)
 
 
-def _is_interactive(config: pytest.Config) -> bool:
-    """Whether a person debugs the tests: pytest would enter pdb again, at every run of ours."""
-    return bool(config.getoption("usepdb", False) or config.getoption("trace", False))
+def _is_left_to_others(item: pytest.Item) -> bool:
+    """Whether a person debugs the tests, where pytest would enter pdb at every run of ours, or another plugin decides
+    how a test runs.
+    """
+    config = item.config
+    if config.getoption("usepdb", False) or config.getoption("trace", False) or config.getoption("forked", False):
+        return True
+    if not config.pluginmanager.hasplugin("rerunfailures"):
+        return False
+    return bool(config.getoption("reruns", None) or _ini(config, "reruns") or item.get_closest_marker("flaky"))
+
+
+def _ini(config: pytest.Config, name: str) -> Any:
+    try:
+        return config.getini(name)
+    except (KeyError, ValueError):
+        return None
 
 
 @pytest.hookimpl(hookwrapper=True)
-def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Any:
-    outcome = yield
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[None]:
+    outcome: Any = yield
     if call.when == "call" and call.excinfo is not None and outcome.get_result().failed:
         item.stash[_failure] = call.excinfo
 
 
 @pytest.hookimpl(hookwrapper=True)
-def pytest_runtest_call(item: pytest.Item) -> Any:
-    """The test alone: fixtures and the report of the failure run as fast as ever."""
-    tracer = item.stash.get(_tracer, None)
-    if tracer is None:
-        yield
-        return
-    tracer.start()
+def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
+    """The test alone is traced: fixtures and the report of the failure run as fast as ever."""
+    started = []
     try:
+        for tracer in item.stash.get(TRACERS, []):
+            with contextlib.suppress(RuntimeError):  # no room for one more
+                tracer.start()
+                started.append(tracer)
         yield
     finally:
-        tracer.stop()
+        for tracer in reversed(started):
+            tracer.stop()
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> object:
-    config = item.config
-    if not is_on(config) or _is_interactive(config) or config.pluginmanager.hasplugin("rerunfailures"):
+    if not is_on(item.config) or _is_left_to_others(item):
         return None
     item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
     reports = runtestprotocol(item, nextitem=nextitem, log=False)
     failed = next((it for it in reports if it.when == "call" and it.failed), None)
     excinfo = item.stash.get(_failure, None)
     if failed is not None and excinfo is not None:
-        failed.sections += [("why", "\n".join(it)) for it in _explained(item, nextitem, excinfo) if it]
+        lines = _explained(item, nextitem, excinfo, sum(it.duration for it in reports))
+        failed.sections += [("why", "\n".join(lines))] if lines else []
+        del item.stash[_failure]
     for report in reports:
         item.ihook.pytest_runtest_logreport(report=report)
     item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
-    item.stash[_failure] = None
     return True
 
 
-def _explained(item: pytest.Item, nextitem: pytest.Item | None, excinfo: Any) -> list[list[str]]:
-    codes, call = subjects_of(excinfo.tb, getattr(item, "obj", None))
-    found = []
-    for code in codes:
-        block = _traced(item, nextitem, code, call)
-        if block and block not in found:
-            found.append(block)
-    return found
-
-
-def _traced(item: pytest.Item, nextitem: pytest.Item | None, code: Any, call: str) -> list[str]:
-    renew = getattr(item, "_initrequest", None)
-    if renew is None:
-        return []  # not a Python function: nothing that could run again
-    renew()
-    tracer = CallTracer(CallTarget(codes=(code,)), call=call, max_seconds=_SECONDS)
-    tracer.values = HidingCopier()
-    item.stash[_tracer] = tracer
-    try:
-        reports = runtestprotocol(item, nextitem=nextitem, log=False)
-    finally:
-        item.stash[_tracer] = None
-    if all(it.passed for it in reports):
-        return ["The test passed when it ran again: it is not deterministic."]
-    record = tracer.record()
-    if "function" not in record:
+def _explained(
+    item: pytest.Item, nextitem: pytest.Item | None, excinfo: pytest.ExceptionInfo[BaseException], took_s: float
+) -> list[str]:
+    targets = targets_of(excinfo)
+    if not targets:
         return []
-    record = hide_secrets(record)
-    record["file"] = os.path.relpath(record["file"], str(item.config.rootpath))
-    lines = call_lines(record, limit=_CHARACTERS)
-    return lines if len(lines) <= MOST_LINES else [*lines[: MOST_LINES - 7], "…", *lines[-6:]]
+    if took_s > _LONGEST_S:
+        return [f"The test took {took_s:.0f} s, so it was not run again."]
+    _stop_timer(item)
+    records: list[dict[str, Any]] = []
+    for level in range(_LEVELS):
+        try:
+            answer = run_again(item, nextitem, targets, max(_SECONDS, took_s * _SLOWER))
+        except SecondRunError as error:
+            return shown(records, str(item.config.rootpath)) if records else [str(error)]
+        finally:
+            _drop_output(item.config)
+        if answer["passed"] and level == 0:
+            return ["The test passed when it ran again: it is not deterministic, or depends on what ran before."]
+        records += answer["records"]
+        targets = callees_of(answer["records"], {it["function"] for it in records})
+        if not targets or len(records) >= _ENOUGH:
+            break
+    return shown(records, str(item.config.rootpath))
+
+
+def _stop_timer(item: pytest.Item) -> None:
+    """Of pytest-timeout, which would count our runs too and then end the test or the process."""
+    cancel = getattr(item.ihook, "pytest_timeout_cancel_timer", None)
+    if cancel is not None:
+        cancel(item=item)
+
+
+def _drop_output(config: pytest.Config) -> None:
+    """What a child left in the files that pytest captures the output in, which it shares with us."""
+    manager = config.pluginmanager.getplugin("capturemanager")
+    if manager is not None and manager.is_globally_capturing():
+        with contextlib.suppress(Exception):
+            manager.read_global_capture()

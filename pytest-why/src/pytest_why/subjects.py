@@ -1,102 +1,105 @@
-"""Which functions to trace: those whose results stand in the failed assertion, or the one that raised."""
+"""Which functions to trace: the one that raised, and those that computed what the assertion compares.
+
+The functions are those that `assertion_calls` finds in the source of the test, as `explain_failure` of Dragoman does. A
+name that the test can see is followed to its function, so that an alias, or a method of another class, is not mistaken.
+"""
 
 from __future__ import annotations
 
-import ast
 import inspect
 import linecache
-import textwrap
+import re
 import types
+from collections.abc import Collection, Iterable, Iterator
+from pathlib import PurePath
 from typing import Any
 
-from .call_target import is_own
+import pytest
 
-MOST_FUNCTIONS = 2
+from .assertion_calls import calls_behind
+from .call_target import CallTarget, is_own
+
+MOST_TARGETS = 3
+"""`sys.monitoring` has room for as many tracers."""
+_FRAMES = 3
+_TEST = re.compile(r"test|<module>$|setUp|tearDown", re.IGNORECASE)
 _MISSING = object()
 
-
-def subjects_of(traceback: types.TracebackType, test: Any) -> tuple[list[types.CodeType], str]:
-    """The code to trace, and which of its calls."""
-    frames = [it for it in _frames(traceback) if is_own(it.tb_frame.f_code.co_filename)]
-    if not frames:
-        return [], "last"
-    last = frames[-1]
-    own_test = inspect.unwrap(test) if callable(test) else test
-    code = getattr(own_test, "__code__", None)
-    if last.tb_frame.f_code is not code:
-        return [last.tb_frame.f_code], "failing"
-    return _called_in_assertion(last.tb_frame, last.tb_lineno), "last"
+Target = tuple[CallTarget, str]
 
 
-def _frames(traceback: types.TracebackType | None) -> list[types.TracebackType]:
-    found = []
+def targets_of(excinfo: pytest.ExceptionInfo[BaseException]) -> list[Target]:
+    """The likeliest first, with which of their calls."""
+    example = _failed_example(excinfo.value)
+    if example is not None:
+        return _distinct(_behind(*example))[:MOST_TARGETS]
+    found: list[Target] = []
+    frames = [it for it in _frames(excinfo.tb) if is_own(it.tb_frame.f_code.co_filename)]
+    for at, entry in enumerate(reversed(frames[-_FRAMES:])):
+        code = entry.tb_frame.f_code
+        is_test = _TEST.match(code.co_name) is not None
+        if at == 0 and not is_test:
+            found.append((CallTarget(codes=(code,)), "failing"))
+        if at == 0 or is_test:
+            source = "".join(linecache.getlines(code.co_filename))
+            found += _behind(source, entry.tb_lineno, entry.tb_frame)
+    return _distinct(found)[:MOST_TARGETS]
+
+
+def callees_of(records: Iterable[dict[str, Any]], known: Collection[str]) -> list[Target]:
+    """The functions that the recorded calls called, the last one first."""
+    rows = [row for record in records for row in record["rows"] if "line" in row]  # the others are gaps
+    names = [str(called[0]) for row in rows for called in row.get("calls", ())]
+    wanted = [it for it in dict.fromkeys(reversed(names)) if "<" not in it and it not in known]
+    return [(CallTarget(it), "last") for it in wanted[:MOST_TARGETS]]
+
+
+def is_preparation(record: dict[str, Any]) -> bool:
+    """A constructor, or a function of the tests themselves."""
+    is_of_tests = PurePath(record["file"]).name.startswith(("test", "conftest"))
+    return is_of_tests or str(record["function"]).endswith("__init__")
+
+
+def _frames(traceback: types.TracebackType | None) -> Iterator[types.TracebackType]:
     while traceback is not None:
-        found.append(traceback)
+        yield traceback
         traceback = traceback.tb_next
-    return found
 
 
-def _called_in_assertion(frame: types.FrameType, line: int) -> list[types.CodeType]:
-    function = _function_tree(frame.f_code)
-    if function is None:
-        return []
-    shift = frame.f_code.co_firstlineno - 1
-    failed = [it for it in ast.walk(function) if isinstance(it, ast.stmt) and _stands_at(it, line - shift)]
-    if not failed:
-        return []
-    statement = max(failed, key=lambda it: it.lineno)
-    calls = [it for it in ast.walk(statement) if isinstance(it, ast.Call)]
-    names = {it.id for it in ast.walk(statement) if isinstance(it, ast.Name)}
-    calls += _assigned_calls(function, names, statement.lineno)
-    found: list[types.CodeType] = []
-    for call in calls:
-        code = _code_of(_value_of(call.func, frame))
-        if code is not None and is_own(code.co_filename) and not any(code is it for it in found):
-            found.append(code)
-    return found[:MOST_FUNCTIONS]
-
-
-def _stands_at(statement: ast.stmt, line: int) -> bool:
-    is_leaf = not isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
-    return is_leaf and statement.lineno <= line <= (statement.end_lineno or statement.lineno)
-
-
-def _assigned_calls(function: ast.AST, names: set[str], before: int) -> list[ast.Call]:
-    """`result = total(cart)` above `assert result == 3`: the nearest assignment of each name."""
-    nearest: dict[str, ast.AST] = {}
-    for it in ast.walk(function):
-        if isinstance(it, ast.Assign) and it.lineno < before:
-            for target in it.targets:
-                bound = {name.id for name in ast.walk(target) if isinstance(name, ast.Name)}
-                nearest.update((name, it.value) for name in bound & names)
-    return [call for value in nearest.values() for call in ast.walk(value) if isinstance(call, ast.Call)]
-
-
-def _function_tree(code: types.CodeType) -> ast.AST | None:
-    lines = linecache.getlines(code.co_filename)[code.co_firstlineno - 1 :]
-    try:
-        return ast.parse(textwrap.dedent("".join(inspect.getblock(lines))))
-    except (SyntaxError, ValueError, IndexError):
+def _failed_example(error: BaseException) -> tuple[str, int, None] | None:
+    """Of a doctest: the source of its examples up to the one that failed, and the line of that one."""
+    failure = next(iter(getattr(error, "failures", ())), error)
+    test, failed = getattr(failure, "test", None), getattr(failure, "example", None)
+    if failed is None or not hasattr(test, "examples"):
         return None
+    before = test.examples[: test.examples.index(failed)]
+    head = "".join(it.source for it in before)
+    return head + failed.source, head.count("\n") + 1, None
 
 
-def _value_of(node: ast.AST, frame: types.FrameType) -> Any:
-    """What a name stands for, without calling anything of the program."""
-    if isinstance(node, ast.Name):
-        return frame.f_locals.get(node.id, frame.f_globals.get(node.id, _MISSING))
-    if isinstance(node, ast.Attribute):
-        owner = _value_of(node.value, frame)
-        if isinstance(node.value, ast.Call):
-            owner = _value_of(node.value.func, frame)
-        return _MISSING if owner is _MISSING else inspect.getattr_static(owner, node.attr, _MISSING)
-    return _MISSING
+def _behind(source: str, line: int, frame: types.FrameType | None) -> Iterator[Target]:
+    for name in calls_behind(source, line):
+        code = _code_of(name, frame) if frame is not None else None
+        if code is None:
+            yield CallTarget(name), "last"
+        elif is_own(code.co_filename):
+            yield CallTarget(codes=(code,)), "last"
 
 
-def _code_of(value: Any) -> types.CodeType | None:
+def _code_of(name: str, frame: types.FrameType) -> types.CodeType | None:
+    """Of a function or class that has this name in the frame, without running anything of the program."""
+    name, _, method = name.partition(".")
+    value = frame.f_locals.get(name, frame.f_globals.get(name, _MISSING))
+    if isinstance(value, type):
+        value = inspect.getattr_static(value, method or "__init__", None)
     if isinstance(value, (staticmethod, classmethod, types.MethodType)):
         value = value.__func__
-    if isinstance(value, type):
-        value = inspect.getattr_static(value, "__init__", None)
-    if isinstance(value, types.FunctionType):
-        return inspect.unwrap(value).__code__ if isinstance(inspect.unwrap(value), types.FunctionType) else None
-    return None
+    if not isinstance(value, types.FunctionType) or hasattr(value, "_pytestfixturefunction"):
+        return None
+    inner = inspect.unwrap(value)
+    return inner.__code__ if isinstance(inner, types.FunctionType) else None
+
+
+def _distinct(targets: Iterable[Target]) -> list[Target]:
+    by_function = {(it.codes, it.name, it.qualifier): (it, call) for it, call in reversed(list(targets))}
+    return list(reversed(list(by_function.values())))

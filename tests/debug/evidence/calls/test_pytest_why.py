@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import zipfile
@@ -18,18 +19,40 @@ def total(prices, rate):
     found = 0
     for price in prices:
         found += price
-    return found * (1 - rate)
+    return found * factor(rate)
+
+
+def factor(rate):
+    return 1 - rate
 
 
 def share(whole, parts):
     each = whole // parts
     return each
+
+
+def twice(number):
+    \"\"\"
+    >>> twice(2)
+    5
+    \"\"\"
+    return number + number
 """
 TESTS = """\
+import asyncio
+import os
+import time
+import unittest
+
 import pytest
 import shop
 
 made = []
+
+
+@pytest.fixture(scope="module")
+def used():
+    return []
 
 
 @pytest.fixture
@@ -39,7 +62,9 @@ def prices():
 
 
 @pytest.mark.parametrize("rate", [0, 3], ids=["none", "a/b [c]"])
-def test_total(prices, rate):
+def test_total(prices, rate, used):
+    used.append(rate)
+    print("noise")
     result = shop.total(prices, rate)
     assert result == 50
 
@@ -49,13 +74,46 @@ class TestShare:
         shop.share(5, 0)
 
 
-def test_fixtures_are_fresh():
-    assert len(made) in (0, 3)  # in a worker of its own it is the only one
+def test_state(used):
+    assert len(made) in (0, 2)  # in a worker of its own it is the only one
+    assert used in ([], [0, 3])
 
 
 def test_flaky(tmp_path_factory):
     mark = tmp_path_factory.getbasetemp() / "again"
     assert shop.share(5, 5) == 2 or mark.exists() or mark.write_text("x") is None
+
+
+class UnitTest(unittest.IsolatedAsyncioTestCase):
+    async def test_unit(self):
+        await asyncio.sleep(0)
+        self.assertEqual(shop.share(6, 2), 2)
+"""
+SECOND_TIMES = """\
+import os
+import time
+
+import shop
+
+exits, hangs = [], []
+
+
+def test_exits():
+    exits.append(1)
+    if len(exits) > 1:
+        os._exit(3)
+    assert shop.share(5, 5) == 2
+
+
+def test_hangs():
+    hangs.append(1)
+    if len(hangs) > 1:
+        time.sleep(600)
+    assert shop.share(5, 5) == 2
+
+
+def test_goes_on():
+    assert exits == hangs == [1]
 """
 
 
@@ -86,23 +144,69 @@ def run(folder: Path, installed: Path, *arguments: str, typed: str = "", **varia
 def test_the_wheel_has_the_tracer_byte_for_byte(installed: Path) -> None:
     names = sorted(it.name for it in CALLS.glob("call_*.py"))
     assert len(names) == 6
+    names.append("assertion_calls.py")
     assert all((installed / "pytest_why" / it).read_bytes() == (CALLS / it).read_bytes() for it in names)
 
 
-def test_a_failed_assertion_shows_what_the_function_did(installed: Path, tmp_path: Path) -> None:
+def section(shown: str, test: str) -> list[str]:
+    """The lines of a test's section `why`."""
+    about = re.split(r"(?m)^_{3,} .* _{3,}$", shown.split(f" {test} _", 1)[1])[0]
+    text = re.split(r"(?m)^-+ why -+$", about)[1]
+    return re.split(r"(?m)^(?:=|-){5,}", text)[0].strip().splitlines()
+
+
+def test_a_failed_assertion_shows_what_the_functions_did(installed: Path, tmp_path: Path) -> None:
     shown = run(tmp_path, installed, "--why", "test_shop.py")
-    assert "3 failed, 2 passed" in shown, shown
-    assert "The test passed when it ran again: it is not deterministic." in shown, shown
-    assert "arguments: prices = [20, 30], rate = 3" in shown, shown
-    assert "returned -100" in shown, shown
-    assert "raised ZeroDivisionError" in shown, shown
-    block = shown.split(" why -", 1)[1].split("____", 1)[0]
-    assert 6 <= len(block.strip().splitlines()) <= 31, block
+    assert "4 failed, 2 passed" in shown, shown
+    block = section(shown, "test_total[a/b [c]]")
+    assert 6 <= len(block) <= 30, block
+    assert "arguments: prices = [20, 30], rate = 3" in block
+    assert "5: factor(rate=3) → -2" in block
+    assert block.index("returned -100") < block.index("factor  shop.py:8  (call 1)") < block.index("returned -2")
+    assert section(shown, "TestShare.test_crash")[-1].startswith("raised ZeroDivisionError")
+    assert section(shown, "UnitTest.test_unit")[-1] == "returned 3"
+    assert section(shown, "test_flaky") == [
+        "The test passed when it ran again: it is not deterministic, or depends on what ran before."
+    ]
+    assert len(re.findall("(?m)^noise$", shown)) == 1, shown
 
 
 def test_with_xdist_the_blocks_reach_the_terminal(installed: Path, tmp_path: Path) -> None:
     shown = run(tmp_path, installed, "--why", "-n", "2", "test_shop.py")
-    assert "returned -100" in shown, shown
+    assert "4 failed, 2 passed" in shown, shown
+    assert "returned -100" in section(shown, "test_total[a/b [c]]")
+
+
+def test_a_doctest_shows_what_the_function_did(installed: Path, tmp_path: Path) -> None:
+    shown = run(tmp_path, installed, "--why", "--doctest-modules", "shop.py")
+    assert section(shown, "[doctest] shop.twice")[-1] == "returned 4"
+
+
+def test_a_second_run_that_ends_its_process_or_hangs_ends_alone(installed: Path, tmp_path: Path) -> None:
+    (tmp_path / "test_second.py").write_text(SECOND_TIMES)
+    shown = run(tmp_path, installed, "--why", "test_second.py")
+    assert "2 failed, 1 passed" in shown, shown
+    assert section(shown, "test_exits") == ["The test ended its process when it ran again (exit code 3)."]
+    assert section(shown, "test_hangs") == ["The test did not end within 10 s when it ran again."]
+
+
+def test_the_first_run_alone_counts(installed: Path, tmp_path: Path) -> None:
+    """For `-x`, for the cache of `--lf`, and for the properties in a JUnit report."""
+    (tmp_path / "test_properties.py").write_text(
+        "import shop\n"
+        "def test_one(record_property):\n"
+        "    record_property('seen', 'once')\n"
+        "    assert shop.share(4, 2) == 1\n"
+        "def test_two():\n"
+        "    pass\n"
+    )
+    shown = run(
+        tmp_path, installed, "--why", "-x", "-o", "junit_family=legacy", "--junitxml=junit.xml", "test_properties.py"
+    )
+    assert "1 failed in" in shown, shown
+    assert (tmp_path / "junit.xml").read_text().count('name="seen"') == 1
+    again = run(tmp_path, installed, "--why", "--lf", "test_properties.py")
+    assert "1 failed, 1 deselected" in again, again
 
 
 def test_it_is_off_unless_it_is_asked_for(installed: Path, tmp_path: Path) -> None:

@@ -1,0 +1,139 @@
+"""Runs a failed test once more in a child process, with the tracer on some functions, and brings back what they did.
+
+The child is a fork: it begins with everything the tests before left in memory, and what it changes there is gone with
+it. A test that ends its process or hangs ends the child alone. Where there is no fork, it runs again in this process.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import signal
+import time
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pytest
+from _pytest.runner import runtestprotocol
+
+from .call_target import CallTarget
+from .call_tracer import CallTracer
+from .secret_names import HidingCopier, hide_secrets
+
+TRACERS: pytest.StashKey[list[CallTracer]] = pytest.StashKey()
+_MOST_BYTES = 8_000_000
+_TRACED_SHARE = 0.7  # of the time: a call that does not end is cut off before the child is
+Target = tuple[CallTarget, str]
+"""A function, and which of its calls."""
+
+
+class SecondRunError(Exception):
+    """The child brought nothing back; the message says why, in words for the reader."""
+
+
+def run_again(
+    item: pytest.Item, nextitem: pytest.Item | None, targets: Sequence[Target], seconds: float
+) -> dict[str, Any]:
+    """`passed`, and `records`: a call of each function that was called, without secrets."""
+
+    def run() -> dict[str, Any]:
+        return _traced(item, nextitem, targets, seconds * _TRACED_SHARE)
+
+    return _in_child(run, seconds) if hasattr(os, "fork") else run()
+
+
+def _traced(
+    item: pytest.Item, nextitem: pytest.Item | None, targets: Sequence[Target], seconds: float
+) -> dict[str, Any]:
+    renew = getattr(item, "_initrequest", None)
+    if renew is not None:
+        renew()
+    tracers = []
+    for target, call in targets:
+        tracer = CallTracer(target, call=call, max_seconds=seconds)
+        tracer.values = HidingCopier()
+        tracers.append(tracer)
+    item.stash[TRACERS] = tracers
+    try:
+        reports = runtestprotocol(item, nextitem=nextitem, log=False)
+    finally:
+        del item.stash[TRACERS]
+    records = [it.record() for it in tracers]
+    return {
+        "passed": all(it.passed for it in reports),
+        "records": [hide_secrets(it) for it in records if "function" in it],
+    }
+
+
+def _in_child(run: Callable[[], dict[str, Any]], seconds: float) -> dict[str, Any]:
+    reading, writing = os.pipe()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # Python 3.12 and later warn of a fork beside threads; it has a deadline here
+        child = os.fork()
+    if child == 0:
+        os.close(reading)
+        _answer(run, writing)
+    os.close(writing)
+    status = None
+    try:
+        data, is_whole = _read(reading, time.monotonic() + seconds)
+        if is_whole:
+            status = os.waitpid(child, 0)[1]
+    finally:
+        os.close(reading)
+        if status is None:
+            _kill(child)
+    if status is None:
+        raise SecondRunError(f"The test did not end within {seconds:.0f} s when it ran again.")
+    try:
+        answer = json.loads(data)
+    except ValueError:
+        raise SecondRunError(f"The test ended its process when it ran again ({_ending(status)}).") from None
+    return dict(answer)
+
+
+def _answer(run: Callable[[], dict[str, Any]], writing: int) -> None:
+    """In the child. It leaves at once: what ends a test run must happen once, in the parent."""
+    try:
+        os.setpgid(0, 0)
+        nothing = os.open(os.devnull, os.O_RDWR)
+        for stream in (0, 1, 2):  # of `-s`, and of what the captured streams stand for
+            os.dup2(nothing, stream)
+        data = json.dumps(run()).encode()
+        while data:
+            data = data[os.write(writing, data) :]
+    except BaseException:  # noqa: BLE001  the parent says that nothing came
+        os._exit(1)
+    os._exit(0)
+
+
+def _read(reading: int, until: float) -> tuple[bytes, bool]:
+    """All that the child wrote, and whether it closed its end."""
+    data = b""
+    while len(data) < _MOST_BYTES:
+        left = until - time.monotonic()
+        if left <= 0 or not select.select([reading], [], [], left)[0]:
+            return data, False
+        piece = os.read(reading, 65536)
+        if not piece:
+            return data, True
+        data += piece
+    return data, False
+
+
+def _kill(child: int) -> None:
+    for kill in (os.killpg, os.kill):  # the group is not there before the child made it
+        try:
+            kill(child, signal.SIGKILL)
+        except OSError:
+            continue
+        break
+    os.waitpid(child, 0)
+
+
+def _ending(status: int) -> str:
+    if os.WIFSIGNALED(status):
+        return f"signal {os.WTERMSIG(status)}"
+    return f"exit code {os.WEXITSTATUS(status)}"
