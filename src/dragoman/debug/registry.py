@@ -190,7 +190,8 @@ class SessionRegistry:
 
 
 def _has_lease(entry: SessionEntry) -> bool:
-    """A starting session has a caller, unless it may start late. A session in an editor counts as used while it exists."""
+    """A starting session has a caller, unless it may start late. A session in an editor counts as used while it
+    exists."""
     if entry.session.is_owned_by_person:
         return False
     return entry.session.state in _LEASED_STATES or (

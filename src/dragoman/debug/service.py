@@ -112,7 +112,8 @@ class DebugService:
     async def wait_until_started(
         self, client: Caller, sessions: Sequence[DebugSession], *, within_s: float
     ) -> DebugOutcome:
-        """Like `start`, for sessions that `launch` returned. A caller may stop waiting while they are still starting."""
+        """Like `start`, for sessions that `launch` returned. A caller may stop waiting while they are still
+        starting."""
         deadline_s = self._clock.monotonic_s() + within_s
         await self._supervisor.wait_until_started([self._registry.by_id(session.id) for session in sessions])
         return await self.first(client, sessions, within_s=self._remaining_s(deadline_s))

@@ -48,7 +48,7 @@ _FORWARDED_COMMANDS = frozenset(
         "continue", "next", "stepIn", "stepOut", "pause", "goto", "restartFrame", "stepBack", "reverseContinue",
     }
 )  # fmt: skip
-# What an adapter can do that only the one who owns the session may ask for.
+# Capabilities that only the owner of the session may use.
 _OWNER_CAPABILITIES = frozenset(
     {
         "supportsConfigurationDoneRequest", "supportsFunctionBreakpoints", "supportsDataBreakpoints",
@@ -62,14 +62,14 @@ _OWNER_CAPABILITIES = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class SessionOffer:
-    """What an editor says of a session when it shares it."""
+    """What an editor sends about a session when it shares it."""
 
     session: str
     name: str
     type: str
     capabilities: Mapping[str, Any]
     stops: Sequence[Mapping[str, Any]] = ()
-    """Where it stands already: of each thread that was stopped, as it was told."""
+    """The threads that were already stopped, with the body of each stop."""
 
 
 class EditorBreakpoint(msgspec.Struct, frozen=True, rename="camel"):
@@ -82,13 +82,13 @@ class EditorBreakpoint(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class EditorBreakpointChange(msgspec.Struct, frozen=True):
-    """What a person did in the editor to a breakpoint of an agent in a shared session."""
+    """What a person changed in the editor about an agent's breakpoint in a lent session."""
 
     session: str
     path: str
     line: int
     now: EditorBreakpoint | None
-    """As it is from now on; None: taken away."""
+    """The breakpoint after the change. None: it was removed."""
 
     def means(self, breakpoint: Breakpoint) -> bool:
         return (breakpoint.kind, breakpoint.path, breakpoint.line) == ("line", self.path, self.line)
@@ -140,7 +140,7 @@ class EditorBackend:
         self.events.close()
 
     def handle_editor_gone(self) -> None:
-        """The editor has left, and with it whatever it could have told of the end."""
+        """The editor has disconnected, so it can no longer report how the program ended."""
         self._is_held = False
         self.events.close()
 
@@ -194,7 +194,7 @@ def person_ownership(person: str) -> BackendOwnership:
 def prepare_shared_session(
     offer: SessionOffer, ask: AskEditor, person: str, quirks: AdapterQuirks, released: Callable[[str], None]
 ) -> tuple[EditorBackend, PreparedSession]:
-    """`released` tells the editor that a session of its is let go of."""
+    """`released` tells the editor that its session is no longer shared."""
     backend = EditorBackend(offer, ask, person, released)
     launch = AdapterLaunch("attach", {}, offer.type, observer_quirks(quirks))
     return backend, PreparedSession(offer.name, backend, launch, LaunchRequest(), facts={"editor": offer.type})

@@ -30,7 +30,7 @@ EDITOR_START_TIMEOUT_S = 180.0
 """The person reads and decides; then the debugger may build the program first."""
 _BIND_TIMEOUT_S = 10.0
 _FIRST_BREAKPOINT_ID = 1 << 30
-"""Of breakpoints that are set before there is an adapter: beyond the ids that adapters give."""
+"""Ids for breakpoints that are set before there is an adapter; larger than the ids that adapters use."""
 _MAX_EARLY_EVENTS = 1000
 _EXPANDED_BY_EDITOR = ("${command:", "${input:")
 _STARTS_ANOTHER = "serverReadyAction"
@@ -75,7 +75,7 @@ class EditorLaunchBackend(EditorBackend):
         self._ids: dict[int, int] = {}
         self._next_id = _FIRST_BREAKPOINT_ID
         self._early_events: list[Mapping[str, Any]] | None = []
-        """What the adapter tells of breakpoints before it is known which of them it means."""
+        """The adapter's reports about breakpoints, kept until it is known which breakpoints they mean."""
 
     async def request(self, command: str, arguments: dict[str, Any] | None = None, *, timeout_s: float) -> Response:
         if command in {"launch", "attach"}:
@@ -116,7 +116,7 @@ class EditorLaunchBackend(EditorBackend):
         super().handle_event(event, self._by_our_ids(event, body))
 
     def _capabilities(self) -> Mapping[str, Any]:
-        """The adapter's own are known once it runs, and are told then."""
+        """The adapter's capabilities are known, and reported, once it runs."""
         return {"supportsConfigurationDoneRequest": True}
 
     def _keep(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -147,7 +147,7 @@ class EditorLaunchBackend(EditorBackend):
             self.handle_event("breakpoint", body)
 
     async def _bind(self, kept: Mapping[str, Any]) -> None:
-        """What the adapter made of a file's breakpoints; told under the ids that they were given here."""
+        """The adapter's answer for a file's breakpoints, under the ids that were used here."""
         asked = {key: kept[key] for key in ("source", "breakpoints")}
         try:
             response = await self._ask_editor("debug.breakpoints", "setBreakpoints", asked, _BIND_TIMEOUT_S)
@@ -169,7 +169,7 @@ class EditorLaunchBackend(EditorBackend):
         return {**answer, "breakpoints": [self._with_our_id(it) for it in answer["breakpoints"]]}
 
     async def _stop(self, timeout_s: float) -> None:
-        """Before the editor has started it, the question is withdrawn with whoever asked it."""
+        """If the start is cancelled before the editor has answered, the editor withdraws its question."""
         if not self._is_held:
             return
         try:
@@ -196,10 +196,10 @@ def launch_quirks(quirks: AdapterQuirks) -> AdapterQuirks:
 
 
 def editor_configuration(session: ResolvedConfiguration) -> dict[str, Any]:
-    """As the editor takes it: expanded, with the variables of its environment in the form that it was written in.
+    """The configuration for the editor: expanded, with environment variables in the form they were written in.
 
-    Tasks are not in it, they run here. Nor is what would start another configuration by its name alone: the person
-    sees all of what is started, or it is not started.
+    It has no tasks, because they run here, and nothing that would start another configuration by name: the person sees
+    all that starts, or it does not start.
     """
     configuration = {key: value for key, value in session.arguments.items() if key not in {"env", _STARTS_ANOTHER}}
     ready = session.arguments.get(_STARTS_ANOTHER)

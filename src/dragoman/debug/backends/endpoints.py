@@ -13,7 +13,7 @@ from typing import Any
 
 _HOSTS = ("address", "host", "hostName", "hostname", "remoteHost")
 _PORTS = ("port", "debugPort", "remotePort")
-"""Of an attach. Of a launch such a port is one that the program is to listen on."""
+"""Keys of an attach. In a launch, such a port is one that the program is to listen on."""
 _ALWAYS_DIALLED = ("gdb-remote-port", "debugServer", "attachSimplePort")
 _TEXTS = ("websocketAddress", "miDebuggerServerAddress", "gdbTarget", "target", "debugPort")
 _TEXT = re.compile(r"(?:\w+://)?(?:\[(?P<six>[^\]]+)\]|(?P<host>[^:/\s]*)):(?P<port>\d{1,5})(?:/.*)?")
@@ -44,7 +44,7 @@ def _host(where: Mapping[str, Any]) -> str:
 
 
 def _host_for(key: str, arguments: Mapping[str, Any]) -> str:
-    """lldb has a key of its own for it; an editor looks for a debug server on this machine alone."""
+    """lldb has a key of its own for it; an editor looks for a debug server only on this machine."""
     if key == "gdb-remote-port":
         return str(arguments.get("gdb-remote-hostname") or "localhost")
     return "localhost" if key == "debugServer" else ""

@@ -1,9 +1,10 @@
 """The one queue between the bytes of an adapter and its session.
 
-An event is decoded once, where it arrives, and then handed on by calls: `put` offers it to whoever is attached, and
-only what that one does not take at once is queued. A session takes output, breakpoints, threads and the end at once,
-also while it inspects a stop, and leaves the rest here, in order, for its event handler. A layer in between (a process
-group, the tasks before a launch) takes everything and puts it `into` the next queue, so it holds nothing itself.
+An event is decoded once, where it arrives, and then passed on by calls: `put` offers it to the attached receiver, and
+only what the receiver does not take at once is queued. A session takes output, breakpoints, threads and the end at
+once, even while it inspects a stop, and leaves the rest here, in order, for its event handler. A layer in between (a
+debuggee tree, the tasks before a launch) takes everything and puts it `into` the next queue, so it holds nothing
+itself.
 
 The queue is bounded. While it is full, a reader of bytes stops, so the pipe fills and the adapter waits, unless
 somebody waits for a response: then output beyond the bound is omitted, and a marker says how much. Other events are
@@ -76,7 +77,7 @@ class AdapterEventQueue:
             self._append(body, size, may_omit=may_omit)
 
     async def send(self, body: EventBody) -> None:
-        """As `put`, and then wait until there is room for more."""
+        """Like `put`, and then waits until there is room for more."""
         self.put(body)
         await self.wait_for_room()
 
@@ -96,7 +97,7 @@ class AdapterEventQueue:
         self.wake()
 
     def requeue(self, body: EventBody) -> None:
-        """Behind what waits, and not offered to whoever is attached."""
+        """Queued behind the events that wait, and not offered to the receiver."""
         if not self.closed.is_set():
             self._append(body, 0, may_omit=False)
 
@@ -110,7 +111,7 @@ class AdapterEventQueue:
         self.wake()
 
     async def ordered(self) -> AsyncIterator[EventBody]:
-        """What waits, in the order it came; ends with the queue, or when what waits is discarded."""
+        """The queued events, in order. Ends when the queue ends or its events are discarded."""
         while True:
             while self._queue:
                 event = self._queue.popleft()

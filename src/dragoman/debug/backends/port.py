@@ -32,26 +32,27 @@ return is why the debugger cannot stop there."""
 
 
 class BackendOwnership(msgspec.Struct, frozen=True, kw_only=True):
-    """What belongs to the backend rather than to us. Services ask, and never assume."""
+    """What belongs to the backend rather than to us. Services read it, and never assume."""
 
     breakpoints: bool = True
     process: bool = True
     output: bool = True
     restart: bool = False
     person: str = ""
-    """The person who owns the session and may resume the program past us. Empty: nobody."""
+    """The person who owns the session and may resume the program without us. Empty: nobody."""
 
 
 class RequestPort(Protocol):
     async def request(self, command: str, arguments: dict[str, Any] | None = None, *, timeout_s: float) -> Response:
-        """A response that succeeded. Raises `AdapterRefusedError`, or another when the backend is gone or silent."""
+        """Returns a successful response. Raises `AdapterRefusedError`, or another error if the backend is gone or
+        silent."""
         ...
 
 
 class Backend(RequestPort, Protocol):
     ownership: BackendOwnership
     events: AdapterEventQueue
-    """Closed when the backend has gone."""
+    """Closed when the backend has ended."""
 
     async def end(self) -> None:
         """Let go of everything, at once; safe to call twice."""
@@ -70,7 +71,7 @@ class AdapterRefusedError(DragomanError):
 
 
 def make_event(event: str, **body: Any) -> EventBody:
-    """By the names on the wire: `make_event("thread", reason="exited", threadId=1)`."""
+    """With the names of the protocol: `make_event("thread", reason="exited", threadId=1)`."""
     if event == bodies.CapabilitiesBody.event:  # the one body that keeps its value as bytes
         body = {**body, "capabilities": msgspec.Raw(msgspec.json.encode(body.get("capabilities", {})))}
     return bodies.read_value(body, bodies.EVENT_BODIES[event], event)

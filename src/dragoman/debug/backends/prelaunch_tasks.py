@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 _GRACE_S = 2.0
-# Also what one line may be: a task that never ends a line must not fill us.
+# Also the limit of one line: a task that never ends a line must not fill the memory.
 _MAX_LINE_CHARACTERS = 4000
 _READ_TO_END_TIMEOUT_S = 0.5  # a child of the task may hold its output open
 
@@ -50,7 +50,8 @@ class TaskExit:
 
 
 class TaskProcesses:
-    """The trees of a start's tasks. What a task left running, a server say, lives until the last session has gone."""
+    """The process trees of a start's tasks. What a task leaves running, such as a server, lives until the last session
+    ends."""
 
     def __init__(self, supervisors: SupervisorPool, group: TaskGroup, *, sessions: int = 1) -> None:
         self._supervisors = supervisors
@@ -85,7 +86,7 @@ class TaskProcesses:
 
 @dataclass(frozen=True, slots=True)
 class SupervisedTaskRunner:
-    """A `TaskRunner` whose tasks' output is heard by one session."""
+    """A `TaskRunner` whose tasks' output goes to one session."""
 
     task_processes: TaskProcesses
     on_output: OnTaskOutput
@@ -99,7 +100,7 @@ class SupervisedTaskRunner:
 
 
 class _TaskOutput:
-    """What one task writes: passed on, its last lines kept, and watched for the line that says that it is ready."""
+    """The output of one task: forwarded, its last lines kept, and searched for the line that says that it is ready."""
 
     def __init__(self, on_output: OnTaskOutput, pattern: re.Pattern[str] | None, keep_lines: int) -> None:
         self._on_output = on_output
@@ -159,12 +160,12 @@ _TERMINAL_CONTROL = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x0
 
 
 def _rendered_line(line: str) -> str:
-    """As a terminal would show it in the end: of a progress bar, its last state."""
+    """The final state that a terminal would show: the last state of a progress bar."""
     return _TERMINAL_CONTROL.sub("", line[-_MAX_LINE_CHARACTERS:]).rstrip("\r").rpartition("\r")[2]
 
 
 def _exit_code(exit: ProcessExit) -> int:
-    """Whoever was ended before anyone could learn how was killed."""
+    """A process that ended before its exit could be read counts as killed."""
     return exit.code if exit.code is not None else -(exit.signal or signal.SIGKILL)
 
 
@@ -198,7 +199,8 @@ class PrelaunchTaskBackend:
         """Further programs that come to the same port, where the backend opens one."""
 
     async def request(self, command: str, arguments: dict[str, Any] | None = None, *, timeout_s: float) -> Response:
-        """The first question waits for the tasks, whose time is their own; any other before it has no one to ask."""
+        """The first request waits for the tasks, without a deadline of its own. Any other request before it is
+        refused."""
         if command == "initialize" and self._backend is None:
             await self._open_backend()
         if self._backend is None:

@@ -22,7 +22,8 @@ class AdapterQuirks:
     """
 
     suffixes: frozenset[str] = frozenset()  # all
-    """Of the files in which it can stop; one of another language is not sent to it. Empty: all are sent."""
+    """Suffixes of the files in which it can stop; breakpoints in files of another language are not sent. Empty: all are
+    sent."""
 
     # Breakpoints.
 
@@ -33,14 +34,14 @@ class AdapterQuirks:
     """How it writes a comparison, where it differs: a format with `number` and `remainder`."""
     qualified_expression: str = ""  # debugpy
     """An expression that is true in the function `name` of a class or a module, for an adapter that knows functions by
-    their last name alone."""
+    their unqualified name only."""
     library_expression: Callable[[str, str], str] = lambda *_: ""  # debugpy
-    """By a path or a function, an expression that makes the debugger stop in a library, which it skips otherwise:
-    evaluated in each process before the breakpoint is set. It returns a word for why that fails, or nothing."""
+    """By path or function, an expression that makes the debugger stop in library code, which it skips otherwise. It is
+    evaluated in each process before the breakpoint is set, and returns the code of a failure, or nothing."""
     inner_frames: frozenset[str] = frozenset()  # debugpy
     """Names of frames that belong to the statement of the line that calls them: a hit in them is not one more."""
     keeps_last_on_line: bool = False  # debugpy
-    """Of several breakpoints that it moves to one line it keeps only the last: they are sent as one."""
+    """It keeps only the last of several breakpoints that it moves to one line, so they are sent as one."""
     resets_hit_counts: bool = False  # debugpy
     """It starts to count again whenever the breakpoints of a file change."""
     or_word: str = "||"  # debugpy, LuaPanda: "or"
@@ -48,16 +49,16 @@ class AdapterQuirks:
     truth: str = "!!({condition})"  # debugpy, LuaPanda: in their languages
     """An expression that is shown as true where a `condition` holds, evaluated where several share a line."""
     fault_of: Callable[[str], str] = lambda _: ""  # debugpy
-    """What is wrong with a condition, where the adapter would silently never stop. Empty: nothing is."""
+    """What is wrong with a condition with which the adapter would silently never stop. Empty: nothing is."""
     takes_log_messages: bool = True  # not debugpy, LLDB, rdbg
     """Otherwise a logpoint is a stop that we handle: evaluate, log, resume. rdbg has no logpoints; LLDB logs once per
     location of the line; debugpy's text arrives on another way than the program's output, and after it."""
     text_expression: str = "{expression}"  # debugpy
-    """What to evaluate for a value in the message of a logpoint that we handle."""
+    """The expression to evaluate for a value in the message of a logpoint that we handle."""
     parse_text: Callable[[str], str] = str  # debugpy
     """The text, from how the result shows it."""
     takes_one_option_only: bool = False  # js-debug
-    """Of a condition, a hit condition and a log message it uses one: we do the other two."""
+    """It uses only one of a condition, a hit condition and a log message: we handle the other two."""
     log_prefix: str = ""  # dlv: "> [Go 1]: "
     """A pattern at the start of a logpoint's text that is the adapter's and not the user's."""
     condition_error_pattern: str = ""  # debugpy, LuaPanda
@@ -123,7 +124,7 @@ class AdapterQuirks:
     evaluate_contexts: Mapping[str, str] = field(default_factory=dict)  # lldb-dap, codelldb, debugpy
     """Contexts of an evaluation that mean something else to it, such as a command line, and which one to send."""
     calls_bare: bool = False  # rdbg
-    """A member's name alone calls it: an inspection runs it."""
+    """Reading a member calls it, so an inspection would run it."""
     takes_time_limit: bool = False  # LuaPanda
     """It ends an evaluation by itself when the caller's time is over: the limit is sent with the request."""
     has_console: bool = False  # editors' adapters that we do not know
@@ -141,9 +142,9 @@ class AdapterQuirks:
     synthetic_children: frozenset[str] = frozenset()  # debugpy
     """Names of children that are the adapter's and not elements of a container."""
     slice_expressions: Mapping[str, str] = field(default_factory=dict)  # debugpy
-    """By type, an expression of a part of a container, with `name`, `start` and `stop`, where it truncates."""
+    """By type, an expression for a part of a container that it truncates, with `name`, `start` and `stop`."""
     keyed_types: frozenset[str] = frozenset()  # debugpy
-    """Of these, the types whose elements are named by keys and not by positions."""
+    """Of these types, those whose elements are named by keys, not by positions."""
     length: str = ""  # debugpy
     """An expression of how many elements such a container has, with `name`."""
 
@@ -154,10 +155,11 @@ class AdapterQuirks:
     thread_dump_of: Callable[[str], str] = str  # js-debug
     """The text of a thread dump, from how the result shows it."""
     dumps_at_any_time: bool = False  # debugpy
-    """That expression is evaluated beside the threads, whatever they do. Otherwise it is evaluated neither in a stopped
-    program, where stacks say more, nor in one that is about to halt, which would halt in the expression."""
+    """The expression is evaluated in a thread of its own, whatever the program's threads do. Otherwise it is evaluated
+    neither in a stopped program, where stacks say more, nor in one that is about to halt, which would halt in the
+    expression."""
     dumps_from_outside: bool = False  # LuaPanda
-    """The kernel is asked what the program waits for, where neither the program nor its debugger can say it."""
+    """The kernel is asked what the program waits for, because neither the program nor its debugger can say it."""
     kernel_waits: Mapping[str, str] = field(default_factory=dict)  # js-debug
     """Kinds of waits that the language names otherwise than the kernel."""
     holder: str = ""  # lldb-dap, codelldb
@@ -172,18 +174,18 @@ class AdapterQuirks:
     ready_timeout_s: float = 30.0  # dlv and LuaPanda: longer
     """How long it may take to get ready, longer where it builds the program."""
     debuggees_are_children: bool = False  # js-debug
-    """Its own session has no program, only child sessions have: when the last of them has gone, all has ended."""
+    """Its own session has no program, only child sessions do: when the last one has ended, all has ended."""
     program_output_is_adapters: bool = False  # dlv, rdbg
     """The program has the adapter's standard streams: what is written there is output, and stdin is fed there."""
     exit_code_from_process: bool = False  # js-debug and rdbg send no `exited`; LuaPanda
     """It never reports the exit code. A program that it has us start (`runInTerminal`) gives it, or the adapter itself
     where the program has its streams: then it is the program."""
     reports_signals_in_eight_bits: bool = False  # debugpy
-    """Of a program that a signal ended it reports 256 less the signal's number."""
+    """If a signal ended the program, it reports 256 minus the number of the signal."""
     exit_code_in_output: re.Pattern[str] | None = None  # dlv sends no `exited`
     """How a line of its output says the exit code: a group `code`."""
     exit_report: re.Pattern[str] | None = None  # lldb-dap
-    """The line of its output after which it reports the end, for us alone."""
+    """The line of its output after which it reports the end. It is not shown."""
     signal_in_exit_report: re.Pattern[str] | None = None  # lldb-dap
     """How the report says which signal ended the program: a group `signal`, hexadecimal."""
     adapter_lines: re.Pattern[str] | None = None  # js-debug, dlv, rdbg, lldb-dap, codelldb

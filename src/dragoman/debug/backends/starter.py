@@ -38,7 +38,7 @@ from dragoman.workspace.file_access import FileAccessPolicy
 _MAX_EDITOR_VARIABLES = 32
 _MAX_LISTED_TYPES = 60
 _EDITOR_FALLBACK_CODES = frozenset({"no_adapter", "adapter_missing", "no_browser"})
-"""What a start here fails with where the debugger of an editor can still do it."""
+"""Errors of a start here after which the debugger of an editor may still succeed."""
 
 
 class LaunchTrust(Protocol):
@@ -46,7 +46,7 @@ class LaunchTrust(Protocol):
 
 
 ResolveVariable = Callable[[Path, str], Awaitable[str | None]]
-"""What a variable of launch.json stands for, by a person's editor; None where there is none."""
+"""Asks a person's editor for the value of a variable of launch.json; None if no editor has it."""
 
 
 ApproveStarts = Callable[[Sequence[Mapping[str, Any]], Sequence[str]], None]
@@ -73,7 +73,7 @@ class EditorDebugger(Protocol):
 
 
 EditorDebuggers = Callable[[Path], Mapping[str, EditorDebugger]]
-"""By type, those of the editors that have a folder open."""
+"""By type, the debuggers of the editors that have a folder open."""
 
 
 def _no_editor(workspace: Path) -> Mapping[str, EditorDebugger]:  # noqa: ARG001
@@ -96,7 +96,7 @@ class _SessionStart:
     open: Callable[[], Awaitable[Backend]]
     require_runnable: Callable[[], None] = lambda: None
     ownership: BackendOwnership | None = None
-    """Where an editor starts it."""
+    """Set if an editor starts the session."""
 
 
 def _require_runnable(starts: Sequence[_SessionStart]) -> None:
@@ -160,7 +160,7 @@ class AdapterStarter:
     async def _resolve_with_editor(
         self, client: Caller, launch_request: LaunchRequest, *, is_trusted: bool
     ) -> tuple[launches.LaunchPlan, Sequence[_SessionStart]]:
-        """What only an editor can resolve is asked of one, variable by variable, where the workspace may run things."""
+        """Variables that only an editor can resolve are asked for one by one, if the workspace may run code."""
         editors = self._editor_debuggers(client.workspace)
         for _ in range(_MAX_EDITOR_VARIABLES):
             try:
@@ -180,7 +180,8 @@ class AdapterStarter:
     async def _require_trusted_code(
         self, client: Caller, launch: launches.LaunchPlan, starts: Sequence[_SessionStart]
     ) -> None:
-        """Trust in a folder says nothing of others: code that lies elsewhere, or behind a link there, needs its own."""
+        """Trust in a folder says nothing about others: code elsewhere, or behind a link there, needs trust of its
+        own."""
         folders = CodeLocations(client.workspace, client.environment)
 
         def untrusted_places() -> list[Path]:
@@ -202,7 +203,7 @@ class AdapterStarter:
         *,
         is_trusted: bool,
     ) -> tuple[launches.LaunchPlan, Sequence[_SessionStart]]:
-        """All that can be known by looking at files. In a thread: a folder may be on a disk far away."""
+        """Everything that files can tell. In a thread: a folder may be on a slow network disk."""
         launch = self._resolve(client, launch_request, is_trusted=is_trusted)
         if not is_trusted:
             raise launches.needs_trust(launch, client.workspace, [self._facts(client, it) for it in launch.sessions])
@@ -269,7 +270,7 @@ class AdapterStarter:
         )
 
     def _facts(self, client: Caller, session: launches.ResolvedConfiguration) -> Mapping[str, str]:
-        """What it would run with, as far as that can be said without running anything."""
+        """What it would run with, as far as that is known without running anything."""
         try:
             return self._spec(session.type, client, {}).facts(_situation(client, session, None))
         except DragomanError:
@@ -352,7 +353,7 @@ class AdapterStarter:
         return spec.fallback(client.environment) or spec
 
     def _types_here(self, client: Caller) -> Iterator[str]:
-        """Of the adapters that are installed, with what their programs need."""
+        """The types of the installed adapters, with what their programs need."""
         for type, spec in self._spec_by_type.items():
             try:
                 there = spec.fallback(client.environment) or spec
@@ -371,7 +372,7 @@ def _disclosure(
 
 
 async def _open_all_or_none(openers: Sequence[Callable[[], Awaitable[Backend]]]) -> Sequence[Backend]:
-    """Where one cannot be opened, those before it are let go."""
+    """If one cannot be opened, those before it are closed again."""
     opened: list[Backend] = []
     try:
         for open in openers:
@@ -403,7 +404,7 @@ def _has_tasks(launch: launches.LaunchPlan) -> bool:
 
 
 async def _discard_output(text: str) -> None:
-    """The session has gone, and nobody asks it for output."""
+    """The session has ended, so nobody reads its output."""
 
 
 def _launch_caller(launch_request: LaunchRequest) -> launches.CallerContext:
@@ -434,7 +435,7 @@ def _situation(client: Caller, session: launches.ResolvedConfiguration, stdin: s
 
 
 def _require_own_target(session: launches.ResolvedConfiguration, users: frozenset[int]) -> None:
-    """Debuggers that connect to a program by themselves (node's inspector) ask nobody whose it is."""
+    """Debuggers that connect to a program themselves (node's inspector) do not check who owns it."""
     for host, port in endpoints_to_connect(session.type, session.request, session.arguments):
         if has_foreign_listener(host, port, users):
             raise foreign_peer(host=host or "127.0.0.1", port=port)

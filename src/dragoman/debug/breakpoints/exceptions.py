@@ -143,7 +143,8 @@ class ExceptionBreakpoints:
         self._sent = asked
 
     def _bind(self) -> None:
-        """Also binds breakpoints that ask for nothing new, because a default or another breakpoint asks for the same."""
+        """Also binds breakpoints that ask for nothing new, because a default or another breakpoint asks for the
+        same."""
         for it in self.enabled:
             self._bound.bind(MergedBreakpoint(it, (it,)), self._answer)
 

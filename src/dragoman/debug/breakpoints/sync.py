@@ -184,7 +184,8 @@ class BreakpointSync:
         self._bound.bind(MergedBreakpoint(breakpoint, (breakpoint,), ()), answer)
 
     def note_output(self, output: str) -> bool:
-        """Some adapters report a failed condition only in their output. Returns whether this output was such a report."""
+        """Some adapters report a failed condition only in their output. Returns whether this output was such a
+        report."""
         found = (
             re.search(self._quirks.condition_error_pattern, output, re.DOTALL)
             if self._quirks.condition_error_pattern
@@ -243,7 +244,8 @@ class BreakpointSync:
         return is_counted
 
     def messages_to_log(self, hit: Sequence[int]) -> list[str]:
-        """The messages of logpoints that the adapter only stops at. If all that were hit are logpoints, nothing stops."""
+        """The messages of logpoints that the adapter only stops at. If all that were hit are logpoints, nothing
+        stops."""
         return [message for id in hit if (message := self._logged_here.get(id, ""))]
 
     def _by_reason(self, reason: str, top: FrameInfo | None) -> list[Breakpoint]:

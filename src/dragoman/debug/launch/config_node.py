@@ -76,7 +76,7 @@ class ConfigNode:
     path: tuple[PathStep, ...]
     origin: ConfigOrigin
     moved: Mapping[str, tuple[PathStep, ...]] = field(default_factory=dict)
-    """Where members are written that were taken from elsewhere: the block of an operating system."""
+    """Where members are written that come from elsewhere: the block of an operating system."""
 
     def fault(
         self, problem: LocalizedText, *, code: str = "", hint: LocalizedText | None = None, **details: Any
@@ -135,7 +135,7 @@ class ConfigNode:
 
 
 def for_platform(node: ConfigNode, platform: str) -> ConfigNode:
-    """What an operating system's block says replaces what stands beside it; the blocks of others say nothing."""
+    """Members of this operating system's block replace those beside it; the blocks of others are ignored."""
     common = {key: value for key, value in node.object().items() if key not in PLATFORMS}
     block = node.get(platform)
     if block is None:

@@ -31,7 +31,7 @@ _ESCAPES = {"n": "\n", "r": "\r", "t": "\t", '"': '"', "\\": "\\", "$": "$"}
 class EnvFile:
     values: Mapping[str, str] = field(repr=False)
     unread_lines: tuple[int, ...] = ()
-    """Lines that are not `NAME=value`: by number alone, since they may hold secrets."""
+    """Lines that are not `NAME=value`: only their numbers, because they may hold secrets."""
 
 
 def parse_env_file(text: str, environment: Mapping[str, str]) -> EnvFile:
@@ -70,7 +70,7 @@ Additions = dict[str, str | None]
 
 @dataclass
 class EnvFileVariables:
-    """What was found, and what a person should know about how it was read."""
+    """The variables, and notes for a person about how they were read."""
 
     values: Additions = field(default_factory=dict, repr=False)
     notes: list[LaunchNote] = field(default_factory=list)
@@ -100,7 +100,7 @@ def env_file_paths(node: ConfigNode | None, folder: Path) -> list[tuple[ConfigNo
 
 
 def read_env_files(files: Iterable[tuple[ConfigNode, Path]], environment: Mapping[str, str]) -> EnvFileVariables:
-    """The later over the earlier. A missing one is told and not refused: templates name `.env` in workspaces that
+    """Later files override earlier ones. A missing file is noted, not refused: templates name `.env` in workspaces that
     have none."""
     found = EnvFileVariables()
     for node, path in files:

@@ -1,7 +1,7 @@
 """Errors and notes of a launch: sentences for people, with the facts beside them as data.
 
-Names from a workspace's files can be anybody's text. A sentence contains only those it is about, each quoted, escaped
-and cut. Lists of names are data, and a hint says where to look.
+Names from a workspace's files may be any text. A sentence contains only the names that it is about, each quoted,
+escaped and cut. Lists of names are data, and a hint says where to look.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class LaunchErrorSpec(ErrorSpec):
 
 
 class UnresolvableError(Exception):
-    """A variable that stands for nothing here. Whoever knows where it is written makes it a `LaunchError`."""
+    """A variable that has no value here. The caller that knows where it is written makes a `LaunchError` of it."""
 
     def __init__(self, code: str, problem: LocalizedText, hint: LocalizedText, **details: Any) -> None:
         super().__init__(code, problem)
@@ -41,7 +41,7 @@ class UnresolvableError(Exception):
 
 
 def quoted(value: object, *, limit: int = _LONGEST_QUOTED) -> str:
-    """As JSON, in one line, with everything escaped that is not meant to be seen."""
+    """As JSON, in one line, with invisible characters escaped."""
     text = json.dumps(value, ensure_ascii=False, default=str)
     shown = escape_invisible(text[: limit + 1])
     return shown if len(text) <= limit else f"{shown[:limit]}…"
@@ -66,7 +66,7 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
 
 
 def suggestion(name: str, known: Iterable[str]) -> LocalizedText:
-    """The hint for a name that is not there: the one that it is close to, and where all of them are told."""
+    """The hint for an unknown name: the most similar name, and where all names are listed."""
     names = list(known)
     close = nearest(name, names)
     if close is not None:
@@ -78,7 +78,7 @@ def suggestion(name: str, known: Iterable[str]) -> LocalizedText:
 class LaunchNote:
     """A remark on a start that works, but perhaps not as the author of the file meant.
 
-    `about` is what the sentence speaks of, quoted from a file. It is data beside the sentence and not part of it.
+    `about` is the text from a file that the sentence is about. It is data beside the sentence, not part of it.
     """
 
     message: LocalizedText

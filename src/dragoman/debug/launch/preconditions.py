@@ -33,7 +33,7 @@ _TYPES_WITHOUT_CORES = frozenset({"python", "debugpy", "node", "pwa-node", "java
 
 
 def core_dump_path(arguments: Mapping[str, Any]) -> str:
-    """As the configuration names it; empty where it names none."""
+    """The core dump that the configuration names; empty if it names none."""
     return next(
         (str(arguments[key]) for key in _CORE_KEYS if isinstance(arguments.get(key), str) and arguments[key]), ""
     )

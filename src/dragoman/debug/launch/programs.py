@@ -75,7 +75,7 @@ INTERPRETER_TYPES: Mapping[str, str] = {
 }
 
 
-# Sources whose debugger wants what they were built into.
+# Source files whose debugger needs the program that was built from them.
 BUILT_FROM: Mapping[str, str] = {
     ".c": "C",
     ".cc": "C++",
@@ -111,7 +111,7 @@ def debugger_type_for(program: Path) -> str:
         )
     suffix = program.suffix.lower()
     if suffix in BUILT_FROM:
-        return NATIVE  # whose debugger knows whether it was built
+        return NATIVE  # its debugger knows whether it was built
     return EXTENSION_TYPES.get(suffix) or _by_content(program) or _unknown_type(program)
 
 
@@ -181,10 +181,10 @@ _REPLACED_KEYS = frozenset({"program", "args", "cwd", "env", "type"})
 
 
 def is_launcher(given: Mapping[str, Any], folder: Path, cwd: Path) -> bool:
-    """By its name. A file of the project that happens to have it is the project's own, unless it is an interpreter."""
+    """By its name. A file of the project with this name belongs to the project, unless it is an interpreter."""
     program, type = str(given.get("program") or ""), str(given.get("type") or "")
     name = Path(program).name
-    if type in NATIVE_TYPES:  # who debugs an interpreter by that, means the interpreter
+    if type in NATIVE_TYPES:  # a native debugger for an interpreter debugs the interpreter itself
         return name == "cargo" and "/" not in program
     if _PYTHON.fullmatch(name):
         return "/" in program or not _is_program(cwd / program)
@@ -231,7 +231,7 @@ def installed_script(name: str, workspace: Path, environment: Mapping[str, str])
 
 
 def environment_script(name: str, workspace: Path, environment: Mapping[str, str]) -> Path | None:
-    """`pytest` of the active environment or of the workspace's own: whoever says `python` there means the same one."""
+    """`pytest` of the active environment, or of the workspace's own: `python` means the same environment there."""
     with contextlib.suppress(DragomanError):
         found = find_interpreter(workspace, environment)
         path = found.path.parent / name

@@ -50,7 +50,7 @@ _PLATFORMS: Mapping[str, Platform] = {"darwin": "osx", "win32": "windows"}
 _THIS_PLATFORM: Platform = _PLATFORMS.get(sys.platform, "linux")
 # Each is a debugger and a program; a file that names more would fill the machine.
 MAX_SESSIONS = 32
-# Ours to act on; an adapter knows nothing of them.
+# Handled here; an adapter does not know them.
 _HANDLED_KEYS = ("preLaunchTask", "postDebugTask", "envFile", "environment", "env")
 # Adapters want numbers where a variable can only give text.
 _NUMBER_KEYS = (("processId",), ("pid",), ("port",), ("connect", "port"), ("listen", "port"))
@@ -67,7 +67,7 @@ class LaunchClient:
     platform: Platform = _THIS_PLATFORM
     rule: FileAccessPolicy = field(default_factory=FileAccessPolicy)
     is_trusted: bool = True
-    """Where not, what a start would do is only told: no envFile is read."""
+    """If not set, the start is only described: no envFile is read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +91,7 @@ class ResolvedConfiguration:
 
 @dataclass(frozen=True, slots=True)
 class LaunchPlan:
-    """What one start begins: one session, or those of a compound."""
+    """What one start begins: one session, or the sessions of a compound."""
 
     name: str
     sessions: tuple[ResolvedConfiguration, ...]
@@ -263,7 +263,7 @@ class _LaunchResolver:
         return plans[0] if len(plans) == 1 else TaskPlan(plans[-1].label, None, tuple(plans), in_sequence=True)
 
     def _unwrapped(self, given: Mapping[str, Any]) -> tuple[dict[str, Any], TaskPlan | None]:
-        """What a launcher starts in its place; and what must be built for that first."""
+        """What a launcher starts, and what must be built first."""
         cwd = Path(os.path.normpath(self._files.folder / str(given.get("cwd") or "")))
         is_started = given.get("request", "launch") == "launch" and isinstance(given.get("program"), str)
         if self._unwrap is None or not is_started or not is_launcher(given, self._files.folder, cwd):
@@ -317,7 +317,7 @@ def _scope(client: LaunchClient, caller: CallerContext, files: WorkspaceFiles) -
 
 
 def _with_overrides(launch: LaunchPlan, request: LaunchRequest) -> LaunchPlan:
-    """What the caller says besides goes over what is written."""
+    """The caller's arguments override what is written."""
     if not (request.args or request.cwd or request.env):
         return launch
     return replace(launch, sessions=tuple(_override(session, request) for session in launch.sessions))
@@ -348,7 +348,7 @@ def _list_member(node: ConfigNode, key: str) -> ConfigNode | None:
 
 
 def _require_types(node: ConfigNode) -> None:
-    """What every debugger agrees on. `args` may be one string, which some split themselves."""
+    """Keys that every debugger understands. `args` may be one string, which some split themselves."""
     for key in ("program", "cwd", "module"):
         node.text(key)
     args = node.get("args")

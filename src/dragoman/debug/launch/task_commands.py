@@ -27,7 +27,7 @@ _EXPANDED_KEYS = ("command", "args", "script", "path")
 _QUOTED_PARTS = re.compile(r"""\\.|'[^']*'|"(?:\\.|[^"\\])*\"""", re.DOTALL)
 
 
-# What `-c` and this quoting work with; a user of another shell gets `sh`.
+# Shells that support `-c` and this quoting; a user of another shell gets `sh`.
 POSIX_SHELLS = frozenset({"sh", "bash", "zsh", "dash", "ksh"})
 
 
@@ -77,7 +77,7 @@ def shell_line(command: QuotedWord, args: list[QuotedWord]) -> str:
 
 
 def shell_argv(named: ConfigNode | None, client_shell: str) -> tuple[str, ...]:
-    """What a line is handed to: the shell the task names, else the client's own if it is of these, else `sh`."""
+    """The shell that runs a command line: the task's, else the client's own if it is one of these, else `sh`."""
     executable = "" if named is None else named.text("executable")
     args = None if named is None else named.get("args")
     flags = ("-c",) if args is None else tuple(arg.string() for arg in args.items())
@@ -154,11 +154,11 @@ class TaskCommand:
     """The command as a person would type it."""
     cwd: str
     env: Mapping[str, str | None] = field(repr=False)
-    """What it gets on top of the client's environment; None takes a variable away."""
+    """Changes to the client's environment; None removes a variable."""
     ready: re.Pattern[str] | None = None
     """A background task goes on; the line of its output that this finds says that it may be built upon."""
     builds: bool = False
-    """By its own word: what fails then is the compiling."""
+    """By its own word: a failure is then a failed build."""
 
 
 def _command_and_args(task: ConfigNode) -> list[QuotedWord]:

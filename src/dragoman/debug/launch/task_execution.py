@@ -83,7 +83,7 @@ class TaskExecution:
         return None
 
     async def _first(self, plan: TaskPlan, runner: TaskRunner) -> None:
-        """Whoever waits for one that was given up in the middle runs it anew."""
+        """If the first run was cancelled, the next caller runs the task again."""
         ran = self._runs[id(plan)] = _PendingTask()
         try:
             await self._all(plan, runner)

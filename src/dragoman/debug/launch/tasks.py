@@ -40,7 +40,7 @@ def npm_scripts(folder: Path) -> dict[str, str]:
 
 
 def script_task(wanted: object, folder: Path) -> dict[str, str] | None:
-    """What `npm: build`, or `npm: build - web`, stands for where tasks.json does not say: as VS Code finds it."""
+    """The task `npm: build`, or `npm: build - web`, if tasks.json does not define it: found like in VS Code."""
     found = _NPM_LABEL.fullmatch(wanted) if isinstance(wanted, str) else None
     given: dict[str, Any] = {"type": "npm", **found.groupdict()} if found else {}
     given = wanted if isinstance(wanted, dict) else given
@@ -72,7 +72,7 @@ class TaskPlanner:
         self._plans: dict[tuple[PathStep, ...], TaskPlan] = {}
 
     def plan(self, wanted: ConfigNode, chain: tuple[ConfigNode, ...] = ()) -> TaskPlan:
-        """`wanted` is a label, or an object whose every member the task has too."""
+        """`wanted` is a label, or an object whose members the task has too."""
         task = self._find(wanted)
         if any(task.path == earlier.path for earlier in chain):
             raise _cycle(wanted, [*chain, task])

@@ -25,8 +25,8 @@ from dragoman.workspace.code_locations import CodeLocations
 _MOST_ENTRIES = 200
 """Entries of a folder, to see whether there is code in it."""
 
-# Keys that decide nothing of what runs, or that are told elsewhere in the question. Every other key is told, also one
-# that nobody here knows: debuggers have ever new ones that name commands, scripts and files to write.
+# Keys that do not change what runs, or that the question shows elsewhere. Every other key is shown, even
+# an unknown one: debuggers keep adding keys that name commands, scripts and files to write.
 _SHOWN_ELSEWHERE = frozenset(
     {"name", "type", "request", "program", "module", "args", "cwd", "env", "envFile", "environment"}
     | {"preLaunchTask", "postDebugTask"}  # as tasks
@@ -70,7 +70,7 @@ class PlannedCommand:
 
 
 def needs_trust(launch: LaunchPlan, workspace: Path, runs_with: Sequence[Mapping[str, str]] = ()) -> LaunchError:
-    """What would run is data: names and lines of a workspace that nobody has vouched for."""
+    """What would run is data: names and lines from a workspace that is not trusted."""
     return LaunchError(
         "needs_trust",
         localize("Nothing was started: {workspace} is not trusted.", workspace=workspace),
@@ -97,8 +97,8 @@ def planned_commands(launch: LaunchPlan, runs_with: Sequence[Mapping[str, str]] 
 def launch_digest(
     launch: LaunchPlan, runs_with: Sequence[Mapping[str, str]], stdin: str | None, moved: Mapping[str, str]
 ) -> str:
-    """Of everything that decides what runs, values of variables included: what was approved is what has this digest.
-    `moved` are folders that are made for one call, and what they stand for in every call."""
+    """The digest of everything that decides what runs, including values of variables: an approval is for this digest.
+    `moved` maps folders that are made for one call to what they stand for in every call."""
     whole = [
         _plan_content(launch.before),
         [
@@ -165,13 +165,13 @@ def _attach_target(arguments: Mapping[str, Any]) -> str:
     return ", ".join(f"{key} {arguments[key]}" for key in keys if key in arguments)
 
 
-# Keys of the known debuggers whose value is run, or is a list of words of which some are.
+# Keys of the known debuggers with a value that is run, or with a list of words of which some are.
 _CODE_KEYS = (
     *("python", "pythonPath", "pythonArgs", "runtimeExecutable", "runtimeArgs", "debugAdapterPath"),
     *("debugAdapterPython", "miDebuggerPath", "dlvToolPath", "rdbgPath", "command", "script", "luaPath"),
     *("debugLauncherPath", "debugLauncherPython", "bundlePath", "buildFlags"),
 )
-# Variables by which a program is told where more code is.
+# Variables that tell a program where more code is.
 _CODE_VARIABLES = (
     *("PYTHONPATH", "PYTHONHOME", "PYTHONSTARTUP", "NODE_PATH", "NODE_OPTIONS", "LD_PRELOAD", "LD_LIBRARY_PATH"),
     *("LD_AUDIT", "DYLD_INSERT_LIBRARIES", "DYLD_LIBRARY_PATH", "RUBYLIB", "RUBYOPT", "PERL5LIB", "PERL5OPT"),

@@ -172,7 +172,7 @@ class Expander:
         self.unknown_variables: list[str] = []
 
     def expand(self, node: ConfigNode) -> ConfigNode:
-        """What comes out may hold what only a file was kept from holding: a NUL out of an input, say."""
+        """The result may hold what a file may not contain, such as a NUL from an input."""
         return require_usable(node.with_value(self._value(node)))
 
     def _value(self, node: ConfigNode) -> Any:

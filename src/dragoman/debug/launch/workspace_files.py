@@ -54,7 +54,8 @@ def read_start(path: Path, length: int) -> bytes:
 
 
 def file_kind(path: Path) -> Literal["file", "folder", "other", "nothing"]:
-    """What stands there. A name too long, or behind a closed folder, is nothing to us rather than a fault."""
+    """The text of the file. A name that is too long, or a folder that cannot be entered, means that there is no
+    file."""
     try:
         mode = path.stat().st_mode
     except (OSError, ValueError):

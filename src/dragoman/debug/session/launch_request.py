@@ -55,7 +55,8 @@ class PreparedLaunch:
 
     @property
     def unattended_start_timeout_s(self) -> float:
-        """For a caller that does not wait: briefly waits to report a start or a failure, unless the start may be late."""
+        """For a caller that does not wait: briefly waits to report a start or a failure, unless the start may be
+        late."""
         return unattended_start_timeout_s(self.sessions)
 
 

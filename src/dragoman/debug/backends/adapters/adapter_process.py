@@ -52,8 +52,7 @@ _LAST_OUTPUT_TIMEOUT_S = 0.5  # a child of the adapter may hold its outputs open
 
 class AdapterEndpoint:
     """Where a started adapter is reached: `at` goes on its command line, then `connect` opens one or more
-    connections.
-    """
+    connections."""
 
     at = ""
 
@@ -61,7 +60,7 @@ class AdapterEndpoint:
         raise NotImplementedError
 
     def consume_output(self, text: str) -> str:
-        """Of what the adapter writes: the part that is not meant for us."""
+        """Returns the part of the adapter's output that is meant for the user."""
         return text
 
 
@@ -95,7 +94,7 @@ class UnixSocketEndpoint(AdapterEndpoint):
         return await connect_unix(Path(self.at), deadline_s=_CONNECT_TIMEOUT_S)
 
     def consume_output(self, text: str) -> str:
-        """Where it must not be spoken to before it says so."""
+        """The adapter must not be connected to before it prints that it listens."""
         if self._listening is not None and not self._is_listening.is_set():
             self._text = (self._text + text)[-_LONGEST_OUTPUT:]
             if self._listening.search(self._text):
@@ -126,7 +125,7 @@ class TcpEndpoint(AdapterEndpoint):
         self.at = "0" if listening else str(free_port())
 
     async def connect(self, _: HasStdio) -> ByteStream:
-        """The adapter in our tree must be the one who answers: somebody else may have taken the port before it."""
+        """The peer must be the adapter in our own process tree: another program may have taken the port first."""
         with anyio.move_on_after(_CONNECT_TIMEOUT_S if self._listening else 0):
             await self._is_listening.wait()
         if self.at == "0":
@@ -134,11 +133,11 @@ class TcpEndpoint(AdapterEndpoint):
         return await connect_tcp(LOOPBACK, int(self.at), deadline_s=_CONNECT_TIMEOUT_S, of=self._pids)
 
     def consume_output(self, text: str) -> str:
-        """The line that tells the port is for us alone."""
+        """Hides the line that names the port: it is meant for us."""
         if self._listening is None or self._is_listening.is_set():
             return text
         self._text = (self._text + text)[-_LONGEST_OUTPUT:]
-        whole = self._text[: self._text.rfind("\n") + 1]  # a port whose last digits have yet to come is another
+        whole = self._text[: self._text.rfind("\n") + 1]  # the last digits of the port may be missing
         found = self._listening.search(whole)
         if found is None:
             return text
@@ -150,7 +149,7 @@ class TcpEndpoint(AdapterEndpoint):
 async def connect_to_adapter(
     address: Address, of: Pids | None = None, *, users: frozenset[int] = frozenset()
 ) -> ByteStream:
-    """An adapter that listens already: a port where nobody does is told at once, with the reason."""
+    """An adapter that already listens. If nothing listens on the port, the error says so at once."""
     within_s = _EXTERNAL_CONNECT_TIMEOUT_S
     try:
         return await connect_tcp(address.host, address.port, deadline_s=within_s, retry=False, of=of, users=users)
@@ -172,7 +171,7 @@ class ExternalAdapter:
         self._pids: list[int] | None = None
 
     def pids(self) -> list[int]:
-        """Processes whose sockets may get TCP_NODELAY, looked up once: the program is connected already."""
+        """Processes whose sockets may get TCP_NODELAY, looked up once: the program is already connected."""
         if self._pids is None:
             self._pids = processes_at(self._address.port) if sys.platform == "linux" else []
         return self._pids
@@ -181,8 +180,8 @@ class ExternalAdapter:
         return self.pids()
 
     async def connect(self, configuration: Mapping[str, Any] | None = None) -> ByteStream:
-        """A child's port is on the adapter's host, whatever it calls that: its loopback need not be ours, and an
-        adapter elsewhere must not choose who of this machine is spoken to."""
+        """A child's port is on the adapter's host, whatever name it uses: its loopback may not be ours, and a remote
+        adapter must not choose an address on this machine to connect to."""
         child = _child_address(configuration)
         address = self._address if child is None else Address(self._address.host, child.port)
         return await connect_to_adapter(address, users=self._users)
@@ -253,7 +252,7 @@ class AdapterProcess:
         return stream
 
     def _likely_pids(self) -> Iterator[int]:
-        """The adapter first: as a rule it is the one, and the others need not be looked for."""
+        """The adapter first: it is usually the one, and then the others need not be searched."""
         yield self._child.pid
         yield from self._tree.pids()
 
@@ -271,7 +270,7 @@ class AdapterProcess:
         self._output_ended.set()
 
     async def wait_for_program_exit(self, within_s: float) -> ProcessExit | None:
-        """How the program ended, where we started it ourselves: at the adapter's wish, or as the adapter."""
+        """How the program ended if we started it: on the adapter's request, or as the adapter itself."""
         if not self._spec.quirks.program_output_is_adapters:
             return await self.terminal.wait_for_exit(within_s) if self.terminal else None
         with anyio.move_on_after(within_s):
@@ -310,7 +309,7 @@ _ENDPOINTS: dict[str, Callable[[AsyncExitStack, ProcessTree, AdapterSpec], Adapt
 
 
 def _child_address(configuration: Mapping[str, Any] | None) -> Address | None:
-    """Where debugpy wants a child's session opened."""
+    """The address at which debugpy wants a child session to be opened."""
     where = (configuration or {}).get("connect")
     if not isinstance(where, dict):
         return None

@@ -1,7 +1,7 @@
-"""One DAP connection to one debuggee, with what its adapter does differently put right.
+"""One DAP connection to one debuggee, with the adapter's quirks corrected.
 
-A program without children is debugged over one of these and nothing else; a debuggee tree has one per child. So a
-quirk that concerns a single debuggee is corrected here, and neither the tree nor the session knows of it.
+A program without children is debugged over one such connection; a debuggee tree has one per child. So a quirk of a
+single debuggee is corrected here, and neither the tree nor the session knows about it.
 """
 
 from __future__ import annotations
@@ -60,14 +60,14 @@ class SentList:
 
 @dataclass(slots=True)
 class DebuggeeSetup:
-    """What the program's debugger was sent to set it up. A child session that comes later is sent the same."""
+    """What was sent to set up the program's debugger. Later child sessions are sent the same."""
 
     initialize_arguments: dict[str, Any] = field(default_factory=dict)
     configured: anyio.Event = field(default_factory=anyio.Event)
     lists: dict[str, SentList] = field(default_factory=dict)
     setting: anyio.Lock = field(default_factory=anyio.Lock)
-    """Held while a list is set, and while a child gets all of them: a list that is set meanwhile waits, so that the
-    child gets it exactly once."""
+    """Held while a list is set and while a child gets all lists: a list that is set at that time waits, so the child
+    gets it exactly once."""
 
 
 class DebuggeeConnection:
@@ -90,7 +90,8 @@ class DebuggeeConnection:
         self._changed_values = ChangedValues()
 
     async def request(self, command: str, arguments: dict[str, Any] | None = None, *, timeout_s: float) -> Response:
-        """A response that succeeded. Raises `AdapterRefusedError`, or another when the adapter is gone or silent."""
+        """Returns a successful response. Raises `AdapterRefusedError`, or another error if the adapter is gone or
+        silent."""
         if command in RUN_COMMANDS:
             return await self._resume(command, arguments, timeout_s)
         if arguments is not None and LIBRARY_ARGUMENT in arguments:
@@ -165,7 +166,8 @@ class DebuggeeConnection:
         return make_response(command, {"breakpoints": [{**it, **refused} for it in reported]})
 
     async def _refusal(self, expressions: Iterable[str]) -> str:
-        """Empty for a process that cannot evaluate: it gets its list all the same, and says itself what it binds."""
+        """Empty for a process that cannot evaluate: it gets its breakpoints all the same and reports which ones it
+        binds."""
         for expression in expressions:
             try:
                 arguments = {"expression": expression, "context": "watch"}

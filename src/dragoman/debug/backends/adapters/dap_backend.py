@@ -105,7 +105,7 @@ class DapBackend:
         self._exit_reported = False
         self._in_exit_report = False
         self._signal: int | None = None
-        # Whoever attaches waits for a program that is there; only with `listen` it has yet to come.
+        # An attach waits for a program that already runs; only with `listen` does the program come later.
         attaches = context.request == "attach" and "listen" not in context.arguments
         self._attach_commands = frozenset({"initialize", "attach"} if attaches else ())
 
@@ -192,7 +192,7 @@ class DapBackend:
         return response
 
     async def _set_list(self, sent: SentList, timeout_s: float) -> Response:
-        """Whoever waits here for another list may find that there is a child when its turn comes."""
+        """A caller that waited for another list may find a child when its turn comes."""
         async with self._setup.setting:
             if self._tree is None:
                 self._setup.lists[sent.key] = sent
@@ -226,7 +226,7 @@ class DapBackend:
         return self._tree
 
     def _known_threads(self) -> set[int]:
-        """Every thread whose id the session may have seen: from events, or in the last list."""
+        """Every thread whose id the session may have seen, in events or in the last list."""
         listed: set[int] = set()
         if self._last_threads is not None:
             with contextlib.suppress(RemoteProtocolError):  # a list that the session could not read either
@@ -236,7 +236,8 @@ class DapBackend:
     # Events.
 
     def _take_from_root(self, body: EventBody) -> bool:
-        """While there is one debuggee. A tree renumbers threads whose id is not positive: 0 means "no thread" above."""
+        """Used while there is one debuggee. A tree renumbers threads whose id is not positive: 0 means "no thread"
+        above."""
         thread_id = getattr(body, "thread_id", None)
         if isinstance(body, DebugpyAttachBody):
             self._add_attached(body)
@@ -264,12 +265,13 @@ class DapBackend:
             self._connections.start_soon(self._report_end, body, self._end_reported)
 
     def _deliver(self, body: EventBody) -> None:
-        """What the adapter reports, corrected, on its way to the session."""
+        """Corrects the adapter's events on their way to the session."""
         for it in self._filter_output(body) if isinstance(body, OutputBody) else (body,):
             self.events.put(self._with_signal(it) if isinstance(it, ExitedBody) else it)
 
     async def _report_end(self, body: TerminatedBody, reported: anyio.Event) -> None:
-        """In a task: how the program ended may take a moment to learn, and what it printed is taken meanwhile."""
+        """Runs in a task: it may take a moment to learn how the program ended, and its output is read in the
+        meantime."""
         try:
             for it in await self._final_events(gone=False):
                 self._deliver(it)
@@ -326,7 +328,7 @@ class DapBackend:
             await self._publish(_process_event(self._process.pid))
 
     async def _wait_for_end(self) -> None:
-        """Until the root has gone, and its end was reported."""
+        """Until the root process has ended and its end was reported."""
         await self._root.events.closed.wait()
         if self._end_reported is not None:
             await self._end_reported.wait()
@@ -384,7 +386,7 @@ class DapBackend:
         return with_signal_exit_code(body) if self._quirks.reports_signals_in_eight_bits else body
 
     def _filter_output(self, body: OutputBody) -> list[EventBody]:
-        """Of an adapter's own remarks: the exit code where only they hold it, and what is worth telling."""
+        """Filters the adapter's own messages: keeps the exit code if only they have it, and what is worth showing."""
         if self._quirks.adapter_lines is None and self._quirks.exit_code_in_output is None:
             return [body]
         if body.category != "console":
@@ -407,12 +409,14 @@ class DapBackend:
         return text[:kept]
 
     async def _publish(self, body: EventBody) -> None:
-        """Publish an event of our own, then wait for room: backpressure for whoever reads the program's pipe."""
+        """Publish an event of our own, then wait for room, so that the program's pipe is not read faster than its
+        output is taken."""
         self._deliver(body)
         await self.events.wait_for_room()
 
     async def _final_events(self, *, gone: bool) -> list[EventBody]:
-        """What only we know: how the program ended that we started, and what an adapter said before it went."""
+        """Events that only we can send: how a program that we started ended, and what an adapter printed before it
+        ended."""
         events: list[EventBody] = []
         if self._quirks.exit_code_from_process and not self._exit_reported:
             exit = await self._process.wait_for_program_exit(_EXIT_TIMEOUT_S)
@@ -432,4 +436,4 @@ def _resident_bytes(pid: int) -> int | None:
     try:
         return int(psutil.Process(pid).memory_info().rss)
     except psutil.Error:
-        return None  # it has gone meanwhile
+        return None  # it has ended in the meantime

@@ -49,7 +49,7 @@ class _ReadAhead:
 
 
 def _acknowledge_at_once(sock: socket.socket) -> None:
-    """The kernel falls back to delayed acknowledgements by itself, so it is told again after every read."""
+    """The kernel falls back to delayed acknowledgements, so the option is set again after every read."""
     if sys.platform == "linux" and sock.family != socket.AF_UNIX:
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK, 1)
 

@@ -61,7 +61,7 @@ def _leave_after(debuggee: Any) -> None:
 
 
 def _debug(server: str) -> None:
-    """As `debugpy/__main__.py` does: nothing else is found beside debugpy."""
+    """Like `debugpy/__main__.py`: nothing else is found beside debugpy."""
     sys.path.insert(0, os.path.dirname(server))  # noqa: PTH120
     import debugpy  # noqa: F401, PLC0415
 
@@ -98,7 +98,7 @@ _QUIET = "PYDEVD_DISABLE_FILE_VALIDATION"  # else pydevd says on standard error 
 
 
 def _start_children_quietly() -> None:
-    """Also those that get an environment of their own, in which nothing of ours is."""
+    """Also starts children that get an environment of their own, without our variables."""
     import subprocess  # noqa: PLC0415
 
     module: Any = subprocess if hasattr(subprocess, "_fork_exec") else sys.modules["_posixsubprocess"]
@@ -114,7 +114,7 @@ def _start_children_quietly() -> None:
 
 
 def _inject_quietly(server: str) -> None:
-    """Of a program that runs already, its own terminal would show it. The code may hold no quotes."""
+    """A program that is attached to would show the message in its own terminal. The code may not contain quotes."""
     name = f"bytes({list(_QUIET.encode())}).decode()"
     before, after = f"import os;os.environ.setdefault({name},str(1));", f"os.environ.pop({name},None);"
     sys.path.append(os.path.join(server, "_vendored", "pydevd", "pydevd_attach_to_process"))  # noqa: PTH118

@@ -24,13 +24,13 @@ from dragoman.core.paths import Paths, find_paths
 from dragoman.core.settings.loader import load_settings
 
 _ASKED_WITHIN_S = 5.0
-_OLDEST_LLDB = 18  # the first whose adapter is called lldb-dap and takes what we say to it
+_OLDEST_LLDB = 18  # the first whose adapter is called lldb-dap and supports our requests
 _MASON = "~/.local/share/nvim/mason"
 
 INSTALLABLE = frozenset({"javascript", "codelldb"})
 
 
-# program that must be there -> package, per adapter; the first manager that is there is told
+# required program -> package, per adapter; the first installed package manager is suggested
 _PACKAGES: Mapping[str, Mapping[str, str]] = {
     "go": {"apt-get": "delve golang-go", "dnf": "delve golang", "pacman": "delve go", "brew": "delve go"},
     "lldb": {"apt-get": "", "dnf": "lldb", "pacman": "lldb", "brew": "llvm"},
@@ -98,7 +98,7 @@ def _package_manager(environment: Mapping[str, str]) -> str:
 
 @functools.cache
 def _newest_lldb() -> str:
-    """Debian and Ubuntu carry several, and the one that is just called `lldb` is mostly too old."""
+    """Debian and Ubuntu have several versions, and the one named just `lldb` is mostly too old."""
     printed = command_output(["apt-cache", "search", "--names-only", r"^lldb-[0-9]+$"])
     numbers = [int(it) for it in re.findall(r"^lldb-(\d+) ", printed, re.MULTILINE)]
     return f"lldb-{max(numbers)}" if numbers and max(numbers) >= _OLDEST_LLDB else "lldb"
@@ -111,7 +111,7 @@ def command_output(
     read: Callable[[bytes], str] = bytes.decode,
     environment: Mapping[str, str] | None = None,
 ) -> str:
-    """What a short question to a program brings; empty where it cannot be asked or does not answer in time."""
+    """The output of a short command; empty if it cannot run or does not end in time."""
     try:
         done = subprocess.run(  # noqa: S603
             argv, input=stdin, capture_output=True, env=environment, timeout=_ASKED_WITHIN_S, check=False
@@ -204,7 +204,7 @@ _ORIGIN_TEXTS: Mapping[LocationOrigin, LocalizedText] = {
 
 
 def find_adapter(name: str, environment: Mapping[str, str], paths: Paths | None = None) -> AdapterLocation | None:
-    """None where there is none. One that the settings name and that is not there is an error: it was meant."""
+    """None if there is no adapter. An adapter that the settings name and that does not exist is an error."""
     sought, at = ADAPTER_SEARCHES[name], paths or find_paths()
     return _from_settings(name, at) or next(_candidates(sought, environment, at), None)
 
@@ -253,7 +253,7 @@ def _candidates(sought: AdapterSearch, environment: Mapping[str, str], paths: Pa
 
 
 def find_on_path(program: str, environment: Mapping[str, str]) -> Path | None:
-    """What is not absolute would be looked for where the daemon stands, not where the client does."""
+    """A relative path would be resolved in the daemon's folder, not in the client's."""
     folders = environment.get("PATH", os.defpath).split(os.pathsep)
     found = shutil.which(program, path=os.pathsep.join(it for it in folders if Path(it).is_absolute()))
     return Path(found) if found else None
@@ -292,7 +292,7 @@ def _lldb_version(path: Path) -> str:
 
 
 def _version_file_reader(*names: str) -> Callable[[Path], str]:
-    """A file beside it, or above, that holds `version`."""
+    """A file beside the program, or above it, that has a `version`."""
 
     def read(path: Path) -> str:
         for name in names:

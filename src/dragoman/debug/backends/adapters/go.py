@@ -78,7 +78,7 @@ def _several(folder: Path, found: list[Path]) -> DragomanError:
 
 
 _BUILD_MODES = frozenset({"debug", "test"})
-# Of the Go extension: where to look for tools and how to start its debugger, which is our business here.
+# Keys of the Go extension: where to find tools and how to start its debugger. Dragoman decides that itself.
 _IGNORED = frozenset({"dlvFlags", "dlvToolPath", "debugAdapter", "showLog", "logOutput", "console", "asRoot", "port"})
 _FURTHER_FILE = re.compile(r"\.go'?(?:\s|$)")
 _HAS_MAIN = re.compile(r"^func main\(\)", re.MULTILINE)
@@ -115,7 +115,7 @@ def _program(context: LaunchContext) -> Path:
 
 
 def _mode(given: Mapping[str, Any], program: Path) -> str:
-    """As the Go extension does for `auto`; and what is neither a folder nor source was built already."""
+    """Like `auto` in the Go extension. A program that is neither a folder nor source has already been built."""
     if (mode := given.get("mode", "auto")) != "auto":
         return str(mode)
     if program.name.endswith("_test.go"):
@@ -125,7 +125,7 @@ def _mode(given: Mapping[str, Any], program: Path) -> str:
 
 def _build_target(program: Path, mode: str, given: Mapping[str, Any]) -> Path:
     """A file stands for its package, unless it must be built alone: outside a module, beside other programs, or with
-    further files, which `go build` takes where its flags stand."""
+    further files, which `go build` takes among its flags."""
     if mode not in _BUILD_MODES or program.suffix != ".go":
         return program
     is_in_module = any((folder / "go.mod").is_file() for folder in program.parents)

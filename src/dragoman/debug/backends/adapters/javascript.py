@@ -36,14 +36,14 @@ _INSPECTOR_POLL_S = 0.02
 _ATTACH_TIMEOUT_MS = 4_000  # js-debug tries a closed port again and again
 
 _TYPESCRIPT_SUFFIXES = frozenset({".ts", ".mts", ".cts", ".tsx"})
-# Whoever says one of these knows how the file is run, or where it was built to.
+# A configuration with one of these keys says how the file is run, or where it was built.
 _RUNTIME_KEYS = frozenset({"runtimeExecutable", "runtimeArgs", "outFiles"})
 _SKIPPED_FOLDERS = frozenset({"node_modules", ".git"})
 _NODE_VERSION = re.compile(r"v(\d+)\.(\d+)\.")
 
 
 def require_runnable(context: LaunchContext) -> None:
-    """Else node ends with a SyntaxError at the first type, in a file of its own."""
+    """Otherwise node ends with a SyntaxError in a file of its own, at the first type."""
     given, program = context.arguments, Path(str(context.arguments.get("program") or ""))
     is_plain = program.suffix in _TYPESCRIPT_SUFFIXES and not any(given.get(key) for key in _RUNTIME_KEYS)
     if context.request != "launch" or not is_plain or context.environment.get("NODE_OPTIONS"):
@@ -59,7 +59,7 @@ def require_runnable(context: LaunchContext) -> None:
 
 
 def node_strips_types(environment: Mapping[str, str]) -> bool:
-    """Whether the node of an environment runs TypeScript without being told to."""
+    """Whether the node of an environment runs TypeScript without an option."""
     return _strips_types(_node_version(environment), ".ts")
 
 
@@ -76,7 +76,8 @@ def _strips_types(version: tuple[int, int], suffix: str) -> bool:
 
 
 def _is_built(program: Path, workspace: Path) -> bool:
-    """By a script of its name, or any source map; a workspace too large to look through counts as built."""
+    """Whether there is a script of this name, or any source map. A workspace that is too large to search counts as
+    built."""
     wanted = {program.stem + suffix for suffix in _BUILT_SUFFIXES}
     seen = 0
     for name in islice(_files(workspace), _MOST_FILES):
@@ -112,7 +113,7 @@ def open_inspector(pid: int) -> int:
     deadline_s = time.monotonic() + _INSPECTOR_TIMEOUT_S
     while not (opened := _listening_ports(pid) - before) and time.monotonic() < deadline_s:
         time.sleep(_INSPECTOR_POLL_S)
-    found = opened or before  # one that was open already stays as it is
+    found = opened or before  # one that was already open stays open
     if len(found) != 1:
         raise no_inspector(pid=pid)
     return found.pop()
@@ -141,7 +142,7 @@ _BROWSER_TYPES = frozenset({"chrome", "pwa-chrome", "msedge", "pwa-msedge", "ext
 _SCRIPTS = frozenset({".js", ".cjs", ".mjs"})
 
 
-# What node itself says to whoever started it under a debugger.
+# What node prints to a program that it runs under a debugger.
 _NOISE = re.compile(
     r"Debugger (?:attached|listening on)|Waiting for the debugger to disconnect|For help, see: https://nodejs\.org"
 )
@@ -175,9 +176,9 @@ def _arguments(context: LaunchContext) -> dict[str, Any]:
 
 
 def _with_unpublished_inspector(variables: dict[str, Any]) -> dict[str, Any]:
-    """Node's inspector listens on loopback, where anybody may connect who knows the random path of its address.
-    js-debug has node tell that path to whoever asks over HTTP, and does not need it itself: told nowhere, it is a
-    secret. A comma is node's way to name no place; an empty text it refuses."""
+    """Node's inspector listens on loopback, where anybody who knows the random path of its address may connect.
+    js-debug lets node publish that path over HTTP, and does not need that itself. Unpublished, the path is a secret. A
+    comma tells node to publish it nowhere; node rejects an empty text."""
     options = variables.get("NODE_OPTIONS")
     if not isinstance(options, str):
         return variables
@@ -191,7 +192,7 @@ def _with_port(given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _node(environment: Mapping[str, str]) -> str:
-    """The client's runs the adapter; the program has the one of its own environment."""
+    """The client's node runs the adapter; the program has the node of its own environment."""
     found = find_on_path("node", environment)
     if found is None:
         raise DragomanError(

@@ -25,7 +25,7 @@ def _command(_: LaunchContext) -> ProcessCommand:
 
 
 def _arguments(context: LaunchContext) -> dict[str, Any]:
-    """Read once here as well: what is wrong with them is told before anything is started."""
+    """Also read here, so that mistakes are reported before anything starts."""
     read_settings(context.request, context.arguments, context.workspace)
     return dict(context.arguments)
 
@@ -59,7 +59,7 @@ LUA = AdapterSpec(
         truth="not not ({condition})",
         hit_spelling={"%": "% {number}"},
         condition_error_pattern=r"condition: (?P<condition>.*)\nfailed: (?P<error>.*)\n",
-        ready_timeout_s=_ONE_DAY_S,  # nobody knows when a game gets so far; who waits has a deadline of their own
+        ready_timeout_s=_ONE_DAY_S,  # nobody knows when a game gets so far; callers that wait have their own deadline
     ),
     exception_filters=("uncaught",),
     facts=_facts,

@@ -25,7 +25,8 @@ from dragoman.debug.errors import cargo_unsupported
 from dragoman.debug.launch.programs import BUILT_FROM
 from dragoman.io.processes.command import ProcessCommand
 
-# Of the function that calls `main`, in both of rustc's ways to write names. A Rust library in a C++ program has none:
+# The function that calls `main`, in both of rustc's name manglings. A Rust library in a C++ program has neither. The
+# formatters take every type for a Rust type, so they are loaded only for Rust programs.
 # the formatters take every type for Rust's, so they are for such programs alone.
 _RUST_MAIN_SYMBOL = b"std2rt10lang_start"
 # It tells an end by signal 9 as the exit code 9. The last packet of its server knows: that is an X, and otherwise a W.
@@ -38,7 +39,7 @@ _KEY_ALIASES: Mapping[str, str] = {
     "processId": "pid",
     "coreDumpPath": "coreFile",
 }
-# Of that extension, of its debuggers, or of an editor's terminal: nothing that an LLDB adapter could use.
+# Keys of that extension, of its debuggers, or of an editor's terminal, which an LLDB adapter cannot use.
 _IGNORED_KEYS = frozenset(
     {
         *("MIMode", "miDebuggerPath", "miDebuggerArgs", "miDebuggerServerAddress", "setupCommands", "externalConsole"),
@@ -59,7 +60,7 @@ NATIVE = AdapterQuirks(
     holder=_MUTEX_HOLDER,
     suffixes=source_files.NATIVE,
     hit_forms=frozenset(),  # it takes but a number, and means "from there on" by it
-    # What it calls so is a command line of LLDB, where `n` steps: for who means that one.
+    # The configuration calls this expression a command line of LLDB, where `n` steps.
     evaluate_contexts={"repl": "watch", "console": "repl"},
     has_terminal_line_ends=True,
     has_several_locations=True,
@@ -123,7 +124,7 @@ def _with_commands(given: dict[str, Any], key: str, ours: str) -> dict[str, Any]
 
 
 def built_program(path: Path) -> Path:
-    """The program itself; for a source file, what was built from it beside it, if that is newer."""
+    """The program itself. For a source file, the newer executable that was built beside it."""
     language = BUILT_FROM.get(path.suffix.lower())
     if language is None or not path.is_file():
         return path
@@ -162,7 +163,8 @@ def rust_formatter_commands(context: LaunchContext, given: Mapping[str, Any]) ->
 
 
 def is_rust(given: Mapping[str, Any]) -> bool:
-    """By the configuration's word, else by the program; one that is yet to be built, by the Cargo.toml above it."""
+    """From the configuration, otherwise from the program; for a program that is not built yet, from the Cargo.toml
+    above it."""
     if given.get("type") == "rust" or "rust" in (given.get("sourceLanguages") or ()):
         return True
     program = _rust_program(given)
@@ -213,7 +215,7 @@ def _codelldb_arguments(context: LaunchContext) -> dict[str, Any]:
         return {**given, "targetCreateCommands": [create], "processCreateCommands": []}
     if context.request != "launch":
         return given
-    # Expressions as the language writes them, not as its Python wrapper does; and no terminal, for there is none.
+    # Expressions in the language itself, not in its Python wrapper. No terminal, because there is none.
     ours = {"terminal": "console", "expressions": "native"}
     return with_input({"cwd": str(context.workspace), **given, **ours}, context.stdin, quiet="")
 
@@ -258,7 +260,7 @@ _SIGNAL_PACKET = re.compile(r"^history\[\d+\] .* read packet: \$X(?P<signal>[0-9
 
 
 def _lldb_command(context: LaunchContext) -> ProcessCommand:
-    """As expressions only: in its other mode the variable `n` is the command `next`."""
+    """Evaluates expressions only: in the other mode, the variable `n` would be the command `next`."""
     adapter = require_adapter("lldb", context.adapter_environment)
     return ProcessCommand([str(adapter), "--repl-mode", "variable"], context.environment, context.workspace)
 

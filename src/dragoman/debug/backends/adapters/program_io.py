@@ -47,7 +47,7 @@ def strip_noise(text: str, noise: re.Pattern[str] | None) -> str:
 
 
 def create_input_file(text: str | None) -> Path:
-    """Whoever gives it to a program removes it once the program has opened it."""
+    """The caller removes the file once the program has opened it."""
     if text is None:
         return Path(os.devnull)
     fd, path = tempfile.mkstemp(dir=_scratch_folder(), prefix="input-")
@@ -65,14 +65,14 @@ def encode_input(text: str) -> bytes:
 
 
 def create_rows_file() -> Path:
-    """For what a program that is probed says of itself; who probes it removes it."""
+    """A file for the output of a traced program; the tracer removes it."""
     fd, path = tempfile.mkstemp(dir=_scratch_folder(), prefix="rows-")
     os.close(fd)
     return Path(path)
 
 
 def build_output_path() -> Path:
-    """Where to build to, instead of beside the sources; the debugger removes it, unless it is killed."""
+    """Where to build, instead of beside the sources. The debugger removes it, unless it is killed."""
     return _scratch_folder() / f"build-{os.urandom(8).hex()}"
 
 
@@ -115,7 +115,7 @@ class PipedTerminal:
         return {"processId": child.pid}
 
     async def wait_for_exit(self, within_s: float) -> ProcessExit | None:
-        """How the program ended, once all that it said was told; None where it lives, or never lived."""
+        """How the program ended, once all its output was published. None if it is running or never ran."""
         if self._child is None:
             return None
         with anyio.move_on_after(within_s):
@@ -173,5 +173,5 @@ def exited_events(exit: ProcessExit) -> list[EventBody]:
 
 
 def with_signal_exit_code(body: ExitedBody) -> ExitedBody:
-    """An exit code that can hardly be a program's own is the signal that it stands for; 255 is too often meant."""
+    """An exit code that is hardly a program's own stands for a signal; 255 is too often meant as a code."""
     return ExitedBody(exit_code=body.exit_code - 256) if 256 - body.exit_code in _FATAL_SIGNALS else body

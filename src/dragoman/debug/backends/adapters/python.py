@@ -26,37 +26,38 @@ from dragoman.debug.source_files import is_library
 from dragoman.io.processes.command import ProcessCommand
 from dragoman.workspace.python_interpreter import find_interpreter
 
-# What would change how our own adapter's interpreter starts; the program still gets the client's.
+# Variables that would change how the adapter's own interpreter starts. The program still gets the client's.
 _PROGRAM_ONLY_VARIABLES = frozenset({"PYTHONHOME", "PYTHONPATH", "PYTHONSTARTUP", "PYTHONINSPECT", "PYTHONOPTIMIZE"})
 
-# After so many seconds an evaluation is interrupted, which would else keep its thread, and so the session, for ever.
+# Evaluations are interrupted after this many seconds. Otherwise one could block its thread, and so the session, for
+# ever.
 _INTERRUPT_TIMEOUT_VARIABLE = "PYDEVD_INTERRUPT_THREAD_TIMEOUT"
 _RESTORED_VARIABLES = _PROGRAM_ONLY_VARIABLES | {_INTERRUPT_TIMEOUT_VARIABLE}
 _DEBUGGER_VARIABLES = {
     _INTERRUPT_TIMEOUT_VARIABLE: "20",
     # Else each child process says on its standard error that its frozen modules cannot be stepped into.
     "PYDEVD_DISABLE_FILE_VALIDATION": "1",
-    # Else what takes long to show or to evaluate is told as a warning among the program's own output.
+    # Otherwise a slow display or evaluation is reported as a warning among the program's own output.
     "PYDEVD_WARN_SLOW_RESOLVE_TIMEOUT": "86400",
     "PYDEVD_WARN_EVALUATION_TIMEOUT": "86400",
-    # As debugpy does where it reads the program's output: nothing would be seen before the buffer is full.
+    # Like debugpy when it reads the program's output: otherwise nothing is seen before the buffer is full.
     "PYTHONUNBUFFERED": "1",
     "PYTHONIOENCODING": "utf-8",
 }
-# By `runInTerminal`: so it can be given something to read, what its children write is told once, and its end is the
-# end. debugpy's own way waits for whoever still holds the output open, and tells a child's output twice.
+# By `runInTerminal`, so that the program can be given input, its children's output appears once, and its end ends the
+# session. debugpy's own way waits for any process that keeps the output open, and reports a child's output twice.
 _RUN_IN_TERMINAL = {"console": "integratedTerminal"}
 
-# `python` says the same, and debugpy refuses to be told twice.
+# `python` says the same, and debugpy rejects both together.
 _ALIASED_KEYS = frozenset({"pythonPath"})
-# These catch what a test raises, so nothing of it is uncaught; it leaves the user's own code all the same.
+# These catch what a test raises, so it is never uncaught; it still leaves the user's own code.
 _TEST_RUNNERS = frozenset({"pytest", "py.test", "unittest", "nose2"})
-# Of debugpy.
+# A key of debugpy.
 _OLDEST_PYTHON = (3, 8)
 _VERSION = re.compile(r"Python (\d+)\.(\d+)")
 _ENTRY = Path(__file__).with_name("debugpy_entry.py")
-# By our interpreter, where debugpy is; it starts the program with the program's. Not in a client's terminal, whose
-# environment is made for that alone: debugpy's own is run there.
+# Run by our interpreter, which has debugpy; it starts the program with the program's interpreter. Not in a client's
+# terminal, whose environment is meant for the program only: there, debugpy's own launcher runs.
 _LAUNCHER = {
     "debugLauncherPython": sys.executable,
     "debugLauncherPath": str(Path(__file__).with_name("debugpy_launcher.py")),
@@ -109,7 +110,7 @@ def _command(context: LaunchContext) -> ProcessCommand:
 def _arguments(context: LaunchContext) -> dict[str, Any]:
     given = {name: value for name, value in context.arguments.items() if name not in _ALIASED_KEYS}
     if context.request != "launch":
-        # Of a process that was injected into, debugpy does not follow the children: they would wait for ever.
+        # debugpy does not follow the children of a process that it was injected into: they would wait for ever.
         return {"redirectOutput": True, "subProcess": True, **given} | _without_children(given)
     held_back = {name: value for name, value in context.environment.items() if name in _RESTORED_VARIABLES}
     return {
@@ -118,7 +119,7 @@ def _arguments(context: LaunchContext) -> dict[str, Any]:
         **given,
         **_RUN_IN_TERMINAL,
         **({} if context.is_in_terminal else _LAUNCHER),
-        "redirectOutput": context.is_in_terminal,  # else its output would be in the client's terminal alone
+        "redirectOutput": context.is_in_terminal,  # else its output would only be in the client's terminal
         "python": _python(context),
         "env": {**_DEBUGGER_VARIABLES, **held_back, **given.get("env", {})},
     }
@@ -160,7 +161,7 @@ def _filters_for_tests(context: LaunchContext) -> tuple[str, ...]:
 
 
 def _require_runnable(context: LaunchContext) -> None:
-    """Of one that debugpy cannot run in, it would wait in vain until the deadline."""
+    """debugpy cannot run in this interpreter, and the attach would wait until the deadline."""
     python = _python(context)
     if context.request != "launch" or len(python) != 1:  # more words are a wrapper, which may not know `-V`
         return
@@ -179,7 +180,7 @@ def _require_runnable(context: LaunchContext) -> None:
 
 
 def _condition_error(condition: str) -> str:
-    """By our grammar, which may be older than the program's: such a condition is sent all the same."""
+    """Checked with our grammar, which may be older than the program's: the condition is sent in any case."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -190,7 +191,7 @@ def _condition_error(condition: str) -> str:
 
 
 def _library_expression(path: str, function: str) -> str:
-    """Of a function only where its module is named: of all functions of one name those of the user's own code stop."""
+    """For a function only if its module is named: a plain name stops in functions of the user's own code."""
     if path and is_library(path):
         return _LIBRARY_CALL.format(source=_LIBRARY_SOURCE, name="include_file", of=path)
     if "." in function:
@@ -199,7 +200,7 @@ def _library_expression(path: str, function: str) -> str:
 
 
 def _unquoted(shown: str) -> str:
-    """Of a string that is shown in quotes; what is none says why there is no text."""
+    """The text of a quoted string. Anything else is a reason why there is no text."""
     try:
         found = ast.literal_eval(shown)
     except (SyntaxError, ValueError, MemoryError, RecursionError):

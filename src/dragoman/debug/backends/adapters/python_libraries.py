@@ -17,7 +17,7 @@ _STANDARD = os.path.dirname(os.path.realpath(os.__file__))
 
 
 def include_file(path: str) -> str:
-    """Empty, or the word for why the debugger cannot stop in this file."""
+    """Empty, or a code for why the debugger cannot stop in this file."""
     if _is_frozen(os.path.realpath(path)):
         return "dragoman:frozen"
     for name in {path, os.path.realpath(path)}:
@@ -26,7 +26,7 @@ def include_file(path: str) -> str:
 
 
 def include_module_of(name: str) -> str:
-    """By its module: where it is defined nobody knows before the program has imported it."""
+    """By its module: before the program has imported it, nobody knows where the function is defined."""
     module = name.partition(".")[0]
     if _is_of_a_library(module):
         _include(module, is_path=False)
@@ -34,7 +34,7 @@ def include_module_of(name: str) -> str:
 
 
 def _is_frozen(path: str) -> bool:
-    """Of such a module the interpreter has the code inside, which knows neither its file nor its lines."""
+    """The interpreter contains the code of a frozen module, without its file and lines."""
     inside, ending = os.path.splitext(os.path.relpath(path, _STANDARD))
     name = inside.replace(os.sep, ".")
     package = name[: -len(".__init__")] if name.endswith(".__init__") else name
@@ -49,7 +49,8 @@ def _is_of_a_library(module: str) -> bool:
 
 
 def _include(name: str, *, is_path: bool) -> None:
-    """A rule before all others. One of another version may have none: what it makes of the breakpoint is told then."""
+    """Adds a rule before all others. A pydevd of another version may not have rules: then its report of the breakpoint
+    shows that it is not bound."""
     try:
         debugger = sys.modules["pydevd"].get_global_debugger()
         rule = sys.modules["_pydevd_bundle.pydevd_filtering"].ExcludeFilter(name, False, is_path)

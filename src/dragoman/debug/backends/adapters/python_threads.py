@@ -28,7 +28,7 @@ _Columns = Tuple[int, int, int, int]
 _STANDARD = os.path.dirname(os.__file__)
 _MOVES_WITHIN_S = 0.03
 
-# A frame of the standard library, by module and function: what whoever called it waits for. The outermost one counts.
+# A frame of the standard library, by module and function: what its caller waits for. The outermost one counts.
 _LIBRARY = {
     ("threading", "wait"): "condition",
     ("threading", "join"): "thread",
@@ -104,7 +104,7 @@ _EVENTS = {"Event": "event", "Barrier": "barrier", "Semaphore": "semaphore", "Bo
 
 
 def dump() -> str:
-    """One JSON text. Seen twice: a thread whose frame moves on in between runs, whatever it called last."""
+    """Returns one JSON text. Looks twice: a thread whose frame moved in between is running."""
     before = _positions(sys._current_frames())
     pause = _thread.allocate_lock()
     pause.acquire()
@@ -276,7 +276,7 @@ def _native_wait(seen: _ProgramThreads, stack: _Stack) -> _Fields:
 
 
 def _add_holder(seen: _ProgramThreads, fields: _Fields, lock: object) -> None:
-    """An RLock says whose it is. A Lock does not: its holder is inside a `with` of it, or behind its `acquire()`."""
+    """An RLock knows its owner. A Lock does not: its holder is inside a `with` of it, or behind its `acquire()`."""
     text = repr(lock) if isinstance(lock, _LOCKS[1]) else ""
     owner = text.partition("owner=")[2].split(" ")[0]
     if owner.isdigit() and int(owner):
@@ -294,7 +294,7 @@ def _add_holder(seen: _ProgramThreads, fields: _Fields, lock: object) -> None:
 
 
 def _holds(frame: FrameType, lock: object) -> bool:
-    """By its source: it is inside a `with` of the lock, or behind an `acquire()` that nothing released."""
+    """Found in the source: the frame is inside a `with` of the lock, or behind an `acquire()` that nothing released."""
     function = _function(frame)
     if function is None:
         return False
@@ -347,7 +347,7 @@ def _text_of_call(frame: FrameType) -> str:
 
 
 def _call_at(frame: FrameType) -> tuple[str, ast.AST | None]:
-    """What the frame is calling, as written, and its node: by the columns where the interpreter knows them."""
+    """The call that the frame is in, as written, and its node: by column where the interpreter records columns."""
     tree, line = _tree(frame.f_code.co_filename, frame.f_globals), frame.f_lineno or 0
     if tree is None:
         return "", None
@@ -386,7 +386,7 @@ def _columns(frame: FrameType) -> _Columns | None:
 
 
 def _written(node: ast.AST | None) -> str:
-    """Names and attributes as they are; of the rest of an expression its shape alone."""
+    """Names and attributes are kept; of the rest of an expression, only its shape."""
     if isinstance(node, ast.Name):
         return node.id
     if isinstance(node, ast.Attribute):
@@ -435,7 +435,7 @@ def _tasks() -> list[Any]:
         return []
     found: list[Any] = []
     for name in ("_all_tasks", "_scheduled_tasks", "_eager_tasks"):
-        with contextlib.suppress(RuntimeError, TypeError):  # it grew meanwhile
+        with contextlib.suppress(RuntimeError, TypeError):  # it grew in the meantime
             found += list(getattr(tasks, name, ()) or ())
     return [task for task in dict.fromkeys(found or _tasks_of_loops(tasks)) if not task.done()]
 

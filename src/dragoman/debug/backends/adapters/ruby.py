@@ -19,7 +19,7 @@ from dragoman.io.processes.command import ProcessCommand
 # Into a pipe Ruby writes in blocks: what was printed before a stop would come after it.
 _UNBUFFERED = Path(__file__).with_name("unbuffered.rb")
 _NOISE = re.compile(r"DEBUGGER: ")
-# What an expression that failed answers with, as if it were a value.
+# What a failed expression returns, as if it were a value.
 _FAILURES = frozenset(
     {
         *("NameError", "NoMethodError", "SyntaxError", "TypeError", "ArgumentError", "ZeroDivisionError"),
@@ -92,7 +92,7 @@ RUBY = AdapterSpec(
         assignment_expression="{name} = ({value})",
         raised_local="_raised",
         raised_local_pattern=r"(?s)#<[\w:]+: (?P<message>.*?)>?",
-        sourceless_pattern=r"\[C\] ",  # told with the place of its caller
+        sourceless_pattern=r"\[C\] ",  # reported with the place of its caller
         step_out_ends_inside=True,
         failure_types=_FAILURES,
         stops_unasked=frozenset({"pause"}),

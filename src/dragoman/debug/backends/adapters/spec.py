@@ -28,9 +28,9 @@ class LaunchContext:
     """The client's, with the configuration's on top: what the program gets."""
     workspace: Path
     stdin: str | None = None
-    """What the program reads, then the end of input. None: nothing to read."""
+    """What the program reads from standard input, followed by its end. None: the input is empty."""
     at: str = ""
-    """Where adapter and daemon meet, for the command line: see `Transport`."""
+    """The address for the adapter's command line: see `Transport`."""
     client_environment: Mapping[str, str] | None = field(default=None, repr=False)
     """Without the configuration's: adapters are looked for in it, or a workspace's PATH would name what we start."""
 
@@ -50,11 +50,11 @@ class LaunchContext:
 
 
 Transport = Literal["stdio", "unix", "tcp", "calls"]
-"""How we come together with an adapter, the safest first: other users of the machine can reach a port.
+"""How we connect to an adapter, the safest way first: other users of the machine can reach a port.
 
-`stdio`: its standard streams. `unix`: it listens on the socket whose path is `LaunchContext.at`, in a folder of ours.
-`calls`: it connects to the port `LaunchContext.at` of 127.0.0.1, where we listen. `tcp`: it listens on the port
-`LaunchContext.at` of 127.0.0.1; that is 0 where `AdapterSpec.listening` says how it tells the port that it got.
+`stdio`: its standard streams. `unix`: it listens on the socket `LaunchContext.at`, in a folder of ours. `calls`: it
+connects to the port `LaunchContext.at` of 127.0.0.1, where we listen. `tcp`: it listens on the port `LaunchContext.at`
+of 127.0.0.1. That is 0 if the adapter prints the port it got, and `AdapterSpec.listening` matches it.
 """
 
 
@@ -84,24 +84,25 @@ class AdapterSpec:
     command: Callable[[LaunchContext], ProcessCommand]
     """Called once `LaunchContext.at` is known."""
     arguments: Callable[[LaunchContext], dict[str, Any]]
-    """Of the launch or attach request. Raises DragomanError for what cannot be done, before anything is started."""
+    """The arguments of the launch or attach request. Raises DragomanError before anything starts if they cannot work.
+    """
     require_runnable: Callable[[LaunchContext], None] = lambda _: None
-    """Raises DragomanError for a program that cannot run as it is. Not asked where tasks may yet make it so."""
+    """Raises DragomanError for a program that cannot run as it is. Not called if tasks may still build it."""
     quirks: AdapterQuirks = field(default_factory=AdapterQuirks)
     exception_filters: tuple[str, ...] = ()
     """Switched on unless a client says otherwise: what stops at an uncaught exception."""
     extra_exception_filters: Callable[[LaunchContext], tuple[str, ...]] = lambda _: ()
     """Switched on as well for some programs, such as those that run tests and catch what these raise."""
     listening: re.Pattern[str] | None = None
-    """What it writes, to either output, once it listens: for `tcp` with a group `port`, for `unix` as the sign that it
-    can be spoken to."""
+    """Matches what the adapter prints once it listens: with a group `port` for `tcp`; for `unix`, the sign that it
+    accepts connections."""
     running_adapter: Callable[[LaunchContext], Address | None] = lambda _: None
-    """Where the configuration names an adapter that runs already: nothing is started, it is only connected to."""
+    """The address if the configuration names a running adapter: then nothing is started."""
     program_variables: Callable[[dict[str, Any]], dict[str, Any]] = lambda variables: variables
-    """What it wants in the environment of a program that it has us start, with our changes."""
+    """Variables that the adapter adds to the environment of a program that we start for it."""
     fallback: Callable[[Mapping[str, str]], AdapterSpec | None] = lambda _: None
     """Another that is taken instead, where this one is not found in the client's environment."""
     open_backend: BackendOpener | None = None
-    """Where there is no adapter to start: what makes the backend instead."""
+    """Makes the backend if there is no adapter to start."""
     facts: Callable[[LaunchContext], Mapping[str, str]] = lambda _: {}
     """Told in the first answer: `interpreter`, `adapter` and its version."""

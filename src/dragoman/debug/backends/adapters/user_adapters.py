@@ -44,7 +44,7 @@ def _user_adapter(name: str, declared: AdapterSettings, words: list[str]) -> Ada
 
 
 def _program(name: str, word: str, context: LaunchContext) -> Path:
-    """Where the client would find it; a relative path would be the workspace's, which may not name what runs."""
+    """Found as the client would find it. A relative path would be in the workspace, which must not choose what runs."""
     path = Path(word).expanduser()
     found = path if path.is_absolute() and os.access(path, os.X_OK) else None
     if found is None and "/" not in word:

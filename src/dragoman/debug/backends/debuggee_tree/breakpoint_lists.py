@@ -145,9 +145,8 @@ class BreakpointLists:
     async def send_all(
         self, slot: int, link: DebuggeeConnection, *, within_s: float
     ) -> AsyncIterator[list[dict[str, Any]]]:
-        """Send everything that was set so far. No list is set inside, so whoever joins there misses none and gets none
-        twice. Afterwards the yielded list has the breakpoints that became bound by it.
-        """
+        """Send everything that was set so far. No list is set inside, so a debuggee that joins there gets each list
+        exactly once. Afterwards the yielded list has the breakpoints that became bound by it."""
         changed: list[dict[str, Any]] = []
         async with self._setting:
             before = self.breakpoints.all_merged()

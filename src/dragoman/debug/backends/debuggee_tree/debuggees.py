@@ -25,7 +25,7 @@ _MAX_JOINING = 1_000
 _JOINING_CONCURRENCY = 4  # the adapter is one process, and serves the other debuggees too
 _JOIN_TIMEOUT_S = 20.0
 _LEAVE_TIMEOUT_S = 1.0
-_TITLE_CHARACTERS = 200  # characters: it stands behind the name of every thread
+_TITLE_CHARACTERS = 200  # appended to the name of every thread
 
 _KEEP_RUNNING = {"terminateDebuggee": False}
 
@@ -33,7 +33,7 @@ ConnectChild = Callable[[Mapping[str, Any]], Awaitable[DebuggeeConnection]]
 
 
 class Debuggee:
-    """One debuggee of a tree. One beyond the limit is resumed at once, and nothing of it is reported."""
+    """One debuggee of a tree. One beyond the limit is resumed at once, and is not reported."""
 
     def __init__(self, slot: int, link: DebuggeeConnection, title: str) -> None:
         self.slot = slot
@@ -45,7 +45,7 @@ class Debuggee:
 
 
 class DebuggeeHost(Protocol):
-    """What debuggees need of the tree that they are in."""
+    """What debuggees need from their tree."""
 
     def emit(self, body: EventBody) -> None: ...
 
@@ -109,7 +109,7 @@ class Debuggees:
         self._slots.discard(debuggee.slot)
 
     async def disconnect(self, debuggee: Debuggee) -> None:
-        """What it was asked last it may yet answer."""
+        """The debuggee may still answer its last request."""
         await self._dismiss(debuggee, None if debuggee.is_debugged else _KEEP_RUNNING)
         await debuggee.link.end()
         self._links.remove(debuggee.link)
@@ -126,7 +126,7 @@ class Debuggees:
             await link.end()
 
     async def _connect_child(self, request: str, configuration: dict[str, Any]) -> None:
-        """A child that has gone before it joined is skipped: its program ended, or was ended."""
+        """A child that ended before it joined is skipped."""
         try:
             async with self._turn:
                 link = await self._connect(configuration)
@@ -158,7 +158,7 @@ class Debuggees:
             self._host.remove(debuggee)
 
     async def _initialize(self, debuggee: Debuggee, request: str, configuration: dict[str, Any]) -> None:
-        """As a session does with its root; what was set so far it gets before its program runs."""
+        """Initializes a child like a root; it gets all breakpoints before its program runs."""
         await debuggee.link.request("initialize", self._setup.initialize_arguments, timeout_s=_JOIN_TIMEOUT_S)
         async with anyio.create_task_group() as group:
             group.start_soon(self._request_start, debuggee, request, configuration)
@@ -169,7 +169,7 @@ class Debuggees:
             await debuggee.link.request("configurationDone", timeout_s=_JOIN_TIMEOUT_S)
 
     async def _send_breakpoints(self, debuggee: Debuggee) -> None:
-        """What it makes of the breakpoints is news where nobody had bound them before."""
+        """Reports breakpoints that this debuggee is the first to bind."""
         async with self._breakpoint_lists.send_all(debuggee.slot, debuggee.link, within_s=_JOIN_TIMEOUT_S) as news:
             self.connected[debuggee.slot] = debuggee
         for reported in news:

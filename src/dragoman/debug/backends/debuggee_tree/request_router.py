@@ -116,7 +116,7 @@ class RequestRouter:
         return response if debuggee is self._debuggees.root else await _to_tree_response(response, debuggee.slot)
 
     def route(self, arguments: dict[str, Any]) -> tuple[Debuggee, dict[str, Any]]:
-        """By the thread, frame or reference in the arguments; otherwise the debuggee with the current stop."""
+        """The debuggee of the thread, frame or reference in the arguments; otherwise the one with the current stop."""
         own = to_own_ids(arguments)
         slot = debuggee_of(arguments)
         thread = self._threads.theirs(arguments["threadId"]) if isinstance(arguments.get("threadId"), int) else None
@@ -133,7 +133,7 @@ class RequestRouter:
         return make_response("threads", {"threads": found})
 
     async def evaluate_in_each(self, arguments: dict[str, Any], timeout_s: float) -> Response:
-        """One that does not answer is left out; the others have answered meanwhile."""
+        """A debuggee that does not answer is left out."""
         found: list[dict[str, Any]] = []
 
         async def ask(debuggee: Debuggee) -> None:
@@ -182,7 +182,7 @@ class _VariableRow(msgspec.Struct, rename="camel"):
 
 
 def _name_of(thread: bodies.DapThread, debuggee: Debuggee) -> str:
-    """Of a child: with its title, which holds the process id in every adapter that has children."""
+    """A child's threads get its title, which holds the process id with every adapter that has children."""
     is_named = not debuggee.title or debuggee.title in thread.name
     return thread.name if is_named else f"{thread.name} ({debuggee.title})"
 

@@ -1,4 +1,4 @@
-"""Decides which debuggee's stop is reported: others wait until that one was resumed."""
+"""Decides which debuggee's stop is reported; the others wait until that debuggee is resumed."""
 
 from __future__ import annotations
 

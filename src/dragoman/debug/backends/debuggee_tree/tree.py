@@ -106,13 +106,12 @@ class DebuggeeTree:
         self._stop_arbiter.mark_refused(ROOT, was_current=self._root.link.is_stopped)
 
     async def adopt_threads(self, response: Response) -> Response:
-        """A list of threads that was on its way from the root when the tree began, with the ids that they have here:
-        a child that has joined meanwhile may have one of them, and one that joins later must not get it.
-        """
+        """A list of threads that the root was sending when the tree began, with their ids in the tree: a child that has
+        joined since may have one of them, and one that joins later must not get it."""
         return await self._router.root_threads(response)
 
     def remove(self, debuggee: Debuggee) -> None:
-        """Its threads are gone, and so is a stop of it that was reported or waits to be reported."""
+        """Forgets its threads, and its stop if one was reported or waits to be reported."""
         if debuggee.left or debuggee is self._root:
             return
         self._debuggees.leave(debuggee)
@@ -126,7 +125,7 @@ class DebuggeeTree:
         self._debuggees.spawn(self._disconnect, debuggee)
 
     async def _disconnect(self, debuggee: Debuggee) -> None:
-        """As a rule js-debug reports the end of everything itself, and at once."""
+        """js-debug usually reports the end of everything itself, and at once."""
         await self._debuggees.disconnect(debuggee)
         await anyio.sleep(_TERMINATED_TIMEOUT_S)
         if self._ends_with_its_children and self._debuggees.is_root_alone:
@@ -195,7 +194,7 @@ class DebuggeeTree:
             self.emit(stopped)
 
     def _handle_continued(self, debuggee: Debuggee, body: ContinuedBody) -> None:
-        """Not reported for a debuggee whose stop was not the reported one."""
+        """Not reported for a debuggee that is not the one with the reported stop."""
         if self._stop_arbiter.continued(debuggee.slot):
             thread = self._threads.ours(debuggee.slot, body.thread_id)
             self.emit(msgspec.structs.replace(body, thread_id=thread))
@@ -253,6 +252,7 @@ class DebuggeeTree:
         return response
 
     async def _emit_next_stop_after(self, slot: int) -> None:
-        """In a task: the caller may be the one that reads our events. A step's own stop comes first, if it comes."""
+        """Runs in a task: the caller may be the one that reads our events. The stop of a step comes first, if it
+        comes."""
         await self._stop_arbiter.wait_for_step(slot)
         self._emit_next_stop()

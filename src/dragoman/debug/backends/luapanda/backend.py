@@ -112,7 +112,7 @@ class LuaBackend:
             raise AdapterRefusedError(command, str(error)) from error
 
     def adopt_stack(self, stack: AsyncExitStack) -> None:
-        """What ends with it."""
+        """All processes that end with it."""
         self._stack = stack
 
     async def end(self) -> None:
@@ -121,7 +121,7 @@ class LuaBackend:
         await self._stack.aclose()
 
     def memory_bytes(self) -> int | None:
-        """What the Lua state itself counts: of a game, that is the part that its scripts are answerable for."""
+        """The memory that the Lua state counts: for a game, the part that its scripts use."""
         return self._bridge.memory_bytes
 
     async def run(self, *, task_status: TaskStatus[None] = anyio.TASK_STATUS_IGNORED) -> None:
@@ -155,7 +155,8 @@ class LuaBackend:
             await self.events.send(event)
 
     async def _wait_for_runtime(self, group: TaskGroup) -> LuaPandaDriver:
-        """Where programs come to us, a stranger may as well: one that does not speak LuaPanda is sent away."""
+        """Where programs connect to us, a stranger may connect too: one that does not speak LuaPanda is
+        disconnected."""
         while True:
             driver = LuaPandaDriver(await self._target.connect(group, self.events.send), self._bridge.receive)
             group.start_soon(driver.run)
@@ -183,7 +184,8 @@ class LuaBackend:
             raise self._failure
 
     async def _disconnect(self, arguments: Mapping[str, Any], _: float) -> None:
-        """The program goes on where it is not ours to end. One that is ends before it is let go: not a line more."""
+        """A program that is not ours continues. Our own is ended before it is released: it does not run one more
+        line."""
         with anyio.move_on_after(_DETACH_TIMEOUT_S):
             if arguments.get("terminateDebuggee") is not True or not await self._target.terminate_program():
                 await self._bridge.detach()

@@ -20,7 +20,7 @@ _LONGEST_NAME = 200
 
 
 def explain_unbound(path: str, chunks: Sequence[LuaChunk], paths: PathMap, settings: LuaSettings) -> str:
-    """Nothing is wrong with a file that is yet to be loaded: then it is said what is."""
+    """A file that is not loaded yet is no problem: then the message says what is loaded."""
     looked_for = ", ".join(paths.runtime_names(path)) if not settings.auto_path else posixpath.basename(path)
     said = (
         localize("Not loaded yet: {looked_for}.", looked_for=looked_for),
@@ -32,7 +32,7 @@ def explain_unbound(path: str, chunks: Sequence[LuaChunk], paths: PathMap, setti
 
 
 def explain_binding(path: str, chunk: LuaChunk, paths: PathMap, settings: LuaSettings) -> str:
-    """Of what agrees in its name alone; a breakpoint that is right without doubt needs no words."""
+    """For a chunk that matches by name only. A breakpoint that is certainly right needs no message."""
     if not paths.is_guess(chunk, path):
         return ""
     message = localize("Bound to {chunk}: same name, different folder.", chunk=chunk.plain or chunk.file)
@@ -41,7 +41,7 @@ def explain_binding(path: str, chunk: LuaChunk, paths: PathMap, settings: LuaSet
 
 
 def _suggested_path_command(path: str, chunks: Sequence[LuaChunk], paths: PathMap) -> LocalizedText | None:
-    """Of the chunks that are no file here, the one that resembles it most; where none does, the only one."""
+    """The loaded chunk without a file here that resembles this file most; if none does, the only such chunk."""
     strangers = [it for it in chunks if _is_printable(it.plain or it.file) and not paths.is_known(it)]
     alike = [it for it in strangers if _stem(it.plain or it.file) == _stem(path)]
     chosen = alike or strangers
@@ -58,7 +58,7 @@ def path_command(chunk: str, path: str) -> str:
 
 
 def parse_path_command(text: str) -> tuple[str, str] | None:
-    """What an offer says, come back: the chunk and its file. No Lua looks so."""
+    """Parses the answer to a suggested command: the chunk and its file. It is not valid Lua."""
     if not text.startswith("dragoman path "):
         return None
     try:
@@ -122,7 +122,7 @@ def _extension_advice(path: str, name: str, _: LuaChunk, settings: LuaSettings) 
 
 
 def _folder_advice(path: str, name: str, _: LuaChunk, settings: LuaSettings) -> LocalizedText | None:
-    """A relative chunk name whose file stands elsewhere than the configured folder says."""
+    """A relative chunk name whose file is elsewhere than the configured folder says."""
     if name.startswith("/") or not path.endswith("/" + name):
         return None
     fits = path[: -len(name) - 1]

@@ -52,7 +52,7 @@ class LuaBreakpoint:
     is_bound: bool = False
     message: str = ""
     defined: int = 0
-    """Of a function: where it is defined. Others at this line, such as what defines it, are none of its business."""
+    """Where the function is defined. Other breakpoints at this line, such as on the definition itself, are separate."""
     hits: int = field(default=0, compare=False)
 
     @property
@@ -77,7 +77,7 @@ class LuaFunctionBreakpoint:
     """Without a line: what its lines are made of."""
     found: list[FunctionDefinition] = field(default_factory=list)
     looked_in: frozenset[str] | None = None
-    """What was loaded when it was last looked for: as long as that is all, there is nothing new to find."""
+    """The chunks that were loaded at the last search: while nothing else is loaded, there is nothing new to find."""
 
     def wire_fields(self) -> dict[str, Any]:
         wire_fields: dict[str, Any] = {"id": self.place.id, "verified": self.place.is_bound}
@@ -112,7 +112,7 @@ class LuaBreakpoints:
     async def set(self, path: str, wanted: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
         code, known = _read_lines(path), {place.identity: place for place in self._places.get(path, ())}
         fresh = [self._place(path, each, code) for each in wanted]
-        # The list of a file is told whole: who is in it again keeps its number, and with it its count of hits.
+        # The list of a file is sent whole: a breakpoint that is in it again keeps its number, and so its hit count.
         group = [known.pop(place.identity, place) for place in fresh]
         self._places[path] = group
         self._update_binding(group)
@@ -146,7 +146,7 @@ class LuaBreakpoints:
                 )
 
     def at(self, path: str, line: int, defined: int | None = None) -> list[LuaBreakpoint]:
-        """Of functions those that were entered, where it is known which one the line ran in."""
+        """Of function breakpoints, those whose function was entered, if it is known in which function the line ran."""
         there = [place for place in self._all_at(path) if place.line == line]
         return [it for it in there if not it.defined or defined is None or it.defined == defined]
 
@@ -155,16 +155,17 @@ class LuaBreakpoints:
 
     @property
     def known_files(self) -> list[str]:
-        """Those that are loaded, as far as is known, and those that breakpoints were set in."""
+        """Files that are known to be loaded, and files with breakpoints."""
         return sorted({*self._places, *map(self._paths.file_of, self._chunks)})
 
     def is_in_same_named_file(self, path: str, line: int) -> bool:
-        """Matched by the file's name alone, a breakpoint is hit in every file of that name."""
+        """Matched by file name only, a breakpoint is hit in every file of that name."""
         name = Path(path).name
         return any(self.at(other, line) for other in self._places if Path(other).name == name)
 
     async def update_chunks(self, chunks: Sequence[LuaChunk]) -> list[dict[str, Any]]:
-        """What is loaded now. Those that bind, or that are looked for under another name, are told and sent anew."""
+        """Takes the chunks that are loaded now. Breakpoints that bind, or match under another name, are reported and
+        sent again."""
         self._chunks = chunks
         before = {place.id: (place.is_bound, place.message) for place in self.unbound}
         await self._find_functions()
@@ -267,7 +268,7 @@ def merge_by_line(group: Sequence[LuaBreakpoint]) -> list[LuaBreakpoint]:
 
 
 def _merge(one: LuaBreakpoint, other: LuaBreakpoint) -> LuaBreakpoint:
-    """What counts hits or writes messages gives way to what stops."""
+    """A breakpoint that stops takes precedence over one that counts hits or writes messages."""
     stopping = [it for it in (one, other) if not it.hit_condition and not it.log_message]
     if len(stopping) != 2:
         return (stopping or [other])[0]

@@ -110,7 +110,7 @@ class LuaPandaBridge:
     # The life.
 
     async def handshake(self, driver: LuaPandaDriver, *, within_s: float) -> None:
-        """The IDE speaks first. The answer is all that is ever told of who is there."""
+        """The IDE speaks first. The runtime's answer is all that identifies it."""
         await driver.ask("initSuccess", self._settings.init(), timeout_s=within_s)
 
     async def open(self, driver: LuaPandaDriver, group: TaskGroup) -> None:
@@ -167,7 +167,7 @@ class LuaPandaBridge:
             await self._driver.close()
 
     async def _restore_program(self) -> None:
-        """What was changed in the program beside its breakpoints."""
+        """Undoes what was changed in the program besides its breakpoints."""
         if isinstance(self._client, HelperClient):
             await self._client.ask("leave", {}, timeout_s=_ANSWER_TIMEOUT_S)
         else:
@@ -180,7 +180,7 @@ class LuaPandaBridge:
             extra = {"attach": False} if isinstance(self._client, ExtendedRuntimeClient) else {}
             await self._driver.ask("stopRun", extra, timeout_s=_ANSWER_TIMEOUT_S)
 
-    # What the runtime says.
+    # Messages from the runtime.
 
     async def receive(self, message: Message) -> None:
         """In the reader's task: what needs an answer is done in another."""
@@ -246,7 +246,7 @@ class LuaPandaBridge:
             self._use_client(PlainRuntimeClient(self._driver))
 
     async def _is_before_the_program(self, stop: LuaStop) -> bool:
-        """What called for the debugger may be code from a command line, which says nothing about files."""
+        """The chunk that called the debugger may be code from a command line, which has no file."""
         is_of_a_file = not isinstance(self._client, HelperClient) or not stop.frames or stop.frames[0].get("source")
         if is_of_a_file or self._stops > _STEPS_TO_ENTRY:
             return False
@@ -278,7 +278,7 @@ class LuaPandaBridge:
         )
 
     async def _bind(self) -> None:
-        """Files are loaded as the program goes: what has not bound yet is looked at anew at each stop."""
+        """Files are loaded as the program runs: breakpoints that have not bound yet are checked again at each stop."""
         if self._entered.is_set() and not self._breakpoints.unbound:
             return
         await self._update_chunks(await self._chunks())
@@ -316,7 +316,7 @@ class LuaPandaBridge:
         except ValueError:
             log.debug("not a number of KiB: %r", kib[:40])
 
-    # What is asked.
+    # Requests.
 
     async def _set_breakpoints(self, asked: Mapping[str, Any], _: float) -> Any:
         path = str(asked["source"]["path"])
@@ -342,7 +342,7 @@ class LuaPandaBridge:
         self._filter = word
 
     async def _configuration_done(self, _: Mapping[str, Any], __: float) -> None:
-        """The program stands at its entry: told as a stop where that is wanted."""
+        """The program has stopped at its entry: reported as a stop if the configuration asks for it."""
         if self._stop is not None and self._settings.stop_on_entry:
             await self._publish_stop(self._stop)
         else:
@@ -354,7 +354,7 @@ class LuaPandaBridge:
 
     def _stepper(self, cmd: str) -> LuaRequestHandler:
         async def step(_: Mapping[str, Any], __: float) -> None:
-            # What was raised leaves the function: there is no next line.
+            # An exception leaves the function: there is no next line.
             await self._run("continue" if self._stop and self._stop.exception else cmd)
 
         return step

@@ -32,7 +32,7 @@ class FrameLocation:
 
 @dataclass(slots=True)
 class ValueReference:
-    """What is known of a reference: the frame it was seen from, its expression, and the positions of its children."""
+    """What is known about a reference: its frame, its expression, and the positions of its children."""
 
     frame: FrameLocation
     expression: str = ""
@@ -46,13 +46,13 @@ class LuaStop:
     number: int
     reason: str
     frames: list[dict[str, Any]]
-    """Of the coroutine that stopped, the innermost first; perhaps not all."""
+    """Frames of the coroutine that stopped, the innermost first; perhaps not all."""
     depth: int
     cmd: str = ""
     coroutine: str = MAIN_COROUTINE
     exception: dict[str, Any] | None = None
     change: dict[str, Any] | None = None
-    """Of data: which, and what it was and is."""
+    """For a data breakpoint: which data, its old value and its new one."""
     locations: dict[int, FrameLocation] = field(default_factory=dict)
     references: dict[int, ValueReference] = field(default_factory=dict)
 
@@ -190,7 +190,7 @@ class LuaInspector:
         return {"variables": [self._child(stop, reference_entry, each) for each in found]}
 
     async def _count(self, each: dict[str, Any], expression: str, place: FrameLocation) -> None:
-        """A runtime counts only so far in a table; whoever pages must know how many there are."""
+        """The runtime counts only part of a large table; a client that reads pages must know the total."""
         if not expression:
             return
         counting = f"(function(t) local n = 0 for _ in next, t do n = n + 1 end return n end)({expression})"
@@ -198,7 +198,7 @@ class LuaInspector:
             (found,) = await self._results(place, counting, _COUNTED_WITHIN_S)
             each["count"] = int(str(found.get("value")))
         except (DragomanError, ValueError):
-            return  # it is then told without
+            return  # it is then shown without a count
 
     def _child(self, stop: LuaStop, reference_entry: ValueReference, each: Mapping[str, Any]) -> dict[str, Any]:
         name = str(each.get("name", ""))
@@ -232,7 +232,7 @@ class LuaInspector:
     async def _expanded(
         self, each: dict[str, Any], expression: str, place: FrameLocation, timeout_s: float
     ) -> dict[str, Any]:
-        """An address says nothing to anybody: a table is told with what it begins with."""
+        """A table is shown with its first entries, because an address means nothing."""
         if not each.get("reference") or _ADDRESS.fullmatch(str(each.get("value"))) is None:
             return each
         info = {"reference": int(each["reference"]), "count": _PREVIEWED}
@@ -267,7 +267,7 @@ class LuaInspector:
         return self._dap_fields(stop, answer, "", reference_entry.frame)
 
     async def find_variable(self, stop: LuaStop, asked: Mapping[str, Any], timeout_s: float) -> tuple[int, int]:
-        """A variable by its name, as the runtime names it: what holds it, and where it stands there."""
+        """A variable by the runtime's name: its container, and its position there."""
         name = str(asked["name"])
         for reference in await self._held_by(stop, asked, timeout_s):
             reference_entry = stop.references.get(reference)
@@ -307,12 +307,12 @@ class LuaInspector:
 
 
 def _limit_s(asked: Mapping[str, Any], timeout_s: float) -> float:
-    """The program is deaf for as long as it runs code for us: no longer than who asked waits."""
+    """The program does not respond while it runs code for us, so the limit is the caller's own."""
     return min(float(asked.get(TIME_LIMIT_ARGUMENT) or timeout_s), timeout_s)
 
 
 def _evaluation_limit_ms(limit_s: float) -> int:
-    """Its refusal is to arrive before who asked has gone."""
+    """A refusal must arrive before the caller's deadline."""
     return max(int((limit_s - _ROUND_TRIP_S) * 1000), 250)
 
 
@@ -327,7 +327,7 @@ def chunk_from_entry(entry: Mapping[str, Any]) -> LuaChunk:
 
 
 def function_name(entry: Mapping[str, Any]) -> str:
-    """As people write it; one without a name by the line where it begins."""
+    """As people write it; a function without a name by the line where it begins."""
     name = str(entry.get("function") or "")
     if name or "function" not in entry:
         return name or "?"
@@ -335,7 +335,7 @@ def function_name(entry: Mapping[str, Any]) -> str:
 
 
 def format_value(each: Mapping[str, Any]) -> str:
-    """Strings in quotes, so that "1" is not 1; what a metamethod failed with is told in its place."""
+    """Strings in quotes, so that "1" differs from 1. If a metamethod failed, its error is shown instead."""
     value = str(each.get("value", ""))
     if each.get("type") == "string":
         cut = f"… ({each['length']} bytes)" if each.get("length") else ""
@@ -361,7 +361,7 @@ def _is_uncounted(each: Mapping[str, Any]) -> bool:
 
 
 def _is_unexpanded(each: Mapping[str, Any]) -> bool:
-    """A table of which the runtime told an address alone: those before it took all that an answer may hold."""
+    """A table of which the runtime sent only an address, because earlier ones filled the message."""
     has_children = isinstance(each.get("children"), list) and each["children"]
     return not has_children and bool(each.get("reference")) and _ADDRESS.fullmatch(str(each.get("value"))) is not None
 

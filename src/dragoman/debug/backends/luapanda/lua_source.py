@@ -21,7 +21,7 @@ def next_code_line(lines: Sequence[str], line: int) -> int | None:
 
 
 def has_code(lines: Sequence[str]) -> list[bool]:
-    """Of each line."""
+    """One entry per line."""
     found: list[bool] = []
     closing = ""
     is_comment = False
@@ -32,7 +32,8 @@ def has_code(lines: Sequence[str]) -> list[bool]:
 
 
 def _scan_line(line: str, closing: str, *, is_comment: bool) -> tuple[str, bool, bool]:
-    """What is open at the end of the line, and whether there was code. A long string's inner lines are none."""
+    """What is still open at the end of the line, and whether the line has code. Inner lines of a long string have
+    none."""
     has_code, at = False, 0
     while True:
         if closing:
@@ -78,7 +79,7 @@ class FunctionDefinition:
 
 
 def find_definitions(name: str, paths: Iterable[str]) -> list[FunctionDefinition]:
-    """`f` is any function of that name; `M.f` and `M:f` those whose written name ends so."""
+    """`f` is any function of that name; `M.f` and `M:f` are those whose written name ends so."""
     wanted = name.strip().replace(":", ".")
     word = wanted.rpartition(".")[2]
     found: list[FunctionDefinition] = []

@@ -30,7 +30,7 @@ class LuaChunk:
     file: str = ""
     opath: str = ""
     lines: frozenset[int] = frozenset()
-    """Those that are known to be executable; there may be more."""
+    """Lines that are known to be executable; there may be more."""
 
     @property
     def plain(self) -> str:
@@ -49,7 +49,7 @@ class PathMap:
         self._declared: dict[str, str] = {}
 
     def declare(self, chunk: LuaChunk, path: str) -> str:
-        """Somebody knows better: this chunk is that file. Returns the file. Stops tell a chunk by fewer names."""
+        """Declares that this chunk is that file. Returns the file. A stop knows fewer names of a chunk."""
         place = os.path.normpath(self._workspace / path)
         if not _is_file(place):
             raise AdapterRefusedError("path", localized_str(localize("File not found: {path}.", path=place)))
@@ -59,13 +59,13 @@ class PathMap:
         return place
 
     def short(self, path: str) -> str:
-        """As people write it: from the workspace on."""
+        """As people write it: relative to the workspace."""
         return path.removeprefix(f"{self._workspace}/")
 
     # From the runtime to the disk.
 
     def file_of(self, chunk: LuaChunk) -> str:
-        """The file on the disk; where there is none, the runtime's own name."""
+        """The file on disk; if there is none, the runtime's own name."""
         key = (chunk.source, chunk.file, chunk.opath)
         if key not in self._place_by_chunk:
             self._place_by_chunk[key] = self._find_file(chunk)
@@ -102,7 +102,7 @@ class PathMap:
         return name
 
     def _by_ending(self, name: str) -> str | None:
-        """Of the files with this name, the one whose folders agree longest; none where two agree alike."""
+        """Of the files with this name, the one with the longest common folder path; None if two are equally long."""
         candidates = self.same_named(name)
         ranked = sorted(((_common_folders(name, path), path) for path in candidates), reverse=True)
         if not ranked or (len(ranked) > 1 and ranked[0][0] == ranked[1][0]):
@@ -110,7 +110,7 @@ class PathMap:
         return ranked[0][1]
 
     def same_named(self, name: str) -> list[str]:
-        """Files of the workspace by their name alone; the runtime may have taken the extension, or its case, away."""
+        """Files of the workspace by name only; the runtime may have removed the extension, or changed its case."""
         base = posixpath.basename(name).lower()
         index = self._files()
         endings = ("", ".lua", f".{self._settings.extension}" if self._settings.extension else "")
@@ -144,7 +144,7 @@ class PathMap:
         return [f"{cwd}/{self._slashed(inside)}"] if inside else []
 
     def _by_loaded_chunks(self, path: str, loaded: Iterable[LuaChunk]) -> list[str]:
-        """Where the configured folder is wrong, what is loaded shows which one the runtime puts in its place."""
+        """If the configured folder is wrong, the loaded chunks show which folder the runtime puts in its place."""
         found = []
         for chunk in loaded:
             there, here = _differing_prefixes(chunk.file, self.file_of(chunk))
@@ -159,7 +159,7 @@ class PathMap:
 
 
 def _differing_prefixes(name: str, path: str) -> tuple[str, str]:
-    """What is left of both when the end that they share is taken away."""
+    """What remains of both paths without their common end."""
     theirs, ours = name.split("/"), path.split("/")
     while len(theirs) > 1 and len(ours) > 1 and theirs[-1] == ours[-1]:
         theirs.pop()

@@ -1,4 +1,4 @@
-"""Pauses a program whose runtime has no pause command, and skips stops that no breakpoint of a client wants."""
+"""Pauses a program whose runtime has no pause command, and skips stops that no client's breakpoint asks for."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class PauseControl:
         return "pause" if self._is_wanted else ""
 
     async def request_pause(self, publish: PublishLuaEvent) -> None:
-        """Returns when the runtime has taken note. Where no hook fires it cannot, and that is told."""
+        """Returns when the runtime has accepted the request. If no hook fires it cannot, and the output says so."""
         self._is_wanted = True
         try:
             await self._ask()
@@ -87,7 +87,7 @@ class PauseControl:
     async def _is_hit(
         self, place: LuaBreakpoint, stop: LuaStop, inspector: LuaInspector, publish: PublishLuaEvent
     ) -> bool:
-        """What a runtime without code cannot do is done here: its hits are counted, its message is told."""
+        """For a runtime without code evaluation: counts hits and writes log messages here."""
         place.hits += 1
         if place.hit_condition and not parse_hit_condition(place.hit_condition).holds(place.hits):
             return False

@@ -40,11 +40,11 @@ class RuntimeCopy:
     version: str
     is_ours: bool
     is_current: bool = True
-    """Of ours: whether it is the very file that this installation has."""
+    """For our own runtime: whether the file equals the one of this installation."""
 
 
 def runtime_file() -> Path | None:
-    """`lua/dragoman.lua`: within the package where it is installed, beside it in the repository."""
+    """`lua/dragoman.lua`: in the package if installed, beside it in the repository."""
     for place in (_HERE.parents[2] / "lua" / "dragoman.lua", _HERE.parents[4] / "lua" / "dragoman.lua"):
         if place.is_file():
             return place
@@ -87,7 +87,7 @@ def find_interpreters(environment: Mapping[str, str]) -> list[LuaInterpreter]:
 
 
 def find_copies(project: Path) -> Iterator[RuntimeCopy]:
-    """Those that programs of this project would load."""
+    """Copies that programs of this project would load."""
     ours = runtime_file()
     current = ours.read_bytes() if ours is not None else b""
     for path in sorted(path for name in _NAMES for path in project.rglob(name)):

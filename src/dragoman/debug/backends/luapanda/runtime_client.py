@@ -24,7 +24,7 @@ _ESCAPED_BYTES = re.compile(rb"[^A-Za-z0-9 !#$%&'()*+,\-./:;<=>?@\[\]^_`{}~]")
 
 
 def lua_string(text: str) -> str:
-    """Printable ASCII alone; everything else as `\\ddd`, which every Lua reads alike."""
+    """Only printable ASCII; everything else as `\\ddd`, which every Lua reads alike."""
     data = text.encode("utf-8", "surrogateescape")
     return '"' + _ESCAPED_BYTES.sub(lambda found: b"\\%03d" % found[0][0], data).decode("ascii") + '"'
 
@@ -78,7 +78,7 @@ class HelperClient:
         return await self._run("install", loaded, timeout_s=_INSTALL_TIMEOUT_S)
 
     async def read_stop(self, stop: int, *, timeout_s: float) -> dict[str, Any]:
-        """The first look at a stop, of that number: what is asked next of its innermost frame is answered with it."""
+        """Reads the stop with this number first. Later questions about its innermost frame are answered from it."""
         self._stop, self._known = stop, {}
         found = await self.ask("look", {}, timeout_s=timeout_s)
         if not isinstance(found.get("frames"), list) or not isinstance(found.get("depth"), int):
@@ -137,11 +137,10 @@ _NAMES = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*")
 
 
 class PlainRuntimeClient:
-    """An unmodified runtime that may load no code (`UseLoadstring` is "0"): its own commands and nothing else.
+    """An unmodified runtime that may load no code (`UseLoadstring` is "0"): only its own commands.
 
-    Names such as `a.b.c` can be inspected, expressions cannot. Fields of tables cannot be set. Frames have no
-    function names, and in a recursion all frames show the innermost call. What would look like a success and is none
-    is refused.
+    Names such as `a.b.c` can be inspected, expressions cannot. Fields of tables cannot be set. Frames have no function
+    names, and in a recursion all frames show the innermost call. Requests that would only seem to succeed are refused.
     """
 
     def __init__(self, driver: LuaPandaDriver) -> None:
@@ -169,7 +168,7 @@ class PlainRuntimeClient:
         return {"scopes": [{"name": name, "reference": reference} for name, reference in starts.items()]}
 
     async def _variables(self, info: Mapping[str, Any], timeout_s: float) -> dict[str, Any]:
-        """An expansion always lists everything: it is asked for once a stop."""
+        """The runtime always lists a whole table, so it is asked once per stop."""
         reference, start = int(info["reference"]), int(info.get("start") or 0)
         if reference not in self._children:
             asked = {"varRef": reference, "stackId": _frame_of(reference)}

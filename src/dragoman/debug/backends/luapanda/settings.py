@@ -57,7 +57,8 @@ class LuaSettings:
 
     @property
     def warning(self) -> LocalizedText | None:
-        """Whoever owns the port owns the program: that more than this machine can reach it is said before one comes."""
+        """Whoever reaches the port controls the program, so a warning says at the start that other machines can reach
+        it."""
         if self.mode != "listening" or self.host in {LOOPBACK, "localhost", "::1"}:
             return None
         return localize(

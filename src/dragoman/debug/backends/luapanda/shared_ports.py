@@ -39,7 +39,7 @@ class PortLease:
         self._own, self._taken = anyio.create_memory_object_stream[ByteStream](1)
         self._others, self.later_connections = anyio.create_memory_object_stream[ByteStream](_MOST_WAITING)
         self._refused, self.refused = anyio.create_memory_object_stream[str](_MOST_REFUSED_REPORTED)
-        """Each other user whose program was cut off, once, by name."""
+        """Each other user whose program was disconnected, once, by name."""
 
     def assign(self, stream: ByteStream) -> None:
         self.is_free = False
@@ -57,7 +57,7 @@ class PortLease:
             self._refused.send_nowait(user)
 
     async def wait_for_connection(self) -> ByteStream:
-        """Asked again, it waits for the next: the one before was not who is waited for."""
+        """A second call waits for the next connection: the previous one was not the right program."""
         self.is_free = self._own.statistics().current_buffer_used == 0
         return await self._taken.receive()
 

@@ -41,18 +41,18 @@ class LuaTarget(Protocol):
 
     handshake_timeout_s: float
     accepts_other_peers: bool
-    """Whether who came and did not speak LuaPanda is no loss."""
+    """Whether a peer that did not speak LuaPanda can be ignored."""
 
     async def run(self, group: TaskGroup, publish: PublishEvent) -> None:
         """Without a debugger."""
         ...
 
     async def connect(self, group: TaskGroup, publish: PublishEvent) -> ByteStream:
-        """Waits as long as it takes; what the program writes is told from here on."""
+        """Waits as long as it takes. From here on, the program's output is published."""
         ...
 
     async def wait_for_exit_events(self) -> list[EventBody]:
-        """What there is to tell of the end, once the connection has gone."""
+        """The events of the end, once the connection has closed."""
         ...
 
     async def terminate_program(self) -> bool:
@@ -82,13 +82,13 @@ class LuaProcess:
         self._silent.set()
 
     async def terminate(self) -> None:
-        """While it stands in its debugger nothing of its own runs: the signal is its end."""
+        """A program that is stopped in its debugger does not handle the signal, so the signal ends it."""
         self.child.signal(signal.SIGTERM)
         with anyio.move_on_after(_EXIT_TIMEOUT_S):
             await self.child.wait()
 
     async def wait_for_exit_events(self) -> list[EventBody]:
-        """Also of one that goes on after it has left the debugger: it is ours, and so is its end."""
+        """Also ends a program that continues after it has left the debugger: we started it."""
         exit = await self.child.wait()
         with anyio.move_on_after(_OUTPUT_END_TIMEOUT_S):
             await self._silent.wait()
@@ -96,7 +96,7 @@ class LuaProcess:
 
 
 class LaunchedTarget:
-    """A Lua file that we start with a debugger that it need not know of."""
+    """A Lua file that we start with a debugger. The file itself needs no changes."""
 
     handshake_timeout_s = 10.0
     accepts_other_peers = False
@@ -140,7 +140,7 @@ class LaunchedTarget:
 
 
 class IncomingTarget:
-    """A program that connects to us: one that somebody else started, or one that we start beside."""
+    """A program that connects to us: one that somebody else started, or that we start beside."""
 
     handshake_timeout_s = 10.0
     accepts_other_peers = True

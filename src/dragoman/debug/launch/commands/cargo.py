@@ -30,7 +30,7 @@ _MOST_FILES = 5000
 class CargoCall:
     options: Mapping[str, str]
     flags: tuple[str, ...]
-    """As they were given, for the build."""
+    """The arguments as they were given, for the build."""
     args: tuple[str, ...]
     """The program's own."""
 
@@ -60,7 +60,8 @@ def _configuration(program: Path, cwd: Path, args: Sequence[str]) -> dict[str, A
 
 
 def _parse_call(words: Sequence[str], *, is_test: bool) -> CargoCall:
-    """Of `run`, all from the first word that is no option is the program's; a test's name stands among options."""
+    """In `run`, everything from the first word that is not an option belongs to the program; a test's name may stand
+    among options."""
     options: dict[str, str] = {}
     flags: list[str] = []
     args: list[str] = []

@@ -82,7 +82,7 @@ def read_command_line(
 def read_command_words(
     words: Sequence[str], cwd: Path, environment: Mapping[str, str], *, workspace: Path
 ) -> CommandTarget:
-    """Of a command that no shell has taken apart: what looks like a pattern is none."""
+    """In a command that no shell has split, text that looks like a pattern is plain text."""
     return _read_target(CommandContext(cwd, workspace, environment), list(words))
 
 
@@ -151,7 +151,7 @@ def _runner_of_django(program: str, args: Sequence[str]) -> TestRunner:
 
 
 def _interpreter(context: CommandContext, word: str) -> str:
-    """As it was said, where it says more than `python`."""
+    """As it was given, if that says more than `python`."""
     if "/" in word:
         return str(context.cwd / Path(word).expanduser())
     found = None if word in _ANY_PYTHON else shutil.which(word, path=context.environment.get("PATH"))
@@ -181,7 +181,7 @@ def _has_coverage(context: CommandContext, args: Sequence[str]) -> bool:
 
 
 def _pytest(context: CommandContext, words: Sequence[str]) -> CommandTarget:
-    """Of a script the first line says whose it is."""
+    """The first line of a script names its interpreter."""
     found = words[0] if "/" in words[0] else str(_on_path(context, "pytest") or "")
     python = context.python or _shebang(context.cwd / Path(found).expanduser()) if found else context.python
     return _module(replace(context, python=python), ["pytest"], words[1:])
@@ -227,12 +227,12 @@ def _node(context: CommandContext, words: Sequence[str]) -> CommandTarget:
     return CommandTarget(_launch_request(context, type="pwa-node", runtimeArgs=flags, **given), runner or "")
 
 
-# What is thrown in Node's own `assert` is not told where its files are skipped.
+# Exceptions in Node's own `assert` are not reported if its files are skipped.
 _SKIPS_NOTHING: Mapping[str, Any] = {"skipFiles": []}
 
 
 def _node_test(context: CommandContext, flags: list[str], rest: Sequence[str]) -> CommandTarget:
-    """Files of tests, each in a process of its own; one alone runs its tests by itself."""
+    """Test files, each in a process of its own; a single file runs its tests in its own process."""
     named = [found for it in rest for found in _test_files(context, flags, it)]
     if len(named) == 1:
         flags.remove("--test")
@@ -297,7 +297,7 @@ _ONLY_WARNS = re.compile(r"-[vwWEi]|-W[012]|-W:.*|--(?:enable|disable)[=-].*|--"
 
 
 def _ruby(context: CommandContext, words: Sequence[str]) -> CommandTarget:
-    """With the folders that it is to find files in: tests are told them, as by `ruby -Itest`."""
+    """With the folders in which it finds files: tests get them, as in `ruby -Itest`."""
     rest, folders, kept = list(words[1:]), list[str](), list[str]()
     while rest and rest[0].startswith("-"):
         flag = rest.pop(0)
@@ -367,7 +367,7 @@ def _typescript(context: CommandContext, words: Sequence[str]) -> CommandTarget:
     return _node(context, ["node", *loader, *flags, *rest])
 
 
-# What node is given, and the options that are not node's: each as a variable, with its value where it takes none.
+# The arguments for node, and the options that are not node's: each as a variable, with a value if it takes none.
 _LOADERS: Mapping[str, tuple[list[str], Mapping[str, tuple[str, str]]]] = {
     "tsx": (["--import", "tsx"], {"--tsconfig": ("TSX_TSCONFIG_PATH", "")}),
     "ts-node": (

@@ -38,7 +38,7 @@ _MODULE = re.compile(r'^\s*module\s+"?([^\s"]+)', re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class GoCall:
-    """What Delve is to build, and to run in which folder."""
+    """What Delve builds, and in which folder it runs."""
 
     mode: str
     program: Path
@@ -61,7 +61,7 @@ class GoCall:
 
 @dataclass(slots=True)
 class _GoFlags:
-    """The words of a call, sorted by who they are for."""
+    """The words of a call, sorted by their receiver."""
 
     cwd: Path
     packages: list[str] = field(default_factory=list)
@@ -181,7 +181,7 @@ def _take_build(taken: _GoFlags, name: str, equals: str, value: str) -> None:
 
 
 def _take_test(taken: _GoFlags, name: str, equals: str, value: str) -> None:
-    """By the name that the test program itself has for a flag."""
+    """Named as the test program itself names a flag."""
     if name == "json":
         taken.tests.append("-test.v")
     elif name in _TEST_WITH_VALUE:
@@ -193,7 +193,7 @@ def _take_test(taken: _GoFlags, name: str, equals: str, value: str) -> None:
 
 
 def _spelled(flags: Sequence[str]) -> str:
-    """As Delve takes them apart: words, or parts of them, between single quotes."""
+    """Split like Delve splits them: words, or parts of them, between single quotes."""
     return " ".join(it if re.fullmatch(r"[^\s'\\]+", it) else f"'{_escaped(it)}'" for it in flags)
 
 
@@ -205,7 +205,7 @@ def _escaped(word: str) -> str:
 
 
 def _built(named: Sequence[str], cwd: Path) -> tuple[Path, list[str]]:
-    """Of several files the first, and the others, which stand before it in the command of the build."""
+    """Of several files, the first, and the others, which come before it in the build command."""
     if named[0].endswith(".go"):
         first, *others = (cwd / it for it in named)
         return first, [str(it) for it in others]

@@ -44,7 +44,7 @@ NODE_WITH_VALUE = frozenset(
     | {"--heap-prof-interval", "--heapsnapshot-signal", "--heapsnapshot-near-heap-limit", "--report-dir"}
     | {"--report-directory", "--report-filename", "--report-signal", "--allow-fs-read", "--allow-fs-write"}
 )
-# A debugger of its own, and what never ends.
+# Options with a debugger of their own, and commands that never end.
 _NOT_FOR_NODE = re.compile(r"--inspect(?:-\w+)*|--debug-port|--watch(?:-\w+)*|--")
 # Code that stands in no file, or in another than is named.
 CODE_OF_NODE = frozenset({"-e", "--eval", "-p", "--print", "-pe", "-i", "--interactive", "--build-snapshot"})
@@ -144,7 +144,7 @@ def npx_line(words: Sequence[str], cwd: Path, *, keeps_flags: bool = True) -> Pa
 
 
 def package_line(manager: PackageManager, words: Sequence[str], cwd: Path) -> PackageLine | MissingScript | None:
-    """What `npm test`, `yarn NAME` and the like stand for; None: for nothing of the project's."""
+    """What `npm test`, `yarn NAME` and the like run. None: nothing of the project."""
     rest, cwd = _options_taken(manager, list(words[1:]), cwd)
     if not rest:
         return None
@@ -163,7 +163,7 @@ def package_line(manager: PackageManager, words: Sequence[str], cwd: Path) -> Pa
 
 
 def _options_taken(manager: PackageManager, words: list[str], cwd: Path) -> tuple[list[str], Path]:
-    """The manager's own, as far as they stand first."""
+    """The package manager's own options before the command."""
     while words and words[0].startswith("-"):
         flag, equals, value = words.pop(0).partition("=")
         if flag in _ELSEWHERE:
@@ -175,7 +175,7 @@ def _options_taken(manager: PackageManager, words: list[str], cwd: Path) -> tupl
 
 
 def _own_arguments(manager: PackageManager, words: Sequence[str], cwd: Path) -> tuple[list[str], Path]:
-    """The script's own. npm takes its options wherever they stand before `--`."""
+    """The script's own arguments. npm takes its options wherever they stand before `--`."""
     at = words.index("--") if "--" in words else len(words)
     rest, own = list(words[:at]), list[str]()
     while rest and not manager.keeps_flags:
@@ -229,9 +229,9 @@ def node_script(file: Path) -> Path | None:
 class _RunnerOptions:
     packages: frozenset[str]
     added: Mapping[str, frozenset[str]]
-    """What makes it run in one process, to its end, with patience; unless one of the words beside is given."""
+    """Options that make it run in one process, to its end, and patiently, unless one of the words beside is given."""
     dropped: Mapping[str, int]
-    """What stands in the way of that, and how many words belong to it."""
+    """Options that prevent that, and how many words belong to each."""
     by_id: str
 
 
@@ -270,7 +270,7 @@ _RUNNERS: Mapping[NodeRunner, _RunnerOptions] = {
 
 
 def runner_of(script: Path) -> NodeRunner | None:
-    """By the package that a script is of."""
+    """By the package that a script belongs to."""
     parts = script.parts
     at = len(parts) - 1 - parts[::-1].index("node_modules") if "node_modules" in parts else len(parts)
     package = next(iter(parts[at + 1 : at + 2]), "")
@@ -299,7 +299,7 @@ def _kept(words: Sequence[str], dropped: Mapping[str, int]) -> Iterator[str]:
 
 
 def command_of_test(file: str, cwd: Path) -> str:
-    """By what the file asks for, and else by what its project has: a template with `id`."""
+    """By what the file imports, otherwise by what its project has: a template with `id`."""
     path = cwd / file
     try:
         with path.open("rb") as opened:
@@ -318,7 +318,7 @@ def command_of_test(file: str, cwd: Path) -> str:
 
 
 def test_files(folder: Path, *, runs_typescript: Callable[[], bool]) -> list[str]:
-    """Those that `node --test FOLDER` runs, which only some versions of node look for by themselves."""
+    """The files that `node --test FOLDER` runs. Only some versions of node search for them."""
     found = sorted(_test_files(folder, is_test=folder.name == "test"))
     if any(it.suffix in _TYPED for it in found) and not runs_typescript():
         found = [it for it in found if it.suffix not in _TYPED]

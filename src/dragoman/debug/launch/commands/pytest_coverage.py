@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-# Where a project says how pytest is called, and the one setting that says it.
+# Files in which a project sets pytest's options, and the option for coverage.
 _FILES = ("pytest.ini", ".pytest.ini", "pyproject.toml", "tox.ini", "setup.cfg")
 _ADDOPTS = re.compile(r"(?ms)^\s*addopts\s*=\s*(.*?)(?=^\s*\w[\w.-]*\s*=|^\s*\[\w|\Z)")
 _COV = re.compile(r"(?<![\w-])--cov(?![\w])")
@@ -17,7 +17,7 @@ _PLUGIN = "pytest_cov"
 
 
 def measures_coverage(cwd: Path, words: Sequence[str], environment: Mapping[str, str]) -> bool:
-    """By the command, by `PYTEST_ADDOPTS`, or by `addopts` of the project."""
+    """Set in the command, in `PYTEST_ADDOPTS`, or in `addopts` of the project."""
     files = [file for folder in (cwd, *cwd.parents) for name in _FILES if (file := folder / name).is_file()]
     text = files[0].read_text("utf-8", "replace") if files else ""
     said = " ".join([*_ADDOPTS.findall(text), environment.get("PYTEST_ADDOPTS", ""), *words])

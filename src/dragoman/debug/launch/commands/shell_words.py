@@ -113,7 +113,7 @@ _UV_WITH_VALUE = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class CommandPrefix:
-    """What may stand before a command: how many words belong to it, and which of its options take one more."""
+    """Programs that may precede a command: how many words belong to each, and which of its options take one more."""
 
     words: int = 0
     with_value: frozenset[str] = frozenset()
@@ -124,7 +124,7 @@ class CommandPrefix:
     env_file: str = ""
     unset: frozenset[str] = frozenset()
     refused: frozenset[str] = frozenset()
-    """What would make something else of the command than is read here."""
+    """Words that would change the meaning of the command."""
 
 
 PREFIXES: Mapping[tuple[str, ...], CommandPrefix] = {
@@ -150,7 +150,7 @@ PREFIXES: Mapping[tuple[str, ...], CommandPrefix] = {
     ("timeout",): CommandPrefix(1, frozenset({"-s", "--signal", "-k", "--kill-after"})),
     ("nice",): CommandPrefix(with_value=frozenset({"-n", "--adjustment"})),
 }
-"""By the first words."""
+"""Chosen by the first words."""
 
 
 def parse_assignment(word: str) -> tuple[str, str]:
@@ -233,6 +233,6 @@ def _with_option(context: CommandContext, prefix: CommandPrefix, flag: str, valu
 
 
 def expand_globs(words: Sequence[str], cwd: Path) -> list[str]:
-    """Patterns of files as a shell fills them in; one that fits nothing stays as it is."""
+    """Expands file patterns like a shell; a pattern that matches nothing stays as it is."""
     found = [sorted(glob.glob(word, root_dir=cwd)) or [word] if "*" in word else [word] for word in words]  # noqa: PTH207
     return [word for some in found for word in some]

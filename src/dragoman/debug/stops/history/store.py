@@ -129,7 +129,8 @@ class StopStore(Store):
         return Statement(f"select id, {_COLUMNS} from store_stops {wanted}", (session,))  # noqa: S608
 
     def newest(self, workspace: str | None, session: str, before: int, limit: int) -> Statement:
-        """Selects rows of a workspace and the folders below it, or of all; optionally of one session, and before a row."""
+        """Selects rows of a workspace and the folders below it, or of all; optionally of one session, and before a
+        row."""
         folder = (workspace or "").rstrip("/") + "/"
         conditions: list[tuple[str, tuple[str | int, ...]]] = [
             *([("substr(workspace || '/', 1, ?) = ?", (len(folder), folder))] if workspace is not None else []),
