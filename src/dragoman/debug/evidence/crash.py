@@ -27,6 +27,7 @@ from dragoman.debug.evidence.tracepoints import Cell, TraceLimits, TraceTable
 from dragoman.debug.model import FrameInfo, RaisedException, SessionState, Stop, VariableInfo
 from dragoman.workspace.caller import Caller
 
+_LONG_NULL = re.compile(r"0x0{8,}(?=[0-9a-f])")
 MAX_FRAMES = 8
 _MOST_CAUSES = 8
 _MOST_EXPANDED = 5
@@ -231,7 +232,9 @@ async def _members(run: EvidenceRun, variable: VariableInfo, levels: int, left: 
             continue
         is_cut = bool(it.reference) and bool(_ADDRESS.search(it.value)) and not _NULL.fullmatch(it.value)
         is_opened = is_cut and levels > 1 and left[0] > 0
-        shown.append(f"{it.name}={await _members(run, it, levels - 1, left) if is_opened else it.value}")
+        shown.append(
+            f"{it.name}={await _members(run, it, levels - 1, left) if is_opened else _LONG_NULL.sub('0x', it.value)}"
+        )
     return f"{variable.type or ''}({', '.join(shown)})" if shown else variable.value
 
 

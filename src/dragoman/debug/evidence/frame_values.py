@@ -28,6 +28,7 @@ _GENERATED_VALUES = {
     ("%self", "main"),
 }
 _NODE_MODULE_PREFIX = "Module {id: "
+_LUA_MODULE = re.compile(r"(?:table)?[{(](?:\[?\"?\w+\"?\]? ?= ?function: 0x\w+,? ?)+[})]|function: 0x\w+")
 _GENERATED_TYPES = {"function", "type", "module", "builtin_function_or_method", "Function", "*testing.T", "*testing.B"}
 
 
@@ -37,6 +38,7 @@ def is_user_variable(variable: VariableInfo) -> bool:
         is_module
         or variable.name.startswith(_GENERATED_PREFIXES)
         or (variable.name, variable.value) in _GENERATED_VALUES
+        or bool(_LUA_MODULE.fullmatch(variable.value))
     )
     return not is_made and (variable.type or "") not in _GENERATED_TYPES
 

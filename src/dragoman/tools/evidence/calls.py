@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
@@ -14,17 +14,20 @@ from dragoman.core.errors import DragomanError
 from dragoman.core.localization import localize
 from dragoman.debug import source_files
 from dragoman.debug.evidence.calls.call_text import call_lines
-from dragoman.debug.evidence.calls.trace_call import CallQuery, TracedCall, trace_call
+from dragoman.debug.evidence.calls.function_search import FunctionSearch
+from dragoman.debug.evidence.calls.source_functions import SourceFunction
+from dragoman.debug.evidence.calls.source_languages import language_of_file
+from dragoman.debug.evidence.calls.trace_call import CallQuery, TracedCall, step_through_call, trace_call
 from dragoman.debug.evidence.expressions import impure_expressions
-from dragoman.debug.evidence.tracepoints import Tracepoint
 from dragoman.tools.agent_text import escaped, one_line
 from dragoman.tools.debug.results import OmitNone
+from dragoman.tools.debug.session_lookup import stack_files
 from dragoman.tools.debug.source_locations import SourceReader
 from dragoman.tools.debug.stop_results import short_path
 from dragoman.tools.debug.values import ValueFormatter, name
 from dragoman.tools.evidence.context import EvidenceContext
 from dragoman.tools.evidence.schema import EvidenceResult, Seconds
-from dragoman.tools.evidence.target import LocationParameters, RunTargetParameters, run_subject
+from dragoman.tools.evidence.target import RunTargetParameters, no_such_function, run_subject
 from dragoman.tools.tool import RUNS_CODE, ToolOutcome, tool
 from dragoman.workspace.caller import Caller
 
@@ -34,7 +37,6 @@ _VALUE = 400
 _LINE = 160
 _ERROR = 400
 _CLOSING_LINES = 6
-_STEPPED = frozenset({".js", ".mjs", ".cjs", ".ts", ".go", ".rb", ".lua", ".rs", ".c", ".cpp"})
 _PLACE = re.compile(r"(?P<file>[^\s:][^\n]*\.\w+):(?P<line>\d{1,7})")
 _CALL = re.compile(r"outermost|last|failing|[1-9]\d{0,8}")
 
@@ -121,14 +123,14 @@ class TraceCallTool:
     async def trace_call(self, caller: Caller, wanted: TraceCallParameters) -> ToolOutcome:
         query = _query(wanted)
         subject = run_subject(caller, wanted)
-        point = await self._point(caller, wanted, query)
-
-        async def lines_of(path: str) -> Sequence[str] | None:
-            return await self.sources.lines(path, caller.workspace, (path,))
+        search = FunctionSearch(caller.workspace)
+        functions = await self._functions(caller, wanted, query, search)
 
         async def act() -> TracedCall:
-            evidence = self.context.evidence
-            return await trace_call(evidence, caller, subject, query, wanted.timeout_s, point=point, lines=lines_of)
+            evidence, seconds = self.context.evidence, wanted.timeout_s
+            if functions is None:
+                return await trace_call(evidence, caller, subject, query, seconds)
+            return await step_through_call(evidence, caller, subject, query, functions, search, seconds)
 
         traced = await self.context.wait_for_run(caller, "trace_call", wanted.timeout_s, act)
         record = RecordRedactor(self.context.values).redacted(traced.record, caller.workspace)
@@ -139,25 +141,28 @@ class TraceCallTool:
         closing = self.context.closing_lines(answer)[:_CLOSING_LINES]
         return ToolOutcome([*(localize("{text}", text=line) for line in lines), *closing], answer)
 
-    async def _point(self, caller: Caller, wanted: TraceCallParameters, query: CallQuery) -> Tracepoint | None:
-        """Where the function begins, for debuggers that step through it; a tracer finds it by itself."""
+    async def _functions(
+        self, caller: Caller, wanted: TraceCallParameters, query: CallQuery, search: FunctionSearch
+    ) -> list[SourceFunction] | None:
+        """The functions with this name, for debuggers that step through them; None: a tracer finds it by itself."""
         finder = self.context.finder
-        is_python: bool | None = Path(wanted.program).suffix in source_files.PYTHON
-        if not is_python and Path(wanted.program).suffix not in _STEPPED:
+        suffix = PurePath(query.file or wanted.program).suffix
+        language = language_of_file(query.file or wanted.program)
+        is_python: bool | None = suffix in source_files.PYTHON
+        if not is_python and language is None:
             is_python = await finder.is_python(caller, wanted, "")
         if is_python:
             return None
-        if query.call in {"last", "failing"} and is_python is False:
-            raise DragomanError("bad_arguments", localize("`call` is last or failing only for Python programs."))
-        place = LocationParameters(
-            file_path=query.file, line_number=query.line or None, function="" if query.line else query.function
-        )
-        try:
-            return await finder.point(caller, wanted, place, (), query.where)
-        except DragomanError:
-            if is_python is None:  # it may still be Python, where the tracer finds the function
-                return None
-            raise
+        if query.line:
+            named = stack_files(finder.service, caller)
+            path, line = await finder.locations.resolve_line(query.file, caller.workspace, named, query.line, "")
+            function = await search.around(path, line)
+            found = [function] if function else []
+        else:
+            found = await search.named(query.function, language.suffixes if language else frozenset())
+        if not found and is_python is False:
+            raise no_such_function()
+        return found or None
 
     def _answer(
         self,

@@ -18,6 +18,7 @@ from dragoman.core.clock import Clock
 from dragoman.core.errors import DragomanError
 from dragoman.core.localization import LocalizedText, localize
 from dragoman.debug.evidence.calls.failure_calls import MAX_QUERIES, callee_queries, failure_queries, hang_queries
+from dragoman.debug.evidence.calls.source_languages import language_of_file
 from dragoman.debug.evidence.calls.trace_call import CallQuery, TracedCalls, trace_calls
 from dragoman.debug.evidence.run import RunSubject
 from dragoman.debug.launch.commands.command_line import CommandTarget
@@ -58,6 +59,7 @@ _SHORTEST_S = 1.0
 _HAS_PASSED = "has_passed"
 """Marks the records of a run that did not fail again: a flaky failure."""
 _LINE = 300
+_CONSTRUCTORS = ("__init__", ".constructor", ".initialize")
 
 FailureVerdict = Literal["failed", "crashed", "passed", "no tests", "limit"]
 
@@ -189,7 +191,7 @@ class ExplainFailureTool:
         if target.suite is not None:
             found = await self.test_tool.tested(caller, target.suite, within_s)
             test = self.test_tool.answer(caller, found)
-            queries = [it for crash in found.failures for it in await failure_queries(crash, lines)]
+            queries = [it for crash in found.failures for it in await failure_queries(crash, lines, caller.workspace)]
             queries = hang_queries(found.end) if test.verdict == "limit" else queries
             return _Failure(test.verdict, queries, test_lines(test), test=test)
         report = await self.crash_tool.report(caller, RunSubject(launch_request=target.subject), within_s)
@@ -197,7 +199,7 @@ class ExplainFailureTool:
         if report.end.how == "limit":
             return _Failure("limit", hang_queries(report.end), crash_lines(crash), crash=crash)
         verdict: FailureVerdict = "crashed" if crash.crashed else "passed"
-        queries = await failure_queries(report, lines) if crash.crashed else []
+        queries = await failure_queries(report, lines, caller.workspace) if crash.crashed else []
         return _Failure(verdict, queries, crash_lines(crash), crash=crash)
 
     async def _calls(self, caller: Caller, target: _Target, failure: _Failure, within_s: float) -> list[dict[str, Any]]:
@@ -248,6 +250,7 @@ class ExplainFailureTool:
         for record in records:
             called.setdefault((record["file"], record["first"]), record)
         telling = [it for it in called.values() if not _is_preparation(it)]
+        telling = [it for it in telling if not _is_said_by_its_caller(it)] or telling
         ordered = (telling or list(called.values()))[:_CALLS]
         traces: list[CallTrace] = []
         most = _ONE_CALL_CHARACTERS if len(ordered) == 1 else _MOST_CALL_CHARACTERS
@@ -261,7 +264,16 @@ class ExplainFailureTool:
 
 def _is_preparation(record: Mapping[str, Any]) -> bool:
     """A constructor, or a function of the tests themselves."""
-    return PurePath(record["file"]).name.startswith("test") or str(record["function"]).endswith("__init__")
+    file = PurePath(record["file"]).name
+    language = language_of_file(file)
+    is_test = file.startswith("test") or bool(language and language.test.fullmatch(file))
+    return is_test or str(record["function"]).endswith(_CONSTRUCTORS)
+
+
+def _is_said_by_its_caller(record: Mapping[str, Any]) -> bool:
+    """A function of one line that was stepped through: its caller's row has its arguments and its result."""
+    is_short = len(record["rows"]) <= 1 and not any(it.get("calls") for it in record["rows"])
+    return bool(record.get("by_steps")) and is_short and "value" in record["end"]
 
 
 def _head_lines(target: _Target, failure: _Failure, runs: int, repeat: int) -> list[LocalizedText]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import anyio
 import pytest
 
 from tests.debug.evidence.evidence_tools import agent_in
@@ -59,16 +60,20 @@ async def test_a_go_function_is_stepped_through(tmp_path: Path) -> None:
         first = await agent.call("trace_call", program="main.go", function="main.total")
         second = await agent.call("trace_call", program="main.go", function="main.total", call="2")
         spinning = await agent.call("trace_call", program="main.go", function="main.spin")
-        refused = await agent.call("trace_call", program="main.go", function="main.total", call="failing")
+        last = await agent.call("trace_call", program="main.go", function="main.go:6", call="last")
+        unknown = await agent.call("trace_call", program="main.go", function="main.totals")
     assert "8: found = 50" in first.text, first.text
-    assert "by single steps: " in first.text
+    assert "returned -100" in first.text
+    assert "#2 total(prices=[7], rate=0) → 7" in first.text
     assert first["ended"]["exit_code"] == 0
     assert "found = 7" in second.text
     assert spinning["call_ended"] == "running"
     assert "still running at line" in spinning.text
     assert "more steps in lines 15–16" in spinning.text
     assert len(spinning.text) <= 4000
-    assert refused["code"] == "bad_arguments"
+    assert "by single steps: 499" in spinning.text
+    assert last["call"] == 2
+    assert unknown["code"] == "no_such_function"
 
 
 @pytest.mark.needs("javascript")
@@ -78,4 +83,190 @@ async def test_a_javascript_function_is_stepped_through(tmp_path: Path, home: Pa
         agent.write("app.js", APP_JS)
         found = await agent.call("trace_call", program="app.js", function="total")
     assert "found = 50" in found.text, found.text
+    assert "returned -100" in found.text
     assert found["ended"]["exit_code"] == 0
+
+
+TILL_JS = """\
+'use strict';
+
+class Till {
+  constructor() {
+    this.cents = [];
+  }
+
+  add(text) {
+    const cents = Math.trunc(Number(text) * 100);
+    this.cents.push(cents);
+  }
+
+  total() {
+    return this.cents.reduce((all, one) => all + one, 0);
+  }
+}
+
+module.exports = { Till };
+"""
+TILL_TEST_JS = """\
+const test = require('node:test');
+const assert = require('node:assert');
+const { Till } = require('./till');
+
+test('a sum', () => {
+  const till = new Till();
+  till.add('1.15');
+  assert.strictEqual(till.total(), 115);
+});
+"""
+
+
+@pytest.mark.needs("javascript")
+async def test_a_failing_node_test_shows_the_calls_behind_its_assertion(tmp_path: Path, home: Path) -> None:
+    give_adapters(home)
+    async with agent_in(tmp_path) as agent:
+        agent.write("till.js", TILL_JS)
+        agent.write("till.test.js", TILL_TEST_JS)
+        traced = await agent.call("trace_call", test="till.test.js", function="Till.add")
+        found = await agent.call("explain_failure", test="till.test.js")
+    assert "arguments: this = {cents=(0) []}, text = '1.15'" in traced.text, traced.text
+    assert "10: this.cents = (1) [114]" in traced.text
+    assert found["verdict"] == "failed"
+    assert found["calls"][0]["function"] == "Till.add"
+    assert "cents = 114" in found.text
+    assert len(found.text) <= 4000
+
+
+TREE_C = """\
+#include <assert.h>
+#include <stddef.h>
+
+struct node {
+    int weight;
+    struct node *first, *second;
+};
+
+static int weigh(const struct node *node)
+{
+    if (!node)
+        return 0;
+    int left = weigh(node->first);
+    int right = weigh(node->first);
+    return node->weight + left + right;
+}
+
+int main(void)
+{
+    struct node small = {7, NULL, NULL}, large = {40, NULL, NULL};
+    struct node root = {1, &small, &large};
+    assert(weigh(&root) == 48);
+    return 0;
+}
+"""
+
+
+@pytest.mark.needs("lldb")
+async def test_a_failed_assertion_in_c_shows_the_recursion_behind_it(tmp_path: Path) -> None:
+    async with agent_in(tmp_path) as agent:
+        agent.write("tree.c", TREE_C)
+        await anyio.run_process(["cc", "-g", "-O0", "-o", "tree", "tree.c"], cwd=tmp_path)
+        found = await agent.call("explain_failure", program="tree")
+        traced = await agent.call("trace_call", program="tree", function="weigh")
+    assert found["verdict"] == "crashed"
+    assert "right = 7" in found.text, found.text
+    assert "returned 15" in traced.text, traced.text
+    assert "calls in the order they ended (deepest: 3):" in traced.text
+    assert "node = {weight=1" in traced.text
+
+
+GRADES_LUA = """\
+local function weight(list)
+  sum = 0
+  for _, it in ipairs(list) do
+    sum = sum + it
+  end
+  return sum
+end
+
+local function average(points, list)
+  sum = points
+  local weights = weight(list)
+  return sum / weights
+end
+
+assert(average(300, { 2, 4 }) == 50, "not the average")
+"""
+
+
+@pytest.mark.needs("lua")
+async def test_a_lua_error_shows_the_calls_behind_it_with_globals(tmp_path: Path) -> None:
+    async with agent_in(tmp_path) as agent:
+        agent.write("grades.lua", GRADES_LUA)
+        found = await agent.call("explain_failure", program="grades.lua")
+    assert found["verdict"] == "crashed"
+    assert "weight(list={2, 4}) → 6; weights = 6" in found.text, found.text
+    assert "10: sum = 300" in found.text
+    assert "returned 1" in found.text
+
+
+SHELF_RB = """\
+def chunks(books, size)
+  full = books.length / size
+  (0...full).map { |at| books[at * size, size] }
+end
+
+found = chunks([1, 2, 3, 4], 3)
+raise "#{found.length} chunks" unless found.length == 2
+"""
+
+
+@pytest.mark.needs("ruby")
+async def test_a_ruby_error_shows_the_calls_behind_it(tmp_path: Path) -> None:
+    async with agent_in(tmp_path) as agent:
+        agent.write("shelf.rb", SHELF_RB)
+        found = await agent.call("explain_failure", program="shelf.rb")
+    assert found["verdict"] == "crashed"
+    assert "full = 1" in found.text, found.text
+    assert "returned [[1, 2, 3]]" in found.text
+
+
+LOAD_GO = """\
+package load
+
+func share(used, slots int) float64 {
+	part := used / slots
+	return float64(part)
+}
+
+func Busy(used []int) int {
+	count := 0
+	for _, one := range used {
+		if share(one, 100) > 0.8 {
+			count++
+		}
+	}
+	return count
+}
+"""
+LOAD_TEST_GO = """\
+package load
+
+import "testing"
+
+func TestBusy(t *testing.T) {
+	if got := Busy([]int{90, 10}); got != 1 {
+		t.Fatalf("got %d", got)
+	}
+}
+"""
+
+
+@pytest.mark.needs("go")
+async def test_a_failing_go_test_shows_the_calls_behind_it(tmp_path: Path) -> None:
+    async with agent_in(tmp_path) as agent:
+        agent.write("load.go", LOAD_GO)
+        agent.write("load_test.go", LOAD_TEST_GO)
+        agent.write("go.mod", "module load\n\ngo 1.19\n")
+        found = await agent.call("explain_failure", test="TestBusy")
+    assert found["verdict"] == "failed"
+    assert "share(used=90, slots=100) → 0" in found.text, found.text
+    assert "part = 0" in found.text

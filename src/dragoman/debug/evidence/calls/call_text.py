@@ -257,8 +257,11 @@ def _unfinished(record: dict[str, Any], say: Translate) -> str:
 
 
 def _all_calls(record: dict[str, Any], say: Translate) -> list[str]:
-    """Of a recursive function: every call in the order in which they ended, cut in the middle."""
-    if record.get("deepest", 1) < 2:
+    """Of a recursive function, or one that was stepped through: every call in the order in which they ended, cut in the
+    middle.
+    """
+    is_listed = record.get("deepest", 1) > 1 or (record.get("by_steps") and record.get("calls", 1) > 1)
+    if not is_listed:
         return []
     first, last = record.get("all", []), record.get("all_last", [])
     shown = [*first, *last]
@@ -268,9 +271,11 @@ def _all_calls(record: dict[str, Any], say: Translate) -> list[str]:
         first, last = shown[:_ALL_CALLS], shown[-_ALL_CALLS:]
     found = []
     if shown:
-        found.append(say("calls in the order they ended (deepest: {depth}):", depth=record["deepest"]))
+        is_recursive = record.get("deepest", 1) > 1
+        found += [say("calls in the order they ended (deepest: {depth}):", depth=record["deepest"])][:is_recursive]
         gap = [say("  \u2026 {count} more calls", count=cut)] if cut else []
-        found += [*map(_listed, first), *gap, *map(_listed, last)]
+        name = "" if is_recursive else record["function"].rpartition(".")[2]
+        found += [*(_listed(it, name) for it in first), *gap, *(_listed(it, name) for it in last)]
     if record.get("open"):
         found.append(say("calls that had not ended (deepest: {depth}):", depth=record["deepest"]))
         half = len(record["open"]) // 2
@@ -281,17 +286,17 @@ def _all_calls(record: dict[str, Any], say: Translate) -> list[str]:
     return found
 
 
-def _listed(entry: list[Any]) -> str:
+def _listed(entry: list[Any], name: str = "") -> str:
     number, _, args, result, error = entry
     ended = "! " + error.partition(":")[0] if error else "\u2192 " + str(result) if result is not None else ""
-    return _cut(("  #%d (%s) %s" % (number, _arguments(args), ended)).rstrip(), 120)
+    return _cut(("  #%d %s(%s) %s" % (number, name, _arguments(args), ended)).rstrip(), 120)
 
 
 def _remarks(record: dict[str, Any], say: Translate) -> list[str]:
     found = []
     if record.get("not_failing"):
         found.append(say("No call was on the stack when the run failed; this is the last one."))
-    if record.get("by_steps"):
+    if record.get("by_steps") and record["end"]["how"] == "limit":
         found.append(say("by single steps: {count}", count=record["lines"]))
     if record.get("other_threads"):
         found.append(say("{count} calls in other threads", count=record["other_threads"]))

@@ -6,23 +6,28 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import Any
 
 from dragoman.debug.evidence.calls.assertion_calls import calls_behind
+from dragoman.debug.evidence.calls.function_search import FunctionSearch
+from dragoman.debug.evidence.calls.source_functions import ANONYMOUS, SourceFunction
+from dragoman.debug.evidence.calls.source_languages import language_of_file
 from dragoman.debug.evidence.calls.trace_call import CallQuery
 from dragoman.debug.evidence.crash import CrashReport, ExplainedFrame
 from dragoman.debug.evidence.frame_values import ReadLines
 from dragoman.debug.evidence.run import RunOutcome
 
-MAX_QUERIES = 5
+MAX_QUERIES = 6
 _FRAMES = 3
 _TEST = re.compile(r"(?:.*\.)?test|<module>$|setUp|tearDown", re.IGNORECASE)
 _PYTHON = ".py"
 
 
-async def failure_queries(crash: CrashReport, lines: ReadLines) -> list[CallQuery]:
+async def failure_queries(crash: CrashReport, lines: ReadLines, workspace: Path) -> list[CallQuery]:
     """The likeliest first. Empty for a language whose calls are not recorded."""
+    if not any(PurePath(it.frame.path).suffix == _PYTHON for it in crash.frames):
+        return await _stepped_queries(crash, FunctionSearch(workspace))
     frames = [it for it in crash.frames if PurePath(it.frame.path).suffix == _PYTHON]
     found: list[CallQuery] = []
     for at, frame in enumerate(frames[:_FRAMES]):
@@ -33,17 +38,45 @@ async def failure_queries(crash: CrashReport, lines: ReadLines) -> list[CallQuer
     return list(dict.fromkeys(found))[:MAX_QUERIES]
 
 
+async def _stepped_queries(crash: CrashReport, search: FunctionSearch) -> list[CallQuery]:
+    """By the text of the sources. Where no debugger stopped, by the lines that the program printed."""
+    places = [(it.frame.path, it.frame.line) for it in crash.frames if not it.frame.is_library]
+    places = [it for it in places if language_of_file(it[0])] or await search.printed_places(crash.end.output)
+    found: list[SourceFunction] = []
+    for at, (path, line) in enumerate(places[:_FRAMES]):
+        function = await search.around(path, line)
+        is_test = _is_test_place(path, function)
+        if at == 0 and function is not None and not is_test:
+            found.append(function)
+        if at == 0 or is_test:
+            found += await search.behind(path, line, MAX_QUERIES)
+    chosen = list(dict.fromkeys(found))[:MAX_QUERIES]
+    return [CallQuery(it.name, it.path, it.first, "last") for it in chosen]
+
+
+def _is_test_place(path: str, function: SourceFunction | None) -> bool:
+    language = language_of_file(path)
+    is_named = language is not None and bool(language.test.fullmatch(PurePath(path).name))
+    return is_named or function is None or function.name in {"main", ANONYMOUS} or bool(_TEST.match(function.name))
+
+
 def hang_queries(end: RunOutcome) -> list[CallQuery]:
     """The innermost function of the user's that has not returned."""
-    own = [it for it in end.frames if not it.is_library and PurePath(it.path).suffix == _PYTHON and it.line]
+    own = [it for it in end.frames if not it.is_library and _is_traced(it.path) and it.line]
     return [CallQuery(file=it.path, line=it.line) for it in own[:1]]
+
+
+def _is_traced(path: str) -> bool:
+    return PurePath(path).suffix == _PYTHON or language_of_file(path) is not None
 
 
 def callee_queries(records: Iterable[Mapping[str, Any]], known: Collection[CallQuery]) -> list[CallQuery]:
     """The functions that the recorded calls called, the last one first: a function that only passes a call on explains
-    nothing.
+    nothing. By single steps they were followed in the same run.
     """
-    rows = [row for record in records for row in record.get("rows", ()) if "line" in row]  # the others are gaps
+    rows = [
+        row for record in records if not record.get("by_steps") for row in record.get("rows", ()) if "line" in row
+    ]  # the others are gaps
     names = [str(called[0]) for row in rows for called in row.get("calls", ())]
     found = dict.fromkeys(CallQuery(function=it, call="last") for it in reversed(names) if "<" not in it)
     return [it for it in found if it not in known][:MAX_QUERIES]

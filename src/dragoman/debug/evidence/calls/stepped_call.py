@@ -1,128 +1,339 @@
-"""One call in a language without a tracer: by single steps inside the function, within a budget.
+"""One call in a language without a tracer: by single steps inside the function.
 
-The debugger steps over what the function calls. The record has the form that the tracer in Python programs writes.
+The debugger stops where a function begins and steps over its lines. A call of another function that is looked for
+interrupts the step; it is stepped through in turn, and becomes one line of its caller. The records have the form that
+the tracer in Python programs writes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
 
 from dragoman.core.errors import DragomanError
-from dragoman.core.localization import localize
-from dragoman.debug.evidence.frame_values import ReadLines, is_user_variable
-from dragoman.debug.evidence.run import EvidenceRun, RunOutcome
-from dragoman.debug.model import ProgramEnd, Stop
+from dragoman.debug.evidence.calls.function_search import FunctionSearch
+from dragoman.debug.evidence.calls.source_functions import ANONYMOUS, SourceFunction
+from dragoman.debug.evidence.calls.source_languages import SourceLanguage, language_of_file
+from dragoman.debug.evidence.calls.stepped_values import FrameValues, read_values, shown_value
+from dragoman.debug.evidence.evidence_probe import EVALUATION_TIMEOUT_S
+from dragoman.debug.evidence.expressions import impure_expressions
+from dragoman.debug.evidence.run import EvidenceRun
+from dragoman.debug.model import ProgramEnd, StepKind, Stop
 
-MAX_STEPS = 500
-MAX_SECONDS = 20.0
-_MOST_VARIABLES = 40
-_VALUE = 120
+_MOST_CALLS_OF_ROW = 8
+_ARGUMENT = 60
 _SOURCE_LINES = 60
+_WORD = re.compile(r"[A-Za-z_$][\w$]*")
+_ASSIGNED = re.compile(
+    r"(?<![\w$.>])([A-Za-z_$][\w$]*)\s*(?:\[[^\]]*\]\s*)?(?::\s*[\w<>\[\]&]+\s*)?(?::=|(?<![=!<>])=(?![=>]))"
+)
+
+# What a function returns in the register for integers and addresses.
+_IN_REGISTER = re.compile(r"\*$|\b(?:int|unsigned|long|short|char|bool|_Bool|size_t|s?size_t|u?int\d+_t)$")
+# Conversions, and functions of the language, which may be called again.
+_PURE = re.compile(
+    r"\b(?:u?int(?:8|16|32|64)?|float(?:32|64)|string|byte|rune|bool|tonumber|tostring|type|ipairs|select"
+    r"|(?:math|string)\.\w+|#)\("
+)
+
+Outcome = Stop | ProgramEnd | None
 
 
-async def step_through_call(run: EvidenceRun, lines: ReadLines, number: int) -> tuple[Mapping[str, Any], RunOutcome]:
-    """From the run's start through the call with that number, and on to the program's end."""
-    if not run.probe.points:
-        raise DragomanError(
-            "bad_arguments",
-            localize("Where the function begins is not known for this language."),
-            hint=localize("Name the function by a line of its file, such as cart.py:12."),
-        )
-    end = await run.run_to_end()
-    calls = 1
-    while end.how == "stopped" and end.stop is not None and calls < number and run.remaining_s:
-        run.probe.table.reopen()
-        end = await run.run_on()
-        calls += 1
-    if end.how != "stopped" or end.stop is None:
-        return {"calls": calls - 1 if calls > 1 else 0, "deepest": 1}, end
-    run.probe.is_suspended = True  # a call within the call is stepped over
-    await run.session.probe(run.probe)
-    record, outcome = await _SteppedCall(run, end.stop, calls).record()
-    record["source"] = await _source(record, lines)
-    if isinstance(outcome, ProgramEnd):
-        return record, RunOutcome("exited", ended=outcome)
-    if outcome is None or not run.owns_session:
-        return record, RunOutcome("stopped", stop=outcome)
-    run.probe.table.reopen()
-    return record, await run.run_on()
+@dataclass(slots=True)
+class CallLeft:
+    """How a call that was stepped through was left."""
+
+    outcome: Outcome
+    value: str | None = None
+    error: str = ""
+    args: list[list[str]] = field(default_factory=list)
 
 
-class _SteppedCall:
-    def __init__(self, run: EvidenceRun, first: Stop, number: int) -> None:
-        self._run = run
-        self._first = first
-        self._number = number
-        self._seen = _variables(first)
+class Stepper(Protocol):
+    """The run that a call belongs to: it counts calls and steps, and knows which functions are looked for."""
+
+    run: EvidenceRun
+    search: FunctionSearch
+    is_interleaved: bool
+
+    @property
+    def is_over(self) -> bool: ...
+
+    async def step(self, kind: StepKind, thread: int) -> Outcome: ...
+
+    def function_at(self, stop: Stop) -> SourceFunction | None:
+        """The function that begins at this stop."""
+        ...
+
+    async def through(self, function: SourceFunction, stop: Stop, depth: int) -> CallLeft: ...
+
+    async def mute(self, functions: Sequence[SourceFunction]) -> None: ...
+
+
+class SteppedCall:
+    """One call, from the stop at its beginning to the stop after it."""
+
+    def __init__(self, stepper: Stepper, function: SourceFunction, stop: Stop, depth: int) -> None:
+        language = language_of_file(function.path)
+        assert language is not None
+        self._stepper = stepper
+        self._run = stepper.run
+        self._function = function
+        self._language: SourceLanguage = language
+        self._stop = stop
+        self._height = stop.total_frames
+        self._frame_name = stop.frames[0].name
+        self._thread = stop.thread_id
+        self._depth = depth
+        own = stop.frames[0]
+        self.is_inner = any(it.name == own.name and it.path == own.path for it in stop.frames[1:])
+        """Whether it is a call within a call of the same function."""
         self._rows: list[dict[str, Any]] = []
-        self._until_s = max(0.0, run.remaining_s - MAX_SECONDS)
+        self._seen = FrameValues()
+        self._assigned: set[str] = set()
+        self._known = {*function.parameters, "this", "self"}
+        """Names that the lines which ran have used: before that, memory holds anything."""
+        self._value: str | None = None
+        self._how = "limit"
+        self._error = ""
+        self._line = stop.frames[0].line
+        self.args: list[list[str]] = []
 
-    async def record(self) -> tuple[dict[str, Any], Stop | ProgramEnd | None]:
-        args = [[name, value] for name, value in self._seen.items()]
-        here, how = self._first, "limit"
-        outcome: Stop | ProgramEnd | None = None
-        line = _line(here)
-        while len(self._rows) < MAX_STEPS and self._run.remaining_s > self._until_s:
-            line = _line(here)
-            outcome = await self._step()
-            if isinstance(outcome, Stop) and self._is_inside(outcome):
-                self._rows.append(self._row(line, outcome))
+    def short_args(self) -> list[list[str]]:
+        return [[name, _cut(value, _ARGUMENT)] for name, value in self.args if name != "this"]
+
+    async def run(self) -> CallLeft:
+        source = await self._stepper.search.source(self._function.path)
+        self._text = source
+        self._seen = await self._read(self._stop, self._function.parameters)
+        names = [it for it in self._function.parameters if it in self._seen.values]
+        names = [*(["this"] if "this" in self._seen.values else []), *names]
+        self.args = [[it, self._seen.shown(it)] for it in names]
+        here: Stop = self._stop
+        outcome: Outcome = here
+        while not self._stepper.is_over:
+            self._line = here.frames[0].line
+            await self._evaluate_returned(here)
+            row: dict[str, Any] = {"line": self._line, "calls": []}
+            self._rows.append(row)
+            outcome = await self._stepped(row)
+            if self._how == "suspended":
+                break
+            if isinstance(outcome, Stop) and self._is_here(outcome):
+                now = await self._read(outcome, self._named_at(self._line))
+                first = {it for it in _ASSIGNED.findall(self._line_text(self._line)) if it not in self._assigned}
+                self._assigned |= first
+                for name in [it for it in _ASSIGNED.findall(self._line_text(self._line)) if it not in now.values][:3]:
+                    value = await self._evaluated(name, outcome)
+                    if value is not None:
+                        now.values[name] = value
+                self._known.update(self._named_at(self._line))
+                changed = now.changes(self._seen, first & set(now.values))
+                row["changes"] = [it for it in changed if self._is_known(it[0])]
+                if now.returned is not None:
+                    self._value = now.returned
+                self._seen = FrameValues({**self._seen.values, **now.values}, {**self._seen.opened, **now.opened})
                 here = outcome
                 continue
-            self._rows.append({"line": line})
-            is_raised = isinstance(outcome, Stop) and outcome.reason == "exception"
-            how = "raised" if is_raised else "running" if outcome is None else "returned"
+            await self._leave(outcome)
             break
-        return self._data(args, how, line, outcome), outcome
+        self._rows = [it for at, it in enumerate(self._rows) if self._is_telling(at, it)]
+        return CallLeft(outcome, self._value, self._error, self.short_args())
 
-    async def _step(self) -> Stop | ProgramEnd | None:
-        run = self._run
-        within_s = max(0.0, run.remaining_s - self._until_s)
-        stepped = await run.service.step(run.client, run.session.id, "over", thread_id=None, within_s=within_s)
-        return stepped.outcome
+    async def _stepped(self, row: dict[str, Any]) -> Outcome:
+        """One line: over it, and through the calls of known functions in it."""
+        kind: StepKind = "out" if self._language.steps_out and self._is_return(self._line) else "over"
+        outcome = await self._stepper.step(kind, self._thread)
+        while isinstance(outcome, Stop) and not self._stepper.is_over:
+            called = self._stepper.function_at(outcome)
+            if outcome.reason == "exception" and not (outcome.raised and outcome.raised.uncaught):
+                row["note"] = self._error_of(outcome)
+                self._error = ""
+                outcome = await self._stepper.step("over", outcome.thread_id)
+            elif called is not None and not self._is_here(outcome):
+                if not self._is_below(outcome):
+                    self._how = "suspended"
+                    self._stepper.is_interleaved = True
+                    return (await self._stepper.through(called, outcome, 0)).outcome
+                frame = outcome.frames[0]
+                left = await self._stepper.through(called, outcome, self._depth + 1)
+                row["calls"].append([_short_name(frame.name, called), left.args, left.value, left.error, 0])
+                outcome = left.outcome
+                if len(row["calls"]) >= _MOST_CALLS_OF_ROW:
+                    await self._stepper.mute([called])
+                if isinstance(outcome, Stop) and outcome.reason != "exception":
+                    outcome = await self._back(outcome)
+            else:
+                break
+        return outcome
 
-    def _is_inside(self, stop: Stop) -> bool:
-        return stop.reason != "exception" and stop.total_frames >= self._first.total_frames
+    async def _back(self, outcome: Stop) -> Outcome:
+        """From where a called function has returned to: on to the next line of this one."""
+        for _ in range(4):
+            if self._stepper.function_at(outcome) is not None and not self._is_here(outcome):
+                return outcome
+            if self._is_here(outcome):
+                if outcome.frames[0].line != self._line:
+                    return outcome
+                return await self._stepper.step("over", self._thread)
+            if not self._is_below(outcome):
+                return outcome
+            stepped = await self._stepper.step("out", outcome.thread_id)
+            if not isinstance(stepped, Stop) or stepped.reason == "exception":
+                return stepped
+            outcome = stepped
+        return outcome
 
-    def _row(self, line: int, after: Stop) -> dict[str, Any]:
-        now = _variables(after)
-        changed = [[name, value] for name, value in now.items() if self._seen.get(name) != value]
-        self._seen = now
-        return {"line": line, "changes": changed}
+    def _is_known(self, path: str) -> bool:
+        return any(it in self._known for it in _WORD.findall(path)[:1])
 
-    def _data(self, args: list[list[str]], how: str, line: int, outcome: Stop | ProgramEnd | None) -> dict[str, Any]:
-        frame = self._first.frame
-        end: dict[str, Any] = {"how": how, "line": line}
-        if how in {"limit", "running"}:
-            end["values"] = [[name, value] for name, value in self._seen.items()][:20]
-        if isinstance(outcome, Stop) and outcome.raised is not None and how == "raised":
-            end["error"] = f"{outcome.raised.type}: {outcome.raised.message}"
+    def _is_here(self, stop: Stop) -> bool:
+        frame = stop.frames[0] if stop.frames else None
+        if frame is None or stop.reason == "exception" or frame.path != self._function.path:
+            return False
+        is_same = frame.name == self._frame_name and self._function.has(frame.line)
+        if not is_same or self._is_entered_again(stop):
+            return False
+        return stop.total_frames == self._height or "await" in self._line_text(self._line)
+
+    def _is_entered_again(self, stop: Stop) -> bool:
+        return bool(stop.hit_breakpoints) and stop.total_frames != self._height
+
+    def _is_below(self, stop: Stop) -> bool:
+        """Whether this call is still on the stack, under others."""
+        return any(it.name == self._frame_name and it.path == self._function.path for it in stop.frames[1:])
+
+    def _is_on_stack(self, stop: Stop) -> bool:
+        """One that is raised later, by who called, ends a step out of a call as well."""
+        return any(it.path == self._function.path and self._function.has(it.line) for it in stop.frames)
+
+    async def _leave(self, outcome: Outcome) -> None:
+        if isinstance(outcome, Stop) and outcome.reason == "exception" and self._is_on_stack(outcome):
+            self._how, self._error = "raised", self._error_of(outcome)
+        elif outcome is None:
+            self._how = "running"
+        elif self._rows[-1].get("note"):
+            self._how, self._error = "raised", self._rows[-1]["note"]
+        else:
+            self._how = "returned"
+            if isinstance(outcome, Stop) and outcome.reason != "exception":
+                await self._read_returned(outcome)
+
+    async def _read_returned(self, stop: Stop) -> None:
+        names = self._language.returned_names
+        held = stop.top_locals.variables if stop.top_locals else ()
+        if self._value is not None:
+            return
+        if not self._returns_anything:
+            self._value = "nothing"
+        elif any(it.name in names for it in held) and self._language.register:
+            self._value = (await read_values(self._run.session, stop, (), None, names)).returned
+        elif self._language.register and _IN_REGISTER.search(self._function.type):
+            self._value = await self._evaluated(self._language.register.format(type=self._function.type), stop)
+
+    @property
+    def _returns_anything(self) -> bool:
+        """Without a word for it, the last value of a body may be what it returns."""
+        text = self._text.body(self._function) if self._text else "return x"
+        found = self._language.returns.finditer(text)
+        return self._language.has_last_value or any(it["value"].strip() for it in found)
+
+    async def _evaluate_returned(self, stop: Stop) -> None:
+        """The returned expression, if evaluating it changes nothing."""
+        found = self._language.returns.search(self._line_text(self._line))
+        if not found or self._language.returned_names & self._shows_returned:
+            return
+        given = (self._text.lines[self._line - 1] if self._text else "")[found.start("value") : found.end("value")]
+        parts = _split(given.strip().rstrip(";").strip())
+        if not parts or any(not it or impure_expressions([_PURE.sub("(", it)]) for it in parts):
+            return
+        shown = [await self._evaluated(it, stop) for it in parts]
+        if all(shown):
+            self._value = ", ".join(it for it in shown if it)
+
+    @property
+    def _shows_returned(self) -> frozenset[str]:
+        return frozenset({"Return value", "_return"})
+
+    async def _evaluated(self, expression: str, stop: Stop) -> str | None:
+        inspection = self._run.session.inspection
+        try:
+            found = await inspection.evaluate(
+                expression, stop.frames[0].id, "watch", timeout_s=EVALUATION_TIMEOUT_S, thread_id=None
+            )
+        except DragomanError:
+            return None
+        return shown_value(found.result)
+
+    def _error_of(self, stop: Stop) -> str:
+        raised = stop.raised
+        if raised is None:
+            return stop.description or stop.text or "exception"
+        return f"{raised.type}: {raised.message}" if raised.message else raised.type
+
+    async def _read(self, stop: Stop, named: Sequence[str]) -> FrameValues:
+        wanted = {*named, "this", "self"}
+        return await read_values(self._run.session, stop, wanted, self._seen, self._language.returned_names)
+
+    def _named_at(self, line: int) -> Sequence[str]:
+        return _WORD.findall(self._line_text(line))
+
+    def _line_text(self, line: int) -> str:
+        return self._text.line(line) if self._text else ""
+
+    def _is_return(self, line: int) -> bool:
+        return bool(self._language.returns.search(self._line_text(line)))
+
+    def _is_telling(self, at: int, row: dict[str, Any]) -> bool:
+        """Some debuggers stop twice in a line: before what it does, and before it leaves."""
+        if row.get("changes") or row["calls"] or row.get("note"):
+            return True
+        is_again = at > 0 and self._rows[at - 1]["line"] == row["line"]
+        return not (is_again or self._is_edge(row["line"]))
+
+    def _is_edge(self, line: int) -> bool:
+        """The head of a function, or the brace or word that ends it."""
+        function = self._function
+        is_end = line == function.last and not re.search(r"\w{4}", self._line_text(line))
+        return is_end or (line == function.header and line < function.first)
+
+    async def record(self) -> dict[str, Any]:
+        frame = self._stop.frames[0]
+        end: dict[str, Any] = {"how": self._how, "line": self._line}
+        if self._value is not None and self._how == "returned":
+            end["value"] = self._value
+        if self._how in {"limit", "running"}:
+            end["values"] = [[name, self._seen.shown(name)] for name in self._seen.values][:20]
+        if self._error:
+            end["error"] = self._error
+        lines = self._text.lines if self._text else []
+        last = min(self._function.last, self._function.header + _SOURCE_LINES)
         return {
-            "calls": self._number, "call": self._number, "deepest": 1, "uncounted": True, "lines": len(self._rows),
-            "function": frame.name if frame else "", "file": frame.path if frame else "", "first": _line(self._first),
-            "args": args, "rows": self._rows, "end": end, "by_steps": True,
+            "lines": len(self._rows), "function": _short_name(frame.name, self._function), "file": frame.path,
+            "first": self._function.header, "args": self.args, "rows": self._rows, "end": end, "by_steps": True,
+            "source": [[it, lines[it - 1].rstrip()] for it in range(self._function.header, min(last, len(lines)) + 1)],
         }  # fmt: skip
 
 
-def _line(stop: Stop) -> int:
-    return stop.frame.line if stop.frame else 0
+def _short_name(shown: str, function: SourceFunction) -> str:
+    return function.qualified if function.name != ANONYMOUS else re.sub(r"^.*/", "", shown) or ANONYMOUS
 
 
-def _variables(stop: Stop) -> dict[str, str]:
-    """Those of the frame, without what the language or a test runner made."""
-    held = stop.top_locals.variables if stop.top_locals else ()
-    own = [it for it in held if is_user_variable(it)][:_MOST_VARIABLES]
-    return {it.name: it.value[:_VALUE] for it in own}
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
-async def _source(record: Mapping[str, Any], lines: ReadLines) -> list[list[Any]]:
-    """The lines that ran and those between them, from the one above, where the function begins."""
-    ran = [row["line"] for row in record["rows"]]
-    text = await lines(record["file"]) if record["file"] else None
-    if not text or not ran:
-        return []
-    first = max(1, min(ran) - 1)
-    last = min(max(ran), first + _SOURCE_LINES, len(text))
-    found = [[number, text[number - 1].rstrip()] for number in range(first, last + 1)]
-    return found if found[0][1] else found[1:]
+def _split(text: str) -> list[str]:
+    """By the commas outside of parentheses: some languages return several values."""
+    parts, depth, since = list[str](), 0, 0
+    for at, character in enumerate(text):
+        if character in "([{":
+            depth += 1
+        elif character in ")]}":
+            depth -= 1
+        elif character == "," and not depth:
+            parts.append(text[since:at].strip())
+            since = at + 1
+    return [*parts, text[since:].strip()] if text else []

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from dragoman.core.errors import ErrorSpec
+from dragoman.debug.evidence.calls.function_search import FunctionSearch
 from dragoman.debug.evidence.calls.injection import (
     PYTHON_ADAPTERS,
     CallProbe,
@@ -15,14 +17,21 @@ from dragoman.debug.evidence.calls.injection import (
     remove_tracer,
     write_record,
 )
-from dragoman.debug.evidence.calls.stepped_call import step_through_call
-from dragoman.debug.evidence.frame_values import ReadLines
+from dragoman.debug.evidence.calls.source_functions import SourceFunction
+from dragoman.debug.evidence.calls.source_languages import language_of_file
+from dragoman.debug.evidence.calls.stepped_run import CallStepper, SteppedTarget, SteppingProbe
+from dragoman.debug.evidence.javascript_evaluation import own_code_throw_condition
 from dragoman.debug.evidence.run import EvidenceRun, EvidenceService, RunOutcome, RunSubject
-from dragoman.debug.evidence.tracepoints import TraceLimits, Tracepoint, TraceTable
+from dragoman.debug.evidence.tracepoints import TraceLimits, TraceTable
+from dragoman.debug.model import LaunchRequest
+from dragoman.debug.session.session import DebugSession
 from dragoman.workspace.caller import Caller
 
 _MOST_HITS = 100_000
 _MOST_STOPS = 60
+_MOST_CALLEES = 8
+_MOST_POINTS = 24
+_CAUGHT_BY_ADAPTER = {"pwa-node": own_code_throw_condition()}
 _GRACE_POLLS = 30  # of a tenth of a second: a program that is started for this ends by itself if it ends soon
 
 
@@ -70,61 +79,102 @@ class TracedCalls:
 
 
 async def trace_call(
-    evidence: EvidenceService,
-    client: Caller,
-    subject: RunSubject,
-    query: CallQuery,
-    seconds: float,
-    *,
-    point: Tracepoint | None = None,
-    lines: ReadLines | None = None,
+    evidence: EvidenceService, client: Caller, subject: RunSubject, query: CallQuery, seconds: float
 ) -> TracedCall:
-    """`point` and `lines`: where the function begins, and its source, for languages that are stepped through."""
-    return await _traced(evidence, client, subject, [query], seconds, point, lines)
+    """By the tracer in a Python program."""
+    return await _traced(evidence, client, subject, [query], seconds)
 
 
 async def trace_calls(
     evidence: EvidenceService, client: Caller, subject: RunSubject, queries: Sequence[CallQuery], seconds: float
 ) -> TracedCalls:
-    """Several functions of a Python program in one run."""
+    """Several functions in one run."""
+    if any(language_of_file(it.file) for it in queries):
+        return await _stepped_calls(evidence, client, subject, queries, seconds)
     traced = await _traced(evidence, client, subject, queries, seconds)
     records = traced.record.get("records")
     found = records if isinstance(records, list) else [traced.record]
-    ended = traced.end.ended
-    has_passed = traced.end.how == "exited" and ended is not None and ended.exit_code == 0
-    return TracedCalls([it for it in found if isinstance(it, dict)], has_failed=not has_passed)
+    return TracedCalls([it for it in found if isinstance(it, dict)], has_failed=_has_failed(traced.end))
 
 
-async def _traced(
+def _has_failed(end: RunOutcome) -> bool:
+    return not (end.how == "exited" and end.ended is not None and end.ended.exit_code == 0)
+
+
+async def _stepped_calls(
+    evidence: EvidenceService, client: Caller, subject: RunSubject, queries: Sequence[CallQuery], seconds: float
+) -> TracedCalls:
+    search = FunctionSearch(client.workspace)
+    found = [await search.around(it.file, it.line) for it in queries]
+    targets = [SteppedTarget(it) for it in dict.fromkeys(found) if it is not None]
+    if not targets:
+        return TracedCalls([], has_failed=True)
+    records, end, _ = await _stepped(evidence, client, subject, targets, search, seconds)
+    return TracedCalls(records, has_failed=_has_failed(end))
+
+
+async def step_through_call(
     evidence: EvidenceService,
     client: Caller,
     subject: RunSubject,
-    queries: Sequence[CallQuery],
+    query: CallQuery,
+    functions: Sequence[SourceFunction],
+    search: FunctionSearch,
     seconds: float,
-    point: Tracepoint | None = None,
-    lines: ReadLines | None = None,
+) -> TracedCall:
+    """By single steps: the call of the first of these functions that was called at all."""
+    number = 0 if query.call in {"last", "failing"} else query.number
+    targets = [SteppedTarget(it, number, query.where) for it in functions]
+    records, end, session = await _stepped(evidence, client, subject, targets, search, seconds)
+    record = max(records, key=lambda it: ("function" in it, it.get("calls", 0)))
+    is_left = not isinstance(subject.launch_request, LaunchRequest) and session.ended is None
+    state = session.state.value if is_left else ""
+    return TracedCall(end, record, session.id if is_left else "", state, session.id)
+
+
+async def _stepped(
+    evidence: EvidenceService,
+    client: Caller,
+    subject: RunSubject,
+    targets: Sequence[SteppedTarget],
+    search: FunctionSearch,
+    seconds: float,
+) -> tuple[list[Mapping[str, Any]], RunOutcome, DebugSession]:
+    functions = [it.function for it in targets]
+    called = [it for function in functions for it in await search.callees(function, _MOST_CALLEES)]
+    functions = list(dict.fromkeys([*functions, *called]))[:_MOST_POINTS]
+    table = TraceTable(TraceLimits(hits=_MOST_HITS, seconds=seconds, rows=1))
+    probe = SteppingProbe(functions, table, targets[0].condition, _CAUGHT_BY_ADAPTER)
+    async with evidence.run(client, subject, probe) as run:
+        records, end = await CallStepper(run, targets, functions, search).records()
+    return records, end, run.session
+
+
+async def _traced(
+    evidence: EvidenceService, client: Caller, subject: RunSubject, queries: Sequence[CallQuery], seconds: float
 ) -> TracedCall:
     table = TraceTable(TraceLimits(hits=_MOST_HITS, seconds=seconds, rows=1))
-    probe = CallProbe([point] if point else (), table, should_continue=lambda _: False)
+    probe = CallProbe((), table, should_continue=lambda _: False)
     probe.stops_at_entry = True
     async with evidence.run(client, subject, probe) as run:
+        if run.session.launch.adapter_id not in PYTHON_ADAPTERS:
+            raise _not_python()
         probe.grace_polls = _GRACE_POLLS if run.owns_session else 0
-        is_python = run.session.launch.adapter_id in PYTHON_ADAPTERS
-        if is_python:
-            end = await run.wait_for_entry() or await _run_traced(run, probe, queries)
-            record = await _final_record(run, probe)
-        else:
-            record, end = await step_through_call(run, lines or _no_lines, queries[0].number)
+        end = await run.wait_for_entry() or await _run_traced(run, probe, queries)
+        record = await _final_record(run, probe)
         is_left = not run.owns_session and run.session.ended is None
-        if is_python and is_left and run.session.is_at_stop:
+        if is_left and run.session.is_at_stop:
             await remove_tracer(run.session)
     session = run.session
     state = session.state.value if is_left else ""
     return TracedCall(end, record, session.id if is_left else "", state, session.id)
 
 
-async def _no_lines(_: str) -> None:
-    return None
+_not_python = ErrorSpec(
+    "no_such_function",
+    "No function of the workspace has this name.",
+    "Name it by a line of its file, such as cart.go:12.",
+)
 
 
 async def _run_traced(run: EvidenceRun, probe: CallProbe, queries: Sequence[CallQuery]) -> RunOutcome:
