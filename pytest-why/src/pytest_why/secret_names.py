@@ -49,7 +49,7 @@ def hide_secrets(record: dict[str, Any]) -> dict[str, Any]:
         end["value"] = _shown(function, end["value"])
     if "values" in end:
         end["values"] = _pairs(end["values"])
-    hidden = {**record, "end": end, "rows": [_row(it) for it in record["rows"]]}
+    hidden = {**record, "end": end, "rows": [_row(it, function) for it in record["rows"]]}
     hidden.update((key, _pairs(record[key])) for key in ("args", "outer") if key in record)
     for key in ("all", "all_last", "open"):
         if key in record:
@@ -68,8 +68,10 @@ def _pairs(pairs: Any) -> list[list[Any]]:
     return [[path, _shown(path, text)] for path, text in pairs]
 
 
-def _row(row: dict[str, Any]) -> dict[str, Any]:
+def _row(row: dict[str, Any], function: str) -> dict[str, Any]:
     hidden = dict(row)
+    if "yielded" in row:
+        hidden["yielded"] = [_shown(function, it) for it in row["yielded"]]
     if "changes" in row:
         hidden["changes"] = _pairs(row["changes"])
     if isinstance(row.get("calls"), list):  # a gap has only their number

@@ -63,6 +63,9 @@ _TEXTS = {
         localize("suspended at line {line}, and not resumed", line=""),
         localize("still running at line {line} ({count} lines so far)", line="", count=""),
         localize("calls in the order they ended (deepest: {depth}):", depth=""),
+        localize("calls in the order they began (deepest: {depth}):", depth=""),
+        localize("yields {value}", value=""),
+        localize(" ({count} times)", count=""),
         localize("  … {count} more calls", count=""),
         localize("calls that had not ended (deepest: {depth}):", depth=""),
         localize("cycle: {names}", names=""),
@@ -202,10 +205,10 @@ def _query(wanted: TraceCallParameters) -> CallQuery:
 
 def record_lines(caller: Caller, record: dict[str, Any], characters: int) -> list[str]:
     """A redacted record as text, in the caller's language."""
-    return call_lines(record, _translator(caller), characters)
+    return call_lines(record, translator(caller), characters)
 
 
-def _translator(caller: Caller) -> Callable[..., str]:
+def translator(caller: Caller) -> Callable[..., str]:
     def translate(template: str, **values: object) -> str:
         return replace(_TEXTS[template], values=values).in_language(caller.language)
 
@@ -251,7 +254,7 @@ class RecordRedactor:
             "source": [[int(number), self.values.text(str(text), _LINE)] for number, text in record.get("source", ())],
             "args": self._pairs(record.get("args")),
             "outer": self._pairs(record.get("outer")),
-            "rows": [self._row(it) for it in record.get("rows", ())],
+            "rows": [self._row(it, str(record["function"])) for it in record.get("rows", ())],
             "end": self._end(record["end"], str(record["function"])),
             "cycle": [name(str(it)) for it in record.get("cycle", ())],
         }
@@ -270,13 +273,15 @@ class RecordRedactor:
     def _pairs(self, pairs: Any) -> list[list[str]]:
         return [[one_line(str(path), 80), self._value(path, text)] for path, text in pairs or ()]
 
-    def _row(self, row: Mapping[str, Any]) -> dict[str, Any]:
+    def _row(self, row: Mapping[str, Any], function: str) -> dict[str, Any]:
         told: dict[str, Any] = {"changes": self._pairs(row.get("changes"))}
         if "gap" in row:
             low, high = row["lines"]
             return told | {"gap": int(row["gap"]), "lines": [int(low), int(high)], "calls": int(row.get("calls", 0))}
         told |= {"line": int(row["line"]), "calls": [self._called(it) for it in row.get("calls", ())]}
         told |= {"more_calls": int(row.get("more_calls", 0)), "new": bool(row.get("new"))}
+        if row.get("yielded"):
+            told["yielded"] = [self._value(function, it) for it in row["yielded"]]
         return told | ({"note": self._text(row["note"])} if row.get("note") else {})
 
     def _called(self, call: Sequence[Any]) -> list[Any]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import PurePath
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
@@ -17,8 +16,14 @@ from pydantic import Field
 from dragoman.core.clock import Clock
 from dragoman.core.errors import DragomanError
 from dragoman.core.localization import LocalizedText, localize
-from dragoman.debug.evidence.calls.failure_calls import MAX_QUERIES, callee_queries, failure_queries, hang_queries
-from dragoman.debug.evidence.calls.source_languages import language_of_file
+from dragoman.debug.evidence.calls.chosen_calls import choose_calls, is_preparation
+from dragoman.debug.evidence.calls.failure_calls import (
+    MAX_QUERIES,
+    callee_queries,
+    failure_queries,
+    hang_queries,
+    printed_queries,
+)
 from dragoman.debug.evidence.calls.trace_call import CallQuery, TracedCalls, trace_calls
 from dragoman.debug.evidence.run import RunSubject
 from dragoman.debug.launch.commands.command_line import CommandTarget
@@ -26,9 +31,10 @@ from dragoman.debug.model import LaunchRequest
 from dragoman.tools.agent_text import one_line
 from dragoman.tools.debug.parameters import MAX_VARIABLES, Text
 from dragoman.tools.debug.results import OmitNone
-from dragoman.tools.evidence.calls import RecordRedactor, record_lines
+from dragoman.tools.evidence.calls import RecordRedactor, translator
 from dragoman.tools.evidence.commands import command_target
 from dragoman.tools.evidence.context import EvidenceContext
+from dragoman.tools.evidence.failure_summary import summarize_crash, summarize_test
 from dragoman.tools.evidence.failures import (
     DebugLastFailureParameters,
     DebugLastFailureTool,
@@ -47,9 +53,6 @@ log = logging.getLogger(__name__)
 
 MAX_CHARACTERS = 3800
 _FIRST_LINES_CHARACTERS = 1600
-_CALL_CHARACTERS = 400
-_ONE_CALL_CHARACTERS = 2000
-_MOST_CALL_CHARACTERS = 700
 _CALLS = 4
 _LEVELS = 3
 _SPARE = 1.5  # another run is begun only if there is time for it
@@ -59,7 +62,6 @@ _SHORTEST_S = 1.0
 _HAS_PASSED = "has_passed"
 """Marks the records of a run that did not fail again: a flaky failure."""
 _LINE = 300
-_CONSTRUCTORS = ("__init__", ".constructor", ".initialize")
 
 FailureVerdict = Literal["failed", "crashed", "passed", "no tests", "limit"]
 
@@ -105,7 +107,6 @@ class _Target:
 class _Failure:
     verdict: FailureVerdict
     queries: list[CallQuery]
-    lines: list[LocalizedText]
     test: DebugTestResult | None = None
     crash: ExplainCrashResult | None = None
 
@@ -114,6 +115,13 @@ class _Failure:
         found = self.test or self.crash
         assert found is not None
         return found
+
+    def lines(self, records: Sequence[Mapping[str, Any]]) -> list[LocalizedText]:
+        """What failed, without what the recorded calls tell."""
+        if self.test is not None:
+            return test_lines(summarize_test(self.test, records))
+        assert self.crash is not None
+        return crash_lines(summarize_crash(self.crash, records))
 
     @property
     def has_failed(self) -> bool:
@@ -147,11 +155,12 @@ class ExplainFailureTool:
         while not failure.has_failed and run < wanted.repeat and self._left_s(until_s) > _SHORTEST_S:
             failure = await self._run(caller, target, self._left_s(until_s) * _FIRST_RUN_SHARE)
             run += 1
-        head = _head_lines(target, failure, run, wanted.repeat)
-        shown = _within([*head, *failure.lines], caller, _FIRST_LINES_CHARACTERS if failure.queries else MAX_CHARACTERS)
-        budget = MAX_CHARACTERS - _characters(shown, caller)
         records = await self._calls(caller, target, failure, self._left_s(until_s))
-        calls = self._call_traces(caller, records, budget)
+        head = _head_lines(target, failure, run, wanted.repeat)
+        most = _FIRST_LINES_CHARACTERS if records else MAX_CHARACTERS
+        shown = _within([*head, *failure.lines(records)], caller, most)
+        chosen = choose_calls(records, translator(caller), MAX_CHARACTERS - _characters(shown, caller))
+        calls = [CallTrace(function=it["function"], text="\n".join(lines)) for it, lines in chosen]
         passed = [localize("The traced run did not fail, so its values may differ:")]
         shown += passed[: any(_HAS_PASSED in it for it in records)]
         answer = ExplainFailureResult(
@@ -192,15 +201,18 @@ class ExplainFailureTool:
             found = await self.test_tool.tested(caller, target.suite, within_s)
             test = self.test_tool.answer(caller, found)
             queries = [it for crash in found.failures for it in await failure_queries(crash, lines, caller.workspace)]
-            queries = hang_queries(found.end) if test.verdict == "limit" else queries
-            return _Failure(test.verdict, queries, test_lines(test), test=test)
+            if test.verdict == "limit":
+                queries = hang_queries(found.end)
+            elif test.verdict == "failed" and not queries:
+                queries = await printed_queries(found.end.output, lines)
+            return _Failure(test.verdict, queries, test=test)
         report = await self.crash_tool.report(caller, RunSubject(launch_request=target.subject), within_s)
         crash = self.crash_tool.answer(caller, report)
         if report.end.how == "limit":
-            return _Failure("limit", hang_queries(report.end), crash_lines(crash), crash=crash)
+            return _Failure("limit", hang_queries(report.end), crash=crash)
         verdict: FailureVerdict = "crashed" if crash.crashed else "passed"
         queries = await failure_queries(report, lines, caller.workspace) if crash.crashed else []
-        return _Failure(verdict, queries, crash_lines(crash), crash=crash)
+        return _Failure(verdict, queries, crash=crash)
 
     async def _calls(self, caller: Caller, target: _Target, failure: _Failure, within_s: float) -> list[dict[str, Any]]:
         """The same run again, with the tracer. Calls that do not take place are left out."""
@@ -222,7 +234,7 @@ class ExplainFailureTool:
             queries = callee_queries(records, known)
             known.update(queries)
             took_s = self.clock.monotonic_s() - began_s
-            is_enough = sum(not _is_preparation(it) for it in found) >= _CALLS
+            is_enough = sum(not is_preparation(it) for it in found) >= _CALLS
             if is_enough or self._left_s(until_s) < took_s * _SPARE:
                 break
         return found
@@ -241,39 +253,6 @@ class ExplainFailureTool:
         redacted = [redactor.redacted(it, caller.workspace) for it in traced.records]
         passed = {} if traced.has_failed else {_HAS_PASSED: True}
         return [{**it, **passed} for it in redacted if "function" in it]
-
-    def _call_traces(self, caller: Caller, records: Sequence[dict[str, Any]], budget: int) -> list[CallTrace]:
-        """The functions behind the failure, then what they called. What only prepared it is left out, if anything else
-        is there.
-        """
-        called: dict[tuple[str, int], dict[str, Any]] = {}
-        for record in records:
-            called.setdefault((record["file"], record["first"]), record)
-        telling = [it for it in called.values() if not _is_preparation(it)]
-        telling = [it for it in telling if not _is_said_by_its_caller(it)] or telling
-        ordered = (telling or list(called.values()))[:_CALLS]
-        traces: list[CallTrace] = []
-        most = _ONE_CALL_CHARACTERS if len(ordered) == 1 else _MOST_CALL_CHARACTERS
-        for record in ordered:
-            share = min(most, budget - sum(len(it.text) + 2 for it in traces))
-            if share < _CALL_CHARACTERS:
-                break
-            traces.append(CallTrace(function=record["function"], text="\n".join(record_lines(caller, record, share))))
-        return traces
-
-
-def _is_preparation(record: Mapping[str, Any]) -> bool:
-    """A constructor, or a function of the tests themselves."""
-    file = PurePath(record["file"]).name
-    language = language_of_file(file)
-    is_test = file.startswith("test") or bool(language and language.test.fullmatch(file))
-    return is_test or str(record["function"]).endswith(_CONSTRUCTORS)
-
-
-def _is_said_by_its_caller(record: Mapping[str, Any]) -> bool:
-    """A function of one line that was stepped through: its caller's row has its arguments and its result."""
-    is_short = len(record["rows"]) <= 1 and not any(it.get("calls") for it in record["rows"])
-    return bool(record.get("by_steps")) and is_short and "value" in record["end"]
 
 
 def _head_lines(target: _Target, failure: _Failure, runs: int, repeat: int) -> list[LocalizedText]:

@@ -85,7 +85,7 @@ async def test_each_way_to_choose_the_call_and_what_to_run(tmp_path: Path) -> No
         failing = await agent.call("trace_call", test="test_shop.py::test_fails", function="fails", call="failing")
         last = await agent.call("trace_call", command="python app.py", function="shop.total", call="last")
     assert (first["call_ended"], first["value"], first["call"]) == ("returned", "-100", 1)
-    assert "price(item=Item(name='a', cost=20)) → 20; found = 20" in first.text
+    assert "price(item=Item(name='a', cost=20)) → found = 20" in first.text
     assert first["ended"]["exception"]["type"].endswith("ZeroDivisionError")
     assert first["ended"]["exit_code"] == 1
     assert (where["call"], where["value"]) == (2, "10")

@@ -238,7 +238,9 @@ class SettraceEngine:
             is_ours = False
         if not is_ours:
             return theirs
-        if is_ours == "callee" and theirs is None:
+        if is_ours == "own":
+            frame.f_trace_lines = True  # another tracer, to which this is a function that is called, needs no lines
+        elif theirs is None:
             frame.f_trace_lines = False
         return _LocalTrace(self, theirs)
 
@@ -324,7 +326,7 @@ class _LocalTrace:
         try:
             if self.engine._is_on:
                 self.engine.handle(frame, event, arg)
-            elif self.theirs is None:
+            elif self.theirs is None and frame.f_trace is self:
                 frame.f_trace_lines = False
         except Exception as error:
             self.engine.drop(frame, error)

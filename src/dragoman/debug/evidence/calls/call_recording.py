@@ -15,6 +15,7 @@ from .call_values import ValueCopier, changes, render
 MAX_KEPT = 150
 TAIL_ROWS = 50
 NOVEL_PASSES = 2
+FIRST_ROWS = 60
 MAX_CALLS_PER_ROW = 4
 FIRST_CALLS = 2
 _WORTHLESS = ("__class__", "__pydevd_ret_val_dict", "__exception__")
@@ -43,7 +44,7 @@ class CalledRow:
 
 
 class CallRow:
-    __slots__ = ("calls", "changes", "is_novel", "line", "more_calls", "note")
+    __slots__ = ("calls", "changes", "is_novel", "line", "more_calls", "note", "yielded")
 
     def __init__(self, line: int, is_novel: bool) -> None:
         self.line = line
@@ -52,6 +53,7 @@ class CallRow:
         self.calls: list[CalledRow] = []
         self.more_calls = 0
         self.note = ""
+        self.yielded: list[Any] = []
 
     def as_data(self) -> dict[str, Any]:
         found: dict[str, Any] = {"line": self.line}
@@ -63,6 +65,8 @@ class CallRow:
             found["more_calls"] = self.more_calls
         if self.note:
             found["note"] = self.note
+        if self.yielded:
+            found["yielded"] = [render(it, 80) for it in self.yielded]
         if self.is_novel:
             found["new"] = True
         return found
@@ -110,6 +114,7 @@ class CallRecording:
         self.end_line = frame.f_lineno
         self._values = values
         self._seen: dict[str, Any] = {}
+        self._ids: dict[str, int] = {}
         self._kept: list[Any] = []
         self._tail: deque[CallRow] = deque()
         self._passes: dict[tuple[int, int], int] = {}
@@ -137,12 +142,20 @@ class CallRecording:
                 found.append((name, node))
             elif node is not old and node != old:
                 seen[name] = node
-                found += changes(name, old, node)
+                is_same = self._ids.get(name) == id(value)
+                found += changes(name, old, node) if is_same else [(name, node)]
+            if type(node) is tuple:
+                self._ids[name] = id(value)
         if count < len(seen):
             for name in [it for it in seen if it not in held]:
                 del seen[name]
                 found.append((name, ("t", "(deleted)")))
         return found
+
+    def yielded(self, value: Any) -> None:
+        self.yields += 1
+        if self.row is not None and len(self.row.yielded) < MAX_CALLS_PER_ROW:
+            self.row.yielded.append(self._values.copy(value, 40))
 
     def suspend(self) -> None:
         """From here to its next event the frame is not touched: it may outlive its generator, and reading the variables
@@ -160,7 +173,7 @@ class CallRecording:
         self.lines += 1
         way = (before, number)
         passes = self._passes[way] = self._passes.get(way, 0) + 1
-        self.row = CallRow(number, passes <= NOVEL_PASSES)
+        self.row = CallRow(number, passes <= NOVEL_PASSES or self.lines <= FIRST_ROWS)
 
     def close_row(self) -> None:
         row = self.row

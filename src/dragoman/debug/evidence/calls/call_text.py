@@ -5,18 +5,37 @@ Words go through `translate`, which gets a template and its values; without it t
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+import re
+from collections.abc import Callable, Collection
+from typing import Any, Dict
 
 Translate = Callable[..., str]
 
 MAX_CHARACTERS = 4000
-_SOURCE_LINES = 24
+_SOURCE_LINES = 20
 _SOURCE_WIDTH = 100
-_TAIL_ROWS = 6
 _NOVEL_PASSES = 2
-_ROWS = 40
-_ALL_CALLS = 6
+_PASSES = 16
+_WIDTH = 120
+_ALL_CALLS = 4
+_LOOP = re.compile(r"\s*(?:async )?(?:for|while|repeat|loop|do)\b")
+_PLAIN_HEAD = re.compile(r"\s*(?:async )?def [^=]*:\s*(?:#.*)?$")
+_DOCSTRING = re.compile(r"""\s*[rRbBuU]?("{3}|'{3}|"|')""")
+_CODE = ("<module", "<class ", "<function ")
+_LONG = 48
+_KNOWN = 24
+# Passes through loops, lines of source, characters of a row: what is shown, as far as there is room.
+_ROOM = (
+    (_PASSES, _SOURCE_LINES, 280),
+    (10, 14, 200),
+    (14, 0, 200),
+    (10, 0, 160),
+    (7, 0, 140),
+    (5, 0, 120),
+    (4, 0, 90),
+    (3, 0, 70),
+)
+_OWN_OBJECT = ("self", "cls")
 _FIRST_CALLS = 2  # as `call_recording` keeps them: the others are the newest
 
 
@@ -24,23 +43,74 @@ def english(template: str, **values: object) -> str:
     return template.format(**values)
 
 
-def call_lines(record: dict[str, Any], translate: Translate = english, limit: int = MAX_CHARACTERS) -> list[str]:
-    """The lines of the answer, at most `limit` characters in all."""
+def call_lines(
+    record: dict[str, Any],
+    translate: Translate = english,
+    limit: int = MAX_CHARACTERS,
+    *,
+    has_source: bool = True,
+    known: set[str] | None = None,
+) -> list[str]:
+    """The lines of the answer, at most `limit` characters in all.
+
+    `known`: the beginnings of long arguments that the reader has seen. They are not shown whole again.
+    """
     say = translate
     if "function" not in record:
         return _never_called(record, say)
+    record = _without_known(record, set() if known is None else known)
     head = _head(record, say)
     found: list[str] = []
     ending: list[str] = []
     closing = [*_end(record, say), *_all_calls(record, say), *_remarks(record, say)]
-    for rows, source, width in ((_ROWS, _SOURCE_LINES, 160), (24, 16, 110), (12, 10, 80), (6, 6, 60), (2, 2, 40)):
-        body = _rows(record, say, rows, width)
-        found = [_cut(it, width + 120) for it in (*head[:1], *_source(record, source), *head[1:], *body)]
-        ending = [_cut(it, width + 120) for it in closing]
+    for passes, source, width in _ROOM:
+        body = _rows(record, say, passes, _WIDTH)
+        found = [
+            _cut(it, width) for it in (*head[:1], *(_source(record, source) if has_source else ()), *head[1:], *body)
+        ]
+        ending = [_cut(it, width) for it in closing]
         if _size(found) + _size(ending) <= limit:
             return [*found, *ending]
     ending = ending[:1]  # how it ended says more than any row before it
     return [*_within(found, limit - _size(ending)), *ending]
+
+
+def _without_known(record: dict[str, Any], known: set[str]) -> dict[str, Any]:
+    """A long argument is shown whole once; after that, its beginning."""
+
+    def arguments(pairs: list[list[str]]) -> list[list[str]]:
+        return [[name, _brief(text, known)] for name, text in pairs]
+
+    told = {**record, "args": arguments(record.get("args") or [])}
+    told["rows"] = [
+        {**row, "calls": [[call[0], arguments(call[1]), *call[2:]] for call in row["calls"]]}
+        if "line" in row and row.get("calls")
+        else row
+        for row in record["rows"]
+    ]
+    if record["end"].get("value"):
+        told["end"] = {**record["end"], "value": _brief(record["end"]["value"], known)}
+    return told
+
+
+def _without_literals(record: dict[str, Any]) -> dict[str, Any]:
+    """Of a line such as `total = 0` the source says what it changed."""
+    source = {number: text.partition("#")[0].strip() for number, text in record.get("source") or ()}
+
+    def changes(row: dict[str, Any]) -> list[Any]:
+        return [it for it in row["changes"] if "%s = %s" % tuple(it) != source.get(row["line"])]
+
+    rows = [{**it, "changes": changes(it)} if "line" in it and it.get("changes") else it for it in record["rows"]]
+    return {**record, "rows": rows}
+
+
+def _brief(text: str, known: set[str]) -> str:
+    if len(text) <= _LONG:
+        return text
+    if text[:_KNOWN] in known:
+        return text[:_KNOWN].rstrip() + "\u2026"
+    known.add(text[:_KNOWN])
+    return text
 
 
 def _size(lines: list[str]) -> int:
@@ -79,11 +149,12 @@ def _never_called(record: dict[str, Any], say: Translate) -> list[str]:
 def _head(record: dict[str, Any], say: Translate) -> list[str]:
     place = "%s:%s" % (record["file"], record["first"])
     calls = record.get("calls", 1)
+    count = ""
     if calls > 1 and not record.get("uncounted"):
-        count = say("call {number} of {count}", number=record["call"], count=calls)
-    else:
-        count = say("call {number}", number=record["call"])
-    found = ["%s  %s  (%s)" % (record["function"], place, count)]
+        count = "  (%s)" % say("call {number} of {count}", number=record["call"], count=calls)
+    elif record["call"] > 1:
+        count = "  (%s)" % say("call {number}", number=record["call"])
+    found = ["%s  %s%s" % (record["function"], place, count)]
     if record.get("args"):
         shown = ", ".join("%s = %s" % (name, text) for name, text in record["args"])
         found.append(say("arguments: {values}", values=shown))
@@ -94,59 +165,82 @@ def _head(record: dict[str, Any], say: Translate) -> list[str]:
 
 
 def _source(record: dict[str, Any], most: int) -> list[str]:
-    """All of a short function; of a long one its first line and the lines that ran."""
-    lines = record.get("source") or []
+    """All of a short function; of a long one the lines that ran. Its head, if it says no more than its arguments do,
+    docstrings and empty lines are left out.
+    """
+    lines = [it for it in _without_docstring(record.get("source") or []) if it[1].strip()]
+    if lines and _PLAIN_HEAD.match(lines[0][1]):
+        del lines[0]
     if len(lines) > most:
         ran = {row["line"] for row in record["rows"] if "line" in row}
         ran.add(record["end"]["line"])
         wanted = [it for it in lines if it[0] in ran]
-        lines = [lines[0], *(it for it in wanted if it is not lines[0])][:most]
-    margin = min((len(text) - len(text.lstrip()) for _, text in lines if text.strip()), default=0)
-    found: list[str] = []
-    before = None
-    for number, text in lines:
-        if before is not None and number > before + 1:
-            found.append("   \u22ee")
-        before = number
-        found.append(("%4d  %s" % (number, _cut(text[margin:], _SOURCE_WIDTH))).rstrip())
-    return found
+        lines = wanted[:most]
+    margin = min((len(text) - len(text.lstrip()) for _, text in lines), default=0)
+    width = max((len(str(number)) for number, _ in lines), default=0)
+    return [("%*d  %s" % (width, number, _cut(text[margin:], _SOURCE_WIDTH))).rstrip() for number, text in lines]
+
+
+def _without_docstring(lines: list[Any]) -> list[Any]:
+    """It says what is meant, at length, and who wants it has the file."""
+    begin = next((at for at, it in enumerate(lines) if it[1].rstrip().endswith(":")), len(lines)) + 1
+    found = _DOCSTRING.match(lines[begin][1]) if begin < len(lines) else None
+    if found is None:
+        return lines
+    quotes = found.group(1)
+    is_short = lines[begin][1].count(quotes) > 1
+    ends = (at for at in range(begin + 1, len(lines)) if quotes in lines[at][1])
+    end = begin if is_short else next(ends, begin)
+    return [*lines[:begin], *lines[end + 1 :]]
 
 
 # Rows.
 
+Row = Dict[str, Any]
 
-def fold(rows: list[dict[str, Any]], most: int, tail: int = _TAIL_ROWS) -> list[dict[str, Any]]:
-    """Rows in the middle that go ways which were gone before become a gap. First and last rows are kept."""
-    if len(rows) <= min(most, 12):
-        return rows
-    passes: dict[tuple[int, int], int] = {}
-    found: list[dict[str, Any]] = []
-    before = 0
-    last = len(rows) - tail
-    room = max(most - tail, 1)
-    for at, row in enumerate(rows):
-        if "gap" in row:
-            _into_gap(found, row)
-            before = -1
-            continue
-        way = (before, row["line"])
-        passes[way] = passes.get(way, 0) + 1
-        is_novel = passes[way] <= _NOVEL_PASSES if before >= 0 else row.get("new", False)
-        before = row["line"]
-        is_kept = at >= last or ((is_novel or row.get("note")) and room > 0)
-        if is_kept:
-            room -= at < last
-            found.append(row)
+
+def groups(rows: list[Row], loops: Collection[int]) -> list[list[Row]]:
+    """Rows that follow each other down the source. The head of a loop, and a way back, begin a new group, so that
+    each pass through a loop is one.
+    """
+    found: list[list[Row]] = []
+    for row in rows:
+        group = found[-1] if found else []
+        is_new = not group or "gap" in row or "gap" in group[-1]
+        if is_new or row["line"] in loops or row["line"] <= group[0]["line"] or group[-1].get("note"):
+            found.append([row])
         else:
-            _into_gap(found, row)
+            group.append(row)
     return found
 
 
-def _into_gap(found: list[dict[str, Any]], row: dict[str, Any]) -> None:
-    if not found or "gap" not in found[-1]:
+def fold(grouped: list[list[Row]], most: int) -> list[list[Row]]:
+    """Passes in the middle that go ways which were gone before become gaps. First and last ones are kept."""
+    if len(grouped) <= most:
+        return grouped
+    tail = max(1, most // 4)
+    last = len(grouped) - tail
+    room = max(most - tail, 1)
+    passes: dict[tuple[int, ...], int] = {}
+    found: list[list[Row]] = []
+    for at, group in enumerate(grouped):
+        way = tuple(row.get("line", -1) for row in group)
+        passes[way] = passes.get(way, 0) + 1
+        is_novel = passes[way] <= _NOVEL_PASSES or any(row.get("note") for row in group)
+        if at >= last or (is_novel and room > 0 and "gap" not in group[0]):
+            room -= at < last
+            found.append(group)
+        else:
+            for row in group:
+                _into_gap(found, row)
+    return found
+
+
+def _into_gap(found: list[list[Row]], row: Row) -> None:
+    if not found or "gap" not in found[-1][0]:
         line = row.get("line", 0)
-        found.append({"gap": 0, "lines": row.get("lines") or [line, line], "calls": 0, "changes": []})
-    gap = found[-1]
+        found.append([{"gap": 0, "lines": row.get("lines") or [line, line], "calls": 0, "changes": []}])
+    gap = found[-1][0]
     low, high = row.get("lines") or (row["line"], row["line"])
     gap["gap"] += row.get("gap", 1)
     gap["lines"] = [min(low, gap["lines"][0]), max(high, gap["lines"][1])]
@@ -156,35 +250,78 @@ def _into_gap(found: list[dict[str, Any]], row: dict[str, Any]) -> None:
     for path, text in row.get("changes", ()):
         newest.pop(path, None)
         newest[path] = text
-    gap["changes"] = [list(it) for it in newest.items() if not it[0].endswith(" +")][-6:]
+    gap["changes"] = [list(it) for it in newest.items() if not it[0].endswith(" +")][-4:]
 
 
-def _rows(record: dict[str, Any], say: Translate, most: int, width: int) -> list[str]:
-    found: list[str] = []
-    quiet: list[int] = []
+def _loops(record: Row) -> set[int]:
+    return {number for number, text in record.get("source") or () if _LOOP.match(text)}
+
+
+def _rows(record: Row, say: Translate, most: int, width: int) -> list[str]:
     rows = record["rows"]
     if rows and rows[-1].get("note") and rows[-1]["note"] == record["end"].get("error"):
         rows = [*rows[:-1], {**rows[-1], "note": ""}]  # said by the end
-    for row in fold(rows, most):
-        if "gap" in row:
-            found += _quiet(quiet)
-            found.append(_gap(row, say))
-        elif row.get("changes") or row.get("calls") or row.get("note"):
-            found += _quiet(quiet)
-            found += _row(row, say, width)
+    found: list[str] = []
+    for group in fold(_merged(groups(rows, _loops(record))), most):
+        if "gap" in group[0]:
+            found.append(_gap(group[0], say))
         else:
-            quiet.append(row["line"])
-    return [*found, *_quiet(quiet)]
+            found += _pass(group, say, width)
+    return found
 
 
-def _quiet(lines: list[int]) -> list[str]:
-    """Lines that changed nothing, one after another, are one row."""
-    shown = [", ".join(map(str, lines))] if lines else []
-    lines.clear()
-    return shown
+def _merged(grouped: list[list[Row]]) -> list[list[Row]]:
+    """Passes of the same lines that changed nothing but what the head of the loop counts are one."""
+    found: list[list[Row]] = []
+    for group in grouped:
+        before = found[-1] if found else []
+        if not before or not _is_idle(group) or not _is_alike(before, group):
+            found.append(group)
+        else:
+            first = before[0].get("begin") or before[0].get("changes") or []
+            found[-1] = [{**group[0], "begin": first, "passes": before[0].get("passes", 1) + 1}, *group[1:]]
+    return found
 
 
-def _gap(row: dict[str, Any], say: Translate) -> str:
+def _is_idle(group: list[Row]) -> bool:
+    return (
+        "gap" not in group[0] and not any(map(_has_effect, group[1:])) and not _has_effect({**group[0], "changes": ()})
+    )
+
+
+def _has_effect(row: Row) -> bool:
+    return any(row.get(it) for it in ("changes", "calls", "note", "yielded"))
+
+
+def _is_alike(before: list[Row], group: list[Row]) -> bool:
+    def paths(row: Row) -> list[str]:
+        return [path for path, _ in row.get("changes", ())]
+
+    lines = [row.get("line") for row in group]
+    return [row.get("line") for row in before] == lines and _is_idle(before) and paths(before[0]) == paths(group[0])
+
+
+def _pass(group: list[Row], say: Translate, width: int) -> list[str]:
+    """Its lines one after another, as far as they fit into the width. Lines that changed nothing are numbers alone."""
+    found: list[str] = []
+    shown = ""
+    quiet: list[str] = []
+    for row in group:
+        quiet.append(str(row["line"]))
+        for text in _step(row, say):
+            if shown and len(shown) + len(text) > width:
+                found.append(shown)
+                shown = ""
+            number = ", ".join(quiet) if quiet else "" if shown else str(row["line"])
+            quiet.clear()
+            shown = "; ".join(filter(None, (shown, "%s: %s" % (number, text) if number else text)))
+    if quiet:
+        shown = "%s; %s" % (shown, ", ".join(quiet)) if shown else ", ".join(quiet)
+    passes = group[0].get("passes", 1)
+    return [*found, shown + (say(" ({count} times)", count=passes) if passes > 1 else "")]
+
+
+def _gap(row: Row, say: Translate) -> str:
     low, high = row["lines"]
     lines = str(low) if low == high else "%d\u2013%d" % (low, high)
     text = say("\u2026 {count} more steps in lines {lines}", count=row["gap"], lines=lines)
@@ -194,21 +331,34 @@ def _gap(row: dict[str, Any], say: Translate) -> str:
     return text + (say("; after them {values}", values=shown) if shown else "")
 
 
-def _row(row: dict[str, Any], say: Translate, width: int) -> list[str]:
-    changed = ", ".join(
-        "%s= %s" % (path, text) if path.endswith(" +") else "%s = %s" % (path, text)
-        for path, text in row.get("changes", ())
-    )
-    calls = [_called(it, say) for it in row.get("calls", ())]
-    is_known = row.get("note") in [it[3] for it in row.get("calls", ())]
-    note = "! " + row["note"] if row.get("note") and not is_known else ""
+def _step(row: Row, say: Translate) -> list[str]:
+    """What one line did, in parts: each call, then the changes."""
+    called = [it for it in row.get("calls") or () if it[3] or not it[0].endswith("__init__") or not row.get("changes")]
+    changed = list(row.get("changes") or ())
+    calls = [_called(it, say) for it in called]
+    if len(called) == 1 and not row.get("more_calls") and len(changed) == 1 and _is_result(called[0], changed[0][1]):
+        name, args, _, error, yields = called[0]
+        calls = [_called([name, args, "%s = %s" % tuple(changed.pop()), error, yields], say)]
     if row.get("more_calls"):
         calls.insert(_FIRST_CALLS, say("\u2026 {count} more calls", count=row["more_calls"]))
-    parts = [it for it in (changed, note) if it]
-    if len(calls) == 1 and len(calls[0]) + len(changed) < width:
-        return ["%d: %s" % (row["line"], "; ".join([*calls, *parts]))]
-    told = ["%d: %s" % (row["line"], "; ".join(parts))] if parts or not calls else ["%d:" % row["line"]]
-    return [*("%d: %s" % (row["line"], it) for it in calls), *(told if parts or not calls else [])]
+    begin = {it[0]: it[1] for it in row.get("begin") or ()}
+    changed = [
+        (path, text if begin.get(path, text) == text else "%s \u2026 %s" % (begin[path], text))
+        for path, text in changed
+    ]
+    changed = [it for it in changed if not it[1].startswith(_CODE)]
+    shown = ", ".join(("%s= %s" if path.endswith(" +") else "%s = %s") % (path, text) for path, text in changed)
+    yielded = [say("yields {value}", value=it) for it in row.get("yielded") or ()]
+    is_known = row.get("note") in [it[3] for it in called]
+    note = ["! " + row["note"]] if row.get("note") and not is_known else []
+    return [*calls, *([shown] if shown else []), *yielded, *note]
+
+
+def _is_result(call: list[Any], text: str) -> bool:
+    """Whether what a line called returned is what it gave a variable: one of both may be cut."""
+    result = str(call[2])
+    known = result.partition("\u2026")[0]
+    return not call[3] and not call[4] and (result == text or (len(known) > 20 and text.startswith(known)))
 
 
 def _called(call: list[Any], say: Translate) -> str:
@@ -222,7 +372,9 @@ def _called(call: list[Any], say: Translate) -> str:
 
 
 def _arguments(args: list[Any]) -> str:
-    return ", ".join("%s=%s" % (name, text) for name, text in args)
+    """A method's own object is known from its caller."""
+    shown = args[1:] if args and args[0][0] in _OWN_OBJECT else args
+    return ", ".join("%s=%s" % (name, text) for name, text in shown)
 
 
 # The end.
@@ -258,38 +410,63 @@ def _unfinished(record: dict[str, Any], say: Translate) -> str:
 
 def _all_calls(record: dict[str, Any], say: Translate) -> list[str]:
     """Of a recursive function, or one that was stepped through: every call in the order in which they ended, cut in the
-    middle.
+    middle. After a stack overflow, in the order in which they began.
     """
-    is_listed = record.get("deepest", 1) > 1 or (record.get("by_steps") and record.get("calls", 1) > 1)
-    if not is_listed:
+    is_recursive = record.get("deepest", 1) > 1
+    if not is_recursive and not (record.get("by_steps") and record.get("calls", 1) > 1):
         return []
     first, last = record.get("all", []), record.get("all_last", [])
-    shown = [*first, *last]
+    left, left_cut = record.get("open", []), record.get("open_cut", 0)
     cut = record.get("all_cut", 0)
-    if len(shown) > 2 * _ALL_CALLS:
-        cut += len(shown) - 2 * _ALL_CALLS
-        first, last = shown[:_ALL_CALLS], shown[-_ALL_CALLS:]
     found = []
-    if shown:
-        is_recursive = record.get("deepest", 1) > 1
-        found += [say("calls in the order they ended (deepest: {depth}):", depth=record["deepest"])][:is_recursive]
-        gap = [say("  \u2026 {count} more calls", count=cut)] if cut else []
-        name = "" if is_recursive else record["function"].rpartition(".")[2]
-        found += [*(_listed(it, name) for it in first), *gap, *(_listed(it, name) for it in last)]
-    if record.get("open"):
+    name = "" if is_recursive else record["function"].rpartition(".")[2]
+    if (record["end"].get("error") or "").startswith("RecursionError"):
+        began = sorted([*first, *last, *left], key=lambda it: int(it[0]))
+        found.append(say("calls in the order they began (deepest: {depth}):", depth=record["deepest"]))
+        found += _calls([[it[0], it[1], it[2], None, ""] for it in began], cut + left_cut, say)
+    elif (first or last) and (cut or left or record.get("deepest", 1) > 2 or _has_unseen_calls(record)):
+        if is_recursive:
+            found.append(say("calls in the order they ended (deepest: {depth}):", depth=record["deepest"]))
+        found += _calls([*first, *last], cut, say, name)
+    if left and not found:
         found.append(say("calls that had not ended (deepest: {depth}):", depth=record["deepest"]))
-        half = len(record["open"]) // 2
-        gap = [say("  \u2026 {count} more calls", count=record["open_cut"])] if record.get("open_cut") else []
-        found += [*map(_listed, record["open"][:half]), *gap, *map(_listed, record["open"][half:])]
+        found += _calls(left, left_cut, say)
     if record.get("cycle"):
         found.append(say("cycle: {names}", names=" \u2192 ".join(record["cycle"])))
     return found
 
 
-def _listed(entry: list[Any], name: str = "") -> str:
+def _has_unseen_calls(record: dict[str, Any]) -> bool:
+    """Whether there are more calls than this one and those in its rows."""
+    seen = sum(len(it.get("calls") or ()) for it in record["rows"] if "line" in it)
+    return len(record.get("all", ())) + len(record.get("all_last", ())) > seen + 1
+
+
+def _calls(listed: list[list[Any]], cut: int, say: Translate, name: str = "") -> list[str]:
+    """Alike ones that follow each other are one. The recorder cut, if it did, in the middle."""
+    merged: list[list[Any]] = []
+    for at, entry in enumerate(listed):
+        is_gap = cut and at == len(listed) // 2
+        if merged and merged[-1][1][2:] == entry[2:]:
+            merged[-1][0] += 1 + (cut if is_gap else 0)
+            merged[-1][2] = entry[0]
+            cut = 0 if is_gap else cut
+        else:
+            merged.append([1, entry, entry[0]])
+    shown = [_listed(entry, count, last, name) for count, entry, last in merged]
+    hidden = sum(it[0] for it in merged[_ALL_CALLS:-_ALL_CALLS]) + cut
+    if len(shown) <= 2 * _ALL_CALLS and not cut:
+        return shown
+    half = min(_ALL_CALLS, (len(shown) + 1) // 2)
+    tail = shown[max(half, len(shown) - _ALL_CALLS) :]
+    return [*shown[:half], say("  \u2026 {count} more calls", count=hidden), *tail]
+
+
+def _listed(entry: list[Any], count: int, last: int, name: str) -> str:
     number, _, args, result, error = entry
     ended = "! " + error.partition(":")[0] if error else "\u2192 " + str(result) if result is not None else ""
-    return _cut(("  #%d %s(%s) %s" % (number, name, _arguments(args), ended)).rstrip(), 120)
+    numbers = "#%d" % number if count == 1 else "#%d\u2013#%d" % (min(number, last), max(number, last))
+    return _cut(("  %s %s(%s) %s" % (numbers, name, _arguments(args), ended)).rstrip(), 120)
 
 
 def _remarks(record: dict[str, Any], say: Translate) -> list[str]:

@@ -203,7 +203,8 @@ class CallTracer:
         """A generator yields, or a coroutine waits: the call goes on when it is resumed."""
         recording = self.recordings.get(id(frame))
         if recording is not None:
-            recording.yields += not frame.f_code.co_flags & _COROUTINE
+            if not frame.f_code.co_flags & _COROUTINE:
+                recording.yielded(value)
             recording.suspend()
             self.newest = recording
         if id(frame) in self.active:

@@ -20,6 +20,9 @@ from dragoman.debug.evidence.run import RunOutcome
 
 MAX_QUERIES = 6
 _FRAMES = 3
+_PRINTED = re.compile(
+    r'^(?:  File ")?([^\s":][^":\n]*\.py)(?:", line |:)(\d{1,7})(?:, in (?!<module>)|: )', re.MULTILINE
+)
 _TEST = re.compile(r"(?:.*\.)?test|<module>$|setUp|tearDown", re.IGNORECASE)
 _PYTHON = ".py"
 
@@ -30,9 +33,12 @@ async def failure_queries(crash: CrashReport, lines: ReadLines, workspace: Path)
         return await _stepped_queries(crash, FunctionSearch(workspace))
     frames = [it for it in crash.frames if PurePath(it.frame.path).suffix == _PYTHON]
     found: list[CallQuery] = []
+    # Where the stack overflowed, the first call says with what it began; the innermost ones are all alike.
+    is_overflow = crash.end.raised is not None and crash.end.raised.type.endswith("RecursionError")
+    call = "outermost" if is_overflow else "failing"
     for at, frame in enumerate(frames[:_FRAMES]):
         if at == 0 and not _is_test(frame):
-            found.append(CallQuery(file=frame.frame.path, line=frame.frame.line, call="failing"))
+            found.append(CallQuery(file=frame.frame.path, line=frame.frame.line, call=call))
         if at == 0 or _is_test(frame):
             found += _queries(await lines(frame.frame.path), frame.frame.line)
     return list(dict.fromkeys(found))[:MAX_QUERIES]
@@ -58,6 +64,17 @@ def _is_test_place(path: str, function: SourceFunction | None) -> bool:
     language = language_of_file(path)
     is_named = language is not None and bool(language.test.fullmatch(PurePath(path).name))
     return is_named or function is None or function.name in {"main", ANONYMOUS} or bool(_TEST.match(function.name))
+
+
+async def printed_queries(output: str, lines: ReadLines) -> list[CallQuery]:
+    """Of a failure at which no debugger stopped, such as a stack overflow: by the traceback that was printed."""
+    places = [(path, int(line)) for path, line in _PRINTED.findall(output)]
+    found: list[CallQuery] = []
+    if places and not _TEST.match(PurePath(places[-1][0]).name):
+        found.append(CallQuery(file=places[-1][0], line=places[-1][1]))
+    for path, line in places[:1]:
+        found += _queries(await lines(path), line)
+    return list(dict.fromkeys(found))[:MAX_QUERIES]
 
 
 def hang_queries(end: RunOutcome) -> list[CallQuery]:

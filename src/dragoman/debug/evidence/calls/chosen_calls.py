@@ -1,0 +1,85 @@
+"""Which of the recorded calls an explanation shows, and how long each may be.
+
+A function that calls others which are shown too is told by its calls and values alone: its source would say how they
+fit together, but not which of them is wrong. One that calls none is shown with its source.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import PurePath
+from typing import Any
+
+from dragoman.debug.evidence.calls.call_text import Translate, call_lines
+from dragoman.debug.evidence.calls.source_languages import language_of_file
+
+_ONLY = 1200
+_COMPUTING = 640
+_PASSING_ON = 320
+_ENOUGH = 640
+_TOTAL = 1000
+_LEAST = 120
+_CONSTRUCTORS = ("__init__", ".constructor", ".initialize")
+
+Record = dict[str, Any]
+
+
+def choose_calls(records: Iterable[Record], translate: Translate, limit: int) -> list[tuple[Record, list[str]]]:
+    """Each with its lines: the functions behind the failure, each followed by what it called."""
+    ordered = ordered_calls(records)
+    if len(ordered) == 1:
+        return [(ordered[0], call_lines(ordered[0], translate, min(_ONLY, limit)))]
+    names = {it["function"] for it in ordered}
+    known: set[str] = set()
+    found: list[tuple[Record, list[str]]] = []
+    used = 0
+    for record in ordered:
+        passes_on = any(name != record["function"] and name in names for name in _called(record))
+        most = _PASSING_ON if passes_on else _COMPUTING
+        share = min(most, max(_TOTAL - used, _PASSING_ON), limit - used)
+        if share < _LEAST or used > _ENOUGH:
+            break
+        lines = call_lines(record, translate, share, has_source=not passes_on, known=known)
+        used += sum(len(it) + 1 for it in lines) + 1
+        found.append((record, lines))
+    return found
+
+
+def ordered_calls(records: Iterable[Record]) -> list[Record]:
+    """Each function once, followed by those that it called. What only prepared the failure is left out if anything
+    else is there.
+    """
+    known: dict[tuple[str, int], Record] = {}
+    for record in records:
+        known.setdefault((record["file"], record["first"]), record)
+    computing = [it for it in known.values() if not is_preparation(it)]
+    computing = [it for it in computing if not _is_said_by_its_caller(it)] or computing or list(known.values())
+    found: list[Record] = []
+    waiting = computing[::-1]
+    while waiting:
+        record = waiting.pop()
+        if record in found:
+            continue
+        found.append(record)
+        names = dict.fromkeys(_called(record))
+        waiting += [it for name in reversed(names) for it in computing if it["function"] == name]
+    return found
+
+
+def is_preparation(record: Record) -> bool:
+    """A constructor, or a function of the tests themselves."""
+    file = PurePath(record["file"]).name
+    language = language_of_file(file)
+    is_test = file.startswith("test") or bool(language and language.test.fullmatch(file))
+    return is_test or str(record["function"]).endswith(_CONSTRUCTORS)
+
+
+def _is_said_by_its_caller(record: Record) -> bool:
+    """A function of one line that was stepped through: its caller's row has its arguments and its result."""
+    is_short = len(record["rows"]) <= 1 and not any(it.get("calls") for it in record["rows"])
+    return bool(record.get("by_steps")) and is_short and "value" in record["end"]
+
+
+def _called(record: Record) -> Iterator[str]:
+    rows: Sequence[Record] = record.get("rows", ())
+    yield from (str(call[0]) for row in rows if "line" in row for call in row.get("calls", ()))
