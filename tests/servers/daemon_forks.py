@@ -39,7 +39,7 @@ class StartedDaemon:
 
 def start(asked: DaemonStart) -> StartedDaemon:
     """It answers requests when this returns. Whoever asked for it ends it."""
-    forks = _forks()
+    forks = _forks(asked.environment.get("PYTHONPATH", ""))
     assert forks.stdin is not None
     assert forks.stdout is not None
     forks.stdin.write(json.dumps(asdict(asked)) + "\n")
@@ -52,11 +52,12 @@ def start(asked: DaemonStart) -> StartedDaemon:
 
 
 @functools.cache
-def _forks() -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "tests.servers.daemon_forks"]
+def _forks(python_path: str) -> subprocess.Popen[str]:
+    """One for each path that modules are imported from."""
     forks = subprocess.Popen(
-        command, cwd=Path(__file__).parents[2], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    )
+        [sys.executable, "-m", "tests.servers.daemon_forks"], cwd=Path(__file__).parents[2],
+        env={**os.environ, "PYTHONPATH": python_path}, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+    )  # fmt: skip
     atexit.register(_end, forks)
     return forks
 

@@ -102,9 +102,11 @@ class Kills:
 
     def rounds(self, count: int) -> Iterator[str]:
         dice = random.Random(self.seed)
-        moments: tuple[Callable[[random.Random], None], ...] = (self.starting, self.working, self.ending)
+        moments: list[Callable[[random.Random], None]] = []
         for _ in range(count):
-            moment = dice.choice(moments)
+            if not moments:  # each once, in any order, before one comes again
+                moments = dice.sample((self.starting, self.working, self.ending), 3)
+            moment = moments.pop()
             moment(dice)
             kill_daemons(self.cli)  # one that was not there yet when its moment came
             eventually(lambda: not daemons_of(self.cli.home))

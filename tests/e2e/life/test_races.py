@@ -19,9 +19,10 @@ from dragoman.io.files.lock import FileLock, is_held
 from tests.daemons import Cli, daemons_of, eventually
 from tests.e2e.life.process_watch import journal_rows, one_daemon, pid_in, require_sentences, require_success
 from tests.e2e.life.rounds import Kills, finished, kill_daemons, measured_start, races_of_starts, races_with
+from tests.sizes import sized
 
 SEED = 20260
-RACES = int(os.environ.get("TEST_RACES", "20"))
+RACES = sized(brief=4, soak=20)
 pytestmark = pytest.mark.timeout(180)
 
 
@@ -31,7 +32,8 @@ def test_of_two_starts_at_once_one_wins_and_both_name_it(cli: Cli) -> None:
 
 
 def test_of_eight_starts_at_once_one_wins_and_all_name_it(cli: Cli) -> None:
-    assert len(list(races_of_starts(cli, 2, starters=8, seed=SEED))) == 2
+    rounds = sized(brief=1, soak=5)
+    assert len(list(races_of_starts(cli, rounds, starters=8, seed=SEED))) == rounds
 
 
 @pytest.mark.parametrize("rival", [("down",), ("restart", "--json"), ("up", "--take-over", "--json")])
@@ -65,14 +67,14 @@ def test_after_sigkill_the_next_start_works_at_once_and_nothing_acknowledged_is_
 def test_killed_at_random_moments_the_home_is_never_unusable(cli: Cli) -> None:
     kills = Kills(cli, SEED)
     kills.require_usable()
-    assert set(kills.rounds(10)) == {"starting", "working", "ending"}
+    assert set(kills.rounds(sized(brief=3, soak=12))) == {"starting", "working", "ending"}
 
 
 def test_what_a_start_waits_for_by_itself_is_not_a_fault_of_the_machine(cli: Cli) -> None:
     """The measure of the test above: it sees the wait for a lock, however busy the machine is."""
     holder = FileLock(cli.paths.lock_file)
     assert holder.try_acquire()
-    threading.Timer(1.0, holder.release).start()
+    threading.Timer(2.0, holder.release).start()  # a machine whose others take half of it leaves a second to see
     result, took, _ = measured_start(cli)
     assert (pid_in(result), took > 1.0) == (one_daemon(cli), True)
 
