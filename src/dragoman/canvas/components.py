@@ -50,7 +50,7 @@ class CatalogueEntry(msgspec.Struct, frozen=True, kw_only=True):
     shape: type[Base]
     example: dict[str, Any]
     event: str
-    """What a person's action on it is called where the drawer gave it none, as the protocol document names them."""
+    """The name of a person's action if its drawer gave it none, as the protocol document names them."""
     action_fields: tuple[str, ...]
     """What the page may add to an action's context: what was chosen or entered."""
 
@@ -158,7 +158,8 @@ class Series(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="ca
     example={"kind": "line", "x": [1, 2, 3], "series": [{"name": "memory, MB", "values": [10, 14, 90]}]},
 )
 class Chart(Base, frozen=True, forbid_unknown_fields=True, rename="camel", kw_only=True):
-    """Lines, bars or points over a shared `x`, of labels or numbers; a table of the same for who does not see it."""
+    """Lines, bars or points over a shared `x` of labels or numbers. A table of the same data is for people who
+    cannot see it."""
 
     kind: Literal["line", "bar", "scatter"]
     series: Annotated[list[Series], Meta(min_length=1, max_length=20)]

@@ -1,11 +1,10 @@
-"""Whether an expression can do more than read. It is judged by its form alone, whatever the language; in doubt it
-can.
+"""Whether an expression can do more than read. Only its form counts, in any language; in doubt, it can.
 
 Names, members, subscripts, literals and operators read. Calls, assignments, statements, debugger commands and
-everything that is not understood have effects; so does what is a call, a comment or the end of a string in one
-language and something else in another. What a getter or an operator does is beyond any form; so is a method that is
-called without brackets, except in languages that are known to have them (`reads_member`). A debugger with a console
-may take any text for a command: `total` can be one, `n > 3` writes a file where the console is a shell. There only a
+everything that is not understood have effects. So does text that is a call, a comment or the end of a string in one
+language and something else in another. The form does not show what a getter or an operator does, nor a method that is
+called without brackets, except in languages that are known to have them (`reads_member`). A debugger with a console may
+take any text for a command: `total` can be one, and `n > 3` writes a file if the console is a shell. There, only a
 number is safe (`console_has_effects`).
 """
 

@@ -97,7 +97,7 @@ Json = dict[str, Any]
 
 
 EditorMethod = Callable[["Editor", Json], Awaitable[Any]]
-"""What an editor may call in turn."""
+"""Methods that an editor may call."""
 
 
 @dataclass(frozen=True, slots=True)

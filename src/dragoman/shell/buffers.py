@@ -11,7 +11,7 @@ TypedKeys = tuple[bytes, int, float]
 
 
 class PumpBacklog:
-    """What the shell and the screen have already, but the sidecar has not seen yet, in order."""
+    """Bytes that the shell and the screen already have, but the sidecar has not seen yet, in order."""
 
     __slots__ = ("_items", "_shown", "_unjoined", "size")
 

@@ -31,7 +31,7 @@ class ShellProcess:
         self.is_executed = True
         """Whether the program could be executed at all."""
         self.status: int | None = None
-        """As returned by `waitpid`, once it has ended."""
+        """The status that `waitpid` returned, once the shell has ended."""
         self._hooked = b""
         """The arguments of the shell that has our hook, as the system lists them."""
 

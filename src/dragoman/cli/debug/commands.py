@@ -54,7 +54,7 @@ def target_arguments(target: DebugTarget, cwd: str | None) -> dict[str, Any]:
 
 
 def _is_command(program: str) -> bool:
-    """`python3`, `npm` and the like mean what they start, and no file of that name beside us."""
+    """`python3`, `npm` and the like are commands, not files of that name in the working folder."""
     from pathlib import Path
 
     from dragoman.debug.launch.programs import is_launcher
@@ -95,7 +95,7 @@ def _attach_configuration(pid: int, type: str | None) -> dict[str, Any]:
 
 
 def type_of_process(pid: int) -> str:
-    """By the name of what it runs; whether it is there and ours the daemon says, for all who ask."""
+    """From the name of the program that runs. The daemon checks that the process exists and belongs to the user."""
     import psutil
 
     from dragoman.debug.launch.programs import INTERPRETER_TYPES, NATIVE

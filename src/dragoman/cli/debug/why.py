@@ -17,7 +17,7 @@ from dragoman.core.localization import localize
 from dragoman.core.safe_text import printable
 
 _DIM, _RED, _BOLD, _OFF = "\033[2m", "\033[31m", "\033[1m", "\033[0m"
-# By what a line begins with: source and unexecuted rows are quiet, what failed is red, a traced function is bold.
+# The style of a line by its start: source and unexecuted rows are dim, failures red, traced functions bold.
 _STYLES = (
     (re.compile(r"\s+\d+  |\| "), _DIM),
     (re.compile(r"(?:\w+Error|\w+Exception)\b|raised |still running"), _RED),

@@ -50,7 +50,7 @@ class SessionUpdate:
 
 @dataclass(slots=True)
 class CompletionSummary:
-    """What became of a suggestion."""
+    """The outcome of a suggestion."""
 
     session_id: str
     sequence_id: int
@@ -75,7 +75,7 @@ class ChatStart:
 
 @dataclass(slots=True)
 class ChatReady:
-    """The thread, and what was said in it."""
+    """A thread, and one message in it."""
 
     request_id: str
     thread_id: str
@@ -133,7 +133,7 @@ class ChatInterrupt:
 
 @dataclass(slots=True)
 class ChatToolStatus:
-    """What a tool is doing, for the screen."""
+    """The state of a running tool, for the screen."""
 
     request_id: str
     thread_id: str
@@ -162,7 +162,7 @@ class ChatToolCall:
 
 @dataclass(slots=True)
 class ChatToolResult:
-    """What the tool gave."""
+    """The result of a tool."""
 
     request_id: str
     thread_id: str

@@ -45,7 +45,7 @@ class ControlMethods:
     stop: anyio.Event
     trust: TrustedFolders
     on_erased: Callable[[], Awaitable[None]]
-    """Something was erased: whoever holds in memory what the stores had looks again."""
+    """Events were erased: every copy of stored state in memory is loaded again."""
 
     def table(self) -> Mapping[str, ControlMethod]:
         return {

@@ -160,7 +160,7 @@ class SetBreakpointsArguments(_Arguments, frozen=True):
     source: DapSource
     breakpoints: tuple[SourceBreakpoint, ...] | None = None
     lines: tuple[int, ...] | None = None
-    """What the protocol had before there were conditions."""
+    """DAP's form from before it had conditions."""
 
     @property
     def requested(self) -> tuple[SourceBreakpoint, ...]:

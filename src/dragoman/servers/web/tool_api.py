@@ -32,7 +32,7 @@ class _ToolCall(RequestBody):
     tool: str
     arguments: dict[str, Any] = msgspec.field(default_factory=dict)
     workspace: str = ""
-    """Where it is not the daemon's own: one that somebody debugs in."""
+    """The workspace, if it is not the daemon's own."""
 
     all_workspaces: bool = False
     """A person's switch on the page: what is looked for in the record may be of any folder."""

@@ -121,7 +121,7 @@ class CommandTracker:
 
     @property
     def running(self) -> CommandBegan | None:
-        """What the hooked shell runs."""
+        """The command line that the hooked shell runs."""
         return self._own.running
 
     @property

@@ -44,13 +44,13 @@ _Value = TypeVar("_Value")
 class ShownValue:
     text: str
     digest: int
-    """Of the whole value, of which `text` may be the beginning."""
+    """The size of the whole value; `text` may be only its beginning."""
 
 
 @dataclass(frozen=True, slots=True)
 class ShownFrame:
     values: Mapping[str, ShownValue]
-    """Those whose text was sent, as it was sent last."""
+    """Variables whose text was sent, as it was sent last."""
     unsent: Mapping[str, int | None]
     """The others: the digest of what a whole stop had no room for; None of a variable that came later."""
     stack: Sequence[object]
@@ -82,7 +82,7 @@ class ValueChange:
 
 @dataclass(frozen=True, slots=True)
 class StopChanges:
-    """What is new to a client at a stop in a frame that it has been shown before."""
+    """What is new to a client at a stop in a frame that it was shown before."""
 
     values: Sequence[ValueChange]
     unchanged: int
@@ -98,7 +98,7 @@ class StopChanges:
 
 
 class ShownStops:
-    """Remembers what the text of each client's stops has said. It is bounded, and no client can see another's."""
+    """Remembers what the text of each client's stops has shown. It is bounded, and no client sees another's."""
 
     def __init__(self) -> None:
         self._sessions: dict[tuple[str, str], ShownSession] = {}
@@ -141,9 +141,8 @@ class ShownStops:
 
 
 def _frame_key(seen: Stop) -> _FrameKey:
-    """By thread, function and depth: where a loop calls a function again, its values are compared with the last ones
-    that were shown.
-    """
+    """By thread, function and depth: if a loop calls a function again, its values are compared with those shown
+    last."""
     frame = seen.frame
     return (seen.thread_id, frame.path, frame.name, seen.total_frames - seen.at) if frame else ()
 
@@ -171,7 +170,7 @@ def _whole_frame(data: StopEventData, seen: Stop) -> ShownFrame:
 def _changed_frame(
     before: ShownFrame, whole: ShownFrame, values: Mapping[str, ShownValue], changes: StopChanges
 ) -> ShownFrame:
-    """What there was no room for stays as it was known, and is news at the next stop too."""
+    """Values that there was no room for keep their old text here, and are new at the next stop too."""
     sent = {it.variable.name for it in changes.values}
     known = {**before.values, **{name: values[name] for name in sent}}
     return ShownFrame(

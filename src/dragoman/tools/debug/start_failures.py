@@ -60,9 +60,8 @@ def start_failure(session: DebugSession, ended: ProgramEnd) -> DragomanError | N
 
 
 def start_failure_at_stop(session: DebugSession, stop: Stop) -> DragomanError | None:
-    """The same for a program that is stopped at an uncaught exception in the runtime's loader, with no frames of its
-    own.
-    """
+    """Like `start_failure`, for a program that is stopped at an uncaught exception in the runtime's loader, with no
+    frames of its own."""
     is_loading = any(_NODE_BEGINS in frame.path for frame in stop.frames) and all(it.is_library for it in stop.frames)
     if not session.launch.is_launch or session.is_owned_by_person or stop.raised is None or not is_loading:
         return None

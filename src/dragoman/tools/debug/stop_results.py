@@ -270,7 +270,7 @@ def short_path(file: str, workspace: Path) -> str:
 
 
 def _source_lines(stop: results.StopEventData, known: Set[int] = frozenset()) -> list[str]:
-    """Those around the current line; without the ones that the client knows, and empty ones that would stand alone."""
+    """The lines around the current one, without lines that the client knows and without isolated empty lines."""
     if stop.source_lines is None:
         return []
     numbered = enumerate(stop.source_lines.lines, stop.source_lines.start)
