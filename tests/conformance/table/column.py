@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conformance.table import breakpoints, ends, kinds, looking, processes, running, starts, threads
+from tests.conformance.table import breakpoints, call_traces, ends, kinds, looking, processes, running, starts, threads
 from tests.conformance.table.languages import Language
 from tests.conformance.table.rows import BEHAVIOURS
 from tests.conformance.table.stage import CannotError, Stage, stage_in
@@ -18,7 +18,7 @@ from tests.peers import give_adapters
 
 __all__ = ["MODULES", "adapters", "anyio_backend", "cells", "marks", "stage", "test_cell"]
 
-MODULES = (breakpoints, kinds, running, looking, threads, ends, starts, processes)
+MODULES = (breakpoints, kinds, running, looking, call_traces, threads, ends, starts, processes)
 RESULTS = "CONFORMANCE_RESULTS"
 """The folder where a run leaves what it found, for `tests.conformance.report`."""
 

@@ -15,16 +15,20 @@ import anyio
 import psutil
 
 from dragoman.core.clock import SystemClock
+from dragoman.core.redaction import Redactor
 from dragoman.debug.backends.starter import AdapterStarter
 from dragoman.debug.launch import list_configurations
 from dragoman.debug.service import DebugService
+from dragoman.debug.stops.history.stop_history import StopHistory
 from dragoman.io.processes.supervisor_pool import SupervisorPool
 from dragoman.journal import Journal
 from dragoman.tools import ToolRegistry
-from dragoman.tools.debug import OpenWaits, debug_tools
+from dragoman.tools.debug import OpenWaits, SourceFiles, debug_tools
+from dragoman.tools.evidence import evidence_tools
 from dragoman.workspace.breakpoints import STORE, BreakpointRegistry
 from dragoman.workspace.caller import Caller
 from tests.conformance.table.languages import Language
+from tests.debug.evidence.evidence_tools import Typed
 
 Answer = dict[str, Any]
 
@@ -206,6 +210,10 @@ async def stage_in(workspace: Path, language: Language) -> AsyncIterator[Stage]:
         book = BreakpointRegistry(journal, clock)
         await book.load()
         service = DebugService(group, book, AdapterStarter(supervisors, group), journal, clock)
-        toolbox = ToolRegistry(debug_tools(service, list_configurations, OpenWaits(clock), clock))
+        waits = OpenWaits(clock)
+        evidence = evidence_tools(
+            service, waits, clock, SourceFiles(), Redactor(), StopHistory(journal, clock), Typed()
+        )
+        toolbox = ToolRegistry([*debug_tools(service, list_configurations, waits, clock), *evidence])
         yield Stage(language, workspace, program, toolbox, service, caller)
         group.cancel_scope.cancel()

@@ -19,6 +19,8 @@ _MOST_FILES = 2000
 _MOST_BYTES = 1 << 20
 _MOST_ENTRIES = 20_000
 _SKIPPED = frozenset({"node_modules", "vendor", "target", "build", "dist", "third_party", "coverage", "__pycache__"})
+_GENERATED = re.compile(r"^//[#@] sourceMappingURL=", re.MULTILINE)
+_MAPPED = 100_000
 _PLACE = re.compile(r"(?P<file>[\w./+-]+\.\w+):(?P<line>\d{1,6})\b")
 
 
@@ -126,6 +128,8 @@ class FunctionSearch:
             text = Path(path).read_text("utf-8", "replace")
         except (OSError, ValueError):
             return None
+        if _GENERATED.search(text, max(0, len(text) - _MAPPED)):
+            return None  # its debugger knows the file that it was made from
         return read_source(path, text)
 
     def _listed(self) -> list[str]:

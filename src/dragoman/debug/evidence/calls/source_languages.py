@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import Literal
 
@@ -67,6 +67,8 @@ class SourceLanguage:
     """The value of the last expression is returned without a word for it."""
     register: str = ""
     """Where what is returned stands after a step out, cast to the function's type: `{type}`."""
+    register_types: Mapping[str, str] = field(default_factory=dict)
+    """What its types are called there, if not the same."""
     statements: frozenset[str] = _STATEMENTS
     keywords: frozenset[str] = _KEYWORDS
     assertions: re.Pattern[str] = _ASSERTIONS
@@ -113,8 +115,25 @@ NATIVE = SourceLanguage(
 )
 RUST = SourceLanguage(
     frozenset({".rs"}),
-    _patterns(rf"\bfn\s+(?P<name>\w+)\s*(?:<[^(]*>)?\s*{_PARAMETERS}[^{{]*\Z", r"\|(?P<parameters>[^|]*)\|\s*\Z"),
+    _patterns(
+        rf"\bfn\s+(?P<name>\w+)\s*(?:<[^(]*>)?\s*{_PARAMETERS}\s*(?:->\s*(?P<type>[^{{]*?)\s*)?(?:where[^{{]*)?\Z",
+        r"\|(?P<parameters>[^|]*)\|\s*\Z",
+    ),
     re.compile(rf"{_C_COMMENTS}|\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\\n])'"),
+    register="({type})$rax",
+    register_types={
+        "i8": "signed char",
+        "i16": "short",
+        "i32": "int",
+        "i64": "long",
+        "isize": "long",
+        "u8": "unsigned char",
+        "u16": "unsigned short",
+        "u32": "unsigned",
+        "u64": "unsigned long",
+        "usize": "unsigned long",
+        "bool": "bool",
+    },
     owner=re.compile(r"\bimpl\b(?:<[^{]*?>)?\s*(?:[\w:<>]+\s+for\s+)?(?P<name>\w+)"),
     has_last_value=True,
     returned_names=frozenset({"[return value]", "(Return Value)"}),

@@ -38,6 +38,9 @@ _PURE = re.compile(
     r"|(?:math|string)\.\w+|#)\("
 )
 
+# Variables by which a debugger says what is returned before the function is left.
+_SAYS_RETURNED = frozenset({"Return value", "_return"})
+
 Outcome = Stop | ProgramEnd | None
 
 
@@ -154,6 +157,8 @@ class SteppedCall:
                 outcome = await self._stepper.step("over", outcome.thread_id)
             elif called is not None and not self._is_here(outcome):
                 if not self._is_below(outcome):
+                    if "await" not in self._line_text(self._line):
+                        break  # it has returned, and the next call begins in the same line
                     self._how = "suspended"
                     self._stepper.is_interleaved = True
                     return (await self._stepper.through(called, outcome, 0)).outcome
@@ -199,7 +204,10 @@ class SteppedCall:
         return stop.total_frames == self._height or "await" in self._line_text(self._line)
 
     def _is_entered_again(self, stop: Stop) -> bool:
-        return bool(stop.hit_breakpoints) and stop.total_frames != self._height
+        if "breakpoint" not in stop.reason:
+            return False
+        is_over = self._line == self._function.last or self._is_return(self._line)  # two calls may stand in one line
+        return is_over or stop.total_frames != self._height
 
     def _is_below(self, stop: Stop) -> bool:
         """Whether this call is still on the stack, under others."""
@@ -224,14 +232,14 @@ class SteppedCall:
     async def _read_returned(self, stop: Stop) -> None:
         names = self._language.returned_names
         held = stop.top_locals.variables if stop.top_locals else ()
-        if self._value is not None:
+        if self._value is not None or self._stepper.function_at(stop) is not None:
             return
         if not self._returns_anything:
             self._value = "nothing"
         elif any(it.name in names for it in held) and self._language.register:
             self._value = (await read_values(self._run.session, stop, (), None, names)).returned
-        elif self._language.register and _IN_REGISTER.search(self._function.type):
-            self._value = await self._evaluated(self._language.register.format(type=self._function.type), stop)
+        elif type := self._register_type:
+            self._value = await self._evaluated(self._language.register.format(type=type), stop)
 
     @property
     def _returns_anything(self) -> bool:
@@ -242,10 +250,13 @@ class SteppedCall:
 
     async def _evaluate_returned(self, stop: Stop) -> None:
         """The returned expression, if evaluating it changes nothing."""
-        found = self._language.returns.search(self._line_text(self._line))
-        if not found or self._language.returned_names & self._shows_returned:
+        if self._text is None or self._language.returned_names & _SAYS_RETURNED:
             return
-        given = (self._text.lines[self._line - 1] if self._text else "")[found.start("value") : found.end("value")]
+        found = self._language.returns.search(self._line_text(self._line))
+        if found is None and not (self._language.has_last_value and self._is_last_value(self._line)):
+            return
+        whole = self._text.lines[self._line - 1].partition("//")[0]
+        given = whole[found.start("value") : found.end("value")] if found else whole
         parts = _split(given.strip().rstrip(";").strip())
         if not parts or any(not it or impure_expressions([_PURE.sub("(", it)]) for it in parts):
             return
@@ -254,8 +265,19 @@ class SteppedCall:
             self._value = ", ".join(it for it in shown if it)
 
     @property
-    def _shows_returned(self) -> frozenset[str]:
-        return frozenset({"Return value", "_return"})
+    def _register_type(self) -> str:
+        """Empty: what it returns does not stand in the register for integers and addresses."""
+        language, type = self._language, self._function.type
+        if not language.register:
+            return ""
+        if language.register_types:
+            return language.register_types.get(type, "")
+        return type if _IN_REGISTER.search(type) else ""
+
+    def _is_last_value(self, line: int) -> bool:
+        text = self._line_text(line).strip()
+        behind = "".join(self._line_text(it) for it in range(line + 1, self._function.last + 1))
+        return behind.strip() in {"}", "end"} and not text.endswith((";", "}"))
 
     async def _evaluated(self, expression: str, stop: Stop) -> str | None:
         inspection = self._run.session.inspection

@@ -107,7 +107,7 @@ class CallStepper:
                 if not self.run.owns_session or exceptions > _MOST_EXCEPTIONS:
                     break
             else:
-                outcome = await self._call(end.stop)
+                outcome = await self._calls_from(end.stop)
                 if isinstance(outcome, ProgramEnd):
                     end = RunOutcome("exited", ended=outcome, output=end.output)
                     break
@@ -148,13 +148,14 @@ class CallStepper:
         named = [it for it in around if _has_name(frame.name, it)]
         return max(named, key=lambda it: it.header, default=None)
 
-    async def _call(self, stop: Stop) -> Outcome:
-        """Through the call that begins at this stop, if it is to be recorded; the stop after it."""
-        function = self.function_at(stop)
-        if function is None:
-            return stop
-        left = await self.through(function, stop, 0)
-        return left.outcome
+    async def _calls_from(self, stop: Stop) -> Outcome:
+        """Through the calls that begin at this stop and at once behind it; the stop after them."""
+        outcome: Outcome = stop
+        before: Stop | None = None
+        while isinstance(outcome, Stop) and outcome is not before and (function := self.function_at(outcome)):
+            before = outcome
+            outcome = (await self.through(function, outcome, 0)).outcome
+        return outcome
 
     @property
     def is_over(self) -> bool:
