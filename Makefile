@@ -26,7 +26,7 @@ vsix:
 	@$(PYTHON) tools/build_vsix.py
 	@$(PYTHON) tools/build_wheel.py
 
-# One part after another; tests/runner.py says what is in them. STRICT=1 tolerates no second attempt.
+# One part after another; tests/runner.py says what is in them. STRICT=1 tolerates no second attempt and no test that did not run.
 RUN_TESTS = $(BIN)/python -m tests.runner $(if $(filter-out 0,$(STRICT)),--strict)
 
 test: setup-test lint test-web

@@ -96,7 +96,7 @@ class _Durations:
         self._recorder = recorder
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        self._recorder.add(report.nodeid, report.duration)
+        self._recorder.add(report.nodeid, report.duration, is_over=report.when not in ("setup", "call"))
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
@@ -125,7 +125,7 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
     if reporter is not None and (recorder := session.config.stash.get(_RECORDER, None)) is not None:
         recorder.watch.end()
         failed = [report for kind in ("failed", "error") for report in reporter.stats.get(kind, [])]
-        written = recorder.report(failed, reporter.stats.get("skipped", []))
+        written = recorder.report(failed, reporter.stats.get("skipped", []), session.testscollected)
         written.write(Path(session.config.getoption("--report-to")))
     if on_ci() and reporter is not None and reporter.stats.get("skipped") and exitstatus == 0:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED

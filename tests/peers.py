@@ -23,7 +23,7 @@ PEERS: dict[str, tuple[str, ...]] = {
     "editors": ("vim", "less"),
     "zsh": ("zsh",),
     "fish": ("fish",),
-    "chromium": ("chromium",),
+    "chromium": ("chromium-headless-shell chromium",),
     "editor": (str(EDITOR / ".whole"), "npm"),
     "runuser": ("runuser",),
     "go": ("dlv", "go"),

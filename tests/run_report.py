@@ -22,6 +22,9 @@ class RunReport:
     """Each failed test, and whether the machine stood still while it ran."""
     skipped: list[str] = field(default_factory=list)
     files: dict[str, float] = field(default_factory=dict)
+    collected: int = 0
+    over: int = 0
+    """How many of those that were collected ran to their end, or with their worker to its end."""
 
     def write(self, path: Path) -> None:
         path.parent.mkdir(exist_ok=True)
@@ -42,12 +45,15 @@ class RunRecorder:
     def __init__(self) -> None:
         self.watch = StallWatch()
         self._seconds = defaultdict[str, float](float)
+        self._over = set[str]()
 
-    def add(self, nodeid: str, seconds: float) -> None:
+    def add(self, nodeid: str, seconds: float, *, is_over: bool) -> None:
         """The seconds of one phase of a test: what a file's own fixtures take is part of the first test's setup."""
         self._seconds[file_of(nodeid)] += seconds
+        if is_over:
+            self._over.add(nodeid)
 
-    def report(self, failed: Iterable[Any], skipped: Iterable[Any]) -> RunReport:
+    def report(self, failed: Iterable[Any], skipped: Iterable[Any], collected: int = 0) -> RunReport:
         """Failures in the order in which they happened; one outside every pause makes its test an undisturbed one."""
         disturbed = dict[str, bool]()
         for it in failed:
@@ -55,7 +61,7 @@ class RunRecorder:
             excused = hasattr(it, "start") and self.watch.disturbed(it.start, it.stop)
             disturbed[it.nodeid] = excused and disturbed.get(it.nodeid, True)
         seconds = {file: round(took, 1) for file, took in sorted(self._seconds.items())}
-        return RunReport(disturbed, [it.nodeid for it in skipped], seconds)
+        return RunReport(disturbed, [it.nodeid for it in skipped], seconds, collected, len(self._over))
 
 
 def file_of(nodeid: str) -> str:

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from tests.durations import recorded, slow_files
+from tests.durations import ROOT, recorded, slow_files
 from tests.peers import on_ci
 from tests.run_report import FOLDER, RETRY, RunReport, read_report
 from tests.verdict import Verdict, judge, read_list, worth_retrying
@@ -25,12 +25,12 @@ from tests.verdict import Verdict, judge, read_list, worth_retrying
 # The folders are those of src/dragoman; what needs daemons, debuggers or a browser is in WHOLE.
 UNIT = ("tests/access", "tests/canvas", "tests/chat", "tests/clients", "tests/core", "tests/debug", "tests/editors",
         "tests/io", "tests/journal", "tests/models", "tests/protocols", "tests/shell", "tests/terminal", "tests/tools",
-        "tests/workspace", "tests/bench", "tests/fuzz", "tests/test_architecture.py", "tests/test_bootstrap.py",
-        "tests/test_chinese_terms.py", "tests/test_phrases.py", "tests/test_requirements.py", "tests/test_runner.py",
-        "tests/test_soak_report.py", "tests/test_stalls.py", "tests/test_step_path.py",
-        "tests/test_verdict.py")  # fmt: skip
+        "tests/workspace", "tests/bench", "tests/fuzz",
+        *sorted(str(file.relative_to(ROOT)) for file in (ROOT / "tests").glob("test_*.py")))  # fmt: skip
 WHOLE = ("tests/e2e", "tests/conformance", "tests/page", "tests/servers", "tests/cli", "tests/lua")
 EDITOR = ("tests/vscode",)
+# With a command each: `make test-openclaw`, `make test-programs`.
+APART = ("tests/openclaw", "tests/programs")
 
 # Deadlines are multiplied by it where daemons and debuggers share two cores. What only computes keeps its deadlines. A
 # slow file of UNIT runs in `whole` and nowhere else (tests/durations.json), so its deadlines are the same in every run.
@@ -65,15 +65,16 @@ class PartResult:
     seconds: float
     report: RunReport | None
 
-    @property
-    def faults(self) -> Iterator[str]:
+    def faults(self, *, strict: bool = False) -> Iterator[str]:
         """What makes a run fail although every failed test may pass alone."""
         if self.report is None or self.status not in (_PASSED, _FAILED):
             yield f"{self.name}: pytest ended with status {self.status}, before it was done"
             return
-        missing = self.report.skipped if on_ci() else []
+        if self.report.over < self.report.collected:
+            yield f"{self.name}: only {self.report.over} of {self.report.collected} tests ran"
+        missing = self.report.skipped if strict or on_ci() else []
         if missing:
-            yield f"{self.name}: {len(missing)} tests did not run, and CI must run them all"
+            yield f"{self.name}: {len(missing)} tests did not run, and CI and STRICT=1 need them all"
         if self.status == _FAILED and not (missing or self.report.failed):
             yield f"{self.name}: pytest failed without a failed test"
 
@@ -186,7 +187,7 @@ def run(chosen: Sequence[str], *, strict: bool) -> Verdict:
     began = time.monotonic()
     results = [result for stage in stages(chosen) for result in run_stage(stage)]
     again = run_again(results)
-    faults = [fault for result in results for fault in result.faults]
+    faults = [fault for result in results for fault in result.faults(strict=strict)]
     verdict = judge(_all_failed(results), again, listed, faults=faults, strict=strict)
     _heading("summary")
     not_run = sum(len(it.report.skipped) for it in results if it.report)

@@ -84,10 +84,36 @@ def test_a_part_that_ends_before_it_is_done_fails_the_run(make: Make, monkeypatc
     assert not run(monkeypatch, [make("ends", "import os\n\ndef test_ends(): os._exit(0)\n")])
 
 
+def test_a_part_that_leaves_tests_out_fails_the_run_whatever_its_status(
+    make: Make, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    leaves = "import pytest\n\ndef test_one(): pytest.exit('enough', 0)\n\ndef test_two(): pass\n"
+    assert not run(monkeypatch, [make("leaves", leaves)])
+    assert "leaves: only 0 of 2 tests ran" in capfd.readouterr().out
+
+
+def test_a_part_without_tests_fails_the_run(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert not run(monkeypatch, [make("empty", "")])
+
+
+def test_every_test_file_is_in_exactly_one_part() -> None:
+    files = [str(path.relative_to(durations.ROOT)) for path in (durations.ROOT / "tests").rglob("test_*.py")]
+    places = [*runner.UNIT, *runner.WHOLE, *runner.EDITOR, *runner.APART]
+    counts = {file: sum(file == place or file.startswith(f"{place}/") for place in places) for file in files}
+    assert {file for file, count in counts.items() if count != 1} == set()
+
+
 def test_a_failure_beside_tests_that_ci_lacks_does_not_hide_them(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(runner, "on_ci", lambda: True)
     report = RunReport(failed={"a": False}, skipped=["b"])
-    assert list(PartResult("whole", 1, 1.0, report).faults) == ["whole: 1 tests did not run, and CI must run them all"]
+    told = "whole: 1 tests did not run, and CI and STRICT=1 need them all"
+    assert list(PartResult("whole", 1, 1.0, report).faults()) == [told]
+
+
+def test_a_strict_run_passes_only_if_every_test_ran(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    skips = "import pytest\n\n@pytest.mark.skip(reason='no peer')\ndef test_it(): pass\n"
+    assert run(monkeypatch, [make("skips", skips)])
+    assert not run(monkeypatch, [make("skips", skips)], strict=True)
 
 
 def test_each_part_has_the_machine_alone_and_comes_in_its_order() -> None:

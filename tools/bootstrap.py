@@ -46,7 +46,7 @@ LIGHT = {
     "/usr/lib/x86_64-linux-gnu/lua/5.4/socket/core.so /usr/lib/aarch64-linux-gnu/lua/5.4/socket/core.so": "lua-socket",
 }
 HEAVY = {
-    "chromium": "chromium",
+    "chromium-headless-shell chromium": "chromium-headless-shell",
     "dlv": "delve",
     "g++": "g++",
     "go": "golang-go",

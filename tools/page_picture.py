@@ -45,7 +45,8 @@ def main() -> None:
 
 def photograph(link: str) -> None:
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+        program = shutil.which("chromium-headless-shell") or shutil.which("chromium")
+        browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
         page = browser.new_page(viewport={"width": 1280, "height": 720}, device_scale_factor=1.5)
         page.goto(link)
         page.get_by_role("link", name="Debugger").or_(page.get_by_role("tab", name="Debugger")).first.click()

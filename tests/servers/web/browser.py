@@ -1,4 +1,8 @@
-"""Debian's chromium, headless, for tests that need a real page."""
+"""Debian's chromium without a window, for tests that need a real page.
+
+The headless shell is the same engine without the browser's own windows, menus and extensions, which take a quarter of
+the processor time of a test of the page.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +29,10 @@ ARGUMENTS = [
 def chromium(**options: Any) -> Iterator[Browser]:
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
-            executable_path=shutil.which("chromium"), headless=True, args=ARGUMENTS, **options
+            executable_path=shutil.which("chromium-headless-shell") or shutil.which("chromium"),
+            headless=True,
+            args=ARGUMENTS,
+            **options,
         )
         try:
             yield browser
