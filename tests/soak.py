@@ -158,8 +158,8 @@ def full_test(name: str, *, counts: int = 1) -> Callable[[int, int], Steps]:
     return steps
 
 
-_FORKS = "tests/conformance/test_hostile_programs.py::test_whoever_was_forked_ends_with_the_session[bomb-200]"
-_EIGHT = "tests/servers/mcp/test_debugging.py::test_the_whole_way_through_a_bug_by_every_way_at_once"
+_FORKS = "tests/conformance/test_hostile_programs.py::test_forked_processes_end_with_the_session[bomb-200]"
+_EIGHT = "tests/servers/mcp/test_debugging.py::test_a_whole_debug_session_over_every_transport_at_once"
 _CROSSED = (
     "tests/servers/mcp/test_daemon_restarts.py::test_a_debug_session_ends_with_its_daemon_and_the_agent_learns_it"
 )

@@ -58,7 +58,7 @@ def test_a_test_can_compare_with_the_exact_words_of_a_document() -> None:
     assert requirements.sentence("debug:stop:success-message") == "已发送停止调试会话的请求。"
 
 
-def test_a_requirement_without_exact_words_gives_none() -> None:
+def test_a_requirement_without_exact_words_has_no_words() -> None:
     with pytest.raises(AssertionError, match="has no exact words"):
         requirements.sentence("debug:stop:success")
 

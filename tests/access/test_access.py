@@ -63,7 +63,7 @@ def test_rotation_refuses_the_old_token_at_once_and_leaves_the_others(tokens: To
     assert tokens.accepts("gateway", other)
 
 
-def test_a_token_without_its_file_is_made_anew_and_the_rest_kept(tmp_path: Path) -> None:
+def test_a_token_without_its_file_is_created_again_and_the_others_are_kept(tmp_path: Path) -> None:
     folder = tmp_path / "state" / "tokens"
     before = Tokens(folder)
     (folder / "mcp").unlink()

@@ -81,7 +81,7 @@ def test_the_secret_is_in_no_message() -> None:
         {"dialled": None},
     ],
 )
-def test_nothing_is_proved_to_who_dialled_elsewhere_or_names_no_key(changed: dict[str, Any]) -> None:
+def test_the_daemon_proves_nothing_for_a_wrong_address_or_without_a_key(changed: dict[str, Any]) -> None:
     with pytest.raises(UnprovedError):
         handshake().open(opening(**changed))
 

@@ -119,7 +119,7 @@ def test_a_way_is_worse_where_only_the_baseline_exposes() -> None:
 
 
 @pytest.mark.timeout(3 * MOST_S)
-def test_python_bugs_fail_and_their_values_tell_them_from_their_fixes(tmp_path: Path) -> None:
+def test_python_bugs_fail_and_their_values_differ_from_those_of_the_fixes(tmp_path: Path) -> None:
     failed, shown, output = _run(tmp_path / "broken", fixed=False)
     assert failed == {it.name for it in PYTHON}, output
     assert [it.name for it in PYTHON if not exposes(it.conditions, shown[it.name])] == []

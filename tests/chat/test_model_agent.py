@@ -306,7 +306,7 @@ async def test_two_runs_at_once_do_not_get_each_others_events(tmp_path: Path) ->
         assert sorted([it.text("r1"), it.text("r2")]) == ["one", "two"]
 
 
-async def test_calls_that_a_model_counts_anew_in_each_turn_are_different_calls(tmp_path: Path) -> None:
+async def test_calls_with_the_same_number_in_different_turns_are_different_calls(tmp_path: Path) -> None:
     async with office(tmp_path, LOOK, LOOK, [Says(["ok"]), Ends()]) as it:
         await it.ask("look twice")
         starts = [event.id for event in it.told if isinstance(event, ToolStart)]

@@ -193,7 +193,7 @@ def test_setup_without_a_terminal_shows_and_changes_nothing(here: Machine, capsy
     assert path.read_text() == SECRET
 
 
-def test_setup_without_a_terminal_offers_no_changes_where_there_are_none(here: Machine, capsys: Output) -> None:
+def test_setup_without_a_terminal_offers_nothing_if_there_is_nothing_to_change(here: Machine, capsys: Output) -> None:
     cursor_file(here)
     run(["setup", "--yes"])
     capsys.readouterr()

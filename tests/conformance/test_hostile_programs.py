@@ -113,7 +113,7 @@ def test_standard_input_is_at_its_end(agent: Agent) -> None:
 
 
 @pytest.mark.parametrize(("name", "at_least"), [("forks", 1), ("bomb", 200)])
-def test_whoever_was_forked_ends_with_the_session(agent: Agent, name: str, at_least: int) -> None:
+def test_forked_processes_end_with_the_session(agent: Agent, name: str, at_least: int) -> None:
     agent.stopped("processes.py", name, within_s=40)
     assert len(agent.processes()) > at_least
     agent.require_usable()

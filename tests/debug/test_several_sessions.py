@@ -223,7 +223,7 @@ async def test_a_debugger_that_is_slow_to_get_ready_takes_no_more_time_than_the_
         assert stop_of(await service.wait(AGENT, happened.session.id, within_s=2)).number == 1
 
 
-async def test_why_a_slow_start_failed_is_reported_to_whoever_waits_for_it(tmp_path: Path) -> None:
+async def test_a_slow_start_that_fails_is_reported_to_its_waiter(tmp_path: Path) -> None:
     slow, ready = stopping(), anyio.Event()
     slow.answers["initialize"] = lambda _: ready
     slow.refuse("launch", "no such program")
@@ -341,7 +341,7 @@ async def test_a_session_that_has_reported_its_end_is_no_longer_listed_as_runnin
     assert adapter.ended
 
 
-async def test_the_record_has_what_was_done_by_whom_and_where_and_no_values(tmp_path: Path) -> None:
+async def test_the_record_has_actions_clients_and_places_but_no_values(tmp_path: Path) -> None:
     record, adapter = Record(), stopping()
     adapter.can("supportsSetVariable")
     adapter.when("next", lambda: adapter.stop("step"))

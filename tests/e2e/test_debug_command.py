@@ -301,7 +301,7 @@ def test_what_cannot_be_done_says_what_to_do(shell: Shell) -> None:
         assert "Traceback" not in refused.stderr
 
 
-def test_without_a_daemon_a_start_brings_one_and_a_look_says_there_is_none(
+def test_without_a_daemon_a_start_creates_one_and_a_query_reports_that_there_is_none(
     tmp_path_factory: pytest.TempPathFactory, shell: Shell
 ) -> None:
     with cli_with_home(tmp_path_factory.mktemp("h"), dict(shell.cli.environment)) as cli:

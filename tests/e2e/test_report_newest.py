@@ -19,9 +19,7 @@ def cli(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cli]:
         yield cli
 
 
-def test_without_an_id_it_is_the_newest_session_and_where_there_is_none_that_is_reported(
-    cli: Cli, tmp_path: Path
-) -> None:
+def test_without_an_id_the_newest_session_counts_and_no_session_is_an_error(cli: Cli, tmp_path: Path) -> None:
     cli("up")
     none = cli("report")
     assert (none.returncode, "No debug session is recorded" in none.stderr) == (1, True)

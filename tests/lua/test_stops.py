@@ -249,7 +249,7 @@ def test_hit_conditions_count_in_all_their_forms(lua: str, tmp_path: Path) -> No
             ide.go()
 
 
-def test_hits_are_still_counted_when_the_list_of_a_file_is_sent_anew(lua: str, tmp_path: Path) -> None:
+def test_hits_are_still_counted_when_the_list_of_a_file_is_sent_again(lua: str, tmp_path: Path) -> None:
     with Program(lua, tmp_path) as program:
         ide, path = started(program, LOOP)
         counted = {"line": 4, "hitCondition": "== 5"}

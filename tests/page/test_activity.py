@@ -193,7 +193,7 @@ def test_an_agent_that_takes_a_name_of_ours_is_not_taken_for_who_has_it(
     activity.locator("#find").fill("")
 
 
-def test_a_view_that_is_opened_late_shows_the_last_things_and_none_twice(tab: Tab, daemon: TargetDaemon) -> None:
+def test_a_view_that_is_opened_late_shows_the_latest_events_once_each(tab: Tab, daemon: TargetDaemon) -> None:
     last = daemon.append(500)
     view = tab.show("Activity")
     expect(view.locator(".number").first).to_have_text(str(last))

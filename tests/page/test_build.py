@@ -45,7 +45,7 @@ def test_what_is_run_before_anything_is_seen_is_small() -> None:
     assert sum(zipped()[name] for name in needed) <= FIRST
 
 
-def test_all_code_comes_with_the_page_and_none_later(tab: Tab) -> None:
+def test_all_code_comes_with_the_page(tab: Tab) -> None:
     """What were fetched when a view is first shown could come from whoever has the port by then."""
     tab.assert_connected()
     tab.page.wait_for_load_state("networkidle")

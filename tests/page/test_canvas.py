@@ -282,7 +282,7 @@ def test_a_new_drawing_is_reported_until_the_canvas_is_looked_at(tab: Tab, agent
     expect(tab.page).to_have_title("Dragoman")
 
 
-def test_a_form_that_was_sent_says_to_whom_and_is_closed_until_it_is_drawn_again(tab: Tab, agent: Agent) -> None:
+def test_a_sent_form_names_its_receiver_and_is_closed_until_it_is_drawn_again(tab: Tab, agent: Agent) -> None:
     form = [{"id": "root", "component": "Form", "title": "Deploy", "fields": [{"name": "where", "label": "Where?"}]}]
     agent.told("show_canvas", surface_id="sent", title="Sent once", components=form)
     surface = shown(tab, "Sent once")

@@ -186,7 +186,7 @@ def test_a_program_with_a_space_in_its_name_is_a_file(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("value", [None, 5, True, [], {}, [[]], "[", "{", "'", "x" * 20_000])
 @pytest.mark.parametrize("name", ["args", "points", "until", "program", "file_path", "env", "step_type", "nonsense"])
-def test_what_is_no_guess_is_left_to_the_check(name: str, value: Any, tmp_path: Path) -> None:
+def test_any_other_value_is_left_to_validation(name: str, value: Any, tmp_path: Path) -> None:
     for model in (StartParameters, TraceParameters, ContinueParameters, SetBreakpointParameters, StepParameters):
         with suppress(DragomanError):  # a refusal, and never another failure
             accept(model, {name: value}, tmp_path)

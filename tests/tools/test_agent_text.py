@@ -34,7 +34,7 @@ def test_lines_and_tabs_stay_where_lines_are_wanted() -> None:
     assert escaped("a\r\nb\tc\x1b\rd") == "a\nb\tc\\x1b\\rd"
 
 
-def test_a_cut_line_has_a_mark_and_a_whole_one_has_none() -> None:
+def test_only_a_cut_line_has_a_mark() -> None:
     assert [one_line("abc", most) for most in (2, 3, 4)] == ["ab…", "abc", "abc"]
 
 

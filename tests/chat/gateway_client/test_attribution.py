@@ -141,7 +141,7 @@ def test_a_run_that_nobody_waits_for_does_not_keep_the_next_from_its_answer() ->
     assert on_event(it, TEXT, DONE) == [("run-2", "main")] * 2
 
 
-def test_a_run_that_ended_before_its_answer_came_again_is_not_begun_anew() -> None:
+def test_a_run_that_ended_before_its_answer_is_not_started_by_it() -> None:
     it = running(("key", "main"))
     on_event(it, TEXT, DONE)
     it.sent("key", "main")

@@ -140,7 +140,7 @@ async def test_a_caller_that_waits_learns_when_nobody_will_answer() -> None:
         connection_status.CONNECTING,
     ],
 )
-async def test_where_there_is_no_connection_nothing_is_waited_for(now: connection_status.GatewayStatus) -> None:
+async def test_a_missing_connection_fails_at_once_with_its_reason(now: connection_status.GatewayStatus) -> None:
     async with conversation(chat_errors.not_connected(now)) as it:
         await until(lambda: it.error is not None, within_s=2)
         assert it.error is not None

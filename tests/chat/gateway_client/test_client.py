@@ -92,7 +92,7 @@ async def test_a_connection_without_rights_is_degraded_and_names_them(tmp_path: 
         assert "operator.write" in str(now.reason)
 
 
-async def test_a_device_token_is_kept_and_used_when_the_shared_one_is_no_longer_right(tmp_path: Path) -> None:
+async def test_a_device_token_is_kept_and_used_when_the_shared_token_is_wrong(tmp_path: Path) -> None:
     seen: list[dict[str, Any]] = []
 
     async def script(visit: AcceptedConnection) -> None:
@@ -182,7 +182,7 @@ async def test_a_gateway_that_is_starting_is_asked_again_when_it_says(tmp_path: 
 @pytest.mark.requirement(
     "chat:reconnect:automatic", "chat:reconnect:reset", "chat:state:connecting", "chat:client:subscribe-state"
 )
-async def test_after_a_loss_it_comes_back_with_the_documents_delays_and_begins_them_anew(
+async def test_after_a_loss_it_reconnects_with_the_documented_delays_and_resets_them(
     tmp_path: Path,
 ) -> None:
     async def script(visit: AcceptedConnection) -> None:

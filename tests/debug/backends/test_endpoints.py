@@ -42,7 +42,7 @@ def test_every_way_to_name_an_address_is_read(
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can start a process of another user")
-def test_every_name_of_this_machine_leads_to_who_listens_there() -> None:
+def test_every_name_of_this_machine_finds_the_listening_process() -> None:
     names = ("", "localhost", "127.0.0.1", "127.9.9.9", "0.0.0.0", HERE, socket.gethostbyname(HERE), "::ffff:127.0.0.1")
     everywhere = "0.0.0.0"
     with (

@@ -135,7 +135,7 @@ async def test_line_zero_is_a_line_without_code(adapter: FakeAdapter) -> None:
     assert [binding.message for _, binding in breakpoint_sync.unbound()] == ["No code at this line."]
 
 
-async def test_what_is_not_bound_has_a_reason_though_the_adapter_gives_none(adapter: FakeAdapter) -> None:
+async def test_an_unbound_breakpoint_has_a_reason_even_if_the_adapter_gives_none(adapter: FakeAdapter) -> None:
     adapter.answers["setBreakpoints"] = lambda _: {"breakpoints": [{"id": 7, "verified": False}]}
     breakpoint_sync = await sent(adapter, at(1))
     assert [bool(binding.message) for _, binding in breakpoint_sync.unbound()] == [True]
@@ -169,7 +169,7 @@ async def test_a_hit_condition_that_never_holds_again_is_taken_from_the_adapter_
     assert len(adapter.sent("setBreakpoints")) == 2
 
 
-async def test_of_many_hits_it_is_said_that_the_adapter_counts_them_anew(adapter: FakeAdapter) -> None:
+async def test_a_large_hit_count_that_the_adapter_restarts_is_reported(adapter: FakeAdapter) -> None:
     many = at(1, hit_condition="== 5000")
     breakpoint_sync = await sent(adapter, many)
     assert (asked(adapter), breakpoint_sync.binding_of(1).message) == ([{"line": 5, "hitCondition": "== 5000"}], "")

@@ -33,7 +33,7 @@ async def test_a_program_that_failed_is_explained(tmp_path: Path) -> None:
     assert answer.text.startswith(f"$ {sys.executable} app.py coffee")
 
 
-async def test_tests_that_failed_are_answered_as_tests_and_a_mended_one_as_that(tmp_path: Path) -> None:
+async def test_failed_tests_are_reported_as_tests_and_a_fixed_one_as_fixed(tmp_path: Path) -> None:
     async with agent_in(tmp_path) as agent:
         file = agent.write("test_app.py", "def test_it():\n    x = 1\n    assert x == 2\n")
         failed(agent, f"{sys.executable} -m pytest -q -p no:cacheprovider test_app.py")

@@ -70,9 +70,7 @@ FAULTS = [
 
 
 @pytest.mark.parametrize("wrong", FAULTS)
-def test_a_name_is_no_more_than_a_short_quotation_in_a_sentence(
-    workspace: Workspace, wrong: Callable[[Workspace], Any]
-) -> None:
+def test_a_name_is_quoted_and_cut_in_a_sentence(workspace: Workspace, wrong: Callable[[Workspace], Any]) -> None:
     fault: LaunchError = fault_of(lambda: wrong(workspace))
     for said in (str(fault.message), str(fault.hint or "")):
         assert said.isprintable(), ascii(said)

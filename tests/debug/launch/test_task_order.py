@@ -188,7 +188,7 @@ async def test_a_caller_that_waits_for_anothers_failing_task_learns_of_the_failu
     assert runner.begun == ["main"]
 
 
-async def test_a_task_given_up_by_one_is_run_anew_by_whoever_still_waits(workspace: Workspace) -> None:
+async def test_a_cancelled_task_runs_again_for_the_next_waiter(workspace: Workspace) -> None:
     plan, run = session_with(workspace, {"label": "main", "command": "main"}).before, TaskExecution({})
     runner, scope = FakeRunner(), anyio.CancelScope()
     runner.gates["main"] = anyio.Event()

@@ -200,7 +200,7 @@ def test_without_a_tasks_file_there_is_no_task(workspace: Workspace) -> None:
 
 
 @pytest.mark.parametrize("wanted", [None, ""])
-def test_no_task_is_wanted_where_none_is_named(workspace: Workspace, wanted: Any) -> None:
+def test_no_task_runs_if_none_is_named(workspace: Workspace, wanted: Any) -> None:
     assert workspace.one(preLaunchTask=wanted).before is None
 
 

@@ -143,7 +143,7 @@ async def test_a_hit_that_does_not_count_and_cannot_be_resumed_is_reported_as_a_
         assert session.state is SessionState.STOPPED
 
 
-async def test_a_stop_without_a_thread_is_still_a_stop_where_the_adapter_names_none_either() -> None:
+async def test_a_stop_without_a_thread_is_reported_even_if_threads_cannot_be_listed() -> None:
     adapter = FakeAdapter()
     adapter.refuse("threads", "no")
     async with running_session(session_of(adapter)) as session:

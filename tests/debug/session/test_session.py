@@ -217,7 +217,7 @@ async def test_hits_are_counted_here_where_the_adapter_means_something_else() ->
         assert len(adapter.sent("continue")) == 2
 
 
-async def test_a_file_is_sent_whole_when_one_of_its_breakpoints_changes_and_not_at_all_when_none_does() -> None:
+async def test_a_file_is_sent_whole_if_a_breakpoint_changes_and_not_at_all_otherwise() -> None:
     adapter = FakeAdapter()
     other = Breakpoint(id=2, path="/p/b.py", line=1)
     async with running_session(adapter, AT_5, other) as session:

@@ -482,7 +482,7 @@ def test_a_secret_that_was_corrected_while_it_was_typed_is_reported_as_it_was_ru
 
 
 @pytest.mark.parametrize("words", [["--norc"], ["--login", "--noprofile"]])
-def test_a_bash_that_is_to_read_no_file_reads_none_of_the_systems_either(words: list[str], tmp_path: Path) -> None:
+def test_a_bash_with_norc_does_not_read_the_systems_startup_files_either(words: list[str], tmp_path: Path) -> None:
     """Debian's build reads /etc/bash.bashrc beside any --rcfile; that one turns checkwinsize on or sets a prompt."""
     with opened("bash", tmp_path, words=words, prompt=_ANY_PROMPT, PROMPT_COMMAND="COUNT=x$COUNT") as both:
         both[0].run(

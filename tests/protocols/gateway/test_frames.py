@@ -209,7 +209,7 @@ def test_of_duplicate_keys_the_last_counts_and_two_types_are_refused() -> None:
         (rb"\ud83d\udc3c \ud83d", "\N{PANDA FACE} \ufffd"),
     ],
 )
-def test_half_a_pair_as_javascript_writes_it_is_mended_and_the_rest_kept(text: bytes, read: str) -> None:
+def test_a_lone_surrogate_is_repaired_and_the_rest_kept(text: bytes, read: str) -> None:
     frame = decode_frame(EVENT % b'"%s"' % text)
     assert isinstance(frame, EventFrame)
     assert decode_payload(frame.payload, msgspec.json.Decoder(str)) == read

@@ -196,7 +196,7 @@ def test_a_cancelled_call_is_not_waited_for(pumped: Pumped) -> None:
     assert not pumped.relay.needs_daemon
 
 
-def test_a_client_without_a_handshake_has_none_said_for_it(pumped: Pumped) -> None:
+def test_no_handshake_is_replayed_for_a_client_that_sent_none(pumped: Pumped) -> None:
     pumped.relay.daemon_found()
     pumped.client(ask(1, "server/discover"))
     pumped.heard()

@@ -40,7 +40,7 @@ def test_base64_carries_any_bytes(text: str) -> None:
 
 
 @pytest.mark.requirement("luapanda:framing:line")
-def test_the_ide_writes_a_space_before_the_separator_and_the_runtime_none() -> None:
+def test_only_the_ide_writes_a_space_before_the_separator() -> None:
     assert command_line({"cmd": "x"}) == b'{"cmd":"x"} |*|\n'
     assert message_line({"cmd": "x"}) == b'{"cmd":"x"}|*|\n'
 

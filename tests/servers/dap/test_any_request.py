@@ -36,7 +36,7 @@ VALUES: tuple[Any, ...] = (
 
 
 @pytest.mark.parametrize("seed", range(6))
-async def test_every_request_is_answered_once_and_none_is_our_fault(
+async def test_every_request_is_answered_once_and_without_an_internal_error(
     tmp_path: Path, seed: int, caplog: pytest.LogCaptureFixture
 ) -> None:
     dice = random.Random(seed)

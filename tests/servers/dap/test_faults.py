@@ -92,7 +92,7 @@ def test_what_comes_too_early_or_twice_or_is_unknown_is_refused_and_nothing_ends
     assert len(editor.events("stopped")) == 1
 
 
-def test_numbers_of_an_earlier_stop_and_of_none_are_distinguished(agent: Agent, editor: Editor, program: Path) -> None:
+def test_stale_and_unknown_numbers_are_distinguished(agent: Agent, editor: Editor, program: Path) -> None:
     editor.join(agent.stopped_at(program, IN_LOOP)["session_id"])
     thread = editor.event("stopped")["threadId"]
     old = editor.frames(thread)[0]["id"]

@@ -337,7 +337,7 @@ async def test_a_run_is_stopped_at_once_and_only_through_its_own_session(tmp_pat
         assert (await guest.ask("chat.abort", {"sessionKey": "a"}))["payload"]["aborted"] is False
 
 
-async def test_frames_are_numbered_without_a_hole_and_tool_frames_go_to_who_asked_for_them(tmp_path: Path) -> None:
+async def test_frames_are_numbered_without_gaps_and_tool_frames_go_to_their_subscribers(tmp_path: Path) -> None:
     async def script(asked: AgentRequest, voice: RunOutput) -> None:
         voice.begin_tool("t1", "look", title="Looking", input={})
         voice.end_tool("t1", "seen")

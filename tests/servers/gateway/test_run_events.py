@@ -81,7 +81,7 @@ def test_what_takes_the_place_of_something_is_not_said_twice(replaced: str, appe
     assert text_of(read(frames)) == replaced
 
 
-def test_what_is_said_anew_takes_later_messages_away() -> None:
+def test_replacing_a_message_removes_later_ones() -> None:
     anew = ChatTextDelta(content="new", segment=0, replace=True, **RUN)
     frames = spoken(said("old"), said("later", 1), anew, done())
     assert text_of(read(frames)) == "new"

@@ -131,7 +131,7 @@ async def unconnected(folder: Path, script: Any) -> AsyncIterator[UpstreamGatewa
         await until(lambda: link.gateway_status.state == "disconnected")
 
 
-async def test_why_there_is_no_connection_and_what_to_do_is_said(tmp_path: Path) -> None:
+async def test_the_status_says_why_there_is_no_connection_and_what_to_do(tmp_path: Path) -> None:
     async with unconnected(tmp_path, Gateway().script) as link:
         told = GatewayMethods(link).gateway_status("en")
         assert (told["state"], told["reason"]) == ("disconnected", "No connection has been requested yet.")

@@ -185,7 +185,7 @@ def test_without_a_restart_nobody_speaks_of_one(cli: Cli) -> None:
 
 
 @pytest.mark.parametrize("goes", ["killed", "restarted"])
-def test_over_http_a_session_is_then_unknown_and_what_needs_none_just_works(house: Cli, goes: str) -> None:
+def test_over_http_an_old_session_is_unknown_and_sessionless_requests_work(house: Cli, goes: str) -> None:
     """The home itself: who asks without a session counts as linked for a while, and nobody waits for that."""
     assert house("up").returncode == 0
     client = wire_of(house)

@@ -117,7 +117,7 @@ async def find_the_bug(agent: Any) -> list[str]:
     return seen
 
 
-async def test_the_whole_way_through_a_bug_by_every_way_at_once(running: Cli, tmp_path: Path) -> None:
+async def test_a_whole_debug_session_over_every_transport_at_once(running: Cli, tmp_path: Path) -> None:
     """And by two without a handshake over HTTP, who have nothing but their folders to be told apart by."""
     ways = [*WAYS, *sized(brief=["HTTP without"], soak=[*WAYS])]
     async with anyio.create_task_group() as group:

@@ -221,7 +221,7 @@ def test_standard_output_carries_messages_and_nothing_else(cli: Cli) -> None:
         assert client.leave() == 0
 
 
-def test_a_rotated_token_does_not_end_what_needs_none(running: Cli, client: RawClient) -> None:
+def test_a_rotated_token_does_not_end_connections_without_a_token(running: Cli, client: RawClient) -> None:
     assert running("token", "rotate").returncode == 0
     assert client.ask("ping")["result"] == {}
     assert running.status()["links"]["mcp"] >= 1

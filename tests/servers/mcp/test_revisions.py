@@ -112,7 +112,7 @@ def test_a_broken_request_is_refused_by_its_id(client: RawClient, id: int | str)
     assert client.answer(id)["error"]["code"] == -32600
 
 
-def test_what_asks_for_no_answer_gets_none(client: RawClient) -> None:
+def test_notifications_and_stray_responses_get_no_answer(client: RawClient) -> None:
     client.send(
         {"jsonrpc": "2.0", "method": "notifications/no-such"},
         {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": "no-such"}},

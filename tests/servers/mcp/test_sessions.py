@@ -112,7 +112,7 @@ async def test_two_clients_at_once_have_their_own_conversations(running: Cli, tm
     eventually(lambda: running.status()["links"]["mcp"] == 0)
 
 
-async def test_a_client_starts_the_daemon_when_there_is_none_and_later_ones_join_it(cli: Cli) -> None:
+async def test_the_first_client_starts_the_daemon_and_later_ones_use_it(cli: Cli) -> None:
     async with session(cli) as one:
         first = await one.call_tool("dragoman_status", {})
         async with session(cli) as two:

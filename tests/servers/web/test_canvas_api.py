@@ -84,7 +84,7 @@ async def test_all_surfaces_together_are_reported_within_a_bound_and_the_newest_
     assert (states[0], states[-1], len(states)) == ("ready", "cut", 20)
 
 
-def test_an_action_carries_what_was_typed_to_who_drew_it(victim: TargetDaemon, drawn: dict[str, str]) -> None:
+def test_an_action_carries_the_typed_text_to_the_drawer(victim: TargetDaemon, drawn: dict[str, str]) -> None:
     acted = post(victim, "/api/canvas/act", {**drawn, "component_id": "go", "changes": [["/name", "Ada"]]}).json()
     assert (acted["name"], acted["context"]) == ("go", {"who": "Ada"})
     (heard,) = tool(victim, "read_actions", timeout_s=5)["actions"]

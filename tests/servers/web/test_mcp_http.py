@@ -132,7 +132,7 @@ def test_a_refusal_speaks_the_language_that_was_asked_for(running: Cli) -> None:
     assert "工作区" in reply.message["error"]["message"]
 
 
-def test_a_session_is_unknown_to_who_is_not_its_client(running: Cli, tmp_path: Path) -> None:
+def test_a_session_is_unknown_to_other_clients(running: Cli, tmp_path: Path) -> None:
     """Another workspace, another choice of tools, another credential of the same purpose: each is somebody else."""
     one = wire(running, workspace=str(tmp_path))
     one.initialize()

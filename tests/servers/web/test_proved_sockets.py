@@ -83,7 +83,7 @@ def test_a_wrong_secret_opens_nothing(victim: TargetDaemon, proof: Proof) -> Non
     "changed",
     [{"dialled": "127.0.0.1:1"}, {"dialled": "evil.example"}, {"key": "nobody"}, {"key": "mcp"}, {"nonce": "short"}],
 )
-def test_nothing_is_proved_to_who_dialled_elsewhere_or_has_no_key(
+def test_the_daemon_proves_nothing_to_a_client_with_a_wrong_address_or_key(
     victim: TargetDaemon, proof: Proof, changed: dict[str, str]
 ) -> None:
     assert unproved(victim, opening(proof, **changed)) == ([], 4403)

@@ -77,7 +77,7 @@ def test_what_a_page_types_reaches_no_terminal(place: DebugWorkspace) -> None:
     assert not (place.folder / "typed").exists()
 
 
-def test_a_page_that_draws_nothing_is_given_the_screen_anew_with_what_it_missed(place: DebugWorkspace) -> None:
+def test_a_page_that_stops_reading_gets_the_screen_again_and_the_count_it_missed(place: DebugWorkspace) -> None:
     with watch(place, terminal(place)) as watcher:
         assert watcher.receive_json()["missed"] == 0
         run(place, "head -c 3000000 /dev/zero | tr '\\0' x; printf '\\n%s\\n' las''t")

@@ -130,7 +130,7 @@ def test_escape_before_it_could_be_read_is_the_shells_and_it_is_asked_again() ->
     assert b"make test" in desk.wait(TYPING_PAUSE_S)
 
 
-def test_output_that_comes_meanwhile_begins_the_reading_anew() -> None:
+def test_output_during_the_reading_restarts_it() -> None:
     desk = Desk()
     desk.shown()
     desk.wait(READING_S)

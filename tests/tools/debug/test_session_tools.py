@@ -246,7 +246,7 @@ async def test_of_sessions_that_have_ended_the_newest_are_listed(tmp_path: Path)
     assert answer.text.splitlines()[-1] == "2 older ended sessions are not listed."
 
 
-async def test_the_session_that_was_shown_last_is_meant_where_none_is_named(tmp_path: Path) -> None:
+async def test_a_call_without_a_session_means_the_one_shown_last(tmp_path: Path) -> None:
     async with opened(tmp_path, adapters=2) as bench:
         first, second = bench.adapters
         bench.starter.together = 2

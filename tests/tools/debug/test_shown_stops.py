@@ -192,7 +192,7 @@ async def test_only_what_was_really_sent_is_known(tmp_path: Path) -> None:
     assert settled.text.splitlines()[-1] == "  30 unchanged: get_scopes, then get_variables"
 
 
-async def test_a_change_that_there_was_no_room_for_is_told_at_the_next_stop(tmp_path: Path) -> None:
+async def test_a_change_that_did_not_fit_is_shown_at_the_next_stop(tmp_path: Path) -> None:
     async with opened(tmp_path) as bench:
         program = Program(bench, **{f"v{number}": "1" for number in range(MAX_LOCALS)})
         await bench.started()

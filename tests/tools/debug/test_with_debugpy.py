@@ -306,7 +306,7 @@ async def test_a_module_that_is_not_there_is_an_error_and_a_program_that_fails_b
     assert (failed["status"], failed["exit_code"]) == ("completed", 1)
 
 
-async def test_a_frame_without_variables_of_its_own_has_none(tmp_path: Path) -> None:
+async def test_a_frame_without_variables_shows_no_variables(tmp_path: Path) -> None:
     (tmp_path / "bare.py").write_text("import no_such_module_anywhere\n")
     async with agent_in(tmp_path) as agent:
         answer = await agent.call("start_debugging", program="bare.py")

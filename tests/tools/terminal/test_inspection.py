@@ -75,7 +75,7 @@ async def test_a_line_of_the_list_names_the_terminal_its_owner_its_folder_and_it
     assert (own["terminal"], own["last"]["exit_code"]) == ("own1", 0)
 
 
-async def test_where_none_is_open_the_list_says_how_many_there_were(tmp_path: Path) -> None:
+async def test_a_list_without_open_terminals_counts_the_ended_ones(tmp_path: Path) -> None:
     async with opened(tmp_path) as bench:
         nothing = await bench.call("list_terminals")
         await bench.terminal("t")

@@ -44,7 +44,7 @@ _Value = TypeVar("_Value")
 class ShownValue:
     text: str
     digest: int
-    """The size of the whole value; `text` may be only its beginning."""
+    """The digest of the whole value; `text` may be only its beginning."""
 
 
 @dataclass(frozen=True, slots=True)
