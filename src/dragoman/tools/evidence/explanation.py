@@ -116,10 +116,10 @@ class _Failure:
         assert found is not None
         return found
 
-    def lines(self, records: Sequence[Mapping[str, Any]]) -> list[LocalizedText]:
+    def lines(self, records: Sequence[Mapping[str, Any]], asked: str) -> list[LocalizedText]:
         """What failed, without what the recorded calls tell."""
         if self.test is not None:
-            return test_lines(summarize_test(self.test, records))
+            return test_lines(summarize_test(self.test, records, asked))
         assert self.crash is not None
         return crash_lines(summarize_crash(self.crash, records))
 
@@ -158,7 +158,7 @@ class ExplainFailureTool:
         records = await self._calls(caller, target, failure, self._left_s(until_s))
         head = _head_lines(target, failure, run, wanted.repeat)
         most = _FIRST_LINES_CHARACTERS if records else MAX_CHARACTERS
-        shown = _within([*head, *failure.lines(records)], caller, most)
+        shown = _within([*head, *failure.lines(records, wanted.test)], caller, most)
         chosen = choose_calls(records, translator(caller), MAX_CHARACTERS - _characters(shown, caller))
         calls = [CallTrace(function=it["function"], text="\n".join(lines)) for it, lines in chosen]
         passed = [localize("The traced run did not fail, so its values may differ:")]

@@ -14,14 +14,18 @@ from dragoman.tools.evidence.failures import CrashFrame, DebugTestResult, Explai
 
 _LOCAL = 80
 _LEAST = 4
+_WHERE_OBJECT = re.compile(r"\n +\+ +where [^\n]*<[^\n]* object at 0x[^\n]*")
 _IS_COMPARISON = re.compile(r" (?:==|!=|<=?|>=?|in|is|not) ")
 
 Records = Iterable[Mapping[str, Any]]
 
 
-def summarize_test(test: DebugTestResult, records: Records) -> DebugTestResult:
+def summarize_test(test: DebugTestResult, records: Records, asked: str = "") -> DebugTestResult:
+    """`asked`: the id of the test, which is not repeated to who named it."""
     told = list(records)
-    return test.model_copy(update={"failures": [_failure(it, told) for it in test.failures or ()] or None})
+    failures = [_failure(it, told) for it in test.failures or ()] or None
+    is_asked = failures is not None and [it.lstrip("./") for it in test.failed or ()] == [asked.lstrip("./")]
+    return test.model_copy(update={"failures": failures, "failed": None if is_asked else test.failed})
 
 
 def summarize_crash(crash: ExplainCrashResult, records: Records) -> ExplainCrashResult:
@@ -44,7 +48,7 @@ def _failure(failure: FailedTest, records: Sequence[Mapping[str, Any]]) -> Faile
 
 def _without_difference(message: str) -> str:
     """pytest compares both sides once more, line by line, below an empty line."""
-    return re.split(r"\n\s*\n", message)[0] if message.startswith("assert ") else message
+    return _WHERE_OBJECT.sub("", re.split(r"\n\s*\n", message)[0]) if message.startswith("assert ") else message
 
 
 def _frames(frames: Sequence[CrashFrame], records: Sequence[Mapping[str, Any]], message: str) -> list[CrashFrame]:

@@ -6,34 +6,36 @@ Words go through `translate`, which gets a template and its values; without it t
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection
-from typing import Any, Dict
+from collections.abc import Callable
+from typing import Any
+
+from .call_rows import Row, fold, groups, merged
 
 Translate = Callable[..., str]
 
 MAX_CHARACTERS = 4000
 _SOURCE_LINES = 20
 _SOURCE_WIDTH = 100
-_NOVEL_PASSES = 2
 _PASSES = 16
 _WIDTH = 120
-_ALL_CALLS = 4
 _LOOP = re.compile(r"\s*(?:async )?(?:for|while|repeat|loop|do)\b")
 _PLAIN_HEAD = re.compile(r"\s*(?:async )?def [^=]*:\s*(?:#.*)?$")
 _DOCSTRING = re.compile(r"""\s*[rRbBuU]?("{3}|'{3}|"|')""")
 _CODE = ("<module", "<class ", "<function ")
 _LONG = 48
 _KNOWN = 24
-# Passes through loops, lines of source, characters of a row: what is shown, as far as there is room.
+# Passes through loops, lines of source, characters of a row, calls at each end of the list: what is shown, as far as
+# there is room.
 _ROOM = (
-    (_PASSES, _SOURCE_LINES, 280),
-    (10, 14, 200),
-    (14, 0, 200),
-    (10, 0, 160),
-    (7, 0, 140),
-    (5, 0, 120),
-    (4, 0, 90),
-    (3, 0, 70),
+    (_PASSES, _SOURCE_LINES, 280, 4),
+    (12, 14, 200, 3),
+    (_PASSES, 0, 200, 3),
+    (12, 0, 160, 2),
+    (9, 0, 140, 2),
+    (7, 0, 120, 1),
+    (5, 0, 100, 1),
+    (4, 0, 80, 1),
+    (3, 0, 70, 1),
 )
 _OWN_OBJECT = ("self", "cls")
 _FIRST_CALLS = 2  # as `call_recording` keeps them: the others are the newest
@@ -62,12 +64,12 @@ def call_lines(
     head = _head(record, say)
     found: list[str] = []
     ending: list[str] = []
-    closing = [*_end(record, say), *_all_calls(record, say), *_remarks(record, say)]
-    for passes, source, width in _ROOM:
-        body = _rows(record, say, passes, _WIDTH)
+    for passes, source, width, listed in _ROOM:
+        body = _rows(record, say, passes, min(_WIDTH, width))
         found = [
             _cut(it, width) for it in (*head[:1], *(_source(record, source) if has_source else ()), *head[1:], *body)
         ]
+        closing = [*_end(record, say), *_all_calls(record, say, listed), *_remarks(record, say)]
         ending = [_cut(it, width) for it in closing]
         if _size(found) + _size(ending) <= limit:
             return [*found, *ending]
@@ -196,62 +198,6 @@ def _without_docstring(lines: list[Any]) -> list[Any]:
 
 # Rows.
 
-Row = Dict[str, Any]
-
-
-def groups(rows: list[Row], loops: Collection[int]) -> list[list[Row]]:
-    """Rows that follow each other down the source. The head of a loop, and a way back, begin a new group, so that
-    each pass through a loop is one.
-    """
-    found: list[list[Row]] = []
-    for row in rows:
-        group = found[-1] if found else []
-        is_new = not group or "gap" in row or "gap" in group[-1]
-        if is_new or row["line"] in loops or row["line"] <= group[0]["line"] or group[-1].get("note"):
-            found.append([row])
-        else:
-            group.append(row)
-    return found
-
-
-def fold(grouped: list[list[Row]], most: int) -> list[list[Row]]:
-    """Passes in the middle that go ways which were gone before become gaps. First and last ones are kept."""
-    if len(grouped) <= most:
-        return grouped
-    tail = max(1, most // 4)
-    last = len(grouped) - tail
-    room = max(most - tail, 1)
-    passes: dict[tuple[int, ...], int] = {}
-    found: list[list[Row]] = []
-    for at, group in enumerate(grouped):
-        way = tuple(row.get("line", -1) for row in group)
-        passes[way] = passes.get(way, 0) + 1
-        is_novel = passes[way] <= _NOVEL_PASSES or any(row.get("note") for row in group)
-        if at >= last or (is_novel and room > 0 and "gap" not in group[0]):
-            room -= at < last
-            found.append(group)
-        else:
-            for row in group:
-                _into_gap(found, row)
-    return found
-
-
-def _into_gap(found: list[list[Row]], row: Row) -> None:
-    if not found or "gap" not in found[-1][0]:
-        line = row.get("line", 0)
-        found.append([{"gap": 0, "lines": row.get("lines") or [line, line], "calls": 0, "changes": []}])
-    gap = found[-1][0]
-    low, high = row.get("lines") or (row["line"], row["line"])
-    gap["gap"] += row.get("gap", 1)
-    gap["lines"] = [min(low, gap["lines"][0]), max(high, gap["lines"][1])]
-    calls = row.get("calls", 0)
-    gap["calls"] += calls if isinstance(calls, int) else len(calls) + row.get("more_calls", 0)
-    newest = dict(map(tuple, gap["changes"]))
-    for path, text in row.get("changes", ()):
-        newest.pop(path, None)
-        newest[path] = text
-    gap["changes"] = [list(it) for it in newest.items() if not it[0].endswith(" +")][-4:]
-
 
 def _loops(record: Row) -> set[int]:
     return {number for number, text in record.get("source") or () if _LOOP.match(text)}
@@ -262,43 +208,12 @@ def _rows(record: Row, say: Translate, most: int, width: int) -> list[str]:
     if rows and rows[-1].get("note") and rows[-1]["note"] == record["end"].get("error"):
         rows = [*rows[:-1], {**rows[-1], "note": ""}]  # said by the end
     found: list[str] = []
-    for group in fold(_merged(groups(rows, _loops(record))), most):
+    for group in fold(merged(groups(rows, _loops(record))), most):
         if "gap" in group[0]:
             found.append(_gap(group[0], say))
         else:
             found += _pass(group, say, width)
     return found
-
-
-def _merged(grouped: list[list[Row]]) -> list[list[Row]]:
-    """Passes of the same lines that changed nothing but what the head of the loop counts are one."""
-    found: list[list[Row]] = []
-    for group in grouped:
-        before = found[-1] if found else []
-        if not before or not _is_idle(group) or not _is_alike(before, group):
-            found.append(group)
-        else:
-            first = before[0].get("begin") or before[0].get("changes") or []
-            found[-1] = [{**group[0], "begin": first, "passes": before[0].get("passes", 1) + 1}, *group[1:]]
-    return found
-
-
-def _is_idle(group: list[Row]) -> bool:
-    return (
-        "gap" not in group[0] and not any(map(_has_effect, group[1:])) and not _has_effect({**group[0], "changes": ()})
-    )
-
-
-def _has_effect(row: Row) -> bool:
-    return any(row.get(it) for it in ("changes", "calls", "note", "yielded"))
-
-
-def _is_alike(before: list[Row], group: list[Row]) -> bool:
-    def paths(row: Row) -> list[str]:
-        return [path for path, _ in row.get("changes", ())]
-
-    lines = [row.get("line") for row in group]
-    return [row.get("line") for row in before] == lines and _is_idle(before) and paths(before[0]) == paths(group[0])
 
 
 def _pass(group: list[Row], say: Translate, width: int) -> list[str]:
@@ -334,7 +249,7 @@ def _gap(row: Row, say: Translate) -> str:
 def _step(row: Row, say: Translate) -> list[str]:
     """What one line did, in parts: each call, then the changes."""
     called = [it for it in row.get("calls") or () if it[3] or not it[0].endswith("__init__") or not row.get("changes")]
-    changed = list(row.get("changes") or ())
+    changed = [it for it in row.get("changes") or () if it[0] != "_"]
     calls = [_called(it, say) for it in called]
     if len(called) == 1 and not row.get("more_calls") and len(changed) == 1 and _is_result(called[0], changed[0][1]):
         name, args, _, error, yields = called[0]
@@ -346,7 +261,7 @@ def _step(row: Row, say: Translate) -> list[str]:
         (path, text if begin.get(path, text) == text else "%s \u2026 %s" % (begin[path], text))
         for path, text in changed
     ]
-    changed = [it for it in changed if not it[1].startswith(_CODE)]
+    changed = [it for it in changed if it[0] != "_" and not it[1].startswith(_CODE)]
     shown = ", ".join(("%s= %s" if path.endswith(" +") else "%s = %s") % (path, text) for path, text in changed)
     yielded = [say("yields {value}", value=it) for it in row.get("yielded") or ()]
     is_known = row.get("note") in [it[3] for it in called]
@@ -374,7 +289,7 @@ def _called(call: list[Any], say: Translate) -> str:
 def _arguments(args: list[Any]) -> str:
     """A method's own object is known from its caller."""
     shown = args[1:] if args and args[0][0] in _OWN_OBJECT else args
-    return ", ".join("%s=%s" % (name, text) for name, text in shown)
+    return ", ".join("%s=%s" % (name, text) if text else name for name, text in shown)
 
 
 # The end.
@@ -408,7 +323,7 @@ def _unfinished(record: dict[str, Any], say: Translate) -> str:
     return say("still running at line {line} ({count} lines so far)", line=line, count=record["lines"])
 
 
-def _all_calls(record: dict[str, Any], say: Translate) -> list[str]:
+def _all_calls(record: dict[str, Any], say: Translate, most: int) -> list[str]:
     """Of a recursive function, or one that was stepped through: every call in the order in which they ended, cut in the
     middle. After a stack overflow, in the order in which they began.
     """
@@ -423,14 +338,14 @@ def _all_calls(record: dict[str, Any], say: Translate) -> list[str]:
     if (record["end"].get("error") or "").startswith("RecursionError"):
         began = sorted([*first, *last, *left], key=lambda it: int(it[0]))
         found.append(say("calls in the order they began (deepest: {depth}):", depth=record["deepest"]))
-        found += _calls([[it[0], it[1], it[2], None, ""] for it in began], cut + left_cut, say)
+        found += _calls([[it[0], it[1], it[2], None, ""] for it in began], cut + left_cut, say, most)
     elif (first or last) and (cut or left or record.get("deepest", 1) > 2 or _has_unseen_calls(record)):
         if is_recursive:
             found.append(say("calls in the order they ended (deepest: {depth}):", depth=record["deepest"]))
-        found += _calls([*first, *last], cut, say, name)
+        found += _calls([*first, *last], cut, say, most, name)
     if left and not found:
         found.append(say("calls that had not ended (deepest: {depth}):", depth=record["deepest"]))
-        found += _calls(left, left_cut, say)
+        found += _calls(left, left_cut, say, most)
     if record.get("cycle"):
         found.append(say("cycle: {names}", names=" \u2192 ".join(record["cycle"])))
     return found
@@ -442,23 +357,23 @@ def _has_unseen_calls(record: dict[str, Any]) -> bool:
     return len(record.get("all", ())) + len(record.get("all_last", ())) > seen + 1
 
 
-def _calls(listed: list[list[Any]], cut: int, say: Translate, name: str = "") -> list[str]:
+def _calls(listed: list[list[Any]], cut: int, say: Translate, most: int, name: str = "") -> list[str]:
     """Alike ones that follow each other are one. The recorder cut, if it did, in the middle."""
-    merged: list[list[Any]] = []
+    alike: list[list[Any]] = []
     for at, entry in enumerate(listed):
         is_gap = cut and at == len(listed) // 2
-        if merged and merged[-1][1][2:] == entry[2:]:
-            merged[-1][0] += 1 + (cut if is_gap else 0)
-            merged[-1][2] = entry[0]
+        if alike and alike[-1][1][2:] == entry[2:]:
+            alike[-1][0] += 1 + (cut if is_gap else 0)
+            alike[-1][2] = entry[0]
             cut = 0 if is_gap else cut
         else:
-            merged.append([1, entry, entry[0]])
-    shown = [_listed(entry, count, last, name) for count, entry, last in merged]
-    hidden = sum(it[0] for it in merged[_ALL_CALLS:-_ALL_CALLS]) + cut
-    if len(shown) <= 2 * _ALL_CALLS and not cut:
+            alike.append([1, entry, entry[0]])
+    shown = [_listed(entry, count, last, name) for count, entry, last in alike]
+    hidden = sum(it[0] for it in alike[most:-most]) + cut
+    if len(shown) <= 2 * most and not cut:
         return shown
-    half = min(_ALL_CALLS, (len(shown) + 1) // 2)
-    tail = shown[max(half, len(shown) - _ALL_CALLS) :]
+    half = min(most, (len(shown) + 1) // 2)
+    tail = shown[max(half, len(shown) - most) :]
     return [*shown[:half], say("  \u2026 {count} more calls", count=hidden), *tail]
 
 

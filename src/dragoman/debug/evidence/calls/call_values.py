@@ -19,6 +19,8 @@ import types
 from collections import deque
 from typing import Any
 
+from .call_target import is_own
+
 MAX_ITEMS = 1000
 """Of a container, compared whole up to here; of a longer one, its ends."""
 MAX_FIELDS = 40
@@ -217,7 +219,7 @@ class ValueCopier:
         return ("d", name, dict.__len__(value), tuple(found))
 
     def _object(self, value: Any, name: str, fields: Any, depth: int, outer: tuple[int, ...]) -> Any:
-        dicts, slots = fields
+        dicts, slots, hidden = fields
         found: list[tuple[Any, Any]] = []
         more = 0
         for read in dicts:
@@ -225,7 +227,7 @@ class ValueCopier:
             if type(held) is not dict:
                 continue
             for key, it in list(held.items()):
-                if type(key) is not str or key.startswith("__"):
+                if type(key) is not str or key.startswith(hidden):
                     continue
                 if len(found) >= MAX_FIELDS or self.budget < 0:
                     more += 1
@@ -251,8 +253,19 @@ class ValueCopier:
         return found
 
 
-def _fields_of(kind: type) -> tuple[list[Any], list[tuple[str, Any]]]:
-    """How to read its `__dict__` and its slots: by the descriptors that Python made, not by what covers them."""
+def _is_library(kind: type) -> bool:
+    """Whether the class is of the standard library or installed. Its private fields say nothing about the program."""
+    module = _type_dict(kind).get("__module__")
+    loaded = sys.modules.get(module) if type(module) is str else None
+    file = loaded.__dict__.get("__file__") if type(loaded) is types.ModuleType else None
+    return type(file) is str and not is_own(file)
+
+
+def _fields_of(kind: type) -> tuple[list[Any], list[tuple[str, Any]], str]:
+    """How to read its `__dict__` and its slots: by the descriptors that Python made, not by what covers them. And how
+    the names of fields begin that are left out.
+    """
+    hidden = "_" if _is_library(kind) else "__"
     dicts: list[Any] = []
     slots: list[tuple[str, Any]] = []
     for base in reversed(_type_mro(kind)):
@@ -262,8 +275,8 @@ def _fields_of(kind: type) -> tuple[list[Any], list[tuple[str, Any]]]:
             dicts.append(found.__get__)
         if base is not object:
             members = ((it, at) for it, at in held.items() if type(at) is types.MemberDescriptorType)
-            slots += [(it, at.__get__) for it, at in members if type(it) is str and not it.startswith("__")]
-    return dicts, slots
+            slots += [(it, at.__get__) for it, at in members if type(it) is str and not it.startswith(hidden)]
+    return dicts, slots, hidden
 
 
 def _names_of(kind: type) -> tuple[str, ...]:

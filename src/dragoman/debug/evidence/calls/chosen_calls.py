@@ -6,7 +6,7 @@ fit together, but not which of them is wrong. One that calls none is shown with 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import PurePath
 from typing import Any
 
@@ -15,9 +15,11 @@ from dragoman.debug.evidence.calls.source_languages import language_of_file
 
 _ONLY = 1200
 _COMPUTING = 640
-_PASSING_ON = 320
-_ENOUGH = 640
-_TOTAL = 1000
+_PASSING_ON = 420
+_ENOUGH = 620
+_TOTAL = 900
+_RESULT = 40
+_ALIKE = 2
 _LEAST = 120
 _CONSTRUCTORS = ("__init__", ".constructor", ".initialize")
 
@@ -29,20 +31,49 @@ def choose_calls(records: Iterable[Record], translate: Translate, limit: int) ->
     ordered = ordered_calls(records)
     if len(ordered) == 1:
         return [(ordered[0], call_lines(ordered[0], translate, min(_ONLY, limit)))]
-    names = {it["function"] for it in ordered}
+    once = {it["function"]: it.get("calls", 1) == 1 for it in ordered}
     known: set[str] = set()
     found: list[tuple[Record, list[str]]] = []
     used = 0
     for record in ordered:
-        passes_on = any(name != record["function"] and name in names for name in _called(record))
+        passes_on = any(name != record["function"] and name in once for name in _called(record))
         most = _PASSING_ON if passes_on else _COMPUTING
         share = min(most, max(_TOTAL - used, _PASSING_ON), limit - used)
         if share < _LEAST or used > _ENOUGH:
             break
-        lines = call_lines(record, translate, share, has_source=not passes_on, known=known)
+        lines = call_lines(_without_told(record, once), translate, share, has_source=not passes_on, known=known)
         used += sum(len(it) + 1 for it in lines) + 1
         found.append((record, lines))
     return found
+
+
+def _without_told(record: Record, once: Mapping[str, bool]) -> Record:
+    """Of a call that is shown itself, the row of its caller repeats neither arguments nor a long result."""
+    return {
+        **record,
+        "rows": [_brief(it, record["function"], once) if it.get("calls") else it for it in record["rows"]],
+    }
+
+
+def _brief(row: Record, function: str, once: Mapping[str, bool]) -> Record:
+    if "gap" in row:
+        return row
+    calls: list[list[Any]] = []
+    changes = list(row.get("changes", ()))
+    for call in row["calls"]:
+        if [it[0] for it in calls].count(call[0]) >= _ALIKE:
+            continue
+        if call[0] == function or not once.get(call[0]):
+            calls.append(call)
+            continue
+        result = call[2]
+        if result is not None and len(result) > _RESULT:
+            head = result[:_RESULT]
+            result = f"{head}…"
+            changes = [(path, result if text.startswith(head) else text) for path, text in changes]
+        calls.append([call[0], [["…", ""]] if call[1] else [], result, *call[3:]])
+    more = row.get("more_calls", 0) + len(row["calls"]) - len(calls)
+    return {**row, "calls": calls, "changes": changes, "more_calls": more}
 
 
 def ordered_calls(records: Iterable[Record]) -> list[Record]:
@@ -61,8 +92,8 @@ def ordered_calls(records: Iterable[Record]) -> list[Record]:
         if record in found:
             continue
         found.append(record)
-        names = dict.fromkeys(_called(record))
-        waiting += [it for name in reversed(names) for it in computing if it["function"] == name]
+        names = dict.fromkeys(_called(record))  # what was called last is nearest to the result, and popped first
+        waiting += [it for name in names for it in computing if it["function"] == name]
     return found
 
 
