@@ -16,7 +16,7 @@ from dragoman.debug.evidence.calls.source_languages import language_of_file
 _ONLY = 1200
 _COMPUTING = 640
 _PASSING_ON = 420
-_ENOUGH = 620
+_ENOUGH = 720
 _TOTAL = 900
 _RESULT = 40
 _ALIKE = 2
