@@ -16,10 +16,10 @@ from _pytest.runner import runtestprotocol
 
 from .blocks import shown
 from .second_run import TRACERS, SecondRunError, run_again
-from .subjects import callees_of, targets_of
+from .subjects import callees_of, is_preparation, targets_of
 
-_LEVELS = 2
-_ENOUGH = 3
+_LEVELS = 3
+_ENOUGH = 4
 """Functions: more do not fit into thirty lines."""
 _LONGEST_S = 30.0
 """A test that takes longer is not run again."""
@@ -123,7 +123,7 @@ def _explained(
             return ["The test passed when it ran again: it is not deterministic, or depends on what ran before."]
         records += answer["records"]
         targets = callees_of(answer["records"], {it["function"] for it in records})
-        if not targets or len(records) >= _ENOUGH:
+        if not targets or sum(not is_preparation(it) for it in records) >= _ENOUGH:
             break
     return shown(records, str(item.config.rootpath))
 

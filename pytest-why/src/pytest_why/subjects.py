@@ -23,6 +23,7 @@ MOST_TARGETS = 3
 """`sys.monitoring` has room for as many tracers."""
 _FRAMES = 3
 _TEST = re.compile(r"test|<module>$|setUp|tearDown", re.IGNORECASE)
+_TEST_FILE = re.compile(r"^(?:test_|tests?\.py$|conftest\.py$)|_test\.py$")
 _MISSING = object()
 
 Target = tuple[CallTarget, str]
@@ -56,7 +57,7 @@ def callees_of(records: Iterable[dict[str, Any]], known: Collection[str]) -> lis
 
 def is_preparation(record: dict[str, Any]) -> bool:
     """A constructor, or a function of the tests themselves."""
-    is_of_tests = PurePath(record["file"]).name.startswith(("test", "conftest"))
+    is_of_tests = _TEST_FILE.search(PurePath(record["file"]).name) is not None
     return is_of_tests or str(record["function"]).endswith("__init__")
 
 

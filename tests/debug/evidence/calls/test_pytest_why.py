@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 import subprocess
 import sys
+import textwrap
 import zipfile
 from pathlib import Path
 
@@ -40,6 +42,7 @@ def twice(number):
 """
 TESTS = """\
 import asyncio
+import itertools
 import os
 import time
 import unittest
@@ -90,6 +93,7 @@ class UnitTest(unittest.IsolatedAsyncioTestCase):
         self.assertEqual(shop.share(6, 2), 2)
 """
 SECOND_TIMES = """\
+import itertools
 import os
 import time
 
@@ -278,3 +282,63 @@ def test_values_of_names_that_look_like_secrets_are_hidden(installed: Path, tmp_
     assert "['a', 'b']" in blocks, blocks
     for secret in ("hunter2", "2retnuh", "Bearer b+a", "a+b-k1", "tok-a+b"):
         assert secret not in blocks, blocks
+
+
+EXAMPLES = ROOT / "pytest-why" / "examples"
+
+
+def script_of(name: str, step: str) -> str:
+    """The script of a step. The file is read as text: YAML is not one of our packages."""
+    lines = (EXAMPLES / name).read_text().splitlines()
+    at = lines.index("        run: |", lines.index(f"      - name: {step}")) + 1
+    body = itertools.takewhile(lambda it: not it.strip() or it.startswith(" " * 10), lines[at:])
+    return textwrap.dedent("\n".join(body))
+
+
+def test_the_example_puts_nothing_of_a_pull_request_into_a_script() -> None:
+    for path in EXAMPLES.glob("*.yml"):
+        text = path.read_text()
+        assert not re.search(r"^on:.*pull_request_target|^  pull_request_target:", text, re.MULTILINE)
+        scripts = re.findall(r"run: (?:\|\n((?:          .*\n|\n)+)|(.+))", text)
+        assert scripts
+        assert not any("${{" in part for it in scripts for part in it)
+    assert "write" not in (EXAMPLES / "why.yml").read_text().split("jobs:")[0].split("permissions:")[1]
+
+
+@pytest.mark.parametrize("row", ["```", "`````` and ```", "no fence"])
+def test_a_report_cannot_end_the_fence_of_its_comment(tmp_path: Path, row: str) -> None:
+    """With a `gh` that keeps what it is given."""
+    tool = tmp_path / "bin" / "gh"
+    tool.parent.mkdir()
+    tool.write_text(
+        '#!/bin/sh\nif [ "$2" = view ]; then echo abc; exit; fi\necho "$@" > said.txt\ncp comment.md posted.md\n'
+    )
+    tool.chmod(0o755)
+    (tmp_path / "why").mkdir()
+    (tmp_path / "why/number.txt").write_text("12; rm -rf ~\n")
+    report = f"E  assert '$(touch here)'\n{row}\n@someone [link](https://example.com)\n"
+    (tmp_path / "why/report.txt").write_text(report)
+    environment = {**os.environ, "PATH": f"{tool.parent}:{os.environ['PATH']}", "HEAD_SHA": "abc"}
+    command = ["bash", "-e", "-o", "pipefail", "-c", script_of("comment.yml", "Comment")]
+    subprocess.run(command, cwd=tmp_path, env=environment, check=True, timeout=20, capture_output=True)
+    first, *middle, last = (tmp_path / "posted.md").read_text().splitlines()
+    assert first == last == "`" * max(3, len(first))
+    assert "\n".join(middle).strip() == report.strip()
+    assert first not in report
+    assert (tmp_path / "said.txt").read_text().startswith("pr comment 12 ")
+    assert not (tmp_path / "here").exists()
+
+
+def test_a_report_of_another_pull_request_is_not_posted(tmp_path: Path) -> None:
+    tool = tmp_path / "bin" / "gh"
+    tool.parent.mkdir()
+    tool.write_text("#!/bin/sh\necho abc\ntouch posted\n")
+    tool.chmod(0o755)
+    (tmp_path / "why").mkdir()
+    (tmp_path / "why/number.txt").write_text("7\n")
+    (tmp_path / "why/report.txt").write_text("text\n")
+    environment = {**os.environ, "PATH": f"{tool.parent}:{os.environ['PATH']}", "HEAD_SHA": "other"}
+    command = ["bash", "-e", "-o", "pipefail", "-c", script_of("comment.yml", "Comment")]
+    done = subprocess.run(command, cwd=tmp_path, env=environment, check=False, timeout=20, capture_output=True)
+    assert done.returncode == 1
+    assert not (tmp_path / "comment.md").exists()
