@@ -40,7 +40,9 @@ def targets_of(excinfo: pytest.ExceptionInfo[BaseException]) -> list[Target]:
         code = entry.tb_frame.f_code
         is_test = _TEST.match(code.co_name) is not None
         if at == 0 and not is_test:
-            found.append((CallTarget(codes=(code,)), "failing"))
+            # Where the stack overflowed, the first call says with what it began; the innermost ones are all alike.
+            call = "outermost" if isinstance(excinfo.value, RecursionError) else "failing"
+            found.append((CallTarget(codes=(code,)), call))
         if at == 0 or is_test:
             source = "".join(linecache.getlines(code.co_filename))
             found += _behind(source, entry.tb_lineno, entry.tb_frame)
