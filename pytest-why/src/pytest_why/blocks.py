@@ -18,11 +18,14 @@ _LEAST_LINES = 5
 _WIDTH = 160
 _ENDING = 3
 # Characters: of a function alone, of one that computes, of one that passes on, and of all together.
-_ONLY = 1200
-_COMPUTING = 640
-_PASSING_ON = 320
-_TOTAL = 1000
-_ENOUGH = 640
+# More than an agent is shown: a log has room, and lines are what a reader scrolls through.
+_ONLY = 1800
+_COMPUTING = 900
+_PASSING_ON = 640
+_TOTAL = 2400
+_ENOUGH = 1900
+_FOLLOWING = 2
+_SHORTER = (1.0, 0.75, 0.55, 0.4, 0.3)
 
 
 def shown(records: Sequence[dict[str, Any]], folder: str) -> list[str]:
@@ -32,20 +35,32 @@ def shown(records: Sequence[dict[str, Any]], folder: str) -> list[str]:
     known: set[str] = set()
     lines: list[str] = []
     used = 0
-    for record in ordered:
+    for at, record in enumerate(ordered):
         passes_on = any(it != record["function"] and it in names for it in _called(record))
         left = MOST_LINES - len(lines) - bool(lines)
         if used > _ENOUGH or left < _LEAST_LINES:
             break
-        share = min(_PASSING_ON if passes_on else _COMPUTING, max(_TOTAL - used, _PASSING_ON))
+        most = _ONLY if len(ordered) == 1 else _PASSING_ON if passes_on else _COMPUTING
+        kept = min(len(ordered) - at - 1, _FOLLOWING) * (_LEAST_LINES + 1)
         named = {**record, "file": os.path.relpath(record["file"], folder)}
-        limit = _ONLY if len(ordered) == 1 else share
-        block = call_lines(named, limit=limit, has_source=not passes_on, known=known)
-        if len(block) > left:
-            block = [*block[: left - _ENDING - 1], "…", *block[-_ENDING:]]
+        block, known = _block(named, min(most, _TOTAL - used), max(left - kept, _LEAST_LINES), not passes_on, known)
         lines += [*([""] if lines else []), *block]
         used += sum(len(it) + 1 for it in block) + 1
     return [it if len(it) <= _WIDTH else it[: _WIDTH - 1] + "…" for it in lines]
+
+
+def _block(
+    record: dict[str, Any], limit: int, most: int, has_source: bool, known: set[str]
+) -> tuple[list[str], set[str]]:
+    """Its lines, at most so many, and the long values that the reader has seen then."""
+    block: list[str] = []
+    seen = known
+    for share in _SHORTER:
+        seen = set(known)
+        block = call_lines(record, limit=int(limit * share), has_source=has_source, known=seen)
+        if len(block) <= most:
+            return block, seen
+    return [*block[: most - _ENDING - 1], "…", *block[-_ENDING:]], seen
 
 
 def _ordered(records: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
