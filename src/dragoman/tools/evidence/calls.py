@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path, PurePath
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
 from dragoman.core.errors import DragomanError
-from dragoman.core.localization import localize
+from dragoman.core.localization import LocalizedText, localize
 from dragoman.debug import source_files
 from dragoman.debug.evidence.calls.call_text import call_lines
 from dragoman.debug.evidence.calls.function_search import FunctionSearch
@@ -37,6 +38,10 @@ _VALUE = 400
 _LINE = 160
 _ERROR = 400
 _CLOSING_LINES = 6
+MOST_CHARACTERS = 4000
+# As many as the tracer writes. The file is the program's to spoil, and to redact costs time.
+_ROWS = 400
+_ENTRIES = 60
 _PLACE = re.compile(r"(?P<file>[^\s:][^\n]*\.\w+):(?P<line>\d{1,7})")
 _CALL = re.compile(r"outermost|last|failing|[1-9]\d{0,8}")
 
@@ -142,7 +147,8 @@ class TraceCallTool:
         place = answer.place or wanted.function
         self.context.evidence.service.record_trace(caller, traced.ran_as, place, answer.text)
         closing = self.context.closing_lines(answer)[:_CLOSING_LINES]
-        return ToolOutcome([*(localize("{text}", text=line) for line in lines), *closing], answer)
+        shown = [*(localize("{text}", text=line) for line in lines), *closing]
+        return ToolOutcome(lines_within(shown, caller, MOST_CHARACTERS), answer)
 
     async def _functions(
         self, caller: Caller, wanted: TraceCallParameters, query: CallQuery, search: FunctionSearch
@@ -208,6 +214,19 @@ def record_lines(caller: Caller, record: dict[str, Any], characters: int) -> lis
     return call_lines(record, translator(caller), characters)
 
 
+def lines_within(lines: Sequence[LocalizedText], caller: Caller, characters: int) -> list[LocalizedText]:
+    """The first lines that fit; the last of them is cut."""
+    shown: list[LocalizedText] = []
+    left = characters
+    for line in lines:
+        text = line.in_language(caller.language)
+        if len(text) + 1 > left:
+            return [*shown, localize("{text}", text=f"{text[: max(0, left - 2)]}…")]
+        shown.append(line)
+        left -= len(text) + 1
+    return shown
+
+
 def translator(caller: Caller) -> Callable[..., str]:
     def translate(template: str, **values: object) -> str:
         return replace(_TEXTS[template], values=values).in_language(caller.language)
@@ -251,14 +270,18 @@ class RecordRedactor:
         told |= {
             "function": name(str(record["function"])),
             "file": short_path(str(record["file"]), workspace),
-            "source": [[int(number), self.values.text(str(text), _LINE)] for number, text in record.get("source", ())],
+            "source": [
+                [int(number), self.values.text(str(text), _LINE)] for number, text in _first(record.get("source"))
+            ],
             "args": self._pairs(record.get("args")),
             "outer": self._pairs(record.get("outer")),
-            "rows": [self._row(it, str(record["function"])) for it in record.get("rows", ())],
+            "rows": [self._row(it, str(record["function"])) for it in _first(record.get("rows"))],
             "end": self._end(record["end"], str(record["function"])),
-            "cycle": [name(str(it)) for it in record.get("cycle", ())],
+            "cycle": [name(str(it)) for it in _first(record.get("cycle"), _ENTRIES)],
         }
-        told |= {key: [self._listed(it) for it in record.get(key, ())] for key in ("all", "all_last", "open")}
+        told |= {
+            key: [self._listed(it) for it in _first(record.get(key), _ENTRIES)] for key in ("all", "all_last", "open")
+        }
         return told
 
     def _text(self, text: Any) -> str:
@@ -271,17 +294,17 @@ class RecordRedactor:
         return next((it for it in named if it != plain), plain)
 
     def _pairs(self, pairs: Any) -> list[list[str]]:
-        return [[one_line(str(path), 80), self._value(path, text)] for path, text in pairs or ()]
+        return [[one_line(str(path), 80), self._value(path, text)] for path, text in _first(pairs, _ENTRIES)]
 
     def _row(self, row: Mapping[str, Any], function: str) -> dict[str, Any]:
         told: dict[str, Any] = {"changes": self._pairs(row.get("changes"))}
         if "gap" in row:
             low, high = row["lines"]
             return told | {"gap": int(row["gap"]), "lines": [int(low), int(high)], "calls": int(row.get("calls", 0))}
-        told |= {"line": int(row["line"]), "calls": [self._called(it) for it in row.get("calls", ())]}
+        told |= {"line": int(row["line"]), "calls": [self._called(it) for it in _first(row.get("calls"), _ENTRIES)]}
         told |= {"more_calls": int(row.get("more_calls", 0)), "new": bool(row.get("new"))}
         if row.get("yielded"):
-            told["yielded"] = [self._value(function, it) for it in row["yielded"]]
+            told["yielded"] = [self._value(function, it) for it in _first(row["yielded"], _ENTRIES)]
         return told | ({"note": self._text(row["note"])} if row.get("note") else {})
 
     def _called(self, call: Sequence[Any]) -> list[Any]:
@@ -301,3 +324,7 @@ class RecordRedactor:
         if end.get("error"):
             told["error"] = self.values.text(str(end["error"]), _ERROR)
         return told | ({"values": self._pairs(end["values"])} if "values" in end else {})
+
+
+def _first(held: Any, most: int = _ROWS) -> list[Any]:
+    return list(islice(held or (), most))

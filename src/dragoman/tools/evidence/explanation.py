@@ -31,7 +31,7 @@ from dragoman.debug.model import LaunchRequest
 from dragoman.tools.agent_text import one_line
 from dragoman.tools.debug.parameters import MAX_VARIABLES, Text
 from dragoman.tools.debug.results import OmitNone
-from dragoman.tools.evidence.calls import RecordRedactor, translator
+from dragoman.tools.evidence.calls import RecordRedactor, lines_within, translator
 from dragoman.tools.evidence.commands import command_target
 from dragoman.tools.evidence.context import EvidenceContext
 from dragoman.tools.evidence.failure_summary import summarize_crash, summarize_test
@@ -158,7 +158,7 @@ class ExplainFailureTool:
         records = await self._calls(caller, target, failure, self._left_s(until_s))
         head = _head_lines(target, failure, run, wanted.repeat)
         most = _FIRST_LINES_CHARACTERS if records else MAX_CHARACTERS
-        shown = _within([*head, *failure.lines(records, wanted.test)], caller, most)
+        shown = lines_within([*head, *failure.lines(records, wanted.test)], caller, most)
         chosen = choose_calls(records, translator(caller), MAX_CHARACTERS - _characters(shown, caller))
         calls = [CallTrace(function=it["function"], text="\n".join(lines)) for it, lines in chosen]
         passed = [localize("The traced run did not fail, so its values may differ:")]
@@ -265,19 +265,6 @@ def _head_lines(target: _Target, failure: _Failure, runs: int, repeat: int) -> l
     again = [localize("It did not fail again ({count} of {count}).", count=runs)]
     more = [localize("Pass repeat: 20 to run it until it fails.")] if repeat == 1 else []
     return [*command, *again, *more]
-
-
-def _within(lines: Sequence[LocalizedText], caller: Caller, characters: int) -> list[LocalizedText]:
-    """The first lines that fit; the last of them is cut."""
-    shown: list[LocalizedText] = []
-    left = characters
-    for line in lines:
-        text = line.in_language(caller.language)
-        if len(text) + 1 > left:
-            return [*shown, localize("{text}", text=f"{text[: max(0, left - 2)]}…")]
-        shown.append(line)
-        left -= len(text) + 1
-    return shown
 
 
 def _characters(lines: Sequence[LocalizedText], caller: Caller) -> int:

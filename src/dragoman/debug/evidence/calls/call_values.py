@@ -31,6 +31,7 @@ _SHOWN_CHANGES = 6
 _BITS = 1200
 _LEAVES = 16
 """How many numbers or strings cost as much of a budget as one container or object."""
+_FEW_FIELDS = 4
 _KEY_ROOM = 200  # whole: who redacts a value goes by the name of its key
 _MOST_TYPES = 2000
 
@@ -363,8 +364,16 @@ def _text(node: Any, room: int) -> str:
     if tag == "d":
         pairs = ("%s: %s" % (_text(key, _KEY_ROOM), _text(it, inner)) for key, it in node[3])
         return str(node[1]) + "{" + _joined(pairs, node[2], room) + "}"
-    fields = ("%s=%s" % (key, _text(it, inner)) for key, it in node[2])
+    held = node[2] if len(node[2]) <= _FEW_FIELDS else [it for it in node[2] if not _is_empty(it[1])]
+    fields = ("%s=%s" % (key, _text(it, inner)) for key, it in held)
     return str(node[1]) + "(" + _joined(fields, len(node[2]) + node[3], room) + ")"
+
+
+def _is_empty(node: Any) -> bool:
+    """Of many fields, those that hold nothing are not listed; a field that becomes empty is a change of its own."""
+    if type(node) is not tuple:
+        return node is None or node == ""
+    return node[0] in ("l", "d") and node[2] == 0
 
 
 def _joined(texts: Any, size: int, room: int) -> str:

@@ -16,11 +16,10 @@ from dragoman.debug.evidence.calls.source_languages import language_of_file
 _ONLY = 1200
 _COMPUTING = 640
 _PASSING_ON = 420
-_ENOUGH = 720
-_TOTAL = 900
+_TOTAL = 1000
 _RESULT = 40
 _ALIKE = 2
-_LEAST = 120
+_LEAST = 200
 _CONSTRUCTORS = ("__init__", ".constructor", ".initialize")
 
 Record = dict[str, Any]
@@ -38,8 +37,8 @@ def choose_calls(records: Iterable[Record], translate: Translate, limit: int) ->
     for record in ordered:
         passes_on = any(name != record["function"] and name in once for name in _called(record))
         most = _PASSING_ON if passes_on else _COMPUTING
-        share = min(most, max(_TOTAL - used, _PASSING_ON), limit - used)
-        if share < _LEAST or used > _ENOUGH:
+        share = min(most, _TOTAL - used, limit - used)
+        if share < _LEAST:
             break
         lines = call_lines(_without_told(record, once), translate, share, has_source=not passes_on, known=known)
         used += sum(len(it) + 1 for it in lines) + 1

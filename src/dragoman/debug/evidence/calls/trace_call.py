@@ -93,7 +93,7 @@ async def trace_calls(
         return await _stepped_calls(evidence, client, subject, queries, seconds)
     traced = await _traced(evidence, client, subject, queries, seconds)
     records = traced.record.get("records")
-    found = records if isinstance(records, list) else [traced.record]
+    found = records[: len(queries)] if isinstance(records, list) else [traced.record]
     return TracedCalls([it for it in found if isinstance(it, dict)], has_failed=_has_failed(traced.end))
 
 
