@@ -19,7 +19,7 @@ import { registerViews } from "./views/register";
 /** Before the first line of ours: the bundler puts it at the head of the file. */
 declare const loadedAt: { cpu: NodeJS.CpuUsage; clock: number };
 
-/** What tests and other extensions may use. */
+/** The API for tests and other extensions. */
 export interface Exported {
   readonly server: Server;
   /** What the editor's own agent learns about Dragoman. */

@@ -3,7 +3,7 @@ import { redeemLoginCode } from "./link/requests";
 import { feed } from "./link";
 import { chinese } from "./i18n/t";
 
-/** Also a link that is opened where the page is already: then the fragment alone changes, and nothing is loaded. */
+/** Also for a link that is opened in an open page: then only the fragment changes, and nothing is loaded. */
 async function logIn(): Promise<void> {
   try {
     await redeemLoginCode();

@@ -1,4 +1,7 @@
-/** What a person lets agents do: once, always or never. A "never" is kept, and nobody is asked again. */
+/**
+ * The permissions that a person gives agents: once, always or never. "Never" is stored, and the question is not asked
+ * again.
+ */
 import { RpcError } from "./rpcConnection";
 import { notificationText, MAX_NOTIFICATION } from "./notificationText";
 
@@ -23,13 +26,15 @@ export class Consent {
     private readonly isTrusted: () => boolean,
   ) {}
 
-  /** In a workspace that is not trusted nobody is asked anything: what is asked comes from what lies in there. */
+  /** In a workspace that is not trusted, no question is asked: its text would come from that workspace. */
   requireTrust(): void {
     if (!this.isTrusted()) throw new RpcError("not_trusted", "the workspace is not trusted there");
   }
 
-  /** Passes where it is allowed; who closes the question says no, this time. One that was withdrawn does nothing late.
-   * `exactly` is what "always" is about, where that is less than the kind: whatever differs from it asks anew. */
+  /**
+   * Resolves if it is allowed. Closing the question means no, this time. A withdrawn question has no late effect.
+   * `exactly` limits "always" to this text, if that is less than the kind: a different text asks again.
+   */
   async require(kind: string, words: string, signal?: AbortSignal, exactly = ""): Promise<void> {
     this.requireTrust();
     const answer = this.storedAnswer(kind, exactly) ?? (await this.askQuestion(notificationText(words)));
@@ -51,7 +56,7 @@ export class Consent {
   /** Whatever depends on a permission ends with it. */
   whenForgotten: () => void = () => undefined;
 
-  /** Allowed once, after the request had ended: tell the person, who expects something to happen. */
+  /** Allowed once, after the request had ended: the person expects something to happen, and gets a message. */
   whenLate: () => void = () => undefined;
 
   isAlways(kind: string, exactly: string): boolean {

@@ -1,4 +1,4 @@
-/** What agents may ask of this window. Each begins with the person's leave. */
+/** Requests that agents may make of this window. Each one first asks the person for permission. */
 import * as vscode from "vscode";
 
 import { viewColumnOf, lastTextEditor } from "./viewColumn";

@@ -22,7 +22,7 @@ interface Input {
 
 interface Debugger {
   type: string;
-  /** What an extension lets its configurations call its commands. */
+  /** The prefix with which an extension lets configurations run its commands. */
   variables?: Record<string, string>;
 }
 
@@ -39,7 +39,7 @@ export async function resolveVariable(consent: Consent, { variable: named }: Jso
   return { value };
 }
 
-/** What was written a moment ago the editor may not have read yet. */
+/** The editor may not have read a file that was written a moment ago. */
 async function findInput(id: string): Promise<Input | undefined> {
   const find = () => launch<Input>("inputs").find((it) => it.id === id);
   const deadline = Date.now() + READ_WITHIN_MS;
@@ -52,7 +52,7 @@ function launch<T>(section: string): T[] {
   return folders.flatMap(({ uri }) => vscode.workspace.getConfiguration("launch", uri).get<T[]>(section, []));
 }
 
-/** A question that nobody waits for any more goes away. */
+/** A question is closed when nobody waits for its answer any more. */
 async function askForInput(input: Input, signal: AbortSignal): Promise<string | undefined> {
   const { id, type, description = "", default: given = "", password = false, options = [] } = input;
   const withdrawn = new vscode.CancellationTokenSource();

@@ -5,8 +5,10 @@
 /** An editor shows no more than a thousand characters of a notification. */
 export const MAX_NOTIFICATION = 900;
 
-/** What draws nothing: by its category, as Unicode's default ignorables, or as the blank of a single script; and marks
- * that stand on no letter, strike one through or enclose it. Pictures that are joined stay as they are. */
+/**
+ * Characters that draw nothing: by category, as Unicode's default ignorables, or as the blank of a single script; and
+ * marks without a letter, or marks that strike a letter through or enclose it. Joined pictures stay as they are.
+ */
 const HIDDEN = new RegExp(
   String.raw`(?<!\p{Extended_Pictographic}(?=\u200d\p{Extended_Pictographic}))` +
     String.raw`(?:[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\p{Me}\u0334-\u0338\u20d2\u20d3\u20d8-\u20da\u2800` +

@@ -12,7 +12,7 @@ const KEPT_FOR_MS = 300_000;
 
 type Decision = "accepted" | "rejected" | "closed";
 
-/** What an agent wants to be in a file. */
+/** The content that an agent proposes for a file. */
 export interface ProposedText {
   path: string;
   text: string;
@@ -53,7 +53,7 @@ export class Proposals implements vscode.TextDocumentContentProvider, vscode.Dis
     return this.texts.get(uri.toString()) ?? "";
   }
 
-  /** The same proposal again waits for the same decision, also for one that was made while nobody waited. */
+  /** A repeated proposal waits for the same decision, even if nobody waited when it was made. */
   async show(proposed: ProposedText, signal: AbortSignal): Promise<Json> {
     const key = `${proposed.path}\0${proposed.text}`;
     const proposal = this.open.get(key) ?? this.create(key, proposed);

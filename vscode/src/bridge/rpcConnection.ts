@@ -111,7 +111,7 @@ export class RpcConnection {
     }
   }
 
-  /** What is too large, to whoever waits for it: the daemon for an answer, we for a question. */
+  /** A message that is too large fails at the side that waits: the daemon waits for an answer, we for a request. */
   private refuse(id: number, method: string | undefined): void {
     const error = { code: "too_large", message: "it is too large to be sent" };
     if (method === undefined) this.socket.send(JSON.stringify({ id, error }));

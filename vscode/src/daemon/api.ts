@@ -10,7 +10,7 @@ import type { Places } from "./places";
 
 const WITHIN_MS = 10_000;
 
-/** What the daemon would not do, in its own words. */
+/** Why the daemon refused, in its own words. */
 export class RequestError extends Error {
   constructor(
     readonly code: string,

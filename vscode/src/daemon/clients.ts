@@ -22,7 +22,7 @@ export interface ClientConfig {
   transport: Transport;
 }
 
-/** What stands for the secret in a template. */
+/** The placeholder of the secret in a template. */
 const TOKEN_PLACEHOLDER = "PASTE-THE-TOKEN-HERE";
 
 /** Two for each client that takes both; those that are installed here come first. */
@@ -49,7 +49,10 @@ export async function configText(dragoman: Dragoman, offer: ClientConfig): Promi
   return holdsSecret(offer) ? text.replaceAll(TOKEN_PLACEHOLDER, await tokenOf(dragoman, offer.client)) : text;
 }
 
-/** Of this client alone, so that it can be revoked without the others: made when its configuration is asked for. */
+/**
+ * A token for this client only, so that it can be revoked separately. It is created when its configuration is
+ * requested.
+ */
 async function tokenOf(dragoman: Dragoman, { id }: Client): Promise<string> {
   await dragoman.run(["client-config", id, "--http", "--print"]);
   return (await dragoman.run(["token", "show", "mcp", id])).out.trim();

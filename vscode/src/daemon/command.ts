@@ -2,11 +2,11 @@
 import { spawn } from "node:child_process";
 
 export interface Program {
-  /** What is run, and what stands before our own arguments. */
+  /** The program, and the arguments before our own. */
   path: string;
   args: string[];
   version: string;
-  /** Where it was found, for the person to read. */
+  /** Where it was found, shown to the person. */
   origin: string;
 }
 
@@ -16,7 +16,7 @@ export interface CommandResult {
   err: string;
 }
 
-/** What a script may rely on: docs/reference/commands.md. */
+/** The exit codes that scripts may rely on: docs/reference/commands.md. */
 export const DECLINED = 4;
 
 /** A command that failed, in its own words. */
@@ -41,7 +41,7 @@ export function run(
     cwd?: string;
     env?: NodeJS.ProcessEnv;
     withinMs?: number;
-    heard?: (text: string) => void;
+    onOutput?: (text: string) => void;
     signal?: AbortSignal;
   } = {},
 ): Promise<CommandResult> {
@@ -57,7 +57,7 @@ export function run(
     options.signal?.addEventListener("abort", () => child.kill("SIGINT"), { once: true });
     const collect = (name: "out" | "err") => (piece: string) => {
       ran[name] = (ran[name] + piece).slice(-MOST_TEXT);
-      options.heard?.(piece);
+      options.onOutput?.(piece);
     };
     child.stdout.setEncoding("utf8").on("data", collect("out"));
     child.stderr.setEncoding("utf8").on("data", collect("err"));

@@ -14,13 +14,13 @@ const FILE_POLL_INTERVAL_MS = 250;
 const GATHER_MS = 50;
 const STATUS_POLL_INTERVAL_MS = 5000;
 const ANSWERS_WITHIN_MS = 3000;
-/** What may change the list of live sessions. */
+/** Events that may change the list of live sessions. */
 const SESSION_EVENTS = /^(debug\.(started|ended|failed)|terminal\.|chat\.)/;
 
 type Message = { type: "snapshot" | "gap"; state: Status } | { type: "events"; events: FeedRow[] };
 /** `died`: it is gone, and did not say that it goes. */
 export type WatcherListener = { state?(newState: ServerState): void; events?(rows: FeedRow[]): void; died?(): void };
-/** What a socket says of an end that the other side did not announce. */
+/** The close code of a connection that ended without a close frame. */
 const ABNORMAL_CLOSURE = 1006;
 
 export class DaemonWatcher {

@@ -12,9 +12,9 @@ import { readState } from "./stateFiles";
 import type { Places } from "./places";
 
 export interface Endpoint {
-  /** As it is dialled: `HOST:PORT`. */
+  /** The address that a client connects to: `HOST:PORT`. */
   authority: string;
-  /** Of this start of the daemon alone. */
+  /** Unique to this start of the daemon. */
   instance: string;
 }
 
@@ -22,7 +22,7 @@ const PROTOCOL = 1;
 const GREETS_WITHIN_MS = 2000;
 const MOST_GREETING = 65_536;
 
-/** Nothing where none lives, or what lies there is not ours to believe. */
+/** Undefined if no daemon runs, or if the files are not trustworthy. */
 export async function findEndpoint(places: Places, language: string): Promise<Endpoint | undefined> {
   const note = await readState(places);
   if (!note?.instance || !(await isPrivate(places.controlSocket))) return undefined;
@@ -43,7 +43,7 @@ async function isPrivate(socket: string): Promise<boolean> {
   }
 }
 
-/** What the daemon says first. Nothing that is secret is said to it. */
+/** The daemon's first message. Nothing secret is sent before it. */
 function askSocket(path: string, language: string): Promise<{ instance?: unknown } | undefined> {
   return new Promise((settle) => {
     let received = "";

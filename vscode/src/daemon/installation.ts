@@ -8,16 +8,16 @@ import { run, type CommandResult } from "./command";
 export interface Installation {
   /** The folder of the environment. Its name must not change: shells and clients refer to it. */
   own: string;
-  /** What pip is asked for: a name, or a file. */
+  /** What pip installs: a name, or a file. */
   wanted: string;
-  /** What it needs, each package by its hashes: the file that comes with the extension. */
+  /** Its requirements, each package with its hashes: the file that comes with the extension. */
   requirements: string;
   pythons?: readonly string[];
   /** When the person has thought better of it. */
   signal?: AbortSignal;
 }
 
-/** What cannot be done, and what the person may do about it: the face that shows it chooses the words. */
+/** Why the installation failed, and what the person may do. The caller chooses how to show it. */
 export class InstallError extends Error {
   constructor(
     readonly reason: "no_python" | "no_venv" | "no_package",
@@ -32,11 +32,11 @@ const NEW_ENOUGH = "import sys; sys.exit(sys.version_info < (3, 11))";
 const WITHIN_MS = 600_000;
 
 /**
- * What was there comes back as it was, unless the new one is whole.
+ * If the new installation is incomplete, the old one is restored.
  *
- * Packages are installed by their hashes, whoever serves them, and as wheels alone: a source archive would fetch what
- * builds it by name. Then the wanted package is installed, for which nothing more is fetched. It may need more than the
- * extension knows of: `pip check` says so before it is used.
+ * Packages are checked by their hashes, whatever server they come from, and are installed as wheels only: a source
+ * archive would fetch its build tools by name. Then the package itself is installed, without further downloads. It may
+ * need more than the extension knows: `pip check` reports that before it is used.
  */
 export async function install(
   { own, wanted, requirements, pythons = PYTHONS, signal }: Installation,
@@ -101,7 +101,7 @@ async function step(
   const ran: CommandResult = await run(path, args, {
     cwd,
     withinMs: WITHIN_MS,
-    heard: onOutput,
+    onOutput,
     ...(signal && { signal }),
   });
   signal?.throwIfAborted();

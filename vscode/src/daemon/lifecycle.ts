@@ -17,7 +17,7 @@ export class Lifecycle {
     await this.dragoman.run(["up", ...workspaceOption(workspace), ...portOption(port), "--json"]);
   }
 
-  /** The start by hand: whoever runs is ended first. */
+  /** A start by hand: a running daemon is ended first. */
   takeOver(workspace: string, port: number | null, agrees: Confirm): Promise<boolean> {
     return this.runWithConsent(["up", "--take-over", ...workspaceOption(workspace), ...portOption(port)], agrees);
   }

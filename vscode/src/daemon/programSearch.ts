@@ -1,4 +1,4 @@
-/** Where `dragoman` is: what the settings name, the workspace's environment, PATH, pipx and uv, our own environment. */
+/** Finds `dragoman`: the settings, the workspace's environment, PATH, pipx and uv, and our own environment. */
 import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, delimiter, dirname, join } from "node:path";
@@ -8,7 +8,7 @@ import { run, type Program } from "./command";
 export interface SearchLocations {
   /** The setting: a `dragoman` or a Python that has it. */
   named: string;
-  /** Folders whose environments may be used: none while the workspace is not trusted. */
+  /** Folders with environments that may be used: none while the workspace is not trusted. */
   folders: readonly string[];
   /** The interpreter that the Python extension has chosen, where there is one. */
   interpreter?: string | undefined;

@@ -1,6 +1,6 @@
 /**
- * Requests over one socket whose other end has proved to be the daemon: between two plain requests a port can change
- * hands.
+ * Requests over one socket on which the daemon has proved its identity: between two plain requests, another program
+ * could take the port.
  */
 import type { Channel, ChannelListener } from "../../../web/src/link/proof";
 
@@ -54,7 +54,7 @@ export class RequestChannel {
     this.failPending();
   }
 
-  /** Opened when somebody asks, and again after it was lost. */
+  /** Opened at the first request, and again after the connection was lost. */
   private connect(): Promise<Channel> {
     return new Promise((settle, fail) => {
       const closed = () => {

@@ -1,4 +1,4 @@
-/** What a running daemon writes down: where it serves, and the secrets that open it. */
+/** The files of a running daemon: its address, and the secrets that open it. */
 import { constants } from "node:fs";
 import { open, type FileHandle } from "node:fs/promises";
 import { join } from "node:path";
@@ -14,7 +14,7 @@ export interface DaemonState {
 }
 
 /**
- * Where a daemon said that it serves; nothing where there is none. Whether it lives, only asking it tells (`home.ts`).
+ * The address that a daemon wrote; undefined if there is none. Only a request shows whether it still runs (`home.ts`).
  */
 export async function readState(places: Places): Promise<DaemonState | undefined> {
   const stored = parseJson(await readPrivateFile(places.stateFile));
@@ -30,7 +30,7 @@ export async function readToken(places: Places, purpose: Purpose): Promise<strin
   return token;
 }
 
-/** Only a plain file of this user that nobody else can read or write is believed. */
+/** Only a plain file of this user that nobody else can read or write is trusted. */
 async function readPrivateFile(path: string): Promise<string | undefined> {
   let file: FileHandle;
   try {

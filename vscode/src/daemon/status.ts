@@ -1,4 +1,4 @@
-/** What the daemon says about itself, and what a window knows of it. */
+/** The daemon's status, and what a window knows about it. */
 
 export interface LiveSession {
   id: string;

@@ -1,6 +1,7 @@
-/** Which breakpoints of others the editor shows: what to add, what to remove, and which changes are echoes of our own.
+/**
+ * Which breakpoints of others the editor shows: what to add, what to remove, and which changes are echoes of our own.
  *
- * The daemon has the last word: what it tells is shown, and what the person did is shown until it has answered.
+ * The daemon decides: its reports are shown, and a person's change is shown until the daemon has answered.
  */
 
 /** Another client's breakpoint, as the daemon sends it: default values are left out. */
@@ -15,11 +16,11 @@ export interface OthersBreakpoint {
   hit_condition?: string;
   log_message?: string;
   enabled?: boolean;
-  /** Where the debugger put it. */
+  /** The line at which the debugger placed it. */
   boundLine?: number | null;
 }
 
-/** What the person made of one. */
+/** What the person changed in one. */
 export type BreakpointEdit = Pick<
   OthersBreakpoint,
   "line" | "column" | "condition" | "hit_condition" | "log_message" | "enabled"
@@ -47,7 +48,7 @@ export class BreakpointMirror<Mark> {
   private readonly shown = new Map<number, MirroredMark<Mark>>();
   /** By session, in the order of their last report. */
   private readonly lists = new Map<string, readonly OthersBreakpoint[]>();
-  /** A request about it is open: reports that arrive meanwhile may be older. */
+  /** A request about it is open: reports that arrive in the meantime may be older. */
   private readonly pendingEdits = new Map<number, number>();
 
   setList(session: string, list: readonly OthersBreakpoint[]): Changes<Mark> {
@@ -108,7 +109,10 @@ export class BreakpointMirror<Mark> {
     return [...this.shown.values()];
   }
 
-  /** What differs from what is shown. One that changed goes and comes: the editor's cannot be altered. */
+  /**
+   * The differences from what is shown. A changed breakpoint is removed and added again: the editor's cannot be
+   * altered.
+   */
   private changes(): Changes<Mark> {
     const wanted = new Map([...this.lists.values()].flat().map((it) => [it.id, it]));
     const stale = [...this.shown.values()].filter(

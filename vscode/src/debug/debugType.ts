@@ -10,7 +10,7 @@ import { trustFolder } from "../server/folderTrust";
 
 const t = vscode.l10n.t;
 export const TYPE = "dragoman";
-/** Of an attach: each names a program, and no session. */
+/** Keys of an attach: each names a program, not a session. */
 export const PROGRAMS = [
   "processId",
   "pid",
@@ -63,7 +63,7 @@ export function registerDebugType(server: Server): vscode.Disposable {
   );
 }
 
-/** Those that can be joined: one that an editor lends is in that editor's debugger already. */
+/** Sessions that can be joined. A lent session is already in the debugger of its editor. */
 export function joinableSessions({ state: known }: Server): LiveSession[] {
   return known.state === "running"
     ? known.status.sessions.filter(({ kind, ends }) => kind === "debug" && ends !== false)

@@ -1,7 +1,8 @@
-/** Others' breakpoints of the sessions that this window is at: shown among the person's, marked as not theirs.
+/**
+ * Others' breakpoints of this window's sessions, shown among the person's and marked as belonging to others.
  *
- * They are added by ourselves, because the editor knows only breakpoints of its own: those that an adapter tells of are
- * drawn and not listed. What it then sends back as one of its own, the daemon takes for the echo that it is.
+ * The extension adds them, because the editor lists only breakpoints of its own: those that an adapter reports are
+ * drawn and not listed. When the editor then sends one back, the daemon recognises the echo.
  */
 import * as vscode from "vscode";
 
@@ -67,15 +68,15 @@ export class MirroredBreakpoints implements vscode.Disposable {
   }
 
   /**
-   * After they are stored: a window that is reloaded in between would keep them as the person's own. Those that the
-   * daemon took back meanwhile are not added.
+   * Added after they are stored: a window that is reloaded in between would keep them as the person's own. Breakpoints
+   * that the daemon removed in the meantime are not added.
    */
   private add(marks: readonly vscode.Breakpoint[]): void {
     const wanted = new Set(this.mirror.all().map(({ mark }) => mark));
     vscode.debug.addBreakpoints(marks.filter((mark) => wanted.has(mark)));
   }
 
-  /** Where the person has one already, the editor would show no second. */
+  /** Where the person already has one, the editor would not show a second one. */
   private createMark(others: OthersBreakpoint): vscode.Breakpoint[] {
     const personMark = vscode.debug.breakpoints.find((it) => isAt(it, others) && !this.stale.has(it));
     const mark =
@@ -94,8 +95,8 @@ export class MirroredBreakpoints implements vscode.Disposable {
   }
 
   /**
-   * The last writer wins, whoever's it is. It is told in the session, which is in the right folder, and may be read
-   * only.
+   * The last writer wins, whoever owns it. The change is sent through the session, which is in the right folder and may
+   * be read-only.
    */
   private sendEdit(command: string, edit: EditRequest | undefined): void {
     if (!edit) return;

@@ -22,7 +22,7 @@ export function offerSessions(server: Server): vscode.Disposable {
   });
 }
 
-/** What a person starts, or an agent through an editor, is in that editor already. */
+/** A session that was started in an editor, by the person or by an agent, is already in that editor. */
 function isInThisWorkspace({ event }: FeedRow): boolean {
   if (event.kind !== "debug.started" || !vscode.workspace.getConfiguration("dragoman").get("offerSessions", true))
     return false;

@@ -2,7 +2,7 @@
  * them back as the person's own. Those are taken away again. */
 import * as vscode from "vscode";
 
-/** Where those of joined sessions are noted. */
+/** Where breakpoints of joined sessions are stored. */
 export const MIRRORED = "dragoman.othersBreakpoints";
 
 export class StaleBreakpoints implements vscode.Disposable {
@@ -26,7 +26,7 @@ export class StaleBreakpoints implements vscode.Disposable {
     return this.ids.has(id);
   }
 
-  /** Those that are shown now, or will be once this is stored. */
+  /** Breakpoints that are shown now, or will be once this is stored. */
   async store(marks: readonly vscode.Breakpoint[]): Promise<void> {
     await this.memory.update(this.storageKey, [...this.ids, ...marks.map(({ id }) => id)]);
   }

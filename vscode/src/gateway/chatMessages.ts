@@ -4,7 +4,7 @@ import type { ToChat } from "./messages";
 
 type Json = Record<string, unknown>;
 
-/** Nothing for what is not of this session, or not shown in a chat. */
+/** Undefined for messages of another session, and for messages that a chat does not show. */
 export function chatMessageOf({ event, payload }: GatewayEvent, key: string): ToChat | undefined {
   if (event !== "agent" && event !== "chat") return { type: "event", event, payload };
   if ((payload.sessionKey ?? key) !== key) return undefined;

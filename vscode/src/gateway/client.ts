@@ -12,7 +12,7 @@ export interface GatewayEvent {
   seq?: number;
 }
 
-/** As the seed's client names them. */
+/** The names that the protocol document uses. */
 export type State = "disconnected" | "connecting" | "connected" | "error";
 
 interface Frame extends GatewayEvent {

@@ -1,5 +1,7 @@
-/** What travels between the extension and its views. `runId`, `id` and `of` are ours: which answer, which question, and
- *  what was acted on. */
+/**
+ * Messages between the extension and its views. `runId`, `id` and `of` are ours: which answer, which question, and the
+ * target of an action.
+ */
 
 export type ToChat =
   | { kind: "text_delta"; content: string; runId: string; itemId?: string }

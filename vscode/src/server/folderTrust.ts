@@ -8,7 +8,7 @@ import type { Server } from "../server/server";
 
 const t = vscode.l10n.t;
 
-/** By command: of several folders, the one that is chosen. */
+/** By command: if there are several folders, the person chooses one. */
 export async function trustWorkspaceFolder(server: Server): Promise<void> {
   const [only, ...others] = folderPaths();
   const folder = others.length ? (await vscode.window.showWorkspaceFolderPick())?.uri.fsPath : only;
@@ -40,7 +40,7 @@ function realPath(folder: string): Promise<string> {
   return realpath(folder).catch(() => folder);
 }
 
-/** What the editor itself withholds is the editor's to give. */
+/** Only the editor can grant the trust that the editor itself requires. */
 export async function offerWorkspaceTrust(): Promise<void> {
   const manage = t("Manage Workspace Trust");
   const chosen = await vscode.window.showWarningMessage(

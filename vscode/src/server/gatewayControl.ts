@@ -76,7 +76,8 @@ export class GatewayControl implements vscode.Disposable {
   }
 
   /**
-   * Kept by the editor, encrypted, and never in the settings. An empty one is none: it is asked for again next time.
+   * Stored by the editor, encrypted, and never in the settings. An empty token counts as none: the question comes
+   * again.
    */
   private async askForToken(address: string): Promise<string | undefined> {
     const prompt = t("It is kept in the editor's secret storage. Leave it empty for a gateway that needs none.");
@@ -91,7 +92,7 @@ export class GatewayControl implements vscode.Disposable {
     return token?.trim();
   }
 
-  /** Where a person can do something about it. */
+  /** Errors that a person can fix. */
   private async explain(
     { untrusted_server: foreign, reason, hint, code, state }: GatewayStatus,
     address: string,

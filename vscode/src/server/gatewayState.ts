@@ -12,7 +12,7 @@ export interface GatewayStatus {
 
 export type GatewayState = "disconnected" | "connecting" | "connected" | "error";
 
-/** What waits for a person (pairing, rights that are missing, a pause, the last attempt) is not a connection. */
+/** States that wait for a person (pairing, missing rights, a pause, the last attempt) do not count as connected. */
 const STATES: Record<string, GatewayState> = {
   disconnected: "disconnected",
   connecting: "connecting",

@@ -1,4 +1,4 @@
-/** What is said where no `dragoman` is found, and the installation into an environment of our own. */
+/** The message if no `dragoman` is found, and its installation into an environment of our own. */
 import * as vscode from "vscode";
 
 import { notificationText } from "../bridge/notificationText";
@@ -46,10 +46,7 @@ export async function installManaged(server: Server): Promise<void> {
   await server.autoStart();
 }
 
-/**
- * What pip is asked for. Nothing is asked of an index unless the person says so: who has that name there, nobody here
- * knows.
- */
+/** What pip installs. It comes from an index only if the person says so: nobody here knows who owns that name there. */
 async function source(): Promise<string | undefined> {
   const named = vscode.workspace.getConfiguration("dragoman").get<string>("package", "").trim();
   if (named) return named;

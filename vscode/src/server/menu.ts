@@ -1,4 +1,4 @@
-/** What a click on the status bar opens: everything that can be done, as the server is now. */
+/** The menu of the status bar: every action that the server's current state allows. */
 import * as vscode from "vscode";
 
 import { folderPaths } from "../server/programFinder";

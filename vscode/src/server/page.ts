@@ -13,8 +13,10 @@ export async function openPage(server: Server): Promise<void> {
   });
 }
 
-/** Whether a browser of the person's finds the server under the link's own name and port: on this machine, or through a
- * port that the editor forwards under the same number. Another name is refused by the server, whoever listens there. */
+/**
+ * Whether the person's browser finds the server under the link's own name and port: on this machine, or through a port
+ * that the editor forwards under the same number. The server refuses another name.
+ */
 async function isLocal({ authority }: vscode.Uri): Promise<boolean> {
   const [, name = "", port = ""] = /^(.*):(\d+)$/.exec(authority) ?? [];
   if (!/^(127\.0\.0\.1|\[::1\]|(.+\.)?localhost)$/.test(name)) return true;

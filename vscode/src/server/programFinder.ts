@@ -11,7 +11,7 @@ export class ProgramFinder implements vscode.Disposable {
   private readonly changed = new vscode.EventEmitter<void>();
   private readonly subscriptions: vscode.Disposable[];
   readonly onDidChange = this.changed.event;
-  /** It was looked for, and there is none. */
+  /** The search found no program. */
   isMissing = false;
   private readonly didSearch = new vscode.EventEmitter<void>();
   readonly onDidSearch = this.didSearch.event;

@@ -16,7 +16,7 @@ const SEEN_WITHIN_MS = 10_000;
 const OUTLIVES_SHOWN = "dragoman.toldThatItOutlives";
 
 export class Server implements vscode.Disposable {
-  /** What this window is doing to it just now. */
+  /** The action on the server that this window is running. */
   activity: Activity | undefined;
   private readonly changed = new vscode.EventEmitter<void>();
   readonly onDidChange = this.changed.event;
@@ -108,7 +108,7 @@ export class Server implements vscode.Disposable {
     }
   }
 
-  /** What went wrong, as the failing program reported it. */
+  /** The error that the failing program reported. */
   showError(error: unknown, show: () => unknown = () => vscode.commands.executeCommand("dragoman.showLog")): void {
     const { message, hint = "", code } = error as CommandError;
     this.log.error(error instanceof CommandError ? `${code}: ${message}` : String(error));
@@ -177,7 +177,7 @@ export class Server implements vscode.Disposable {
     const [start, log] = [t("Start"), t("Show log")];
     const words = t("The Dragoman server stopped unexpectedly. Its sessions are lost.");
     void vscode.window.showWarningMessage(words, start, log).then((chosen) => {
-      // A server that was started meanwhile is not replaced.
+      // A server that was started in the meantime is not replaced.
       if (chosen === start)
         return this.change("starting", (lifecycle) => lifecycle.start(this.workspace, wantedPort()));
       return chosen === log ? vscode.commands.executeCommand("dragoman.showLog") : undefined;

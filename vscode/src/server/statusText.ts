@@ -1,4 +1,4 @@
-/** What is shown of the server, as plain words: the status bar's text, its sign and its tooltip. */
+/** The server's state as plain text: the status bar's text, its icon and its tooltip. */
 import type { ServerState } from "../daemon/status";
 import { sessionLabel, type Translate } from "../daemon/sessionLabel";
 

@@ -16,7 +16,7 @@ export class AgentBreakpoints implements vscode.Disposable {
   private readonly subscriptions: vscode.Disposable[];
   private readonly stale: StaleBreakpoints;
 
-  /** `tell` reports to the daemon what the person did; true once it has arrived. */
+  /** `tell` reports the person's change to the daemon, and returns true once it has arrived. */
   constructor(
     memory: vscode.Memento,
     private readonly report: (done: PersonEdit) => Promise<boolean>,
@@ -86,7 +86,7 @@ export class AgentBreakpoints implements vscode.Disposable {
     this.draw();
   }
 
-  /** The daemon is there again, perhaps another one: what the person did meanwhile comes first. */
+  /** The daemon is reachable again, perhaps another one: the person's changes in the meantime are sent first. */
   async reportAgain(): Promise<void> {
     await Promise.all(this.requested.unacknowledged().map((done) => this.reportEdit(done)));
   }
@@ -116,7 +116,7 @@ export class AgentBreakpoints implements vscode.Disposable {
   }
 }
 
-/** What the person has there already stays the person's. */
+/** A breakpoint that the person already has there stays the person's. */
 function personBreakpoint(path: string, { line }: BreakpointRequest): vscode.SourceBreakpoint | undefined {
   return vscode.debug.breakpoints.find(
     (it): it is vscode.SourceBreakpoint =>

@@ -27,7 +27,7 @@ const ASKED_AGAIN_MS = 3000;
 const HELD_EVENTS = 300;
 const HELD = new Set(["output", "exited"]);
 
-/** What extensions bring debuggers for. Ours is not one: its sessions are the server's own. */
+/** Types for which extensions bring debuggers. Ours is not one of them: its sessions are the server's own. */
 export function debugTypes(): string[] {
   const declared = vscode.extensions.all.flatMap(
     ({ packageJSON }) =>
@@ -44,7 +44,7 @@ export function debugTypes(): string[] {
  */
 export class AgentLaunch {
   root: vscode.DebugSession | undefined;
-  /** Nothing of it is lent yet. */
+  /** No session of it is lent yet. */
   isPending = true;
   private readonly members: SharedSession[] = [];
   private readonly heldEvents: { shared: SharedSession; event: string; body: Json }[] = [];
@@ -81,13 +81,13 @@ export class AgentLaunch {
     if (first && session.id === this.root?.id) this.settle(first);
   }
 
-  /** What is lent where no program was seen. */
+  /** The session that is lent if no program was seen. */
   settleForRoot(): void {
     const root = this.members.find(({ session }) => session.id === this.root?.id);
     if (root) this.settle(root);
   }
 
-  /** What it printed before it was lent. */
+  /** The output from before it was lent. */
   heldEventsOf(shared: SharedSession): { event: string; body: Json }[] {
     return this.heldEvents.filter((it) => it.shared === shared);
   }
@@ -167,7 +167,7 @@ export class AgentLaunches implements vscode.Disposable {
     );
   }
 
-  /** What a notification would cut off is read in a document. */
+  /** A text that a notification would cut off is shown in a document. */
   private async show(launchQuestion: LaunchQuestion): Promise<void> {
     this.consent.requireTrust();
     const path = `/${digest(launchQuestion).slice(0, 12)}/launch.json`;

@@ -15,7 +15,7 @@ export interface LaunchQuestion {
   folder: string;
   by: string;
   isRun: boolean;
-  /** What agents set before: some debuggers take a condition for a command of their console. */
+  /** Breakpoints that agents have set: some debuggers take a condition for a command of their console. */
   texts: Json[];
 }
 

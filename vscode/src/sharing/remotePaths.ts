@@ -1,14 +1,16 @@
-/** Paths as the program and agents know them, and what the editor calls the same files in a window whose files are on
- * another machine (SSH, WSL, a container, a browser): `vscode-remote://authority/path`. */
+/**
+ * Converts paths between agents and a window with its files on another machine (SSH, WSL, a container, a browser). The
+ * editor names such a file `vscode-remote://authority/path`.
+ */
 import type { Json } from "../bridge/rpcConnection";
 
 const REMOTE = /^(vscode-remote:\/\/[^/]+)(\/[^?#]*)$/;
 
 export class RemotePaths {
-  /** As this session's answers name it; nothing in a window that has the files itself. */
+  /** The prefix in this session's answers; undefined in a window that has the files itself. */
   private authority = "";
 
-  /** What the editor answered. */
+  /** The editor's answer. */
   toPlain<T>(answer: T): T {
     return mapped(answer, ({ path }) => {
       const [, authority, rest] = REMOTE.exec(path) ?? [];
@@ -18,7 +20,7 @@ export class RemotePaths {
     });
   }
 
-  /** What the editor is asked: a plain path would be one of the machine that shows the window. */
+  /** The path for the editor: a plain path would be one of the machine that shows the window. */
   toEditor<T>(given: T): T {
     const isKnown = (path: string) => this.authority !== "" && path.startsWith("/");
     return mapped(given, ({ path, sourceReference }) =>

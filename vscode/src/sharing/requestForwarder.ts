@@ -1,4 +1,4 @@
-/** What an agent asks of a session of the person's: done by the editor where it can, else passed to the adapter. */
+/** Runs an agent's request in a session of the person's: in the editor if possible, otherwise in the adapter. */
 import * as vscode from "vscode";
 
 import type { Json } from "../bridge/rpcConnection";
@@ -42,7 +42,10 @@ async function runInEditor({ session, tracked }: SharedSession, command: string,
   return tracked.sentCount(command) > before;
 }
 
-/** No extension can make the editor read another's variables again before it stops anew: so it is said. */
+/**
+ * An extension cannot make the editor read another session's variables again before its next stop, so a message says
+ * so.
+ */
 function reportValue({ name, expression, value }: Json): void {
   const [what, worth] = [String(name ?? expression), String(value)].map((text) =>
     text.replace(/\s+/g, " ").slice(0, SHOWN),

@@ -8,7 +8,7 @@ export interface BreakpointRequest {
   logMessage?: string;
 }
 
-/** What the person did to one of ours: nothing left of it, or as it is now. */
+/** What the person did to one of ours: removed it, or changed it. */
 export interface PersonEdit {
   session: string;
   path: string;
@@ -20,7 +20,7 @@ interface AddedBreakpoint {
   path: string;
   wanted: BreakpointRequest;
   isOff: boolean;
-  /** Where the debugger put it: the editor says that place as if the person had. */
+  /** Where the debugger placed it: the editor reports that place as if the person had chosen it. */
   bound?: Location;
 }
 
@@ -37,10 +37,10 @@ export class RequestedBreakpoints<Mark> {
   /** By session and file. */
   private readonly lists = new Map<string, { session: string; path: string; marks: Mark[] }>();
   private readonly added = new Map<Mark, AddedBreakpoint>();
-  /** Done by the person, and not yet known to the daemon: what it wants meanwhile is older. */
+  /** The person's change is not yet known to the daemon: requests of the daemon until then are older. */
   private readonly unreported = new Map<string, PersonEdit>();
 
-  /** As DAP sets them: the whole list of a file. `theirs` finds one of the person's at that place. */
+  /** In the form of DAP: the whole list of a file. `theirs` finds one of the person's at that place. */
   set(
     session: string,
     path: string,
@@ -68,7 +68,7 @@ export class RequestedBreakpoints<Mark> {
     return this.unwanted();
   }
 
-  /** What was wanted under one name is wanted under another. */
+  /** A breakpoint that was requested under one name is requested under another. */
   renamed(before: string, session: string): void {
     for (const [key, list] of [...this.lists]) {
       if (list.session !== before) continue;
@@ -87,7 +87,7 @@ export class RequestedBreakpoints<Mark> {
     if (ours) this.added.set(mark, { ...ours, bound });
   }
 
-  /** What we took away ourselves is nobody's doing. */
+  /** Our own removals are not the person's changes. */
   removedByPerson(mark: Mark): PersonEdit | undefined {
     const [ours, session] = [this.added.get(mark), this.sessionOf(mark)];
     this.added.delete(mark);
@@ -114,7 +114,7 @@ export class RequestedBreakpoints<Mark> {
     if (this.unreported.get(key) === done) this.unreported.delete(key);
   }
 
-  /** What it does not know yet, since it was away. */
+  /** Changes that the daemon missed while it was not connected. */
   unacknowledged(): PersonEdit[] {
     return [...this.unreported.values()];
   }

@@ -30,7 +30,7 @@ export interface SharedSession {
   /** Asked for, and allowed or not. */
   allowed?: Promise<boolean>;
   isLent: boolean;
-  /** Where an agent had it started. */
+  /** The agent that requested the start, if one did. */
   run?: AgentLaunch;
 }
 
@@ -120,7 +120,7 @@ export class SessionSharing implements vscode.Disposable {
     }
   }
 
-  /** What it printed before comes right after the offer; a session that could not be lent is not left behind. */
+  /** Earlier output follows right after the offer. A session that could not be lent is not left behind. */
   private async lendStarted(run: AgentLaunch, shared: SharedSession): Promise<void> {
     const { session } = shared;
     const offered = this.bridge.request("debug.offered", { ...this.described(shared), start: run.id });
@@ -153,7 +153,7 @@ export class SessionSharing implements vscode.Disposable {
     if (shared.isLent && event === "breakpoint") void shared.own.changed();
   }
 
-  /** The daemon is there, perhaps another one than before: what the last one wanted, nobody may want any more. */
+  /** The daemon is reachable again, perhaps a new one: requests of the last one may no longer matter. */
   private offerAll(): void {
     this.reportedNotLent = "";
     for (const shared of this.sessions.values()) {
@@ -193,7 +193,7 @@ export class SessionSharing implements vscode.Disposable {
     this.reportNotLent();
   }
 
-  /** What the person did to an agent's breakpoint; whether the daemon knows of it now. */
+  /** The person's change of an agent's breakpoint; returns whether the daemon has it now. */
   private async reportSession(done: PersonEdit): Promise<boolean> {
     return (await this.bridge.request("debug.breakpoint", { ...done }).catch(() => undefined)) !== undefined;
   }
@@ -229,7 +229,7 @@ export class SessionSharing implements vscode.Disposable {
     );
   }
 
-  /** By command: also where the question went unanswered, or was answered with no. One that is lent is taken back. */
+  /** By command: also after the question was not answered, or was answered with no. A lent session is taken back. */
   private async lendByHand(id: string | undefined): Promise<void> {
     if (!vscode.workspace.isTrusted) return offerWorkspaceTrust();
     const live = [...this.sessions.values()].filter(({ tracked }) => tracked.isLive);

@@ -1,4 +1,4 @@
-/** What a debug session is called where a person or an agent reads it. */
+/** The title of a debug session for people and agents. */
 
 /** js-debug writes what a session came from behind a sign of its own: "app.js [7] « Node app". */
 export function sessionTitle({ name }: { name: string }): string {

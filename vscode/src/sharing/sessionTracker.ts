@@ -17,12 +17,12 @@ export interface DapMessage {
 const RUNS = new Set(["continue", "next", "stepIn", "stepOut", "stepBack", "reverseContinue", "goto", "restartFrame"]);
 const LIVE_EVENTS = new Set(["stopped", "continued", "thread"]);
 const REPORTED = new Set(["stopped", "continued", "thread", "output", "exited", "breakpoint", "capabilities"]);
-/** Of one output event: the daemon takes no message of a mebibyte, and a character may need six. */
+/** The limit of one output event: the daemon accepts no message of a mebibyte, and a character may need six bytes. */
 const MOST_PRINTED = 40_000;
 
 interface PendingRun {
   threadId: unknown;
-  /** Where that thread stood, and how often anything had stopped. */
+  /** Where that thread stopped, and the number of stops before. */
   stop: Json | undefined;
   stops: number;
 }
@@ -33,7 +33,7 @@ export class SessionTracker {
   isLive = false;
   isEnded = false;
   private stopCount = 0;
-  /** By thread, the last one last. */
+  /** By thread, the latest one last. */
   private readonly stopsByThread = new Map<unknown, Json>();
   private readonly pendingRuns = new Map<number, PendingRun>();
   private readonly counts = new Map<string, number>();
@@ -44,7 +44,7 @@ export class SessionTracker {
     private readonly leftOut: (count: number) => string,
   ) {}
 
-  /** Where it stands. */
+  /** The place of the stop. */
   get stops(): Json[] {
     return [...this.stopsByThread.values()];
   }

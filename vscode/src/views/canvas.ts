@@ -66,7 +66,7 @@ export class CanvasPanel implements vscode.WebviewPanelSerializer, vscode.Dispos
     if ((await vscode.window.showInformationMessage(words, answer)) === answer) this.show();
   }
 
-  /** Without a panel nobody sees a drawing or a question on it: show a notice, one at a time. */
+  /** Without an open panel, a notice shows that there is a drawing or a question; one notice at a time. */
   private async offer(): Promise<void> {
     if (this.isOffered) return;
     this.isOffered = true;

@@ -14,7 +14,7 @@ interface Surface {
 
 export class CanvasSession {
   private readonly versions = new Map<string, number>();
-  /** What changes while it is being read is read again after. */
+  /** Changes during a read cause another read. */
   readonly read = coalesced(() => this.readOnce());
 
   constructor(

@@ -1,11 +1,11 @@
-/** What the chat view asks for, done at the gateway. No editor in here. */
+/** The chat view's requests to the gateway. Nothing here knows the editor. */
 import type { GatewayClient, State } from "../gateway/client";
 import type { FromChat, ToChat } from "../gateway/messages";
 import { chatMessageOf } from "../gateway/chatMessages";
 import type { ViewPort } from "./viewPort";
 
 export const MAIN = "agent:main:main";
-/** What a view may ask for beside the words of its protocol. */
+/** Requests that a view may make in addition to its protocol. */
 const ALLOWED = new Set([
   "sessions.subscribe",
   "sessions.create",
@@ -57,7 +57,7 @@ export class ChatSession {
     }
   }
 
-  /** What is said in this window is about its folder: the view is not connected before it knows where that is said. */
+  /** The chat of this window is about its folder, so the view is connected only when the folder is known. */
   private async stateChanged(state: State): Promise<void> {
     if (state === "connected") await this.openFolder();
     if (state === this.gateway.state) this.port.post({ type: "connection_state", state });

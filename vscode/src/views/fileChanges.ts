@@ -1,4 +1,4 @@
-/** What an agent changed, in the editor's own comparison, when the person allows it: once, always or never. */
+/** Shows an agent's changes in the editor's diff view, if the person allows it: once, always or never. */
 import * as vscode from "vscode";
 
 import { notificationText } from "../bridge/notificationText";

@@ -9,7 +9,7 @@ export interface WebviewPage {
   conversation?: string;
   script: string;
   style: string;
-  /** Where the editor serves our files from. */
+  /** The address under which the editor serves our files. */
   source: string;
 }
 

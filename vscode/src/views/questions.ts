@@ -1,6 +1,6 @@
 /**
- * What agents ask a person on the canvas: told with who asks and what, and told once more when it was answered. No
- * editor in here.
+ * Questions of agents on the canvas: shown with the agent's name, and updated when they are answered. Nothing here
+ * knows the editor.
  */
 import type { Api } from "../daemon/api";
 import type { FeedRow } from "../daemon/status";

@@ -1,4 +1,7 @@
-/** What the page's chat takes for its gateway: every call and event goes through the extension, in the view's words. */
+/**
+ * The gateway of the page's chat inside a view: every call and event goes through the extension, as messages of the
+ * view.
+ */
 import type { GatewayEvent } from "../../../web/src/link/gateway";
 import { t } from "../../../web/src/i18n/t";
 import type { ToChat } from "../gateway/messages";
@@ -9,7 +12,7 @@ type ChatMessage = Exclude<ToChat, { type: "answer" }>;
 
 class ExtensionGateway extends EventTarget {
   connected = false;
-  /** Nothing while it is being connected: only what has failed needs a reason. */
+  /** Empty while it connects: only a failure needs a reason. */
   reason = "";
   private key = "";
   private readonly listeners = new Set<(event: GatewayEvent) => void>();
@@ -94,12 +97,12 @@ const EVENTS: { [K in Kinds["kind"]]: (message: Extract<Kinds, { kind: K }>) => 
   },
 };
 
-/** What it wrote, then what went wrong, where the one does not say the other. */
+/** The answer's text, then the error, unless one repeats the other. */
 function resultText(output: string, error: string | null): string {
   return output.includes(error ?? "") ? output : [output, error].filter(Boolean).join("\n");
 }
 
-/** What is none of these is the words of what went wrong. */
+/** Any other text is the error itself. */
 const STATES: Record<string, string> = {
   end_turn: "final",
   stop: "final",

@@ -1,6 +1,7 @@
-/** Stands for the page's own link in the bundles of the views: what is asked of the daemon goes through the extension.
+/**
+ * Replaces the page's own link in the bundles of the views: requests to the daemon go through the extension.
  *
- * What is not named here is the page's own; were it to reach for an address, the view's policy would refuse it.
+ * Everything else is the page's own code. If it used an address, the view's content policy would refuse it.
  */
 export * from "../../../web/src/link/requests";
 export { Unreachable, ignoreUnreachable } from "../../../web/src/link/unreachable";

@@ -23,7 +23,7 @@ class SurfaceFeed extends EventTarget {
     return () => this.listeners.delete(listener);
   }
 
-  /** What acting on a component is called. */
+  /** The name of an action on a component. */
   actionOf({ drawer, surface_id, component_id }: ComponentAction): string {
     return this.surfaces.get(keyOf({ drawer, surface_id }))?.actions?.[component_id] ?? "";
   }
@@ -51,7 +51,7 @@ function keyOf({ drawer, surface_id }: Pick<Surface, "drawer" | "surface_id">): 
 
 export const feed = new SurfaceFeed();
 
-/** What the page's parts ask of the daemon, by where it is asked there. */
+/** The page's requests to the daemon, by the route that they use there. */
 export async function request<T>(path: string): Promise<T> {
   if (path === "/api/canvas") return feed.list() as T;
   if (path === "/api/names") return relay.request<T>({ type: "names" });

@@ -58,7 +58,7 @@ export class DragomanActivity extends LitElement {
     this.rows = [...this.rows]; // every row that is in sight is drawn again
   };
 
-  /** What is not known yet of the last things that happened; events that arrive meanwhile are later ones. */
+  /** The latest events that are not known yet. Events that arrive during the request are later ones. */
   private async load({ sequence }: Snapshot): Promise<void> {
     if (sequence < (this.rows[0]?.sequence ?? 0)) this.rows = []; // another record than before
     const after = Math.max(this.rows[0]?.sequence ?? 0, sequence - RECENT, 0);

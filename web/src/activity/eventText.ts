@@ -15,7 +15,7 @@ const COMMANDS: Record<string, string> = {
   reverseContinue: "continued backwards",
   stepBack: "stepped back",
 };
-/** Of a terminal of an agent. */
+/** For a terminal of an agent. */
 const TERMINAL_ENDS: Record<string, string> = {
   client_left: "the terminal was closed: its agent disconnected",
   unused: "the terminal was closed: nobody used it",

@@ -1,4 +1,4 @@
-/** What a person chose anywhere in the page, to be asked about in the chat. */
+/** The text that a person selected anywhere in the page, to be quoted in the chat. */
 import { LitElement, css, html, nothing } from "lit";
 import { customElement, state } from "lit/decorators.js";
 import { t } from "../link";

@@ -7,7 +7,7 @@
 const FIRST = "chat";
 
 class Router extends EventTarget {
-  /** Where each view was left. */
+  /** The address of each view when it was left. */
   private readonly lastParts = new Map<string, readonly string[]>();
   private isStarted = false;
 
@@ -27,7 +27,7 @@ class Router extends EventTarget {
     return partsOf(location.hash)[0] || FIRST;
   }
 
-  /** What a view shows, or showed when it was left. */
+  /** The address that a view shows, or showed when it was left. */
   parts(view: string): readonly string[] {
     return this.lastParts.get(view) ?? [];
   }

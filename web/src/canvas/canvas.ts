@@ -45,7 +45,7 @@ export class DragomanCanvas extends LitElement {
     void this.read();
   };
 
-  /** What it names may not be read yet, or be there no more. */
+  /** The address may name something that is not read yet, or no longer exists. */
   private setRouteTarget([drawer, surface]: readonly string[]): void {
     this.routeTarget = drawer === undefined || surface === undefined ? "" : key({ drawer, surface_id: surface });
   }

@@ -35,13 +35,13 @@ export interface Painter {
   value(node: Node, name: string): unknown;
   /** Why the input is invalid, or why a button cannot be pressed now. */
   objections(node: Node): string[];
-  /** What the person entered; kept here, and sent with the next action. */
+  /** The values that the person entered; kept here, and sent with the next action. */
   enter(node: Node, name: string, value: unknown): void;
   /** Send what the person did to the agent; return whether it was sent. One action at a time. */
   act(node: Node, details?: Record<string, unknown>): Promise<boolean>;
   /** The children in one place, or all of them. */
   inside(node: Node, slot?: string): unknown;
-  /** What the page remembers of a component while its surface is there: an open tab, an order of rows. */
+  /** The state of a component while its surface exists: an open tab, an order of rows. */
   memory<T extends object>(node: Node, initial: T): T;
   /** The name of the agent that drew this. */
   readonly drawer: string;

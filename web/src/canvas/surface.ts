@@ -22,7 +22,7 @@ export class DragomanSurface extends LitElement implements Painter {
   /** The version that the last action leaves behind it. */
   private answeredAt = 0;
   private readonly memories = new Map<string, object>();
-  /** What was sent stays in its field until the surface comes with it. */
+  /** A sent value stays in its field until the surface arrives with it. */
   private sentEdits: { version: number; changes: [string, unknown][] }[] = [];
 
   override connectedCallback(): void {
@@ -35,7 +35,7 @@ export class DragomanSurface extends LitElement implements Painter {
     actorNames.removeEventListener("changed", this.namesChanged);
   }
 
-  /** The name of the agent may have arrived meanwhile. */
+  /** The name of the agent may have arrived in the meantime. */
   private readonly namesChanged = (): void => this.requestUpdate();
 
   protected override willUpdate(changed: Map<string, unknown>): void {

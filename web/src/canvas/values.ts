@@ -1,4 +1,4 @@
-/** What an agent sent, made into what a component can show: whatever it is, nothing throws. */
+/** Converts what an agent sent into what a component can show. Nothing here throws, whatever the input. */
 import type { Node, Painter } from "./model";
 
 type Call = { call: string; args?: Record<string, unknown> };

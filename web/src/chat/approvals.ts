@@ -1,4 +1,4 @@
-/** What agents ask before they do it: for the person to decide, wherever in the page they are. */
+/** Approvals that agents ask for. The person can answer them in any view of the page. */
 import { gateway, ignoreUnreachable } from "../link";
 
 export interface Approval {

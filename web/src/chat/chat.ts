@@ -39,7 +39,7 @@ const STATES: Record<string, string> = {
 };
 const MAIN = "agent:main:main";
 const VIEW = "chat";
-/** Where a tab keeps the conversation that it looks at. */
+/** Where a tab stores the conversation that it shows. */
 const KEPT = "chat";
 const NAMED_BY = 48;
 /** Begun, and nothing said in it yet. */
@@ -97,14 +97,14 @@ export class DragomanChat extends LitElement {
     void this.updateComplete.then(() => this.prompt.focus());
   }
 
-  /** What an editor could not do for the chat, without being asked here. */
+  /** What an editor could not do for the chat, without a request from here. */
   private readonly showError = (event: Event): void => {
     this.error = (event as CustomEvent<string>).detail;
   };
 
   private readonly redraw = (): void => this.requestUpdate();
 
-  /** What was chosen elsewhere to be asked about. */
+  /** Text that was selected in another view, to be quoted here. */
   private readonly insertQuote = (): void => {
     const text = this.hasUpdated ? chatQuote.take() : "";
     if (text) this.prompt.put(text);
@@ -140,7 +140,7 @@ export class DragomanChat extends LitElement {
     if (!key) this.error = t("The conversation in this address no longer exists.");
   }
 
-  /** As the gateway spells it; empty where there is none. Not all of them are listed. */
+  /** The key as the gateway spells it; empty if there is none. Not all conversations are listed. */
   private async find(wanted: string): Promise<string> {
     if (wanted === MAIN) return MAIN;
     const listed = this.sessions.find(({ key }) => canonicalKey(key) === wanted);
@@ -164,7 +164,7 @@ export class DragomanChat extends LitElement {
     this.sessions = (await gateway.request<{ sessions: Session[] }>("sessions.list", { limit: 200 })).sessions;
   }
 
-  /** What goes wrong is said in place. */
+  /** Errors are shown in place. */
   private async attempt(action: () => Promise<unknown>): Promise<boolean> {
     try {
       await action();

@@ -58,7 +58,7 @@ interface HistoryMessage extends Json {
   content: unknown;
 }
 
-/** As many as a history has; a page that stays open for days keeps no more. */
+/** As many messages as a history has; a page that stays open for days keeps no more. */
 const KEPT = 200;
 
 export class Conversation extends EventTarget {
@@ -92,8 +92,8 @@ export class Conversation extends EventTarget {
   }
 
   /**
-   * A run that goes on keeps what was heard of it; everything else is as the daemon remembers it. After a loss only
-   * what  the daemon says to go on does: the end may have been in what was lost.
+   * A run that continues keeps the text that has arrived; everything else is replaced by the daemon's state. After a
+   * lost connection, only runs that the daemon reports as running continue: their end may have been lost.
    */
   async read({ afterLoss = false } = {}): Promise<void> {
     const round = ++this.reads;
@@ -155,8 +155,8 @@ export class Conversation extends EventTarget {
   }
 
   /**
-   * The same text again is the same message as long as nobody knows whether it came; `again` is the wish for another
-   * run.
+   * Sending the same text again repeats the same message, as long as it is not known whether it arrived. `again` asks
+   * for another run.
    */
   async send(text: string, { again = false } = {}): Promise<void> {
     const kept = again ? null : outbox.kept(this.key);

@@ -1,4 +1,4 @@
-/** What is being written, by conversation: it outlives a reload. */
+/** Unsent text, by conversation. It survives a reload. */
 const storageKey = (key: string) => `draft ${key}`;
 
 export const drafts = {
@@ -9,7 +9,7 @@ export const drafts = {
     if (text) sessionStorage.setItem(storageKey(key), text);
     else sessionStorage.removeItem(storageKey(key));
   },
-  /** Before what was written meanwhile, which stays. */
+  /** Inserted before text that was written in the meantime, which stays. */
   putBefore(key: string, text: string): void {
     const written = this.of(key);
     this.put(key, written ? `${text.trimEnd()}\n\n${written}` : text);

@@ -1,4 +1,4 @@
-/** What was sent and is not known to have come: kept with its key, so that to send it again cannot run it twice. */
+/** Messages that may not have arrived. Each is kept with its key, so that sending it again cannot run it twice. */
 const storageKey = (key: string) => `sending ${key}`;
 
 export interface Unsent {

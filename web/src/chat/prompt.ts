@@ -7,7 +7,7 @@ import { drafts } from "./drafts";
 
 const COMPLETION_DELAY_MS = 80;
 const OFFERED = 12;
-/** Of a command, with nothing after it yet. */
+/** For a command with nothing after it yet. */
 const BEGINNING = /^\/\S*$/;
 
 interface Completion {
@@ -19,12 +19,12 @@ interface Completion {
 export class DragomanPrompt extends LitElement {
   @property() key = "";
   @property({ type: Boolean }) running = false;
-  /** What the person said here, the newest last. */
+  /** What the person wrote here, the newest last. */
   @property({ attribute: false }) earlier: string[] = [];
   @state() private text = "";
   @state() private completions: Completion[] = [];
   @state() private selected = -1;
-  /** What is written is a command already: others only begin like it. */
+  /** The text is already a command: others only begin with it. */
   private isWhole = false;
   private timer = 0;
   /** How far back in what was said before; none of it where it is 0. */
@@ -54,7 +54,7 @@ export class DragomanPrompt extends LitElement {
     this.fit();
   }
 
-  /** As high as what is written, up to the bound of its style. */
+  /** As high as the text, up to the limit of its style. */
   private fit(): void {
     const box = this.renderRoot.querySelector("textarea");
     if (!box?.clientWidth) return;
@@ -63,7 +63,7 @@ export class DragomanPrompt extends LitElement {
     if (box.selectionEnd === box.value.length) box.scrollTop = box.scrollHeight;
   }
 
-  /** Puts a text into the input; what the person has typed meanwhile stays, after it. */
+  /** Inserts a text before what the person has typed in the meantime. */
   put(text: string): void {
     drafts.putBefore(this.key, text);
     this.setText(drafts.of(this.key));
@@ -151,7 +151,7 @@ export class DragomanPrompt extends LitElement {
     return true;
   }
 
-  /** What ends so is not finished. */
+  /** Text that ends like this is not finished. */
   private accept(offer: Completion): void {
     this.setText(/[/:=]$/.test(offer.text) ? offer.text : `${offer.text} `);
     this.focus();

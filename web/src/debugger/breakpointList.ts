@@ -1,4 +1,4 @@
-/** Breakpoints of the folder, and what clicks beside lines wish of them. */
+/** Breakpoints of the folder, and the actions of clicks beside lines. */
 import type { Breakpoint } from "./toolResults";
 import type { SourceFile } from "./sourceFile";
 

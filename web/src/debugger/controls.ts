@@ -110,7 +110,8 @@ export function handleControlKey(event: KeyboardEvent, controller: DebugControll
 }
 
 /**
- * Not `disabled`: a button that is pressed while it works would lose the focus, and with it whoever steps by keyboard.
+ * Not `disabled`: a button that is pressed would lose the focus while it works, and keyboard users could not step
+ * again.
  */
 function act(control: Control, controller: DebugController): void {
   if (isPossible(control, controller)) void control.act(controller);

@@ -61,14 +61,15 @@ export class DebugController implements ReactiveController {
   private areValuesOld = false;
   /** The stop at which the watches were evaluated. They are evaluated only while the view is visible. */
   private watchedAt: Frame | null = null;
-  /** A session that was started meanwhile: it is shown unless another one is being debugged here. */
+  /** A session that was started in the meantime is shown, unless another one is being debugged here. */
   private started = "";
-  /** What was asked for last and not done. */
+  /** The last request that has not been done. */
   private refusedCall: { tool: string; args: Record<string, unknown> } | null = null;
-  /** Where the address leads, until it was followed. */
+  /** The target of the address, until it is shown. */
   private routeTarget: readonly string[] | null = null;
   /**
-   * Whether it is known how the session stands: a stop that was there before anybody looked takes nobody from another.
+   * Whether the session's state is known. A stop from before the first look does not move the person from another
+   * session.
    */
   private isFollowed = false;
   /** A person chose a folder: what others do elsewhere does not take them from it. */
@@ -141,7 +142,7 @@ export class DebugController implements ReactiveController {
     else this.text.reload();
   }
 
-  /** One at a time, and until it came: the connection that it is asked over may be lost while the feed goes on. */
+  /** One at a time, until it has arrived: its connection may be lost while the feed continues. */
   private readonly readHistory = coalesced(async () => {
     const upto = this.unreadHistory;
     if (!upto) return;
@@ -250,8 +251,8 @@ export class DebugController implements ReactiveController {
   }
 
   /**
-   * What is looked at where nobody says: what was just started, else the newest that lives, here or elsewhere, else
-   * what ended last in this folder.
+   * The default session: the one that was just started, else the newest live one, here or elsewhere, else the one that
+   * ended last in this folder.
    */
   private selectDefault(): void {
     const near = this.sessions.filter(({ workspace }) => !this.staysInFolder || workspace === this.workspace);
@@ -344,7 +345,7 @@ export class DebugController implements ReactiveController {
     if (at) await this.showFrame(at);
   }
 
-  /** Where values belong: those of the same frame can be compared. */
+  /** The frame that values belong to: values of the same frame can be compared. */
   get valuesContext(): string {
     const { frame, stop } = this;
     if (!frame || !stop) return "";
@@ -474,7 +475,7 @@ export class DebugController implements ReactiveController {
     this.host.requestUpdate();
   }
 
-  /** What sends a program on: one at a time, and after the breakpoints that were clicked before it. */
+  /** Commands that resume a program: one at a time, and after the breakpoints that were clicked before. */
   private async act(tool: string, args: Record<string, unknown>): Promise<void> {
     this.busy = true;
     this.host.requestUpdate();

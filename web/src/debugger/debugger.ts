@@ -31,10 +31,10 @@ const PANES: readonly [string, string][] = [
 export class DragomanDebugger extends LitElement {
   private readonly controller = new DebugController(this);
   @state() private configuration = "";
-  /** The name of a file as far as it is typed: a stop meanwhile does not take it away. */
+  /** The part of a file name that was typed: a stop in the meantime does not remove it. */
   @state() private typed: string | null = null;
   @state() private scopeNodes: VariableNode[] = [];
-  /** What is shown below the source in a narrow window. */
+  /** The part that a narrow window shows below the source. */
   @state() private pane = "variables";
   private scopesOf: unknown = null;
   private readonly onKey = (event: KeyboardEvent) => {

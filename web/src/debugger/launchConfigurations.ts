@@ -23,7 +23,7 @@ export class LaunchConfigurations {
     this.readAt = performance.now();
     const { data, is_error } = await callToolIn(workspace, "get_debugger_configurations");
     const known = JSON.stringify([workspace, data]);
-    // Another folder was chosen meanwhile, or nothing changed.
+    // Another folder was chosen in the meantime, or nothing changed.
     if (workspace !== this.workspace || known === this.lastAnswer) return;
     this.lastAnswer = known;
     this.all = [...listed(data["configurations"]), ...listed(data["compounds"])];

@@ -2,7 +2,7 @@
 
 const KEPT = 100_000;
 const SPARE = 20_000; // dropped at once, so that a long output is not copied at every piece
-/** What never ends a line is shown as several: neither memory nor a row is without bound. */
+/** A very long line is shown as several lines, so that neither memory nor a row is unbounded. */
 const WIDEST = 2000;
 
 export class OutputLines {

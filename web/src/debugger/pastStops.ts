@@ -16,7 +16,7 @@ export interface PastStop {
   number: number;
   reason: string;
   exception: string | null;
-  /** As the folder calls it. */
+  /** The path as the folder names it. */
   path: string;
   line: number;
   frames: PastFrame[];
@@ -54,7 +54,7 @@ export async function fetchPastStop(workspace: string, session: string, number: 
 
 type StopSummary = { id: string; at: string; reason: string; place: string };
 
-/** Of one session, also those that happened long before this page was opened. */
+/** The stops of one session, including those from before this page was opened. */
 export async function fetchPastStops(workspace: string, session: string): Promise<TimelineEntry[]> {
   const { data } = await callToolIn(workspace, "stop_history", { session_id: session, limit: MOST });
   return ((data["stops"] ?? []) as StopSummary[]).map(({ id, at, reason, place }) => {

@@ -1,4 +1,4 @@
-/** What happened, newest first, and the past stop that is shown instead of the present one. */
+/** The history, newest first, and the past stop that is shown instead of the current one. */
 import type { FeedRow } from "../link";
 import { actorName } from "../parts/actors";
 import { timelineEntry, mergeEntries, type TimelineEntry } from "./timeline";
@@ -9,7 +9,7 @@ const STARTS = 500;
 export class SessionHistory {
   entries: TimelineEntry[] = [];
   pastStop: PastStop | null = null;
-  /** Of which session the earlier stops are loaded, or being loaded. */
+  /** The session with earlier stops that are loaded or being loaded. */
   private loadedSession = "";
   /** Counts selections: the answer to an earlier request is not shown. */
   private requestCount = 0;
@@ -33,7 +33,7 @@ export class SessionHistory {
     [this.entries, this.loadedSession] = [[], ""];
   }
 
-  /** When a session was started, and by whom: several may have one name. */
+  /** When a session was started, and by which client: several sessions may have one name. */
   startOf(session: string): { at: number; actor: string } | null {
     const it = this.starts.get(session);
     return it ? { at: it.at, actor: actorName(it.by) } : null;

@@ -1,4 +1,4 @@
-/** What the chosen session printed: read on as it comes, in pieces that a page draws between two frames. */
+/** The output of the chosen session, read as it arrives, in pieces that a page draws between two frames. */
 import { t } from "../link";
 import { coalesced } from "../parts/coalesced";
 import { OutputLines } from "./outputLines";

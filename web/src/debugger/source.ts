@@ -20,7 +20,7 @@ export class DragomanSource extends LitElement {
   @property({ type: Boolean }) isLive = false;
   @property({ attribute: false }) revealed = { line: 0, times: 0 };
   @state() private cursor = 1;
-  /** Where lines that are chosen by Shift and an arrow begin; the cursor is their other end. */
+  /** Where lines that are selected with Shift and an arrow begin; the cursor is their other end. */
   @state() private anchor = 0;
   @query("dragoman-rows") private list!: HTMLElement | null;
   private reached = "";

@@ -61,12 +61,12 @@ const DESCRIPTIONS: Record<string, (body: Body) => Partial<TimelineEntry>> = {
 };
 
 export const FEED_KINDS = ["debug.", "breakpoint.", "mcp.connected"];
-/** Of those, what the timeline is made of. */
+/** The kinds of events that the timeline shows. */
 export const TIMELINE_KINDS: readonly string[] = [...Object.keys(DESCRIPTIONS), "mcp.connected"];
 const KEPT = 500;
 
 /**
- * The newest first, each once: the past may be read after something new was heard, and stops are kept longer than
+ * The newest first, each once: earlier events may be read after new ones arrived, and stops are kept longer than
  * events.
  */
 export function mergeEntries(known: readonly TimelineEntry[], more: readonly TimelineEntry[]): TimelineEntry[] {
@@ -78,7 +78,7 @@ export function mergeEntries(known: readonly TimelineEntry[], more: readonly Tim
   return [...all.values()].sort((a, b) => b.at - a.at || b.sequence - a.sequence).slice(0, KEPT);
 }
 
-/** What it is known by among all others: a stop by its number, whether the feed or the history of stops reported it. */
+/** The key of an entry: a stop has its number, whether it came from the feed or from the history of stops. */
 export function entryKey(it: TimelineEntry): number | string {
   return it.stop ? stopKey(it) : it.sequence;
 }

@@ -11,7 +11,7 @@ export interface Thread {
 
 export interface Session {
   session_id: string;
-  /** Where it belongs. */
+  /** The place of the stop. */
   workspace: string;
   name: string;
   state: "Idle" | "Starting" | "Running" | "Stopped" | "Terminating" | "Terminated";

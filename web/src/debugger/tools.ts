@@ -3,7 +3,7 @@ import { RequestError, request, post, type ToolResult } from "../link";
 import type { ErrorNotice, Session } from "./toolResults";
 
 export interface Folders {
-  /** Where the daemon was started. */
+  /** The folder in which the daemon was started. */
   own: string;
   /** That, and whatever else has sessions. */
   all: string[];
@@ -23,7 +23,7 @@ export async function sessionsIn(workspace: string): Promise<Session[]> {
   return ((data["sessions"] ?? []) as Session[]).map((it) => ({ ...it, workspace }));
 }
 
-/** What a tool would not do, in the daemon's words. */
+/** Why a tool failed, in the daemon's words. */
 export function toolErrorNotice(data: Record<string, unknown>, text: string): ErrorNotice {
   const { shown: wouldRun = "", folder = "" } = (data["details"] ?? {}) as { shown?: string; folder?: string };
   const untrusted = data["code"] === "needs_trust" ? folder : "";

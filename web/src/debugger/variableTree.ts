@@ -22,7 +22,9 @@ interface Branch {
   /** Null if the debugger does not report how many there are. */
   total: number | null;
   error: string;
-  /** Of which stop: what an earlier one held is shown until it is read again, and leads nowhere. */
+  /**
+   * The stop of the shown values: values of an earlier stop are shown until they are read again, and cannot be opened.
+   */
   round: number;
 }
 
@@ -75,7 +77,7 @@ export class DragomanValues extends LitElement {
     this.roots.forEach((node, index) => this.reopen(nodeKey("", node.name, index), node));
   }
 
-  /** What was open before a step is open after it, with what it holds now. */
+  /** Rows that were open before a step are open after it, with current values. */
   private reopen(key: string, node: VariableNode): void {
     if (this.expanded.has(key) && node.reference) void this.read(key, node, 0);
   }

@@ -43,7 +43,8 @@ export class Watches {
   async evaluate(at: FrameContext | null): Promise<void> {
     const round = ++this.round; // what comes late, of an earlier stop, is not shown at this one
     await this.isLoaded;
-    // A later call does it, with everything added meanwhile: each expression runs in the program once per stop.
+    // A later call evaluates everything that was added in the meantime: each expression runs in the program once per
+    // stop.
     if (round !== this.round || !at || !this.nodes.length) return;
     const found = await Promise.all(this.nodes.map(({ name }) => evaluateNode(name, at)));
     if (round !== this.round) return;
@@ -51,7 +52,7 @@ export class Watches {
     this.changed();
   }
 
-  /** As the daemon has them: another tab may have changed them. */
+  /** The expressions that the daemon has: another tab may have changed them. */
   private async load(kept: Promise<string[]>): Promise<void> {
     try {
       this.setNames(await kept);

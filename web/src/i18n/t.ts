@@ -12,7 +12,7 @@ export const language: "en" | "zh" =
   chosenLanguage() || (navigator.language.toLowerCase().startsWith("zh") ? "zh" : "en");
 export const chinese = language === "zh";
 
-/** Of dates and times: the browser's own way of writing them, unless it is that of another language than was chosen. */
+/** The language of dates and times: the browser's own, unless the chosen language is another one. */
 export const locale: string | undefined = navigator.language.toLowerCase().startsWith(language) ? undefined : language;
 
 /** A phrase in the reader's language; `{name}` stands for a value. */

@@ -9,7 +9,7 @@ export interface FeedRow {
   event: { kind: string; session?: string; cause?: string; text?: string; body?: Record<string, unknown> };
 }
 
-/** What happened after one event, up to another, oldest first. An answer of the daemon holds as many as fit into it. */
+/** Events after one number, up to another, oldest first. An answer of the daemon holds as many as fit into it. */
 export async function fetchEvents(after: number, upto: number, kinds: readonly string[] = []): Promise<FeedRow[]> {
   const rows: FeedRow[] = [];
   for (let [at, more] = [after, true]; more && at < upto;) {
@@ -137,8 +137,10 @@ class Feed extends EventTarget {
   }
 }
 
-/** A refused upgrade tells a page nothing but that it failed. A plain request, which carries nothing, tells more: our
- *  daemon has its own icon, and is at most too busy; another instance of it does not know the name of this page. */
+/**
+ * A failed upgrade does not tell a page the reason. A plain request, without secrets, does: our daemon serves its own
+ * icon, and is then only too busy; another instance does not know the name of this page.
+ */
 async function isForeignServer(): Promise<boolean> {
   try {
     const { ok, status } = await fetch("/icon.svg", {

@@ -140,8 +140,10 @@ class Gateway extends EventTarget {
     this.setConnected(true);
   }
 
-  /** Numbers begin at 1 with each connection. One that is missing means that something was not told: whoever shows it
-   *  reads it anew. One that was there is told twice. */
+  /**
+   * Numbers begin at 1 with each connection. A gap means that an event was lost, so the view reads everything again. An
+   * event may also arrive twice.
+   */
   private handleEvent({ event = "", payload = {}, seq }: Frame): void {
     if (seq !== undefined) {
       if (seq <= this.lastSeq) return;

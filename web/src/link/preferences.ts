@@ -1,4 +1,4 @@
-/** What a person chose and keeps. The page's origin is new at each start of the daemon, so the daemon keeps it. */
+/** The person's choices. The page's origin is new at each start of the daemon, so the daemon stores them. */
 import type { LanguageChoice } from "../i18n/t";
 import { request, post } from "./requests";
 
@@ -17,7 +17,7 @@ export async function savedWatches(): Promise<string[]> {
   return (await request<Preferences>("/api/preferences")).watches;
 }
 
-/** What is watched then. One by one: two tabs that change it take nothing from each other. */
+/** The watch expressions. They are added and removed one by one, so that two tabs do not overwrite each other. */
 export async function changeWatches(change: { watch: string } | { unwatch: string }): Promise<string[]> {
   return (await post<Preferences>("/api/preferences/change", change)).watches;
 }

@@ -14,7 +14,7 @@ export interface Key {
   instance?: string;
 }
 
-/** What both sides must have seen alike. */
+/** The values that both sides must agree on. */
 export interface Transcript {
   keyId: string;
   path: string;
@@ -106,7 +106,10 @@ class Handshake implements Channel {
     else if (this.stage !== "over") this.end("foreign");
   }
 
-  /** The listener's proof, computed from what *we* dialled and chose; one that fits nothing of ours ends it here. */
+  /**
+   * The listener's proof, computed from the address and nonce that *we* chose. Any other proof ends the connection
+   * here.
+   */
   private async check(data: string | ArrayBuffer): Promise<void> {
     this.stage = "checking";
     const frame = proofIn(data);

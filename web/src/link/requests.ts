@@ -8,12 +8,12 @@ export { forgetSession, session } from "./session";
 
 /** How long a daemon that took the connection may say nothing before it counts as gone. */
 const ANSWERS_WITHIN_MS = 5000;
-/** Of an answer in no form of ours. */
+/** The answer has an unknown form. */
 const SHOWN = 200;
-/** What the daemon takes in one message. */
+/** The largest message that the daemon accepts. */
 const LARGEST = 1 << 20;
 
-/** What the daemon would not do, in its own words: what happened, and what to do next. */
+/** Why the daemon refused, in its own words: what happened, and what to do next. */
 export class RequestError extends Error {
   constructor(
     readonly code: string,
@@ -24,7 +24,7 @@ export class RequestError extends Error {
   }
 }
 
-/** What a tool answered. */
+/** The result of a tool. */
 export interface ToolResult {
   text: string;
   data: Record<string, unknown>;

@@ -1,9 +1,9 @@
-/** What a terminal shows, as it shows it. Read only: nothing goes back but how much was drawn. */
+/** The live stream of a terminal. It is read only: the page sends back only how much it has drawn. */
 import type { Channel, CloseReason } from "./proof";
 import { openDaemonChannel } from "./session";
 
 export interface TerminalView {
-  /** The screen is drawn anew from what follows; `missed` is how much was left out before. */
+  /** The screen is drawn again from what follows; `missed` is how much was left out before. */
   begin(columns: number, rows: number, missed: number): void;
   /** To be drawn; `drawn` is called when it is, and asks for more. */
   data(bytes: Uint8Array, drawn: () => void): void;

@@ -1,5 +1,5 @@
 /**
- * Nobody answered: the daemon is not there, or went away before it did. The frame says so; whoever asked may say it
+ * Nobody answered: the daemon is not running, or it ended before it answered. The frame shows it; a caller may show it
  * too.
  */
 import { t } from "../i18n/t";

@@ -1,4 +1,4 @@
-/** What a terminal showed, with its colours; every other sequence is left out. */
+/** Terminal text with its colours. Every other sequence is removed. */
 export interface AnsiRun {
   text: string;
   look: string;

@@ -1,14 +1,11 @@
-/**
- * Reads whenever it is asked to, one at a time, and once more for what changed meanwhile: an older answer never comes
- * last.
- */
+/** Reads on request, one at a time, and once more for changes during a read: an older answer never arrives last. */
 export function coalesced(read: () => Promise<void>): () => Promise<void> {
   let isStale = false;
   let running: Promise<void> | undefined;
 
   /**
-   * Over in the same turn in which nothing is stale any more, so that whoever asks next begins anew. `read` is waited
-   * for  at least once: by then `running` is set.
+   * Ends in the same turn in which nothing is stale any more, so that the next caller starts again. `read` is awaited
+   * at least once: by then `running` is set.
    */
   async function whileStale(): Promise<void> {
     try {

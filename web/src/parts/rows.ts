@@ -11,8 +11,8 @@ export class DragomanRows extends LitElement {
   @property({ type: Number }) height = 24;
   @property({ attribute: false }) renderRow: (row: never, index: number) => unknown = () => "";
   /**
-   * What a row is known by, where rows come in front of others: it then keeps its place in the tree, and whoever
-   * presses one does not let go over another.
+   * The key of a row, for lists in which new rows appear above others: the row then keeps its element, so a press does
+   * not end over another row.
    */
   @property({ attribute: false }) keyOf: (row: never, index: number) => unknown = (_, index) => index;
   /** `end`: the newest row stays visible unless the person has scrolled away from it. */
@@ -20,7 +20,7 @@ export class DragomanRows extends LitElement {
   @state() private top = 0;
   @state() private viewportHeight = 800;
   private isAtEnd = true;
-  /** Where it was brought to last, to stay at the end. */
+  /** The last scroll position, so that the list stays at its end. */
   private anchoredAt = 0;
   private readonly resizeObserver = new ResizeObserver(() => this.resized());
 

@@ -1,4 +1,4 @@
-/** What each MCP client is given to find us: to be copied, whole, by one button. */
+/** The configuration of each MCP client, copied as a whole with one button. */
 import { LitElement, css, html, nothing } from "lit";
 import { customElement, property, state } from "lit/decorators.js";
 import { sharedStyles } from "../app/styles";

@@ -1,4 +1,4 @@
-/** What the settings view knows: the server, every setting and where it comes from, the gateway, the clients. */
+/** The state of the settings view: the server, every setting and its source, the gateway, the clients. */
 import type { ReactiveController, ReactiveControllerHost } from "lit";
 import { RequestError, request, feed, post } from "../link";
 
@@ -17,7 +17,7 @@ export interface Setting {
   about: string;
   allowed: string;
   may_change: boolean;
-  /** What of it a page may set, where that is not everything. */
+  /** The settings that a page may change, if not all. */
   from_page: string;
 }
 
@@ -96,7 +96,7 @@ export class SettingsController implements ReactiveController {
     return [...this.settings.values()].filter((it) => it.waits_for_restart);
   }
 
-  /** Nothing, or why it was not taken, in the daemon's words. */
+  /** Empty, or why the value was refused, in the daemon's words. */
   async change(key: string, value: string): Promise<string> {
     try {
       this.settings.set(key, await post<Setting>("/api/settings/change", { key, value }));

@@ -15,7 +15,9 @@ const { Terminal } = headless;
 const SCROLLBACK = 5000;
 const MOST_COLUMNS = 1000;
 const MOST_ROWS = 500;
-/** What a program sets beside the screen: titles, colours, links, the clipboard, notes. All of it is left out. */
+/**
+ * Sequences with an effect beside the screen: titles, colours, links, the clipboard, notifications. All are ignored.
+ */
 const IGNORED_OSC = [0, 1, 2, 4, 5, 7, 8, 9, 10, 11, 12, 22, 50, 52, 99, 104, 110, 111, 112, 133, 633, 777, 1337];
 const OPTIONS = {
   cols: 80,

@@ -10,7 +10,7 @@ const DRAFT = "draft of a question";
 
 @customElement("dragoman-question")
 export class DragomanQuestion extends LitElement {
-  /** Of which terminal; all of them when none is named. */
+  /** The terminal of the question; all terminals if none is named. */
   @property() terminal = "";
   /** Whether the answer may use commands of all folders. Only a person can turn this on. */
   @property({ type: Boolean }) everywhere = false;

@@ -80,7 +80,7 @@ export class DragomanScreen extends LitElement {
     });
   }
 
-  /** As large as its columns fit the place there is, within what can be read. */
+  /** As large as the available width allows for its columns, while still legible. */
   private fit(): void {
     if (!this.hasUpdated) return;
     const letter = this.measure.getBoundingClientRect().width / LETTERS / this.size;
@@ -94,7 +94,7 @@ export class DragomanScreen extends LitElement {
     void rows?.updateComplete.then(() => this.reveal(rows));
   }
 
-  /** In a narrow window the cursor may stand beside what is seen. Whoever scrolled sideways is left where they are. */
+  /** In a narrow window the cursor may be outside the visible part. A person who has scrolled sideways is not moved. */
   private reveal(rows: HTMLElement): void {
     const cursor = rows.querySelector(".cursor")?.getBoundingClientRect();
     if (!cursor || rows.scrollLeft !== this.sideways) return;

@@ -127,7 +127,7 @@ export class DragomanTerminals extends LitElement {
     </form>`;
   }
 
-  /** Of both that were looked through, in one answer. */
+  /** The results of both searches, in one answer. */
   private count(): string {
     const { listed: commands, nextBefore: next, hits } = this.controller;
     const count = `${commands.length}${next ? "+" : ""}`;

@@ -32,20 +32,20 @@ export class TerminalsController implements ReactiveController {
   pane: Pane = "output";
   /** A narrow window has room for what is chosen from, or for what is read of it. */
   isReading = false;
-  /** What runs now: the record has a command when it has ended. */
+  /** Running commands: the record has a command only when it has ended. */
   private running: Command[] = [];
   /** The line that a search found, and its place in the output. */
   foundLine = -1;
   /** Distinguishes reads that began at different places. */
   reads = 0;
   error = "";
-  /** What was looked for and is gone. */
+  /** A command that was searched for and no longer exists. */
   notice = "";
   private unsubscribe = () => {};
   private timer = 0;
   private refreshTimer = 0;
   private round = 0;
-  /** What was looked for, of the commands that are listed. */
+  /** The search that the listed commands match. */
   private listedSearch = "";
   private isReadingOlder = false;
   private outputRequest = 0;
@@ -96,7 +96,7 @@ export class TerminalsController implements ReactiveController {
     this.replaceRoute("", t("The terminal in this address no longer exists."));
   }
 
-  /** What the address names is not there: it becomes that of what is shown. */
+  /** The address names something that does not exist: it changes to what is shown. */
   private replaceRoute(terminal: string, notice: string): void {
     this.notice = notice;
     this.isReading = terminal !== "";
@@ -115,7 +115,7 @@ export class TerminalsController implements ReactiveController {
     this.host.requestUpdate();
   });
 
-  /** What runs, then what has ended, the newest first. */
+  /** Running commands first, then ended ones, the newest first. */
   get listed(): Command[] {
     const words = this.query.toLowerCase().split(/\s+/).filter(Boolean);
     const fits = ({ terminal, command }: Command) =>
@@ -138,7 +138,7 @@ export class TerminalsController implements ReactiveController {
     return this.terminals.find(({ terminal }) => terminal === id);
   }
 
-  /** Soon, and not later when more events arrive meanwhile. */
+  /** Soon, and not later if more events arrive in the meantime. */
   private refreshSoon(): void {
     this.refreshTimer ||= window.setTimeout(() => {
       this.refreshTimer = 0;
@@ -206,7 +206,7 @@ export class TerminalsController implements ReactiveController {
     this.isReading = terminal !== "";
   }
 
-  /** Of one terminal its screen is shown; of all there is none. */
+  /** One terminal shows its screen; all terminals together have none. */
   private setSelected(terminal: string): Promise<void> {
     this.selected = terminal;
     this.pane = terminal ? "screen" : "output";
@@ -226,7 +226,7 @@ export class TerminalsController implements ReactiveController {
     await this.open(id, line);
   }
 
-  /** What was shown as running has another id once it has ended: the newest of its terminal. */
+  /** A running command gets another id when it ends: it is the newest of its terminal. */
   private async openEnded(id: string, line: string): Promise<void> {
     if (!id.endsWith(RUNNING)) return this.replaceRoute(this.selected, t("This command is no longer in the record."));
     await this.refresh();

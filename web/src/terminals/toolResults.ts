@@ -27,6 +27,6 @@ export interface Hit {
   command_id: string;
   terminal: string;
   line: string;
-  /** What printed it. */
+  /** The command that printed it. */
   command: string;
 }

@@ -50,7 +50,7 @@ function answeredForm(node: Node, painter: Painter) {
   </div>`;
 }
 
-/** Of the questions that are asked now: what was entered, else what stood there. */
+/** For the current questions: the entered values, or else the initial ones. */
 function answers(fields: Values[], entered: Values): Values {
   const empty: Record<string, unknown> = { yes_no: false, choices: [], number: null };
   return Object.fromEntries(

@@ -105,7 +105,7 @@ function focusDialog(dialog: Element | undefined): void {
   queueMicrotask(() => (dialog as HTMLElement | undefined)?.focus());
 }
 
-/** What opens it may be a button that does something by itself; everything else is made one. */
+/** The opener may be a button with its own action; any other component becomes one. */
 function opener(node: Node, painter: Painter, open: () => void, triggerRef: Ref<HTMLElement>) {
   const inner = painter.inside(node, "trigger");
   const isButton = node.children.some(

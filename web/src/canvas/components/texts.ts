@@ -1,6 +1,6 @@
 /**
- * The basic catalogue: what is read. Nothing is loaded from elsewhere: such pictures and sounds are told by their
- * address.
+ * The basic catalogue: text and media. Nothing is loaded from elsewhere: a picture or sound from elsewhere is shown as
+ * its address.
  */
 import { html, nothing } from "lit";
 import { guard } from "lit/directives/guard.js";

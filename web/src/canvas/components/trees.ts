@@ -1,4 +1,4 @@
-/** What opens: files, and the values of variables. Only what is in sight is drawn. */
+/** Rows that open: files, and the values of variables. Only visible rows are drawn. */
 import { html, nothing } from "lit";
 import { scrollBox } from "../../parts/scrollBox";
 import { define, type Node, type Painter } from "../model";
@@ -10,7 +10,7 @@ interface Branch {
   label: unknown;
   children(): Branch[];
   isBranch: boolean;
-  /** What choosing it sends; undefined for a row that can only be opened. */
+  /** The action of a row; undefined for a row that can only be opened. */
   actionPath: string | undefined;
 }
 
