@@ -30,6 +30,8 @@ from dragoman.workspace.caller import Caller
 _LONG_NULL = re.compile(r"0x0{8,}(?=[0-9a-f])")
 MAX_FRAMES = 8
 _MOST_CAUSES = 8
+_MOST_THREADS = 16
+_THREAD_FRAMES = 20
 _MOST_EXPANDED = 5
 _MOST_MEMBERS = 20
 _MOST_LEVELS = 3
@@ -176,11 +178,26 @@ async def describe_end(run: EvidenceRun, end: RunOutcome, lines: ReadLines) -> C
     stop = end.stop
     if stop is None or run.session.state is not SessionState.STOPPED:
         return CrashReport(end)
-    own = [it for it in stop.frames if not it.is_library][:MAX_FRAMES] or list(stop.frames[:1])
+    own = [it for it in stop.frames if not it.is_library][:MAX_FRAMES]
+    own = own or await _waiting_frames(run, stop) or list(stop.frames[:1])
     seen = [await _describe_frame(run, frame, lines) for frame in own]
     if seen and end.how == "exception":
         seen[0] = await _with_values(run, seen[0], lines)
     return CrashReport(end, tuple(seen), await _causes(run, stop))
+
+
+async def _waiting_frames(run: EvidenceRun, stop: Stop) -> list[FrameInfo]:
+    """Of the first thread that stands in the user's code, where all wait and the one that is told of it does not."""
+    if stop.reason != "exception":
+        return []
+    try:
+        for thread in (await run.session.inspection.threads(placed=False))[:_MOST_THREADS]:
+            frames, _ = await run.session.inspection.stack(thread.id, 0, _THREAD_FRAMES)
+            if own := [it for it in frames if not it.is_library]:
+                return own[:MAX_FRAMES]
+    except DragomanError:
+        pass
+    return []
 
 
 async def _describe_frame(run: EvidenceRun, frame: FrameInfo, lines: ReadLines) -> ExplainedFrame:

@@ -339,10 +339,11 @@ def _all_calls(record: dict[str, Any], say: Translate, most: int) -> list[str]:
         began = sorted([*first, *last, *left], key=lambda it: int(it[0]))
         found.append(say("calls in the order they began (deepest: {depth}):", depth=record["deepest"]))
         found += _calls([[it[0], it[1], it[2], None, ""] for it in began], cut + left_cut, say, most)
+    elif not is_recursive:
+        found += _calls([*first, *last], cut, say, most, name)  # without the call that is shown
     elif (first or last) and (cut or left or record.get("deepest", 1) > 2 or _has_unseen_calls(record)):
-        if is_recursive:
-            found.append(say("calls in the order they ended (deepest: {depth}):", depth=record["deepest"]))
-        found += _calls([*first, *last], cut, say, most, name)
+        found.append(say("calls in the order they ended (deepest: {depth}):", depth=record["deepest"]))
+        found += _calls([*first, *last], cut, say, most)
     if left and not found:
         found.append(say("calls that had not ended (deepest: {depth}):", depth=record["deepest"]))
         found += _calls(left, left_cut, say, most)

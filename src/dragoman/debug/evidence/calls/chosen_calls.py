@@ -11,7 +11,7 @@ from pathlib import PurePath
 from typing import Any
 
 from dragoman.debug.evidence.calls.call_text import Translate, call_lines
-from dragoman.debug.evidence.calls.source_languages import language_of_file
+from dragoman.debug.evidence.stepping.source_languages import language_of_file
 
 _ONLY = 1200
 _COMPUTING = 640

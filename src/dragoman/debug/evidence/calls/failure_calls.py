@@ -10,13 +10,13 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from dragoman.debug.evidence.calls.assertion_calls import calls_behind
-from dragoman.debug.evidence.calls.function_search import FunctionSearch
-from dragoman.debug.evidence.calls.source_functions import ANONYMOUS, SourceFunction
-from dragoman.debug.evidence.calls.source_languages import language_of_file
 from dragoman.debug.evidence.calls.trace_call import CallQuery
 from dragoman.debug.evidence.crash import CrashReport, ExplainedFrame
 from dragoman.debug.evidence.frame_values import ReadLines
 from dragoman.debug.evidence.run import RunOutcome
+from dragoman.debug.evidence.stepping.function_search import FunctionSearch
+from dragoman.debug.evidence.stepping.source_functions import ANONYMOUS, SourceFunction
+from dragoman.debug.evidence.stepping.source_languages import language_of_file
 
 MAX_QUERIES = 6
 _FRAMES = 3

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from dragoman.core.errors import ErrorSpec
-from dragoman.debug.evidence.calls.function_search import FunctionSearch
 from dragoman.debug.evidence.calls.injection import (
     PYTHON_ADAPTERS,
     CallProbe,
@@ -17,11 +16,12 @@ from dragoman.debug.evidence.calls.injection import (
     remove_tracer,
     write_record,
 )
-from dragoman.debug.evidence.calls.source_functions import SourceFunction
-from dragoman.debug.evidence.calls.source_languages import language_of_file
-from dragoman.debug.evidence.calls.stepped_run import CallStepper, SteppedTarget, SteppingProbe
 from dragoman.debug.evidence.javascript_evaluation import own_code_throw_condition
 from dragoman.debug.evidence.run import EvidenceRun, EvidenceService, RunOutcome, RunSubject
+from dragoman.debug.evidence.stepping.function_search import FunctionSearch
+from dragoman.debug.evidence.stepping.source_functions import SourceFunction
+from dragoman.debug.evidence.stepping.source_languages import language_of_file
+from dragoman.debug.evidence.stepping.stepped_run import CallStepper, SteppedTarget, SteppingProbe
 from dragoman.debug.evidence.tracepoints import TraceLimits, TraceTable
 from dragoman.debug.model import LaunchRequest
 from dragoman.debug.session.session import DebugSession

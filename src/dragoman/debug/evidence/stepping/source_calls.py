@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from dragoman.debug.evidence.calls.source_functions import SourceFunction, SourceText
-from dragoman.debug.evidence.calls.source_languages import SourceLanguage
+from dragoman.debug.evidence.stepping.source_functions import SourceFunction, SourceText
+from dragoman.debug.evidence.stepping.source_languages import SourceLanguage
 
 _DEPTH = 5
 _MOST_LINES = 400
@@ -84,7 +84,9 @@ class _Search:
             first -= 1
         while first > self._first and self._source.line(first).lstrip().startswith((".", "&&", "||")):
             first -= 1
-        while last < min(self._last, line + _MOST_LINES) and _depth(self._text(first, last)) > 0:
+        while last < min(self._last, line + _MOST_LINES) and (
+            _depth(self._text(first, last)) > 0 or self._source.line(last + 1).lstrip().startswith((".", "&&", "||"))
+        ):
             last += 1
         return first, last
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from dragoman.debug.evidence.calls.source_languages import SourceLanguage, language_of_file
+from dragoman.debug.evidence.stepping.source_languages import SourceLanguage, language_of_file
 
 ANONYMOUS = "<anonymous>"
 _MOST_FUNCTIONS = 5000
@@ -78,7 +78,7 @@ class SourceText:
         return bisect_right(self._starts, position)
 
     def _in_braces(self) -> Iterator[SourceFunction]:
-        open_blocks: list[tuple[SourceFunction | None, str, int]] = []
+        open_blocks: list[tuple[SourceFunction | None, str, int, int]] = []
         owners: list[str] = []
         since, depth = 0, 0
         for token in re.finditer(r"[{}();]", self.masked):
@@ -92,15 +92,15 @@ class SourceText:
                 function = self._declared(header, since, at, owners)
                 owner = self._owner(header) if function is None else ""
                 owners += [owner] if owner else []
-                open_blocks.append((function, owner, depth))
+                open_blocks.append((function, owner, depth, since))
                 since, depth = at + 1, 0
             elif open_blocks:
-                function, owner, depth = open_blocks.pop()
+                function, owner, depth, begun = open_blocks.pop()
                 if owner:
                     owners.pop()
                 if function is not None:
                     yield replace(function, last=self._line_at(at))
-                since = since if depth else at + 1
+                since = begun if depth else at + 1  # a literal among arguments does not end a statement
 
     def _owner(self, header: str) -> str:
         found = self.language.owner.search(header) if self.language.owner else None

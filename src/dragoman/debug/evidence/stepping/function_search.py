@@ -11,9 +11,9 @@ from pathlib import Path, PurePath
 import anyio.to_thread
 
 from dragoman.debug import source_files
-from dragoman.debug.evidence.calls.source_calls import calls_behind, calls_in
-from dragoman.debug.evidence.calls.source_functions import ANONYMOUS, SourceFunction, SourceText, read_source
-from dragoman.debug.evidence.calls.source_languages import SourceLanguage, language_of_file
+from dragoman.debug.evidence.stepping.source_calls import calls_behind, calls_in
+from dragoman.debug.evidence.stepping.source_functions import ANONYMOUS, SourceFunction, SourceText, read_source
+from dragoman.debug.evidence.stepping.source_languages import SourceLanguage, language_of_file
 
 _MOST_FILES = 2000
 _MOST_BYTES = 1 << 20

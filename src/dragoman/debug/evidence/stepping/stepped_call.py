@@ -13,17 +13,18 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from dragoman.core.errors import DragomanError
-from dragoman.debug.evidence.calls.function_search import FunctionSearch
-from dragoman.debug.evidence.calls.source_functions import ANONYMOUS, SourceFunction
-from dragoman.debug.evidence.calls.source_languages import SourceLanguage, language_of_file
-from dragoman.debug.evidence.calls.stepped_values import FrameValues, read_values, shown_value
 from dragoman.debug.evidence.evidence_probe import EVALUATION_TIMEOUT_S
 from dragoman.debug.evidence.expressions import impure_expressions
 from dragoman.debug.evidence.run import EvidenceRun
+from dragoman.debug.evidence.stepping.function_search import FunctionSearch
+from dragoman.debug.evidence.stepping.source_functions import ANONYMOUS, SourceFunction
+from dragoman.debug.evidence.stepping.source_languages import SourceLanguage, language_of_file
+from dragoman.debug.evidence.stepping.stepped_values import FrameValues, read_values, shown_value
 from dragoman.debug.model import ProgramEnd, StepKind, Stop
 
 _MOST_CALLS_OF_ROW = 8
 _ARGUMENT = 60
+_CONTAINER = 36
 _SOURCE_LINES = 60
 _WORD = re.compile(r"[A-Za-z_$][\w$]*")
 _ASSIGNED = re.compile(
@@ -38,6 +39,8 @@ _PURE = re.compile(
     r"|(?:math|string)\.\w+|#)\("
 )
 
+NOTHING = "nothing"
+"""The value of what returns none."""
 # Variables by which a debugger says what is returned before the function is left.
 _SAYS_RETURNED = frozenset({"Return value", "_return"})
 
@@ -105,7 +108,9 @@ class SteppedCall:
         self.args: list[list[str]] = []
 
     def short_args(self) -> list[list[str]]:
-        return [[name, _cut(value, _ARGUMENT)] for name, value in self.args if name != "this"]
+        args = [it for it in self.args if it[0] != "this"]
+        most = _ARGUMENT if len(args) == 1 else _CONTAINER
+        return [[name, _cut(value, most if value.startswith(("{", "[")) else _ARGUMENT)] for name, value in args]
 
     async def run(self) -> CallLeft:
         source = await self._stepper.search.source(self._function.path)
@@ -220,7 +225,7 @@ class SteppedCall:
     async def _leave(self, outcome: Outcome) -> None:
         if isinstance(outcome, Stop) and outcome.reason == "exception" and self._is_on_stack(outcome):
             self._how, self._error = "raised", self._error_of(outcome)
-        elif outcome is None:
+        elif outcome is None or (isinstance(outcome, Stop) and outcome.thread_id != self._thread):
             self._how = "running"
         elif self._rows[-1].get("note"):
             self._how, self._error = "raised", self._rows[-1]["note"]
@@ -235,7 +240,7 @@ class SteppedCall:
         if self._value is not None or self._stepper.function_at(stop) is not None:
             return
         if not self._returns_anything:
-            self._value = "nothing"
+            self._value = NOTHING
         elif any(it.name in names for it in held) and self._language.register:
             self._value = (await read_values(self._run.session, stop, (), None, names)).returned
         elif type := self._register_type:

@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from dragoman.core.errors import DragomanError
-from dragoman.debug.evidence.calls.function_search import FunctionSearch
-from dragoman.debug.evidence.calls.source_functions import ANONYMOUS, SourceFunction
-from dragoman.debug.evidence.calls.source_languages import language_of_file
-from dragoman.debug.evidence.calls.stepped_call import CallLeft, Outcome, SteppedCall
 from dragoman.debug.evidence.evidence_probe import EvidenceProbe
 from dragoman.debug.evidence.run import EvidenceRun, RunOutcome
+from dragoman.debug.evidence.stepping.function_search import FunctionSearch
+from dragoman.debug.evidence.stepping.source_functions import ANONYMOUS, SourceFunction
+from dragoman.debug.evidence.stepping.source_languages import language_of_file
+from dragoman.debug.evidence.stepping.stepped_call import NOTHING, CallLeft, Outcome, SteppedCall
 from dragoman.debug.evidence.tracepoints import Tracepoint, TraceTable
 from dragoman.debug.model import ProgramEnd, StepKind, Stop
 from dragoman.workspace.breakpoints import Breakpoint
@@ -24,6 +24,7 @@ _MOST_EXCEPTIONS = 60
 _MOST_CALLS_KEPT = 12
 """Of one function: further calls are only counted."""
 _MOST_CALLS_LISTED = 6
+_MOST_OTHERS = 4
 _MOST_DEPTH = 4
 _MOST_PASSED = 300
 
@@ -133,9 +134,7 @@ class CallStepper:
         counted = self.counted[function]
         if counted.record is None:
             return {"calls": counted.calls, "deepest": 1}
-        cut = max(0, counted.calls - len(counted.ended))
-        listed = {"all": counted.ended[:6], "all_last": counted.ended[6:], "all_cut": cut} if counted.calls > 1 else {}
-        return {**counted.record, "calls": counted.calls, "deepest": max(1, counted.deepest), **listed}
+        return {**counted.record, "calls": counted.calls, "deepest": max(1, counted.deepest), **_listed(counted)}
 
     # One stop.
 
@@ -188,7 +187,8 @@ class CallStepper:
         counted.deepest = max(counted.deepest, counted.active if call.is_inner else 1)
         left = await call.run()
         counted.active -= 1
-        ended = [number, counted.active + 1, call.short_args(), left.value, left.error]
+        result = None if left.value == NOTHING else left.value
+        ended = [number, counted.active + 1, call.short_args(), result, left.error]
         counted.ended = [*counted.ended, ended][-_MOST_CALLS_KEPT:]
         target = self._targets.get(function)
         is_chosen = target is not None and target.number in {0, number}
@@ -235,6 +235,19 @@ class CallStepper:
         except DragomanError:
             return run.session.ended
         return stepped.outcome
+
+
+def _listed(counted: _Counted) -> Mapping[str, Any]:
+    """The other calls: of a recursion all, else those that are nearest to the call that is shown."""
+    assert counted.record is not None
+    if counted.deepest > 1:
+        cut = max(0, counted.calls - len(counted.ended))
+        return {"all": counted.ended[:6], "all_last": counted.ended[6:], "all_cut": cut}
+    others = [it for it in counted.ended if it[0] != counted.record["call"]]
+    first = others[:2] if counted.record["call"] == 1 else []
+    last = others[len(first) :][-(_MOST_OTHERS - len(first)) :]
+    cut = max(0, counted.calls - 1 - len(first) - len(last))
+    return {"all": first, "all_last": last, "all_cut": cut}
 
 
 def _has_name(shown: str, function: SourceFunction) -> bool:
