@@ -24,9 +24,9 @@ def test_what_a_call_did_is_recorded(scenario: Callable[[], None]) -> None:
 
 
 def other_pythons() -> list[str]:
-    """From 3.9 on, one of each version, apart from the one that runs this."""
+    """From 3.8 on, one of each version, apart from the one that runs this."""
     found: dict[str, str] = {}
-    for minor in range(9, 16):
+    for minor in range(8, 16):
         version = f"3.{minor}"
         installed = sorted(Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")).glob(f"versions/{version}.*"))
         path = str(installed[-1] / "bin" / "python") if installed else shutil.which(f"python{version}")

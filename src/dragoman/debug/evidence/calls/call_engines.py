@@ -187,6 +187,7 @@ class SettraceEngine:
         self._set: Any = sys.settrace
         self._errors: dict[int, Any] = {}
         self._is_on = False
+        self._has_overflowed = False
         self._thread = 0
         self._name = "" if tracer.target.line or tracer.target.codes else tracer.target.name
 
@@ -212,6 +213,8 @@ class SettraceEngine:
 
     def is_lost(self) -> bool:
         """Python ends tracing where the trace function itself is too deep for the stack."""
+        if self._has_overflowed:
+            return True
         return self._is_on and Originals.get_ident() == self._thread and sys.gettrace() is None
 
     def recording_began(self) -> None:
@@ -265,7 +268,9 @@ class SettraceEngine:
         try:
             self._tracer.drop(error)
         except Exception:
-            if sys.getprofile() is None:
+            if sys.version_info < (3, 9) and type(error) is RecursionError:
+                self._is_on, self._has_overflowed = False, True
+            elif sys.getprofile() is None:
                 sys.setprofile(functools.partial(self._resume_tracing, frame, error))
             else:
                 self._is_on = False

@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .call_rows import Row, fold, groups, merged
 
-Translate = Callable[..., str]
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
+Translate: TypeAlias = "Callable[..., str]"  # as text, for Python 3.8
 
 MAX_CHARACTERS = 4000
 _SOURCE_LINES = 20

@@ -65,6 +65,8 @@ def is_of_program(error: BaseException) -> bool:
 
     The tracer calls itself and the standard library alone, so every other code in the traceback is the program's.
     """
+    if _ENDS_AT_OVERFLOW and type(error) is RecursionError:
+        return True
     at = error.__traceback__
     while at is not None:
         name = at.tb_frame.f_code.co_filename
@@ -75,6 +77,8 @@ def is_of_program(error: BaseException) -> bool:
     return False
 
 
+# Before Python 3.9, whoever goes on after an overflow of the stack ends the whole process some frames later.
+_ENDS_AT_OVERFLOW = sys.version_info < (3, 9)
 _NAMES = ("call_values", "call_target", "call_recording", "call_engines", "call_tracer")
 _THIS_FILE = is_of_program.__code__.co_filename
 _OWN_FILES = frozenset(_THIS_FILE.replace("call_values", it) for it in _NAMES)
