@@ -25,7 +25,9 @@ def summarize_test(test: DebugTestResult, records: Records, asked: str = "") -> 
     told = list(records)
     failures = [_failure(it, told) for it in test.failures or ()] or None
     is_asked = failures is not None and [it.lstrip("./") for it in test.failed or ()] == [asked.lstrip("./")]
-    return test.model_copy(update={"failures": failures, "failed": None if is_asked else test.failed})
+    # What a runner prints of itself is its progress; the failure stands in the calls.
+    ended = test.ended.model_copy(update={"output": None}) if told else test.ended
+    return test.model_copy(update={"failures": failures, "failed": None if is_asked else test.failed, "ended": ended})
 
 
 def summarize_crash(crash: ExplainCrashResult, records: Records) -> ExplainCrashResult:
