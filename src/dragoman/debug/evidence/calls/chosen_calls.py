@@ -30,12 +30,23 @@ def choose_calls(records: Iterable[Record], translate: Translate, limit: int) ->
     ordered = ordered_calls(records)
     if len(ordered) == 1:
         return [(ordered[0], call_lines(ordered[0], translate, min(_ONLY, limit)))]
-    once = {it["function"]: it.get("calls", 1) == 1 for it in ordered}
+    fitting = _fitting(ordered, ordered, translate, limit)
+    shown = [record for record, _ in fitting]
+    # Of a call for which there was no room, its caller has to tell the arguments.
+    return fitting if len(shown) == len(ordered) else _fitting(shown, ordered, translate, limit)
+
+
+def _fitting(
+    records: Sequence[Record], ordered: Sequence[Record], translate: Translate, limit: int
+) -> list[tuple[Record, list[str]]]:
+    """As many as there is room for. `ordered`: all that could be shown."""
+    once = {it["function"]: it.get("calls", 1) == 1 for it in records}
+    names = {it["function"] for it in ordered}
     known: set[str] = set()
     found: list[tuple[Record, list[str]]] = []
     used = 0
-    for record in ordered:
-        passes_on = any(name != record["function"] and name in once for name in _called(record))
+    for record in records:
+        passes_on = any(name != record["function"] and name in names for name in _called(record))
         most = _PASSING_ON if passes_on else _COMPUTING
         share = min(most, _TOTAL - used, limit - used)
         if share < _LEAST:
