@@ -21,7 +21,7 @@ from tests.peers import give_adapters
 
 PLACE = (Path(__file__).parents[2] / ".peers" / "programs").resolve()
 Answer = dict[str, Any]
-_OURS = re.compile(r"^dragoman\.|\bfrom dragoman\.transport\.guard\b")
+_OURS = re.compile(r"^dragoman\.|\bfrom dragoman\.io\.processes\.fork_server\b")
 
 
 @dataclass
