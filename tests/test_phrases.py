@@ -302,7 +302,7 @@ def test_every_translation_is_chinese_with_the_same_placeholders() -> None:
     require_none(fault for pair in CHINESE.items() for fault in faults_of_translation(*pair))
 
 
-def test_nothing_is_said_under_another_name() -> None:
+def test_nothing_is_sent_under_another_name() -> None:
     none_in_all_modules(aliases_of_say)
 
 

@@ -431,7 +431,7 @@ async def test_what_was_forgotten_is_no_longer_shown_nor_reported(tmp_path: Path
         assert [len(await canvas.actions(drawer, within_s=0)) for drawer in ("a", "b")] == [0, 1]
 
 
-async def test_a_secret_reaches_who_asked_and_no_record(tmp_path: Path) -> None:
+async def test_a_secret_reaches_its_agent_and_no_record(tmp_path: Path) -> None:
     fields = [{"name": "pin", "kind": "secret"}, {"name": "who"}]
     async with studio(tmp_path) as (canvas, journal):
         await canvas.draw("a", WORK, surface("s", {"id": "root", "component": "Form", "fields": fields}))

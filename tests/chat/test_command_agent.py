@@ -189,9 +189,7 @@ class Guarded(Box):
 
 
 @pytest.mark.parametrize(("is_person", "answer", "asked"), [(True, True, 1), (True, False, 1), (False, True, 0)])
-async def test_trust_is_asked_of_the_person_who_wants_to_run_something_and_of_nobody_else(
-    is_person: bool, answer: bool, asked: int
-) -> None:
+async def test_only_the_person_of_a_run_is_asked_for_trust(is_person: bool, answer: bool, asked: int) -> None:
     box = Guarded(TOOLS, answer=answer)
     voice = RunOutput("r", "agent:main:main", lambda _: None)
     question = AgentRequest("agent:main:main", "r", "/start a.py", "the page", (), is_person)
@@ -236,7 +234,7 @@ async def test_plain_words_are_answered_with_what_it_can_do() -> None:
     assert "/why" in told.content
 
 
-async def test_everything_is_said_in_the_language_of_who_asked() -> None:
+async def test_everything_is_in_the_language_of_the_caller() -> None:
     box = Box(TOOLS)
     for text, english in (("hello", "No model"), ("/help", "Breakpoints"), ("/help break", "Set a breakpoint")):
         (told,) = await said(box, text, "zh")
@@ -261,7 +259,7 @@ async def test_commands_and_parameters_are_completed() -> None:
     assert await agent.complete("/break ap", "en") == []
 
 
-async def test_what_a_completion_does_is_said_in_few_words_and_in_the_persons_language() -> None:
+async def test_a_completion_is_described_briefly_in_the_persons_language() -> None:
     long = ToolDescription("wordy", "a word " * 100, {})
     box = Box(["set_breakpoint", "stop_debugging"])
     agent = CommandAgent(box)

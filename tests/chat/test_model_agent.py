@@ -145,9 +145,7 @@ async def test_what_can_act_in_the_program_is_asked_for_once_and_a_look_never(tm
 
 
 @pytest.mark.parametrize("is_person", [True, False])
-async def test_trust_that_its_call_lacks_is_asked_of_the_person_whose_run_it_is(
-    tmp_path: Path, is_person: bool
-) -> None:
+async def test_the_person_of_a_run_is_asked_for_missing_trust(tmp_path: Path, is_person: bool) -> None:
     async with office(tmp_path, evaluates("x"), [Says("done"), Ends()]) as it:
         it.box.untrusted = "/project"
         await it.runs.send("main", "go", run_id="r1", by="page", is_person=is_person)
@@ -316,7 +314,7 @@ async def test_calls_with_the_same_number_in_different_turns_are_different_calls
         assert given == [0, 1, 2]
 
 
-async def test_what_was_said_before_is_given_to_the_model(tmp_path: Path) -> None:
+async def test_earlier_messages_are_given_to_the_model(tmp_path: Path) -> None:
     async with office(tmp_path, [Says(["first"]), Ends()], [Says(["second"]), Ends()]) as it:
         await it.ask("one", "r1")
         await it.ask("two", "r2")

@@ -125,7 +125,7 @@ async def test_messages_of_one_conversation_run_in_turn_and_of_two_at_once(tmp_p
         assert order.index("end a") < order.index("begin b")
 
 
-async def test_a_stopped_run_keeps_what_it_said_and_ends_at_once_with_those_behind_it(tmp_path: Path) -> None:
+async def test_a_stopped_run_keeps_its_text_and_ends_at_once_with_the_queued_runs(tmp_path: Path) -> None:
     async with room(tmp_path, forever) as it:
         await it.runs.send("main", "a", run_id="r1", by="page")
         await it.runs.send("main", "b", run_id="r2", by="page")
@@ -199,7 +199,7 @@ async def test_text_and_tools_are_in_their_order(tmp_path: Path) -> None:
     [("run_in_terminal", "en", "see Terminals"), ("start_debugging", "en", "see Debugger"),
      ("start_debugging", "zh", "请看“调试器”"), ("get_source", "en", "")],
 )  # fmt: skip
-async def test_what_a_stopped_call_leaves_behind_is_said_with_where_to_find_it(
+async def test_what_a_stopped_call_leaves_behind_is_reported_with_its_place(
     tmp_path: Path, tool: str, language: Language, where: str
 ) -> None:
     begun = anyio.Event()

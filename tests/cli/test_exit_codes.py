@@ -196,7 +196,7 @@ def test_ctrl_c_is_130(cli: Cli, line: str) -> None:
 
 
 @pytest.mark.parametrize("line", ["help", "--help", "help debug", "config"])
-def test_a_reader_who_leaves_early_is_not_a_failure(line: str) -> None:
+def test_a_reader_that_closes_early_is_not_a_failure(line: str) -> None:
     read, write = os.pipe()
     os.close(read)
     command = [sys.executable, "-m", "dragoman.cli.main", *line.split()]

@@ -121,7 +121,7 @@ def test_the_token_is_sent_to_no_other_gateway_than_that_of_the_settings(client:
     assert call(client.paths, "gateway_connect", {})["state"] == "connected"
 
 
-def test_what_nobody_answers_is_said_with_what_to_do(client: Cli) -> None:
+def test_a_missing_answer_is_reported_with_what_to_do(client: Cli) -> None:
     told = client("gateway", "connect", "ws://127.0.0.1:1")
     assert (told.returncode, "Start the gateway" in told.stdout) == (1, True)
 

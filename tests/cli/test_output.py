@@ -50,7 +50,7 @@ def test_json_is_the_same_in_every_locale() -> None:
 
 
 @pytest.mark.parametrize("arguments", [("--version",), ("config", "list"), ("config", "list", "--json")])
-def test_a_reader_who_left_is_not_an_error(arguments: tuple[str, ...]) -> None:
+def test_a_reader_that_closed_is_not_an_error(arguments: tuple[str, ...]) -> None:
     reading, writing = os.pipe()
     os.close(reading)
     with os.fdopen(writing, "wb") as nobody:

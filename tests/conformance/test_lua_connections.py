@@ -56,7 +56,7 @@ async def test_a_program_that_comes_to_us_stops_at_breakpoints_set_before(lua: L
             assert process.returncode == 0
 
 
-async def test_who_does_not_wait_for_a_program_that_is_yet_to_come_is_answered_at_once(lua: LuaWorkspace) -> None:
+async def test_a_caller_that_does_not_wait_for_a_later_program_is_answered_at_once(lua: LuaWorkspace) -> None:
     async with service_in(lua.folder, LUA) as service:
         for more in ({}, {"VSCodeAsClient": True}):
             with anyio.fail_after(2):
@@ -163,7 +163,7 @@ async def test_a_program_of_another_user_is_refused_and_its_user_is_named_in_the
             assert values(stop)["n"] == "1"
 
 
-async def test_a_port_that_another_debugger_has_is_reported_with_who_it_is(lua: LuaWorkspace) -> None:
+async def test_a_port_of_another_debugger_is_reported_with_its_owner(lua: LuaWorkspace) -> None:
     async with service_in(lua.folder, LUA) as service:
         with socket.create_server(("127.0.0.1", 0)) as taken, pytest.raises(DragomanError) as caught:
             await service.start(lua.client, lua.listening(taken.getsockname()[1]), within_s=5)

@@ -68,7 +68,7 @@ async def test_a_stop_ends_a_program_that_does_not_answer(lua: LuaWorkspace, han
         group.cancel_scope.cancel()
 
 
-async def test_a_stop_ends_it_also_when_who_asked_has_given_up(lua: LuaWorkspace) -> None:
+async def test_a_stop_ends_the_program_even_if_a_caller_has_given_up(lua: LuaWorkspace) -> None:
     program = lua.write("main.lua", PROGRAM)
     async with service_in(lua.folder, LUA) as service:
         await service.set_breakpoint(lua.client, lua.at(program, 4))

@@ -63,7 +63,7 @@ async def test_the_filter_for_tests_can_be_switched_off(tmp_path: Path) -> None:
         assert ended.exit_code == 1
 
 
-async def test_a_module_runs_in_the_workspace_where_no_folder_is_said(tmp_path: Path) -> None:
+async def test_a_module_runs_in_the_workspace_if_no_folder_is_given(tmp_path: Path) -> None:
     (tmp_path / "here.py").write_text("import os\nprint(os.getcwd())\n")
     async with service_in(tmp_path) as service:
         ended = end_of(await service.start(client_of(tmp_path), module("here"), within_s=60))

@@ -195,7 +195,7 @@ async def test_a_build_that_fails_is_an_error_with_its_last_lines_as_data(tmp_pa
     assert set(states) <= {"Terminated"}
 
 
-async def test_the_text_of_a_failed_build_ends_with_what_it_said_last(tmp_path: Path) -> None:
+async def test_the_text_of_a_failed_build_ends_with_its_last_output(tmp_path: Path) -> None:
     """The head of what was said would be cut off last: a compiler's errors stand at the end."""
     async with agent_in(tmp_path) as agent:
         line = "i=0; while [ $i -lt 100 ]; do i=$((i+1)); echo a long line of a compiler $i; done; exit 2"
@@ -216,7 +216,7 @@ async def test_a_build_that_takes_longer_than_its_caller_waits_is_a_timeout_that
     assert (ended["status"], ended["exit_code"]) == ("completed", 0)
 
 
-async def test_who_does_not_wait_for_a_build_learns_of_its_failure_when_asking(tmp_path: Path) -> None:
+async def test_a_caller_that_does_not_wait_for_a_build_learns_of_its_failure_later(tmp_path: Path) -> None:
     async with agent_in(tmp_path) as agent:
         line = "while [ ! -e go ]; do sleep 0.02; done; echo broken; exit 1"
         written(agent, python(preLaunchTask="build"), tasks=(shell("build", line),))

@@ -44,7 +44,7 @@ def test_the_same_event_is_tailed_found_and_exported(shared: Cli) -> None:
     assert "daemon.started" in shared("journal", "tail").stdout
 
 
-def test_who_follows_through_a_pipe_sees_each_event_at_once(shared: Cli) -> None:
+def test_a_follower_in_a_pipe_sees_each_event_at_once(shared: Cli) -> None:
     buffered = {name: value for name, value in shared.variables().items() if name != "PYTHONUNBUFFERED"}
     with subprocess.Popen(shared.command("journal", "tail", "-f"), stdout=subprocess.PIPE, env=buffered) as following:
         assert following.stdout is not None

@@ -281,7 +281,7 @@ async def test_an_agent_is_shown_no_file_of_dragoman_itself_nor_of_anywhere_else
 
 
 @pytest.mark.parametrize("folder", ["relative", "", "/a\0b", 7, None])
-def test_the_daemon_takes_only_whole_paths_whoever_asks(cli: Cli, folder: object) -> None:
+def test_the_daemon_accepts_only_absolute_paths_from_any_client(cli: Cli, folder: object) -> None:
     for method in ("trust_add", "trust_revoke"):
         assert code_of(lambda: call(cli.paths, method, {"folder": folder})) == "bad_request"  # noqa: B023
     assert call(cli.paths, "trust_list") == {"trusted": []}

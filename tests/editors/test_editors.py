@@ -62,7 +62,7 @@ async def test_one_that_can_is_asked_before_one_that_was_looked_at_later() -> No
         assert (await refusal(editors, "notify")).code == "editor_cannot"
 
 
-async def test_without_an_editor_it_is_said_how_to_connect_one() -> None:
+async def test_without_an_editor_the_message_says_how_to_connect_one() -> None:
     error = await refusal(EditorRegistry())
     assert error.code == "no_editor"
     assert "extension" in str(error.hint)

@@ -274,7 +274,7 @@ def _fill_up(ballast: Path) -> None:
             pass
 
 
-async def test_a_full_disk_is_said_loses_nothing_and_ends_when_there_is_room(small_disk: SmallDisk) -> None:
+async def test_a_full_disk_is_reported_loses_nothing_and_ends_when_there_is_room(small_disk: SmallDisk) -> None:
     acknowledged: list[str] = []
     codes: set[str] = set()
     async with Journal.open(small_disk.folder, vfs=small_disk.vfs, stores=[notes()]) as journal:

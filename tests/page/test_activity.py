@@ -182,9 +182,7 @@ def test_an_agent_has_one_name_in_every_view_also_one_that_came_long_before_the_
 
 @pytest.mark.needs("chromium", "page")
 @pytest.mark.parametrize("name", ["You", "dragoman", "a person in VS Code"])
-def test_an_agent_that_takes_a_name_of_ours_is_not_taken_for_who_has_it(
-    tab: Tab, daemon: TargetDaemon, name: str
-) -> None:
+def test_an_agent_that_uses_one_of_our_names_is_not_confused_with_us(tab: Tab, daemon: TargetDaemon, name: str) -> None:
     activity = tab.show("Activity")
     drawn = [{"id": "root", "component": "Text", "text": "hello"}]
     Agent.at(daemon, name=name).told("show_canvas", surface_id="posing", components=drawn)

@@ -256,7 +256,7 @@ def test_a_question_is_seen_from_every_view_until_it_is_answered(tab: Tab, agent
     expect(tab.page).to_have_title("Dragoman")
 
 
-def test_whoever_comes_to_answer_finds_the_question_open(tab: Tab, agent: Agent) -> None:
+def test_a_person_that_opens_the_page_finds_the_question_open(tab: Tab, agent: Agent) -> None:
     agent.told("show_canvas", surface_id="looked at", components=[{"id": "root", "component": "Text", "text": "x"}])
     shown(tab, "looked at")
     tab.show("Activity")

@@ -70,7 +70,7 @@ def test_commands_are_completed_by_keyboard_and_a_draft_outlives_a_reload(tab: T
 
 
 @pytest.mark.requirement("chat:session:create", "chat:session:switch-loads-history")
-def test_another_conversation_is_opened_with_what_was_said_in_it(tab: Tab) -> None:
+def test_another_conversation_opens_with_its_messages(tab: Tab) -> None:
     chat = fresh(tab)
     say(chat, "/status detail=first")
     expect(chat.locator("article.user .words")).to_have_text(["/status detail=first"])
@@ -137,7 +137,7 @@ def test_the_box_grows_with_what_is_written_up_to_a_bound(tab: Tab) -> None:
     assert box.evaluate(height) == empty
 
 
-def test_a_conversation_in_which_nothing_was_said_is_listed_as_new(tab: Tab) -> None:
+def test_an_empty_conversation_is_listed_as_new(tab: Tab) -> None:
     chat = fresh(tab)
     chosen = chat.get_by_label("Conversation").first.locator("option:checked")
     expect(chosen).to_have_text("New conversation")

@@ -159,7 +159,7 @@ def test_a_watched_expression_is_evaluated_at_each_stop_and_outlives_a_reload(vi
     expect(watched).to_have_count(1)
 
 
-def test_what_another_does_shows_at_once_and_who_did_it(view: Locator, place: DebugWorkspace) -> None:
+def test_an_action_of_another_client_shows_at_once_with_its_client(view: Locator, place: DebugWorkspace) -> None:
     place.tool("set_breakpoint", file_path="adding.py", line_number=4)
     started = place.tool("start_debugging", configuration_name="adding")
     expect(current(view)).to_contain_text("total += value")
@@ -281,7 +281,7 @@ def test_the_timeline_says_who_started_and_who_removed(view: Locator, place: Deb
     expect(timeline).to_contain_text("the command line ended")
 
 
-def test_runs_of_their_own_are_reported_with_whoever_asked_for_them(view: Locator, place: DebugWorkspace) -> None:
+def test_evidence_runs_are_reported_with_their_client(view: Locator, place: DebugWorkspace) -> None:
     """Their breakpoints and sessions belong to the run, which is nobody that a person knows."""
     place.tool("trace", program="adding.py", points=[{"line_number": 4, "expressions": ["total"]}])
     expect(view.locator("#timeline")).to_contain_text("the command line started adding.py")

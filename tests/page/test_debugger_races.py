@@ -276,7 +276,7 @@ def test_a_stop_that_is_chosen_while_the_page_still_loads_stays_chosen(view: Loc
     expect(view.locator(".then")).to_contain_text("Stop 2 (past)")
 
 
-def test_two_pages_show_the_same_whoever_of_them_acts(view: Locator, tab: Tab, daemon: TargetDaemon) -> None:
+def test_two_pages_show_the_same_after_an_action_in_either(view: Locator, tab: Tab, daemon: TargetDaemon) -> None:
     second = Tab.opened(tab.page.context, daemon)
     second.log_in()
     other = second.show("Debugger")

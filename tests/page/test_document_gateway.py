@@ -134,7 +134,7 @@ def test_actions_on_a_surface_go_to_the_session_of_the_run_that_drew_it(tab: Tab
 
 
 @pytest.mark.requirement("chat:state:disconnected", "chat:reconnect:manual-disconnect")
-def test_a_connection_that_somebody_ended_is_not_shown_and_what_is_said_is_given_back(
+def test_an_ended_connection_is_not_shown_and_the_text_is_returned(
     tab: Tab, gateway: DocumentGateway, daemon: TargetDaemon
 ) -> None:
     chat = tab.show("Chat")

@@ -79,7 +79,7 @@ def test_words_are_found_in_commands_and_in_what_they_printed(view: Locator, pla
     expect(view.locator(".list .none")).to_have_text("No matching commands.")
 
 
-def test_a_terminal_is_called_after_whoever_opened_it_as_in_every_view(tab: Tab, place: DebugWorkspace) -> None:
+def test_a_terminal_is_named_after_the_client_that_opened_it_as_in_every_view(tab: Tab, place: DebugWorkspace) -> None:
     say(fresh(tab), "/run_in_terminal command='echo said in the chat' cwd=.")
     view = tab.show("Terminals")
     line = command(view, "echo said in the chat")

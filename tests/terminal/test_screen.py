@@ -196,7 +196,7 @@ def test_what_asks_for_much_work_is_given_up_on_in_time(final: str, monkeypatch:
     assert time.monotonic() - began < 5 * PATIENCE
 
 
-def test_without_the_emulator_it_is_said_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_emulator_the_message_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(sys.modules, "dragoman.terminal.emulator", raising=False)
     monkeypatch.setitem(sys.modules, "pyte", None)
     with pytest.raises(DragomanError) as caught:

@@ -34,7 +34,7 @@ def chat(running: Editor, first: Window) -> Frame:
 
 @pytest.mark.requirement("vscode:chat-view:life", "vscode:chat-view:send", "vscode:from-chat:send")
 @pytest.mark.requirement("vscode:to-chat:tool-start", "vscode:to-chat:tool-result", "vscode:to-chat:done")
-def test_what_is_said_in_the_side_bar_is_answered_there(running: Editor, first: Window, chat: Frame) -> None:
+def test_a_message_in_the_side_bar_is_answered_there(running: Editor, first: Window, chat: Frame) -> None:
     _say(chat, "/status")
     expect(chat.locator("article.user").last).to_contain_text("/status")
     tool = chat.locator("article.assistant").last.locator("details.tool.done")
@@ -61,7 +61,7 @@ def test_the_selection_is_put_where_the_person_can_continue_with_it(first: Windo
 @pytest.mark.requirement("vscode:chat-view:switch-session", "vscode:chat-view:list-sessions")
 @pytest.mark.requirement("vscode:from-chat:switch-session", "vscode:from-chat:request-sessions")
 @pytest.mark.requirement("vscode:to-chat:sessions", "vscode:to-chat:history")
-def test_conversations_are_listed_and_what_was_said_in_one_comes_back(first: Window, chat: Frame) -> None:
+def test_conversations_are_listed_and_their_messages_are_read_back(first: Window, chat: Frame) -> None:
     _say(chat, "/help")
     expect(chat.locator("article.assistant .prose").last).to_contain_text("/status")
     said = chat.locator("article").count()
@@ -143,7 +143,7 @@ def test_what_an_agent_draws_is_shown_and_a_click_reaches_it(running: Editor, fi
     first.command("View: Close Editor")
 
 
-def test_a_question_is_announced_with_who_asks_and_the_answer_is_confirmed(running: Editor, first: Window) -> None:
+def test_a_question_is_announced_with_its_agent_and_the_answer_is_confirmed(running: Editor, first: Window) -> None:
     asked = Later(running, first.folder, "ask_user", title="Which port?", fields=[{"name": "n"}], timeout_s=60)
     first.toast("the command line: Which port?").get_by_role("button", name="Answer").click()
     canvas = first.frame_with("dragoman-canvas")

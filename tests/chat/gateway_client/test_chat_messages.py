@@ -116,7 +116,7 @@ async def test_an_end_that_was_missed_is_read_from_the_history() -> None:
 
 
 @pytest.mark.parametrize("answer", [{"messages": 5}, {"messages": [{"content": {"no": "text"}}]}])
-async def test_an_answer_of_another_shape_is_said_to_be_one(answer: Any) -> None:
+async def test_an_answer_of_another_shape_is_reported(answer: Any) -> None:
     async with conversation({"status": "ok"}, answer) as it:
         await until(lambda: it.error is not None)
         assert it.error is not None

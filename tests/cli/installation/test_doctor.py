@@ -78,7 +78,7 @@ def test_a_page_that_was_not_installed_is_wrong(
         ("/", "'/my venv/python' -m pip install pyte"),
     ],
 )
-def test_a_package_is_added_by_whoever_made_the_environment(prefix: str, command: str) -> None:
+def test_a_package_is_installed_with_the_tool_that_made_the_environment(prefix: str, command: str) -> None:
     assert install_command("pyte", prefix=prefix, python="/my venv/python") == command
 
 

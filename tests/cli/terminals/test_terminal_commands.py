@@ -281,7 +281,7 @@ def test_a_recording_goes_out_and_comes_in(here: Here, terminal: str, tmp_path: 
     assert ended["state"] == "ended"
 
 
-def test_what_cannot_be_written_or_read_is_said(here: Here, terminal: str, tmp_path: Path) -> None:
+def test_failed_reads_and_writes_are_reported(here: Here, terminal: str, tmp_path: Path) -> None:
     target = tmp_path / "target"
     (tmp_path / "link").symlink_to(target)
     (tmp_path / "bad").write_text("no recording\n")
@@ -292,7 +292,7 @@ def test_what_cannot_be_written_or_read_is_said(here: Here, terminal: str, tmp_p
     assert here("replay", "nowhere").returncode == 1
 
 
-def test_without_a_daemon_it_is_said_how_to_start_one(tmp_path: Path) -> None:
+def test_without_a_daemon_the_message_says_how_to_start_one(tmp_path: Path) -> None:
     nobody = Here(tmp_path, "zh")
     for arguments in (["history"], ["last"], ["ask", "x"], ["replay", "x"], ["terminals"], ["terminals", "watch", "x"]):
         done = nobody(*arguments)

@@ -80,7 +80,7 @@ async def test_other_events_are_never_omitted_and_twice_the_bound_is_too_much(mo
     assert len(await waiting(queue)) == 6
 
 
-async def test_who_can_wait_waits_for_room(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_sender_that_can_wait_waits_for_room(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(event_queue, "MAX_QUEUED_EVENTS", 1)
     queue, sent = AdapterEventQueue(), []
 

@@ -153,7 +153,7 @@ async def test_a_condition_goes_with_its_filter_where_the_adapter_takes_one() ->
         ]
 
 
-async def test_a_condition_of_type_names_is_said_as_exception_options_with_the_plain_filters_beside_it() -> None:
+async def test_a_condition_of_type_names_becomes_exception_options_beside_the_plain_filters() -> None:
     adapter = offering(DEBUGPY, "supportsExceptionOptions")
     session = session_of(adapter, quirks=PYTHON.quirks, exception_filters=("uncaught",))
     async with running_session(session, exception(1, "raised", condition="ValueError, KeyError")):

@@ -92,7 +92,7 @@ async def test_one_that_was_moved_to_a_line_with_code_in_silence_is_known_by_the
         assert isinstance(await session.outcome(1, 2), ProgramEnd)
 
 
-async def test_who_asked_for_a_pause_gets_the_stop_at_what_was_removed() -> None:
+async def test_a_pause_gets_the_stop_at_a_removed_breakpoint() -> None:
     adapter = answering()
     async with running_session(session_of(adapter, quirks=KEEPS), AT_5) as session:
         await session.update_breakpoints([])

@@ -100,7 +100,7 @@ async def test_a_module_of_javascript_that_catches_what_it_throws_has_not_crashe
 
 
 @pytest.mark.needs("c", "lldb")
-async def test_a_sanitizer_report_says_who_freed_the_memory(tmp_path: Path, home: Path) -> None:
+async def test_a_sanitizer_report_names_the_line_that_freed_the_memory(tmp_path: Path, home: Path) -> None:
     give_adapters(home)
     source = "#include <stdlib.h>\nint main(void) {\n  int *p = malloc(4);\n  free(p);\n  return *p;\n}\n"
     program = built(tmp_path / "freed.c", source, "-fsanitize=address")

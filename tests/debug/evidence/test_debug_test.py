@@ -138,7 +138,7 @@ async def test_ruby_where_minitest_catches_what_an_assertion_raises(tmp_path: Pa
     assert failure["exception"]["message"].split() == ["Expected:", "3", "Actual:", "-1"]
 
 
-async def test_either_an_id_or_a_command_is_asked_for_and_an_id_must_say_whose_it_is(tmp_path: Path) -> None:
+async def test_debug_test_needs_either_a_known_test_or_a_test_command(tmp_path: Path) -> None:
     async with agent_in(tmp_path) as agent:
         both = await agent.call("debug_test", test="a.py", command="pytest")
         neither = await agent.call("debug_test", test="something else")

@@ -137,7 +137,7 @@ async def test_a_session_that_runs_cannot_be_borrowed(tmp_path: Path) -> None:
     assert (answer["status"], answer["code"]) == ("error", "not_stopped")
 
 
-async def test_who_gives_up_waiting_leaves_no_program_behind(tmp_path: Path) -> None:
+async def test_a_caller_that_gives_up_leaves_no_program_behind(tmp_path: Path) -> None:
     async with steered(tmp_path) as bench:
         passes(bench.adapter, 0, lambda: None)
         async with anyio.create_task_group() as group:
@@ -208,7 +208,7 @@ async def test_a_place_without_code_is_not_reported_as_one_that_was_not_reached(
     assert "never reached" not in answer["text"]
 
 
-async def test_what_was_not_reached_says_so_in_the_language_of_who_asks(tmp_path: Path) -> None:
+async def test_an_unreached_point_is_reported_in_the_language_of_the_caller(tmp_path: Path) -> None:
     async with steered(tmp_path) as bench:
         passes(bench.adapter, 0, exits(bench.adapter))
         answer = await bench.call("trace", language="zh", program="app.py", points=[POINT])

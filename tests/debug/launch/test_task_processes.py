@@ -74,7 +74,7 @@ async def test_a_shell_runs_the_line_as_written_and_its_output_is_read(workspace
     assert "".join(it.heard) == "x  y\n"
 
 
-async def test_a_build_that_fails_says_what_it_said_on_both_streams_in_order(workspace: Workspace) -> None:
+async def test_a_failed_build_reports_the_output_of_both_streams_in_order(workspace: Workspace) -> None:
     async with around(workspace) as it:
         fault = await it.failure("for i in 1 2 3; do echo line $i; done; echo broken >&2; exit 3")
     assert (fault.code, fault.exit_code) == ("task_failed", 3)

@@ -278,7 +278,7 @@ async def test_what_an_exception_says_is_kept_in_part() -> None:
         assert {len(it) for it in kept} == {65_536}
 
 
-async def test_whoever_asks_while_a_look_ends_gets_an_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_request_while_an_inspection_ends_gets_an_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(request_tracker, "_IDLE_TIMEOUT_S", 2.0)
     adapter = FakeAdapter()
     async with running_session(session_of(adapter)) as session, anyio.create_task_group() as group:

@@ -41,7 +41,7 @@ async def test_an_adapter_that_exits_after_it_reported_the_end_ended_normally(wo
     assert (ended.is_unreported, ended.exit_code) == (False, 3 if word == "exited" else None)
 
 
-async def test_a_session_that_somebody_ended_says_who_and_not_how_our_own_end_killed_it() -> None:
+async def test_a_session_that_a_client_ended_names_the_client_and_no_signal() -> None:
     adapter = FakeAdapter()
     adapter.when("disconnect", lambda: adapter.emit("exited", exitCode=247))
     async with running_session(session_of(adapter)) as session:

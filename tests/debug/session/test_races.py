@@ -153,7 +153,7 @@ async def test_a_stop_without_a_thread_is_reported_even_if_threads_cannot_be_lis
         assert (outcome.reason, outcome.thread_id) == ("pause", 0)
 
 
-async def test_who_paused_is_reported_at_the_stop() -> None:
+async def test_the_stop_names_the_client_that_paused() -> None:
     adapter = FakeAdapter()
     adapter.when("pause", lambda: adapter.stop("pause"))
     async with running_session(session_of(adapter)) as session:

@@ -20,7 +20,7 @@ SPARE_FILES = 8  # threads and timers of the moment
 DAY_NS = 86_400 * 10**9
 
 
-def test_nobody_who_holds_on_keeps_it_from_ending(cli: Cli) -> None:
+def test_open_connections_do_not_keep_it_from_ending(cli: Cli) -> None:
     require_success(cli("up"))
     port = cli.status()["port"]
     with (
@@ -50,7 +50,7 @@ def test_nobody_who_holds_on_keeps_it_from_ending(cli: Cli) -> None:
     assert cli.status()["state"] == "stopped"
 
 
-def test_whoever_comes_and_drops_leaves_nothing_open(cli: Cli) -> None:
+def test_clients_that_drop_their_connection_leave_nothing_open(cli: Cli) -> None:
     require_success(cli("up"))
     before = open_files(cli)
     assert len(list(connects_and_drops(cli, 300, seed=SEED))) == 300

@@ -126,7 +126,7 @@ def test_a_full_disk_does_not_keep_it_from_ending(small: Cli) -> None:
     assert small.status()["state"] == "stopped"
 
 
-def test_an_end_that_cannot_be_recorded_is_said_at_the_terminal(small: Cli, tmp_path: Path) -> None:
+def test_an_end_that_cannot_be_recorded_is_shown_in_the_terminal(small: Cli, tmp_path: Path) -> None:
     with in_foreground(small, tmp_path) as foreground:
         foreground.banner()
         fill(small.home)

@@ -132,7 +132,7 @@ def test_a_process_that_only_has_the_daemons_pid_is_not_killed(cli: Cli) -> None
 
 
 @pytest.mark.usefixtures("impatient")
-def test_the_last_resort_spares_whoever_got_the_pid_since(cli: Cli) -> None:
+def test_the_last_resort_spares_a_process_that_reuses_the_pid(cli: Cli) -> None:
     made(cli.paths.runtime)
     with a_stranger_holds_the_lock(cli), a_bystander() as bystander:
         begun = process_start_s(bystander.pid)

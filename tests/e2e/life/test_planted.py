@@ -150,7 +150,7 @@ def state_of(cli: Cli, pid: int, started: float) -> bytes:
 
 
 @pytest.mark.parametrize("pid", [1, 0, -1, 2**70, "own", "dead"])
-def test_a_state_file_without_the_lock_means_nothing_whoever_it_names(cli: Cli, pid: int | str) -> None:
+def test_a_state_file_without_the_lock_is_ignored(cli: Cli, pid: int | str) -> None:
     made(cli.paths.runtime)
     named = {"own": os.getpid(), "dead": 2**22 - 1}.get(str(pid), pid)
     assert isinstance(named, int)
@@ -238,7 +238,7 @@ print("alive", file=sys.stderr, flush=True)
 """
 
 
-def test_a_daemon_that_said_it_is_ready_does_not_end_because_its_log_became_a_link(tmp_path: Path) -> None:
+def test_a_ready_daemon_does_not_end_because_its_log_became_a_link(tmp_path: Path) -> None:
     log, kept, victim = tmp_path / "log", tmp_path / "kept", tmp_path / "victim"
     log.touch(0o600)
     os.link(log, kept)

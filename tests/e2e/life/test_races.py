@@ -79,7 +79,7 @@ def test_what_a_start_waits_for_by_itself_is_not_a_fault_of_the_machine(cli: Cli
     assert (pid_in(result), took > 1.0) == (one_daemon(cli), True)
 
 
-def test_who_comes_second_learns_so_before_it_has_loaded_much(cli: Cli) -> None:
+def test_the_second_daemon_exits_before_its_heavy_imports(cli: Cli) -> None:
     holder = FileLock(cli.paths.lock_file)
     assert holder.try_acquire()
     command = [sys.executable, "-X", "importtime", "-P", "-m", "dragoman.daemon", "--workspace", str(cli.home)]
@@ -92,7 +92,7 @@ def test_who_comes_second_learns_so_before_it_has_loaded_much(cli: Cli) -> None:
 
 
 @pytest.mark.anyio
-async def test_whoever_asks_about_the_lock_does_not_keep_a_daemon_from_it(cli: Cli) -> None:
+async def test_reading_the_lock_does_not_keep_a_daemon_from_it(cli: Cli) -> None:
     """`status` takes the lock for an instant to see whether it is free; a start at that instant must not fail."""
     asking = FileLock(cli.paths.lock_file)
     assert asking.try_acquire()

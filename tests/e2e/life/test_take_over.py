@@ -96,7 +96,7 @@ LENT = LiveSession("run-2", "debug", "Mine", ends=False)
 
 
 @pytest.mark.anyio
-async def test_a_persons_own_session_in_an_editor_does_not_end_and_is_said_to_continue(cli: Cli) -> None:
+async def test_a_persons_own_session_in_an_editor_continues_and_the_answer_says_so(cli: Cli) -> None:
     async with busy_daemon(cli, LIFE, LENT):
         told = (await run_sync(cli, "down")).stderr
         would_end, goes_on = told.split("These sessions continue in their editor")

@@ -315,7 +315,7 @@ async def test_a_link_that_breaks_under_a_waiting_caller_answers_it() -> None:
     assert asked.outcome == "adapter_gone"
 
 
-async def test_a_cancelled_driver_answers_who_still_waits() -> None:
+async def test_a_cancelled_driver_answers_every_caller_that_still_waits() -> None:
     asked, heard = Asked(), DriverOwner()
     async with anyio.create_task_group() as outer:
         async with driven(heard) as (driver, adapter):

@@ -100,7 +100,7 @@ async def test_a_child_that_joins_is_looked_for_also_while_its_parent_is_stopped
         await looks.grow_by(3)
 
 
-async def test_who_has_left_is_not_looked_at() -> None:
+async def test_an_unwatched_tree_is_not_scanned() -> None:
     async with clinic() as all:
         looks = Looks(all)
         await looks.grow_by(1)

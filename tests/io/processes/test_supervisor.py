@@ -270,7 +270,7 @@ async def test_a_cancelled_caller_leaves_the_tree_whole(tree: ProcessTree) -> No
     assert tree.pids() == []
 
 
-async def test_one_who_stops_waiting_does_not_end_the_wait_of_others(tree: ProcessTree) -> None:
+async def test_a_caller_that_stops_waiting_does_not_end_the_wait_of_others(tree: ProcessTree) -> None:
     child = await tree.start(shell("read line; exit 2"))
     with anyio.move_on_after(0.001):
         await child.wait()

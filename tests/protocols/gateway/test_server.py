@@ -180,7 +180,7 @@ def test_a_signature_of_another_connection_is_worth_nothing() -> None:
     assert forged.details["code"] == "DEVICE_AUTH_SIGNATURE_INVALID"
 
 
-def test_nobody_is_accepted_who_was_not_judged() -> None:
+def test_no_connection_is_accepted_before_it_is_judged() -> None:
     connection = challenged()
     fed(connection, connect_frame())
     with pytest.raises(LocalProtocolError) as caught:

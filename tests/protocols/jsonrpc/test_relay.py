@@ -119,7 +119,7 @@ def test_the_same_text_and_number_are_two_ids(pumped: Pumped) -> None:
     assert [repr(message["id"]) for message in pumped.told()] == ["1"]
 
 
-def test_the_handshake_is_said_again_and_its_answer_swallowed(pumped: Pumped) -> None:
+def test_the_handshake_is_replayed_and_its_answer_dropped(pumped: Pumped) -> None:
     pumped.begin()
     pumped.lose()
     pumped.client(ask(1))
@@ -129,7 +129,7 @@ def test_the_handshake_is_said_again_and_its_answer_swallowed(pumped: Pumped) ->
     assert pumped.told() == [reply(1)]
 
 
-def test_it_is_said_again_to_every_daemon_once(pumped: Pumped) -> None:
+def test_it_is_replayed_to_every_daemon_once(pumped: Pumped) -> None:
     pumped.begin()
     for _ in range(3):
         pumped.lose()
@@ -217,7 +217,7 @@ def test_without_a_daemon_a_waiting_caller_learns_why(pumped: Pumped) -> None:
     assert pumped.heard() == [INITIALIZE]
 
 
-def test_an_initialize_that_was_refused_is_not_said_again(pumped: Pumped) -> None:
+def test_a_refused_initialize_is_not_replayed(pumped: Pumped) -> None:
     pumped.relay.daemon_found()
     pumped.client(INITIALIZE)
     pumped.heard()

@@ -117,7 +117,7 @@ def test_a_transcript_in_one_piece_and_in_single_bytes_gives_the_same_events(nam
 
 
 @pytest.mark.parametrize("name", GOOD)
-def test_every_command_is_read_by_the_runtime_and_said_again_by_the_ide(name: str) -> None:
+def test_every_command_is_read_by_the_runtime_and_written_again_by_the_ide(name: str) -> None:
     runtime = RuntimeConnection()
     runtime.receive_data(b"".join(to_runtime(name)))
     for event in runtime.events():
@@ -266,7 +266,7 @@ def events_of(name: str) -> Iterator[IdeEvent]:
     yield from connection.events()
 
 
-def test_base64_values_are_read_only_after_the_runtime_said_that_it_encodes() -> None:
+def test_base64_values_are_read_only_after_the_runtime_announced_them() -> None:
     values = [
         (variable.name, variable.value)
         for event in events_of("values_b64_true")

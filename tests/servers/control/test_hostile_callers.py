@@ -219,7 +219,7 @@ def test_a_few_empty_lines_are_passed_over(greeted: Caller) -> None:
     assert greeted.hear()["result"]["state"] == "running"
 
 
-def test_a_follower_who_left_is_noticed_without_an_event(victim: TargetDaemon) -> None:
+def test_a_follower_that_disconnects_is_noticed_without_an_event(victim: TargetDaemon) -> None:
     victim.append(1)
     with contextlib.ExitStack() as stack:
         for _ in range(20):

@@ -99,7 +99,7 @@ def test_with_folder_and_socket_open_the_peers_uid_still_refuses(victim: TargetD
 
 
 @only_root
-def test_another_user_who_keeps_knocking_keeps_nobody_out(victim: TargetDaemon) -> None:
+def test_another_user_that_keeps_connecting_blocks_nobody(victim: TargetDaemon) -> None:
     victim.paths.socket.parent.chmod(0o777)
     victim.paths.socket.chmod(0o777)
     assert as_nobody(lambda: "".join(greet(victim.paths.socket) for _ in range(1000))) == ""

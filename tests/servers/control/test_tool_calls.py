@@ -200,7 +200,7 @@ def test_an_error_names_commands_and_keeps_the_debuggers_words_apart() -> None:
     ]
 
 
-def test_what_a_compiler_said_is_reported_line_by_line_and_whole() -> None:
+def test_the_output_of_a_compiler_is_reported_whole_line_by_line() -> None:
     said = ["drops.c:19:13: error: " + "x" * 500, "   19 | \tint broken"]
     details = {"exit_code": 1, "last_lines": said}
     failure = DebugFailure(status="error", code="task_failed", message="It failed.", details=details)

@@ -112,7 +112,7 @@ def test_an_editor_ends_the_session_only_when_it_says_so(agent: Agent, editor: E
     assert ended["message"] == "The session was ended by a person in Visual Studio Code."
 
 
-def test_who_ended_the_session_is_reported_to_everybody_else(
+def test_the_client_that_ended_a_session_is_reported_to_the_others(
     agent: Agent, editor_at: OpenEditor, program: Path
 ) -> None:
     for ends, told in (("person", "a person in Visual Studio Code"), ("agent", "raw")):

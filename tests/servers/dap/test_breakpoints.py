@@ -37,7 +37,7 @@ def test_an_editors_list_leaves_the_agents_breakpoints_where_they_are(
     assert shared.call("wait_for_stop")["stop_event_data"]["line"] == IN_LOOP
 
 
-def test_the_same_list_keeps_its_ids_and_says_to_the_agent_whose_they_are(
+def test_the_same_list_keeps_its_ids_and_shows_the_agent_their_owner(
     shared: SharedAgent, editor: Editor, looping: Path
 ) -> None:
     session = shared.stopped_at(looping, IN_LOOP)["session_id"]

@@ -107,7 +107,7 @@ def test_stale_and_unknown_numbers_are_distinguished(agent: Agent, editor: Edito
     assert editor.refused("next", threadId=987654)[0] == "unknown_thread"
 
 
-def test_of_two_who_step_at_the_same_moment_the_second_learns_who_was_first(
+def test_of_two_clients_that_step_at_the_same_moment_the_second_learns_the_first(
     agent: Agent, editor_at: OpenEditor, program: Path
 ) -> None:
     program.write_text(

@@ -87,7 +87,7 @@ async def test_a_watcher_may_not_and_does_not_see_the_offer(tmp_path: Path, comm
 
 
 @pytest.mark.parametrize("command", ["goto", "restartFrame", "stepBack"])
-async def test_a_jump_is_a_stop_of_its_own_and_the_agent_learns_who_made_it(tmp_path: Path, command: str) -> None:
+async def test_a_jump_is_a_stop_of_its_own_and_names_its_client(tmp_path: Path, command: str) -> None:
     async with stopped(tmp_path, *ALL_OF_IT, clientName="Neovim") as it:
         it.bench.adapter.when(command, lambda: it.bench.adapter.stop("goto"))
         await it.peer.asks(command, **await it.arguments(command))

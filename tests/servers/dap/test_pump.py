@@ -41,7 +41,7 @@ def test_an_editor_that_knows_only_executables_joins_by_the_id(agent: Agent, dae
         assert process_of(editor).wait(10 * PATIENCE) == 0
 
 
-def test_no_daemon_is_said_to_the_person_and_to_the_editor(homeless: Cli) -> None:
+def test_a_missing_daemon_is_reported_to_the_person_and_to_the_editor(homeless: Cli) -> None:
     with at_pump(homeless, "--attach", "debug-1") as editor:
         code, text = editor.refused("initialize", adapterID="dragoman")
         assert code == "not_running"
@@ -52,7 +52,7 @@ def test_no_daemon_is_said_to_the_person_and_to_the_editor(homeless: Cli) -> Non
         assert text.split(".")[0] in stderr.read().decode()
 
 
-def test_no_such_session_is_said_with_those_there_are(agent: Agent, daemon: Cli, program: Path) -> None:
+def test_an_unknown_session_is_reported_with_the_known_ones(agent: Agent, daemon: Cli, program: Path) -> None:
     session = agent.stopped_at(program, IN_LOOP)["session_id"]
     with at_pump(daemon, "--attach", "debug-none") as editor:
         code, text = editor.refused("initialize", adapterID="dragoman")

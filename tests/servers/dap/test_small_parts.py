@@ -84,7 +84,7 @@ def test_who_says_nothing_true_of_itself_is_nowhere_and_has_nothing() -> None:
     assert not guest.client("x").trusts_workspace
 
 
-def test_a_folder_of_ones_own_is_trusted_by_who_opened_it(tmp_path: Path) -> None:
+def test_a_persons_own_folder_is_trusted_when_they_open_it(tmp_path: Path) -> None:
     guest = EditorContext(Path("/"), Path("/")).at(str(tmp_path))
     assert guest.client("x").trusts_workspace
     assert guest.cwd == tmp_path

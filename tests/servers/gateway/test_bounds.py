@@ -51,7 +51,7 @@ async def test_calls_behind_those_that_run_are_answered_in_their_turn(tmp_path: 
         assert [(frame["id"], frame["ok"]) for frame in told] == [(id, True) for id in asked]
 
 
-async def test_who_leaves_with_calls_open_is_gone_at_once(tmp_path: Path) -> None:
+async def test_a_client_that_leaves_with_open_calls_is_forgotten_at_once(tmp_path: Path) -> None:
     async with house(tmp_path, forever) as it, it.member() as other:
         async with it.member() as guest:
             await guest.ask("chat.send", {"sessionKey": "main", "message": "go", "idempotencyKey": "r1"})

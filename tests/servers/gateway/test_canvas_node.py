@@ -194,7 +194,7 @@ async def test_what_a_person_does_on_a_surface_of_an_acp_session_is_a_message_in
     assert gateway.requests == []
 
 
-async def test_an_act_goes_to_the_session_that_drew_its_surface_whoever_drew_another_since(tmp_path: Path) -> None:
+async def test_an_action_goes_to_the_session_that_drew_its_surface(tmp_path: Path) -> None:
     gateway = OldGateway(approved=True)
     other = [{key: {**body, "surfaceId": "other"} for key, body in message.items()} for message in BUTTON]
     async with drawn_on(tmp_path, gateway) as (link, canvas, _):

@@ -167,7 +167,7 @@ async def test_sessions_live_from_create_to_delete_in_both_spellings(tmp_path: P
         assert (await guest.ask("chat.history", {"sessionKey": "acp:one"}))["payload"]["messages"] == []
 
 
-async def test_who_watches_the_sessions_sees_what_others_do_to_them(tmp_path: Path) -> None:
+async def test_watchers_of_sessions_see_the_changes_of_others(tmp_path: Path) -> None:
     async with house(tmp_path) as it, it.member() as writer, it.member() as watcher, it.member() as other:
         await watcher.ask("sessions.subscribe", {})
         await other.ask("sessions.messages.subscribe", {"key": "else"})
@@ -238,7 +238,7 @@ async def test_a_run_is_reported_to_every_reader_and_is_in_the_history(tmp_path:
         assert (await writer.ask("agent.wait", {"runId": "r1", "timeoutMs": 1000}))["payload"]["status"] == "ok"
 
 
-async def test_who_comes_in_the_middle_of_a_run_is_given_what_was_said_and_done_so_far(tmp_path: Path) -> None:
+async def test_a_client_that_joins_during_a_run_gets_its_text_and_calls_so_far(tmp_path: Path) -> None:
     async def half(_: AgentRequest, voice: RunOutput) -> None:
         voice.say("I look. ")
         voice.begin_tool("one", "look", title="Looking at 1", input={"at": 1})
@@ -373,7 +373,7 @@ async def test_an_injected_note_is_reported_and_kept(tmp_path: Path) -> None:
         assert [one.by for one in said] == ["host", "client you", "client The page", "client dragoman"]
 
 
-async def test_an_approval_is_seen_by_whoever_reads_and_answered_by_a_person_once(tmp_path: Path) -> None:
+async def test_an_approval_is_seen_by_all_readers_and_answered_by_a_person_once(tmp_path: Path) -> None:
     allowed: list[bool] = []
     async with (
         house(tmp_path) as it,

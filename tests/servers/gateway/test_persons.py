@@ -85,7 +85,7 @@ async def test_a_conversation_is_about_the_folder_of_the_window_that_began_it(tm
     assert moved["workspace"] == str(two), "what was said in it was said there"
 
 
-async def test_who_asks_is_known_by_the_token_and_not_by_a_name(tmp_path: Path) -> None:
+async def test_the_caller_is_known_by_its_token_and_not_by_a_name(tmp_path: Path) -> None:
     heard: list[tuple[str, bool]] = []
 
     async def listen(asked: AgentRequest, _: RunOutput) -> None:
@@ -102,7 +102,7 @@ async def test_who_asks_is_known_by_the_token_and_not_by_a_name(tmp_path: Path) 
 @pytest.mark.parametrize(
     ("ours", "locale", "spoken"), [("en", "zh-CN", "zh"), ("zh", "en-US", "en"), ("zh", None, "zh"), ("en", None, "en")]
 )
-async def test_who_says_which_language_it_reads_is_answered_in_it(
+async def test_a_caller_is_answered_in_the_language_it_names(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ours: str, locale: str | None, spoken: Language
 ) -> None:
     monkeypatch.setenv("DRAGOMAN_LANG", ours)

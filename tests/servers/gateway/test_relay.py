@@ -130,7 +130,7 @@ async def test_an_upstream_gateway_that_sends_event_kinds_is_relayed_once(
         assert client.router.chat == kinds
 
 
-async def test_who_watches_the_sessions_sees_those_of_upstream_gateways(
+async def test_watchers_of_sessions_see_those_of_upstream_gateways(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with (
@@ -158,9 +158,7 @@ async def test_rights_are_judged_here_and_words_come_from_there(
         assert (await guest.ask("chat.send", SEND))["error"]["code"] == "UNAVAILABLE"
 
 
-async def test_what_was_lost_on_the_way_here_is_a_gap_for_who_reads(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_lost_events_are_a_gap_for_readers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with relayed(tmp_path, monkeypatch) as (front, _, __), front.member() as guest, front.member() as reader:
         front.hub.relay_event(SequenceGap(expected=1, received=3))
         await guest.ask("chat.send", SEND)

@@ -65,7 +65,7 @@ WORDS = st.lists(st.text(st.characters(codec="utf-8", exclude_categories=["Cs"])
 
 
 @given(WORDS, st.sampled_from([1, 60, CHAT_EVERY_MS]), st.booleans())
-def test_text_is_read_back_as_it_was_said(words: list[str], every_ms: int, with_tools: bool) -> None:
+def test_text_is_read_back_as_it_was_written(words: list[str], every_ms: int, with_tools: bool) -> None:
     frames = spoken(*map(said, words), done(), every_ms=every_ms)
     events = read(frames, with_tools=with_tools)
     assert text_of(events) == "".join(words)
@@ -75,7 +75,7 @@ def test_text_is_read_back_as_it_was_said(words: list[str], every_ms: int, with_
 @pytest.mark.parametrize(
     ("replaced", "appended"), [("Hello", ["Hel", "lo"]), ("Hi", ["Hel", ""]), ("Hel", ["Hel", ""])]
 )
-def test_what_takes_the_place_of_something_is_not_said_twice(replaced: str, appended: list[str]) -> None:
+def test_only_the_new_part_of_a_replacement_is_appended(replaced: str, appended: list[str]) -> None:
     frames = spoken(said("Hel"), ChatTextDelta(content=replaced, replace=True, **RUN), done())  # type: ignore[arg-type]
     assert [it.payload["data"]["delta"] for it in frames if it.payload.get("stream") == "assistant"] == appended
     assert text_of(read(frames)) == replaced
@@ -134,7 +134,7 @@ def test_what_only_some_are_sent_is_marked() -> None:
 
 
 @pytest.mark.parametrize(("outcome", "reason"), [("aborted", "aborted"), ("error", "the model broke off")])
-def test_an_end_keeps_what_was_said_and_why(outcome: str, reason: str) -> None:
+def test_an_end_keeps_the_text_and_the_reason(outcome: str, reason: str) -> None:
     frames = spoken(said("so far"), done(outcome, reason))
     events = read(frames)
     assert text_of(events) == "so far"

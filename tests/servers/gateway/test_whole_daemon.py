@@ -71,7 +71,7 @@ async def test_a_page_of_another_origin_gets_no_upgrade(victim: TargetDaemon) ->
     assert refused.value.response.status_code == 403
 
 
-async def test_who_is_connected_is_counted_until_it_goes(victim: TargetDaemon) -> None:
+async def test_clients_are_counted_until_they_disconnect(victim: TargetDaemon) -> None:
     async with guest(victim) as visitor:
         assert (await visitor.connect(token(victim)))["ok"]
         await visitor.ask("health")

@@ -54,7 +54,7 @@ def in_background(client: Wire, era: str) -> threading.Thread:
     return thread
 
 
-def test_who_closes_the_stream_of_a_call_ends_its_wait(shown: Serving, client: Wire) -> None:
+def test_closing_the_stream_of_a_call_ends_its_wait(shown: Serving, client: Wire) -> None:
     with beginning(client, "handshake") as response:
         assert response.status == 200
         assert shown.entered.acquire(timeout=10)

@@ -227,7 +227,7 @@ def test_a_rotated_token_does_not_end_connections_without_a_token(running: Cli, 
     assert running.status()["links"]["mcp"] >= 1
 
 
-def test_help_names_it_and_says_who_starts_it(running: Cli) -> None:
+def test_help_names_the_command_and_what_starts_it(running: Cli) -> None:
     shown = " ".join(running("help", "--all").stdout.replace("│", " ").split())
     assert "mcp Serve one MCP client on standard input and output." in shown
     assert "--workspace" in running("mcp", "--help").stdout

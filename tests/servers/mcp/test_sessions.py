@@ -121,7 +121,7 @@ async def test_the_first_client_starts_the_daemon_and_later_ones_use_it(cli: Cli
     assert [process.pid for process in daemons_of(cli.home)] == [first.structured_content["pid"]]
 
 
-async def test_who_came_and_went_is_in_the_journal(running: Cli, tmp_path: Path) -> None:
+async def test_connects_and_disconnects_are_in_the_journal(running: Cli, tmp_path: Path) -> None:
     def events(words: str) -> list[Any]:
         found = call(running.paths, "journal_search", {"words": words, "limit": 50})["events"]
         return [row for row in found if row["body"].get("workspace") == str(tmp_path)]

@@ -27,9 +27,7 @@ class Asker:
 
 
 @pytest.mark.parametrize("said", ["accepted", "refused"])
-async def test_the_wrapper_is_shown_the_command_and_who_asks_and_answers_by_a_request_of_its_own(
-    tmp_path: Path, said: str
-) -> None:
+async def test_the_wrapper_gets_the_command_and_its_agent_and_answers_with_a_request(tmp_path: Path, said: str) -> None:
     async with standing(tmp_path) as face, face.client() as client, anyio.create_task_group() as group:
         await client.ask(began("s", dragoman__asks="1"))
         asker = Asker(face)

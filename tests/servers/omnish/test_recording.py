@@ -277,7 +277,7 @@ async def test_a_client_of_another_version_may_stay_and_records_nothing(tmp_path
         assert await client.ask(shown("s", b"x")) == m.Ack()
 
 
-async def test_a_changed_token_ends_those_who_came_by_it_and_no_others(tmp_path: Path) -> None:
+async def test_a_changed_token_ends_the_connections_that_used_it_and_no_others(tmp_path: Path) -> None:
     async with standing(tmp_path) as face, face.client(V25) as by_token, face.client() as by_uid:
         assert (await by_token.ask(newer.Auth(TOKEN, 25))).ok
         await by_uid.ask(began("s"))

@@ -103,7 +103,7 @@ def test_what_comes_after_the_end_of_a_session_is_kept_and_the_session_stays_end
     assert "late words" in cli("terminals", "export", "late", "--format", "jsonl").stdout
 
 
-def test_the_status_names_the_socket_and_counts_who_is_connected(cli: Cli, client: Client) -> None:
+def test_the_status_names_the_socket_and_counts_the_connections(cli: Cli, client: Client) -> None:
     client.ask(began("counted"))
     status = cli.status()
     assert status["omnish_socket"] == str(cli.paths.omnish_socket)

@@ -102,9 +102,7 @@ def refused_start(victim: TargetDaemon, program: Path, **more: Any) -> Any:
 
 
 @pytest.mark.usefixtures("own_trusted")
-def test_who_decides_on_a_folder_sees_all_that_decides_what_runs_with_nothing_hidden(
-    victim: TargetDaemon, tmp_path: Path
-) -> None:
+def test_the_trust_question_shows_everything_that_decides_what_runs(victim: TargetDaemon, tmp_path: Path) -> None:
     more = {"args": ["a\u202eb", "\u3164"], "env": {"LD_PRELOAD": "x.so"}, "envFile": str(tmp_path / "env")}
     shown = refused_start(victim, tmp_path / "clear" / "app.py", **more)["shown"]
     for told in ("app.py", "202e", "3164", "LD_PRELOAD", str(tmp_path / "env"), str(tmp_path / "clear")):

@@ -130,7 +130,7 @@ def test_a_person_closes_a_surface_and_the_feed_reports_it(victim: TargetDaemon,
         ({"changes": [["/a", 1]] * 300}, 413, "too_much_entered"),
     ],
 )
-def test_what_is_asked_wrongly_is_said(
+def test_invalid_requests_are_explained(
     victim: TargetDaemon, drawn: dict[str, str], changed: dict[str, Any], status: int, code: str
 ) -> None:
     refused = post(victim, "/api/canvas/act", {**drawn, "component_id": "go", **changed})

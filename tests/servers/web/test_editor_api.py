@@ -114,7 +114,7 @@ def test_a_command_for_the_terminal_is_one_line_that_can_be_seen(place: DebugWor
         assert [it["params"]["command"] for it in editor.asked] == ["make test"]
 
 
-def test_what_the_person_does_not_allow_is_said_to_be_so(place: DebugWorkspace) -> None:
+def test_a_refusal_of_the_person_is_reported_as_such(place: DebugWorkspace) -> None:
     def no(_: Any) -> None:
         raise Refusal("not_allowed")
 

@@ -91,7 +91,7 @@ def test_errors_speak_the_readers_language(victim: TargetDaemon) -> None:
     assert ["令牌" in it["error"]["hint"] for it in told.values()] == [True, False]
 
 
-def test_who_comes_without_a_token_learns_how_to_get_one(victim: TargetDaemon) -> None:
+def test_a_client_without_a_token_learns_how_to_get_one(victim: TargetDaemon) -> None:
     answer = ask(victim.port, Ask("/mcp", headers=[victim.host]))
     assert (answer.status, answer.headers["www-authenticate"]) == (401, "Bearer")
     for words in ("Authorization: Bearer", "`token show mcp`", "`page`"):

@@ -137,7 +137,7 @@ def test_two_editors_with_the_same_name_for_a_session_have_one_each(place: Debug
     eventually(lambda: not live(place), every_s=0.02)
 
 
-def test_one_that_never_answers_costs_whoever_asks_their_own_time_alone(place: DebugWorkspace) -> None:
+def test_a_silent_adapter_costs_only_its_caller_time(place: DebugWorkspace) -> None:
     def silent(_: Json) -> None:
         raise Silence
 

@@ -82,7 +82,7 @@ def opens(proof: Proof) -> bool:
     return True
 
 
-def test_a_link_works_once_whoever_comes_second(cli: Cli) -> None:
+def test_a_link_works_once_for_any_client(cli: Cli) -> None:
     link = from_link(link_of(cli))
     session = link.log_in()
     with pytest.raises(ForeignServerError):

@@ -77,7 +77,7 @@ def test_a_body_that_is_not_a_message_is_refused_and_costs_little(
     assert client.call("dragoman_status").status == 200
 
 
-def test_of_a_key_that_is_said_twice_the_last_counts_for_the_guard_and_for_the_server(client: Wire) -> None:
+def test_of_a_repeated_key_the_last_counts_for_the_guard_and_for_the_server(client: Wire) -> None:
     """Two readers that chose differently could be played off against each other."""
     anonymous = Wire(client.port, client.token)
     twice = b'{"jsonrpc":"2.0","id":1,"method":"initialize","method":"tools/list","params":{}}'

@@ -106,7 +106,7 @@ def test_with_the_proof_switched_off_the_same_walk_comes_in(tmp_path_factory: py
         assert {"proved": True} in said
 
 
-def test_what_one_connection_said_is_worthless_on_another(victim: TargetDaemon, proof: Proof) -> None:
+def test_messages_of_one_connection_are_worthless_on_another(victim: TargetDaemon, proof: Proof) -> None:
     with WebSocket(victim.port, "/link/feed", [victim.host]) as socket:
         socket.send(opening(proof))
         first = socket.receive_json()
@@ -119,7 +119,7 @@ def test_what_one_connection_said_is_worthless_on_another(victim: TargetDaemon, 
         assert socket.receive_json() == {"proved": True}
 
 
-def test_who_proves_nothing_holds_no_socket_for_long_and_keeps_nobody_out(victim: TargetDaemon, proof: Proof) -> None:
+def test_a_client_without_proof_holds_no_socket_for_long(victim: TargetDaemon, proof: Proof) -> None:
     """More than may wait at once: those who can prove themselves come in meanwhile."""
     waiting = [WebSocket(victim.port, "/link/feed", [victim.host]) for _ in range(80)]
     proof.open("/link/feed").socket.close()
@@ -195,9 +195,7 @@ def _rotate(victim: TargetDaemon, proof: Proof, held: list[WebSocket], editor: W
 
 @pytest.mark.skipif(os.getuid() != 0, reason="not run: only root can be another user")
 @pytest.mark.parametrize(("uid", "opens"), [(65534, False), (0, True)])
-def test_whoever_reads_a_link_in_a_command_line_cannot_use_it_as_another_user(
-    victim: TargetDaemon, uid: int, opens: bool
-) -> None:
+def test_another_user_cannot_use_a_link_from_a_command_line(victim: TargetDaemon, uid: int, opens: bool) -> None:
     link = from_link(str(call(victim.paths, "login_link")["link"]))
     child = os.fork()
     if child == 0:

@@ -131,7 +131,7 @@ def replayed(port: int, *messages: object) -> None:
         assert int.from_bytes(received[1][:2]) == 4403
 
 
-def test_one_who_held_the_key_would_be_believed(cli: Cli, page: Page, port: int) -> None:
+def test_a_client_with_the_key_is_accepted(cli: Cli, page: Page, port: int) -> None:
     """So it is the proof, and nothing else, that the others fail at."""
     session = log_in(cli, page)
     instance = str(cli.status()["instance"])

@@ -102,7 +102,7 @@ def test_keys_that_did_not_come_alone_grant_nothing(keys: bytes) -> None:
     assert verdicts(desk.overlay) == []
 
 
-def test_it_is_not_drawn_under_the_fingers_of_somebody_who_types() -> None:
+def test_nothing_is_drawn_while_the_person_types() -> None:
     desk = Desk()
     desk.type(b"l")
     desk.overlay.printed(b"l", desk.now_s)

@@ -105,7 +105,7 @@ def test_marks_pass_on_without_their_nonce() -> None:
     assert shown(MarkFilter(NONCE, strip=False), own) == b"\x1b]133;A\x07p\x1b]633;E;ls\x07"
 
 
-def test_stripped_marks_do_not_pass_on_whoever_printed_them() -> None:
+def test_stripped_marks_are_not_passed_on_whatever_printed_them() -> None:
     assert shown(MarkFilter(NONCE, strip=True), b"a\x1b]133;A\x07b\x1b]633;P;Cwd=/\x1b\\c") == b"abc"
 
 

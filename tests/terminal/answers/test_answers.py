@@ -358,7 +358,7 @@ async def test_why_it_failed_is_asked_of_one(record: Recorded, question: str) ->
         ("why did docker fail", "Nothing recorded about: docker\nThe last failure:\n`ls -l` failed"),
     ],
 )
-async def test_words_are_found_as_history_finds_them_or_said_to_be_nowhere(
+async def test_words_are_found_as_history_finds_them_or_reported_as_missing(
     record: Recorded, query: str, told: str
 ) -> None:
     await record.run("python3 app.py", 1, "address already in use\r\n")

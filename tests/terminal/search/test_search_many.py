@@ -177,7 +177,7 @@ def test_a_part_that_too_many_words_have_is_reported_as_not_looked_for_in_all(
     index.close()
 
 
-def test_who_searches_does_not_wait_for_what_is_being_added(tmp_path: Path) -> None:
+def test_a_search_does_not_wait_for_the_indexer(tmp_path: Path) -> None:
     index = new_index(tmp_path)
     add(index, 1, "apple")
     assert segments(index, '"apple"') == [1]

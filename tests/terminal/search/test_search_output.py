@@ -135,7 +135,7 @@ async def test_an_index_made_between_two_pieces_of_a_word_finds_it_once(tmp_path
         assert (hit.line, hit.command_id) == ("an early xylophone plays", command.id)
 
 
-async def test_how_far_the_index_reaches_is_said_and_the_rest_is_read(tmp_path: Path) -> None:
+async def test_the_answer_says_how_far_the_index_reaches_and_the_rest_is_read(tmp_path: Path) -> None:
     async with recorded(tmp_path) as service:
         shell = Shell(service)
         await shell.begin()

@@ -284,7 +284,7 @@ async def test_a_breakpoint_is_removed_by_its_id_also_from_the_running_debugger(
     "debug:remove-breakpoint:location-line-number",
     "debug:remove-breakpoint:location-all-matching",
 )
-async def test_a_location_removes_all_columns_of_its_line_whoever_set_them(tmp_path: Path) -> None:
+async def test_a_location_removes_the_breakpoints_of_all_clients_in_its_line(tmp_path: Path) -> None:
     async with opened(tmp_path) as bench:
         other = Caller("agent-2", bench.caller.workspace, bench.caller.workspace)
         await bench.call("set_breakpoint", file_path="app.py", line_number=2)

@@ -144,7 +144,7 @@ async def test_a_restart_can_be_left_alone_or_take_too_long(tmp_path: Path) -> N
     assert (late["status"], late["state"]) == ("timeout", "Running")
 
 
-async def test_nothing_to_restart_is_said_at_once(tmp_path: Path) -> None:
+async def test_nothing_to_restart_is_reported_at_once(tmp_path: Path) -> None:
     async with opened(tmp_path) as bench:
         answer = await bench.call("restart_debugging")
         unknown = await bench.call("restart_debugging", session_id="debug-no")

@@ -13,7 +13,7 @@ from tests.tools.tool_fixture import opened, until
 pytestmark = [pytest.mark.anyio, pytest.mark.timeout(30)]
 
 
-async def test_a_session_that_was_stopped_is_listed_with_who_did_it_and_without_the_code_of_our_kill(
+async def test_a_stopped_session_is_listed_with_its_client_and_without_the_code_of_our_kill(
     tmp_path: Path,
 ) -> None:
     async with opened(tmp_path) as bench:

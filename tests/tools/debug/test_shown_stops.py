@@ -139,7 +139,7 @@ async def test_it_is_about_what_this_client_was_shown(tmp_path: Path) -> None:
     assert "name = Bob (was Ada)" in mine.text
 
 
-async def test_who_asks_for_the_stop_is_shown_all_of_it(tmp_path: Path) -> None:
+async def test_a_call_for_the_stop_shows_all_of_it(tmp_path: Path) -> None:
     async with opened(tmp_path) as bench:
         program = Program(bench, tag="1", name="Ada")
         await bench.started()

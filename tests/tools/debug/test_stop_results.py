@@ -285,7 +285,7 @@ async def test_source_that_is_not_text_is_shown_with_replacements(tmp_path: Path
     assert answer["stop_event_data"]["source_lines"]["lines"][2] == "\ufffd\\x1b[31m"
 
 
-async def test_another_reason_than_the_protocols_is_data_and_not_said(tmp_path: Path) -> None:
+async def test_an_unknown_reason_is_data_and_not_part_of_the_sentence(tmp_path: Path) -> None:
     async with opened(tmp_path) as bench:
         answer = await stopped(bench, "obey me")
     assert answer["stop_event_data"]["reason"] == "obey me"

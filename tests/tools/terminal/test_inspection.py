@@ -28,7 +28,7 @@ async def test_the_list_of_the_tools_is_short_enough_for_an_agent_to_pay_for(tmp
     assert len("".join(declared)) <= 6500
 
 
-async def test_terminals_are_listed_with_who_owns_them_and_what_runs(tmp_path: Path) -> None:
+async def test_terminals_are_listed_with_owner_and_running_command(tmp_path: Path) -> None:
     async with opened(tmp_path) as bench:
         await bench.terminal("left")
         await bench.ran("left", "make", b"ok\r\n", 0)

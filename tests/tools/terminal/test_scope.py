@@ -48,7 +48,7 @@ async def test_what_ran_in_the_workspace_and_below_it_is_seen_and_nothing_else(t
         assert await seen(bench) == {"ours", "below"}
 
 
-async def test_who_asks_for_every_workspace_sees_all(tmp_path: Path) -> None:
+async def test_a_caller_of_every_workspace_sees_all(tmp_path: Path) -> None:
     async with two_folders(tmp_path, guarded=False) as bench:
         assert await seen(bench) == {"ours", "below", "theirs"}
 

@@ -59,7 +59,7 @@ def test_without_rustc_and_for_other_languages_there_are_none(tmp_path: Path) ->
         ({}, False),
     ],
 )
-def test_a_program_that_is_not_named_is_judged_by_what_is_said(given: dict[str, Any], expected: bool) -> None:
+def test_a_program_without_a_name_is_judged_by_its_configuration(given: dict[str, Any], expected: bool) -> None:
     assert is_rust(given) is expected
 
 

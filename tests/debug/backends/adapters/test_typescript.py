@@ -51,7 +51,7 @@ def test_scripts_of_other_packages_are_not_what_was_built(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     "said", [{"runtimeArgs": ["--import", "tsx"]}, {"runtimeExecutable": "tsx"}, {"outFiles": ["/b/*.js"]}]
 )
-def test_who_says_how_it_is_run_is_believed(tmp_path: Path, said: dict[str, Any]) -> None:
+def test_a_configuration_that_says_how_to_run_is_believed(tmp_path: Path, said: dict[str, Any]) -> None:
     JAVASCRIPT.require_runnable(situation(tmp_path, "v20.1.0", **said))
 
 

@@ -352,7 +352,7 @@ async def test_a_child_that_never_joins_is_not_a_loss() -> None:
         await it.told_stops(1)
 
 
-async def test_children_beyond_the_bound_are_sent_on_without_a_debugger_and_that_is_said_once(
+async def test_children_beyond_the_limit_are_resumed_without_a_debugger_and_reported_once(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(debuggees, "MAX_DEBUGGEES", 1)
@@ -474,7 +474,7 @@ async def test_a_child_enters_the_tree() -> None:
     assert "DebuggeeTree.add_child" in called
 
 
-async def test_an_adapter_whose_programs_are_children_has_a_tree_from_the_start() -> None:
+async def test_an_adapter_with_programs_only_in_children_has_a_tree_from_the_start() -> None:
     with calls_into(debuggee_tree) as called:
         async with scene(AdapterQuirks(debuggees_are_children=True)):
             pass

@@ -159,7 +159,7 @@ async def test_garbage_is_collected_by_a_custom_request_that_carries_no_id() -> 
         ]
 
 
-async def test_who_is_in_a_list_again_keeps_its_number_and_another_gets_a_new_one() -> None:
+async def test_a_breakpoint_that_is_sent_again_keeps_its_number_and_another_gets_a_new_one() -> None:
     """Counts of hits belong to it."""
     fake = FakeLua(stops())
     async with playing(fake, cwd="/proj", stopOnEntry=True) as played:

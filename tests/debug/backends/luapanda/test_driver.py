@@ -111,7 +111,7 @@ async def test_the_two_thousandth_request_of_a_stop_is_the_last() -> None:
 
 
 @pytest.mark.parametrize("said", [b"HTTP/1.1 400 Bad Request\r\n\r\n", b"{}|*|\n", b"[1]|*|\n", b"x" * 100 + b"\n"])
-async def test_who_does_not_speak_luapanda_ends_the_connection(said: bytes) -> None:
+async def test_a_peer_that_does_not_speak_luapanda_is_disconnected(said: bytes) -> None:
     async with wired() as it:
         await it.far.send(said)
         with anyio.fail_after(5):

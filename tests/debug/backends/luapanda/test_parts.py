@@ -44,13 +44,13 @@ def paths_in(folder: Path, **given: Any) -> PathMap:
         ("launch", {"VSCodeAsClient": "true"}, "connecting"),
     ],
 )
-def test_who_starts_and_who_listens_follows_from_the_configuration(
+def test_the_configuration_decides_which_side_starts_and_listens(
     request_: str, given: dict[str, Any], mode: str
 ) -> None:
     assert read_settings(request_, given, Path("/w")).mode == mode
 
 
-def test_luapandas_defaults_are_taken_where_nothing_is_said() -> None:
+def test_luapandas_defaults_apply_to_missing_keys() -> None:
     settings = read_settings("attach", {}, Path("/w"))
     assert (settings.host, settings.port, settings.auto_path) == ("127.0.0.1", 8818, True)
     assert not read_settings("launch", {"program": "a.lua"}, Path("/w")).auto_path

@@ -50,7 +50,7 @@ async def test_every_recorded_stop_is_reported_with_its_place(name: str) -> None
 
 
 @pytest.mark.parametrize("name", FAULTS)
-async def test_no_fault_that_a_real_program_died_of_is_ever_said(name: str) -> None:
+async def test_no_message_that_crashed_a_recorded_program_is_sent(name: str) -> None:
     """What was recorded is asked of the pump as it stands: it is refused, or said in a form that is survived."""
     fake = FakeLua(to_ide(name))
     async with anyio.create_task_group() as group:

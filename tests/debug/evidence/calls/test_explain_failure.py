@@ -61,7 +61,7 @@ async def test_a_crash_comes_with_the_call_that_raised(tmp_path: Path) -> None:
     assert "ValueError: too many values to unpack" in answer.text
 
 
-async def test_a_hang_is_reported_in_time_with_how_its_loop_goes_on(tmp_path: Path) -> None:
+async def test_a_hang_is_reported_in_time_with_the_progress_of_its_loop(tmp_path: Path) -> None:
     async with agent_in(tmp_path) as agent:
         agent.write(
             "test_search.py",

@@ -124,7 +124,7 @@ async def test_a_call_that_never_returns_is_shown_where_it_is(tmp_path: Path) ->
     assert "count = " in found.text
 
 
-async def test_a_stopped_session_goes_on_to_the_end_of_the_call(tmp_path: Path) -> None:
+async def test_a_stopped_session_continues_to_the_end_of_the_call(tmp_path: Path) -> None:
     async with agent_in(tmp_path) as agent:
         write_shop(agent)
         agent.write("waits.py", "import time\nfrom shop import *\nx = 1\nfails(5)\ntime.sleep(60)\n")

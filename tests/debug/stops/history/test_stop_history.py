@@ -152,7 +152,7 @@ def past(number: int, session: str = "s") -> StopRecord:
     )
 
 
-async def test_only_who_may_see_every_workspace_finds_the_stops_of_others(tmp_path: Path) -> None:
+async def test_only_a_caller_of_every_workspace_finds_the_stops_of_others(tmp_path: Path) -> None:
     """A workspace is the folder and what lies below it: not what is beside it, nor above."""
     folders = {"own": "/w/shop", "below": "/w/shop/api", "beside": "/w/shop2", "above": "/w"}
     async with Journal.open(tmp_path / "j", stores=[STORE]) as journal:
