@@ -30,6 +30,7 @@ from dragoman.workspace.caller import Caller
 _MOST_HITS = 100_000
 _MOST_STOPS = 60
 _MOST_CALLEES = 8
+_ASYNC_SHARE = 0.6
 _MOST_POINTS = 24
 _CAUGHT_BY_ADAPTER = {"pwa-node": own_code_throw_condition()}
 _GRACE_POLLS = 30  # of a tenth of a second: a program that is started for this ends by itself if it ends soon
@@ -109,7 +110,17 @@ async def _stepped_calls(
     targets = [SteppedTarget(it) for it in dict.fromkeys(found) if it is not None]
     if not targets:
         return TracedCalls([], has_failed=True)
-    records, end, _ = await _stepped(evidence, client, subject, targets, search, seconds)
+    is_async = any(it.function.is_async for it in targets)
+    share = _ASYNC_SHARE if is_async else 1.0
+    records, end, _ = await _stepped(evidence, client, subject, targets, search, seconds * share)
+    # An asynchronous call below another one is only passed over: it gets a run in which nothing above it is stepped.
+    called = [
+        it for it, record in zip(targets, records, strict=True) if record.get("calls") and "function" not in record
+    ]
+    missed = [it for it in called if it.function.is_async]
+    if missed:
+        others, _, _ = await _stepped(evidence, client, subject, missed, search, seconds * (1 - share))
+        records = [*others, *(it for it in records if "function" in it)]
     return TracedCalls(records, has_failed=_has_failed(end))
 
 

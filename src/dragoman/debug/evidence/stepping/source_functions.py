@@ -29,6 +29,7 @@ class SourceFunction:
     parameters: tuple[str, ...] = ()
     type: str = ""
     """What it returns, where that stands before its name."""
+    is_async: bool = False
 
     @property
     def qualified(self) -> str:
@@ -45,6 +46,14 @@ class SourceFunction:
         return self.header <= line <= self.last
 
 
+def _blank(found: re.Match[str]) -> str:
+    """Spaces of the same length. What a template computes is code."""
+    text = found[0]
+    parts = re.split(r"(\$\{[^{}]*\})", text) if text.startswith("`") else [text]
+    spaced = [f"  {it[2:-1]} " if it.startswith("${") else re.sub(r"[^\n]", " ", it) for it in parts]
+    return "".join(spaced)
+
+
 class SourceText:
     """One file: its lines, and the same without strings and comments."""
 
@@ -52,7 +61,7 @@ class SourceText:
         self.path = path
         self.language = language
         self.lines = text.split("\n")
-        self.masked = language.masked.sub(lambda it: re.sub(r"[^\n]", " ", it[0]), text)
+        self.masked = language.masked.sub(_blank, text)
         self.plain = self.masked.split("\n")
         self._starts = [0]
         for line in self.plain:
@@ -128,6 +137,7 @@ class SourceText:
                 owner,
                 (*filter(None, [said.get("receiver")]), *self._parameters(said.get("parameters") or "")),
                 _STORAGE.sub("", said.get("type") or "").strip(),
+                bool(re.search(r"\basync\b", header[: found.end()].rpartition(";")[2])),
             )
         return None
 

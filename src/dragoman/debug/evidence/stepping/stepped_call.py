@@ -20,7 +20,7 @@ from dragoman.debug.evidence.stepping.function_search import FunctionSearch
 from dragoman.debug.evidence.stepping.source_functions import ANONYMOUS, SourceFunction
 from dragoman.debug.evidence.stepping.source_languages import SourceLanguage, language_of_file
 from dragoman.debug.evidence.stepping.stepped_values import FrameValues, read_values, shown_value
-from dragoman.debug.model import ProgramEnd, StepKind, Stop
+from dragoman.debug.model import FrameInfo, ProgramEnd, StepKind, Stop
 
 _MOST_CALLS_OF_ROW = 8
 _ARGUMENT = 60
@@ -62,7 +62,6 @@ class Stepper(Protocol):
 
     run: EvidenceRun
     search: FunctionSearch
-    is_interleaved: bool
 
     @property
     def is_over(self) -> bool: ...
@@ -119,6 +118,10 @@ class SteppedCall:
         names = [it for it in self._function.parameters if it in self._seen.values]
         names = [*(["this"] if "this" in self._seen.values else []), *names]
         self.args = [[it, self._seen.shown(it)] for it in names]
+        held = self._stop.top_locals.variables if self._stop.top_locals else ()
+        self._plain_arguments = {
+            it.name: it.value for it in held if it.name in self._function.parameters and not it.reference
+        }
         here: Stop = self._stop
         outcome: Outcome = here
         while not self._stepper.is_over:
@@ -165,7 +168,6 @@ class SteppedCall:
                     if "await" not in self._line_text(self._line):
                         break  # it has returned, and the next call begins in the same line
                     self._how = "suspended"
-                    self._stepper.is_interleaved = True
                     return (await self._stepper.through(called, outcome, 0)).outcome
                 frame = outcome.frames[0]
                 left = await self._stepper.through(called, outcome, self._depth + 1)
@@ -175,6 +177,10 @@ class SteppedCall:
                     await self._stepper.mute([called])
                 if isinstance(outcome, Stop) and outcome.reason != "exception":
                     outcome = await self._back(outcome)
+            elif outcome.reason == "step" and not self._is_here(outcome) and self._is_below(outcome):
+                outcome = await self._back(outcome)  # a step can end in code of the language below the line
+                if isinstance(outcome, Stop) and not self._is_here(outcome):
+                    break
             else:
                 break
         return outcome
@@ -206,7 +212,14 @@ class SteppedCall:
         is_same = frame.name == self._frame_name and self._function.has(frame.line)
         if not is_same or self._is_entered_again(stop):
             return False
-        return stop.total_frames == self._height or "await" in self._line_text(self._line)
+        if "await" in self._line_text(self._line):
+            return self._has_same_arguments(stop)
+        return stop.total_frames == self._height
+
+    def _has_same_arguments(self, stop: Stop) -> bool:
+        """Behind a wait, another call of the same function may go on."""
+        held = {it.name: it.value for it in stop.top_locals.variables if not it.reference} if stop.top_locals else {}
+        return all(held.get(name, value) == value for name, value in self._plain_arguments.items())
 
     def _is_entered_again(self, stop: Stop) -> bool:
         if "breakpoint" not in stop.reason:
@@ -216,7 +229,13 @@ class SteppedCall:
 
     def _is_below(self, stop: Stop) -> bool:
         """Whether this call is still on the stack, under others."""
-        return any(it.name == self._frame_name and it.path == self._function.path for it in stop.frames[1:])
+        at = stop.total_frames - self._height
+        if at > 0:  # by its place: a recursion has others of this name
+            return at >= len(stop.frames) or self._is_own_frame(stop.frames[at])
+        return self._function.is_async and any(map(self._is_own_frame, stop.frames[1:]))
+
+    def _is_own_frame(self, frame: FrameInfo) -> bool:
+        return frame.name == self._frame_name and frame.path == self._function.path
 
     def _is_on_stack(self, stop: Stop) -> bool:
         """One that is raised later, by who called, ends a step out of a call as well."""

@@ -72,6 +72,8 @@ class _Counted:
     deepest: int = 0
     ended: list[list[Any]] = field(default_factory=list)
     record: dict[str, Any] | None = None
+    is_inner: bool = False
+    """Whether the record is of a call within a call of the same function."""
 
 
 class CallStepper:
@@ -92,8 +94,6 @@ class CallStepper:
         self._steps = 0
         self._passed = 0
         self._from_s: float | None = None
-        self.is_interleaved = False
-        """Whether calls that wait for each other were seen to take turns."""
 
     async def records(self) -> tuple[list[Mapping[str, Any]], RunOutcome]:
         """From the run's start to the program's end, or to where a borrowed session is left."""
@@ -178,7 +178,8 @@ class CallStepper:
         if not is_wanted and depth == 0:
             await self._mute_what_is_known(function)
             return CallLeft(stop)
-        if not is_wanted or depth >= _MOST_DEPTH or self.is_over or (self.is_interleaved and depth):
+        # What is called asynchronously goes on after its caller: stepped through, it would take the steps of that one.
+        if not is_wanted or depth >= _MOST_DEPTH or self.is_over or (function.is_async and depth):
             return await self._passed_over(stop, depth)
         counted.active += 1
         counted.kept += 1
@@ -192,7 +193,10 @@ class CallStepper:
         counted.ended = [*counted.ended, ended][-_MOST_CALLS_KEPT:]
         target = self._targets.get(function)
         is_chosen = target is not None and target.number in {0, number}
-        if is_chosen and (not call.is_inner or counted.record is None):
+        # Calls that take turns end in another order than they began; a call around others comes after them.
+        is_newer = counted.record is None or counted.is_inner or number > counted.record["call"]
+        if is_chosen and (counted.record is None or (is_newer and not call.is_inner)):
+            counted.is_inner = call.is_inner
             counted.record = {**await call.record(), "call": number}
         return left
 
