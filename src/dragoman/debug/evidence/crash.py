@@ -74,6 +74,8 @@ class CrashReport:
     end: RunOutcome
     frames: tuple[ExplainedFrame, ...] = ()
     causes: tuple[CrashCause, ...] = ()
+    more_frames: int = 0
+    """How many of the user's frames are beyond those, and of any code beyond those that were read."""
     printed: RaisedException | None = None
     """What it was, where the debugger did not stop and the program has said it."""
     session_id: str = ""
@@ -178,12 +180,13 @@ async def describe_end(run: EvidenceRun, end: RunOutcome, lines: ReadLines) -> C
     stop = end.stop
     if stop is None or run.session.state is not SessionState.STOPPED:
         return CrashReport(end)
-    own = [it for it in stop.frames if not it.is_library][:MAX_FRAMES]
-    own = own or await _waiting_frames(run, stop) or list(stop.frames[:1])
+    all_own = [it for it in stop.frames if not it.is_library]
+    own = all_own[:MAX_FRAMES] or await _waiting_frames(run, stop) or list(stop.frames[:1])
+    more = len(all_own[MAX_FRAMES:]) + (max(0, stop.total_frames - len(stop.frames)) if all_own[MAX_FRAMES:] else 0)
     seen = [await _describe_frame(run, frame, lines) for frame in own]
     if seen and end.how == "exception":
         seen[0] = await _with_values(run, seen[0], lines)
-    return CrashReport(end, tuple(seen), await _causes(run, stop))
+    return CrashReport(end, tuple(seen), await _causes(run, stop), more)
 
 
 async def _waiting_frames(run: EvidenceRun, stop: Stop) -> list[FrameInfo]:

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePath
 from typing import Any, Literal
 
 from dragoman.core.clock import Clock
 from dragoman.core.safe_text import strip_colors
 from dragoman.debug.evidence.crash import CrashReport, describe_end
+from dragoman.debug.evidence.doctest_failures import DoctestFailure, doctest_failures
 from dragoman.debug.evidence.evidence_probe import EvidenceProbe
 from dragoman.debug.evidence.frame_values import ReadLines
 from dragoman.debug.evidence.javascript_evaluation import own_code_throw_condition
 from dragoman.debug.evidence.run import EvidenceRun, EvidenceService, RunOutcome, RunSubject
 from dragoman.debug.evidence.tracepoints import EXCEPTION_INDEX, TraceLimits, Tracepoint, TraceTable, breakpoint_id
 from dragoman.debug.launch.commands.command_line import CommandTarget, TestRunner
+from dragoman.debug.model import LaunchRequest
 from dragoman.workspace.breakpoints import Breakpoint
 from dragoman.workspace.caller import Caller
 
@@ -25,7 +27,10 @@ TestVerdict = Literal["passed", "failed", "no tests", "limit"]
 _MOST_STOPS = 60  # a runner that catches much, and throws it again; further ones are passed over
 _MOST_HITS = 100_000
 _OUTPUT_CHARACTERS = 200_000
-_NO_TESTS = re.compile(r"^(?:testing: warning: no tests to run|ERROR: not found: .*)$", re.MULTILINE)
+_NO_TESTS = re.compile(
+    r"^(?:testing: warning: no tests to run|ERROR: (?:not found|file or directory not found): .*)$", re.MULTILINE
+)
+_WITH_DOCTESTS = frozenset({"pytest", "doctest", "unittest", ""})
 _NO_TESTS_BY_CODE = 5  # as pytest, and unittest since Python 3.12, say it
 
 
@@ -36,6 +41,8 @@ class _RunnerFormat:
     names: re.Pattern[str]
     failure_function: str = ""
     stops_at_caught: bool = False
+    first_words: tuple[str, ...] = ()
+    """Before the other words of the command."""
     caught_if: str = ""
     """Of what is caught, what to stop at: a condition of the language."""
 
@@ -46,7 +53,11 @@ def _runner_format(names: str, **seen: Any) -> _RunnerFormat:
 
 _CAUGHT_IN_NODE: Mapping[str, Any] = {"stops_at_caught": True, "caught_if": own_code_throw_condition()}
 _RUNNER_FORMATS: Mapping[TestRunner, _RunnerFormat] = {
-    "pytest": _runner_format(r"^(?:FAILED|ERROR) (\S+?\.py(?:::.+?)?)(?: - .*)?$"),
+    # Ids may have brackets, blanks and dashes in their parameters. Without a cut, so that both sides stand whole.
+    "pytest": _runner_format(
+        r"^(?:FAILED|ERROR) (\S+?\.py(?:::[^\[\n]+?)?(?:\[.*?\])?)(?: - .*)?$", first_words=("-vvvv",)
+    ),
+    "doctest": _runner_format(r'^File "[^"]+", line \d+, in (\S+)$'),
     # A subtest is caught in the frame of its test, so that nothing leaves the user's code.
     "unittest": _runner_format(r"^(?:FAIL|ERROR): (.+)$", stops_at_caught=True),
     "go": _runner_format(r"^\s*--- FAIL: (\S+)", failure_function="testing.(*common).Fail"),
@@ -69,6 +80,9 @@ class SuiteResult:
     """Of what failed, as the runner calls it."""
     has_none: bool = False
     """Whether there was no test to run."""
+    tests: tuple[str, ...] = ()
+    """Of each failure, the name among those, if it is known."""
+    doctests: tuple[DoctestFailure, ...] = ()
 
     @property
     def verdict(self) -> TestVerdict:
@@ -92,19 +106,43 @@ async def run_test(
             id=breakpoint_id(EXCEPTION_INDEX), kind="exception", filter="raised", condition=way.caught_if
         )
     began_s = clock.monotonic_s()
-    async with evidence.run(client, RunSubject(launch_request=what.launch_request), probe) as run:
+    async with evidence.run(client, RunSubject(launch_request=_with_words(what, way)), probe) as run:
         found, end = await _failures(run, lines)
         output = strip_colors(run.session.output.since(0, most=_OUTPUT_CHARACTERS)[0])
     names = tuple(dict.fromkeys(" ".join(it.split()) for it in way.names.findall(output)))
     code = end.ended.exit_code if end.ended is not None else None
     is_failure = bool(code) if end.ended is not None else True
+    failures = _reported_failures(found, names, output, way) if is_failure else ()
     return SuiteResult(
         end,
-        _reported_failures(found, names, output, way) if is_failure else (),
+        failures,
         clock.monotonic_s() - began_s,
         names,
         end.ended is not None and _has_no_tests(code, names, output),
+        _tests_of(failures, names),
+        tuple(doctest_failures(output)) if is_failure and what.runner in _WITH_DOCTESTS else (),
     )
+
+
+def _with_words(what: CommandTarget, way: _RunnerFormat) -> LaunchRequest:
+    request = what.launch_request
+    if not way.first_words or not request.configuration:
+        return request
+    words = [*way.first_words, *request.configuration.get("args", ())]
+    return replace(request, configuration={**request.configuration, "args": words})
+
+
+def _tests_of(failures: Sequence[CrashReport], names: Sequence[str]) -> tuple[str, ...]:
+    """The test of each failure: the next name that has one of its functions."""
+    left, tests = list(names), list[str]()
+    for crash in failures:
+        found = next((it for it in left if _is_named(crash, [it])), "")
+        tests.append(found)
+        if found:
+            left.remove(found)
+    if len(tests) == len(names) == 1:
+        return tuple(names)
+    return tuple(tests)
 
 
 def _has_no_tests(code: int | None, names: Sequence[str], output: str) -> bool:

@@ -6,15 +6,16 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal, Protocol
+from typing import Annotated, Protocol
 
-from pydantic import ConfigDict, Field
+from pydantic import Field
 
 from dragoman.core.clock import Clock
 from dragoman.core.errors import DragomanError
-from dragoman.core.labels import label_of, with_label
 from dragoman.core.localization import LocalizedText, localize
+from dragoman.debug.evidence.assertion_message import readable_assertion
 from dragoman.debug.evidence.crash import CrashReport, ExplainedFrame, explain_crash
+from dragoman.debug.evidence.doctest_failures import DoctestFailure
 from dragoman.debug.evidence.failing_test import SuiteResult, run_test
 from dragoman.debug.evidence.frame_values import ReadLines
 from dragoman.debug.evidence.printed_crash import CrashCause
@@ -26,20 +27,24 @@ from dragoman.debug.model import VariableInfo
 from dragoman.terminal.model import RecordedCommand
 from dragoman.tools.agent_text import escaped, one_line
 from dragoman.tools.debug.parameters import MAX_VARIABLES, Text
-from dragoman.tools.debug.results import OmitNone, only_required
 from dragoman.tools.debug.source_locations import SourceReader
 from dragoman.tools.debug.stop_results import short_path
 from dragoman.tools.debug.values import name
 from dragoman.tools.evidence.commands import MAX_COMMAND_LINE, MAX_TEST_ID, command_target
-from dragoman.tools.evidence.context import EvidenceContext, end_lines
-from dragoman.tools.evidence.schema import (
-    EvidenceResult,
-    ExceptionSummary,
-    FrameSummary,
-    Seconds,
+from dragoman.tools.evidence.context import EvidenceContext
+from dragoman.tools.evidence.failure_results import (
+    CrashFrame,
+    DebugLastFailureResult,
+    DebugTestResult,
+    ExceptionCause,
+    ExplainCrashResult,
+    FailedTest,
+    crash_lines,
+    test_lines,
 )
+from dragoman.tools.evidence.schema import ExceptionSummary, Seconds
 from dragoman.tools.evidence.target import RunTargetParameters, run_subject
-from dragoman.tools.tool import RUNS_CODE, Parameters, Result, ToolOutcome, tool
+from dragoman.tools.tool import RUNS_CODE, Parameters, ToolOutcome, tool
 from dragoman.workspace.caller import Caller
 
 _VALUE = 400
@@ -47,7 +52,7 @@ _VALUE_IN_TEXT = 120
 _MESSAGE = 400
 _LOCALS = 20
 _SOURCE = 160
-_TEST_MESSAGE = 1000
+_TEST_MESSAGE = 2000
 _NAME = 200
 _NAMES = 100
 _NAMES_IN_TEXT = 10
@@ -74,67 +79,6 @@ class DebugLastFailureParameters(Parameters):
     terminal: Annotated[str, Field(max_length=200, description="Default: any.")] = ""
     command_id: Annotated[str, Field(max_length=200, description="Or a command.")] = ""
     timeout_s: Seconds = 120.0
-
-
-class ExceptionCause(ExceptionSummary):
-    """`at` and `locals` belong to the innermost frame of the user's code."""
-
-    model_config = ConfigDict(json_schema_extra=only_required)
-
-    at: OmitNone[str] = None
-    locals: OmitNone[dict[str, str]] = None
-
-
-class CrashFrame(FrameSummary):
-    """`values`: the parts of the failing line; those that cannot be evaluated begin with an exclamation mark."""
-
-    locals: dict[str, str]
-    source: OmitNone[str] = None
-    values: OmitNone[dict[str, str]] = None
-    more_locals: OmitNone[int] = None
-
-
-class ExplainCrashResult(EvidenceResult):
-    """The user's own frames, from the failing one up; `caused_by`, the nearest cause first.
-
-    `printed`: the error comes from the program's output, and no debugger stopped there.
-    """
-
-    crashed: bool
-    frames: list[CrashFrame]
-    printed: OmitNone[bool] = None
-    caused_by: OmitNone[list[ExceptionCause]] = None
-
-
-class FailedTest(Result):
-    """Where the test failed, innermost frame first. There is no exception if the language has none, as in Go tests."""
-
-    model_config = ConfigDict(json_schema_extra=only_required)
-
-    frames: list[CrashFrame]
-    exception: OmitNone[ExceptionSummary] = None
-    caused_by: OmitNone[list[ExceptionCause]] = None
-
-
-class DebugTestResult(EvidenceResult):
-    """`failed`: the names of all failed tests; `failures`: details of the first one."""
-
-    verdict: Literal["passed", "failed", "no tests", "limit"]
-    seconds: float
-    failed: OmitNone[list[str]] = None
-    failures: OmitNone[list[FailedTest]] = None
-
-
-class DebugLastFailureResult(EvidenceResult):
-    """The recorded command, and the result under the debugger: a test or a program."""
-
-    command: str
-    command_id: str
-    cwd: str
-    fails_again: bool
-    failed_with: OmitNone[int] = None
-    test: OmitNone[DebugTestResult] = None
-    crash: OmitNone[ExplainCrashResult] = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,6 +124,7 @@ class ExplainCrashTool:
             status="success",
             crashed=crash.has_crashed,
             frames=[self.frame(caller, it) for it in crash.frames],
+            more_frames=crash.more_frames or None,
             caused_by=[self.cause(caller, it) for it in crash.causes] or None,
             printed=True if printed else None,
             ended=ended.model_copy(update={"frames": None, "exception": exception}),
@@ -220,34 +165,6 @@ class ExplainCrashTool:
         return shown.text if shown.is_whole else f"{shown.text}… ({shown.length} chars)"
 
 
-def crash_lines(answer: ExplainCrashResult) -> list[LocalizedText]:
-    first, *rest = end_lines(answer.ended) or [localize("The program ended.")]
-    has_no_crash = not answer.crashed and answer.ended.how == "exited"
-    remarks = [localize("No crash: the program ended by itself.")] if has_no_crash else []
-    remarks += [localize("The debugger did not stop there; this is the program's output.")] if answer.printed else []
-    details = [line for it in answer.caused_by or () for line in cause_lines(it)]
-    details += [line for it in answer.frames for line in frame_lines(it)]
-    left = [localize("State: {state} ({session}).", state=label_of(answer.state or ""), session=answer.session_id)]
-    return [*remarks, first, *details, *rest, *left[: bool(answer.session_id)]]
-
-
-def cause_lines(cause: ExceptionCause) -> list[LocalizedText]:
-    error = one_line(f"{cause.type}: {cause.message}" if cause.message else cause.type, _MESSAGE)
-    text = localize("{error} at {place}", error=error, place=cause.at) if cause.at else error
-    return [with_label(localize("caused by"), text), *_pair_lines(cause.locals)]
-
-
-def frame_lines(frame: CrashFrame) -> list[LocalizedText]:
-    source = f": {one_line(frame.source, _SOURCE)}" if frame.source else ""
-    head = localize("at {place}", place=f"{frame.file_path or '?'}:{frame.line} {frame.function}{source}")
-    return [head, *_pair_lines(frame.values), *_pair_lines(frame.locals)]
-
-
-def _pair_lines(values: dict[str, str] | None) -> list[LocalizedText]:
-    shown = [f"{name} = {one_line(value, _VALUE_IN_TEXT)}" for name, value in (values or {}).items()]
-    return [localize("{text}", text=f"  {', '.join(shown)}")] if shown else []
-
-
 @dataclass(frozen=True, slots=True)
 class DebugTestTool:
     context: EvidenceContext
@@ -285,46 +202,37 @@ class DebugTestTool:
             verdict=found.verdict,
             seconds=round(found.seconds, 2),
             failed=[one_line(it, _NAME) for it in found.names[:_NAMES]] or None,
-            failures=[self._failure(caller, it) for it in found.failures] or None,
+            failures=[
+                *(self._failure(caller, crash, test) for crash, test in zip(found.failures, found.tests, strict=True)),
+                *(self._doctest(caller, it) for it in found.doctests),
+            ]
+            or None,
             ended=self.context.ends.data(caller, found.end).model_copy(update={"frames": None, "exception": None}),
         )
 
-    def _failure(self, caller: Caller, crash: CrashReport) -> FailedTest:
+    def _failure(self, caller: Caller, crash: CrashReport, test: str) -> FailedTest:
         raised = crash.end.raised
         return FailedTest(
+            test=one_line(test, _NAME) or None,
+            more_frames=crash.more_frames or None,
             exception=self._raised(raised.type, raised.message) if raised else None,
             caused_by=[self.crash_tool.cause(caller, it) for it in crash.causes] or None,
             frames=[self.crash_tool.frame(caller, it) for it in crash.frames],
         )
 
+    def _doctest(self, caller: Caller, found: DoctestFailure) -> FailedTest:
+        told = f"{found.example}\nexpected: {found.expected or '-'}\ngot: {found.got or '-'}"
+        place = CrashFrame(
+            function=name(found.name),
+            file_path=short_path(found.path, caller.workspace),
+            line=found.line,
+            locals={},
+        )
+        return FailedTest(test=one_line(found.name, _NAME), exception=self._raised("doctest", told), frames=[place])
+
     def _raised(self, type: str, message: str) -> ExceptionSummary:
-        return ExceptionSummary(type=one_line(type, _NAME), message=self.context.values.text(message, _TEST_MESSAGE))
-
-
-def test_lines(answer: DebugTestResult) -> list[LocalizedText]:
-    heads = {
-        "passed": localize("passed in {seconds} s", seconds=answer.seconds),
-        "failed": localize("failed in {seconds} s", seconds=answer.seconds),
-        "no tests": localize("No tests ran."),
-        "limit": localize("not finished after {seconds} s", seconds=answer.seconds),
-    }
-    named = [with_label(localize("failed"), _names(answer.failed))] if answer.failed else []
-    details = named + [line for it in answer.failures or () for line in _failure_lines(it)]
-    is_told = answer.verdict == "passed" or (answer.failures and answer.verdict != "limit")
-    rest = [] if is_told else end_lines(answer.ended)
-    return [heads[answer.verdict], *details, *rest]
-
-
-def _names(failed: list[str]) -> str:
-    more = len(failed) - _NAMES_IN_TEXT
-    return ", ".join(failed[:_NAMES_IN_TEXT]) + (f", … (+{more})" if more > 0 else "")
-
-
-def _failure_lines(failure: FailedTest) -> list[LocalizedText]:
-    raised = failure.exception
-    head = [localize("{text}", text=one_line(f"{raised.type}: {raised.message}", _MESSAGE_IN_TEXT))] if raised else []
-    causes = [line for it in failure.caused_by or () for line in cause_lines(it)]
-    return [*head, *causes, *(line for it in failure.frames for line in frame_lines(it))]
+        readable = self.context.values.text(readable_assertion(message), _TEST_MESSAGE)
+        return ExceptionSummary(type=one_line(type, _NAME), message=readable)
 
 
 class FailedCommands(Protocol):

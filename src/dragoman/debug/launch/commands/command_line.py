@@ -50,7 +50,7 @@ from dragoman.debug.launch.programs import environment_script
 from dragoman.debug.model import LaunchRequest
 from dragoman.workspace.python_interpreter import find_interpreter
 
-TestRunner = Literal["", "pytest", "unittest", "node", "go", "cargo", "ruby"] | NodeRunner
+TestRunner = Literal["", "pytest", "unittest", "doctest", "node", "go", "cargo", "ruby"] | NodeRunner
 
 _PYTHON = re.compile(r"(?:python|pypy)(\d(\.\d+)*)?")
 _ANY_PYTHON = frozenset({"python", "python3"})
@@ -161,7 +161,12 @@ def _interpreter(context: CommandContext, word: str) -> str:
 def _module(context: CommandContext, name: Sequence[str], args: Sequence[str]) -> CommandTarget:
     if not name:
         raise cannot_debug(localize("No module is given."), localize("Add the module name after -m."))
-    runners: Mapping[str, TestRunner] = {"pytest": "pytest", "py.test": "pytest", "unittest": "unittest"}
+    runners: Mapping[str, TestRunner] = {
+        "pytest": "pytest",
+        "py.test": "pytest",
+        "unittest": "unittest",
+        "doctest": "doctest",
+    }
     runner = runners.get(name[0]) or _runner_of_django(name[0], args)
     more = ["--no-cov"] if runner == "pytest" and _has_coverage(context, args) else []
     launch_request = _launch_request(context, type="debugpy", module=name[0], args=[*args, *more])
