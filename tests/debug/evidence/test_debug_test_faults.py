@@ -81,7 +81,7 @@ async def test_more_failures_than_are_looked_at_still_come_to_the_verdict_of_the
     text = "import pytest\n\n@pytest.mark.parametrize('n', range(70))\ndef test_n(n):\n    assert n < 0\n"
     answer = await answered(tmp_path, {"test_n.py": text}, f"{RUN} test_n.py")
     assert (answer["verdict"], len(answer["failed"]), len(answer["failures"])) == ("failed", 70, 5)
-    assert "test_n.py::test_n[9], … (+60)" in answer.text
+    assert "test_n.py::test_n[14], … (+55)" in answer.text
     assert len(answer.text) < 1500
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from dragoman.tools.evidence.failure_results import CrashFrame, DebugTestResult, FailedTest
 from dragoman.tools.evidence.failure_summary import summarize_test
-from dragoman.tools.evidence.failures import CrashFrame, DebugTestResult, FailedTest
 from dragoman.tools.evidence.schema import ExceptionSummary, RunEnd
 
 RECORD: dict[str, Any] = {"function": "Cart.total", "file": "shop.py", "first": 3}
@@ -31,10 +31,10 @@ def test_a_frame_whose_call_is_shown_has_no_values_of_its_own() -> None:
     test = failed(
         "no", frame("total", 4, locals={"rate": "3"}, values={"a.b": "1"}), frame("run", 9, locals={"n": "1"})
     )
-    [failure] = summarize_test(test, [RECORD]).failures or ()
+    [failure] = summarize_test(test, [RECORD]).failures or []
     assert [it.locals for it in failure.frames] == [{}, {"n": "1"}]
     assert failure.frames[0].values is None
-    [whole] = summarize_test(test, []).failures or ()
+    [whole] = summarize_test(test, []).failures or []
     assert whole.frames[0].locals == {"rate": "3"}
 
 
@@ -42,7 +42,7 @@ def test_what_the_message_says_is_not_said_again() -> None:
     message = "assert 'entry 19' == 'entry 22'\n \n  - entry 22\n  + entry 19"
     values = {"titles[-1] == 'entry 22'": "False", "titles[-1]": "'entry 19'", "titles": "!NameError", "n": "7"}
     test = failed(message, frame("test_total", 4, values=values, locals={"wanted": "'entry 22'", "n": "7"}))
-    [failure] = summarize_test(test, [RECORD]).failures or ()
+    [failure] = summarize_test(test, [RECORD]).failures or []
     assert failure.exception is not None
     assert failure.exception.message == "assert 'entry 19' == 'entry 22'"
     assert (failure.frames[0].values, failure.frames[0].locals) == ({"n": "7"}, {"n": "7"})
@@ -50,7 +50,7 @@ def test_what_the_message_says_is_not_said_again() -> None:
 
 def test_a_function_that_calls_itself_is_one_frame() -> None:
     test = failed("no", *[frame("walk", 4)] * 5, frame("walk", 9))
-    [failure] = summarize_test(test, [RECORD]).failures or ()
+    [failure] = summarize_test(test, [RECORD]).failures or []
     assert [it.line for it in failure.frames] == [4, 9]
 
 

@@ -29,7 +29,9 @@ def readable_assertion(message: str) -> str:
         return message
     sides = "\n".join([lines[at], *_continued(lines[at + 1 :])])
     rest = lines[at + 1 + sides.count("\n") :]
-    return "\n".join([*lines[:at], _whole_sides(sides), *list(_details(rest))[:_MOST_DETAILS]])
+    # pytest puts an empty line before what it computes from the sides, and none before where they come from.
+    separator = [""] if rest and not rest[0].strip() else []
+    return "\n".join([*lines[:at], _whole_sides(sides), *separator, *list(_details(rest))[:_MOST_DETAILS]]).rstrip()
 
 
 def _continued(lines: list[str]) -> Iterator[str]:

@@ -7,6 +7,7 @@ it: those whose results stand in the assertion, the one that raised, or the one 
 from __future__ import annotations
 
 import logging
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
@@ -16,6 +17,7 @@ from pydantic import Field
 from dragoman.core.clock import Clock
 from dragoman.core.errors import DragomanError
 from dragoman.core.localization import LocalizedText, localize
+from dragoman.debug.evidence.calls.assertion_calls import calls_behind
 from dragoman.debug.evidence.calls.chosen_calls import choose_calls, is_preparation
 from dragoman.debug.evidence.calls.failure_calls import (
     MAX_QUERIES,
@@ -25,6 +27,7 @@ from dragoman.debug.evidence.calls.failure_calls import (
     printed_queries,
 )
 from dragoman.debug.evidence.calls.trace_call import CallQuery, TracedCalls, trace_calls
+from dragoman.debug.evidence.doctest_failures import DoctestFailure
 from dragoman.debug.evidence.run import RunSubject
 from dragoman.debug.launch.commands.command_line import CommandTarget
 from dragoman.debug.model import LaunchRequest
@@ -34,16 +37,20 @@ from dragoman.tools.debug.results import OmitNone
 from dragoman.tools.evidence.calls import RecordRedactor, lines_within, translator
 from dragoman.tools.evidence.commands import command_target
 from dragoman.tools.evidence.context import EvidenceContext
+from dragoman.tools.evidence.failure_results import (
+    DebugTestResult,
+    ExplainCrashResult,
+    crash_lines,
+    failure_blocks,
+    test_end_lines,
+    test_head_lines,
+)
 from dragoman.tools.evidence.failure_summary import summarize_crash, summarize_test
 from dragoman.tools.evidence.failures import (
     DebugLastFailureParameters,
     DebugLastFailureTool,
-    DebugTestResult,
     DebugTestTool,
-    ExplainCrashResult,
     ExplainCrashTool,
-    crash_lines,
-    test_lines,
 )
 from dragoman.tools.evidence.schema import EvidenceResult, Seconds
 from dragoman.tools.tool import RUNS_CODE, Parameters, Result, ToolOutcome, tool
@@ -55,6 +62,7 @@ MAX_CHARACTERS = 3800
 _FIRST_LINES_CHARACTERS = 1600
 _CALLS = 4
 _LEVELS = 3
+_FLAKY_TRIES = 5
 _SPARE = 1.5  # another run is begun only if there is time for it
 _REPEATS = 50
 _FIRST_RUN_SHARE = 0.6  # of the time: what it leaves is for the second run, which says how a hang goes on
@@ -116,12 +124,13 @@ class _Failure:
         assert found is not None
         return found
 
-    def lines(self, records: Sequence[Mapping[str, Any]], asked: str) -> list[LocalizedText]:
-        """What failed, without what the recorded calls tell."""
+    def blocks(self, records: Sequence[Mapping[str, Any]], asked: str) -> list[list[LocalizedText]]:
+        """What failed, without what the recorded calls tell. Of several tests, each has a block."""
         if self.test is not None:
-            return test_lines(summarize_test(self.test, records, asked))
+            test = summarize_test(self.test, records, asked)
+            return [test_head_lines(test), *failure_blocks(test), test_end_lines(test)]
         assert self.crash is not None
-        return crash_lines(summarize_crash(self.crash, records))
+        return [crash_lines(summarize_crash(self.crash, records))]
 
     @property
     def has_failed(self) -> bool:
@@ -155,10 +164,10 @@ class ExplainFailureTool:
         while not failure.has_failed and run < wanted.repeat and self._left_s(until_s) > _SHORTEST_S:
             failure = await self._run(caller, target, self._left_s(until_s) * _FIRST_RUN_SHARE)
             run += 1
-        records = await self._calls(caller, target, failure, self._left_s(until_s))
+        records, traced_runs = await self._calls(caller, target, failure, self._left_s(until_s))
         head = _head_lines(target, failure, run, wanted.repeat)
         most = _FIRST_LINES_CHARACTERS if records else MAX_CHARACTERS
-        shown = lines_within([*head, *failure.lines(records, wanted.test)], caller, most)
+        shown = _shared([head, *failure.blocks(records, wanted.test)], caller, most)
         chosen = choose_calls(records, translator(caller), MAX_CHARACTERS - _characters(shown, caller))
         calls = [CallTrace(function=it["function"], text="\n".join(lines)) for it, lines in chosen]
         passed = [localize("The traced run did not fail, so its values may differ:")]
@@ -166,7 +175,7 @@ class ExplainFailureTool:
         answer = ExplainFailureResult(
             status="success",
             verdict=failure.verdict,
-            runs=run,
+            runs=run + traced_runs,
             calls=calls or None,
             command=one_line(target.command, _LINE) or None,
             command_id=target.command_id or None,
@@ -174,8 +183,9 @@ class ExplainFailureTool:
             crash=failure.crash,
             ended=failure.data.ended,
         )
-        texts = [line for it in calls for line in ("", *it.text.split("\n"))]
-        return ToolOutcome([*shown, *(localize("{text}", text=it) for it in texts)], answer)
+        texts = [localize("{text}", text=line) for it in calls for line in ("", *it.text.split("\n"))]
+        counted = [localize("(run {count} times)", count=answer.runs)] if answer.runs > 1 else []
+        return ToolOutcome([*shown, *texts, *counted], answer)
 
     def _left_s(self, until_s: float) -> float:
         return max(0.0, until_s - self.clock.monotonic_s())
@@ -184,6 +194,8 @@ class ExplainFailureTool:
         given = [it for it in ("test", "command", "program") if getattr(wanted, it)]
         if len(given) > 1:
             raise DragomanError("bad_arguments", localize("Pass only one of `test`, `command` and `program`."))
+        if wanted.program and (suite := self._suite(caller, wanted)) is not None:
+            return _Target(suite.launch_request, suite)
         if wanted.program:
             request = LaunchRequest(program=wanted.program, args=tuple(wanted.args), cwd=wanted.cwd, env=wanted.env)
             return _Target(request)
@@ -195,12 +207,22 @@ class ExplainFailureTool:
         command, found = await self.last_tool.recorded(caller, DebugLastFailureParameters())
         return _Target(found.launch_request, found if found.runner else None, command.line, command.id)
 
+    def _suite(self, caller: Caller, wanted: ExplainFailureParameters) -> CommandTarget | None:
+        """A program that is a test runner, such as pytest, or a file that calls one."""
+        try:
+            line = shlex.join([wanted.program, *wanted.args])
+            found = command_target(caller, "", line, wanted.cwd, wanted.env)
+        except DragomanError:
+            return None
+        return found if found.runner else None
+
     async def _run(self, caller: Caller, target: _Target, within_s: float) -> _Failure:
         lines = self.crash_tool.lines(caller)
         if target.suite is not None:
             found = await self.test_tool.tested(caller, target.suite, within_s)
             test = self.test_tool.answer(caller, found)
             queries = [it for crash in found.failures for it in await failure_queries(crash, lines, caller.workspace)]
+            queries += doctest_queries(found.doctests)
             if test.verdict == "limit":
                 queries = hang_queries(found.end)
             elif test.verdict == "failed" and not queries:
@@ -214,8 +236,11 @@ class ExplainFailureTool:
         queries = await failure_queries(report, lines, caller.workspace) if crash.crashed else []
         return _Failure(verdict, queries, crash=crash)
 
-    async def _calls(self, caller: Caller, target: _Target, failure: _Failure, within_s: float) -> list[dict[str, Any]]:
-        """The same run again, with the tracer. Calls that do not take place are left out."""
+    async def _calls(
+        self, caller: Caller, target: _Target, failure: _Failure, within_s: float
+    ) -> tuple[list[dict[str, Any]], int]:
+        """The same run again, with the tracer, and how many runs it took. Calls that do not take place are left out."""
+        runs = 0
         queries = list(dict.fromkeys(failure.queries))[:MAX_QUERIES]
         known = set(queries)
         until_s = self.clock.monotonic_s() + within_s
@@ -225,7 +250,8 @@ class ExplainFailureTool:
             if not queries or until_s - began_s < _SHORTEST_S:
                 break
             try:
-                records = await self._records(caller, target, queries, until_s - began_s)
+                records, tries = await self._failing_records(caller, target, queries, until_s, failure.verdict)
+                runs += tries
             except DragomanError as error:  # the failure itself is explained already
                 log.info("the calls behind a failure could not be traced: %s", error.code)
                 break
@@ -237,12 +263,26 @@ class ExplainFailureTool:
             is_enough = sum(not is_preparation(it) for it in found) >= _CALLS
             if is_enough or self._left_s(until_s) < took_s * _SPARE:
                 break
-        return found
+        return found, runs
+
+    async def _failing_records(
+        self, caller: Caller, target: _Target, queries: Sequence[CallQuery], until_s: float, verdict: FailureVerdict
+    ) -> tuple[list[dict[str, Any]], int]:
+        """Of a run that fails, if one of the next runs does: a flaky failure may not come again at once."""
+        tries, records, has_failed = 0, list[dict[str, Any]](), False
+        while not has_failed and tries < _FLAKY_TRIES:
+            began_s = self.clock.monotonic_s()
+            records, has_failed = await self._records(caller, target, queries, until_s - began_s)
+            tries += 1
+            took_s = self.clock.monotonic_s() - began_s
+            if verdict == "limit" or self._left_s(until_s) < took_s * _SPARE:
+                break
+        return records, tries
 
     async def _records(
         self, caller: Caller, target: _Target, queries: Sequence[CallQuery], within_s: float
-    ) -> list[dict[str, Any]]:
-        """Of those functions that were called, without secrets."""
+    ) -> tuple[list[dict[str, Any]], bool]:
+        """Of those functions that were called, without secrets, and whether the run failed again."""
 
         async def act() -> TracedCalls:
             subject = RunSubject(launch_request=target.subject)
@@ -252,7 +292,13 @@ class ExplainFailureTool:
         redactor = RecordRedactor(self.context.values)
         redacted = [redactor.redacted(it, caller.workspace) for it in traced.records]
         passed = {} if traced.has_failed else {_HAS_PASSED: True}
-        return [{**it, **passed} for it in redacted if "function" in it]
+        return [{**it, **passed} for it in redacted if "function" in it], traced.has_failed
+
+
+def doctest_queries(found: Sequence[DoctestFailure]) -> list[CallQuery]:
+    """The functions whose results the examples show."""
+    names = (name for it in found for name in calls_behind(f"assert ({it.example.strip()})", 1))
+    return [CallQuery(function=it, call="last") for it in names]
 
 
 def _head_lines(target: _Target, failure: _Failure, runs: int, repeat: int) -> list[LocalizedText]:
@@ -265,6 +311,16 @@ def _head_lines(target: _Target, failure: _Failure, runs: int, repeat: int) -> l
     again = [localize("It did not fail again ({count} of {count}).", count=runs)]
     more = [localize("Pass repeat: 20 to run it until it fails.")] if repeat == 1 else []
     return [*command, *again, *more]
+
+
+def _shared(blocks: Sequence[Sequence[LocalizedText]], caller: Caller, characters: int) -> list[LocalizedText]:
+    """What fits: each block has its share of what the blocks before it have left."""
+    shown: list[LocalizedText] = []
+    filled = [it for it in blocks if it]
+    for at, block in enumerate(filled):
+        left = characters - _characters(shown, caller)
+        shown += lines_within(block, caller, left // (len(filled) - at))
+    return shown
 
 
 def _characters(lines: Sequence[LocalizedText], caller: Caller) -> int:

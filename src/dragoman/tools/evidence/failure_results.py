@@ -19,6 +19,8 @@ _VALUE_IN_TEXT = 120
 _MESSAGE = 400
 _SOURCE = 160
 _NAMES_IN_TEXT = 10
+# As debugpy names the frames of causes, which it puts below the stack.
+_CHAINED = "[Chained Exc: "
 _MESSAGE_LINES = 14
 _MESSAGE_LINE = 1300
 
@@ -109,6 +111,8 @@ def _detail_lines(
     for cause in causes or ():
         lines += [_cause_line(cause), *_new_pair_lines(cause.locals, seen)]
     for frame in frames:
+        if causes and frame.function.startswith(_CHAINED):
+            continue
         lines += [_frame_line(frame), *_pair_lines(frame.values), *_new_pair_lines(frame.locals, seen)]
     return [*lines, localize("… {count} more frames", count=more)] if more else lines
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import PurePath
 from typing import Any
 
-from dragoman.tools.evidence.failures import CrashFrame, DebugTestResult, ExplainCrashResult, FailedTest
+from dragoman.tools.evidence.failure_results import CrashFrame, DebugTestResult, ExplainCrashResult, FailedTest
 
 _LOCAL = 80
 _LEAST = 4
@@ -25,6 +25,8 @@ def summarize_test(test: DebugTestResult, records: Records, asked: str = "") -> 
     told = list(records)
     failures = [_failure(it, told) for it in test.failures or ()] or None
     is_asked = failures is not None and [it.lstrip("./") for it in test.failed or ()] == [asked.lstrip("./")]
+    if is_asked:
+        failures = [it.model_copy(update={"test": None}) for it in failures or ()]
     # What a runner prints of itself is its progress; the failure stands in the calls.
     ended = test.ended.model_copy(update={"output": None}) if told else test.ended
     return test.model_copy(update={"failures": failures, "failed": None if is_asked else test.failed, "ended": ended})

@@ -204,7 +204,7 @@ class DebugTestTool:
             failed=[one_line(it, _NAME) for it in found.names[:_NAMES]] or None,
             failures=[
                 *(self._failure(caller, crash, test) for crash, test in zip(found.failures, found.tests, strict=True)),
-                *(self._doctest(caller, it) for it in found.doctests),
+                *(self._doctest(caller, it, found.names) for it in found.doctests),
             ]
             or None,
             ended=self.context.ends.data(caller, found.end).model_copy(update={"frames": None, "exception": None}),
@@ -220,7 +220,8 @@ class DebugTestTool:
             frames=[self.crash_tool.frame(caller, it) for it in crash.frames],
         )
 
-    def _doctest(self, caller: Caller, found: DoctestFailure) -> FailedTest:
+    def _doctest(self, caller: Caller, found: DoctestFailure, names: Sequence[str]) -> FailedTest:
+        test = next((it for it in names if it.endswith(f"::{found.name}")), found.name)
         told = f"{found.example}\nexpected: {found.expected or '-'}\ngot: {found.got or '-'}"
         place = CrashFrame(
             function=name(found.name),
@@ -228,7 +229,7 @@ class DebugTestTool:
             line=found.line,
             locals={},
         )
-        return FailedTest(test=one_line(found.name, _NAME), exception=self._raised("doctest", told), frames=[place])
+        return FailedTest(test=one_line(test, _NAME), exception=self._raised("doctest", told), frames=[place])
 
     def _raised(self, type: str, message: str) -> ExceptionSummary:
         readable = self.context.values.text(readable_assertion(message), _TEST_MESSAGE)

@@ -39,7 +39,7 @@ async def test_a_wrong_result_comes_with_the_call_that_computed_it(tmp_path: Pat
         agent.write("shop.py", SHOP)
         agent.write("test_shop.py", TEST_SHOP)
         answer = await agent.call("explain_failure", command=f"{RUN} test_shop.py")
-    assert (answer["verdict"], answer["runs"]) == ("failed", 1)
+    assert (answer["verdict"], answer["runs"]) == ("failed", 3)
     assert "assert 180.0 == 200" in answer.text
     assert [it["function"] for it in answer["calls"]] == ["total", "rates"]
     assert "rates(codes=[], found=[0.1])" in answer.text
@@ -86,7 +86,8 @@ async def test_a_failure_that_does_not_come_again_is_reported_as_that(tmp_path: 
         agent.write("seen", "")
         once = await agent.call("explain_failure", test="test_rare.py")
         often = await agent.call("explain_failure", test="test_rare.py", repeat=20)
-    assert (once["verdict"], often["verdict"], often["runs"]) == ("passed", "failed", 2)
+    assert (once["verdict"], once["runs"], often["verdict"]) == ("passed", 1, "failed")
+    assert often.text.endswith(f"(run {often['runs']} times)")  # those with the tracer count too
     assert "did not fail again (1 of 1)" in once.text
     assert "repeat: 20" in once.text
     assert "Failed in run 2 of 20." in often.text
@@ -101,3 +102,41 @@ async def test_calls_of_a_run_that_did_not_fail_again_are_marked(tmp_path: Path)
         answer = await agent.call("explain_failure", test="test_flaky.py")
     assert (answer["verdict"], answer["calls"][0]["function"]) == ("failed", "count")
     assert "The traced run did not fail, so its values may differ:" in answer.text
+
+
+async def test_several_failures_stand_below_the_names_of_their_tests(tmp_path: Path) -> None:
+    text = "import pytest\n\n\n@pytest.mark.parametrize('n', ['a - b', '[x]'])\n"
+    text += "def test_size(n):\n    assert len(n) == 9\n"
+    async with agent_in(tmp_path) as agent:
+        agent.write("test_size.py", text + "\n\ndef test_key():\n    {}['k']\n")
+        answer = await agent.call("debug_test", command=f"{RUN} test_size.py")
+    names = ["test_size.py::test_size[a - b]", "test_size.py::test_size[[x]]", "test_size.py::test_key"]
+    assert answer["failed"] == names
+    assert [it["test"] for it in answer["failures"]] == names
+    assert [line for line in answer.text.splitlines() if line.startswith("failed: ")] == [
+        f"failed: {it}" for it in names
+    ]
+
+
+async def test_a_doctest_comes_with_expected_and_got_and_the_call_that_computed_it(tmp_path: Path) -> None:
+    text = 'def total(items):\n    """Sum.\n\n    >>> total([1, 2])\n    3\n    """\n    return sum(items) + 1\n'
+    async with agent_in(tmp_path) as agent:
+        agent.write("shop.py", text)
+        by_pytest = await agent.call("explain_failure", command=f"{RUN} --doctest-modules shop.py")
+        plain = await agent.call("explain_failure", command=f"{sys.executable} -m doctest shop.py")
+    for answer in (by_pytest, plain):
+        assert answer["verdict"] == "failed"
+        assert "doctest: total([1, 2])\n  expected: 3\n  got: 4\nat shop.py:4 shop.total" in answer.text
+        assert [it["function"] for it in answer["calls"]] == ["total"]
+
+
+async def test_a_flaky_failure_is_traced_in_a_run_that_fails(tmp_path: Path) -> None:
+    text = "from pathlib import Path\n\n\ndef count():\n    seen = Path('seen')\n    runs = len(seen.read_text())\n"
+    text += "    seen.write_text('x' * (runs + 1))\n    return runs\n\n\ndef test_it():\n    assert count() % 2 != 0\n"
+    async with agent_in(tmp_path) as agent:
+        agent.write("test_flaky.py", text)
+        agent.write("seen", "")
+        answer = await agent.call("explain_failure", test="test_flaky.py")
+    assert "returned 2" in answer["calls"][0]["text"]
+    assert "did not fail" not in answer.text
+    assert answer["runs"] >= 3
