@@ -191,13 +191,13 @@ class Guarded(Box):
 @pytest.mark.parametrize(("is_person", "answer", "asked"), [(True, True, 1), (True, False, 1), (False, True, 0)])
 async def test_only_the_person_of_a_run_is_asked_for_trust(is_person: bool, answer: bool, asked: int) -> None:
     box = Guarded(TOOLS, answer=answer)
-    voice = RunOutput("r", "agent:main:main", lambda _: None)
+    run_output = RunOutput("r", "agent:main:main", lambda _: None)
     question = AgentRequest("agent:main:main", "r", "/start a.py", "the page", (), is_person)
     if is_person and answer:
-        await CommandAgent(box, box).answer(question, voice)
+        await CommandAgent(box, box).answer(question, run_output)
     else:
         with pytest.raises(DragomanError) as refused:
-            await CommandAgent(box, box).answer(question, voice)
+            await CommandAgent(box, box).answer(question, run_output)
         assert str(refused.value) == "Nothing was started. dragoman trust x"
     assert box.asked == ["/x"] * asked
     assert len(box.called) == (is_person and answer)

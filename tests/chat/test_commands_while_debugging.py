@@ -60,10 +60,10 @@ class Person:
 
     async def says(self, text: str) -> str:
         """What stands in the block of the answer."""
-        voice = RunOutput("r", "agent:main:main", lambda _: None)
-        await self.commands.answer(AgentRequest("agent:main:main", "r", text, "page", ()), voice)
-        block = re.fullmatch(r"(`{3,})\n(.*)\n\1", voice.text, re.DOTALL)
-        assert block, voice.text
+        run_output = RunOutput("r", "agent:main:main", lambda _: None)
+        await self.commands.answer(AgentRequest("agent:main:main", "r", text, "page", ()), run_output)
+        block = re.fullmatch(r"(`{3,})\n(.*)\n\1", run_output.text, re.DOTALL)
+        assert block, run_output.text
         assert block[1] not in block[2], "nothing in it ends it"
         return block[2]
 

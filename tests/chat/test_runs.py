@@ -27,8 +27,8 @@ Script = Callable[[AgentRequest, RunOutput], Awaitable[None]]
 class Scripted:
     script: Script
 
-    async def answer(self, asked: AgentRequest, voice: RunOutput) -> None:
-        await self.script(asked, voice)
+    async def answer(self, asked: AgentRequest, run_output: RunOutput) -> None:
+        await self.script(asked, run_output)
 
 
 @dataclass
@@ -57,13 +57,13 @@ async def room(folder: Path, script: Script) -> AsyncIterator[Room]:
         group.cancel_scope.cancel()
 
 
-async def echo(asked: AgentRequest, voice: RunOutput) -> None:
-    voice.say("you said ")
-    voice.say(asked.text)
+async def echo(asked: AgentRequest, run_output: RunOutput) -> None:
+    run_output.say("you said ")
+    run_output.say(asked.text)
 
 
-async def forever(asked: AgentRequest, voice: RunOutput) -> None:
-    voice.say("so far")
+async def forever(asked: AgentRequest, run_output: RunOutput) -> None:
+    run_output.say("so far")
     await anyio.sleep_forever()
 
 
@@ -108,7 +108,7 @@ async def test_messages_of_one_conversation_run_in_turn_and_of_two_at_once(tmp_p
     order: list[str] = []
     both = anyio.Event()
 
-    async def script(asked: AgentRequest, voice: RunOutput) -> None:
+    async def script(asked: AgentRequest, run_output: RunOutput) -> None:
         order.append(f"begin {asked.text}")
         if asked.text in ("a", "x"):
             if {"begin a", "begin x"} <= set(order):
@@ -139,11 +139,11 @@ async def test_a_stopped_run_keeps_its_text_and_ends_at_once_with_the_queued_run
         assert await it.runs.abort("main") == ()
 
 
-async def refuses(asked: AgentRequest, voice: RunOutput) -> None:
+async def refuses(asked: AgentRequest, run_output: RunOutput) -> None:
     raise DragomanError("no", localize("Unknown tool: {name}.", name="x"))
 
 
-async def breaks(asked: AgentRequest, voice: RunOutput) -> None:
+async def breaks(asked: AgentRequest, run_output: RunOutput) -> None:
     raise RuntimeError("secret words of a fault")
 
 
@@ -164,8 +164,8 @@ async def test_a_run_that_fails_ends_with_the_reason_and_the_next_one_runs(
 async def test_each_run_has_one_end_and_nothing_is_reported_after_it(tmp_path: Path) -> None:
     voices: list[RunOutput] = []
 
-    async def script(asked: AgentRequest, voice: RunOutput) -> None:
-        voices.append(voice)
+    async def script(asked: AgentRequest, run_output: RunOutput) -> None:
+        voices.append(run_output)
 
     async with room(tmp_path, script) as it:
         await it.runs.send("main", "a", run_id="r1", by="page")
@@ -175,11 +175,11 @@ async def test_each_run_has_one_end_and_nothing_is_reported_after_it(tmp_path: P
 
 
 async def test_text_and_tools_are_in_their_order(tmp_path: Path) -> None:
-    async def script(asked: AgentRequest, voice: RunOutput) -> None:
-        voice.say("Let me look.")
-        voice.begin_tool("t1", "get_source", input={"line": 1})
-        voice.end_tool("t1", "x = 1")
-        voice.say("It is one.")
+    async def script(asked: AgentRequest, run_output: RunOutput) -> None:
+        run_output.say("Let me look.")
+        run_output.begin_tool("t1", "get_source", input={"line": 1})
+        run_output.end_tool("t1", "x = 1")
+        run_output.say("It is one.")
 
     async with room(tmp_path, script) as it:
         await it.runs.send("main", "a", run_id="r1", by="page")
@@ -204,8 +204,8 @@ async def test_what_a_stopped_call_leaves_behind_is_reported_with_its_place(
 ) -> None:
     begun = anyio.Event()
 
-    async def script(asked: AgentRequest, voice: RunOutput) -> None:
-        voice.begin_tool("t1", tool)
+    async def script(asked: AgentRequest, run_output: RunOutput) -> None:
+        run_output.begin_tool("t1", tool)
         begun.set()
         await anyio.sleep_forever()
 
@@ -221,9 +221,9 @@ async def test_what_a_stopped_call_leaves_behind_is_reported_with_its_place(
 
 
 async def test_what_waits_and_what_is_said_is_bounded(tmp_path: Path) -> None:
-    async def script(asked: AgentRequest, voice: RunOutput) -> None:
+    async def script(asked: AgentRequest, run_output: RunOutput) -> None:
         for _ in range(3):
-            voice.say("x" * TEXT_BYTES)
+            run_output.say("x" * TEXT_BYTES)
         await anyio.sleep_forever()
 
     async with room(tmp_path, script) as it:

@@ -23,26 +23,26 @@ WRITE = {"file_path": "<b>new</b>.txt", "content": "one\ntwo\n"}
 CALLS = [("edit", EDIT, False), ("write", WRITE, False), ("edit", {**EDIT, "path": "refused.py"}, True)]
 
 
-async def script(visit: AcceptedConnection) -> None:
-    await visit.welcome()
+async def script(accepted: AcceptedConnection) -> None:
+    await accepted.welcome()
     history: list[Any] = []
     answers = {
         "sessions.list": {"sessions": [{"key": KEY, "displayName": "main", "updatedAt": 1, "hasActiveRun": False}]},
         "chat.history": {"sessionKey": KEY, "messages": history},
     }
-    async for raw in visit.socket:
+    async for raw in accepted.socket:
         request = json.loads(raw)
         method = request["method"]
         if method == "chat.send":
             run_id = request["params"]["idempotencyKey"]
-            await visit.answer(request, {"runId": run_id, "status": "started"})
-            await run(visit, run_id)
+            await accepted.answer(request, {"runId": run_id, "status": "started"})
+            await run(accepted, run_id)
             history += remembered(request["params"]["message"])
         else:
-            await visit.answer(request, answers.get(method, {}))
+            await accepted.answer(request, answers.get(method, {}))
 
 
-async def run(visit: AcceptedConnection, run_id: str) -> None:
+async def run(accepted: AcceptedConnection, run_id: str) -> None:
     about = {"runId": run_id, "sessionKey": KEY, "ts": 1}
     for number, (name, args, is_error) in enumerate(CALLS):
         call = {"name": name, "toolCallId": f"c{number}"}
@@ -54,9 +54,9 @@ async def run(visit: AcceptedConnection, run_id: str) -> None:
             "result": {"content": [{"type": "text", "text": "ok"}]},
         }
         for seq, data in enumerate((start, result)):
-            await visit.event("agent", {**about, "seq": 2 * number + seq + 1, "stream": "tool", "data": data})
+            await accepted.event("agent", {**about, "seq": 2 * number + seq + 1, "stream": "tool", "data": data})
     message = {"role": "assistant", "content": [{"type": "text", "text": "Done."}]}
-    await visit.event("chat", {**about, "seq": 99, "state": "final", "message": message})
+    await accepted.event("chat", {**about, "seq": 99, "state": "final", "message": message})
 
 
 def remembered(text: str) -> list[Any]:

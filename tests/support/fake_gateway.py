@@ -86,7 +86,7 @@ async def fake_gateway(script: Script) -> AsyncIterator[FakeGateway]:
     """`script` is run for every connection; what it finds wrong is raised at the end of the block."""
     gateway = FakeGateway("")
 
-    async def visit(socket: ServerConnection) -> None:
+    async def accepted(socket: ServerConnection) -> None:
         gateway.visits += 1
         try:
             await script(AcceptedConnection(socket, gateway.visits))
@@ -95,7 +95,7 @@ async def fake_gateway(script: Script) -> AsyncIterator[FakeGateway]:
         except Exception as error:  # noqa: BLE001  raised where the test is
             gateway.errors.append(error)
 
-    async with serve(visit, "127.0.0.1", 0, compression=None, max_size=64 << 20) as server:
+    async with serve(accepted, "127.0.0.1", 0, compression=None, max_size=64 << 20) as server:
         port = next(iter(server.sockets)).getsockname()[1]
         gateway.url = f"ws://127.0.0.1:{port}"
         yield gateway

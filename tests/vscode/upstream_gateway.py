@@ -27,30 +27,30 @@ class AgentGateway:
     histories: int = 0
     """How often a chat has read what was said: it has come to this gateway then."""
 
-    async def script(self, visit: AcceptedConnection) -> None:
-        await visit.welcome()
-        async for text in visit.socket:
+    async def script(self, accepted: AcceptedConnection) -> None:
+        await accepted.welcome()
+        async for text in accepted.socket:
             asked = json.loads(text)
             method, params = asked["method"], asked.get("params", {})
             if method == "chat.send":
-                await self._run(visit, asked, params)
+                await self._run(accepted, asked, params)
             elif method == "chat.abort":
                 self.aborted.append(params)
-                await visit.answer(asked, {"aborted": True})
-                await visit.event("chat", {**self._of("never ends"), "state": "aborted"})
+                await accepted.answer(asked, {"aborted": True})
+                await accepted.event("chat", {**self._of("never ends"), "state": "aborted"})
             else:
                 self.histories += method == "chat.history"
-                await visit.answer(asked, {"sessions": [], "messages": [], "subscribed": True})
+                await accepted.answer(asked, {"sessions": [], "messages": [], "subscribed": True})
 
-    async def _run(self, visit: AcceptedConnection, asked: Json, params: Json) -> None:
+    async def _run(self, accepted: AcceptedConnection, asked: Json, params: Json) -> None:
         said, run = params["message"], {"runId": params["idempotencyKey"], "sessionKey": SESSION}
         self.said.append(said)
         self._runs[said] = run
-        await visit.answer(asked, {"runId": run["runId"], "status": "started"})
-        await visit.event("agent", {**run, "kind": "text_delta", "content": f"You said: {said}"})
+        await accepted.answer(asked, {"runId": run["runId"], "status": "started"})
+        await accepted.event("agent", {**run, "kind": "text_delta", "content": f"You said: {said}"})
         if said in self.changes:
-            await visit.event("agent", {**run, "kind": "diff", **self.changes[said]})
-            await visit.event("agent", {**run, "kind": "done", "stopReason": "end_turn"})
+            await accepted.event("agent", {**run, "kind": "diff", **self.changes[said]})
+            await accepted.event("agent", {**run, "kind": "done", "stopReason": "end_turn"})
 
     def _of(self, said: str) -> Json:
         return self._runs.get(said, {"sessionKey": SESSION})

@@ -31,15 +31,15 @@ from tests.support.fake_gateway import NONCE, AcceptedConnection
 pytestmark = pytest.mark.anyio
 
 
-async def welcomes(visit: AcceptedConnection) -> None:
-    await visit.welcome()
-    await visit.stay()
+async def welcomes(accepted: AcceptedConnection) -> None:
+    await accepted.welcome()
+    await accepted.stay()
 
 
 def refusing(code: str, message: str, /, **details: Any) -> Any:
-    async def script(visit: AcceptedConnection) -> None:
-        await visit.refuse(await visit.challenge(), code, message, **details)
-        await visit.close(1008, message)
+    async def script(accepted: AcceptedConnection) -> None:
+        await accepted.refuse(await accepted.challenge(), code, message, **details)
+        await accepted.close(1008, message)
 
     return script
 
@@ -48,9 +48,9 @@ def refusing(code: str, message: str, /, **details: Any) -> Any:
 async def test_it_proves_who_it_is_with_a_signature_that_holds(tmp_path: Path) -> None:
     seen: list[dict[str, Any]] = []
 
-    async def script(visit: AcceptedConnection) -> None:
-        seen.append((await visit.welcome())["params"])
-        await visit.stay()
+    async def script(accepted: AcceptedConnection) -> None:
+        seen.append((await accepted.welcome())["params"])
+        await accepted.stay()
 
     async with line(tmp_path, script, token="shared") as it:
         await it.until_state("connected")
@@ -69,9 +69,9 @@ async def test_it_proves_who_it_is_with_a_signature_that_holds(tmp_path: Path) -
 async def test_without_a_token_there_is_no_auth_and_the_device_stays_the_same(tmp_path: Path) -> None:
     seen: list[dict[str, Any]] = []
 
-    async def script(visit: AcceptedConnection) -> None:
-        seen.append((await visit.welcome())["params"])
-        await visit.close(1012, "service restart")
+    async def script(accepted: AcceptedConnection) -> None:
+        seen.append((await accepted.welcome())["params"])
+        await accepted.close(1012, "service restart")
 
     async with line(tmp_path, script) as it:
         await it.until(lambda: len(seen) >= 2)
@@ -82,9 +82,9 @@ async def test_without_a_token_there_is_no_auth_and_the_device_stays_the_same(tm
 
 
 async def test_a_connection_without_rights_is_degraded_and_names_them(tmp_path: Path) -> None:
-    async def script(visit: AcceptedConnection) -> None:
-        await visit.welcome(scopes=["operator.read"])
-        await visit.stay()
+    async def script(accepted: AcceptedConnection) -> None:
+        await accepted.welcome(scopes=["operator.read"])
+        await accepted.stay()
 
     async with line(tmp_path, script) as it:
         now = await it.until_state("degraded")
@@ -95,17 +95,17 @@ async def test_a_connection_without_rights_is_degraded_and_names_them(tmp_path: 
 async def test_a_device_token_is_kept_and_used_when_the_shared_token_is_wrong(tmp_path: Path) -> None:
     seen: list[dict[str, Any]] = []
 
-    async def script(visit: AcceptedConnection) -> None:
-        connect = await visit.challenge()
+    async def script(accepted: AcceptedConnection) -> None:
+        connect = await accepted.challenge()
         auth = connect["params"]["auth"]
         seen.append(auth)
-        if visit.number == 1 or "deviceToken" in auth:
+        if accepted.number == 1 or "deviceToken" in auth:
             granted = {"role": "operator", "scopes": list(SCOPES), "deviceToken": "device-1"}
-            await visit.answer(connect, {"type": "hello-ok", "protocol": 3, "auth": granted})
-            await (visit.close(1012, "service restart") if visit.number == 1 else visit.stay())
+            await accepted.answer(connect, {"type": "hello-ok", "protocol": 3, "auth": granted})
+            await (accepted.close(1012, "service restart") if accepted.number == 1 else accepted.stay())
         else:
-            await visit.refuse(connect, "INVALID_REQUEST", "unauthorized", code="AUTH_TOKEN_MISMATCH")
-            await visit.close(1008, "unauthorized")
+            await accepted.refuse(connect, "INVALID_REQUEST", "unauthorized", code="AUTH_TOKEN_MISMATCH")
+            await accepted.close(1008, "unauthorized")
 
     async with line(tmp_path, script, token="old") as it:
         await it.until(lambda: len(seen) == 3 and it.client.gateway_status.state == "connected")
@@ -144,16 +144,16 @@ async def test_a_gateway_that_approved_fewer_scopes_before_is_asked_for_those(tm
     before = ["operator.read", "operator.write", "operator.approvals", "operator.pairing"]
     asked: list[list[str]] = []
 
-    async def script(visit: AcceptedConnection) -> None:
-        connect = await visit.challenge()
+    async def script(accepted: AcceptedConnection) -> None:
+        connect = await accepted.challenge()
         asked.append(connect["params"]["scopes"])
         if set(asked[-1]) <= set(before):
             granted = {"role": "operator", "scopes": before}
-            await visit.answer(connect, {"type": "hello-ok", "protocol": 3, "auth": granted})
-            return await visit.stay()
+            await accepted.answer(connect, {"type": "hello-ok", "protocol": 3, "auth": granted})
+            return await accepted.stay()
         details = {"code": "PAIRING_REQUIRED", "reason": "scope-upgrade", "requestId": "r", "approvedScopes": before}
-        await visit.refuse(connect, "NOT_PAIRED", "pairing required", **details)
-        return await visit.close(1008, "pairing required")
+        await accepted.refuse(connect, "NOT_PAIRED", "pairing required", **details)
+        return await accepted.close(1008, "pairing required")
 
     async with line(tmp_path, script, token="t") as it:
         await it.until_state("connected")
@@ -161,18 +161,18 @@ async def test_a_gateway_that_approved_fewer_scopes_before_is_asked_for_those(tm
 
 
 async def test_a_gateway_that_is_starting_is_asked_again_when_it_says(tmp_path: Path) -> None:
-    async def script(visit: AcceptedConnection) -> None:
-        if visit.number > 1:
-            return await welcomes(visit)
-        connect = await visit.challenge()
+    async def script(accepted: AcceptedConnection) -> None:
+        if accepted.number > 1:
+            return await welcomes(accepted)
+        connect = await accepted.challenge()
         error = {
             "code": "UNAVAILABLE",
             "message": "starting",
             "retryAfterMs": 100,
             "details": {"reason": "startup-sidecars"},
         }
-        await visit.send({"type": "res", "id": connect["id"], "ok": False, "error": error})
-        return await visit.close(1008, "starting")
+        await accepted.send({"type": "res", "id": connect["id"], "ok": False, "error": error})
+        return await accepted.close(1008, "starting")
 
     async with line(tmp_path, script) as it:
         await it.until_state("connected")
@@ -185,10 +185,10 @@ async def test_a_gateway_that_is_starting_is_asked_again_when_it_says(tmp_path: 
 async def test_after_a_loss_it_reconnects_with_the_documented_delays_and_resets_them(
     tmp_path: Path,
 ) -> None:
-    async def script(visit: AcceptedConnection) -> None:
-        if visit.number in (1, 4):
-            await visit.welcome()
-        await visit.close(1012, "service restart")
+    async def script(accepted: AcceptedConnection) -> None:
+        if accepted.number in (1, 4):
+            await accepted.welcome()
+        await accepted.close(1012, "service restart")
 
     async with line(tmp_path, script) as it:
         await it.until(lambda: it.gateway.visits >= 6)
@@ -200,12 +200,12 @@ async def test_after_a_loss_it_reconnects_with_the_documented_delays_and_resets_
 
 @pytest.mark.parametrize(("expected", "delay_s"), [(250, 0.25), (None, 0.01), (1, 0.1), ("soon", 0.01), (1e12, 300.0)])
 async def test_a_gateway_that_stops_is_come_back_to_when_it_says(tmp_path: Path, expected: Any, delay_s: float) -> None:
-    async def script(visit: AcceptedConnection) -> None:
-        await visit.welcome()
-        if visit.number == 1:
-            await visit.event("shutdown", {"reason": "gateway stopping", "restartExpectedMs": expected})
-            await visit.close(1012, "service restart")
-        await visit.stay()
+    async def script(accepted: AcceptedConnection) -> None:
+        await accepted.welcome()
+        if accepted.number == 1:
+            await accepted.event("shutdown", {"reason": "gateway stopping", "restartExpectedMs": expected})
+            await accepted.close(1012, "service restart")
+        await accepted.stay()
 
     async with line(tmp_path, script) as it:
         await it.until(lambda: any(now.code == "connection_lost" for now in it.told))
@@ -249,8 +249,8 @@ async def test_after_ten_attempts_it_says_so_and_connects_only_when_asked(tmp_pa
         def delay_s(self, failed: int) -> float | None:
             return None if super().delay_s(failed) is None else 0.001
 
-    async def script(visit: AcceptedConnection) -> None:
-        await visit.close(1013, "not now")
+    async def script(accepted: AcceptedConnection) -> None:
+        await accepted.close(1013, "not now")
 
     async with line(tmp_path, script, reconnect_policy=AtOnce()) as it:
         now = await it.until_state("error")
@@ -278,14 +278,14 @@ async def test_after_disconnect_it_never_comes_back_by_itself(tmp_path: Path) ->
 
 @pytest.mark.requirement("gateway:request:id-sequence", "gateway:request:unique-id", "gateway:response:settles-request")
 async def test_requests_are_answered_in_any_order(tmp_path: Path) -> None:
-    async def script(visit: AcceptedConnection) -> None:
-        await visit.welcome()
-        first, second = await visit.next(), await visit.next()
+    async def script(accepted: AcceptedConnection) -> None:
+        await accepted.welcome()
+        first, second = await accepted.next(), await accepted.next()
         assert [first["id"], second["id"]] == ["cmd_1", "cmd_2"]
-        await visit.answer(second, second["method"])
-        await visit.send({"type": "res", "id": "never asked", "ok": True})
-        await visit.answer(first, first["method"])
-        await visit.stay()
+        await accepted.answer(second, second["method"])
+        await accepted.send({"type": "res", "id": "never asked", "ok": True})
+        await accepted.answer(first, first["method"])
+        await accepted.stay()
 
     async with line(tmp_path, script) as it:
         await it.until_state("connected")
@@ -303,12 +303,12 @@ async def test_requests_are_answered_in_any_order(tmp_path: Path) -> None:
 
 @pytest.mark.requirement("chat:client:command-timeout", "chat:client:pending-fail-on-timeout")
 async def test_a_request_that_is_refused_silent_or_cut_off_says_which(tmp_path: Path) -> None:
-    async def script(visit: AcceptedConnection) -> None:
-        await visit.welcome()
-        await visit.refuse(await visit.next(), "FORBIDDEN", "missing scope: operator.admin", code="MISSING_SCOPE")
-        await visit.next()
-        await visit.next()
-        await visit.close(1012, "service restart")
+    async def script(accepted: AcceptedConnection) -> None:
+        await accepted.welcome()
+        await accepted.refuse(await accepted.next(), "FORBIDDEN", "missing scope: operator.admin", code="MISSING_SCOPE")
+        await accepted.next()
+        await accepted.next()
+        await accepted.close(1012, "service restart")
 
     async with line(tmp_path, script) as it:
         await it.until_state("connected")
@@ -330,13 +330,13 @@ async def test_a_request_that_is_refused_silent_or_cut_off_says_which(tmp_path: 
 async def test_a_gateway_that_goes_silent_is_left_after_two_ticks(tmp_path: Path) -> None:
     codes: list[int | None] = []
 
-    async def script(visit: AcceptedConnection) -> None:
-        await visit.welcome(tick_ms=100)
-        await visit.event("tick", {"ts": 1})
+    async def script(accepted: AcceptedConnection) -> None:
+        await accepted.welcome(tick_ms=100)
+        await accepted.event("tick", {"ts": 1})
         try:
-            await visit.stay()
+            await accepted.stay()
         finally:
-            codes.append(visit.socket.close_code)
+            codes.append(accepted.socket.close_code)
 
     async with line(tmp_path, script) as it:
         await it.until(lambda: bool(codes) and it.gateway.visits > 1)
@@ -344,12 +344,12 @@ async def test_a_gateway_that_goes_silent_is_left_after_two_ticks(tmp_path: Path
 
 
 async def test_events_are_passed_on_and_a_gap_is_reported_before_what_showed_it(tmp_path: Path) -> None:
-    async def script(visit: AcceptedConnection) -> None:
-        await visit.welcome()
-        await visit.event("chat", {"n": 1})
-        visit.seq += 1
-        await visit.event("chat", {"n": 3})
-        await visit.stay()
+    async def script(accepted: AcceptedConnection) -> None:
+        await accepted.welcome()
+        await accepted.event("chat", {"n": 1})
+        accepted.seq += 1
+        await accepted.event("chat", {"n": 3})
+        await accepted.stay()
 
     async with line(tmp_path, script) as it:
         await it.until(lambda: len(it.on_event) == 3)
@@ -358,9 +358,9 @@ async def test_events_are_passed_on_and_a_gap_is_reported_before_what_showed_it(
 
 @pytest.mark.parametrize("frame", ['{"type": "req", "id": "1", "method": "x"}', '{"type":', "[" * 200_000])
 async def test_what_is_not_a_gateway_is_left_for_a_person_to_look_at(tmp_path: Path, frame: str) -> None:
-    async def script(visit: AcceptedConnection) -> None:
-        await visit.socket.send(frame)
-        await visit.stay()
+    async def script(accepted: AcceptedConnection) -> None:
+        await accepted.socket.send(frame)
+        await accepted.stay()
 
     async with line(tmp_path, script) as it:
         assert (await it.until_state("paused")).code == "not_a_gateway"

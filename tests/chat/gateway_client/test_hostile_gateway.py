@@ -27,10 +27,10 @@ def on_event(it: Line) -> list[tuple[str, int | None]]:
     "half", ['{"type":"event","event":"chat","payl', '{"type":"res","id":"cmd_1","ok":tr', '"', "", "[" * 100_000]
 )
 async def test_half_a_frame_ends_the_connection_and_waits_for_a_person(tmp_path: Path, half: str) -> None:
-    async def script(visit: AcceptedConnection) -> None:
-        await visit.welcome()
-        await visit.socket.send(half)
-        await visit.stay()
+    async def script(accepted: AcceptedConnection) -> None:
+        await accepted.welcome()
+        await accepted.socket.send(half)
+        await accepted.stay()
 
     async with line(tmp_path, script) as it:
         now = await it.until_state("paused")
@@ -38,16 +38,16 @@ async def test_half_a_frame_ends_the_connection_and_waits_for_a_person(tmp_path:
         assert it.gateway.visits == 1
 
 
-async def _two_challenges(visit: AcceptedConnection) -> None:
-    await visit.challenge()
-    await visit.event("connect.challenge", {"nonce": "again", "ts": 1}, numbered=False)
-    await visit.stay()
+async def _two_challenges(accepted: AcceptedConnection) -> None:
+    await accepted.challenge()
+    await accepted.event("connect.challenge", {"nonce": "again", "ts": 1}, numbered=False)
+    await accepted.stay()
 
 
-async def _a_request(visit: AcceptedConnection) -> None:
-    await visit.welcome()
-    await visit.send({"type": "req", "id": "1", "method": "chat.send", "params": {}})
-    await visit.stay()
+async def _a_request(accepted: AcceptedConnection) -> None:
+    await accepted.welcome()
+    await accepted.send({"type": "req", "id": "1", "method": "chat.send", "params": {}})
+    await accepted.stay()
 
 
 @pytest.mark.parametrize("script", [_two_challenges, _a_request])
@@ -59,10 +59,12 @@ async def test_frames_in_the_wrong_order_are_refused(tmp_path: Path, script: Any
 async def test_an_answer_to_nothing_before_the_challenge_opens_nothing(tmp_path: Path) -> None:
     seen: list[str] = []
 
-    async def script(visit: AcceptedConnection) -> None:
-        await visit.send({"type": "res", "id": "connect", "ok": True, "payload": {"type": "hello-ok", "protocol": 4}})
-        seen.append((await visit.challenge())["method"])
-        await visit.stay()
+    async def script(accepted: AcceptedConnection) -> None:
+        await accepted.send(
+            {"type": "res", "id": "connect", "ok": True, "payload": {"type": "hello-ok", "protocol": 4}}
+        )
+        seen.append((await accepted.challenge())["method"])
+        await accepted.stay()
 
     async with line(tmp_path, script) as it:
         await it.until(lambda: bool(seen))
@@ -71,14 +73,14 @@ async def test_an_answer_to_nothing_before_the_challenge_opens_nothing(tmp_path:
 
 
 async def test_what_is_replayed_counts_once_and_a_second_answer_settles_nothing(tmp_path: Path) -> None:
-    async def script(visit: AcceptedConnection) -> None:
-        await visit.welcome()
-        asked = await visit.expect("health")
+    async def script(accepted: AcceptedConnection) -> None:
+        await accepted.welcome()
+        asked = await accepted.expect("health")
         for _ in range(3):
-            await visit.answer(asked, {"n": 1})
+            await accepted.answer(asked, {"n": 1})
         for seq in (1, 2, 2, 1, 3, 2, 5, 4, 5, 6):
-            await visit.send({"type": "event", "event": "chat", "payload": {}, "seq": seq})
-        await visit.stay()
+            await accepted.send({"type": "event", "event": "chat", "payload": {}, "seq": seq})
+        await accepted.stay()
 
     async with line(tmp_path, script) as it:
         await it.until_state("connected")
@@ -99,11 +101,11 @@ async def test_a_frame_of_25_mib_is_taken_and_a_byte_more_is_not(tmp_path: Path,
     text = frame_of(LARGEST_BYTES + more)
     assert len(text) == LARGEST_BYTES + more
 
-    async def script(visit: AcceptedConnection) -> None:
-        await visit.welcome()
-        if visit.number == 1:
-            await visit.socket.send(text)
-        await visit.stay()
+    async def script(accepted: AcceptedConnection) -> None:
+        await accepted.welcome()
+        if accepted.number == 1:
+            await accepted.socket.send(text)
+        await accepted.stay()
 
     async with line(tmp_path, script) as it:
         await it.until_state("connected")
@@ -118,12 +120,12 @@ async def test_a_frame_of_25_mib_is_taken_and_a_byte_more_is_not(tmp_path: Path,
 
 
 async def test_a_gateway_that_stops_in_the_middle_of_a_message_is_left_after_two_ticks(tmp_path: Path) -> None:
-    async def script(visit: AcceptedConnection) -> None:
-        await visit.welcome(tick_ms=50)
-        if visit.number == 1:
+    async def script(accepted: AcceptedConnection) -> None:
+        await accepted.welcome(tick_ms=50)
+        if accepted.number == 1:
             head = b"\x81\x7e\x03\xe8" + b'{"type":"event"'  # a text of 1,000 bytes is announced, fifteen come
-            visit.socket.transport.write(head)
-        await visit.stay()
+            accepted.socket.transport.write(head)
+        await accepted.stay()
 
     async with line(tmp_path, script) as it:
         await it.until(lambda: it.gateway.visits >= 2)

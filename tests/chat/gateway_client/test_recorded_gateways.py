@@ -48,22 +48,22 @@ class Replay:
         self.answers: dict[str, Any] = {}
         self.is_over = anyio.Event()
 
-    async def script(self, visit: AcceptedConnection) -> None:
+    async def script(self, accepted: AcceptedConnection) -> None:
         ids: dict[str, str] = {}
         for recorded in self.socket.lines:
             frame = recorded.frame
             if recorded.direction == "out":
-                ids[frame["id"]] = (await self.asked(visit, frame))["id"]
+                ids[frame["id"]] = (await self.asked(accepted, frame))["id"]
             elif recorded.direction == "in":
-                await visit.send(frame | ({"id": ids[frame["id"]]} if frame.get("type") == "res" else {}))
+                await accepted.send(frame | ({"id": ids[frame["id"]]} if frame.get("type") == "res" else {}))
         self.is_over.set()
-        await visit.stay()
+        await accepted.stay()
 
-    async def asked(self, visit: AcceptedConnection, frame: dict[str, Any]) -> dict[str, Any]:
+    async def asked(self, accepted: AcceptedConnection, frame: dict[str, Any]) -> dict[str, Any]:
         if frame["method"] == "connect":
-            return await visit.expect("connect")
+            return await accepted.expect("connect")
         self.group.start_soon(self.ask, frame)
-        request = await visit.next()
+        request = await accepted.next()
         assert (request["method"], request.get("params")) == (frame["method"], frame.get("params"))
         return request
 

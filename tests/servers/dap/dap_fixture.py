@@ -74,12 +74,12 @@ class Peer:
 @asynccontextmanager
 async def visiting(bench: Bench, session: str, *, read_only: bool = False) -> AsyncIterator[Peer]:
     ours, theirs = socket.socketpair()
-    guest = EditorContext(bench.caller.workspace, bench.caller.cwd, session=session, read_only=read_only)
-    visit = EditorConnection(TcpStream(ours), bench.service, guest)
+    editor_context = EditorContext(bench.caller.workspace, bench.caller.cwd, session=session, read_only=read_only)
+    connection = EditorConnection(TcpStream(ours), bench.service, editor_context)
     stream = TcpStream(theirs)
     peer = Peer(stream)
     async with anyio.create_task_group() as group:
-        group.start_soon(visit.run)
+        group.start_soon(connection.run)
         group.start_soon(peer.hear)
         try:
             yield peer

@@ -78,16 +78,21 @@ def test_an_attach_to_a_program_is_distinguished_from_one_to_a_session() -> None
 
 def test_who_says_nothing_true_of_itself_is_nowhere_and_has_nothing() -> None:
     about = {"workspace": 7, "cwd": "relative", "environment": {"A": 1, "B": "2"}, "session": [], "read_only": "yes"}
-    guest = EditorContext.of(Hello("dap", "1", about=about))
-    assert (guest.workspace, guest.cwd, guest.session, guest.read_only) == (Path("/"), Path("/"), "", False)
-    assert guest.environment == {"B": "2"}
-    assert not guest.client("x").trusts_workspace
+    editor_context = EditorContext.of(Hello("dap", "1", about=about))
+    assert (editor_context.workspace, editor_context.cwd, editor_context.session, editor_context.read_only) == (
+        Path("/"),
+        Path("/"),
+        "",
+        False,
+    )
+    assert editor_context.environment == {"B": "2"}
+    assert not editor_context.client("x").trusts_workspace
 
 
 def test_a_persons_own_folder_is_trusted_when_they_open_it(tmp_path: Path) -> None:
-    guest = EditorContext(Path("/"), Path("/")).at(str(tmp_path))
-    assert guest.client("x").trusts_workspace
-    assert guest.cwd == tmp_path
+    editor_context = EditorContext(Path("/"), Path("/")).at(str(tmp_path))
+    assert editor_context.client("x").trusts_workspace
+    assert editor_context.cwd == tmp_path
 
 
 def test_a_person_is_distinguished_from_a_program_by_the_id_and_the_name_is_one_short_line() -> None:

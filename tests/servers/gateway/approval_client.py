@@ -51,13 +51,13 @@ async def questions_of(
 
 async def _answered(decide: Decide) -> list[Json]:
     asked: list[Json] = []
-    async with window(find_paths()) as guest:
-        await guest.connect("")
-        await guest.ask("chat.send", {"sessionKey": "main", "message": "go", "idempotencyKey": "r1"})
-        while not is_end(frame := await guest.until(_is_news)):
+    async with window(find_paths()) as peer:
+        await peer.connect("")
+        await peer.ask("chat.send", {"sessionKey": "main", "message": "go", "idempotencyKey": "r1"})
+        while not is_end(frame := await peer.until(_is_news)):
             asked.append(frame["payload"])
             answer = {"id": frame["payload"]["id"], "decision": "allow" if decide(frame["payload"]) else "deny"}
-            await guest.send({"type": "req", "id": "d", "method": "dragoman.approval.resolve", "params": answer})
+            await peer.send({"type": "req", "id": "d", "method": "dragoman.approval.resolve", "params": answer})
     return asked
 
 

@@ -59,8 +59,8 @@ class _Texts:
 class Scripted:
     script: Script
 
-    async def answer(self, asked: AgentRequest, voice: RunOutput) -> None:
-        await self.script(asked, voice)
+    async def answer(self, asked: AgentRequest, run_output: RunOutput) -> None:
+        await self.script(asked, run_output)
 
 
 @dataclass
@@ -122,7 +122,7 @@ class GatewayUnderTest:
         return self.tokens.of("gateway")
 
     @asynccontextmanager
-    async def guest(self, *, is_person: bool = False) -> AsyncIterator[ManualClient]:
+    async def open_client(self, *, is_person: bool = False) -> AsyncIterator[ManualClient]:
         """`is_person`: as if the socket had been proved to be the page's."""
         url = f"{self.url}{PERSON if is_person else ''}"
         async with connect(url, compression=None, proxy=None, max_size=None, close_timeout=0.5) as socket:
@@ -130,9 +130,9 @@ class GatewayUnderTest:
 
     @asynccontextmanager
     async def member(self, **changed: Any) -> AsyncIterator[ManualClient]:
-        async with self.guest() as guest:
-            assert (await guest.connect(self.token, **changed))["ok"]
-            yield guest
+        async with self.open_client() as peer:
+            assert (await peer.connect(self.token, **changed))["ok"]
+            yield peer
 
 
 @asynccontextmanager
@@ -147,8 +147,8 @@ async def window(paths: Paths) -> AsyncIterator[ManualClient]:
         yield ManualClient(socket)
 
 
-async def echo(asked: AgentRequest, voice: RunOutput) -> None:
-    voice.say(f"you said {asked.text}")
+async def echo(asked: AgentRequest, run_output: RunOutput) -> None:
+    run_output.say(f"you said {asked.text}")
 
 
 async def goes_on(text: str, language: str, folder: str) -> list[CommandCompletion]:
@@ -156,7 +156,7 @@ async def goes_on(text: str, language: str, folder: str) -> list[CommandCompleti
 
 
 @asynccontextmanager
-async def house(
+async def running_gateway(
     folder: Path, script: Script = echo, relay: RelayRequest | None = None
 ) -> AsyncIterator[GatewayUnderTest]:
     async with Journal.open(folder / "journal", stores=[STORE]) as journal, anyio.create_task_group() as group:
@@ -181,11 +181,11 @@ async def house(
             relay=relay,
         )
 
-        async def visit(socket: ServerConnection) -> None:
+        async def accepted(socket: ServerConnection) -> None:
             is_person = socket.request is not None and socket.request.path == PERSON
             await hub.serve(_Texts(socket), is_person=is_person)
 
-        async with serve(visit, "127.0.0.1", 0, compression=None, max_size=1 << 20, ping_interval=None) as server:
+        async with serve(accepted, "127.0.0.1", 0, compression=None, max_size=1 << 20, ping_interval=None) as server:
             port = next(iter(server.sockets)).getsockname()[1]
             yield GatewayUnderTest(f"ws://127.0.0.1:{port}", hub, tokens, runs, approvals, conversations, journal)
             group.cancel_scope.cancel()

@@ -16,7 +16,7 @@ from dragoman.core.errors import DragomanError
 from dragoman.core.localization import localize
 from dragoman.protocols.gateway import Challenge, ConnectParams, sign_connect
 from tests.protocols.gateway.transcripts import Line, Socket, sockets
-from tests.servers.gateway.gateway_fixture import GatewayUnderTest, ManualClient, house
+from tests.servers.gateway.gateway_fixture import GatewayUnderTest, ManualClient, running_gateway
 from tests.servers.gateway.test_connections import is_end
 
 Json = dict[str, Any]
@@ -72,11 +72,11 @@ class Replay:
 
     async def play(self, folder: Path) -> None:
         recorded = [socket for name in self.names for socket in sockets(name)]
-        async with house(folder, _Stub(recorded).answer) as it:
+        async with running_gateway(folder, _Stub(recorded).answer) as it:
             for socket in recorded:
                 if socket.of("out"):
-                    async with it.guest() as guest:
-                        await _Played(self, it, guest, socket).play()
+                    async with it.open_client() as peer:
+                        await _Played(self, it, peer, socket).play()
 
     def compare(self, what: str, recorded: Json, ours: Json) -> None:
         self.answers += 1
@@ -99,15 +99,15 @@ class _Stub:
 
     recorded: list[Socket]
 
-    async def answer(self, asked: AgentRequest, voice: RunOutput) -> None:
+    async def answer(self, asked: AgentRequest, run_output: RunOutput) -> None:
         end = self._end_of(asked.run_id)
         if end is None or end["state"] == "aborted":
-            voice.say(_text(end or {}) or "so far")
+            run_output.say(_text(end or {}) or "so far")
             await anyio.sleep_forever()
         elif end["state"] == "error":
             raise DragomanError("stub", localize("{text}", text=end["errorMessage"]))
         else:
-            voice.say(_text(end))
+            run_output.say(_text(end))
 
     def _end_of(self, run_id: str) -> Json | None:
         frames = (line.frame for socket in self.recorded for line in socket.of("in"))
@@ -121,8 +121,8 @@ def _text(payload: Json) -> str:
 @dataclass
 class _Played:
     replay: Replay
-    house: GatewayUnderTest
-    guest: ManualClient
+    gateway: GatewayUnderTest
+    peer: ManualClient
     socket: Socket
     sent: set[str] = field(default_factory=set)
     begun: set[str] = field(default_factory=set)
@@ -130,13 +130,13 @@ class _Played:
     compared: set[str] = field(default_factory=set)
 
     async def play(self) -> None:
-        challenge = (await self.guest.next())["payload"]
+        challenge = (await self.peer.next())["payload"]
         for number, line in enumerate(self.socket.lines):
             if line.direction == "out":
                 if not await self._say(line.frame, challenge, self.socket.lines[number:]):
                     return
             elif line.direction == "in" and line.frame.get("event") == "shutdown":
-                self.house.hub.end()
+                self.gateway.hub.end()
             elif line.direction == "in" and line.frame.get("event") == "chat":
                 await self._see_chat(line.frame["payload"])
             elif line.direction == "close" and line.frame["code"] not in _UNRECORDED:
@@ -148,7 +148,7 @@ class _Played:
         method = frame["method"]
         if method == "connect":
             frame = {**frame, "params": self._introduced(frame["params"], challenge, answer or {})}
-        await self.guest.send(frame)
+        await self.peer.send(frame)
         if answer is None:
             return True
         ours = await self._until(lambda it: it.get("id") == frame["id"])
@@ -170,7 +170,7 @@ class _Played:
         return {**told, "device": {**msgspec.to_builtins(signed.device), **_FAULTS.get(fault, {})}}
 
     def _credential(self, value: str) -> str:
-        return {"<token>": self.house.token, "<deviceToken>": self.replay.device_token}.get(value, value)
+        return {"<token>": self.gateway.token, "<deviceToken>": self.replay.device_token}.get(value, value)
 
     def _keep(self, method: str, ours: Json) -> None:
         payload = ours.get("payload", {})
@@ -193,8 +193,8 @@ class _Played:
             await self._until(lambda _: run in self.begun)
 
     async def _see_close(self, recorded: Json) -> None:
-        code = await self.guest.closed()
-        ours = {"code": code, "reason": self.guest.socket.close_reason or ""}
+        code = await self.peer.closed()
+        ours = {"code": code, "reason": self.peer.socket.close_reason or ""}
         self.replay.found.update(f"close{it}" for it in differences(recorded, ours))
 
     async def _until(self, condition: Any) -> Json:
@@ -207,7 +207,7 @@ class _Played:
                 self.ended.setdefault(frame["payload"]["runId"], frame["payload"])
             return bool(condition(frame))
 
-        return {} if condition({}) else await self.guest.until(seen)
+        return {} if condition({}) else await self.peer.until(seen)
 
 
 _FAULTS: dict[str, Json] = {

@@ -61,29 +61,29 @@ class OldGateway:
     sent: list[Json] = field(default_factory=list)
     operators: list[AcceptedConnection] = field(default_factory=list)
 
-    async def script(self, visit: AcceptedConnection) -> None:
-        connect = await visit.challenge()
+    async def script(self, accepted: AcceptedConnection) -> None:
+        connect = await accepted.challenge()
         params = connect["params"]
         self.connects.append(params)
         auth = {"role": params["role"], "scopes": params["scopes"], "deviceToken": f"for-{params['role']}"}
         hello = {"type": "hello-ok", "protocol": 3, "auth": auth, "server": {"version": self.version}}
-        await visit.answer(connect, hello)
-        (self.nodes if params["role"] == "node" else self.operators).append(visit)
+        await accepted.answer(connect, hello)
+        (self.nodes if params["role"] == "node" else self.operators).append(accepted)
         while True:
-            await self._answer(visit, json.loads(await visit.socket.recv()))
+            await self._answer(accepted, json.loads(await accepted.socket.recv()))
 
-    async def _answer(self, visit: AcceptedConnection, asked: Json) -> None:
+    async def _answer(self, accepted: AcceptedConnection, asked: Json) -> None:
         method, params = asked["method"], asked.get("params", {})
         if method == self.silent_at:
             return
         if method == "node.pair.list":
             own = {"requestId": "req-1", "nodeId": self.connects[-1]["device"]["id"]}
             other = {"requestId": "req-0", "nodeId": "somebody"}
-            await visit.answer(asked, {"pending": [other] if self.approved else [other, own], "paired": []})
+            await accepted.answer(asked, {"pending": [other] if self.approved else [other, own], "paired": []})
             return
         if method == "node.pair.approve" and params["requestId"] == "req-1":
             self.approved = True
-            await visit.event("node.pair.resolved", {"requestId": "req-1"})
+            await accepted.event("node.pair.resolved", {"requestId": "req-1"})
         elif method == "node.invoke.result":
             self.results[params["id"]] = params
         elif method == "chat.send":
@@ -91,9 +91,9 @@ class OldGateway:
         elif method == "node.event":
             self.requests.append(params)
             if self.cuts:
-                await visit.close(1012, "service restart")
+                await accepted.close(1012, "service restart")
                 return
-        await visit.answer(asked, {"ok": True, "pending": []})
+        await accepted.answer(asked, {"ok": True, "pending": []})
 
     async def invoke(self, command: str, id: str = "", **params: Any) -> Json:
         id = id or f"inv-{len(self.results)}"

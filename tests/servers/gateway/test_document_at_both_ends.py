@@ -9,7 +9,7 @@ import pytest
 from dragoman.servers.gateway.documented_dialect import DocumentedCanvas
 from tests.document_gateway import Manner
 from tests.servers.gateway.document_client import document_client
-from tests.servers.gateway.gateway_fixture import house
+from tests.servers.gateway.gateway_fixture import running_gateway
 from tests.servers.gateway.test_document_gateway import FORMS, SURFACE, connected, everything
 
 pytestmark = pytest.mark.anyio
@@ -22,7 +22,7 @@ async def test_a_run_goes_through_ours_whole_and_once(tmp_path: Path, text: str,
     manner = Manner(text=text, end="both", names_runs=names_runs)  # type: ignore[arg-type]
     async with (
         connected(tmp_path / "behind", everything, manner, gateway_relay=True) as (behind, link, canvas),
-        house(tmp_path / "front", relay=link.relay) as front,
+        running_gateway(tmp_path / "front", relay=link.relay) as front,
     ):
         link.listen(front.hub.relay_event, front.hub.publish)
         front.hub.canvas = DocumentedCanvas(canvas, in_sessions="chat")

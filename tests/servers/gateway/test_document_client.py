@@ -13,7 +13,7 @@ from dragoman.chat.runs import AgentRequest, RunOutput
 from dragoman.core.errors import DragomanError
 from dragoman.core.localization import localize
 from tests.servers.gateway.document_client import RequestError, document_client, translated
-from tests.servers.gateway.gateway_fixture import house
+from tests.servers.gateway.gateway_fixture import running_gateway
 from tests.servers.gateway.test_connections import forever, is_end
 
 pytestmark = pytest.mark.anyio
@@ -21,24 +21,24 @@ pytestmark = pytest.mark.anyio
 Json = dict[str, Any]
 
 
-async def works(asked: AgentRequest, voice: RunOutput) -> None:
+async def works(asked: AgentRequest, run_output: RunOutput) -> None:
     """A run with everything that the document has an event for."""
-    voice.status("starting_model")
-    voice.say("Let me ")
-    voice.say("look. ")
-    call = voice.begin_tool("tool-call-1", "readFile", title="Reading src/main.ts", input={"path": "src/main.ts"})
-    voice.update_tool(call, "half")
-    voice.end_tool(call, "the file")
-    voice.diff("src/main.ts", "old", "new", tool_id=call)
-    voice.diff("src/made.ts", None, "made")
-    failed = voice.begin_tool("tool-call-2", "run", input=None)
-    voice.end_tool(failed, "", error="not allowed")
-    voice.say("Done.")
-    voice.used(3, 4)
+    run_output.status("starting_model")
+    run_output.say("Let me ")
+    run_output.say("look. ")
+    call = run_output.begin_tool("tool-call-1", "readFile", title="Reading src/main.ts", input={"path": "src/main.ts"})
+    run_output.update_tool(call, "half")
+    run_output.end_tool(call, "the file")
+    run_output.diff("src/main.ts", "old", "new", tool_id=call)
+    run_output.diff("src/made.ts", None, "made")
+    failed = run_output.begin_tool("tool-call-2", "run", input=None)
+    run_output.end_tool(failed, "", error="not allowed")
+    run_output.say("Done.")
+    run_output.used(3, 4)
 
 
-async def fails(_: AgentRequest, voice: RunOutput) -> None:
-    voice.say("so far")
+async def fails(_: AgentRequest, run_output: RunOutput) -> None:
+    run_output.say("so far")
     raise DragomanError("broken", localize("The model broke off."))
 
 
@@ -64,7 +64,7 @@ async def fails(_: AgentRequest, voice: RunOutput) -> None:
     "gateway:hello:completes-handshake",
 )
 async def test_its_handshake_is_taken_and_it_may_read_and_write(tmp_path: Path) -> None:
-    async with house(tmp_path) as it, document_client(it.url, it.token) as client:
+    async with running_gateway(tmp_path) as it, document_client(it.url, it.token) as client:
         challenge, answer = client.frames[:2]
         assert (challenge["type"], challenge["event"]) == ("event", "connect.challenge")
         assert (answer["type"], answer["id"], answer["ok"]) == ("res", "connect", True)
@@ -88,7 +88,7 @@ async def test_its_handshake_is_taken_and_it_may_read_and_write(tmp_path: Path) 
 async def test_a_message_is_sent_once_whatever_is_repeated_and_is_in_the_history(tmp_path: Path) -> None:
     key = str(uuid4())
     async with (
-        house(tmp_path) as it,
+        running_gateway(tmp_path) as it,
         document_client(it.url, it.token) as client,
         document_client(it.url, it.token) as silent,
     ):
@@ -107,10 +107,10 @@ async def test_without_the_administrators_scope_it_may_not(tmp_path: Path, missi
         "operator.write": ("chat.send", {"sessionKey": "acp:a", "message": "x", "idempotencyKey": "r"}),
         "operator.read": ("session.list", {}),
     }[missing]
-    async with house(tmp_path) as it, it.guest() as guest:
+    async with running_gateway(tmp_path) as it, it.open_client() as peer:
         scopes = ["operator.approvals", "operator.pairing"]
-        assert (await guest.connect(it.token, maxProtocol=3, scopes=scopes, caps=[]))["ok"]
-        refused = await guest.ask(method, params)
+        assert (await peer.connect(it.token, maxProtocol=3, scopes=scopes, caps=[]))["ok"]
+        refused = await peer.ask(method, params)
         assert refused["error"] == f"missing scope: {missing}"
 
 
@@ -121,7 +121,7 @@ async def test_without_the_administrators_scope_it_may_not(tmp_path: Path, missi
      ("nope", "unauthorized: gateway token mismatch")],
 )  # fmt: skip
 async def test_it_is_refused_in_a_text_without_the_token(tmp_path: Path, token: str, told: str) -> None:
-    async with house(tmp_path) as it, document_client(it.url, token) as client:
+    async with running_gateway(tmp_path) as it, document_client(it.url, token) as client:
         assert (client.hello, client.state) == ({"refused": told}, "error")
 
 
@@ -150,7 +150,7 @@ async def test_it_is_refused_in_a_text_without_the_token(tmp_path: Path, token: 
     "chat:translate:no-double-text",
 )
 async def test_a_run_reaches_it_in_the_documents_form_and_in_its_order_once(tmp_path: Path) -> None:
-    async with house(tmp_path, works) as it, document_client(it.url, it.token) as client:
+    async with running_gateway(tmp_path, works) as it, document_client(it.url, it.token) as client:
         await client.chat_send("acp:a", "go")
         await client.until_done()
         await client.session_list()  # whatever else was on its way has come by now
@@ -186,11 +186,11 @@ async def test_a_run_reaches_it_in_the_documents_form_and_in_its_order_once(tmp_
 async def test_only_clients_of_protocol_3_without_tool_events_are_sent_kinds(
     tmp_path: Path, caps: list[str], protocol: int, kinds: bool
 ) -> None:
-    async with house(tmp_path, works) as it, it.member(caps=caps, maxProtocol=protocol) as guest:
-        await guest.ask("chat.send", {"sessionKey": "acp:a", "message": "go", "idempotencyKey": "r1"})
+    async with running_gateway(tmp_path, works) as it, it.member(caps=caps, maxProtocol=protocol) as peer:
+        await peer.ask("chat.send", {"sessionKey": "acp:a", "message": "go", "idempotencyKey": "r1"})
         seen: list[Json] = []
         while not seen or not is_end(seen[-1]):
-            seen.append(await guest.next())
+            seen.append(await peer.next())
         assert any("kind" in frame["payload"] for frame in seen) is kinds
 
 
@@ -203,7 +203,7 @@ async def test_only_clients_of_protocol_3_without_tool_events_are_sent_kinds(
 )
 @pytest.mark.parametrize(("script", "reason"), [(fails, "The model broke off."), (forever, "aborted")])
 async def test_a_run_that_failed_or_was_stopped_ends_once_with_why(tmp_path: Path, script: Any, reason: str) -> None:
-    async with house(tmp_path, script) as it, document_client(it.url, it.token) as client:
+    async with running_gateway(tmp_path, script) as it, document_client(it.url, it.token) as client:
         run = (await client.chat_send("acp:a", "go"))["runId"]
         await client.until(lambda: client.router.text == "so far")
         if script is forever:
@@ -224,7 +224,7 @@ async def test_a_run_that_failed_or_was_stopped_ends_once_with_why(tmp_path: Pat
 )
 async def test_its_sessions_keep_the_keys_that_it_chose(tmp_path: Path) -> None:
     key = f"acp:{uuid4()}"
-    async with house(tmp_path) as it, document_client(it.url, it.token) as client, it.member() as real:
+    async with running_gateway(tmp_path) as it, document_client(it.url, it.token) as client, it.member() as real:
         assert (await client.session_create(key))["key"] == key
         assert [row["key"] for row in await client.session_list()] == [key]
         await client.chat_send(key, "hello")
@@ -235,7 +235,11 @@ async def test_its_sessions_keep_the_keys_that_it_chose(tmp_path: Path) -> None:
 
 
 async def test_its_failed_requests_are_answered_with_a_text_and_others_with_an_object(tmp_path: Path) -> None:
-    async with house(tmp_path) as it, document_client(it.url, it.token) as client, it.member(maxProtocol=3) as real:
+    async with (
+        running_gateway(tmp_path) as it,
+        document_client(it.url, it.token) as client,
+        it.member(maxProtocol=3) as real,
+    ):
         with pytest.raises(RequestError, match=r"^unknown method: session\.rename$"):
             await client.command("session.rename", {})
         with pytest.raises(RequestError, match="must have required property 'sessionKey'"):
@@ -244,10 +248,10 @@ async def test_its_failed_requests_are_answered_with_a_text_and_others_with_an_o
 
 
 async def test_a_frame_that_is_not_a_request_is_answered_with_a_text(tmp_path: Path) -> None:
-    async with house(tmp_path) as it, it.guest() as guest:
-        await guest.connect(it.token, maxProtocol=3, scopes=["operator.admin"], caps=[])
-        await guest.send({"type": "req", "id": 5, "method": "health"})
-        assert (await guest.until(lambda frame: frame.get("id") == 5))["error"].startswith("invalid request frame")
+    async with running_gateway(tmp_path) as it, it.open_client() as peer:
+        await peer.connect(it.token, maxProtocol=3, scopes=["operator.admin"], caps=[])
+        await peer.send({"type": "req", "id": 5, "method": "health"})
+        assert (await peer.until(lambda frame: frame.get("id") == 5))["error"].startswith("invalid request frame")
 
 
 async def test_it_comes_back_after_a_lost_connection_and_keeps_listening(tmp_path: Path) -> None:
@@ -256,7 +260,7 @@ async def test_it_comes_back_after_a_lost_connection_and_keeps_listening(tmp_pat
     async def at_once(seconds: float) -> None:
         waited.append(seconds)
 
-    async with house(tmp_path) as it, document_client(it.url, it.token, sleep=at_once) as client:
+    async with running_gateway(tmp_path) as it, document_client(it.url, it.token, sleep=at_once) as client:
         await client.chat_send("acp:a", "once")
         await client.until_done()
         await client.drop()
@@ -270,7 +274,7 @@ async def test_it_comes_back_after_a_lost_connection_and_keeps_listening(tmp_pat
 
 @pytest.mark.requirement("gateway:event:seq", "chat:router:drops-old-seq")
 async def test_an_event_that_came_before_is_dropped_by_its_router(tmp_path: Path) -> None:
-    async with house(tmp_path) as it, document_client(it.url, it.token) as client:
+    async with running_gateway(tmp_path) as it, document_client(it.url, it.token) as client:
         await client.chat_send("acp:a", "hello")
         await client.until_done()
         told, before = client.router.chat.copy(), client.router.dropped
@@ -286,13 +290,13 @@ async def test_what_it_reads_late_is_whole(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setattr("dragoman.servers.gateway.connection.ROOM_BYTES", 20_000)
     begun, goes_on = anyio.Event(), anyio.Event()
 
-    async def much(asked: AgentRequest, voice: RunOutput) -> None:
+    async def much(asked: AgentRequest, run_output: RunOutput) -> None:
         begun.set()
         await goes_on.wait()
         for _ in range(100):
-            voice.say("x" * 1_000)
+            run_output.say("x" * 1_000)
 
-    async with house(tmp_path, much) as it, document_client(it.url, it.token) as client:
+    async with running_gateway(tmp_path, much) as it, document_client(it.url, it.token) as client:
         await client.chat_send("acp:a", "go")
         await begun.wait()
         goes_on.set()

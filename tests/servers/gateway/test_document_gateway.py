@@ -27,7 +27,7 @@ from tests.canvas.canvas_fixture import studio
 from tests.chat.gateway_client.scripted_connection import until
 from tests.document_gateway import SCOPES, DocumentGateway, Form, Manner, Run, Script, document_gateway, echo
 from tests.servers.gateway.document_client import document_client
-from tests.servers.gateway.gateway_fixture import GatewayUnderTest, house
+from tests.servers.gateway.gateway_fixture import GatewayUnderTest, running_gateway
 from tests.servers.gateway.test_connections import is_end
 
 pytestmark = pytest.mark.anyio
@@ -296,7 +296,7 @@ async def relaying(
     """Our gateway in front of one of the document."""
     async with (
         connected(folder / "link", script, manner) as (gateway, link, _),
-        house(folder / "front", relay=link.relay) as front,
+        running_gateway(folder / "front", relay=link.relay) as front,
     ):
         link.listen(front.hub.relay_event, front.hub.publish)
         link._listen_to(link.client())
@@ -333,17 +333,17 @@ async def test_behind_our_gateway_each_client_gets_a_run_once_in_its_own_protoco
 
 
 async def test_behind_our_gateway_sessions_are_those_of_the_other_in_both_spellings(tmp_path: Path) -> None:
-    async with relaying(tmp_path) as (gateway, front), front.member() as guest:
+    async with relaying(tmp_path) as (gateway, front), front.member() as peer:
         for method, params in (
             ("session.create", {"key": "acp:one", "agent": "main"}),
             ("sessions.create", {"key": "acp:two"}),
         ):
-            assert (await guest.ask(method, params))["payload"]["key"] == params["key"]
+            assert (await peer.ask(method, params))["payload"]["key"] == params["key"]
         assert list(gateway.sessions) == ["acp:one", "acp:two"]
         for method in ("sessions.list", "session.list"):
-            rows = (await guest.ask(method, {}))["payload"]["sessions"]
+            rows = (await peer.ask(method, {}))["payload"]["sessions"]
             assert [it["key"] for it in rows] == ["acp:one", "acp:two"]
-        assert (await guest.ask("sessions.subscribe", {}))["ok"]
-        refused = (await guest.ask("sessions.delete", {"key": "acp:one"}))["error"]
+        assert (await peer.ask("sessions.subscribe", {}))["ok"]
+        refused = (await peer.ask("sessions.delete", {"key": "acp:one"}))["error"]
         assert refused["message"] == "unknown method: sessions.delete"
         assert front.conversations.all() == ()

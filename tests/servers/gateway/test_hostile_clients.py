@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.servers.gateway.gateway_fixture import house
+from tests.servers.gateway.gateway_fixture import running_gateway
 
 pytestmark = pytest.mark.anyio
 
@@ -35,7 +35,7 @@ ODD = {
 
 @pytest.mark.parametrize("frame", ODD.values(), ids=ODD)
 async def test_what_is_odd_inside_a_frame_is_answered_and_nobody_notices(tmp_path: Path, frame: str) -> None:
-    async with house(tmp_path) as it, it.member() as odd, it.member() as other:
+    async with running_gateway(tmp_path) as it, it.member() as odd, it.member() as other:
         await odd.send(frame)
         answer = await odd.until(lambda told: "ok" in told)
         assert answer["ok"] or answer["error"]["message"] != "internal error", answer
@@ -45,14 +45,14 @@ async def test_what_is_odd_inside_a_frame_is_answered_and_nobody_notices(tmp_pat
 
 @pytest.mark.parametrize("frame", NESTED.values(), ids=NESTED)
 async def test_what_is_nested_too_deep_ends_its_sender_alone(tmp_path: Path, frame: str) -> None:
-    async with house(tmp_path) as it, it.member() as odd, it.member() as other:
+    async with running_gateway(tmp_path) as it, it.member() as odd, it.member() as other:
         await odd.send(frame)
         assert await odd.closed() in (1002, 1007, 1008)
         assert (await other.ask("health"))["ok"]
 
 
 async def test_a_malformed_frame_of_a_member_is_answered_and_the_socket_stays(tmp_path: Path) -> None:
-    async with house(tmp_path) as it, it.member() as guest:
-        await guest.send({"type": "req", "id": 5, "method": "health"})
-        assert (await guest.next())["error"]["code"] == "INVALID_REQUEST"
-        assert (await guest.ask("health"))["ok"]
+    async with running_gateway(tmp_path) as it, it.member() as peer:
+        await peer.send({"type": "req", "id": 5, "method": "health"})
+        assert (await peer.next())["error"]["code"] == "INVALID_REQUEST"
+        assert (await peer.ask("health"))["ok"]

@@ -36,18 +36,18 @@ async def test_the_models_tool_calls_are_ours_and_a_new_command_waits_for_a_pers
         async with daemon_here() as running:
             url = f"ws://127.0.0.1:{running.state.port}/gateway"
             async with connect(url, compression=None, proxy=None, close_timeout=0.5) as socket:
-                guest = ManualClient(socket)
-                await guest.connect(Tokens(find_paths().tokens_folder).of("gateway"))
+                peer = ManualClient(socket)
+                await peer.connect(Tokens(find_paths().tokens_folder).of("gateway"))
                 send = {"sessionKey": "main", "message": "look", "idempotencyKey": "r1"}
-                await guest.ask("chat.send", send)
-                wanted = (await guest.until(asked_for_leave))["payload"]
+                await peer.ask("chat.send", send)
+                wanted = (await peer.until(asked_for_leave))["payload"]
                 assert (wanted["tool"], str(marker) in wanted["subject"]) == ("run_in_terminal", True)
                 answer = {"id": wanted["id"], "decision": "deny"}
-                assert not (await guest.ask("dragoman.approval.resolve", answer))["ok"]
+                assert not (await peer.ask("dragoman.approval.resolve", answer))["ok"]
                 async with window(find_paths()) as person:
                     await person.connect("")
                     assert (await person.ask("dragoman.approval.resolve", answer))["payload"]["counted"]
-                end = (await guest.until(is_end))["payload"]
+                end = (await peer.until(is_end))["payload"]
                 assert end["message"]["content"][0]["text"] == "I look.\n\nNot allowed, then."
     assert not marker.exists()
     assert "Dragoman" in str(fake.requests[1].body)

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.servers.gateway.gateway_fixture import GatewayUnderTest, ManualClient, house
+from tests.servers.gateway.gateway_fixture import GatewayUnderTest, ManualClient, running_gateway
 from tests.servers.gateway.test_connections import is_end
 
 pytestmark = pytest.mark.anyio
@@ -38,7 +38,7 @@ async def begun(operator: ManualClient, params: Json) -> None:
 
 
 async def test_a_command_reaches_the_node_and_its_answer_the_operator(tmp_path: Path) -> None:
-    async with house(tmp_path) as it, a_node(it) as (node, operator, node_id):
+    async with running_gateway(tmp_path) as it, a_node(it) as (node, operator, node_id):
         await begun(operator, invoke(node_id, "canvas.present"))
         asked = (await node.until(lambda frame: frame.get("event") == "node.invoke.request"))["payload"]
         assert (asked["command"], json.loads(asked["paramsJSON"]), asked["nodeId"]) == (
@@ -60,7 +60,7 @@ async def test_a_command_reaches_the_node_and_its_answer_the_operator(tmp_path: 
 async def test_a_node_that_refuses_or_is_silent_is_reported_as_that(
     tmp_path: Path, answer: Json | None, code: str
 ) -> None:
-    async with house(tmp_path) as it, a_node(it) as (node, operator, node_id):
+    async with running_gateway(tmp_path) as it, a_node(it) as (node, operator, node_id):
         await begun(operator, invoke(node_id, "canvas.present", timeoutMs=5_000 if answer else 20))
         asked = (await node.until(lambda frame: frame.get("event") == "node.invoke.request"))["payload"]
         if answer:
@@ -70,7 +70,7 @@ async def test_a_node_that_refuses_or_is_silent_is_reported_as_that(
 
 
 async def test_a_node_that_leaves_in_the_middle_ends_the_wait(tmp_path: Path) -> None:
-    async with house(tmp_path) as it, it.member() as operator:
+    async with running_gateway(tmp_path) as it, it.member() as operator:
         async with it.member(**NODE, commands=COMMANDS) as node:
             (row,) = (await operator.ask("node.list", {}))["payload"]["nodes"]
             await begun(operator, invoke(row["nodeId"], "canvas.present"))
@@ -83,7 +83,7 @@ async def test_a_node_that_leaves_in_the_middle_ends_the_wait(tmp_path: Path) ->
 
 @pytest.mark.parametrize("command", ["system.run", "canvas.eval", "camera.snap"])
 async def test_only_what_it_declared_of_a_canvas_is_asked_of_a_node(tmp_path: Path, command: str) -> None:
-    async with house(tmp_path) as it, a_node(it) as (_, operator, node_id):
+    async with running_gateway(tmp_path) as it, a_node(it) as (_, operator, node_id):
         error = (await operator.ask("node.invoke", invoke(node_id, command)))["error"]
         assert error["details"] == {"reason": "command not allowlisted", "command": command}
         described = (await operator.ask("node.describe", {"nodeId": node_id}))["payload"]
@@ -91,7 +91,7 @@ async def test_only_what_it_declared_of_a_canvas_is_asked_of_a_node(tmp_path: Pa
 
 
 async def test_nobody_answers_for_a_node_or_acts_as_what_he_is_not(tmp_path: Path) -> None:
-    async with house(tmp_path) as it, a_node(it) as (node, operator, node_id):
+    async with running_gateway(tmp_path) as it, a_node(it) as (node, operator, node_id):
         await begun(operator, invoke(node_id, "canvas.present"))
         asked = (await node.until(lambda frame: frame.get("event") == "node.invoke.request"))["payload"]
         async with it.member(**NODE, commands=COMMANDS) as other:
@@ -104,7 +104,7 @@ async def test_nobody_answers_for_a_node_or_acts_as_what_he_is_not(tmp_path: Pat
 
 
 async def test_what_a_node_asks_of_the_agent_is_a_run_and_it_gets_the_session_it_subscribed_to(tmp_path: Path) -> None:
-    async with house(tmp_path) as it, a_node(it) as (node, _, __):
+    async with running_gateway(tmp_path) as it, a_node(it) as (node, _, __):
         told = {"sessionKey": "main", "message": "clicked"}
         await node.ask("node.event", {"event": "chat.subscribe", "payloadJSON": json.dumps(told)})
         await node.ask("node.event", {"event": "agent.request", "payloadJSON": json.dumps(told)})
@@ -114,7 +114,7 @@ async def test_what_a_node_asks_of_the_agent_is_a_run_and_it_gets_the_session_it
 
 
 async def test_nothing_ever_waits_for_a_pairing(tmp_path: Path) -> None:
-    async with house(tmp_path) as it, it.member() as operator:
+    async with running_gateway(tmp_path) as it, it.member() as operator:
         for family in ("node.pair", "device.pair"):
             assert (await operator.ask(f"{family}.list", {}))["payload"] == {"pending": [], "paired": []}
             refused = await operator.ask(f"{family}.approve", {"requestId": "r"})

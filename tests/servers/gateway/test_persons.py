@@ -14,7 +14,7 @@ from dragoman.chat.errors import too_many_waiting
 from dragoman.chat.runs import AgentRequest, RunOutput
 from dragoman.core.localization import Language
 from dragoman.servers.gateway.calls import safe_client_name
-from tests.servers.gateway.gateway_fixture import GatewayUnderTest, ManualClient, house
+from tests.servers.gateway.gateway_fixture import GatewayUnderTest, ManualClient, running_gateway
 
 pytestmark = pytest.mark.anyio
 
@@ -24,9 +24,9 @@ POSING = {"id": "openclaw-control-ui", "displayName": "the page", "version": "1"
 
 @asynccontextmanager
 async def person(it: GatewayUnderTest, **changed: Any) -> AsyncIterator[ManualClient]:
-    async with it.guest(is_person=True) as guest:
-        assert (await guest.connect("", **changed))["ok"]
-        yield guest
+    async with it.open_client(is_person=True) as peer:
+        assert (await peer.connect("", **changed))["ok"]
+        yield peer
 
 
 def is_wanted(frame: dict[str, Any]) -> bool:
@@ -36,7 +36,7 @@ def is_wanted(frame: dict[str, Any]) -> bool:
 async def test_trust_is_answered_by_a_person_and_by_nobody_who_calls_himself_one(tmp_path: Path) -> None:
     answers: list[bool] = []
     async with (
-        house(tmp_path) as it,
+        running_gateway(tmp_path) as it,
         it.member(client=POSING, locale="zh-CN") as agent,
         person(it) as reader,
         anyio.create_task_group() as group,
@@ -66,7 +66,7 @@ async def test_a_conversation_is_about_the_folder_of_the_window_that_began_it(tm
 
     two = tmp_path / "two"
     two.mkdir()
-    async with house(tmp_path, listen) as it, it.member(client=POSING) as agent, person(it) as window:
+    async with running_gateway(tmp_path, listen) as it, it.member(client=POSING) as agent, person(it) as window:
         assert not (await agent.ask("dragoman.open", {"workspace": str(two)}))["ok"], "an agent chooses no folder"
         assert not (await window.ask("dragoman.open", {"workspace": "two"}))["ok"]
         assert (await window.ask("dragoman.open", {"workspace": str(tmp_path)}))["payload"] == {"key": MAIN}
@@ -91,10 +91,10 @@ async def test_the_caller_is_known_by_its_token_and_not_by_a_name(tmp_path: Path
     async def listen(asked: AgentRequest, _: RunOutput) -> None:
         heard.append((asked.by, asked.is_person))
 
-    async with house(tmp_path, listen) as it, it.member(client=POSING) as agent, person(it) as somebody:
-        for guest, run_id in ((agent, "r1"), (somebody, "r2")):
+    async with running_gateway(tmp_path, listen) as it, it.member(client=POSING) as agent, person(it) as somebody:
+        for peer, run_id in ((agent, "r1"), (somebody, "r2")):
             said = {"sessionKey": "main", "message": "hi", "idempotencyKey": run_id}
-            assert (await guest.ask("chat.send", said))["ok"]
+            assert (await peer.ask("chat.send", said))["ok"]
             assert await it.runs.outcome(run_id) == "final"
     assert heard == [("client the page", False), ("the page", True)]
 
@@ -113,7 +113,7 @@ async def test_a_caller_is_answered_in_the_language_it_names(
         raise fault
 
     said = {"sessionKey": "main", "message": "hi", "idempotencyKey": "r1"}
-    async with house(tmp_path, refuse) as it, person(it, **({"locale": locale} if locale else {})) as reader:
+    async with running_gateway(tmp_path, refuse) as it, person(it, **({"locale": locale} if locale else {})) as reader:
         offers = (await reader.ask("dragoman.complete", {"text": "/he"}))["payload"]["offers"]
         await reader.ask("chat.send", said)
         assert await it.runs.outcome("r1") == "error"

@@ -19,7 +19,7 @@ from dragoman.protocols.gateway import EventFrame, SequenceGap
 from tests.canvas.canvas_fixture import studio
 from tests.chat.gateway_client.scripted_connection import until
 from tests.servers.gateway.document_client import document_client
-from tests.servers.gateway.gateway_fixture import GatewayUnderTest, Script, house
+from tests.servers.gateway.gateway_fixture import GatewayUnderTest, Script, running_gateway
 from tests.servers.gateway.test_connections import is_end
 
 pytestmark = pytest.mark.anyio
@@ -27,22 +27,22 @@ pytestmark = pytest.mark.anyio
 SEND = {"sessionKey": "main", "message": "hello", "idempotencyKey": "r1"}
 
 
-async def agent(asked: AgentRequest, voice: RunOutput) -> None:
-    voice.begin_tool("t1", "look", input={})
-    voice.end_tool("t1", "seen")
-    voice.say(f"behind: {asked.text}")
+async def agent(asked: AgentRequest, run_output: RunOutput) -> None:
+    run_output.begin_tool("t1", "look", input={})
+    run_output.end_tool("t1", "seen")
+    run_output.say(f"behind: {asked.text}")
 
 
 @asynccontextmanager
 async def relayed(
     folder: Path, monkeypatch: pytest.MonkeyPatch, script: Script = agent
 ) -> AsyncIterator[tuple[GatewayUnderTest, GatewayUnderTest, UpstreamGateway]]:
-    async with house(folder / "behind", script) as behind, studio(folder / "canvas") as (canvas, journal):
+    async with running_gateway(folder / "behind", script) as behind, studio(folder / "canvas") as (canvas, journal):
         monkeypatch.setenv("BEHIND", behind.token)
         settings = Settings(gateway_address=behind.url, gateway_token_variable="BEHIND", gateway_relay=True)
         async with (
             open_upstream_gateway(settings, find_paths(), canvas, journal) as link,
-            house(folder / "front", relay=link.relay) as front,
+            running_gateway(folder / "front", relay=link.relay) as front,
         ):
             link.listen(front.hub.relay_event)
             await until(lambda: link.gateway_status.state == "connected")
@@ -50,8 +50,8 @@ async def relayed(
 
 
 async def test_a_chat_is_that_of_the_gateway_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    async with relayed(tmp_path, monkeypatch) as (front, behind, _), front.member() as guest, front.member() as reader:
-        assert (await guest.ask("chat.send", SEND))["payload"] == {"runId": "r1", "status": "started"}
+    async with relayed(tmp_path, monkeypatch) as (front, behind, _), front.member() as peer, front.member() as reader:
+        assert (await peer.ask("chat.send", SEND))["payload"] == {"runId": "r1", "status": "started"}
         frames: list[dict[str, Any]] = []
         while not frames or not is_end(frames[-1]):
             frames.append(await reader.next())
@@ -59,7 +59,7 @@ async def test_a_chat_is_that_of_the_gateway_behind(tmp_path: Path, monkeypatch:
         streams = {frame["payload"].get("stream") for frame in frames}
         assert ("item" in streams, "tool" in streams) == (True, False), "this client did not ask for tool events"
         assert [frame["seq"] for frame in frames] == list(range(frames[0]["seq"], frames[0]["seq"] + len(frames)))
-        there = (await guest.ask("chat.history", {"sessionKey": "main"}))["payload"]["messages"]
+        there = (await peer.ask("chat.history", {"sessionKey": "main"}))["payload"]["messages"]
         assert there[0]["content"][0]["text"] == "hello"
         assert [row.key for row in behind.conversations.all()] == ["agent:main:main"]
         assert front.conversations.all() == ()
@@ -69,13 +69,13 @@ async def test_a_chat_is_that_of_the_gateway_behind(tmp_path: Path, monkeypatch:
 async def test_a_file_that_an_agent_behind_changed_is_reported_to_the_editor_as_a_change(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def edits(_: AgentRequest, voice: RunOutput) -> None:
-        voice.begin_tool("t1", "edit", input={"path": "a.py", "oldText": "total = 0", "newText": "total = 1"})
-        voice.end_tool("t1", "done")
-        voice.begin_tool("t2", "write", input={"path": "made.py", "content": "made"})
-        voice.end_tool("t2", "no", error="not allowed")
-        voice.begin_tool("t3", "write", input={"path": "made.py", "content": "made"})
-        voice.end_tool("t3", "done")
+    async def edits(_: AgentRequest, run_output: RunOutput) -> None:
+        run_output.begin_tool("t1", "edit", input={"path": "a.py", "oldText": "total = 0", "newText": "total = 1"})
+        run_output.end_tool("t1", "done")
+        run_output.begin_tool("t2", "write", input={"path": "made.py", "content": "made"})
+        run_output.end_tool("t2", "no", error="not allowed")
+        run_output.begin_tool("t3", "write", input={"path": "made.py", "content": "made"})
+        run_output.end_tool("t3", "done")
 
     async with (
         relayed(tmp_path, monkeypatch, edits) as (front, _, link),
@@ -147,20 +147,20 @@ async def test_watchers_of_sessions_see_those_of_upstream_gateways(
 async def test_rights_are_judged_here_and_words_come_from_there(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with relayed(tmp_path, monkeypatch) as (front, _, link), front.member() as guest:
+    async with relayed(tmp_path, monkeypatch) as (front, _, link), front.member() as peer:
         async with front.member(scopes=["operator.read"]) as reader:
             assert "missing scope" in (await reader.ask("chat.send", SEND))["error"]["message"]
-        refused = (await guest.ask("chat.history", {"sessionKey": "main", "limit": 5000}))["error"]
+        refused = (await peer.ask("chat.history", {"sessionKey": "main", "limit": 5000}))["error"]
         assert refused["message"] == "invalid chat.history params: at /limit: must be <= 1000"
-        assert (await guest.ask("dragoman.complete", {"text": "/h"}))["payload"]["completions"] == ["/h…"]
+        assert (await peer.ask("dragoman.complete", {"text": "/h"}))["payload"]["completions"] == ["/h…"]
         link.disconnect()
         await until(lambda: link.gateway_status.state == "disconnected")
-        assert (await guest.ask("chat.send", SEND))["error"]["code"] == "UNAVAILABLE"
+        assert (await peer.ask("chat.send", SEND))["error"]["code"] == "UNAVAILABLE"
 
 
 async def test_lost_events_are_a_gap_for_readers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    async with relayed(tmp_path, monkeypatch) as (front, _, __), front.member() as guest, front.member() as reader:
+    async with relayed(tmp_path, monkeypatch) as (front, _, __), front.member() as peer, front.member() as reader:
         front.hub.relay_event(SequenceGap(expected=1, received=3))
-        await guest.ask("chat.send", SEND)
+        await peer.ask("chat.send", SEND)
         first = await reader.until(lambda frame: "seq" in frame)
         assert first["seq"] == 2

@@ -41,18 +41,18 @@ class Gateway:
         self.cuts = cuts
         self.sent: list[Json] = []
 
-    async def script(self, visit: AcceptedConnection) -> None:
-        await visit.welcome()
-        if visit.number == 1:
+    async def script(self, accepted: AcceptedConnection) -> None:
+        await accepted.welcome()
+        if accepted.number == 1:
             a2ui = {"runId": "r", "sessionKey": "acp:drawn", "kind": "a2ui", "payload": create(component("Button"))}
-            await visit.event("agent", a2ui)
+            await accepted.event("agent", a2ui)
         while True:
-            asked = await visit.expect("chat.send")
+            asked = await accepted.expect("chat.send")
             self.sent.append(asked["params"])
-            if visit.number <= self.cuts:
-                await visit.close(1012, "service restart")
+            if accepted.number <= self.cuts:
+                await accepted.close(1012, "service restart")
                 return
-            await visit.answer(asked, {"runId": asked["params"]["idempotencyKey"], "status": "started"})
+            await accepted.answer(asked, {"runId": asked["params"]["idempotencyKey"], "status": "started"})
 
 
 @asynccontextmanager
@@ -151,12 +151,12 @@ async def test_a_call_that_waits_is_given_its_own_time_and_others_theirs(
     monkeypatch.setattr(outward_module, "REQUEST_WITHIN_S", 0.2)
     was_silent, told = anyio.Event(), list[Any]()
 
-    async def late(visit: AcceptedConnection) -> None:
-        await visit.welcome()
-        asked = await visit.expect("agent.wait")
+    async def late(accepted: AcceptedConnection) -> None:
+        await accepted.welcome()
+        asked = await accepted.expect("agent.wait")
         await was_silent.wait()
-        await visit.answer(asked, {"status": "ok"})
-        await visit.stay()
+        await accepted.answer(asked, {"status": "ok"})
+        await accepted.stay()
 
     async with unconnected(tmp_path, late) as link, anyio.create_task_group() as group:
 
@@ -194,9 +194,9 @@ async def test_the_token_goes_to_the_gateway_of_the_settings_and_to_no_other(
     seen: dict[str, Any] = {}
 
     def notes(name: str) -> Any:
-        async def script(visit: AcceptedConnection) -> None:
-            seen[name] = (await visit.welcome())["params"].get("auth")
-            await visit.stay()
+        async def script(accepted: AcceptedConnection) -> None:
+            seen[name] = (await accepted.welcome())["params"].get("auth")
+            await accepted.stay()
 
         return script
 

@@ -24,7 +24,7 @@ Json = dict[str, Any]
 
 
 @asynccontextmanager
-async def guest(victim: TargetDaemon, **options: Any) -> AsyncIterator[ManualClient]:
+async def open_client(victim: TargetDaemon, **options: Any) -> AsyncIterator[ManualClient]:
     url = f"ws://127.0.0.1:{victim.port}/gateway"
     async with connect(url, compression=None, proxy=None, max_size=None, close_timeout=0.5, **options) as socket:
         yield ManualClient(socket)
@@ -57,7 +57,7 @@ async def test_tokens_for_other_endpoints_are_refused_by_the_handshake_and_leave
     victim: TargetDaemon, purpose: str
 ) -> None:
     before = call(victim.paths, "status")["journal_sequence"]
-    async with guest(victim) as stranger:
+    async with open_client(victim) as stranger:
         refused = await stranger.connect(token(victim, purpose))
         assert refused["error"]["details"]["code"] == "AUTH_TOKEN_MISMATCH"
         assert await stranger.closed() == 1008
@@ -66,13 +66,13 @@ async def test_tokens_for_other_endpoints_are_refused_by_the_handshake_and_leave
 
 async def test_a_page_of_another_origin_gets_no_upgrade(victim: TargetDaemon) -> None:
     with pytest.raises(InvalidStatus) as refused:
-        async with guest(victim, origin="http://evil.example"):
+        async with open_client(victim, origin="http://evil.example"):
             pass
     assert refused.value.response.status_code == 403
 
 
 async def test_clients_are_counted_until_they_disconnect(victim: TargetDaemon) -> None:
-    async with guest(victim) as visitor:
+    async with open_client(victim) as visitor:
         assert (await visitor.connect(token(victim)))["ok"]
         await visitor.ask("health")
         assert call(victim.paths, "status")["links"]["gateway"] == 1
@@ -81,7 +81,7 @@ async def test_clients_are_counted_until_they_disconnect(victim: TargetDaemon) -
 
 async def test_a_conversation_that_was_forgotten_is_in_no_list(victim: TargetDaemon) -> None:
     key = "agent:main:forgotten"
-    async with guest(victim) as visitor:
+    async with open_client(victim) as visitor:
         await visitor.connect(token(victim))
         await visitor.ask("sessions.create", {"key": key, "label": "what nobody is to know"})
         assert call(victim.paths, "journal_forget", {"session": key})["events"] > 0
@@ -91,7 +91,7 @@ async def test_a_conversation_that_was_forgotten_is_in_no_list(victim: TargetDae
 
 async def test_a_client_with_an_open_conversation_learns_that_it_was_forgotten(victim: TargetDaemon) -> None:
     key = "agent:main:open"
-    async with guest(victim) as watcher, guest(victim) as other:
+    async with open_client(victim) as watcher, open_client(victim) as other:
         await watcher.connect(token(victim))
         await other.connect(token(victim))
         await watcher.ask("sessions.subscribe")
@@ -104,7 +104,7 @@ async def test_a_client_with_an_open_conversation_learns_that_it_was_forgotten(v
 
 
 async def test_without_a_model_every_tool_is_a_command(victim: TargetDaemon) -> None:
-    async with guest(victim) as visitor:
+    async with open_client(victim) as visitor:
         await visitor.connect(token(victim), caps=["tool-events"])
         assert "/why" in text_of(await said(visitor, "what is wrong with my program?", "r1"))
         assert "Dragoman" in text_of(await said(visitor, "/dragoman_status", "r2"))
@@ -118,7 +118,7 @@ async def test_without_a_model_every_tool_is_a_command(victim: TargetDaemon) -> 
 
 async def test_what_is_drawn_in_the_chat_is_reported_with_its_viewers(victim: TargetDaemon) -> None:
     drawing = {"components": [{"id": "hello", "component": "Text", "text": "Hello"}], "surface_id": "greeting"}
-    async with guest(victim) as visitor:
+    async with open_client(victim) as visitor:
         await visitor.connect(token(victim))
         assert "no page is open" in text_of(await said(visitor, f"/show_canvas {json.dumps(drawing)}", "r4"))
         with victim.feed() as feed:
@@ -154,7 +154,7 @@ async def test_trust_in_another_folder_is_asked_for_where_it_is_refused_and_of_t
     (other / "orders.py").touch()
     call(victim.paths, "trust_add", {"folder": str(own)})
     start = f"/start {other / 'orders.py'}"
-    async with person(victim) as window, guest(victim) as client:
+    async with person(victim) as window, open_client(victim) as client:
         assert (await window.connect(""))["ok"]
         assert (await client.connect(token(victim)))["ok"]
         key = (await window.ask("dragoman.open", {"workspace": str(own)}))["payload"]["key"]
@@ -171,7 +171,7 @@ async def test_trust_in_another_folder_is_asked_for_where_it_is_refused_and_of_t
 
 
 async def test_a_frame_over_the_limit_ends_its_sender_alone(victim: TargetDaemon) -> None:
-    async with guest(victim) as visitor, guest(victim) as glutton:
+    async with open_client(victim) as visitor, open_client(victim) as glutton:
         assert (await visitor.connect(token(victim)))["ok"]
         hello = (await glutton.connect(token(victim)))["payload"]
         await glutton.send("x" * (hello["policy"]["maxPayload"] + 1))
