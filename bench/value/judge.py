@@ -73,12 +73,12 @@ def pattern_of(name: str, value: Any, function: str = "") -> str:
 
 
 def returned(function: str, shown: str) -> str:
-    """`price(2) -> 3`, `price(2) = 3`, `return shop.py:7 price -> 3`, `returned 3 from price`, or `price` and, some
-    lines below it, `returned 3`."""
+    """`price(2) -> 3`, `price(2) -> total = 3`, `price(2) = 3`, `return shop.py:7 price -> 3`, `returned 3 from price`,
+    or `price` and, some lines below it, `returned 3`."""
     named = rf"(?<!\w){re.escape(function)}(?!\w)"
     return "|".join(
         (
-            rf"{named}\([^\n]{{0,200}}?\)\s*(?:{_ARROW}|=|:)\s*{shown}",
+            rf"{named}\([^\n]{{0,200}}?\)\s*(?:{_ARROW}|=|:)\s*(?:[\w.]+ = )?{shown}",
             rf"{named}[^\n=]{{0,80}}?(?:{_ARROW}|{_RETURNED})\s*{shown}",
             rf"{named}[^\n]{{0,200}}?{_RETURNED}\s*{shown}",
             rf"{_RETURNED}\s*{shown}\s+(?:from|by|in)\s+[^\n]{{0,40}}?{named}",

@@ -76,7 +76,14 @@ def test_a_value_is_known_in_several_languages(value: object, shown: str) -> Non
 
 @pytest.mark.parametrize(
     "shown",
-    ["total(4) -> 7", "return shop.py:3 total -> 7", "total(4) = 7", "returned 7 from total", "total\n  returned 7"],
+    [
+        "total(4) -> 7",
+        "total(4) → sum = 7",
+        "return shop.py:3 total -> 7",
+        "total(4) = 7",
+        "returned 7 from total",
+        "total\n  returned 7",
+    ],
 )
 def test_what_a_function_returned_is_known(shown: str) -> None:
     assert re.search(pattern_of("return", 7, "total"), shown)
