@@ -25,6 +25,7 @@ _PRINTED = re.compile(
 )
 _TEST = re.compile(r"(?:.*\.)?test|<module>$|setUp|tearDown", re.IGNORECASE)
 _PYTHON = ".py"
+_OVERFLOW = "RecursionError"
 
 
 async def failure_queries(crash: CrashReport, lines: ReadLines, workspace: Path) -> list[CallQuery]:
@@ -34,7 +35,7 @@ async def failure_queries(crash: CrashReport, lines: ReadLines, workspace: Path)
     frames = [it for it in crash.frames if PurePath(it.frame.path).suffix == _PYTHON]
     found: list[CallQuery] = []
     # Where the stack overflowed, the first call says with what it began; the innermost ones are all alike.
-    is_overflow = crash.end.raised is not None and crash.end.raised.type.endswith("RecursionError")
+    is_overflow = crash.end.raised is not None and crash.end.raised.type.endswith(_OVERFLOW)
     call = "outermost" if is_overflow else "failing"
     for at, frame in enumerate(frames[:_FRAMES]):
         if at == 0 and not _is_test(frame):
@@ -91,12 +92,13 @@ def callee_queries(records: Iterable[Mapping[str, Any]], known: Collection[CallQ
     """The functions that the recorded calls called, the last one first: a function that only passes a call on explains
     nothing. By single steps they were followed in the same run.
     """
-    rows = [
-        row for record in records if not record.get("by_steps") for row in record.get("rows", ()) if "line" in row
-    ]  # the others are gaps
-    names = [str(called[0]) for row in rows for called in row.get("calls", ())]
-    found = dict.fromkeys(CallQuery(function=it, call="last") for it in reversed(names) if "<" not in it)
-    return [it for it in found if it not in known][:MAX_QUERIES]
+    traced = [it for it in records if not it.get("by_steps")]
+    rows = [row for it in traced for row in it.get("rows", ()) if "line" in row]  # the others are gaps
+    names = dict.fromkeys(str(called[0]) for row in reversed(rows) for called in reversed(row.get("calls", ())))
+    is_overflow = any(str(it.get("end", {}).get("error", "")).startswith(_OVERFLOW) for it in traced)
+    seen = {it.function for it in known}
+    call = "outermost" if is_overflow else "last"
+    return [CallQuery(function=it, call=call) for it in names if "<" not in it and it not in seen][:MAX_QUERIES]
 
 
 def _queries(lines: Sequence[str] | None, line: int) -> Iterator[CallQuery]:
