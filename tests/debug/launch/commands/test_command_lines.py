@@ -243,6 +243,26 @@ def test_the_interpreter_of_the_workspace_is_asked_whether_it_measures(tmp_path:
     assert facts(found)["args"] == ["--no-cov"]
 
 
+@pytest.mark.parametrize(
+    ("written", "line", "is_off"),
+    [
+        ("[tool:pytest]\naddopts = -n auto\n", "pytest", True),
+        ("[tool:pytest]\naddopts = -q --dist=loadfile\n", "pytest t.py", True),
+        ("", "pytest -n 4 t.py", True),
+        ("", "pytest -n4", True),
+        ("", "pytest -k auto t.py", False),
+        ("[tool:pytest]\naddopts = --no-header\n", "pytest -x", False),
+    ],
+)
+def test_the_tests_of_pytest_run_in_the_process_that_is_debugged(
+    tmp_path: Path, written: str, line: str, *, is_off: bool
+) -> None:
+    (tmp_path / "setup.cfg").write_text(written)
+    has, lacks = interpreter(tmp_path / "has", "pytest", "xdist"), interpreter(tmp_path / "lacks", "pytest")
+    assert ("-n0" in facts(read(line.replace("pytest", f"{has} -m pytest", 1), tmp_path))["args"]) is is_off
+    assert "-n0" not in facts(read(line.replace("pytest", f"{lacks} -m pytest", 1), tmp_path))["args"]
+
+
 def test_a_compiled_program_and_files_of_interpreters_are_programs(tmp_path: Path) -> None:
     (tmp_path / "prog").write_bytes(b"\x7fELF...")
     for line in ("./prog 1 2", "lua prog 1 2", "ruby -w prog 1 2"):

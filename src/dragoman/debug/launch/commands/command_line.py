@@ -36,7 +36,13 @@ from dragoman.debug.launch.commands.node import (
     runner_of,
     test_files,
 )
-from dragoman.debug.launch.commands.pytest_coverage import has_plugin, measures_coverage
+from dragoman.debug.launch.commands.pytest_coverage import (
+    COVERAGE_PLUGIN,
+    WORKERS_PLUGIN,
+    has_plugin,
+    measures_coverage,
+    uses_workers,
+)
 from dragoman.debug.launch.commands.shell_words import (
     CommandContext,
     cannot_debug,
@@ -168,21 +174,25 @@ def _module(context: CommandContext, name: Sequence[str], args: Sequence[str]) -
         "doctest": "doctest",
     }
     runner = runners.get(name[0]) or _runner_of_django(name[0], args)
-    more = ["--no-cov"] if runner == "pytest" and _has_coverage(context, args) else []
+    more = _pytest_words(context, args) if runner == "pytest" else []
     launch_request = _launch_request(context, type="debugpy", module=name[0], args=[*args, *more])
     return CommandTarget(launch_request, runner)
 
 
-def _has_coverage(context: CommandContext, args: Sequence[str]) -> bool:
-    """Without its plugin nothing measures, and pytest does not know `--no-cov`."""
+def _pytest_words(context: CommandContext, args: Sequence[str]) -> list[str]:
+    """No coverage and no worker processes. Without their plugins, pytest knows neither option."""
     environment = {**context.environment, **context.env}
-    if not measures_coverage(context.cwd, args, environment):
-        return False
+    wanted = {
+        COVERAGE_PLUGIN: "--no-cov" if measures_coverage(context.cwd, args, environment) else "",
+        WORKERS_PLUGIN: "-n0" if uses_workers(context.cwd, args, environment) else "",
+    }
+    if not any(wanted.values()):
+        return []
     try:
-        python = Path(context.python or find_interpreter(context.workspace, environment).path)
+        python = context.cwd / Path(context.python or find_interpreter(context.workspace, environment).path)
     except DragomanError:
-        return False
-    return has_plugin(context.cwd / python, environment, context.cwd)
+        return []
+    return [word for plugin, word in wanted.items() if word and has_plugin(plugin, python, environment, context.cwd)]
 
 
 def _pytest(context: CommandContext, words: Sequence[str]) -> CommandTarget:

@@ -1,4 +1,6 @@
-"""Whether a run of pytest measures coverage, which would replace the debugger's trace function. Nothing here runs."""
+"""Whether a run of pytest measures coverage, which would replace the debugger's trace function, or runs its tests in
+other processes, which the debugger does not see. Nothing here runs.
+"""
 
 from __future__ import annotations
 
@@ -13,22 +15,35 @@ _COV = re.compile(r"(?<![\w-])--cov(?![\w])")
 _NOT_LOADED = re.compile(r"-p[ =]?no:(?:pytest_)?cov\b")
 _SITES = ("lib/python3*/site-packages", "lib64/python3*/site-packages", "lib/python3*/dist-packages")
 _SYSTEM_SITES = ("local/lib/python3*/dist-packages", "lib/python3/dist-packages")
-_PLUGIN = "pytest_cov"
+_WORKERS = re.compile(r"(?<![\w-])(?:-n[ =]?(?:\d+|auto|logical)\b|--numprocesses|--dist\b|--tx\b)")
+_WITHOUT_WORKERS = re.compile(r"-p[ =]?no:xdist\b")
+COVERAGE_PLUGIN = "pytest_cov"
+WORKERS_PLUGIN = "xdist"
 
 
 def measures_coverage(cwd: Path, words: Sequence[str], environment: Mapping[str, str]) -> bool:
+    options = _options(cwd, words, environment)
+    return bool(_COV.search(options)) and not _NOT_LOADED.search(options)
+
+
+def uses_workers(cwd: Path, words: Sequence[str], environment: Mapping[str, str]) -> bool:
+    """Whether pytest-xdist is asked to spread the tests over processes."""
+    options = _options(cwd, words, environment)
+    return bool(_WORKERS.search(options)) and not _WITHOUT_WORKERS.search(options)
+
+
+def _options(cwd: Path, words: Sequence[str], environment: Mapping[str, str]) -> str:
     """Set in the command, in `PYTEST_ADDOPTS`, or in `addopts` of the project."""
     files = [file for folder in (cwd, *cwd.parents) for name in _FILES if (file := folder / name).is_file()]
     text = files[0].read_text("utf-8", "replace") if files else ""
-    said = " ".join([*_ADDOPTS.findall(text), environment.get("PYTEST_ADDOPTS", ""), *words])
-    return bool(_COV.search(said)) and not _NOT_LOADED.search(said)
+    return " ".join([*_ADDOPTS.findall(text), environment.get("PYTEST_ADDOPTS", ""), *words])
 
 
-def has_plugin(python: Path, environment: Mapping[str, str], cwd: Path) -> bool:
-    """Whether pytest-cov is installed for that interpreter."""
+def has_plugin(plugin: str, python: Path, environment: Mapping[str, str], cwd: Path) -> bool:
+    """Whether it is installed for that interpreter."""
     if environment.get("PYTEST_DISABLE_PLUGIN_AUTOLOAD"):
         return False
-    return any((folder / _PLUGIN).is_dir() for folder in _sites(python, environment, cwd))
+    return any((folder / plugin).is_dir() for folder in _sites(python, environment, cwd))
 
 
 def _sites(python: Path, environment: Mapping[str, str], cwd: Path) -> Iterator[Path]:
