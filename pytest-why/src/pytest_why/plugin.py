@@ -93,7 +93,10 @@ def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> 
     failed = next((it for it in reports if it.when == "call" and it.failed), None)
     excinfo = item.stash.get(_failure, None)
     if failed is not None and excinfo is not None:
-        lines = _explained(item, nextitem, excinfo, sum(it.duration for it in reports))
+        try:
+            lines = _explained(item, nextitem, excinfo, sum(it.duration for it in reports))
+        except Exception as error:  # noqa: BLE001  no descriptors are left, or a program lies: not worth the run
+            lines = [f"The failure could not be explained: {type(error).__name__}."]
         failed.sections += [("why", "\n".join(lines))] if lines else []
         del item.stash[_failure]
     for report in reports:

@@ -6,6 +6,7 @@ it. A test that ends its process or hangs ends the child alone. Where there is n
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import select
@@ -25,6 +26,8 @@ from .secret_names import HidingCopier, hide_secrets
 TRACERS: pytest.StashKey[list[CallTracer]] = pytest.StashKey()
 _MOST_BYTES = 8_000_000
 _TRACED_SHARE = 0.7  # of the time: a call that does not end is cut off before the child is
+_POLL_S = 0.02
+_UNKNOWN = -1
 Target = tuple[CallTarget, str]
 """A function, and which of its calls."""
 
@@ -71,16 +74,19 @@ def _in_child(run: Callable[[], dict[str, Any]], seconds: float) -> dict[str, An
     reading, writing = os.pipe()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # Python 3.12 and later warn of a fork beside threads; it has a deadline here
-        child = os.fork()
+        try:
+            child = os.fork()
+        except OSError:
+            os.close(reading)
+            os.close(writing)
+            raise
     if child == 0:
         os.close(reading)
         _answer(run, writing)
     os.close(writing)
     status = None
     try:
-        data, is_whole = _read(reading, time.monotonic() + seconds)
-        if is_whole:
-            status = os.waitpid(child, 0)[1]
+        data, status = _read(reading, child, time.monotonic() + seconds)
     finally:
         os.close(reading)
         if status is None:
@@ -109,18 +115,41 @@ def _answer(run: Callable[[], dict[str, Any]], writing: int) -> None:
     os._exit(0)
 
 
-def _read(reading: int, until: float) -> tuple[bytes, bool]:
-    """All that the child wrote, and whether it closed its end."""
+def _read(reading: int, child: int, until: float) -> tuple[bytes, int | None]:
+    """All that the child wrote, and how it ended; None if it has not.
+
+    The end of the pipe does not say so: a test may close it and go on, or leave a process that holds it open.
+    """
+    os.set_blocking(reading, False)
+    poller = select.poll()  # `select` fails beyond 1024 descriptors, which tests that leak some reach
+    poller.register(reading, select.POLLIN)
     data = b""
-    while len(data) < _MOST_BYTES:
-        left = until - time.monotonic()
-        if left <= 0 or not select.select([reading], [], [], left)[0]:
-            return data, False
-        piece = os.read(reading, 65536)
-        if not piece:
-            return data, True
-        data += piece
-    return data, False
+    is_open = True
+    while time.monotonic() < until and len(data) < _MOST_BYTES:
+        status = _status(child)  # asked first: then what it wrote is in the pipe
+        piece = b"more"
+        while is_open and piece and len(data) < _MOST_BYTES:
+            try:
+                piece = os.read(reading, 65536)
+            except BlockingIOError:
+                break
+            data += piece
+        is_open = bool(piece) and is_open
+        if status is not None:
+            return data, status
+        if is_open:
+            poller.poll(_POLL_S * 1000)
+        else:
+            time.sleep(_POLL_S)
+    return data, None
+
+
+def _status(child: int) -> int | None:
+    try:
+        found, status = os.waitpid(child, os.WNOHANG)
+    except ChildProcessError:  # reaped by another: a test that ignores SIGCHLD leaves that to the system
+        return _UNKNOWN
+    return status if found else None
 
 
 def _kill(child: int) -> None:
@@ -130,10 +159,13 @@ def _kill(child: int) -> None:
         except OSError:
             continue
         break
-    os.waitpid(child, 0)
+    with contextlib.suppress(ChildProcessError):
+        os.waitpid(child, 0)
 
 
 def _ending(status: int) -> str:
+    if status == _UNKNOWN:
+        return "exit code unknown"
     if os.WIFSIGNALED(status):
         return f"signal {os.WTERMSIG(status)}"
     return f"exit code {os.WEXITSTATUS(status)}"

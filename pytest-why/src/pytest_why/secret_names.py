@@ -1,4 +1,6 @@
-"""Hides the values of names that look like secrets: the blocks end up in the logs of CI, which many can read."""
+"""Hides the values of names that look like secrets, and texts that look like keys: the blocks end up in the logs of CI,
+which many can read.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +14,12 @@ _HIDDEN_COPY = ("t", HIDDEN)
 # A tokenizer has no secrets, and its results are what its tests are about.
 _SECRET = re.compile(
     r"passw(or)?d|secret|token(?!i[sz])|api[_-]?key|authorization|credential|private[_-]?key", re.IGNORECASE
+)
+_ADDRESS = re.compile(r"(://[^/\s:@'\"]{0,80}:)[^/\s@'\"]{1,400}(?=@)")
+_FORM = re.compile(
+    r"\b(?:gh[opsur]_|github_pat_|glpat-|sk-|xox[abeprs]-|AKIA|eyJ)[\w.-]{12,}"
+    r"|(?<=Bearer )[\w.~+/=-]{8,}|-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----.*",
+    re.DOTALL,
 )
 
 
@@ -42,7 +50,10 @@ def _pairs_without_secrets(pairs: Any) -> tuple[Any, ...]:
 
 
 def hide_secrets(record: dict[str, Any]) -> dict[str, Any]:
-    """A record without the values of variables that look like secrets, and the results of functions that do."""
+    """A record without the values of variables that look like secrets, the results of functions that do, and texts that
+    look like keys wherever they stand.
+    """
+    record = _without_keys(record)
     function = record["function"]
     end = dict(record["end"])
     if "value" in end:
@@ -58,6 +69,14 @@ def hide_secrets(record: dict[str, Any]) -> dict[str, Any]:
                 for number, depth, args, result, error in record[key]
             ]
     return hidden
+
+
+def _without_keys(data: Any) -> Any:
+    if isinstance(data, str):
+        return _FORM.sub(HIDDEN, _ADDRESS.sub(rf"\1{HIDDEN}", data))
+    if isinstance(data, dict):
+        return {key: _without_keys(it) for key, it in data.items()}
+    return [_without_keys(it) for it in data] if isinstance(data, list) else data
 
 
 def _shown(path: object, text: Any) -> Any:

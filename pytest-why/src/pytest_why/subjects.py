@@ -71,6 +71,8 @@ def _frames(traceback: types.TracebackType | None) -> Iterator[types.TracebackTy
 
 def _failed_example(error: BaseException) -> tuple[str, int, None] | None:
     """Of a doctest: the source of its examples up to the one that failed, and the line of that one."""
+    if type(error).__module__ not in ("doctest", "_pytest.doctest"):
+        return None  # `failures` of any other exception may be anything
     failure = next(iter(getattr(error, "failures", ())), error)
     test, failed = getattr(failure, "test", None), getattr(failure, "example", None)
     if failed is None or not hasattr(test, "examples"):

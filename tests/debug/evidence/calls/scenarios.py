@@ -766,6 +766,49 @@ def scenario_changed_locals_are_told() -> None:
     assert "locals_changed" not in traced(lambda: fib(1), "fib")[0]
 
 
+def opens(url: str, note: object) -> int:
+    return len(url) + (note is None)
+
+
+def scenario_no_part_of_a_password_is_shown() -> None:
+    """An address that is cut has no `@`, by which redaction knows that a password stands before it."""
+    url = "postgres://admin:hun-ter2-s3cret@db.internal:5432/" + "x" * 400
+    for text in (url, url[:45], "see " + url[:70]):
+        shown = [_load("call_values").render(held, room) for room in range(12, 90) for held in (text, [text] * 3)]
+        whole = [it for it in shown if "hun" in it and "hun-ter2-s3cret@" not in it and "\u2026" in it]
+        assert not whole, whole[:5]
+
+
+def scenario_nothing_that_a_terminal_obeys_is_shown() -> None:
+    def act() -> None:
+        opens("a", type("Evil\x1b[2J\nreturned 9\u202e", (), {})())
+        raise ValueError("\x1b[31mboom\u202e\nreturned 1")
+
+    text = traced(act, "opens")[1] + traced(act, "act")[1]
+    assert "boom" in text, text
+    assert "Evil" in text, text
+    assert all(line.isprintable() for line in text.split("\n")), ascii(text)
+    assert "\nreturned 9" not in text, text
+
+
+class Unloaded(types.ModuleType):
+    """A module that is imported when it is first asked for anything."""
+
+    def __getattribute__(self, name: str) -> Any:
+        asked.append(name)
+        raise ImportError(name)
+
+
+asked: list[str] = []
+
+
+def scenario_modules_that_load_late_are_not_loaded() -> None:
+    with mock.patch.dict(sys.modules, {"numpy": Unloaded("numpy"), "uuid": Unloaded("uuid")}):
+        text = traced(lambda: opens("a", Item("b", 1)), "opens")[1]
+    assert "Item(name='b', cost=1)" in text, text
+    assert asked == [], asked
+
+
 SCENARIOS = [value for name, value in sorted(globals().items()) if name.startswith("scenario_")]
 
 if __name__ == "__main__":

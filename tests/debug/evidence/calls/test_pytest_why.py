@@ -342,3 +342,105 @@ def test_a_report_of_another_pull_request_is_not_posted(tmp_path: Path) -> None:
     done = subprocess.run(command, cwd=tmp_path, env=environment, check=False, timeout=20, capture_output=True)
     assert done.returncode == 1
     assert not (tmp_path / "comment.md").exists()
+
+
+ROUGH = """\
+import os, resource, signal, time
+import shop
+
+resource.setrlimit(resource.RLIMIT_NOFILE, (4000, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
+runs = []
+
+
+class BatchError(Exception):
+    failures = 3
+
+
+class LyingError(Exception):
+    def __getattribute__(self, name):
+        if name == "failures":
+            raise SystemExit(9)
+        return super().__getattribute__(name)
+
+
+def raises(kind):
+    raise kind("wrong")
+
+
+def test_failures_are_a_number():
+    raises(BatchError)
+
+
+def test_failures_exit():
+    raises(LyingError)
+
+
+def test_closes():
+    runs.append(1)
+    if len(runs) > 1:
+        os.closerange(3, 300)
+        time.sleep(600)
+    assert shop.share(5, 5) == 2
+
+
+def test_leaves_a_process():
+    if os.fork() == 0:
+        os.setsid()
+        os.closerange(0, 3)
+        time.sleep(20)
+        os._exit(0)
+    assert shop.share(5, 5) == 2
+
+
+def test_leaks():
+    leaked = [os.open(os.devnull, 0) for _ in range(1100)]
+    assert shop.share(5, 5) == 2
+
+
+def test_ignores_children():
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    assert shop.share(5, 5) == 2
+
+
+def test_lacks_descriptors():
+    leaked = []
+    try:
+        while True:
+            leaked.append(os.open(os.devnull, 0))
+    except OSError:
+        os.close(leaked.pop())
+    assert shop.share(5, 5) == 2
+"""
+
+
+def test_rough_tests_do_not_end_the_run(installed: Path, tmp_path: Path) -> None:
+    (tmp_path / "test_rough.py").write_text(ROUGH)
+    shown = run(tmp_path, installed, "--why", "--tb=short", "test_rough.py")
+    assert "7 failed" in shown, shown
+    for name in ("test_failures_are_a_number", "test_failures_exit"):
+        assert section(shown, name)[-1].startswith("raised "), shown
+    for name in ("test_leaves_a_process", "test_leaks", "test_ignores_children"):
+        assert section(shown, name)[-1] == "returned 1", shown
+    assert section(shown, "test_closes") == ["The test did not end within 10 s when it ran again."]
+    assert section(shown, "test_lacks_descriptors") == ["The failure could not be explained: OSError."]
+
+
+KEYS = """\
+def connect(address, first, second):
+    parts = [address, first]
+    line = "Bearer " + second
+    return parts
+
+
+def test_keys():
+    middle = "0123456789abcdefghij"
+    assert connect("postgres://admin:" + "hunter" + "2@db/x", "ghp" + "_" + middle, "abcd" * 5) == 1
+"""
+
+
+def test_texts_that_look_like_keys_are_hidden_whatever_their_name(installed: Path, tmp_path: Path) -> None:
+    (tmp_path / "test_keys.py").write_text(KEYS)
+    block = "\n".join(section(run(tmp_path, installed, "--why", "--tb=short", "test_keys.py"), "test_keys"))
+    assert "address = 'postgres://admin:<hidden>@db/x', first = '<hidden>'" in block, block
+    for secret in ("hunter2", "0123456789abcdefghij", "Bearer abcd"):
+        assert secret not in block, block

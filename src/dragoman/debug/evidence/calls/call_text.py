@@ -134,7 +134,8 @@ def _within(lines: list[str], limit: int) -> list[str]:
 
 
 def _cut(text: str, limit: int) -> str:
-    text = text.replace("\n", "\\n").replace("\r", "\\r")
+    if not text.isprintable():  # names of types and messages may hold what a terminal obeys, or what looks like a row
+        text = "".join(it if it.isprintable() or it == "\t" else ascii(it)[1:-1] for it in text)
     return text if len(text) <= limit else text[: limit - 1] + "\u2026"
 
 

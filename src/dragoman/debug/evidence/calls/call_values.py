@@ -40,12 +40,14 @@ _type_mro: Any = type.__dict__["__mro__"].__get__
 _type_dict: Any = type.__dict__["__dict__"].__get__
 _type_flags: Any = type.__dict__["__flags__"].__get__
 _exception_args: Any = BaseException.__dict__["args"].__get__
+_module_dict: Any = vars(types.ModuleType)["__dict__"].__get__
 _function_name: Any = types.FunctionType.__dict__["__qualname__"].__get__
 _BRACKETS = {"list": ("[", "]"), "tuple": ("(", ")"), "set": ("{", "}"), "frozenset": ("frozenset({", "})")}
 _ELLIPSIS = ("t", "\u2026")
 _NONE = type(None)
-# Half of a key or a token would be shown in spite of redaction, which knows only whole ones.
-_CUT_WORD = re.compile(r"[^\s'\"(){}\[\],=:]{8,}$")
+# Half of a key or a token would be shown in spite of redaction, which knows only whole ones; and so would the password
+# of an address without the `@` that ends it.
+_CUT_WORD = re.compile(r"(?<=://)[^/\s@'\"]*$|[^\s'\"(){}\[\],=:]{8,}$")
 _HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE: made by a class statement
 # Their `__repr__` is C or the standard library's own, and holds nothing of the program.
 _SHOWN_TYPES = {
@@ -145,7 +147,7 @@ class ValueCopier:
 
     def _plain(self, value: Any, kind: type, base: str, name: str) -> Any:
         if base == "enum":
-            found = next((read(value).get("_name_") for read in self._type(kind)[2][0]), None)
+            found = next((dict.get(read(value), "_name_") for read in self._type(kind)[2][0]), None)
             return ("t", "%s.%s" % (name, found if type(found) is str else "?"))
         if base == "str":
             text = str.__str__(value)
@@ -293,8 +295,8 @@ def _base_of(kind: type) -> str | None:
     """What it is read as; None: an object with fields."""
     if issubclass(kind, type):
         return "class"
-    enum = sys.modules.get("enum")
-    if enum is not None and issubclass(kind, enum.Enum):
+    enum = _held_by("enum", "Enum")
+    if enum is not None and issubclass(kind, enum):
         return "enum"
     for base in (str, bytes, bytearray, dict, list, set, frozenset, deque):
         if issubclass(kind, base):
@@ -312,16 +314,19 @@ def _base_of(kind: type) -> str | None:
 
 def _library_base_of(kind: type) -> str | None:
     for module, names in _SHOWN_TYPES.items():
-        loaded = sys.modules.get(module)
-        if loaded is not None and any(vars(loaded).get(it) is kind for it in names):
+        if any(_held_by(module, it) is kind for it in names):
             return "shown"
-    loaded = sys.modules.get("datetime")
-    if loaded is not None and (vars(loaded).get("datetime") is kind or vars(loaded).get("time") is kind):
+    if _held_by("datetime", "datetime") is kind or _held_by("datetime", "time") is kind:
         return "datetime"
-    loaded = sys.modules.get("numpy")
-    if loaded is not None and vars(loaded).get("ndarray") is kind:
+    if _held_by("numpy", "ndarray") is kind:
         return "array"
     return "builtin" if kind is types.ModuleType or not _type_flags(kind) & _HEAP_TYPE else None
+
+
+def _held_by(module: str, name: str) -> Any:
+    """Without asking the module, which may be one that loads when it is first asked, or another object in its place."""
+    loaded = sys.modules.get(module)
+    return _module_dict(loaded).get(name) if issubclass(type(loaded), types.ModuleType) else None
 
 
 def error_text(error: BaseException) -> str:
@@ -342,8 +347,8 @@ def render(node: Any, limit: int = 120) -> str:
 
 
 def _head(text: str, room: int) -> str:
-    """The beginning of a long text, up to a whole word; of a single long word, a few characters."""
-    return _CUT_WORD.sub(lambda found: found.group()[:4], text[: max(8, room - 16)])
+    """The beginning of a long text, up to a whole word; of a text that is one long word, a few characters."""
+    return _CUT_WORD.sub(lambda found: "" if found.start() else found.group()[:4], text[: max(8, room - 16)])
 
 
 def _text(node: Any, room: int) -> str:
