@@ -163,6 +163,7 @@ _EIGHT = "tests/servers/mcp/test_debugging.py::test_a_whole_debug_session_over_e
 _CROSSED = (
     "tests/servers/mcp/test_daemon_restarts.py::test_a_debug_session_ends_with_its_daemon_and_the_agent_learns_it"
 )
+_RACES = "tests/e2e/life/test_races.py"
 _BOMB = "tests/servers/web/test_mcp_http_hostile.py::test_a_compressed_body_is_not_opened"
 
 PARTS = (
