@@ -26,6 +26,7 @@ PEERS: dict[str, tuple[str, ...]] = {
     "chromium": ("chromium-headless-shell chromium",),
     "editor": (str(EDITOR / ".whole"), "npm"),
     "runuser": ("runuser",),
+    "sshd": ("/usr/sbin/sshd", "ssh"),
     "go": ("dlv", "go"),
     "lldb": ("lldb-dap lldb-dap-19 lldb-dap-20 lldb-dap-21 lldb-dap-22",),
     "codelldb": (str(INSTALLED / "codelldb" / "adapter" / "codelldb"),),

@@ -57,6 +57,7 @@ ALONE = {
         "restart",
         "mcp",
         "dap",
+        "pipe",
         "shell",
         "demo",
         "why",

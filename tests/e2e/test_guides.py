@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import subprocess
@@ -13,11 +14,14 @@ import pytest
 
 from tests.daemons import PATIENCE
 from tests.e2e.guides import blocks_of, problems, reader
+from tests.peers import missing_peers
+from tests.support.ssh_machine import ssh_machine
 
 pytestmark = pytest.mark.timeout(240)
 
 ROOT = Path(__file__).parents[2]
 GUIDES = [*sorted((ROOT / "docs/guides").glob("*.md")), *sorted((ROOT / "skills").rglob("*.md"))]
+NEEDS = {"lua-in-a-game": ["lua"], "other-machine": ["sshd"]}
 # Needs a game, another person's editor or a terminal.
 MOST_NOT_RUN = 12
 _PROGRAMS = Path(sys.executable).parent
@@ -30,7 +34,7 @@ def you(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def environment(you: Path) -> Iterator[Mapping[str, str]]:
+def environment(you: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mapping[str, str]]:
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("DRAGOMAN_", "XDG_", "VIRTUAL_"))}
     variables = {
         **kept,
@@ -43,6 +47,15 @@ def environment(you: Path) -> Iterator[Mapping[str, str]]:
         "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
     }
     variables.pop("LC_ALL", None)
+    with contextlib.ExitStack() as stack:
+        if not missing_peers(["sshd"]):
+            machine = stack.enter_context(ssh_machine(tmp_path_factory.mktemp("m")))
+            shutil.copytree(ROOT / "examples", machine.project, dirs_exist_ok=True)
+            variables |= machine.variables(variables)
+        yield from _with_daemon(variables, you)
+
+
+def _with_daemon(variables: Mapping[str, str], you: Path) -> Iterator[Mapping[str, str]]:
 
     def dragoman(*words: str) -> None:
         command = [str(_PROGRAMS / "dragoman"), *words]
@@ -76,7 +89,7 @@ def problems_of(name: str, text: str, you: Path, environment: Mapping[str, str])
 @pytest.mark.parametrize(
     "guide",
     [
-        pytest.param(guide, id=guide.stem, marks=[pytest.mark.needs("lua")] if "lua" in guide.stem else [])
+        pytest.param(guide, id=guide.stem, marks=[pytest.mark.needs(it) for it in NEEDS.get(guide.stem, ())])
         for guide in GUIDES
     ],
 )

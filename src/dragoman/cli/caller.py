@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from dragoman.cli.output import warn
+from dragoman.cli.remote.options import crossing_variables, is_remote
 from dragoman.core.localization import localize
 from dragoman.protocols.control import LINE_CAP, encode_line
 
@@ -16,10 +17,14 @@ _PROJECT_MARKERS = (".git", ".vscode")
 
 
 def caller_info(workspace: Path) -> Mapping[str, Any]:
+    """For a target, only what was named: the rest is known there, and the local environment never crosses."""
+    if is_remote():
+        named = "" if workspace == Path() else str(workspace)
+        return {"workspace": named, "environment": fit_environment(crossing_variables())}
     return {
         "workspace": str(workspace),
         "cwd": working_folder(),
-        "environment": _fit_environment(dict(os.environ)),
+        "environment": fit_environment(dict(os.environ)),
         "client_pid": os.getppid(),
     }
 
@@ -31,7 +36,7 @@ def working_folder() -> str:
         return os.sep
 
 
-def _fit_environment(environment: dict[str, str]) -> dict[str, str]:
+def fit_environment(environment: dict[str, str]) -> dict[str, str]:
     """Drop the largest environment variables, with a warning, until the hello fits the daemon's limit."""
     while len(encode_line(environment)) > LINE_CAP - _HELLO_OVERHEAD:
         name = max(environment, key=lambda key: len(environment[key]) + len(key))
@@ -46,6 +51,8 @@ def find_workspace(named: Path | None) -> Path:
     The search stops at the first folder of another user, because their launch.json does not belong to the project, and
     at the home folder, where editors keep their own `.vscode`.
     """
+    if is_remote():  # a folder there, which only `dragoman pipe` can look at
+        return named or Path()
     if named is not None:
         from dragoman.cli.daemon import launcher
 
@@ -60,8 +67,11 @@ def find_workspace(named: Path | None) -> Path:
 
 
 def record_scope(*, all_workspaces: bool) -> dict[str, str]:
-    """Limit a journal query to the current workspace unless the user asked for all of them."""
-    return {} if all_workspaces else {"workspace": str(find_workspace(None).resolve())}
+    """Limit a journal query to the current workspace unless the user asked for all of them.
+
+    On another machine there is no current one.
+    """
+    return {} if all_workspaces or is_remote() else {"workspace": str(find_workspace(None).resolve())}
 
 
 def _is_ours(folder: Path) -> bool:

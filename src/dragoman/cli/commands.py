@@ -206,6 +206,11 @@ _HELP_GROUPS = (
                 localize("Serve one editor as its debug adapter."),
                 details=localize("Editors start this command."),
             ),
+            CommandEntry(
+                "pipe",
+                localize("Join standard input and output to the daemon."),
+                details=localize("Commands with --on start this on the other machine."),
+            ),
             CommandEntry("gateway", localize("Connect to an OpenClaw gateway and talk to its agents."), "gateway:app"),
             CommandEntry("token", localize("Manage the tokens of HTTP clients.")),
             CommandEntry("wire", localize("Decode and encode protocol bytes, for protocol developers.")),

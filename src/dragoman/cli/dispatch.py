@@ -19,6 +19,7 @@ from dragoman.cli.output import (
     show_text,
 )
 from dragoman.cli.parser.fast_commands import find_fast
+from dragoman.cli.remote.options import choosing, take_options
 from dragoman.core.errors import DragomanError, UsageError, system_refused
 
 
@@ -31,6 +32,15 @@ def serve(arguments: list[str]) -> int:
 
 def run(arguments: list[str]) -> int:
     arguments = _resolve_alias(arguments)
+    try:
+        arguments, options = take_options(arguments)
+        with choosing(options):
+            return _run(_resolve_alias(arguments))
+    except DragomanError as error:
+        return report_error(error, as_json=_wants_json(arguments))
+
+
+def _run(arguments: list[str]) -> int:
     try:
         fast = _find_fast(arguments)
         status = fast() if fast else _dispatch(arguments)

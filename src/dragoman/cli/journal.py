@@ -12,12 +12,11 @@ from cyclopts import Parameter
 
 from dragoman.cli.caller import record_scope
 from dragoman.cli.output import ExitCode, confirm, progress, render, show_json_line, show_message, show_text, warn
+from dragoman.cli.remote.connection import open_daemon
 from dragoman.core.errors import DragomanError
 from dragoman.core.labels import event_text
 from dragoman.core.localization import localize
-from dragoman.core.paths import find_paths
 from dragoman.core.safe_text import printable
-from dragoman.io.drivers.control_client import ControlClient
 from dragoman.protocols.control import ControlItem
 
 Json = Annotated[bool, Parameter(negative="", help=render(localize("Print one JSON object per line.")))]
@@ -33,7 +32,7 @@ def tail(
     lines: Annotated[int, Parameter(alias="-n", help=render(localize("Number of newest events to show.")))] = 20,
     json: Json = False,
 ) -> int:
-    with ControlClient.open(find_paths()) as link:
+    with open_daemon() as link:
         for item in link.stream("journal_tail", {"lines": lines, "follow": follow}, idle_s=None if follow else 10):
             if isinstance(item, ControlItem):
                 _show_event(item.value, as_json=json)
@@ -54,7 +53,7 @@ def search(
     json: Json = False,
 ) -> int:
     wanted = {"words": words, "limit": limit, "ranked": ranked} | record_scope(all_workspaces=all_workspaces)
-    with ControlClient.open(find_paths()) as link:
+    with open_daemon() as link:
         found = link.call("journal_search", wanted)["events"]
     for row in found:
         _show_event(row, as_json=json)
@@ -64,7 +63,7 @@ def search(
 
 
 def export() -> int:
-    with ControlClient.open(find_paths()) as link:
+    with open_daemon() as link:
         for item in link.stream("journal_export", idle_s=60):
             if isinstance(item, ControlItem):
                 show_json_line(item.value)
@@ -81,7 +80,7 @@ def forget(
     yes: Annotated[bool, Parameter(negative="", help=render(localize("Skip confirmation.")))] = False,
 ) -> int:
     scope = _scope(session, before, everything=everything)
-    with ControlClient.open(find_paths()) as link:
+    with open_daemon() as link:
         if not yes and not _confirm_erase(link.call("journal_count", scope)["events"]):
             warn(localize("Cancelled. Pass --yes to skip confirmation."))
             return ExitCode.DECLINED

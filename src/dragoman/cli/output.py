@@ -67,16 +67,21 @@ def show_status_line(localized: LocalizedText | None = None) -> None:
 
 def report_error(error: DragomanError, *, as_json: bool = False) -> int:
     """Print an error and return the exit code. Errors become text only here."""
-    language = preferred_language()
-    hint = error.hint.in_language(language) if error.hint else ""
-    message = error.message.in_language(language)
+    shown = error_json(error)
     if as_json:
-        show_json({"error": {"code": error.code, "message": message, "hint": hint}})
+        show_json({"error": shown})
     else:
-        sys.stderr.write(printable(f"dragoman: {message}\n" + (f"  {hint}\n" if hint else "")))
+        hint = f"  {shown['hint']}\n" if shown["hint"] else ""
+        sys.stderr.write(printable(f"dragoman: {shown['message']}\n{hint}"))
     if isinstance(error, UsageError):
         return ExitCode.USAGE
     return ExitCode.NOT_RUNNING if error.code == "not_running" else ExitCode.FAILED
+
+
+def error_json(error: DragomanError) -> dict[str, str]:
+    language = preferred_language()
+    hint = error.hint.in_language(language) if error.hint else ""
+    return {"code": error.code, "message": error.message.in_language(language), "hint": hint}
 
 
 def confirm(question: LocalizedText) -> bool:

@@ -10,11 +10,12 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from dragoman.cli.output import ExitCode, confirm, render, show_json, show_message, show_text, warn
+from dragoman.cli.remote.connection import open_daemon
+from dragoman.cli.remote.options import is_remote
 from dragoman.cli.terminals.history import Json
+from dragoman.core.errors import DragomanError
 from dragoman.core.localization import LocalizedText, localize
-from dragoman.core.paths import find_paths
 from dragoman.core.safe_text import printable
-from dragoman.io.drivers.control_client import ControlClient
 
 
 def trust(
@@ -33,10 +34,10 @@ def trust(
     json: Annotated[bool, Parameter(negative="", help=render(localize("Print JSON.")))] = False,
 ) -> int:
     """Trust or list folders. Clients that a user starts in a folder over standard input and output do not need this."""
-    with ControlClient.open(find_paths()) as link:
+    with open_daemon() as link:
         if list_:
             return _show_trusted(link.call("trust_list")["trusted"], as_json=json)
-        asked = {"folder": str(folder.expanduser().absolute())}
+        asked = {"folder": _folder_text(folder)}
         answer = link.call("trust_revoke", asked) if revoke else link.call("trust_add", {**asked, "however_wide": yes})
     if json:
         show_json(answer)
@@ -47,6 +48,19 @@ def trust(
     else:
         show_message(localize("Trusted: {folder}. Agents may run its code as you.", folder=answer["folder"]))
     return ExitCode.OK
+
+
+def _folder_text(folder: Path) -> str:
+    """A folder on another machine is passed as it is: what is relative or `~` here means nothing there."""
+    if not is_remote():
+        return str(folder.expanduser().absolute())
+    if not folder.is_absolute():
+        raise DragomanError(
+            "bad_folder",
+            localize("On another machine, a folder needs its whole path."),
+            hint=localize("For example: dragoman trust /srv/shop --on ssh:build1"),
+        )
+    return str(folder)
 
 
 def _show_trusted(trusted: list[dict[str, Any]], *, as_json: bool) -> int:
@@ -63,7 +77,7 @@ def _show_trusted(trusted: list[dict[str, Any]], *, as_json: bool) -> int:
 
 def approvals(*, json: Json = False) -> int:
     """Answer pending approvals. Without a terminal, or with `--json`, only list them."""
-    with ControlClient.open(find_paths()) as link:
+    with open_daemon() as link:
         found = link.call("approvals")
     if json:
         show_json(found["approvals"])
@@ -90,13 +104,13 @@ def show_approval(approval: dict[str, Any], *, is_here: bool) -> None:
 
 
 def _may_answer() -> bool:
-    with ControlClient.open(find_paths()) as link:
+    with open_daemon() as link:
         return bool(link.call("approvals")["may_answer"])
 
 
 def _answer(approval: dict[str, Any]) -> None:
     allowed = confirm(localize("Allow it?"))
-    with ControlClient.open(find_paths()) as link:
+    with open_daemon() as link:
         asked = {"id": approval["id"], "decision": "allow" if allowed else "deny"}
         counted = link.call("approval_answer", asked)["counted"]
     if not counted:

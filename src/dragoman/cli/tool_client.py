@@ -15,7 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from dragoman.cli.caller import caller_info, find_workspace
-from dragoman.cli.output import ExitCode, show_json, show_status_line
+from dragoman.cli.output import ExitCode, show_json, show_status_line, warn
+from dragoman.cli.remote.connection import open_daemon
+from dragoman.cli.remote.options import chosen_names, is_remote
 from dragoman.core.errors import DragomanError, ErrorSpec
 from dragoman.core.localization import LocalizedText, localize
 from dragoman.core.paths import Paths, find_paths
@@ -109,11 +111,11 @@ def open_tool_client(
 def _open(paths: Paths, workspace: Path, *, starts_daemon: bool, within_s: float) -> ControlClient:
     hello = caller_info(workspace)
     try:
-        return ControlClient.open(paths, within_s=within_s, role="tools", about=hello)
+        return open_daemon(within_s=within_s, role="tools", about=hello, starts_daemon=starts_daemon)
     except DragomanError as error:
         if error.code == "unknown_role":
             raise _older_daemon() from error
-        if error.code not in _ABSENT or not starts_daemon:
+        if error.code not in _ABSENT or not starts_daemon or is_remote():
             raise
     _start_daemon(paths, workspace)
     return ControlClient.open(paths, role="tools", about=hello)
@@ -167,6 +169,13 @@ def show_reply(reply: ToolReply, *, as_json: bool) -> int:
         show_json(reply.data)
     else:
         show_lines(reply.lines, to_stderr=reply.is_error)
+        if reply.data.get("code") == "needs_trust" and is_remote():
+            warn(
+                localize(
+                    "Only that machine can trust the folder: `dragoman trust FOLDER --on {target}`.",
+                    target=chosen_names()[0],
+                )
+            )
     if reply.is_error:
         return ExitCode.FAILED
     ended = reply.data.get("ended", reply.data if reply.status == "completed" else {})

@@ -143,7 +143,7 @@ def find_client(id: str) -> McpClient:
 def desired_stdio_entry(
     client: McpClient, machine: Machine, command: ServerCommand, *, project: bool = False
 ) -> DesiredEntry:
-    entry = stdio_entry(client, SHARED_COMMAND if project else command)
+    entry = stdio_entry(client, command.shared if project else command)
     own = () if project else tuple(own_command(client, "stdio", command, HttpEndpoint("", "")))
     return DesiredEntry(client, client.file(machine, project=project), "stdio", entry, entry, own)
 

@@ -30,13 +30,22 @@ class ServerCommand:
     program: str
     args: tuple[str, ...] = ("mcp",)
     note: LocalizedText | None = None
+    options: tuple[str, ...] = ()
+    """What follows `mcp`: the target on which the server works."""
 
     @property
     def argv(self) -> list[str]:
         return [self.program, *self.args]
 
+    @property
+    def shared(self) -> ServerCommand:
+        """For shared files: the path on another machine differs."""
+        return SHARED_COMMAND.with_options(self.options)
 
-# For shared files: the path on another machine differs.
+    def with_options(self, options: tuple[str, ...]) -> ServerCommand:
+        return replace(self, args=(*self.args, *options), options=options)
+
+
 SHARED_COMMAND = ServerCommand(SERVER_NAME)
 
 

@@ -69,7 +69,7 @@ def test_a_wrong_value_is_refused_with_what_is_allowed_and_nothing_is_written(
 
 
 FOR_THE_COMMAND_LINE = sorted(
-    {"bind", "allow_remote", "redact", "redact_names", "allowed_folders", "adapters"}
+    {"bind", "allow_remote", "redact", "redact_names", "allowed_folders", "adapters", "targets"}
     | {"model_key_command", "gateway_token_file", "record_raw_input", "ignore_commands"}
     | {"model_key_variable", "gateway_token_variable"}
 )

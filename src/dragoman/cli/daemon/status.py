@@ -6,6 +6,7 @@ from typing import Any
 
 from dragoman import __version__
 from dragoman.cli.output import ExitCode, report_error, show_json, show_message
+from dragoman.cli.remote.options import is_remote
 from dragoman.core.errors import DragomanError, write_fault_lines
 from dragoman.core.labels import label_of
 from dragoman.core.localization import LocalizedText, localize
@@ -17,6 +18,8 @@ _ANSWER_TIMEOUT_S = 3.0
 
 
 def status(*, json: bool = False) -> int:
+    if is_remote():
+        return _remote_status(as_json=json)
     paths = find_paths()
     try:
         with ControlClient.open(paths, within_s=_ANSWER_TIMEOUT_S) as link:
@@ -28,6 +31,24 @@ def status(*, json: bool = False) -> int:
     else:
         show_message(*_lines(answer))
     return ExitCode.OK
+
+
+def _remote_status(*, as_json: bool) -> int:
+    from dragoman.cli.remote.status import ask_all
+
+    found = ask_all()
+    if as_json and len(found) == 1 and (only := found[0].answer) is not None:
+        show_json(only)
+        return ExitCode.OK
+    if as_json and len(found) > 1:
+        show_json({it.name: it.answer or {"error": it.error_json()} for it in found})
+        return max(it.exit_code for it in found)
+    for it in found:
+        if it.error is not None:
+            report_error(it.error, as_json=as_json)
+        elif it.answer is not None:
+            show_message(localize("On {target}:", target=it.name), *_lines(it.answer))
+    return max(it.exit_code for it in found)
 
 
 def _show_not_running(error: DragomanError, *, starting: bool, as_json: bool) -> int:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from dragoman.cli.caller import working_folder
+from dragoman.cli.remote.options import is_remote
 from dragoman.core.errors import DragomanError
 from dragoman.core.localization import localize
 
@@ -91,7 +92,12 @@ def parse_location(text: str) -> tuple[str, int, int | None]:
 
 
 def absolute_path(path: str) -> str:
-    """Resolve a path as a shell does: relative to the working folder, not to the workspace."""
+    """Resolve a path as a shell does: relative to the working folder, not to the workspace.
+
+    A path on another machine is resolved there, relative to the workspace.
+    """
+    if is_remote():
+        return path
     return str(Path(working_folder()) / Path(path).expanduser())
 
 

@@ -19,6 +19,7 @@ from dragoman.cli.debug.arguments import absolute_path, parse_breakpoint
 from dragoman.cli.output import render, warn
 from dragoman.cli.parser.fast_commands import FAST_COMMANDS
 from dragoman.cli.parser.parameters import command_function
+from dragoman.cli.remote.options import is_remote
 from dragoman.cli.tool_client import ToolReply, open_tool_client, show_reply
 from dragoman.core.errors import DragomanError
 from dragoman.core.localization import localize
@@ -45,12 +46,17 @@ def target_arguments(target: DebugTarget, cwd: str | None) -> dict[str, Any]:
         return {"configuration_name": target.config, "args": words or None, "cwd": folder}
     if target.module is not None:
         module = {"type": "python", "request": "launch", "name": target.module, "module": target.module}
-        return {"configuration": module, "args": words or None, "cwd": folder or working_folder()}
+        return {"configuration": module, "args": words or None, "cwd": folder or _own_folder()}
     if target.pid is not None:
         return {"configuration": _attach_configuration(target.pid, target.type)}
     program, *args = target.words
     named_program = program if _is_command(program) else absolute_path(program)
-    return {"program": named_program, "args": args or None, "cwd": folder or working_folder()}
+    return {"program": named_program, "args": args or None, "cwd": folder or _own_folder()}
+
+
+def _own_folder() -> str | None:
+    """The folder in which a program runs unless told otherwise; on another machine, its workspace."""
+    return None if is_remote() else working_folder()
 
 
 def _is_command(program: str) -> bool:
@@ -59,7 +65,7 @@ def _is_command(program: str) -> bool:
 
     from dragoman.debug.launch.programs import is_launcher
 
-    folder = Path(working_folder())
+    folder = Path(_own_folder() or "/")
     return "/" not in program and is_launcher({"program": program}, folder, folder)
 
 
@@ -91,6 +97,12 @@ def _require_one(target: DebugTarget) -> None:
 
 
 def _attach_configuration(pid: int, type: str | None) -> dict[str, Any]:
+    if type is None and is_remote():
+        raise DragomanError(
+            "no_type",
+            localize("The debugger for a process on another machine must be named."),
+            hint=localize("Pass --type, such as `--type python`."),
+        )
     return {"type": type or type_of_process(pid), "request": "attach", "name": f"process {pid}"}
 
 

@@ -20,12 +20,11 @@ from dragoman.cli import completion
 from dragoman.cli.caller import record_scope
 from dragoman.cli.journal import AllWorkspaces
 from dragoman.cli.output import ExitCode, render, show_text, warn
+from dragoman.cli.remote.connection import open_daemon
 from dragoman.core.errors import DragomanError
 from dragoman.core.labels import label_of, with_label
 from dragoman.core.localization import LocalizedText, join_texts, localize
-from dragoman.core.paths import find_paths
 from dragoman.core.safe_text import printable
-from dragoman.io.drivers.control_client import ControlClient
 from dragoman.protocols.control import ControlAnswer, ControlItem
 
 _MAX_VALUE_LENGTH = 300
@@ -260,7 +259,7 @@ def report(
 
 def _fetch_content(session: str, scope: dict[str, str]) -> ReportContent:
     entries: list[dict[str, Any]] = []
-    with ControlClient.open(find_paths()) as link:
+    with open_daemon() as link:
         for item in link.stream("debug_report", {"session": session, **scope}, idle_s=_IDLE_TIMEOUT_S):
             if isinstance(item, ControlItem):
                 entries.append(item.value)

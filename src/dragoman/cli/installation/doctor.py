@@ -17,6 +17,7 @@ from typing import Annotated, Literal
 from cyclopts import Parameter
 
 from dragoman.cli.output import ExitCode, render, show_json, show_message
+from dragoman.cli.remote.options import chosen_targets, is_remote
 from dragoman.core.errors import DragomanError, system_refused
 from dragoman.core.installation import install_command
 from dragoman.core.localization import LocalizedText, localize
@@ -39,7 +40,7 @@ class DoctorFinding:
 
 
 def doctor(*, json: Annotated[bool, Parameter(negative="", help=render(localize("Print JSON.")))] = False) -> int:
-    findings = [finding for check in _CHECKS for finding in _run_check(check, find_paths())]
+    findings = _remote_findings() if is_remote() else _local_findings()
     if json:
         show_json(
             [{"level": f.level, "about": render(f.about), "mend": render(f.fix) if f.fix else ""} for f in findings]
@@ -48,6 +49,16 @@ def doctor(*, json: Annotated[bool, Parameter(negative="", help=render(localize(
         for finding in findings:
             _show_result(finding)
     return ExitCode.FAILED if any(finding.level == "bad" for finding in findings) else ExitCode.OK
+
+
+def _local_findings() -> list[DoctorFinding]:
+    return [finding for check in _CHECKS for finding in _run_check(check, find_paths())]
+
+
+def _remote_findings() -> list[DoctorFinding]:
+    from dragoman.cli.remote.diagnosis import diagnose
+
+    return [finding for target in chosen_targets() for finding in diagnose(target)]
 
 
 def _run_check(check: Callable[[Paths], Iterator[DoctorFinding]], paths: Paths) -> Iterator[DoctorFinding]:

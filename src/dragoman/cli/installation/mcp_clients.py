@@ -24,6 +24,7 @@ from dragoman.cli.installation.skill import (
 )
 from dragoman.cli.installation.written_files import WrittenFile, record_written_file
 from dragoman.cli.output import ExitCode, confirm, render, report_error, show_json, show_message, show_text, warn
+from dragoman.cli.remote.options import chosen_names, chosen_targets, crossing_names, is_remote, refuse_remote
 from dragoman.clients.catalog import CLIENTS
 from dragoman.clients.config_file import mentions_dragoman
 from dragoman.clients.descriptions import describe, describe_all, outcome_messages, snippet_messages, token_notes
@@ -219,6 +220,7 @@ def daemon_endpoint(client: str) -> HttpEndpoint:
 
     Each client gets its own token, named after the client, so that it can be revoked separately.
     """
+    refuse_remote("client-config --http")
     with ControlClient.open(find_paths()) as link:
         address = link.call("status")["address"]
         token = TOKEN_PLACEHOLDER
@@ -245,10 +247,15 @@ def client_config(
     ] = False,
     project: Annotated[bool, _flag(localize("Configure this project only, in a file you can share."))] = False,
     json: Annotated[bool, _flag(localize("Print JSON."), group=_ACTION)] = False,
+    workspace: Annotated[
+        str, Parameter(help=render(localize("Project folder on the machine of --on; the login folder if omitted.")))
+    ] = "",
     endpoint: Annotated[EndpointSource, Parameter(parse=False)] = daemon_endpoint,
 ) -> int:
     machine = this_machine()
-    command = find_command(machine)
+    command = find_command(machine).with_options(_server_options(workspace))
+    if http:
+        refuse_remote("client-config --http")
     if json or not (client or copy or write):
         return _list(client, machine, command, endpoint, as_json=json)
     known = find_client(client)
@@ -262,6 +269,22 @@ def client_config(
     if write:
         return _write(desired, machine, project=project)
     return _copy(desired, machine) if copy else _print(desired, machine)
+
+
+def _server_options(workspace: str) -> tuple[str, ...]:
+    """What `dragoman mcp` is told in the entry, so that it works on the chosen machine."""
+    if not is_remote():
+        if workspace:
+            raise DragomanError(
+                "workspace_without_target",
+                localize("--workspace requires --on."),
+                hint=localize("On this machine, clients start Dragoman in the project's folder."),
+            )
+        return ()
+    chosen_targets()  # an unknown target is reported now, not by the client later
+    words = [word for name in chosen_names() for word in ("--on", name)]
+    words += [word for name in crossing_names() for word in ("--env", name)]
+    return (*words, *(("--workspace", workspace) if workspace else ()))
 
 
 def _list(id: str, machine: Machine, command: ServerCommand, endpoint: EndpointSource, *, as_json: bool) -> int:

@@ -70,6 +70,7 @@ EXAMPLES: dict[str, tuple[str, str]] = {
     "uninstall": ("dragoman uninstall", "dragoman uninstall --yes"),
     "mcp": ("dragoman mcp", "dragoman mcp --workspace ~/projects/shop --tools debug"),
     "dap": ("dragoman dap --stdio", "dragoman dap --stdio --attach debug-5d2f6f3a1c0b9e87 --read-only"),
+    "pipe": ("ssh build1 dragoman pipe", "docker exec -i web dragoman pipe"),
     "gateway": ("dragoman gateway connect", "dragoman gateway chat 'what is new?'"),
     "gateway connect": ("dragoman gateway connect", "dragoman gateway connect ws://127.0.0.1:18789"),
     "gateway disconnect": ("dragoman gateway disconnect", "dragoman gateway disconnect --json"),

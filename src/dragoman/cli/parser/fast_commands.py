@@ -122,6 +122,7 @@ FAST_COMMANDS = {
         Option("--read-only", lambda localize: localize("Watch without changing anything.")),
         Option("--workspace", lambda localize: localize("Folder open in the editor."), "folder", default="."),
     ),
+    "pipe": FastCommand("stdio.pipe:pipe"),
     "shell": FastCommand(
         "terminals.shell:shell",
         *SHELL_OPTIONS,

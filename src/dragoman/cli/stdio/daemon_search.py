@@ -12,7 +12,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from dragoman import __version__
 from dragoman.core.errors import DragomanError, dragoman_failed, system_refused
@@ -25,22 +25,70 @@ SEARCH_TIMEOUT_S = 30.0
 UNREQUESTED_TIMEOUT_S = 10.0
 # A daemon that stopped normally was most likely stopped by `dragoman restart`: give it time to start the next one.
 RESTART_GRACE_S = 4.0
-_FIRST_PAUSE_S = 0.01
-_MAX_PAUSE_S = 0.25
 _ABSENT = {"not_running", "daemon_gone"}
+
+
+class Connector(Protocol):
+    """Connects to a daemon, here or on another machine, and knows what to do if there is none."""
+
+    @property
+    def first_pause_s(self) -> float: ...
+
+    @property
+    def max_pause_s(self) -> float: ...
+
+    def open(self, *, is_first: bool) -> ControlClient: ...
+
+    def retries(self, error: DragomanError, *, is_first: bool) -> bool:
+        """Whether to try again after this error."""
+
+    def should_start(self, *, is_first: bool, waited_s: float) -> bool: ...
+
+    def start(self) -> None: ...
+
+    def updated(self, client: ControlClient) -> ControlClient:
+        """The connection, or another one to a daemon of this version that replaced an idle one."""
+
+    def fault(self) -> DragomanError | None:
+        """Why the last connection broke, if it was not the daemon that ended it."""
 
 
 @dataclass(frozen=True, slots=True)
 class DaemonConnector:
-    """Connects to the daemon or starts it, and tells it about this client."""
+    """Connects to this machine's daemon or starts it, and tells it about this client."""
 
     paths: Paths
     workspace: Path
     about: Mapping[str, Any]
+    first_pause_s: float = 0.01
+    max_pause_s: float = 0.25
 
     def open(self, *, is_first: bool) -> ControlClient:
         """Connect. `reconnected` tells the daemon that the client may still refer to sessions of an earlier daemon."""
         return ControlClient.open(self.paths, role="mcp", about={**self.about, "reconnected": not is_first})
+
+    def retries(self, error: DragomanError, *, is_first: bool) -> bool:  # noqa: ARG002  as for another machine
+        return error.code in _ABSENT
+
+    def should_start(self, *, is_first: bool, waited_s: float) -> bool:
+        if is_held(self.paths.lock_file):
+            return False
+        crashed = self.paths.socket.exists()  # a normal exit removes it
+        return is_first or crashed or waited_s > RESTART_GRACE_S
+
+    def fault(self) -> DragomanError | None:
+        return None
+
+    def updated(self, client: ControlClient) -> ControlClient:
+        from dragoman.cli.daemon import launcher
+
+        status = launcher.probe(self.paths).status
+        if status is None or not launcher.is_replaceable(status) or not self.may_start():
+            return client
+        client.close()
+        launcher.end(self.paths)
+        self.start()
+        return self.open(is_first=True)
 
     def start(self) -> None:
         from dragoman.cli.daemon import launcher
@@ -67,7 +115,7 @@ class DaemonSearch:
     nothing.
     """
 
-    def __init__(self, connector: DaemonConnector, *, is_first: bool, pause_s: float) -> None:
+    def __init__(self, connector: Connector, *, is_first: bool, pause_s: float) -> None:
         self._connector = connector
         self._is_first = is_first
         self._pause_s = pause_s
@@ -99,12 +147,12 @@ class DaemonSearch:
             os.close(self._done_writer)
 
     def _search(self) -> ControlClient | None:
-        pause = _FIRST_PAUSE_S
+        pause = self._connector.first_pause_s
         while True:
             try:
                 return self._with_same_version(self._connector.open(is_first=self._is_first))
             except DragomanError as error:
-                if error.code not in _ABSENT or self._has_taken(SEARCH_TIMEOUT_S):
+                if not self._connector.retries(error, is_first=self._is_first) or self._has_taken(SEARCH_TIMEOUT_S):
                     raise
             if self._has_taken(UNREQUESTED_TIMEOUT_S) and not self._requested.is_set():
                 return None
@@ -112,13 +160,11 @@ class DaemonSearch:
                 self._connector.start()
             else:
                 time.sleep(pause)
-                pause = min(2 * pause, _MAX_PAUSE_S)
+                pause = min(2 * pause, self._connector.max_pause_s)
 
     def _should_start(self) -> bool:
-        if not self._requested.is_set() or is_held(self._connector.paths.lock_file):
-            return False
-        crashed = self._connector.paths.socket.exists()  # a normal exit removes it
-        return self._is_first or crashed or self._has_taken(RESTART_GRACE_S)
+        waited_s = time.monotonic() - self._began
+        return self._requested.is_set() and self._connector.should_start(is_first=self._is_first, waited_s=waited_s)
 
     def _with_same_version(self, link: ControlClient) -> ControlClient:
         """Replace an idle daemon of another version, only on the first connection: otherwise two versions would take
@@ -126,15 +172,7 @@ class DaemonSearch:
         """
         if not self._is_first or link.welcome.version == __version__:
             return link
-        from dragoman.cli.daemon import launcher
-
-        status = launcher.probe(self._connector.paths).status
-        if status is None or not launcher.is_replaceable(status) or not self._connector.may_start():
-            return link
-        link.close()
-        launcher.end(self._connector.paths)
-        self._connector.start()
-        return self._connector.open(is_first=True)
+        return self._connector.updated(link)
 
     def _has_taken(self, seconds: float) -> bool:
         return time.monotonic() - self._began > seconds

@@ -20,6 +20,8 @@ from typing import NoReturn
 
 from dragoman.cli.caller import caller_info, working_folder
 from dragoman.cli.output import ExitCode, render, report_error
+from dragoman.cli.remote.connection import open_daemon
+from dragoman.cli.remote.options import is_remote
 from dragoman.core.errors import DragomanError
 from dragoman.core.localization import localize
 from dragoman.core.paths import Paths, find_paths
@@ -59,24 +61,28 @@ def _state_file() -> Path:
     return find_paths().state_file
 
 
-def _open_daemon(paths: Paths, session: str, workspace: Path, *, read_only: bool) -> socket.socket:
+def _open_daemon(paths: Paths, session: str, workspace: Path, *, read_only: bool) -> ControlClient:
+    if is_remote():
+        about = {**caller_info(workspace), "session": session, "read_only": read_only}
+        return open_daemon(role="dap", about=about, starts_daemon=not session)
     folder = Path(working_folder()) if workspace == Path() else workspace.expanduser().absolute()
     about = {**caller_info(folder), "session": session, "read_only": read_only}
     try:
-        return ControlClient.open(paths, role="dap", about=about).detach_socket()
+        return ControlClient.open(paths, role="dap", about=about)
     except DragomanError as error:
         if error.code not in _ABSENT or session:  # a new daemon has no session to join
             raise
     from dragoman.cli.daemon import launcher
 
     launcher.start(paths, launcher.DaemonStartOptions(folder))
-    return ControlClient.open(paths, role="dap", about=about).detach_socket()
+    return ControlClient.open(paths, role="dap", about=about)
 
 
-def _pump(daemon: socket.socket) -> int:
+def _pump(client: ControlClient) -> int:
     """Copy bytes both ways, no faster than the receiver reads, until the daemon closes. The end of input is
     passed on.
     """
+    daemon = client.detach_socket()
     daemon.settimeout(None)
     reads = {0, daemon.fileno()}
     while True:
@@ -86,7 +92,8 @@ def _pump(daemon: socket.socket) -> int:
             with contextlib.suppress(OSError):
                 daemon.shutdown(socket.SHUT_WR)
         if daemon.fileno() in ready and not _forward_back(daemon):
-            return ExitCode.OK
+            fault = client.fault()
+            return report_error(fault) if fault else ExitCode.OK
 
 
 def _forward(source: int, daemon: socket.socket) -> bool:

@@ -12,22 +12,22 @@ import os
 import select
 import signal
 import socket
-import stat
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from dragoman.cli.caller import caller_info, working_folder
 from dragoman.cli.output import ExitCode, render, report_error
-from dragoman.cli.stdio.daemon_search import DaemonConnector, DaemonSearch
+from dragoman.cli.remote.options import chosen_target, is_remote
+from dragoman.cli.stdio.daemon_search import Connector, DaemonConnector, DaemonSearch
 from dragoman.core.errors import DragomanError
 from dragoman.core.localization import localize
 from dragoman.core.paths import find_paths
 from dragoman.io.errors import daemon_gone
+from dragoman.io.net.descriptors import CHUNK_SIZE, nonblocking_writer, read_available
 from dragoman.protocols.jsonrpc import Relay
 
-_CHUNK_SIZE = 1 << 16
 _HANGUP_EVENTS = select.POLLERR | select.POLLHUP | select.POLLNVAL
 # poll reports a half-closed socket only on request, and only on Linux.
 _PEER_CLOSED: int = getattr(select, "POLLRDHUP", 0)
@@ -51,12 +51,21 @@ def mcp(*, workspace: Path = Path(), tools: str = "", structured: str = "", sche
     folder = _workspace_folder(workspace)
     sets = [name.strip() for name in tools.split(",") if name.strip()]
     chosen = {**caller_info(folder), "tools": sets, "structured": structured, "schemas": schemas}
-    connector = DaemonConnector(find_paths(), folder, chosen)
+    connector = _connector(folder, chosen)
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, _end)
     with contextlib.suppress(_ClientGoneError):
-        McpPump(connector, 0, _private_stdout()).run()
+        McpPump(connector, 0, private_stdout()).run()
     return ExitCode.OK
+
+
+def _connector(folder: Path, about: Mapping[str, Any]) -> Connector:
+    target = chosen_target()
+    if target is None:
+        return DaemonConnector(find_paths(), folder, about)
+    from dragoman.cli.remote.connector import RemoteConnector
+
+    return RemoteConnector(target, about)
 
 
 class McpPump:
@@ -67,11 +76,11 @@ class McpPump:
     ready.
     """
 
-    def __init__(self, connector: DaemonConnector, client_in: int, client_out: int) -> None:
+    def __init__(self, connector: Connector, client_in: int, client_out: int) -> None:
         self._connector = connector
         self._in = client_in
         self._out = client_out
-        self._write = _writer(client_out)
+        self._write = nonblocking_writer(client_out)
         self._relay = Relay()
         self._daemon: socket.socket | None = None
         self._search: DaemonSearch | None = None
@@ -124,7 +133,7 @@ class McpPump:
 
     def _from_client(self, event: int) -> None:
         is_readable = event & (select.POLLIN | select.POLLHUP) and self._relay.reads_client
-        data = _read(self._in) if is_readable else b""
+        data = read_available(self._in) if is_readable else b""
         if data == b"":
             self._set_exit_deadline(_ANSWER_TIMEOUT_S if is_readable else 0.0)
             return
@@ -157,7 +166,7 @@ class McpPump:
 
     def _from_daemon(self, daemon: socket.socket) -> None:
         try:
-            data = daemon.recv(_CHUNK_SIZE)
+            data = daemon.recv(CHUNK_SIZE)
         except BlockingIOError:
             return
         except OSError:
@@ -175,7 +184,7 @@ class McpPump:
     def _to_daemon(self) -> None:
         while self._daemon is not None and self._relay.to_daemon:
             try:
-                sent = self._daemon.send(self._relay.to_daemon.head()[:_CHUNK_SIZE])
+                sent = self._daemon.send(self._relay.to_daemon.head()[:CHUNK_SIZE])
             except BlockingIOError:
                 return
             except OSError:
@@ -186,22 +195,26 @@ class McpPump:
     def _drain(self, daemon: socket.socket) -> None:
         """Read the answers that are still in the socket of a daemon that accepts no more input."""
         with contextlib.suppress(OSError):
-            while data := daemon.recv(_CHUNK_SIZE):
+            while data := daemon.recv(CHUNK_SIZE):
                 self._receive(data)
         self._disconnect(daemon)
 
     def _disconnect(self, daemon: socket.socket) -> None:
         daemon.close()
         self._daemon = None
-        self._relay.daemon_lost(
-            "daemon_restarted",
-            render(
-                localize(
-                    "The daemon stopped before it answered, so this call may or may not have taken effect. The "
-                    "next call uses a new daemon."
-                )
-            ),
-        )
+        fault = self._connector.fault()
+        if fault is None:
+            self._relay.daemon_lost(
+                "daemon_restarted",
+                render(
+                    localize(
+                        "The daemon stopped before it answered, so this call may or may not have taken effect. The "
+                        "next call uses a new daemon."
+                    )
+                ),
+            )
+        else:
+            self._relay.daemon_lost(fault.code, _sentences(fault))
         self._failures = 0 if self._has_received else self._failures + 1
         if self._failures < _MAX_FAILURES:
             self._search_daemon()
@@ -245,11 +258,16 @@ class McpPump:
             self._reported_code = error.code
             with contextlib.suppress(OSError, AttributeError):  # standard error is closed
                 report_error(error)
-        text = f"{render(error.message)} {render(error.hint)}" if error.hint else render(error.message)
-        self._relay.daemon_not_found(error.code, text)
+        self._relay.daemon_not_found(error.code, _sentences(error))
+
+
+def _sentences(error: DragomanError) -> str:
+    return f"{render(error.message)} {render(error.hint)}" if error.hint else render(error.message)
 
 
 def _workspace_folder(workspace: Path) -> Path:
+    if is_remote():
+        return workspace
     if workspace == Path():
         return Path(working_folder())
     from dragoman.cli.daemon import launcher
@@ -257,30 +275,12 @@ def _workspace_folder(workspace: Path) -> Path:
     return launcher.require_folder(workspace)
 
 
-def _private_stdout() -> int:
+def private_stdout() -> int:
     """Return a copy of standard output; anything else that this process prints goes to standard error."""
     own = os.dup(1)
     with contextlib.suppress(OSError):
         os.dup2(2, 1)
     return own
-
-
-def _writer(fd: int) -> Callable[[memoryview], int]:
-    """A function that writes without blocking. The descriptor may be shared, so it is not made non-blocking."""
-    if stat.S_ISSOCK(os.fstat(fd).st_mode):
-        connection = socket.socket(fileno=fd)
-        return lambda data: connection.send(data[:_CHUNK_SIZE], socket.MSG_DONTWAIT)
-    return lambda data: os.write(fd, data[: select.PIPE_BUF])
-
-
-def _read(fd: int) -> bytes | None:
-    """Read bytes; None if nothing is there, on a descriptor that another process made non-blocking."""
-    try:
-        return os.read(fd, _CHUNK_SIZE)
-    except BlockingIOError:
-        return None
-    except OSError:
-        return b""
 
 
 def _end(*_: object) -> NoReturn:

@@ -14,12 +14,12 @@ from cyclopts.validators import Number
 from dragoman.cli.columns import align_columns, show_columns
 from dragoman.cli.journal import AllWorkspaces
 from dragoman.cli.output import ExitCode, render, show_json, show_text, warn
+from dragoman.cli.remote.connection import open_daemon
+from dragoman.cli.remote.options import is_remote
 from dragoman.cli.tool_client import ToolClient, open_tool_client, show_lines
 from dragoman.core.errors import DragomanError
 from dragoman.core.localization import localize
-from dragoman.core.paths import find_paths
 from dragoman.core.safe_text import printable
-from dragoman.io.drivers.control_client import ControlClient
 from dragoman.protocols.control import ControlItem
 
 _MAX_LIMIT = 100
@@ -60,7 +60,7 @@ def history(
     all_workspaces: AllWorkspaces = False,
     json: Json = False,
 ) -> int:
-    with open_tool_client(None, all_workspaces=all_workspaces) as client:
+    with open_tool_client(None, all_workspaces=all_workspaces or is_remote()) as client:
         wanted = {"query": query, "failed": failed, "cwd": cwd, "since": since, "terminal": terminal, "limit": limit}
         found = client.call("search_commands", **wanted).data
     if json:
@@ -131,7 +131,7 @@ def last(
     all_workspaces: AllWorkspaces = False,
     json: Json = False,
 ) -> int:
-    with open_tool_client(None, all_workspaces=all_workspaces) as client:
+    with open_tool_client(None, all_workspaces=all_workspaces or is_remote()) as client:
         if failed and not command_id:
             return _show_last_failure(client, terminal, output=output, as_json=json)
         first = client.call(
@@ -191,7 +191,7 @@ def ask(
     json: Annotated[bool, Parameter(negative="", help=render(localize("Print JSON.")))] = False,
 ) -> int:
     pieces: list[str] = []
-    with ControlClient.open(find_paths()) as link:
+    with open_daemon() as link:
         params = {"query": question, "terminals": _terminals(scope)}
         for item in link.stream("terminal_ask", params, idle_s=_IDLE_TIMEOUT_S):
             if isinstance(item, ControlItem):

@@ -22,8 +22,8 @@ from cyclopts.validators import Number
 
 from dragoman.cli import completion
 from dragoman.cli.output import ExitCode, render, warn
+from dragoman.cli.remote.connection import open_daemon
 from dragoman.core.localization import localize
-from dragoman.core.paths import find_paths
 from dragoman.io.drivers.control_client import ControlClient
 from dragoman.protocols.ansi import DisplayFilter
 from dragoman.protocols.control import ControlItem
@@ -102,7 +102,7 @@ def replay(
 ) -> int:
     """Replay a recording. It is fetched completely first, so that a paused viewer does not block the daemon."""
     with tempfile.SpooledTemporaryFile(max_size=_SPOOL_MEMORY) as spool:
-        with ControlClient.open(find_paths()) as link:
+        with open_daemon() as link:
             count = _fetch(link, terminal, spool)
         if not count:
             warn(localize("No output of this terminal is kept."))

@@ -16,14 +16,14 @@ from dragoman.cli import completion
 from dragoman.cli.columns import show_columns
 from dragoman.cli.commands import labelled_app
 from dragoman.cli.output import ExitCode, progress, render, show_json, show_message, warn
+from dragoman.cli.remote.connection import open_daemon
+from dragoman.cli.remote.options import refuse_remote
 from dragoman.cli.terminals.history import Json
 from dragoman.cli.terminals.playback import open_viewer
 from dragoman.cli.tool_client import open_tool_client
 from dragoman.core.errors import DragomanError, write_fault_lines
 from dragoman.core.labels import label_of, with_label
 from dragoman.core.localization import localize
-from dragoman.core.paths import find_paths
-from dragoman.io.drivers.control_client import ControlClient
 from dragoman.protocols.control import ControlItem
 
 _IDLE_TIMEOUT_S = 60.0
@@ -75,7 +75,7 @@ def _columns(it: dict[str, Any]) -> list[str]:
 
 def watch(terminal: Id, /) -> int:
     """Watch a terminal without sending keys to it."""
-    with ControlClient.open(find_paths()) as link, open_viewer() as screen:
+    with open_daemon() as link, open_viewer() as screen:
         for item in link.stream("terminal_watch", {"terminal": terminal}, idle_s=None):
             if isinstance(item, ControlItem):
                 screen.show(base64.b64decode(item.value["data"]))
@@ -103,7 +103,7 @@ def export(
             localize("This format is a folder of three files and cannot be printed."),
             hint=localize("Pass a new folder with --output."),
         )
-    with ControlClient.open(find_paths()) as link, _open_output(output, folder=format == _FOLDER_FORMAT) as write:
+    with open_daemon() as link, _open_output(output, folder=format == _FOLDER_FORMAT) as write:
         for item in link.stream("terminal_export", {"terminal": terminal, "format": format}, idle_s=_IDLE_TIMEOUT_S):
             if isinstance(item, ControlItem):
                 write(str(item.value["file"]), base64.b64decode(item.value["data"]))
@@ -141,7 +141,8 @@ def _print(data: bytes) -> None:
 def import_(
     path: Annotated[Path, Parameter(help=render(localize("Recording: a file or a session folder.")))], /
 ) -> int:
-    with ControlClient.open(find_paths()) as link, progress(localize("Reading the recording")):
+    refuse_remote("terminals import")  # the daemon reads the file, which is here
+    with open_daemon() as link, progress(localize("Reading the recording")):
         taken = link.call("terminal_import", {"path": str(path.absolute())}, within_s=_IMPORT_TIMEOUT_S)
     show_message(
         localize("Imported as {terminal}. Commands: {count}.", terminal=taken["terminal"], count=taken["commands"])

@@ -30,7 +30,15 @@ PREFIX = "DRAGOMAN_"
 # Clients read the token from their environment; Dragoman recommends the name but never reads it. A recorded shell sets
 # the last three for its programs.
 RESERVED_VARIABLES = frozenset(
-    {"DRAGOMAN_HOME", "DRAGOMAN_LANG", "DRAGOMAN_TOKEN", "DRAGOMAN_SESSION_ID", "DRAGOMAN_PANE", "DRAGOMAN_INSIDE"}
+    {
+        "DRAGOMAN_HOME",
+        "DRAGOMAN_LANG",
+        "DRAGOMAN_ON",
+        "DRAGOMAN_TOKEN",
+        "DRAGOMAN_SESSION_ID",
+        "DRAGOMAN_PANE",
+        "DRAGOMAN_INSIDE",
+    }
 )
 SIZE_LIMIT = 64 * 1024
 LONGEST_STATEMENT = 200

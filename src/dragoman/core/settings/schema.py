@@ -30,6 +30,7 @@ _GATEWAY = localize("an address that starts with ws:// or wss://")
 _USERS = localize("a list of users of this machine, as names or uids")
 _SERVERS = localize("a list of servers, each with an address and a user, such as `127.0.0.1:18789 openclaw`")
 _FILE = localize("an absolute file path or one that starts with ~/")
+_TARGETS = localize("tables such as `[targets.build1]`, each with a command as a list of strings")
 _KEY = r"^(:|(ctrl-)?(alt-)?[!-~])$"
 _Pattern = Annotated[str, Field(min_length=1, max_length=200)]
 
@@ -48,6 +49,14 @@ def _literal_address(text: str) -> str:
     """Accept only an IP address: a host name is resolved each time, and its meaning can change."""
     ipaddress.ip_address(text)
     return text
+
+
+class TargetSettings(BaseModel):
+    """One name for `--on`. Its command runs as the user, so it is never read from a workspace."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    command: Annotated[list[Annotated[str, Field(min_length=1, max_length=4096)]], Field(min_length=1, max_length=100)]
 
 
 class Settings(BaseModel):
@@ -69,7 +78,10 @@ class Settings(BaseModel):
     auto_start: Annotated[bool, SettingInfo(localize("Whether an editor may start the daemon when it opens."))] = True
     mcp_starts_daemon: Annotated[
         bool,
-        SettingInfo(localize("Whether `dragoman mcp` starts the daemon if it is not running."), needs_restart=False),
+        SettingInfo(
+            localize("Whether `dragoman mcp` and `dragoman pipe` start the daemon if it is not running."),
+            needs_restart=False,
+        ),
     ] = True
     tools: Annotated[
         list[Annotated[str, Field(pattern=r"^[a-z]+$", max_length=40)]],
@@ -237,6 +249,12 @@ class Settings(BaseModel):
             )
         ),
     ] = False
+
+    targets: Annotated[
+        dict[Annotated[str, Field(pattern=r"^[A-Za-z0-9_][\w.-]*$", max_length=60)], TargetSettings],
+        Field(max_length=100),
+        SettingInfo(localize("Names for `--on`, each with the command that reaches it."), False, _TARGETS),
+    ] = {}
 
     adapters: Annotated[
         dict[str, AdapterSettings],

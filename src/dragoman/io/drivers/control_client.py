@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 import socket
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from types import TracebackType
 from typing import Any, Self
 
@@ -27,8 +27,12 @@ _TRY_AGAIN_S = 0.01
 class ControlClient:
     """One connection to the daemon, one call at a time. Use it as a context manager."""
 
-    def __init__(self, sock: socket.socket) -> None:
+    def __init__(
+        self, sock: socket.socket, *, fault: Callable[[], DragomanError | None] = lambda: None, least_s: float = 0.0
+    ) -> None:
         self._sock = sock
+        self.fault = fault
+        self._least_s = least_s
         self._connection = ClientConnection()
         self._backlog: list[object] = []
         self._is_sending = False
@@ -43,7 +47,25 @@ class ControlClient:
         role: str = "control",
         about: Mapping[str, Any] | None = None,
     ) -> Self:
-        link = cls(_connect(paths, within_s))
+        return cls.over(connect_to_daemon(paths, within_s), within_s=within_s, role=role, about=about)
+
+    @classmethod
+    def over(
+        cls,
+        sock: socket.socket,
+        *,
+        fault: Callable[[], DragomanError | None] = lambda: None,
+        least_s: float = 0.0,
+        within_s: float = WELCOME_WITHIN_S,
+        role: str = "control",
+        about: Mapping[str, Any] | None = None,
+    ) -> Self:
+        """Over a socket that is connected already.
+
+        `fault` says afterwards why it broke, if anyone knows. No deadline is shorter than `least_s`: a network may be
+        slow, and whoever watches it knows more about a silence than that it was one.
+        """
+        link = cls(sock, fault=fault, least_s=least_s)
         try:
             hello = Hello(role=role, version=__version__, language=preferred_language(), about=about or {})
             link._send(link._connection.send_hello(hello))
@@ -75,7 +97,7 @@ class ControlClient:
         for value in self.stream(method, params, idle_s=within_s):
             if isinstance(value, ControlAnswer):
                 return value.result
-        raise daemon_gone()
+        raise self._gone()
 
     def stream(
         self, method: str, params: Mapping[str, Any] | None = None, *, idle_s: float | None = ANSWER_WITHIN_S
@@ -106,8 +128,11 @@ class ControlClient:
         if isinstance(reply, ControlFailure):
             raise DragomanError(reply.code, _verbatim(reply.message), hint=_verbatim(reply.hint))
         if not isinstance(reply, Welcome):
-            raise daemon_gone()
+            raise self._gone()
         return reply
+
+    def _gone(self) -> DragomanError:
+        return self.fault() or daemon_gone()
 
     def _send(self, data: bytes) -> None:
         self._is_sending = True
@@ -119,12 +144,12 @@ class ControlClient:
         except TimeoutError as error:
             raise not_answering() from error
         except OSError as error:
-            raise daemon_gone() from error
+            raise self._gone() from error
         finally:
             self._is_sending = False
 
     def _next(self, within_s: float | None) -> object:
-        deadline = None if within_s is None else time.monotonic() + within_s
+        deadline = None if within_s is None else time.monotonic() + max(within_s, self._least_s)
         while not self._backlog:
             self._sock.settimeout(None if deadline is None else max(0.001, deadline - time.monotonic()))
             try:
@@ -132,9 +157,9 @@ class ControlClient:
             except TimeoutError as error:
                 raise not_answering() from error
             except OSError as error:
-                raise daemon_gone() from error
+                raise self._gone() from error
             if not data:
-                raise daemon_gone()
+                raise self._gone()
             self._backlog.extend(self._decode(data))
         return self._backlog.pop(0)
 
@@ -149,7 +174,8 @@ class ControlClient:
             ) from error
 
 
-def _connect(paths: Paths, within_s: float) -> socket.socket:
+def connect_to_daemon(paths: Paths, within_s: float) -> socket.socket:
+    """The socket of this machine's daemon, before the hello."""
     sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     sock.settimeout(within_s)
     try:

@@ -105,7 +105,7 @@ def caller_of(hello: Hello) -> Caller:
         language="zh" if hello.language == "zh" else "en",
         environment=_texts(environment) if isinstance(environment, dict) else {},
         reconnected=about.get("reconnected") is True,
-        trusts_workspace=_is_own(workspace),
+        trusts_workspace=_is_own(workspace) and about.get("remote") is not True,
     )
 
 

@@ -1,0 +1,39 @@
+"""The one place where commands open a connection to a daemon: this machine's, or that of the target of `--on`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from dragoman.cli.remote.options import chosen_target
+from dragoman.core.paths import find_paths
+from dragoman.io.drivers.control_client import WELCOME_WITHIN_S, ControlClient
+
+if TYPE_CHECKING:
+    from dragoman.io.net.targets import Target
+
+_LEAST_S = 12.0
+"""Longer than the connection itself needs to notice that it hangs, which is then the better answer."""
+
+
+def open_daemon(
+    *,
+    within_s: float = WELCOME_WITHIN_S,
+    role: str = "control",
+    about: Mapping[str, Any] | None = None,
+    starts_daemon: bool = False,
+) -> ControlClient:
+    """Connect to the daemon. `starts_daemon` counts for a target: there, only `dragoman pipe` can start one."""
+    target = chosen_target()
+    if target is None:
+        return ControlClient.open(find_paths(), within_s=within_s, role=role, about=about)
+    return open_target(target, role=role, about=about, starts_daemon=starts_daemon)
+
+
+def open_target(
+    target: Target, *, role: str = "control", about: Mapping[str, Any] | None = None, starts_daemon: bool = False
+) -> ControlClient:
+    from dragoman.io.net.remote_link import RemoteLink
+
+    link = RemoteLink.open(target, starts_daemon=starts_daemon)
+    return ControlClient.over(link.socket, fault=lambda: link.fault, least_s=_LEAST_S, role=role, about=about)

@@ -1,0 +1,165 @@
+"""`--on TARGET` and `--env NAME`: global options, taken out of the arguments before the command is parsed.
+
+Standard library only: `dragoman mcp --on …` starts as fast as without it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from dragoman.core.errors import DragomanError, ErrorSpec, UsageError
+from dragoman.core.localization import localize
+
+if TYPE_CHECKING:
+    from dragoman.io.net.targets import Target
+
+VARIABLE = "DRAGOMAN_ON"
+_ON, _ENV = "--on", "--env"
+
+REMOTE_COMMANDS = frozenset(
+    {
+        *("approvals", "ask", "client-config", "dap", "debug", "doctor", "history", "journal", "last", "mcp", "replay"),
+        *("report", "status", "stop-waiting", "terminals", "trust", "why"),
+    }
+)
+# With DRAGOMAN_ON, these would change this machine's daemon while the person means another.
+_ONLY_HERE = frozenset({"down", "forget", "gateway", "logs", "page", "restart", "setup", "token", "uninstall", "up"})
+_SEVERAL = frozenset({"status"})
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteOptions:
+    targets: tuple[str, ...] = ()
+    variables: tuple[str, ...] = ()
+    """Names of the variables that cross to programs there."""
+
+
+@dataclass(slots=True)
+class _Chosen:
+    options: RemoteOptions = field(default_factory=RemoteOptions)
+
+
+_chosen = _Chosen()
+
+
+@contextmanager
+def choosing(options: RemoteOptions) -> Iterator[None]:
+    """For one command. A process runs one command, so this is state of the process; threads of it see it too."""
+    before, _chosen.options = _chosen.options, options
+    try:
+        yield
+    finally:
+        _chosen.options = before
+
+
+def take_options(
+    arguments: Sequence[str], environment: Mapping[str, str] = os.environ
+) -> tuple[list[str], RemoteOptions]:
+    """The arguments without the global options, and those. Words behind `--` belong to another program."""
+    end = arguments.index("--") if "--" in arguments else len(arguments)
+    words, targets = _take(list(arguments[:end]), _ON)
+    named = bool(targets)
+    if not named and environment.get(VARIABLE) and words[:1] != ["pipe"]:
+        targets = [environment[VARIABLE]]
+    if not targets or not words or "--help" in words or "-h" in words or words[0] == "help":
+        return [*words, *arguments[end:]], RemoteOptions()
+    if words[0] not in REMOTE_COMMANDS:
+        if named or words[0] in _ONLY_HERE:
+            raise _only_here(command=words[0])
+        return [*words, *arguments[end:]], RemoteOptions()
+    if len(targets) > 1 and words[0] not in _SEVERAL:
+        raise _one_target(command=words[0])
+    words, variables = _take(words, _ENV, is_ours=lambda value: "=" not in value)
+    from dragoman.io.net.targets import require_variable_name
+
+    checked = tuple(require_variable_name(name) for name in variables)
+    return [*words, *arguments[end:]], RemoteOptions(tuple(dict.fromkeys(targets)), checked)
+
+
+def _take(
+    words: list[str], option: str, *, is_ours: Callable[[str], bool] = lambda _: True
+) -> tuple[list[str], list[str]]:
+    kept, values = [], []
+    rest = iter(words)
+    for word in rest:
+        name, equals, value = word.partition("=")
+        if name != option:
+            kept.append(word)
+            continue
+        given = value if equals else next(rest, "")
+        if not given:
+            raise UsageError("usage", localize("Missing value for {name}.", name=option))
+        if is_ours(given):
+            values.append(given)
+        else:  # `debug --env NAME=VALUE`
+            kept += [word] if equals else [word, given]
+    return kept, values
+
+
+def chosen_targets() -> list[Target]:
+    return [_find(name) for name in _chosen.options.targets]
+
+
+def chosen_target() -> Target | None:
+    """The target of this command; None for this machine."""
+    return _find(_chosen.options.targets[0]) if _chosen.options.targets else None
+
+
+def chosen_names() -> tuple[str, ...]:
+    return _chosen.options.targets
+
+
+def is_remote() -> bool:
+    return bool(_chosen.options.targets)
+
+
+def crossing_variables() -> dict[str, str]:
+    """The variables of this environment that cross: those that were named, and no other."""
+    return {name: os.environ[name] for name in _chosen.options.variables if name in os.environ}
+
+
+def crossing_names() -> tuple[str, ...]:
+    return _chosen.options.variables
+
+
+def _find(name: str) -> Target:
+    from dragoman.io.net.targets import find_target
+
+    return find_target(name, _declared)
+
+
+def _declared() -> dict[str, Sequence[str]]:
+    """The names in the user's settings. A workspace has no say: its targets would run commands as the user."""
+    from dragoman.core.paths import find_paths
+    from dragoman.core.settings.loader import load_settings
+
+    return {name: target.command for name, target in load_settings(find_paths()).targets.items()}
+
+
+def refuse_remote(command: str) -> None:
+    if is_remote():
+        raise _only_here(command=command)
+
+
+def _usage(error: DragomanError) -> UsageError:
+    return UsageError(error.code, error.message, hint=error.hint)
+
+
+_only_here_spec = ErrorSpec(
+    "usage",
+    "`dragoman {command}` works on this machine only.",
+    "Omit --on and unset DRAGOMAN_ON, or run the command there.",
+)
+_one_target_spec = ErrorSpec("usage", "`dragoman {command}` works on one target at a time.", "Pass --on once.")
+
+
+def _only_here(command: str) -> UsageError:
+    return _usage(_only_here_spec(command=command))
+
+
+def _one_target(command: str) -> UsageError:
+    return _usage(_one_target_spec(command=command))

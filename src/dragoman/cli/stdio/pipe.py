@@ -1,0 +1,169 @@
+"""`dragoman pipe`: joins standard input and output to this machine's daemon, for a command on another machine.
+
+It runs at the far end of ssh or `docker exec`, as the user there. It opens no port and checks no token: whoever can run
+it could also run any other command. What a client may do is decided here, by this machine's daemon.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import signal
+import socket
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, NoReturn
+
+from dragoman import __version__
+from dragoman.cli.caller import fit_environment, working_folder
+from dragoman.cli.daemon import launcher
+from dragoman.cli.output import ExitCode
+from dragoman.cli.stdio.mcp import private_stdout
+from dragoman.core.errors import DragomanError, RemoteProtocolError, system_refused
+from dragoman.core.paths import Paths, find_paths
+from dragoman.io.drivers.control_client import WELCOME_WITHIN_S, connect_to_daemon
+from dragoman.io.drivers.pipe_driver import PipeDriver
+from dragoman.io.errors import daemon_not_running
+from dragoman.io.net.descriptors import read_available
+from dragoman.protocols.control import ControlLines, encode_line
+from dragoman.protocols.pipe import Greeting, PipeConnection, PipeFailure, PipeFrame, PipeFrameKind
+
+_GREETS_WITHIN_S = 20.0
+_HELLO_WITHIN_S = 20.0
+
+
+class _NearSideGoneError(Exception):
+    """The other machine closed the connection, or was silent for too long."""
+
+
+def pipe() -> int:
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, _end)
+    out = private_stdout()
+    with contextlib.suppress(_NearSideGoneError, RemoteProtocolError):
+        return _Pipe(out).run()
+    return ExitCode.FAILED
+
+
+class _Pipe:
+    """One connection from another machine. It sends nothing to the daemon before the versions were compared."""
+
+    def __init__(self, out: int) -> None:
+        self._out = out
+        self._connection = PipeConnection(skips_noise=False)
+
+    def run(self) -> int:
+        ours = Greeting(__version__)
+        self._send(ours.encode())
+        theirs = next(self._messages(_GREETS_WITHIN_S))
+        if not isinstance(theirs, Greeting) or ours.compare(theirs) != "agreed":
+            return ExitCode.FAILED  # the other side has both versions too, and says what to do
+        try:
+            daemon = _open_daemon(find_paths(), may_start=theirs.starts_daemon)
+        except DragomanError as error:
+            self._refuse(error)
+            return ExitCode.FAILED
+        with daemon:
+            self._send(self._connection.send(PipeFrameKind.READY))
+            daemon.sendall(self._hello())
+            end = PipeDriver(self._connection, 0, self._out, daemon).run()
+        return ExitCode.OK if end == "finished" else ExitCode.FAILED
+
+    def _hello(self) -> bytes:
+        """The caller's first line, with what only this machine knows, and the bytes behind it."""
+        lines = ControlLines()
+        for message in self._messages(_HELLO_WITHIN_S):
+            if isinstance(message, PipeFrame) and message.kind is PipeFrameKind.DATA:
+                for hello in lines.feed(message.payload):
+                    return encode_line(self._localized(hello)) + lines.take_rest()
+            elif isinstance(message, PipeFrame) and message.kind is PipeFrameKind.END:
+                break
+        raise _NearSideGoneError
+
+    def _messages(self, within_s: float) -> Iterator[Greeting | PipeFrame]:
+        deadline = time.monotonic() + within_s
+        while True:
+            yield from self._connection.receive_data(b"")  # frames that arrived with the ones before
+            ready, _, _ = select.select([0], (), (), max(0.0, deadline - time.monotonic()))
+            data = read_available(0) if ready else b""
+            if data == b"":
+                raise _NearSideGoneError
+            yield from self._connection.receive_data(data or b"")
+
+    def _localized(self, hello: dict[str, Any]) -> dict[str, Any]:
+        try:
+            return _localized(hello)
+        except DragomanError as error:  # as the daemon itself refuses a caller
+            texts = {"code": error.code, "message": str(error.message), "hint": str(error.hint or "")}
+            self._send(self._connection.send_data(encode_line({"id": 0, "error": texts})))
+            self._send(self._connection.send(PipeFrameKind.END))
+            raise _NearSideGoneError from error
+
+    def _refuse(self, error: DragomanError) -> None:
+        failure = PipeFailure(error.code, str(error.message), str(error.hint or ""))
+        self._send(self._connection.send_failure(failure))
+
+    def _send(self, data: bytes) -> None:
+        try:
+            while data:
+                data = data[os.write(self._out, data) :]
+        except OSError as error:
+            raise _NearSideGoneError from error
+
+
+def _open_daemon(paths: Paths, *, may_start: bool) -> socket.socket:
+    try:
+        return connect_to_daemon(paths, WELCOME_WITHIN_S)
+    except DragomanError as error:
+        if error.code != "not_running" or not may_start:
+            raise
+    from dragoman.core.settings.loader import load_settings
+
+    if not load_settings(paths).mcp_starts_daemon:
+        raise daemon_not_running()
+    try:
+        launcher.start(paths, launcher.DaemonStartOptions(Path(working_folder())))
+    except OSError as error:
+        raise system_refused(error) from error
+    return connect_to_daemon(paths, WELCOME_WITHIN_S)
+
+
+def _localized(hello: dict[str, Any]) -> dict[str, Any]:
+    """The hello of a caller on another machine, whose folders and variables mean nothing here.
+
+    Programs get this user's login environment, and over it the variables that the caller named. The folder is one of
+    this machine; that somebody works in it from afar does not make it trusted.
+    """
+    about = hello.get("about")
+    if not isinstance(about, Mapping) or not about:
+        return hello
+    named = about.get("environment")
+    folder = _folder(about.get("workspace"))
+    here = {
+        "workspace": str(folder),
+        "cwd": str(folder),
+        "environment": fit_environment({**os.environ, **(_texts(named) if isinstance(named, Mapping) else {})}),
+        "client_pid": os.getpid(),
+        "remote": True,
+    }
+    return {**hello, "about": {**about, **here}}
+
+
+def _folder(named: object) -> Path:
+    """The folder that the caller named, relative to the login folder, which is also the one without a name."""
+    text = named if isinstance(named, str) and "\0" not in named else ""
+    try:
+        folder = Path(working_folder()) / Path(text).expanduser()
+    except RuntimeError:  # a `~user` that does not exist
+        folder = Path(working_folder()) / text
+    return launcher.require_folder(folder)
+
+
+def _texts(values: Mapping[Any, Any]) -> dict[str, str]:
+    return {name: value for name, value in values.items() if isinstance(name, str) and isinstance(value, str)}
+
+
+def _end(*_: object) -> NoReturn:
+    raise _NearSideGoneError

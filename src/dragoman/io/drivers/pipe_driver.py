@@ -1,0 +1,196 @@
+"""Copies bytes between a local socket and a framed pipe to another machine, and notices a pipe that hangs.
+
+Both ends of a pipe run it: beside the command, and in `dragoman pipe`. It is blocking, with one `poll`, and never
+waits on one side while the other is ready.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import select
+import socket
+import time
+from typing import Literal
+
+from dragoman.core.errors import RemoteProtocolError
+from dragoman.io.net.descriptors import CHUNK_SIZE, nonblocking_writer, read_available
+from dragoman.protocols.pipe import PipeConnection, PipeFrame, PipeFrameKind
+
+PipeEnd = Literal["finished", "closed", "silent", "damaged"]
+"""`closed`: the pipe ended without an END frame; `silent`: nothing arrived for too long."""
+
+KEEP_ALIVE_S = 3.0
+SILENT_S = 9.0
+"""Three keep-alive frames in a row are missing: a hung pipe is reported within 10 s."""
+_FULL = 1 << 18
+_FLUSH_S = 2.0
+_HANGUP_EVENTS = select.POLLERR | select.POLLHUP | select.POLLNVAL
+
+
+class PipeDriver:
+    """Runs after the first lines were exchanged. It owns neither the descriptors of the pipe nor the socket."""
+
+    def __init__(
+        self,
+        connection: PipeConnection,
+        pipe_in: int,
+        pipe_out: int,
+        local: socket.socket,
+        *,
+        keep_alive_s: float = KEEP_ALIVE_S,
+        silent_s: float = SILENT_S,
+    ) -> None:
+        local.setblocking(False)
+        self._connection = connection
+        self._in = pipe_in
+        self._out = pipe_out
+        self._write = nonblocking_writer(pipe_out)
+        self._local = local
+        self._keep_alive_s = keep_alive_s
+        self._silent_s = silent_s
+        self._to_pipe = bytearray()
+        self._to_local = bytearray()
+        self._local_ended = self._peer_ended = self._was_shut_down = False
+        self._end: PipeEnd | None = None
+        self._flush_deadline = 0.0
+        self._last_sent = self._last_heard = time.monotonic()
+
+    def run(self, received: bytes = b"") -> PipeEnd:
+        """Copy until one side ends. `received` is what arrived together with the first line."""
+        self._receive(received)
+        while not self._is_over():
+            self._step()
+        return self._end or "finished"
+
+    def _is_over(self) -> bool:
+        if self._end is not None:  # what arrived whole is still delivered
+            return not self._to_local or time.monotonic() >= self._flush_deadline
+        return self._local_ended and self._peer_ended and not (self._to_pipe or self._to_local)
+
+    def _step(self) -> None:
+        interests = self._interests()
+        poll = select.poll()
+        for fd, events in interests.items():
+            poll.register(fd, events)
+        ready = dict(poll.poll(self._timeout_ms()))
+        if event := ready.get(self._local.fileno(), 0):
+            self._with_local(event)
+        if self._out in ready:
+            self._flush_pipe()
+        if self._in in ready:
+            self._read_pipe()
+        elif self._in in interests:
+            self._check_silence()
+        else:
+            self._last_heard = time.monotonic()  # not read on purpose: the receiver is slow
+        if not self._to_pipe and time.monotonic() - self._last_sent >= self._keep_alive_s:
+            self._send(self._connection.send(PipeFrameKind.KEEP_ALIVE))
+
+    def _interests(self) -> dict[int, int]:
+        interests = {}
+        if self._end is None:
+            if len(self._to_local) < _FULL:
+                interests[self._in] = select.POLLIN
+            if self._to_pipe:
+                interests[self._out] = select.POLLOUT
+        local = select.POLLOUT if self._to_local else 0
+        if not self._local_ended and self._end is None and len(self._to_pipe) < _FULL:
+            local |= select.POLLIN
+        if local or (self._local_ended and not self._to_pipe):  # else a closed socket would be reported again and again
+            interests[self._local.fileno()] = local
+        return interests
+
+    def _timeout_ms(self) -> int:
+        now = time.monotonic()
+        if self._end is not None:
+            return max(0, int((self._flush_deadline - now) * 1000)) + 1
+        until = min(self._last_sent + self._keep_alive_s, self._last_heard + self._silent_s)
+        return max(0, int((until - now) * 1000)) + 1
+
+    def _check_silence(self) -> None:
+        """Only after a look at the pipe: if this process itself was stopped, the other side's frames are waiting."""
+        if time.monotonic() - self._last_heard >= self._silent_s:
+            self._stop("silent")
+
+    # The pipe.
+
+    def _read_pipe(self) -> None:
+        data = read_available(self._in)
+        if data == b"":
+            self._stop_at_end()
+        elif data:
+            self._last_heard = time.monotonic()
+            self._receive(data)
+
+    def _receive(self, data: bytes) -> None:
+        try:
+            for frame in self._connection.receive_data(data):
+                if isinstance(frame, PipeFrame):
+                    self._take(frame)
+        except RemoteProtocolError:
+            self._stop("damaged")
+        self._flush_local()
+
+    def _take(self, frame: PipeFrame) -> None:
+        if frame.kind is PipeFrameKind.DATA:
+            self._to_local += frame.payload
+        elif frame.kind is PipeFrameKind.END:
+            self._peer_ended = True
+
+    def _send(self, data: bytes) -> None:
+        self._to_pipe += data
+        self._last_sent = time.monotonic()
+
+    def _flush_pipe(self) -> None:
+        try:
+            del self._to_pipe[: self._write(memoryview(bytes(self._to_pipe[:CHUNK_SIZE])))]
+        except BlockingIOError:
+            return
+        except OSError:
+            self._to_pipe.clear()
+            self._stop_at_end()
+
+    def _stop_at_end(self) -> None:
+        self._stop("finished" if self._peer_ended else "closed")
+
+    def _stop(self, end: PipeEnd) -> None:
+        if self._end is None:
+            self._end = end
+            self._flush_deadline = time.monotonic() + _FLUSH_S
+
+    # The local socket.
+
+    def _with_local(self, event: int) -> None:
+        if event & select.POLLOUT:
+            self._flush_local()
+        if event & select.POLLIN or (event & _HANGUP_EVENTS and not self._local_ended):
+            self._read_local()
+        elif event & _HANGUP_EVENTS:  # nobody reads what would still arrive
+            self._peer_ended = True
+            self._to_local.clear()
+
+    def _read_local(self) -> None:
+        try:
+            data = self._local.recv(CHUNK_SIZE)
+        except BlockingIOError:
+            return
+        except OSError:
+            data = b""
+        if data:
+            self._send(self._connection.send_data(data))
+        elif not self._local_ended:
+            self._local_ended = True
+            self._send(self._connection.send(PipeFrameKind.END))
+
+    def _flush_local(self) -> None:
+        try:
+            while self._to_local:
+                del self._to_local[: self._local.send(self._to_local[:CHUNK_SIZE])]
+        except BlockingIOError:
+            return
+        except OSError:
+            self._to_local.clear()
+        if self._peer_ended and not self._was_shut_down:
+            self._was_shut_down = True
+            with contextlib.suppress(OSError):
+                self._local.shutdown(socket.SHUT_WR)

@@ -1,0 +1,219 @@
+"""The connection to a daemon on another machine: a target's own command, with `dragoman pipe` on the far side.
+
+It looks like a socket of the local daemon: `RemoteLink.socket` is one end of a pair, and a thread copies bytes between
+the other end and the command. No port is opened, and the command's own authentication is the only one.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import signal
+import socket
+import subprocess
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from typing import IO
+
+from dragoman import __version__
+from dragoman.core.errors import DragomanError, RemoteProtocolError
+from dragoman.io.drivers.pipe_driver import SILENT_S, PipeDriver, PipeEnd
+from dragoman.io.net.descriptors import read_available
+from dragoman.io.net.remote_errors import (
+    explain_exit,
+    far_failure,
+    far_side_silent,
+    foreign_far_side,
+    last_line,
+    link_closed,
+    link_damaged,
+    link_silent,
+    peer_too_new,
+    peer_too_old,
+    target_program_missing,
+)
+from dragoman.io.net.targets import Target
+from dragoman.protocols.pipe import Greeting, PipeConnection, PipeFailure, PipeFrame, PipeFrameKind
+
+GREETS_WITHIN_S = 20.0
+"""For ssh: ten seconds to connect, and a login shell."""
+READY_WITHIN_S = 30.0
+"""The far side may have to start its daemon, which it allows twenty seconds."""
+_ENDS_WITHIN_S = 1.0
+_ERRORS_KEPT = 4096
+
+
+class RemoteLink:
+    """Owns the target's process and the thread that serves it. `fault` says afterwards why the link broke, if it did.
+
+    Nothing is sent to the far side before the versions of both were compared.
+    """
+
+    def __init__(
+        self, target: Target, environment: Mapping[str, str], *, starts_daemon: bool, silent_s: float = SILENT_S
+    ) -> None:
+        self._target = target
+        self._silent_s = silent_s
+        self._connection = PipeConnection(skips_noise=True)
+        self._greeting = Greeting(__version__, starts_daemon=starts_daemon)
+        self._errors = _ErrorOutput()
+        self.fault: DragomanError | None = None
+        self._process = self._spawn(environment)
+        self.socket, self._inner = socket.socketpair()
+
+    @classmethod
+    def open(
+        cls,
+        target: Target,
+        *,
+        starts_daemon: bool = False,
+        environment: Mapping[str, str] = os.environ,
+        silent_s: float = SILENT_S,
+    ) -> RemoteLink:
+        link = cls(target, environment, starts_daemon=starts_daemon, silent_s=silent_s)
+        try:
+            link._agree()
+        except BaseException:
+            link._end_process()
+            link.socket.close()
+            link._inner.close()
+            raise
+        threading.Thread(target=link._serve, name=f"link to {target.name}", daemon=True).start()
+        return link
+
+    @property
+    def peer(self) -> Greeting:
+        assert self._connection.peer is not None
+        return self._connection.peer
+
+    def _spawn(self, environment: Mapping[str, str]) -> subprocess.Popen[bytes]:
+        try:
+            # A session of its own: without a terminal, neither ssh nor a program it runs can ask anything, and Ctrl-C
+            # reaches this command alone, which then ends the wait on the far side in order.
+            process = subprocess.Popen(  # noqa: S603  a list of arguments; the parts of the target have a strict form
+                self._target.command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                env=self._target.environment(environment),
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise target_program_missing(target=self._target.name, program=self._target.program) from error
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert process.stderr is not None
+        self._stdin, self._stdout = process.stdin, process.stdout
+        self._errors.follow(process.stderr)
+        return process
+
+    # Before the first byte of a client: the versions, then the far side's connection to its daemon.
+
+    def _agree(self) -> None:
+        self._send(self._greeting.encode())
+        peer = next(self._messages(GREETS_WITHIN_S))
+        assert isinstance(peer, Greeting)
+        self._require_agreement(peer)
+        for frame in self._messages(READY_WITHIN_S):
+            assert isinstance(frame, PipeFrame)
+            if frame.kind is PipeFrameKind.READY:
+                return
+            if frame.kind is PipeFrameKind.FAILURE:
+                raise far_failure(self._target, PipeFailure.decode(frame.payload))
+
+    def _require_agreement(self, peer: Greeting) -> None:
+        agreement = self._greeting.compare(peer)
+        if agreement != "agreed":
+            spec = peer_too_old if agreement == "peer_too_old" else peer_too_new
+            raise spec(target=self._target.name, theirs=peer.version, ours=__version__)
+
+    def _messages(self, within_s: float) -> Iterator[Greeting | PipeFrame]:
+        deadline = time.monotonic() + within_s
+        try:
+            yield from self._connection.receive_data(b"")  # what arrived with the message before
+            while True:
+                yield from self._connection.receive_data(self._read(deadline, within_s))
+        except RemoteProtocolError as error:
+            printed = last_line(self._connection.noise.decode("utf-8", "replace"))
+            raise foreign_far_side(target=self._target.name, reason=printed or error) from error
+
+    def _read(self, deadline: float, within_s: float) -> bytes:
+        ready, _, _ = select.select([self._stdout], (), (), max(0.0, deadline - time.monotonic()))
+        if not ready:
+            raise far_side_silent(target=self._target.name, seconds=round(within_s))
+        data = read_available(self._stdout.fileno()) or b""
+        if not data:
+            self._end_process()
+            printed = self._connection.noise + self._errors.text
+            raise explain_exit(self._target, self._process.returncode, printed)
+        return data
+
+    def _send(self, data: bytes) -> None:
+        with contextlib.suppress(OSError):  # the command ended; what it printed says why
+            os.write(self._stdin.fileno(), data)
+
+    # Then, in its own thread, until one side ends.
+
+    def _serve(self) -> None:
+        driver = PipeDriver(
+            self._connection, self._stdout.fileno(), self._stdin.fileno(), self._inner, silent_s=self._silent_s
+        )
+        end = driver.run()
+        if end == "closed":  # what the command printed says why
+            self._end_process()
+        elif end != "finished":  # at once: this process may end before a command that hangs would
+            self._kill_process()
+        self.fault = self._fault(end)
+        self._inner.close()  # after the fault: whoever reads the end of the stream asks for it
+        self._end_process()
+
+    def _fault(self, end: PipeEnd) -> DragomanError | None:
+        if end == "silent":
+            return link_silent(target=self._target.name, seconds=round(self._silent_s))
+        if end == "damaged":
+            return link_damaged(target=self._target.name)
+        if end == "closed":
+            status = self._process.returncode
+            reason = last_line(self._errors.text.decode("utf-8", "replace")) or f"exit status {status}"
+            return link_closed(target=self._target.name, reason=reason)
+        return None
+
+    def _end_process(self) -> None:
+        """The end of its input ends the far side in order; a command that hangs is killed."""
+        with contextlib.suppress(OSError):
+            self._stdin.close()
+        try:
+            self._process.wait(_ENDS_WITHIN_S)
+        except subprocess.TimeoutExpired:
+            self._kill_process()
+        self._errors.join()
+        self._stdout.close()
+
+    def _kill_process(self) -> None:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self._process.pid, signal.SIGKILL)  # with what it started, such as a ProxyCommand
+        self._process.wait()
+
+
+class _ErrorOutput:
+    """The end of what the command writes to standard error, read in a thread so that it never blocks."""
+
+    def __init__(self) -> None:
+        self.text = b""
+        self._thread: threading.Thread | None = None
+
+    def follow(self, stream: IO[bytes]) -> None:
+        self._thread = threading.Thread(target=self._read, args=(stream,), daemon=True)
+        self._thread.start()
+
+    def join(self) -> None:
+        """Not for long: a master connection of ssh that stays in the background keeps standard error open."""
+        if self._thread is not None:
+            self._thread.join(_ENDS_WITHIN_S)
+
+    def _read(self, stream: IO[bytes]) -> None:
+        with stream:
+            while data := read_available(stream.fileno()):
+                self.text = (self.text + data)[-_ERRORS_KEPT:]

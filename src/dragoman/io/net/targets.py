@@ -1,0 +1,148 @@
+"""Targets: other machines, containers and pods, and the commands that reach a daemon there.
+
+A target's name comes from a person: the command line, `DRAGOMAN_ON` or the user's settings. Its parts go into argument
+lists of programs, so each part has a strict form, and no part can begin with a dash.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from dragoman.core.errors import ErrorSpec, quoted
+
+PIPE_COMMAND = ("dragoman", "pipe")
+MAX_NAME = 300
+
+_NAME = r"[A-Za-z0-9_][A-Za-z0-9_.-]*"
+_DNS_NAME = r"[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?"
+_SSH = re.compile(rf"(?:{_NAME}\$?@)?(?:{_NAME}|\[?[0-9A-Fa-f]*:[0-9A-Fa-f:.]*\]?)")
+_CONTAINER = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
+_POD = re.compile(rf"(?:(?P<namespace>{_DNS_NAME})/)?(?P<pod>{_DNS_NAME})(?::(?P<container>{_DNS_NAME}))?")
+_DECLARED = re.compile(_NAME)
+
+# BatchMode: a question for a password or about a host key is an error at once. `-a -x`: neither the agent nor the
+# display crosses. Our own keep-alive notices a far side that hangs; ServerAliveInterval ends an ssh that outlives us.
+_SSH_OPTIONS = (
+    *("-T", "-a", "-x", "-e", "none", "-o", "BatchMode=yes", "-o", "ConnectTimeout=10"),
+    *("-o", "ClearAllForwardings=yes", "-o", "PermitLocalCommand=no", "-o", "ServerAliveInterval=15"),
+)
+# ssh offers variables to the far side by `SendEnv`, which Debian sets to `LANG LC_*`: it is given none to offer, only
+# what it needs to find its agent and its files.
+_SSH_ENVIRONMENT = frozenset(
+    {"HOME", "KRB5CCNAME", "LOGNAME", "PATH", "SSH_AUTH_SOCK", "TMPDIR", "USER", "XDG_RUNTIME_DIR"}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    name: str
+    """As the person wrote it."""
+    command: tuple[str, ...]
+    """Runs `dragoman pipe` there, over its own standard input and output."""
+    shell: tuple[str, ...] = ()
+    """Runs the script that follows as its last word there; empty for a declared target."""
+    by_hand: str = ""
+    """What a person types to run a command there, before that command."""
+    passes: frozenset[str] | None = None
+    """The variables that the command itself may see; None for all, where the command sends none across."""
+
+    @property
+    def program(self) -> str:
+        return self.command[0]
+
+    def environment(self, of: Mapping[str, str]) -> dict[str, str]:
+        return {name: value for name, value in of.items() if self.passes is None or name in self.passes}
+
+    def probe_command(self, script: str) -> tuple[str, ...]:
+        if self.passes is None:
+            return (*self.shell, script)
+        *before, last = self.shell
+        return (*before, f"{last} {shlex.quote(script)}")
+
+
+def find_target(name: str, declared: Callable[[], Mapping[str, Sequence[str]]]) -> Target:
+    """The target of that name. `declared` loads the names of the settings, only when one is meant."""
+    kind, colon, rest = name.partition(":")
+    if colon and kind in _KINDS and len(name) <= MAX_NAME:
+        return _KINDS[kind](name, rest)
+    if colon or len(name) > MAX_NAME or not _DECLARED.fullmatch(name):
+        raise bad_target(name=name)
+    commands = declared()
+    if name not in commands:
+        raise unknown_target(name=name)
+    return Target(name, tuple(commands[name]))
+
+
+def _ssh_target(name: str, host: str) -> Target:
+    if not _SSH.fullmatch(host):
+        raise bad_target(name=name)
+    # `ssh` takes an IPv6 address without brackets. Behind `--`, nothing is an option.
+    before = ("ssh", *_SSH_OPTIONS, "--", host.replace("[", "").replace("]", ""))
+    # A login shell: ~/.local/bin is often on PATH only there, and programs get the person's own environment. `$SHELL`
+    # alone is understood by sh, fish and csh.
+    in_login_shell = 'exec "$SHELL" -l -c'
+    command = (*before, f"{in_login_shell} {shlex.quote('exec ' + shlex.join(PIPE_COMMAND))}")
+    return Target(name, command, (*before, in_login_shell), f"ssh {host}", _SSH_ENVIRONMENT)
+
+
+def _container_target(program: str) -> Callable[[str, str], Target]:
+    def make(name: str, container: str) -> Target:
+        if not _CONTAINER.fullmatch(container):
+            raise bad_target(name=name)
+        before = (program, "exec", "-i", "--", container)
+        return Target(name, (*before, *PIPE_COMMAND), (*before, "sh", "-c"), f"{program} exec {container}")
+
+    return make
+
+
+def _pod_target(name: str, text: str) -> Target:
+    """For kubectl, `--` ends its own arguments, so the pod stands before it; its form excludes options."""
+    found = _POD.fullmatch(text)
+    if not found:
+        raise bad_target(name=name)
+    namespace = [f"--namespace={found['namespace']}"] if found["namespace"] else []
+    container = [f"--container={found['container']}"] if found["container"] else []
+    # `--quiet`: no line about the default container. `--request-timeout` would also end the connection, so it is unset.
+    before = ("kubectl", "exec", "-i", "--quiet", *namespace, *container, found["pod"], "--")
+    by_hand = shlex.join(["kubectl", "exec", *namespace, *container, found["pod"], "--"])
+    return Target(name, (*before, *PIPE_COMMAND), (*before, "sh", "-c"), by_hand)
+
+
+_KINDS: Mapping[str, Callable[[str, str], Target]] = {
+    "ssh": _ssh_target,
+    "docker": _container_target("docker"),
+    "podman": _container_target("podman"),
+    "kubectl": _pod_target,
+}
+
+
+bad_target = ErrorSpec(
+    "bad_target",
+    "Invalid target: {name}.",
+    "Use ssh:[USER@]HOST, docker:NAME, podman:NAME, kubectl:[NAMESPACE/]POD[:CONTAINER], or a name from `[targets]` in "
+    "your settings.",
+    name=quoted(200),
+)
+unknown_target = ErrorSpec(
+    "unknown_target",
+    "Unknown target: {name}.",
+    "Write how to reach it, such as `ssh:{name}`, or declare it as `[targets.{name}]` in your settings file "
+    "(`dragoman config path`).",
+)
+
+
+def require_variable_name(name: str) -> str:
+    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]{0,199}", name):
+        raise _bad_variable_name(name=name)
+    return name
+
+
+_bad_variable_name = ErrorSpec(
+    "bad_variable",
+    "Invalid variable name: {name}.",
+    "With --on, `--env NAME` passes your own variable of that name to programs there.",
+    name=quoted(200),
+)

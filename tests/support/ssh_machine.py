@@ -1,0 +1,158 @@
+"""Another machine, as far as one machine can be two: a real sshd on a loopback port, with a home of its own there.
+
+It runs as the user of the tests, with its own configuration, host key and authorized keys. What is installed on the far
+side is this checkout. A folder for PATH holds an `ssh` that reads the configuration of this machine instead of a
+person's own.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import getpass
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.daemons import Cli, eventually
+
+SSHD = "/usr/sbin/sshd"
+NAME = "build1"
+_BIN = Path(sys.executable).parent
+
+_SERVER = """
+Port {port}
+ListenAddress 127.0.0.1
+HostKey {folder}/host_key
+AuthorizedKeysFile {folder}/authorized_keys
+PidFile none
+UsePAM no
+StrictModes no
+PermitRootLogin prohibit-password
+PasswordAuthentication no
+KbdInteractiveAuthentication no
+PrintMotd no
+AcceptEnv *
+SetEnv HOME={far} DRAGOMAN_HOME={home} DRAGOMAN_PORT=0
+"""
+_CLIENT = """
+Host stranger
+  HostKeyAlias stranger
+Host {name} stranger
+  HostName 127.0.0.1
+  Port {port}
+  User {user}
+  IdentityFile {folder}/key
+  IdentitiesOnly yes
+  UserKnownHostsFile {folder}/known_hosts
+  GlobalKnownHostsFile /dev/null
+  HashKnownHosts no
+  HostKeyAlias {name}
+  SendEnv *
+Host nokey
+  HostName 127.0.0.1
+  Port {port}
+  User {user}
+  IdentityFile /nonexistent
+  IdentityAgent none
+  IdentitiesOnly yes
+  UserKnownHostsFile {folder}/known_hosts
+  HostKeyAlias {name}
+"""
+# Read by the login shell: it prints, sets what only a login sets, and finds Dragoman.
+_PROFILE = """
+echo "Welcome to {name}"
+export FROM_LOGIN=yes
+export PATH="{bin}:$PATH"
+cd "$HOME"
+"""
+
+
+@dataclass(frozen=True)
+class SshMachine:
+    folder: Path
+    port: int
+
+    @property
+    def name(self) -> str:
+        return f"ssh:{NAME}"
+
+    @property
+    def home(self) -> Path:
+        """The DRAGOMAN_HOME there."""
+        return self.folder / "h"
+
+    @property
+    def far(self) -> Path:
+        """The home folder of the user there."""
+        return self.folder / "far"
+
+    @property
+    def project(self) -> Path:
+        return self.far / "shop"
+
+    @property
+    def there(self) -> Cli:
+        """The command line on the other machine itself."""
+        return Cli(self.home, {"HOME": str(self.far), "DRAGOMAN_PORT": "0"})
+
+    def variables(self, environment: Mapping[str, str] = os.environ) -> dict[str, str]:
+        """For a near side whose `ssh` knows this machine."""
+        return {"PATH": f"{self.folder / 'bin'}:{environment['PATH']}"}
+
+
+def _free_port() -> int:
+    with socket.socket() as sock:
+        sock.bind(("127.0.0.1", 0))
+        port: int = sock.getsockname()[1]
+        return port
+
+
+def _make_key(path: Path) -> str:
+    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(path)], check=True, timeout=20)
+    return path.with_suffix(".pub").read_text()
+
+
+def _answers(port: int) -> bool:
+    with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1) as sock:
+        return sock.recv(4) == b"SSH-"
+    return False
+
+
+@contextlib.contextmanager
+def ssh_machine(folder: Path) -> Iterator[SshMachine]:
+    machine = SshMachine(folder, _free_port())
+    for part in (machine.project, folder / "bin"):
+        part.mkdir(parents=True)
+    values = {
+        "port": machine.port,
+        "folder": folder,
+        "far": machine.far,
+        "home": machine.home,
+        "name": NAME,
+        "user": getpass.getuser(),
+        "bin": _BIN,
+    }
+    host_key = _make_key(folder / "host_key")
+    (folder / "authorized_keys").write_text(_make_key(folder / "key"))
+    (folder / "known_hosts").write_text(f"{NAME} {host_key}")
+    (folder / "sshd_config").write_text(_SERVER.format(**values))
+    (folder / "ssh_config").write_text(_CLIENT.format(**values))
+    (machine.far / ".profile").write_text(_PROFILE.format(**values))
+    ssh = folder / "bin" / "ssh"
+    ssh.write_text(f'#!/bin/sh\nexec /usr/bin/ssh -F {folder}/ssh_config "$@"\n')
+    ssh.chmod(0o755)
+    if os.getuid() == 0:  # where sshd separates its privileges
+        Path("/run/sshd").mkdir(exist_ok=True)
+    with (folder / "log").open("wb") as log:
+        server = subprocess.Popen([SSHD, "-D", "-e", "-f", str(folder / "sshd_config")], stdout=log, stderr=log)
+    try:
+        eventually(lambda: _answers(machine.port))
+        yield machine
+    finally:
+        machine.there.kill()
+        server.terminate()
+        server.wait(10)
