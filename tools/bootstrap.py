@@ -42,12 +42,12 @@ LIGHT = {
     "vim": "vim",
     "zsh": "zsh",
     "/usr/include/stdio.h": "libc6-dev",
-    "/usr/sbin/sshd": "openssh-server",
     "/usr/share/zsh-autosuggestions/zsh-autosuggestions.zsh": "zsh-autosuggestions",
     "/usr/share/zsh-syntax-highlighting/zsh-syntax-highlighting.zsh": "zsh-syntax-highlighting",
     "/usr/lib/x86_64-linux-gnu/lua/5.4/socket/core.so /usr/lib/aarch64-linux-gnu/lua/5.4/socket/core.so": "lua-socket",
 }
 HEAVY = {
+    "/usr/sbin/sshd": "openssh-server",  # not light: on a machine with systemd, its package starts a server
     "chromium-headless-shell chromium": "chromium-headless-shell",
     "dlv": "delve",
     "g++": "g++",
