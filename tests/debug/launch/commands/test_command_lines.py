@@ -263,6 +263,42 @@ def test_the_tests_of_pytest_run_in_the_process_that_is_debugged(
     assert "-n0" not in facts(read(line.replace("pytest", f"{lacks} -m pytest", 1), tmp_path))["args"]
 
 
+MAKEFILE = """\
+PYTEST ?= python -m pytest
+FLAGS := -q \\
+    -x
+.PHONY: test check
+test:
+\t@echo testing
+\t@$(PYTEST) ${FLAGS} tests
+
+check: build
+\tpytest tests
+\truff check
+build:
+\tcc a.c
+"""
+
+
+def test_a_target_of_make_is_the_command_that_it_runs(tmp_path: Path) -> None:
+    (tmp_path / "Makefile").write_text(MAKEFILE)
+    for line in ("make test", "make", "make test 2>&1 | tail"):
+        found = read(line, tmp_path)
+        assert (found.runner, facts(found)["args"]) == ("pytest", ["-q", "-x", "tests"])
+    assert facts(read("make test FLAGS=-v", tmp_path))["args"] == ["-v", "tests"]
+    with pytest.raises(DragomanError) as several:
+        read("make check", tmp_path)
+    assert str(several.value.hint) == "Pass the one that fails: pytest tests; ruff check."
+    with pytest.raises(DragomanError, match="no such target"):
+        read("make nothing", tmp_path)
+
+
+def test_a_script_that_runs_its_own_tests_is_a_run_of_unittest(tmp_path: Path) -> None:
+    (tmp_path / "t.py").write_text("import unittest\n\nif __name__ == '__main__':\n    unittest.main()\n")
+    (tmp_path / "a.py").write_text("print('unittest')\n")
+    assert [read(f"python {it}.py", tmp_path).runner for it in ("t", "a")] == ["unittest", ""]
+
+
 def test_a_compiled_program_and_files_of_interpreters_are_programs(tmp_path: Path) -> None:
     (tmp_path / "prog").write_bytes(b"\x7fELF...")
     for line in ("./prog 1 2", "lua prog 1 2", "ruby -w prog 1 2"):
@@ -281,7 +317,7 @@ def test_a_compiled_program_and_files_of_interpreters_are_programs(tmp_path: Pat
         ("python", "not in a file"),
         ("pytest $FILES", "shell expansion"),
         ("pytest `ls`", "shell expansion"),
-        ("make test", "Cannot read 'make'"),
+        ("make test", "no such target"),
         ("./script.sh", "no debugger for"),
         ("a | python app.py", "another command"),
         ("./prog || true", "several commands"),

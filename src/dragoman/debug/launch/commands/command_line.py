@@ -18,6 +18,7 @@ from dragoman.core.errors import DragomanError
 from dragoman.core.localization import localize
 from dragoman.debug.backends.adapters.javascript import node_strips_types
 from dragoman.debug.launch.commands.go import go_call
+from dragoman.debug.launch.commands.makefile import make_target
 from dragoman.debug.launch.commands.node import (
     CODE_OF_NODE,
     MANAGERS,
@@ -62,6 +63,8 @@ _PYTHON = re.compile(r"(?:python|pypy)(\d(\.\d+)*)?")
 _ANY_PYTHON = frozenset({"python", "python3"})
 _PYTHON_WITH_VALUE = "mcWX"  # of its options of one letter, which may be written together
 _DJANGO = frozenset({"manage.py", "django-admin", "django"})
+_RUNS_UNITTEST = re.compile(rb"(?:^|\s|:)unittest\.main\(")
+_MOST_SCRIPT_BYTES = 1 << 20
 _MOST_SCRIPTS = 8  # each of which runs another
 _ELF = b"\x7fELF"
 
@@ -126,8 +129,9 @@ def _python(context: CommandContext, words: Sequence[str]) -> CommandTarget:
         raise cannot_debug(localize("Its code is not in a file."), localize("Save the code to a file and run that."))
     if way == "m":
         return _module(context, rest[:1], rest[1:])
-    launch_request = _launch_request(context, type="debugpy", program=str(context.cwd / rest[0]), args=rest[1:])
-    return CommandTarget(launch_request, _runner_of_django(Path(rest[0]).name, rest[1:]))
+    program = context.cwd / rest[0]
+    launch_request = _launch_request(context, type="debugpy", program=str(program), args=rest[1:])
+    return CommandTarget(launch_request, _runner_of_django(program.name, rest[1:]) or _runner_of_script(program))
 
 
 def _python_words(words: Sequence[str]) -> tuple[list[str], str, list[str]]:
@@ -154,6 +158,16 @@ def _python_words(words: Sequence[str]) -> tuple[list[str], str, list[str]]:
 def _runner_of_django(program: str, args: Sequence[str]) -> TestRunner:
     """`manage.py test`: Django's runner is one of unittest."""
     return "unittest" if program in _DJANGO and args[:1] == ["test"] else ""
+
+
+def _runner_of_script(program: Path) -> TestRunner:
+    """Of a file that runs its own tests."""
+    try:
+        with program.open("rb") as file:
+            text = file.read(_MOST_SCRIPT_BYTES)
+    except OSError:
+        return ""
+    return "unittest" if _RUNS_UNITTEST.search(text) else ""
 
 
 def _interpreter(context: CommandContext, word: str) -> str:
@@ -290,6 +304,22 @@ def _package(context: CommandContext, words: Sequence[str]) -> CommandTarget:
         localize("{command} does not run code of this project.", command=command),
         localize("Pass the command that it runs, such as `jest test/app.test.js`."),
     )
+
+
+def _make(context: CommandContext, words: Sequence[str]) -> CommandTarget:
+    """The one command of a target, if all of the target can be read."""
+    found = make_target(context.cwd, words[1:])
+    if found is None or not found.lines:
+        raise cannot_debug(
+            localize("The Makefile has no such target with commands."),
+            localize("Pass the command that it runs, such as `pytest tests`."),
+        )
+    if len(found.lines) > 1 or not found.is_whole or context.scripts >= _MOST_SCRIPTS:
+        raise cannot_debug(
+            localize("It contains several commands."),
+            localize("Pass the one that fails: {commands}.", commands="; ".join(found.lines)[:400]),
+        )
+    return _read_line(found.lines[0], replace(context, scripts=context.scripts + 1))
 
 
 def _go(context: CommandContext, words: Sequence[str]) -> CommandTarget:
@@ -434,6 +464,7 @@ _BY_COMMAND: Mapping[str, Callable[[CommandContext, Sequence[str]], CommandTarge
     "nodejs": _node,
     "go": _go,
     "cargo": _cargo,
+    **dict.fromkeys(("make", "gmake"), _make),
     **dict.fromkeys(_LOADERS, _typescript),
     **dict.fromkeys(("npx", "pnpx", *MANAGERS), _package),
     **dict.fromkeys(("lua", "lua5.1", "lua5.2", "lua5.3", "lua5.4", "luajit"), _interpreted_file),
