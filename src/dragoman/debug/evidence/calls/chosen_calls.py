@@ -51,13 +51,13 @@ def _fitting(
         share = min(most, _TOTAL - used, limit - used)
         if share < _LEAST:
             break
-        lines = call_lines(_without_told(record, once), translate, share, has_source=not passes_on, known=known)
+        lines = call_lines(_without_repeated(record, once), translate, share, has_source=not passes_on, known=known)
         used += sum(len(it) + 1 for it in lines) + 1
         found.append((record, lines))
     return found
 
 
-def _without_told(record: Record, once: Mapping[str, bool]) -> Record:
+def _without_repeated(record: Record, once: Mapping[str, bool]) -> Record:
     """Of a call that is shown itself, the row of its caller repeats neither arguments nor a long result."""
     return {
         **record,
