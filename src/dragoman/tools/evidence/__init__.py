@@ -62,7 +62,7 @@ def evidence_tools(
         CheckTool(context),
         FindChangeTool(context, sources),
         CompareRunsTool(context),
-        TraceCallTool(context, sources),
+        TraceCallTool(context),
         crash_tool,
         test_tool,
         last_tool,

@@ -23,7 +23,6 @@ from dragoman.debug.evidence.stepping.source_languages import language_of_file
 from dragoman.tools.agent_text import escaped, one_line
 from dragoman.tools.debug.results import OmitNone
 from dragoman.tools.debug.session_lookup import stack_files
-from dragoman.tools.debug.source_locations import SourceReader
 from dragoman.tools.debug.stop_results import short_path
 from dragoman.tools.debug.values import ValueFormatter, name
 from dragoman.tools.evidence.context import EvidenceContext
@@ -115,7 +114,6 @@ class TraceCallResult(EvidenceResult):
 @dataclass(frozen=True, slots=True)
 class TraceCallTool:
     context: EvidenceContext
-    sources: SourceReader
 
     @tool(
         "trace_call",

@@ -61,8 +61,6 @@ class SourceLanguage:
     returns: re.Pattern[str] = re.compile(r"\breturn\b[ \t]*(?P<value>[^;\n]*)")
     returned_names: frozenset[str] = frozenset()
     """Variables by which a debugger says what the function returns, at its last line or after a step out of it."""
-    steps_out: bool = False
-    """Whether what is returned is known only after a step out."""
     has_last_value: bool = False
     """The value of the last expression is returned without a word for it."""
     register: str = ""

@@ -155,8 +155,7 @@ class SteppedCall:
 
     async def _stepped(self, row: dict[str, Any]) -> Outcome:
         """One line: over it, and through the calls of known functions in it."""
-        kind: StepKind = "out" if self._language.steps_out and self._is_return(self._line) else "over"
-        outcome = await self._stepper.step(kind, self._thread)
+        outcome = await self._stepper.step("over", self._thread)
         while isinstance(outcome, Stop) and not self._stepper.is_over:
             called = self._stepper.function_at(outcome)
             if outcome.reason == "exception" and not (outcome.raised and outcome.raised.uncaught):

@@ -92,7 +92,6 @@ class CallStepper:
         self.counted = {it: _Counted() for it in self._functions}
         self.search = search
         self._steps = 0
-        self._passed = 0
         self._from_s: float | None = None
 
     async def records(self) -> tuple[list[Mapping[str, Any]], RunOutcome]:
@@ -216,7 +215,6 @@ class CallStepper:
 
     async def _passed_over(self, stop: Stop, depth: int) -> CallLeft:
         """Out of the function, without stops inside it."""
-        self._passed += 1
         if not depth:
             return CallLeft(stop)
         probe = self.run.probe
