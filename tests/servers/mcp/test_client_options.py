@@ -92,6 +92,30 @@ async def test_every_other_client_gets_both(tmp_path: Path, client: str) -> None
     assert result.content
 
 
+def test_a_client_of_an_old_revision_gets_the_object_as_text_unless_it_is_known_to_want_text(running: Cli) -> None:
+    texts = {}
+    for client in ("raw", "claude-code"):
+        with raw_client(running) as agent:
+            agent.ask("initialize", introduction("2025-03-26", client))
+            agent.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
+            texts[client] = agent.call("dragoman_status")["content"][0]["text"]
+    assert json.loads(texts["raw"])["pid"] == running.status()["pid"]
+    assert not texts["claude-code"].startswith("{")
+
+
+@pytest.mark.parametrize("client", ["claude-code", "raw"])
+async def test_the_text_of_an_error_says_all_that_its_object_says(tmp_path: Path, client: str) -> None:
+    async with opened(tmp_path) as bench:
+        async with connected(bench, "raw", structured="always") as agent:
+            whole = (await agent.call_tool("set_breakpoint", {"file_path": "app.py", "lines": "x"})).structured_content
+        async with connected(bench, client) as agent:
+            result = await agent.call_tool("set_breakpoint", {"file_path": "app.py", "lines": "x"})
+    text = "".join(it.text for it in result.content if it.type == "text")
+    assert result.is_error
+    assert (whole or {})["code"] in text
+    assert (whole or {})["hint"] in text
+
+
 @pytest.mark.parametrize(("policy", "client", "sent"), [("always", "claude-code", True), ("never", "raw", False)])
 async def test_the_setting_goes_before_the_table(tmp_path: Path, policy: str, client: str, *, sent: bool) -> None:
     async with opened(tmp_path) as bench, connected(bench, client, structured=policy) as agent:
