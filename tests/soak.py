@@ -176,6 +176,7 @@ PARTS = (
     Part("daemon, shell wrapper or shell killed", 250, 0.14, shell_kills),
     Part("clients that connect and disconnect", 10_000, 0.04, drops),
     Part("processes forked by a debugged program", 2_000, 0.06, full_test(_FORKS, counts=200)),
+    Part("starts at once, against each other, other commands and kills", 4, 0.04, full_test(_RACES)),
     Part("eight agents at the same time", 10, 0.06, full_test(_EIGHT)),
     Part("daemon killed and restarted during MCP sessions, old and new protocol", 4, 0.04, full_test(_CROSSED)),
     Part("compressed request bodies of 200 MB", 4, 0.02, full_test(_BOMB)),
