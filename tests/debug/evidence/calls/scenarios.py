@@ -766,6 +766,31 @@ def scenario_changed_locals_are_told() -> None:
     assert "locals_changed" not in traced(lambda: fib(1), "fib")[0]
 
 
+def row(names: list[str], fields: list[int]) -> dict[str, int]:
+    return {name: fields[at] for at, name in enumerate(names)}
+
+
+def first(fields: list[int]) -> int:
+    return next(it // 0 for it in fields)
+
+
+def scenario_a_line_of_a_comprehension_is_its_functions() -> None:
+    """As a traceback names the place: by the line of the comprehension."""
+    for function, act in ((row, lambda: row(["a", "b"], [1])), (first, lambda: first([1]))):
+        line = function.__code__.co_firstlineno + 1
+        record, text = traced(act, "", file=__file__, line=line, call="failing")
+        assert record.get("function") == function.__name__, text
+
+
+def scenario_the_end_of_a_long_function_is_kept() -> None:
+    names: dict[str, Any] = {}
+    exec("def long_one(n):\n" + "".join(f"    v{it} = n + {it}\n" for it in range(2000)) + "    return n", names)
+    lines = _load("call_text").call_lines(traced(lambda: names["long_one"](1), "long_one")[0], limit=600)
+    assert sum(len(it) + 1 for it in lines) <= 600
+    assert any("v0 = 1" in it for it in lines), lines
+    assert any("v1999 = 2000" in it for it in lines), lines
+
+
 def opens(url: str, note: object) -> int:
     return len(url) + (note is None)
 

@@ -119,7 +119,8 @@ class CallTarget:
     def _has_line(self, code: Any) -> bool:
         if not self._is_same_file(code.co_filename) or code.co_name in _INNER or self.line < code.co_firstlineno:
             return False
-        inner = [it for it in code.co_consts if type(it) is type(code)]
+        # A comprehension is part of its function, whose line is its own.
+        inner = [it for it in code.co_consts if type(it) is type(code) and it.co_name not in _INNER]
         if any(self.line == it.co_firstlineno or self._has_line(it) for it in inner if it.co_flags & _FUNCTION):
             return False
         return self.line <= last_line_of(code)

@@ -40,6 +40,7 @@ _ROOM = (
     (4, 0, 80, 1),
     (3, 0, 70, 1),
 )
+_HEAD_LINES = 3
 _OWN_OBJECT = ("self", "cls")
 _FIRST_CALLS = 2  # as `call_recording` keeps them: the others are the newest
 
@@ -123,14 +124,22 @@ def _size(lines: list[str]) -> int:
 
 
 def _within(lines: list[str], limit: int) -> list[str]:
+    """The first lines and the last ones: what a call did last is nearer to its result."""
+    if _size(lines) <= limit:
+        return lines
+    tail: list[str] = []
+    for line in reversed(lines[_HEAD_LINES:]):
+        if _size([line, *tail]) > limit // 3:
+            break
+        tail.insert(0, line)
     kept: list[str] = []
-    left = limit - 2
-    for line in lines:
+    left = limit - _size(tail) - 4
+    for line in lines[: len(lines) - len(tail)]:
         if left < 0:
             break
         kept.append(_cut(line, max(left, 2)))
         left -= len(kept[-1]) + 1
-    return kept
+    return [*kept, "\u2026", *tail] if tail else kept
 
 
 def _cut(text: str, limit: int) -> str:

@@ -25,6 +25,7 @@ _PRINTED = re.compile(
 )
 _TEST = re.compile(r"(?:.*\.)?test|<module>$|setUp|tearDown", re.IGNORECASE)
 _PYTHON = ".py"
+_INNER = frozenset({"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>"})
 _OVERFLOW = "RecursionError"
 
 
@@ -32,7 +33,7 @@ async def failure_queries(crash: CrashReport, lines: ReadLines, workspace: Path)
     """The likeliest first. Empty for a language whose calls are not recorded."""
     if not any(PurePath(it.frame.path).suffix == _PYTHON for it in crash.frames):
         return await _stepped_queries(crash, FunctionSearch(workspace))
-    frames = [it for it in crash.frames if PurePath(it.frame.path).suffix == _PYTHON]
+    frames = [it for it in crash.frames if PurePath(it.frame.path).suffix == _PYTHON and not _is_inner(it)]
     found: list[CallQuery] = []
     # Where the stack overflowed, the first call says with what it began; the innermost ones are all alike.
     is_overflow = crash.end.raised is not None and crash.end.raised.type.endswith(_OVERFLOW)
@@ -104,6 +105,11 @@ def callee_queries(records: Iterable[Mapping[str, Any]], known: Collection[CallQ
 def _queries(lines: Sequence[str] | None, line: int) -> Iterator[CallQuery]:
     for function in calls_behind("\n".join(lines or ()), line):
         yield CallQuery(function=function, call="last")
+
+
+def _is_inner(frame: ExplainedFrame) -> bool:
+    """A comprehension: the function that it stands in has the same line, and is traced with it."""
+    return frame.frame.name in _INNER
 
 
 def _is_test(frame: ExplainedFrame) -> bool:
