@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -144,3 +145,11 @@ def test_a_name_of_no_test_is_not_run(folder: Path) -> None:
     with pytest.raises(DragomanError, match="No test of the folder") as refused:
         argv(folder, test="test_nothing")
     assert refused.value.code == "unknown_test"
+
+
+def test_a_file_in_lua_is_no_dotted_name_of_python(tmp_path: Path) -> None:
+    (tmp_path / "test_words.lua").write_text("assert(false)\n")
+    caller = Caller("agent", tmp_path, tmp_path, environment={"PATH": os.environ["PATH"]})
+    found = command_target(caller, "test_words.lua", "", "", {}).launch_request
+    assert found.program.endswith("test_words.lua") or "test_words.lua" in str(found.configuration), found
+    assert "unittest" not in str(found.configuration)

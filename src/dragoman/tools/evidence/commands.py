@@ -32,6 +32,7 @@ _UNITTEST = re.compile(r"\bTestCase\b")
 _BY_ID: Mapping[str, str] = {
     r".+\.py(::.+)?": "pytest {id}",
     r".+\.rb": "ruby {id}",
+    r".+\.lua": "lua {id}",
     r"(Test|Example|Fuzz|Benchmark)\w+(/.+)?": "go test -run ^{id}$ .",
     r"[A-Za-z_]\w*(\.\w+)+": "python -m unittest {id}",
 }
