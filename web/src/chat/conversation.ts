@@ -207,14 +207,18 @@ export class Conversation extends EventTarget {
     this.notifyChange();
   }
 
-  /** A run of another client: the daemon has its question. A run of our own may end without any text. */
+  /**
+   * A run of another client: the daemon has its question. Its end may be all that arrives here, because the daemon
+   * leaves out pieces for a page that reads slowly. A run of our own may end without any text.
+   */
   private findOrCreateRun(runId: string, isEnd: boolean): ChatMessage | undefined {
     const known = this.messages.find((it) => it.role === "assistant" && it.runId === runId);
+    if (known) return known;
     const isOurs = this.isOurs(runId);
-    if (known || (isEnd && !isOurs)) return known;
+    if (!isOurs && !this.sending) this.readInBackground(); // what is being sent may be what it answers
+    if (isEnd && !isOurs) return undefined;
     const run = createMessage("assistant", runId, "running", []);
     this.messages = [...this.messages, run].slice(-KEPT);
-    if (!isOurs && !this.sending) this.readInBackground(); // what is being sent may be what it answers
     return run;
   }
 

@@ -101,6 +101,22 @@ test("the whole text of the final state replaces deltas that were lost", () => {
   expect(texts().at(-1)).toEqual(["assistant", "beginning and end"]);
 });
 
+test("a run of another client of which only the end arrives is read from the history", async () => {
+  gateway.answers["chat.history"] = () => ({
+    messages: [
+      { role: "user", content: "hello", runId: "r" },
+      { role: "assistant", content: "hi", runId: "r" },
+    ],
+  });
+  emit("chat", { runId: "r", state: "final", message: { content: "hi" } });
+  await vi.waitFor(() =>
+    expect(texts()).toEqual([
+      ["user", "hello"],
+      ["assistant", "hi"],
+    ]),
+  );
+});
+
 test("the history has questions, answers and tool results; a question at its end is unanswered", async () => {
   gateway.answers["chat.history"] = () => ({
     messages: [
