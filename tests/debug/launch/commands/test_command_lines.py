@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -291,6 +292,19 @@ def test_a_target_of_make_is_the_command_that_it_runs(tmp_path: Path) -> None:
     assert str(several.value.hint) == "Pass the one that fails: pytest tests; ruff check."
     with pytest.raises(DragomanError, match="no such target"):
         read("make nothing", tmp_path)
+
+
+@pytest.mark.parametrize("places", ["recipe", "needs"])
+def test_a_makefile_whose_variables_multiply_is_not_expanded(tmp_path: Path, places: str) -> None:
+    recipe, needs = ("$(A)", "") if places == "recipe" else ("pytest", "$(A)")
+    (tmp_path / "Makefile").write_text(f"A = {'$(A)' * 6}\ntest: {needs}\n\t{recipe}\n")
+    tracemalloc.start()
+    with pytest.raises(DragomanError) as refused:
+        read("make test", tmp_path)
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert str(refused.value.hint) == f"Pass the one that fails: {recipe}."
+    assert most < 4 << 20
 
 
 def test_a_script_that_runs_its_own_tests_is_a_run_of_unittest(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from dragoman.debug.launch.commands.shell_words import ASSIGNMENT, parse_assignm
 _FILES = ("GNUmakefile", "makefile", "Makefile")
 _MOST_BYTES = 1 << 20
 _LEVELS = 8
+_MOST_EXPANDED = 1 << 16  # characters: each level can multiply a text that doubles itself
 _VARIABLE = re.compile(r"^(?P<name>[\w.-]+)[ \t]*(?:::?:?|\?)?=[ \t]*(?P<value>.*)$", re.MULTILINE)
 _RULE = re.compile(
     r"^(?P<targets>[^\s:#=][^:#=\n]*):(?![:=])(?P<needs>[^#\n;]*).*\n(?P<recipe>(?:\t.*\n|[ \t]*\n(?=\t))*)",
@@ -40,16 +41,26 @@ def make_target(cwd: Path, words: Sequence[str]) -> MakeTarget | None:
     if rule is None:
         return None
     variables = {it["name"]: it["value"].strip() for it in _VARIABLE.finditer(text)} | given
-    lines = [_expanded(line.strip().lstrip("@-+ "), variables) for line in rule["recipe"].splitlines() if line.strip()]
+    recipe = _expanded(rule["recipe"], variables)
+    needs = _expanded(rule["needs"], variables)
+    is_read = recipe is not None and needs is not None
+    shown = rule["recipe"] if recipe is None else recipe
+    lines = [line.strip().lstrip("@-+ ") for line in shown.splitlines() if line.strip()]
     lines = [it for it in lines if not _SILENT.match(it)]
-    needs = _expanded(rule["needs"], variables).split()
-    has_others = any(rules[it]["recipe"].strip() for it in needs if it in rules)
-    return MakeTarget(tuple(lines), is_whole=not has_others and not any("$(" in it for it in lines))
+    has_others = any(rules[it]["recipe"].strip() for it in (needs or "").split() if it in rules)
+    return MakeTarget(tuple(lines), is_whole=is_read and not has_others and not any("$(" in it for it in lines))
 
 
-def _expanded(text: str, variables: Mapping[str, str]) -> str:
+def _expanded(text: str, variables: Mapping[str, str]) -> str | None:
+    """None if it is too long."""
+
+    def value(found: re.Match[str]) -> str:
+        return variables.get(found["round"] or found["curly"], found[0])
+
     for _ in range(_LEVELS):
-        found = _REFERENCE.sub(lambda it: variables.get(it["round"] or it["curly"], it[0]), text)
+        if len(text) + sum(len(value(it)) for it in _REFERENCE.finditer(text)) > _MOST_EXPANDED:
+            return None
+        found = _REFERENCE.sub(value, text)
         if found == text:
             break
         text = found
