@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
 
 from dragoman.debug.evidence.stepping.function_search import FunctionSearch
-from dragoman.debug.evidence.stepping.source_calls import calls_behind
+from dragoman.debug.evidence.stepping.source_calls import calls_behind, calls_in
 from dragoman.debug.evidence.stepping.source_functions import SourceText, read_source
 
 pytestmark = pytest.mark.anyio
@@ -155,3 +156,31 @@ async def test_functions_are_searched_in_the_workspace_and_what_they_call_comes_
     found = await search.behind(str(tmp_path / "cart.test.js"), 7, 6)
     assert [(it.qualified, Path(it.path).name) for it in found] == [("Cart.total", "cart.js"), ("rounded", "cart.js")]
     assert await search.printed_places("cart.js:2: wrong\nnothing.js:1") == [(str(tmp_path / "cart.js"), 2)]
+
+
+async def test_a_minified_file_is_not_read(tmp_path: Path) -> None:
+    (tmp_path / "app.min.js").write_text(f"function total() {{ return {'a.b(1)+' * 1000}0; }}\n")
+    (tmp_path / "app.js").write_text(f"function whole() {{ return {'a.b(1)+' * 500}0; }}\n")
+    search = FunctionSearch(tmp_path)
+    assert await search.source(str(tmp_path / "app.min.js")) is None
+    assert await search.named("total") == []
+    assert [it.name for it in await search.named("whole")] == ["whole"]
+
+
+@pytest.mark.parametrize("word", ["a", "a.", "a::<"])
+def test_the_calls_of_a_long_line_are_found_in_linear_time(word: str) -> None:
+    def seconds(words: int) -> float:
+        source = read_source("app.js", f"function total() {{\n  {word * words}; x(1);\n}}\n")
+        assert source is not None
+        began_s = time.process_time()
+        calls_in(source, source.functions[0])
+        return time.process_time() - began_s
+
+    short, long = (min(seconds(it) for _ in range(3)) for it in (2000, 16_000))
+    assert long < 24 * short
+
+
+def test_of_a_long_line_only_the_beginning_says_which_calls_are_behind_it() -> None:
+    source = read_source("app.js", f"function total() {{\n  return first(1) {'+ 1' * 2000} + last(2);\n}}\n")
+    assert source is not None
+    assert calls_behind(source, 2) == ["first"]

@@ -21,6 +21,7 @@ _MOST_ENTRIES = 20_000
 _SKIPPED = frozenset({"node_modules", "vendor", "target", "build", "dist", "third_party", "coverage", "__pycache__"})
 _GENERATED = re.compile(r"^//[#@] sourceMappingURL=", re.MULTILINE)
 _MAPPED = 100_000
+_MOST_OF_LINE = 5000
 _PLACE = re.compile(r"(?P<file>[\w./+-]+\.\w+):(?P<line>\d{1,6})\b")
 
 
@@ -130,6 +131,8 @@ class FunctionSearch:
             return None
         if _GENERATED.search(text, max(0, len(text) - _MAPPED)):
             return None  # its debugger knows the file that it was made from
+        if max(map(len, text.split("\n"))) > _MOST_OF_LINE:
+            return None  # minified or data: reading it would hold the daemon up
         return read_source(path, text)
 
     def _listed(self) -> list[str]:

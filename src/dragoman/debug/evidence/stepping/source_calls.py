@@ -15,7 +15,12 @@ from dragoman.debug.evidence.stepping.source_languages import SourceLanguage
 
 _DEPTH = 5
 _MOST_LINES = 400
-_CALL = re.compile(r"(?P<before>(?:[\w$]+\s*(?:\??\.|->|::|:)\s*)*)(?P<name>[A-Za-z_$][\w$]*[?!]?)\s*(?:::<[^>]*>)?\(")
+_MOST_CHARACTERS = 1000  # of a line: longer ones are data
+# Begins only where a word does, and its repetitions have bounds: else the time grows with the square of a line.
+_CALL = re.compile(
+    r"(?<![\w$])(?P<before>(?:[\w$]++\s*+(?:\??\.|->|::|:)\s*+){0,16})"
+    r"(?P<name>[A-Za-z_$][\w$]*+[?!]?)\s*+(?:::<[^>]{0,200}>)?\("
+)
 _NAME = re.compile(r"(?<![\w$.:>])(?P<name>[A-Za-z_$][\w$]*)(?![\w$]|\s*\()")
 _ASSIGNS = (
     r"(?<![\w$.]){name}\b(?:[^=\n;(]*?(?::=|(?<![=!<>])=(?![=>]))|[^=\n]*?\b(?:of|in)\b|[\w,\s]*?(?:[-+*/%|&^]|<<|>>)=)"
@@ -66,7 +71,7 @@ class _Search:
                 yield from _called(text, self._language)
             names = [it for text in sources for it in self._names(text) if it not in seen]
             seen.update(names)
-        before = [self._source.line(it) for it in range(first - 1, self._first - 1, -1)]
+        before = [self._line_text(it) for it in range(first - 1, self._first - 1, -1)]
         for text in before:
             yield from (name for root, name in self._methods(text) if root in seen)
         for text in before:
@@ -74,27 +79,30 @@ class _Search:
                 yield from _called(text, self._language)
                 yield from self._names(text)  # a function that is passed on
 
+    def _line_text(self, line: int) -> str:
+        return self._source.line(line)[:_MOST_CHARACTERS]
+
     def _text(self, first: int, last: int) -> str:
-        return "\n".join(self._source.line(it) for it in range(first, last + 1))
+        return "\n".join(self._line_text(it) for it in range(first, last + 1))
 
     def _statement(self, line: int) -> tuple[int, int]:
         """As many lines as its parentheses need."""
         first = last = line
         while first > self._first and _depth(self._text(first, line)) < 0:
             first -= 1
-        while first > self._first and self._source.line(first).lstrip().startswith((".", "&&", "||")):
+        while first > self._first and self._line_text(first).lstrip().startswith((".", "&&", "||")):
             first -= 1
         while last < min(self._last, line + _MOST_LINES) and (
-            _depth(self._text(first, last)) > 0 or self._source.line(last + 1).lstrip().startswith((".", "&&", "||"))
+            _depth(self._text(first, last)) > 0 or self._line_text(last + 1).lstrip().startswith((".", "&&", "||"))
         ):
             last += 1
         return first, last
 
     def _heads(self, first: int) -> Iterator[str]:
         """The lines that begin the blocks around a line."""
-        indent = _indent(self._source.line(first))
+        indent = _indent(self._line_text(first))
         for at in range(first - 1, self._first - 1, -1):
-            text = self._source.line(at)
+            text = self._line_text(at)
             if text.strip() and _indent(text) < indent:
                 indent = _indent(text)
                 begin, end = self._statement(at)
@@ -106,7 +114,7 @@ class _Search:
     def _assigned(self, name: str, before: int) -> Iterator[str]:
         """The nearest statement above that gave the name its value, and the nearest that began it."""
         pattern = re.compile(_ASSIGNS.format(name=re.escape(name)))
-        found = [it for it in range(before - 1, self._first - 1, -1) if pattern.search(self._source.line(it))]
+        found = [it for it in range(before - 1, self._first - 1, -1) if pattern.search(self._line_text(it))]
         for at in dict.fromkeys([*found[:2], *found[-1:]]):
             first, last = self._statement(at)
             yield self._text(first, min(last, before - 1))
