@@ -278,7 +278,8 @@ class RecordRedactor:
             "cycle": [name(str(it)) for it in _first(record.get("cycle"), _ENTRIES)],
         }
         told |= {
-            key: [self._listed(it) for it in _first(record.get(key), _ENTRIES)] for key in ("all", "all_last", "open")
+            key: [self._listed(it, str(record["function"])) for it in _first(record.get(key), _ENTRIES)]
+            for key in ("all", "all_last", "open")
         }
         return told
 
@@ -310,9 +311,9 @@ class RecordRedactor:
         shown = None if result is None else self._value(function, result)
         return [name(str(function)), self._pairs(args), shown, self._text(error), int(yields)]
 
-    def _listed(self, entry: Sequence[Any]) -> list[Any]:
+    def _listed(self, entry: Sequence[Any], function: str) -> list[Any]:
         number, depth, args, result, error = entry
-        shown = None if result is None else self._value("", result)
+        shown = None if result is None else self._value(function, result)
         return [int(number), int(depth), self._pairs(args), shown, self._text(error)]
 
     def _end(self, end: Mapping[str, Any], function: str) -> dict[str, Any]:

@@ -102,6 +102,15 @@ def test_a_secret_in_the_middle_of_a_path_is_hidden(path: str) -> None:
     assert path.rpartition(" ")[0] or path in json.dumps(told)
 
 
+def test_the_results_of_a_function_with_the_name_of_a_secret_are_hidden() -> None:
+    listed = [[1, 1, [], "'hunter2hunter2'", ""]]
+    row = {"line": 2, "calls": [["get_password", [], "'hunter2hunter2'", "", 0]], "yielded": ["'hunter2hunter2'"]}
+    end = {"how": "returned", "line": 2, "value": "'hunter2hunter2'"}
+    told = redacted(record(function="get_password", rows=[row], end=end, all=listed, all_last=listed, open=listed))
+    assert told["all"]
+    assert "hunter2" not in json.dumps(told)
+
+
 def test_a_token_is_hidden_wherever_it_stands() -> None:
     row = {
         "line": 2,
