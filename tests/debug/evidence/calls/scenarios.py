@@ -320,6 +320,92 @@ def scenario_methods_and_lines() -> None:
     assert "self = Square(side=2)" in text, (record, text)
 
 
+class Shape:
+    sides = 0
+
+    def edges(self) -> int:
+        return self.sides
+
+    @functools.lru_cache(maxsize=None)  # noqa: B019, UP033  of whom it does not matter
+    def corners(self) -> int:
+        return self.sides
+
+    @property
+    def doubled(self) -> int:
+        return 2 * self.sides
+
+
+class Circle(Shape):
+    sides = 1
+
+
+class Triangle(Shape):
+    sides = 3
+
+
+class Counted(Triangle):
+    def edges(self) -> int:
+        return 100 + super().edges()
+
+    @property
+    def doubled(self) -> int:
+        return 100 + super().doubled
+
+
+def scenario_a_method_is_that_of_the_class_that_was_named() -> None:
+    def act() -> None:
+        for it in (Triangle(), Circle(), Triangle(), Counted()):
+            it.edges()
+            it.corners()
+            it.doubled  # noqa: B018
+
+    for call in ("outermost", "last"):
+        for method, ended in (("edges", "returned 1"), ("doubled", "returned 2"), ("corners", "returned 1")):
+            record, text = traced(act, "Circle." + method, call=call)
+            assert record["args"] == [["self", "Circle()"]], record["args"]
+            assert record["calls"] == 1, record["calls"]
+            assert text.endswith(ended), text
+    record, text = traced(act, "Triangle.edges", call="last")
+    assert record["calls"] == 3, record["calls"]
+    assert text.endswith("returned 3"), text
+    assert traced(act, "Counted.edges")[1].endswith("returned 103")
+    assert traced(lambda: Counted().edges(), "Shape.edges")[1].endswith("returned 3")
+    assert traced(lambda: Counted().doubled, "Triangle.doubled")[1].endswith("returned 6")
+
+
+def scenario_what_another_class_does_with_an_inherited_method_is_a_call_below() -> None:
+    def twice_over(count: int) -> int:
+        total = 0
+        for _ in range(count):
+            total += Circle().edges()
+            total += Triangle().edges()
+        return total
+
+    tracer = _load("call_tracer")
+    tracer.start(function="twice_over", call="last", also=({"function": "Circle.edges", "call": "last"},))
+    try:
+        twice_over(3)
+    finally:
+        outer, inner = (it.record() for it in tracer._running)
+        tracer.stop()
+    assert [it[2] for row in outer["rows"] for it in row.get("calls", ())] == ["1", "3"] * 3, outer["rows"]
+    assert (inner["calls"], inner["end"].get("value")) == (3, "1"), inner
+
+
+def dive(n: int, bottom: int) -> int:
+    if n == bottom:
+        raise ValueError(n)
+    return dive(n + 1, bottom)
+
+
+def scenario_deep_recursion_shows_the_call_that_raised() -> None:
+    record, text = traced(lambda: dive(1, 60), "dive", call="failing")
+    assert record["args"] == [["n", "60"], ["bottom", "60"]], record["args"]
+    assert "raise ValueError(n)" in text, text
+    assert "not_failing" not in record
+    assert traced(lambda: dive(1, 60), "dive", call="last")[0]["args"][0] == ["n", "1"]
+
+
 def scenario_closure_decorator_and_comprehension() -> None:
     count = 1
 

@@ -94,18 +94,20 @@ class MonitoringEngine:
         tracer = self._tracer
         disable = sys.monitoring.DISABLE  # type: ignore[attr-defined]
         try:
-            if any(code is it for it in self._codes):
-                tracer.started(sys._getframe(1))
-                return None
-            if not tracer.is_done and tracer.target.may_match(code) and tracer.target.matches(code, sys._getframe(1)):
-                self._codes.append(code)
-                sys.monitoring.set_local_events(self._tool, code, self._own_events)  # type: ignore[attr-defined]
+            target = tracer.target
+            is_known = any(code is it for it in self._codes)
+            may_match = is_known or (not tracer.is_done and target.may_match(code))
+            # A method that is inherited is called for several classes, of which one is meant.
+            if may_match and ((is_known and not target.qualifier) or target.matches(code, sys._getframe(1))):
+                if not is_known:
+                    self._codes.append(code)
+                    sys.monitoring.set_local_events(self._tool, code, self._own_events)  # type: ignore[attr-defined]
                 tracer.started(sys._getframe(1))
                 return None
             if not is_own(code.co_filename) or not code.co_flags & _FUNCTION or code.co_name in _INNER:
-                return disable
+                return None if may_match else disable
             if not self._is_restarted or tracer.is_done:
-                return None if tracer.target.may_match(code) and not tracer.is_done else disable
+                return None if may_match else disable
             if tracer.recordings:
                 self._callee(code, sys._getframe(1))
         except Exception as error:  # the program must not notice
@@ -115,7 +117,8 @@ class MonitoringEngine:
     def _callee(self, code: Any, frame: Any) -> None:
         tracer = self._tracer
         tracer.callee_started(frame)
-        if id(frame) in tracer.callees and id(code) not in self._callees:
+        is_known = id(code) in self._callees or any(code is it for it in self._codes)
+        if id(frame) in tracer.callees and not is_known:
             self._callees[id(code)] = code
             events: Any = sys.monitoring.events  # type: ignore[attr-defined]
             sys.monitoring.set_local_events(self._tool, code, events.PY_RETURN | events.PY_YIELD)  # type: ignore[attr-defined]

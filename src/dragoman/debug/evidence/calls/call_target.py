@@ -8,6 +8,7 @@ import os
 import re
 import sys
 import time
+import types
 from typing import Any
 
 _LIBRARY = re.compile(r"[/\\](?:site|dist)-packages[/\\]|[/\\]lib[/\\]python3|[/\\]pydevd|[/\\]debugpy[/\\]|^<")
@@ -126,13 +127,48 @@ class CallTarget:
         return self.line <= last_line_of(code)
 
     def _is_method(self, code: Any, frame: Any) -> bool:
-        """Of a class that inherits it, or, before Python 3.11, of any class."""
+        """Of a class that inherits it, or, before Python 3.11, of any class. Not one that overrides it."""
         if not code.co_argcount:
             return False
         held = frame.f_locals.get(code.co_varnames[0])
         kind = held if issubclass(type(held), type) else type(held)
         wanted = self.qualifier.rpartition(".")[2]
-        return any(type.__dict__["__name__"].__get__(it) == wanted for it in type.__dict__["__mro__"].__get__(kind))
+        found = next((it for it in _type_mro(kind) if type.__dict__["__name__"].__get__(it) == wanted), None)
+        if found is None:
+            return False
+        owner = next((it for it in _type_mro(found) if self.name in _type_dict(it)), None)
+        return owner is None or _is_of_class(code, owner, self.name)
+
+
+_type_mro: Any = type.__dict__["__mro__"].__get__
+_type_dict: Any = type.__dict__["__dict__"].__get__
+
+
+def _is_of_class(code: Any, owner: type, name: str) -> bool:
+    """Whether the class has this code under the name. Behind a decorator that cannot be looked into, by the name of the
+    code, which has its class from Python 3.11.
+    """
+    codes = _codes_of(_type_dict(owner)[name])
+    if any(it.co_name == name for it in codes):
+        return any(it is code for it in codes)
+    known = own_name(code).rpartition(".")[0]
+    return not known or known == type.__dict__["__qualname__"].__get__(owner).replace("<locals>.", "")
+
+
+def _codes_of(held: Any) -> list[Any]:
+    """Of a method as it stands in its class, and of what its decorators wrap."""
+    kind = type(held)
+    if kind is staticmethod or kind is classmethod:
+        held = held.__func__
+    found = []
+    for function in (held.fget, held.fset, held.fdel) if kind is property else (held,):
+        wrapped = function
+        for _ in range(_HOPS):
+            if type(wrapped) is not types.FunctionType:
+                break
+            found.append(wrapped.__code__)
+            wrapped = wrapped.__dict__.get("__wrapped__")
+    return found
 
 
 def _ends_with(name: str, wanted: str) -> bool:

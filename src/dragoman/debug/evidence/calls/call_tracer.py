@@ -16,6 +16,7 @@ import linecache
 import os
 import sys
 from collections import deque
+from itertools import islice
 from typing import Any
 
 from .call_engines import new_engine
@@ -152,15 +153,17 @@ class CallTracer:
         if self.call == "outermost":
             return depth == 0 and self.chosen is None and not self.recordings
         if self.keeps_newest:
-            return len(self.recordings) < _MOST_RECORDED or self._forget_suspended()
+            if len(self.recordings) >= _MOST_RECORDED:
+                self._forget_recording()
+            return True
         return str(self.count) == self.call
 
-    def _forget_suspended(self) -> bool:
-        """Make room for a recording: the oldest that is suspended may have been left."""
+    def _forget_recording(self) -> None:
+        """Make room for one: the oldest that is suspended may have been left. Of a deep recursion, the outermost call,
+        which ends last, and the innermost ones, of which one raises, are kept.
+        """
         oldest = next((it for it, held in self.recordings.items() if held.is_suspended), None)
-        if oldest is not None:
-            del self.recordings[oldest]
-        return oldest is not None
+        del self.recordings[next(islice(self.recordings, 1, None)) if oldest is None else oldest]
 
     def _forget_waiting(self) -> bool:
         """Only where a frame that is resumed is not taken for a new call."""
