@@ -109,6 +109,7 @@ def test_which_hits_and_what_is_logged_is_judged_by_what_is_evaluated() -> None:
         ("ide_run_in_terminal", {"command": "make", "name": "mine"}, "make"),
         # In a session nothing new runs, but for what is evaluated and can act.
         ("trace", {"program": "a.py", "points": [{"expressions": ["n"]}]}, '{"program": "a.py"}'),
+        ("trace", {"command": "make test", "points": [{"expressions": ["n"]}]}, "make test"),
         ("trace", {"session_id": "s1", "of_tomorrow": "x"}, '{"of_tomorrow": "x"}'),
         ("trace", {"session_id": "s1", "points": [{"file_path": "a.py", "condition": "n > 3"}]}, None),
         ("trace", {"session_id": "s1", "points": [{"expressions": ["f()"]}]}, '{"points": [{"expressions": ["f()"]}]}'),
@@ -268,7 +269,7 @@ def test_every_tool_that_does_more_than_read_is_judged_with_each_of_its_paramete
         assert named - set(parameters.model_fields) <= SHARED, name
 
 
-STARTED = {"configuration_name", "configuration", "file", "program", "args", "cwd", "env", "stdin"}
+STARTED = {"configuration_name", "configuration", "file", "program", "args", "cwd", "env", "stdin", "test", "command"}
 SHARED = {
     *(
         "session_id",
@@ -286,14 +287,13 @@ SHARED = {
 }
 """Rows share sets of names, so that a row may name what its tool does not take."""
 ASKED = {
-    "start_debugging": STARTED | {"inputs", "process_id"},
+    "start_debugging": STARTED - {"test", "command"} | {"inputs", "process_id"},
     "run_in_terminal": {"command", "input", "keys", "interrupt", "terminal", "cwd"},
     "ide_run_in_terminal": {"command"},
     "debug_test": {"test", "command", "cwd", "env"},
     "debug_last_failure": {"terminal", "command_id"},
     "explain_failure": {"test", "command", "program", "args", "cwd", "env"},
     "compare_runs": STARTED | {"against"},
-    "trace_call": STARTED | {"test", "command"},
-    **dict.fromkeys(("trace", "check", "find_change", "explain_crash"), STARTED),
+    **dict.fromkeys(("trace", "trace_call", "check", "find_change", "explain_crash"), STARTED),
     "set_variable": {"name", "value", "variables_reference"},
 }

@@ -34,12 +34,22 @@ SHARED = {
     "foreign_peer": {"io.errors.foreign_peer", "io.errors.not_started_by_us"},
     "gateway_silent": {"chat.errors.no_answer", "chat.errors.run_silent"},
     "internal_error": {"core.errors.dragoman_failed", "core.errors.internal_error"},
+    "link_lost": {
+        "io.net.remote_errors.link_closed",
+        "io.net.remote_errors.link_damaged",
+        "io.net.remote_errors.link_silent",
+    },
     "model_key_missing": {
         "models.errors.key_command_failed",
         "models.errors.key_variable_missing",
         "models.errors.no_key",
     },
     "needs_build": {"debug.backends.adapters.javascript._not_runnable", "debug.errors.cargo_unsupported"},
+    "no_such_function": {
+        "debug.evidence.calls.trace_call._not_python",
+        "tools.evidence.target.no_such_function",
+    },
+    "not_running": {"io.errors.daemon_not_running", "io.net.remote_errors.far_daemon_absent"},
     "not_supported": {
         "debug.errors.not_supported",
         "debug.errors.session_owned_by_person",
@@ -48,6 +58,7 @@ SHARED = {
     "too_many_sessions": {"chat.errors.too_many_sessions", "debug.errors.too_many_sessions"},
     "unknown_breakpoint": {"tools.debug.breakpoints._unknown_breakpoint", "workspace.errors.unknown_breakpoint"},
     "unknown_component": {"canvas.errors.unknown_component", "tools.canvas.components._unknown_component"},
+    "usage": {"cli.remote.options._one_target_spec", "cli.remote.options._only_here_spec"},
 }
 
 
