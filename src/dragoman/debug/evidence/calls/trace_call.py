@@ -155,7 +155,7 @@ async def _stepped(
     called = [it for function in functions for it in await search.callees(function, _MOST_CALLEES)]
     functions = list(dict.fromkeys([*functions, *called]))[:_MOST_POINTS]
     table = TraceTable(TraceLimits(hits=_MOST_HITS, seconds=seconds, rows=1))
-    probe = SteppingProbe(functions, table, targets[0].condition, _CAUGHT_BY_ADAPTER)
+    probe = SteppingProbe(functions, table, targets, _CAUGHT_BY_ADAPTER)
     async with evidence.run(client, subject, probe) as run:
         records, end = await CallStepper(run, targets, functions, search).records()
     return records, end, run.session

@@ -12,6 +12,7 @@ from pathlib import PurePath
 from typing import Literal
 
 from dragoman.debug import source_files
+from dragoman.debug.evidence.expressions import impure_expressions
 
 _PARAMETERS = r"\((?P<parameters>[^()]*(?:\([^()]*\)[^()]*)*)\)"
 _QUOTED = r"\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'"
@@ -36,6 +37,9 @@ _ASSERTIONS = re.compile(
     r"(?:assert|expect|t|b|chai|should|self|cy)[.:].*|_*assert\w*|static_assert|expect\w*|refute\w*|test|it|describe"
     r"|(?:ASSERT|EXPECT|TEST|CHECK|REQUIRE)\w*|abort|exit|f?printf|main|pcall|fail"
 )
+_STRING = re.compile(r"\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'")
+_CALLED = r"(?<![\w$])(?!(?:and|or|not)\b)[A-Za-z_$][\w$]*\s*(?:::<[^>]*>)?\(|[)\]]\s*\("
+_NUMBER_TYPES = r"(?:(?:unsigned|signed|int|long|short|char|float|double|bool|size_t|u?int\d+_t)\s*)+"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +74,14 @@ class SourceLanguage:
     statements: frozenset[str] = _STATEMENTS
     keywords: frozenset[str] = _KEYWORDS
     assertions: re.Pattern[str] = _ASSERTIONS
+    pure: re.Pattern[str] = re.compile(r"(?!)")
+    """Calls of what belongs to the language, which change nothing."""
+    called: re.Pattern[str] = re.compile(_CALLED)
+
+    def may_repeat(self, expression: str) -> bool:
+        """Whether evaluating it once more changes nothing: functions of the program may count their calls."""
+        bare = self.pure.sub("(", _STRING.sub("''", expression))
+        return not self.called.search(bare) and not impure_expressions([bare])
 
 
 def _patterns(*patterns: str) -> tuple[re.Pattern[str], ...]:
@@ -98,6 +110,9 @@ GO = SourceLanguage(
     ),
     re.compile(rf"{_C_COMMENTS}|{_QUOTED}|`[^`]*`"),
     enters_at="header",
+    pure=re.compile(
+        r"(?<![\w$.])(?:\[\])?(?:u?int(?:8|16|32|64)?|float(?:32|64)|string|byte|rune|bool|len|cap|real|imag|min|max)\("
+    ),
 )
 NATIVE = SourceLanguage(
     frozenset({".c", ".cc", ".cpp", ".cxx", ".h", ".hh", ".hpp", ".hxx"}),
@@ -110,6 +125,9 @@ NATIVE = SourceLanguage(
     parameter="last",
     returned_names=frozenset({"[return value]", "(Return Value)"}),
     register="({type})$rax",
+    pure=re.compile(
+        rf"(?<![\w$.:>])(?:sizeof|strlen|abs|fabs|ceil|floor|round|sqrt|pow|{_NUMBER_TYPES})\(|\({_NUMBER_TYPES}\**\)\s*\("
+    ),
 )
 RUST = SourceLanguage(
     frozenset({".rs"}),
@@ -146,6 +164,10 @@ LUA = SourceLanguage(
     re.compile(rf"--\[\[[\s\S]*?\]\]|--[^\n]*|{_QUOTED}|\[\[[\s\S]*?\]\]"),
     has_braces=False,
     returns=re.compile(r"\breturn\b[ \t]*(?P<value>[^;\n]*?)[ \t]*(?:\bend\b.*)?$", re.MULTILINE),
+    pure=re.compile(
+        r"(?<![\w.:])(?:tonumber|tostring|type|ipairs|select|string\.(?!gsub)\w+|math\.(?!random)\w+)\(|:(?:lower|upper)\("
+    ),
+    called=re.compile(rf"{_CALLED}|(?<!\w)(?!(?:and|or|not)\b)[A-Za-z_]\w*\s*(?:''|\{{)"),
 )
 RUBY = SourceLanguage(
     source_files.RUBY,

@@ -14,7 +14,6 @@ from typing import Any, Protocol
 
 from dragoman.core.errors import DragomanError
 from dragoman.debug.evidence.evidence_probe import EVALUATION_TIMEOUT_S
-from dragoman.debug.evidence.expressions import impure_expressions
 from dragoman.debug.evidence.run import EvidenceRun
 from dragoman.debug.evidence.stepping.function_search import FunctionSearch
 from dragoman.debug.evidence.stepping.source_functions import ANONYMOUS, SourceFunction
@@ -33,11 +32,6 @@ _ASSIGNED = re.compile(
 
 # What a function returns in the register for integers and addresses.
 _IN_REGISTER = re.compile(r"\*$|\b(?:int|unsigned|long|short|char|bool|_Bool|size_t|s?size_t|u?int\d+_t)$")
-# Conversions, and functions of the language, which may be called again.
-_PURE = re.compile(
-    r"\b(?:u?int(?:8|16|32|64)?|float(?:32|64)|string|byte|rune|bool|tonumber|tostring|type|ipairs|select"
-    r"|(?:math|string)\.\w+|#)\("
-)
 
 NOTHING = "nothing"
 """The value of what returns none."""
@@ -281,7 +275,7 @@ class SteppedCall:
         whole = self._text.lines[self._line - 1].partition("//")[0]
         given = whole[found.start("value") : found.end("value")] if found else whole
         parts = _split(given.strip().rstrip(";").strip())
-        if not parts or any(not it or impure_expressions([_PURE.sub("(", it)]) for it in parts):
+        if not parts or not all(it and self._language.may_repeat(it) for it in parts):
             return
         shown = [await self._evaluated(it, stop) for it in parts]
         if all(shown):

@@ -42,9 +42,14 @@ class SteppingProbe(EvidenceProbe):
     """Stops where each function begins, except in those that are muted."""
 
     def __init__(
-        self, functions: Sequence[SourceFunction], table: TraceTable, condition: str, caught: Mapping[str, str]
+        self,
+        functions: Sequence[SourceFunction],
+        table: TraceTable,
+        targets: Sequence[SteppedTarget],
+        caught: Mapping[str, str],
     ) -> None:
-        points = [_entry(it, condition) for it in functions]
+        conditions = {it.function: it.condition for it in targets}  # what they call has other names
+        points = [_entry(it, conditions.get(it, "")) for it in functions]
         super().__init__(points, table, should_continue=lambda _: False, by_stops=True, caught=caught)
         self.muted: set[int] = set()
 
