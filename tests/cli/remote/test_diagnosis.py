@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import sys
+import tracemalloc
 from pathlib import Path
 
 import pytest
 
 from dragoman.cli.installation.doctor import DoctorFinding
+from dragoman.cli.remote import diagnosis
 from dragoman.cli.remote.diagnosis import diagnose
 from dragoman.io.net.targets import Target
 
@@ -78,3 +82,26 @@ def test_a_program_that_is_missing_here_is_the_first_finding(tools: Path) -> Non
 def test_what_the_far_side_prints_is_shown_without_escapes(tools: Path) -> None:
     _program(tools / "uname", "printf '\\033]0;owned\\007Linux'")
     assert "\x1b" not in "".join(str(it.about) for it in findings())
+
+
+def test_a_connection_that_stays_in_the_background_does_not_make_a_host_silent(
+    tools: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(diagnosis, "_WITHIN_S", 3)
+    master = tmp_path / "master"
+    _program(tools / "sh", f'/bin/sleep 30 >/dev/null &\necho $! >{master}\nexec /bin/sh "$@"')
+    try:
+        found = findings()
+    finally:
+        os.kill(int(master.read_text()), signal.SIGKILL)
+    assert "docker:web is reached: Linux" in str(found[1].about)
+
+
+def test_of_endless_output_only_the_beginning_is_kept(tools: Path) -> None:
+    _program(tools / "sh", '/bin/sh "$@"; exec /usr/bin/head -c 30000000 /dev/zero')
+    tracemalloc.start()
+    found = findings()
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert "docker:web is reached: Linux" in str(found[1].about)
+    assert most < 8 << 20

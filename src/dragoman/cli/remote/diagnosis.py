@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
+import signal
 import subprocess
+import threading
 from collections.abc import Generator, Iterator, Mapping
+from typing import IO, NamedTuple
 
 from dragoman import __version__
 from dragoman.cli.installation.doctor import DoctorFinding
@@ -17,6 +21,7 @@ from dragoman.io.net.remote_errors import explain_exit, far_side_silent
 from dragoman.io.net.targets import Target
 
 _WITHIN_S = 25
+_RETURNS_WITHIN_S = 1.0  # what a program that has ended wrote
 _OLDEST_PYTHON = (3, 11)
 _MAX_OUTPUT = 1 << 16
 _MARK = "dragoman-doctor "
@@ -57,33 +62,69 @@ def diagnose(target: Target) -> Iterator[DoctorFinding]:
 
 def _look(target: Target) -> Generator[DoctorFinding, None, dict[str, str] | None]:
     try:
-        done = subprocess.run(  # noqa: S603  a list of arguments; the parts of the target have a strict form
-            target.probe_command(_PROBE),
-            env=target.environment(os.environ),
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=_WITHIN_S,
-            check=False,
-            start_new_session=True,
-        )
+        done = _probe(target)
     except subprocess.TimeoutExpired:
         error = far_side_silent(target=target.name, seconds=_WITHIN_S)
         yield DoctorFinding(
             "bad", error.message, localize("Check that `{by_hand} true` answers.", by_hand=target.by_hand)
         )
         return None
-    found = _read(done.stdout[:_MAX_OUTPUT].decode("utf-8", "replace"))
+    found = _read(done.output.decode("utf-8", "replace"))
     if "system" in found:
         yield DoctorFinding("ok", localize("{target} is reached: {system}", target=target.name, system=found["system"]))
         return found
-    if b'"sh"' in done.stderr and b"not found" in done.stderr:
+    if b'"sh"' in done.errors and b"not found" in done.errors:
         yield DoctorFinding(
             "bad", localize("{target} has no shell, so Dragoman cannot run in it", target=target.name), _beside(target)
         )
         return None
-    error = explain_exit(target, done.returncode, done.stdout[-4096:] + done.stderr[-4096:])
+    error = explain_exit(target, done.status, done.output[-4096:] + done.errors[-4096:])
     yield DoctorFinding("bad", error.message, error.hint)
     return None
+
+
+class _Probed(NamedTuple):
+    status: int
+    output: bytes
+    errors: bytes
+
+
+def _probe(target: Target) -> _Probed:
+    """Until the command ends, not until its output does: a master connection that ssh leaves in the background keeps
+    standard error open.
+    """
+    process = subprocess.Popen(  # noqa: S603  a list of arguments; the parts of the target have a strict form
+        target.probe_command(_PROBE),
+        env=target.environment(os.environ),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    )
+    kept = bytearray(), bytearray()
+    assert process.stdout is not None
+    assert process.stderr is not None
+    streams = zip((process.stdout, process.stderr), kept, strict=True)
+    threads = [threading.Thread(target=_keep, args=it, daemon=True) for it in streams]
+    for it in threads:
+        it.start()
+    try:
+        status = process.wait(_WITHIN_S)
+    except subprocess.TimeoutExpired:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)  # with what it started, such as a ProxyCommand
+        process.wait()
+        raise
+    for it in threads:
+        it.join(_RETURNS_WITHIN_S)
+    return _Probed(status, bytes(kept[0]), bytes(kept[1]))
+
+
+def _keep(stream: IO[bytes], kept: bytearray) -> None:
+    """What it begins with; the rest is read too, so that the program can go on."""
+    with stream:
+        while data := os.read(stream.fileno(), _MAX_OUTPUT):
+            kept += data[: _MAX_OUTPUT - len(kept)]
 
 
 def _read(text: str) -> dict[str, str]:
