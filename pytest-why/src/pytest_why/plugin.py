@@ -125,7 +125,7 @@ def _explained(
         if answer["passed"] and level == 0:
             return ["The test passed when it ran again: it is not deterministic, or depends on what ran before."]
         records += answer["records"]
-        targets = callees_of(answer["records"], {it["function"] for it in records})
+        targets = callees_of(answer["records"], {(it["file"], it["first"]) for it in records})
         if not targets or sum(not is_preparation(it) for it in records) >= _ENOUGH:
             break
     return shown(records, str(item.config.rootpath))

@@ -95,7 +95,6 @@ def _row(row: dict[str, Any], function: str) -> dict[str, Any]:
         hidden["changes"] = _pairs(row["changes"])
     if isinstance(row.get("calls"), list):  # a gap has only their number
         hidden["calls"] = [
-            [name, _pairs(args), _shown(name, result), error, yields]
-            for name, args, result, error, yields in row["calls"]
+            [name, _pairs(args), _shown(name, result), *more] for name, args, result, *more in row["calls"]
         ]
     return hidden

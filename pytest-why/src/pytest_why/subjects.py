@@ -49,12 +49,15 @@ def targets_of(excinfo: pytest.ExceptionInfo[BaseException]) -> list[Target]:
     return _distinct(found)[:MOST_TARGETS]
 
 
-def callees_of(records: Iterable[dict[str, Any]], known: Collection[str]) -> list[Target]:
-    """The functions that the recorded calls called, the last one first."""
+def callees_of(records: Iterable[dict[str, Any]], known: Collection[tuple[str, int]]) -> list[Target]:
+    """The functions that the recorded calls called, the last one first.
+
+    `known`: the files and first lines of those that were traced.
+    """
     rows = [row for record in records for row in record["rows"] if "line" in row]  # the others are gaps
-    names = [str(called[0]) for row in rows for called in row.get("calls", ())]
-    wanted = [it for it in dict.fromkeys(reversed(names)) if "<" not in it and it not in known]
-    return [(CallTarget(it), "last") for it in wanted[:MOST_TARGETS]]
+    places = [(str(called[0]), called[5], called[6]) for row in rows for called in row.get("calls", ())]
+    wanted = [it for it in dict.fromkeys(reversed(places)) if "<" not in it[0] and it[1:] not in known]
+    return [(CallTarget(*it), "last") for it in wanted[:MOST_TARGETS]]
 
 
 def is_preparation(record: dict[str, Any]) -> bool:

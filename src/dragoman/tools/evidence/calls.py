@@ -273,7 +273,7 @@ class RecordRedactor:
             ],
             "args": self._pairs(record.get("args")),
             "outer": self._pairs(record.get("outer")),
-            "rows": [self._row(it, str(record["function"])) for it in _first(record.get("rows"))],
+            "rows": [self._row(it, str(record["function"]), workspace) for it in _first(record.get("rows"))],
             "end": self._end(record["end"], str(record["function"])),
             "cycle": [name(str(it)) for it in _first(record.get("cycle"), _ENTRIES)],
         }
@@ -295,21 +295,25 @@ class RecordRedactor:
     def _pairs(self, pairs: Any) -> list[list[str]]:
         return [[one_line(str(path), 80), self._value(path, text)] for path, text in _first(pairs, _ENTRIES)]
 
-    def _row(self, row: Mapping[str, Any], function: str) -> dict[str, Any]:
+    def _row(self, row: Mapping[str, Any], function: str, workspace: Path) -> dict[str, Any]:
         told: dict[str, Any] = {"changes": self._pairs(row.get("changes"))}
         if "gap" in row:
             low, high = row["lines"]
             return told | {"gap": int(row["gap"]), "lines": [int(low), int(high)], "calls": int(row.get("calls", 0))}
-        told |= {"line": int(row["line"]), "calls": [self._called(it) for it in _first(row.get("calls"), _ENTRIES)]}
+        told |= {
+            "line": int(row["line"]),
+            "calls": [self._called(it, workspace) for it in _first(row.get("calls"), _ENTRIES)],
+        }
         told |= {"more_calls": int(row.get("more_calls", 0)), "new": bool(row.get("new"))}
         if row.get("yielded"):
             told["yielded"] = [self._value(function, it) for it in _first(row["yielded"], _ENTRIES)]
         return told | ({"note": self._text(row["note"])} if row.get("note") else {})
 
-    def _called(self, call: Sequence[Any]) -> list[Any]:
-        function, args, result, error, yields = call
+    def _called(self, call: Sequence[Any], workspace: Path) -> list[Any]:
+        function, args, result, error, yields, *place = call
         shown = None if result is None else self._value(function, result)
-        return [name(str(function)), self._pairs(args), shown, self._text(error), int(yields)]
+        told = [name(str(function)), self._pairs(args), shown, self._text(error), int(yields)]
+        return [*told, short_path(str(place[0]), workspace), int(place[1])] if place else told
 
     def _listed(self, entry: Sequence[Any], function: str) -> list[Any]:
         number, depth, args, result, error = entry

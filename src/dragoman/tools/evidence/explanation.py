@@ -256,7 +256,7 @@ class ExplainFailureTool:
                 log.info("the calls behind a failure could not be traced: %s", error.code)
                 break
             found += records
-            known.update(CallQuery(function=it["function"], call="last") for it in records)
+            known.update(CallQuery(it["function"], it["file"], it["first"], "last") for it in records)
             queries = callee_queries(records, known)
             known.update(queries)
             took_s = self.clock.monotonic_s() - began_s

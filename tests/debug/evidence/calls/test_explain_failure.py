@@ -47,6 +47,18 @@ async def test_a_wrong_result_comes_with_the_call_that_computed_it(tmp_path: Pat
     assert len(answer.text) < 1500
 
 
+async def test_a_function_of_another_file_with_the_name_of_a_callee_is_not_taken_for_it(tmp_path: Path) -> None:
+    async with agent_in(tmp_path) as agent:
+        agent.write("shop.py", "def load(n):\n    own = n + 1\n    return own\n\n\ndef half(n):\n    return load(n)\n")
+        agent.write("other.py", "def load(n):\n    strange = n\n    return strange\n")
+        test = "import other\nfrom shop import half\n\n\ndef test_half():\n    found = half(6)\n    other.load(9)\n"
+        agent.write("test_half.py", test + "    assert found == 3\n")
+        answer = await agent.call("explain_failure", command=f"{RUN} test_half.py")
+    assert [it["function"] for it in answer["calls"]] == ["half", "load"]
+    assert "own = 7" in answer.text
+    assert "strange" not in answer.text
+
+
 async def test_a_crash_comes_with_the_call_that_raised(tmp_path: Path) -> None:
     async with agent_in(tmp_path) as agent:
         agent.write(

@@ -175,6 +175,22 @@ def test_a_failed_assertion_shows_what_the_functions_did(installed: Path, tmp_pa
     assert len(re.findall("(?m)^noise$", shown)) == 1, shown
 
 
+def test_a_function_of_another_file_with_the_name_of_a_callee_is_not_taken_for_it(
+    installed: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "store.py").write_text(
+        "def load(n):\n    own = n + 1\n    return own\n\n\ndef half(n):\n    return load(n)\n"
+    )
+    (tmp_path / "other.py").write_text("def load(n):\n    strange = n\n    return strange\n")
+    (tmp_path / "test_half.py").write_text(
+        "import other\nimport store\n\n\ndef test_half():\n    found = store.half(6)\n"
+        "    other.load(9)\n    assert found == 3\n"
+    )
+    block = section(run(tmp_path, installed, "--why", "test_half.py"), "test_half")
+    assert any("own = 7" in it for it in block), block
+    assert not any("strange" in it for it in block), block
+
+
 def test_with_xdist_the_blocks_reach_the_terminal(installed: Path, tmp_path: Path) -> None:
     shown = run(tmp_path, installed, "--why", "-n", "2", "test_shop.py")
     assert "4 failed, 2 passed" in shown, shown

@@ -27,10 +27,11 @@ _CHANGES_IN_GAP = 12
 class CalledRow:
     """A call into the user's own code from a recorded line."""
 
-    __slots__ = ("args", "error", "frame", "name", "result", "yields")
+    __slots__ = ("args", "code", "error", "frame", "name", "result", "yields")
 
     def __init__(self, frame: Any, name: str, args: list[tuple[str, Any]]) -> None:
         self.frame = frame
+        self.code = frame.f_code
         self.name = name
         self.args = args
         self.result: Any = _MISSING
@@ -40,7 +41,7 @@ class CalledRow:
     def as_data(self) -> list[Any]:
         args = [[name, render(node, 48)] for name, node in self.args]
         result = None if self.result is _MISSING else render(self.result, 80)
-        return [self.name, args, result, self.error, self.yields]
+        return [self.name, args, result, self.error, self.yields, self.code.co_filename, self.code.co_firstlineno]
 
 
 class CallRow:

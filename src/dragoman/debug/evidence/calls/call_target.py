@@ -69,7 +69,7 @@ def nearest_own(frame: Any) -> Any:
 
 
 class CallTarget:
-    """A function by its name, with or without its class or module, or by a line of its file."""
+    """A function by its name, with or without its class or module, or by a line of its file, or by both."""
 
     def __init__(self, function: str = "", file: str = "", line: int = 0, codes: tuple[Any, ...] = ()) -> None:
         self.qualifier, _, self.name = function.rpartition(".")
@@ -85,7 +85,7 @@ class CallTarget:
         if not code.co_flags & _FUNCTION:
             return False
         if self.line:
-            return self._has_line(code)
+            return self.name in ("", code.co_name) and self._has_line(code)
         if code.co_name != self.name:
             return False
         filename = code.co_filename

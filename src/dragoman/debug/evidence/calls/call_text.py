@@ -265,7 +265,7 @@ def _step(row: Row, say: Translate) -> list[str]:
     changed = [it for it in row.get("changes") or () if it[0] != "_"]
     calls = [_called(it, say) for it in called]
     if len(called) == 1 and not row.get("more_calls") and len(changed) == 1 and _is_result(called[0], changed[0][1]):
-        name, args, _, error, yields = called[0]
+        name, args, _, error, yields = called[0][:5]
         calls = [_called([name, args, "%s = %s" % tuple(changed.pop()), error, yields], say)]
     if row.get("more_calls"):
         calls.insert(_FIRST_CALLS, say("\u2026 {count} more calls", count=row["more_calls"]))
@@ -290,7 +290,7 @@ def _is_result(call: list[Any], text: str) -> bool:
 
 
 def _called(call: list[Any], say: Translate) -> str:
-    name, args, result, error, yields = call
+    name, args, result, error, yields = call[:5]
     shown = "%s(%s)" % (name, _arguments(args))
     if error:
         return "%s ! %s" % (shown, error)

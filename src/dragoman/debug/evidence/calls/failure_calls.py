@@ -95,11 +95,19 @@ def callee_queries(records: Iterable[Mapping[str, Any]], known: Collection[CallQ
     """
     traced = [it for it in records if not it.get("by_steps")]
     rows = [row for it in traced for row in it.get("rows", ()) if "line" in row]  # the others are gaps
-    names = dict.fromkeys(str(called[0]) for row in reversed(rows) for called in reversed(row.get("calls", ())))
+    found = dict.fromkeys(_place(called) for row in reversed(rows) for called in reversed(row.get("calls", ())))
     is_overflow = any(str(it.get("end", {}).get("error", "")).startswith(_OVERFLOW) for it in traced)
-    seen = {it.function for it in known}
+    seen = {(it.function, it.file, it.line) for it in known}
     call = "outermost" if is_overflow else "last"
-    return [CallQuery(function=it, call=call) for it in names if "<" not in it and it not in seen][:MAX_QUERIES]
+    return [CallQuery(*it, call) for it in found if "<" not in it[0] and it not in seen][:MAX_QUERIES]
+
+
+def _place(called: Sequence[Any]) -> tuple[str, str, int]:
+    """With its file and first line: another module may have a function of that name. A file of another language, of
+    which Python code says that it is its own, would be stepped through.
+    """
+    file, line = called[5:] or ("", 0)
+    return (str(called[0]), "", 0) if language_of_file(file) else (str(called[0]), file, line)
 
 
 def _queries(lines: Sequence[str] | None, line: int) -> Iterator[CallQuery]:
