@@ -4,6 +4,7 @@ that every interpreter on the machine can run it: `python scenarios.py` prints o
 
 from __future__ import annotations
 
+import array
 import asyncio
 import collections
 import contextlib
@@ -918,6 +919,82 @@ def scenario_modules_that_load_late_are_not_loaded() -> None:
         text = traced(lambda: opens("a", Item("b", 1)), "opens")[1]
     assert "Item(name='b', cost=1)" in text, text
     assert asked == [], asked
+
+
+def shown_changes(act: Callable[..., object], *args: Any) -> list[list[str]]:
+    record, _ = traced(lambda: act(*args), act.__name__)
+    return [it for row in record["rows"] for it in row.get("changes", ())]
+
+
+def touches_first(d: dict[int, Any]) -> None:
+    d[0].append([99])
+
+
+def counts_on(d: dict[int, Any], pairs: Any, count: int) -> int:
+    n = 0
+    for _ in range(count):
+        n += 1
+    return n
+
+
+def scenario_where_a_copy_ends_nothing_is_removed_or_new() -> None:
+    for size in (150, 199, 400):
+        found = shown_changes(touches_first, {it: [[it], [it]] for it in range(size)})
+        assert found == [["d[0] +", "[[99]]"]], found
+    deep = {it: [[it, None], [it, None]] for it in range(60)}
+    record, text = traced(lambda: counts_on(deep, collections.deque(deep.items()), 1700), "counts_on")
+    rows = [it for it in record["rows"] if not it.get("new") or it["line"] != record["first"] + 1]
+    names = {path for it in rows for path, _ in it.get("changes", ())}
+    assert names <= {"n", "_"}, text
+
+
+def replaces(act: Callable[[Any], None], value: Any) -> None:
+    act(value)
+
+
+class Held:
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+
+class Counted:
+    def __eq__(self, other: object) -> bool:
+        touched.append(1)
+        return True
+
+    def __hash__(self) -> int:
+        touched.append(1)
+        return 1
+
+
+def longer(value: Any) -> None:
+    value.value = value.value[:-1] + "z"
+
+
+def scenario_a_change_behind_the_end_of_a_copy_is_one() -> None:
+    many = dict.fromkeys(range(1500), 0)
+    cases: list[tuple[Any, Any, str]] = [
+        (dict(many), lambda it: it.update(new=1), "value['new'] = 1"),
+        (dict(many), lambda it: it.update({1200: 5}), "value = {"),
+        (dict(many), lambda it: it.pop(1200), "value = {"),
+        (dict.fromkeys(range(20_000), 0), lambda it: it.update(new=1), "value['new'] = 1"),
+        ({it: [it] for it in range(400)}, lambda it: it.update(new=1), "value['new'] = 1"),
+        (list(range(2000)), lambda it: it.__setitem__(1000, 5), "value[1000] = 5"),
+        (list(range(2000)), lambda it: it.__setitem__(1000, None), "value = ["),
+        ([it / 7 for it in range(2000)], lambda it: it.__setitem__(1000, 5.5), "value = ["),
+        (bytearray(100), lambda it: it.__setitem__(30, 1), "value = "),
+        (array.array("i", range(100)), lambda it: it.__setitem__(50, 1), "value = array('i', [0, 1, "),
+        (Held("x" * 2001), longer, "value.value = "),
+    ]
+    for value, act, expected in cases:
+        found = [" = ".join(it) for it in shown_changes(replaces, act, value)]
+        assert len(found) == 1, (expected, found)
+        assert found[0].startswith(expected), found
+    touched.clear()
+    strange: list[Any] = [Counted() for _ in range(1500)]
+    assert shown_changes(replaces, lambda it: None, strange) == []
+    assert shown_changes(replaces, lambda it: None, dict.fromkeys(range(1500), strange)) == []
+    assert touched == []
 
 
 SCENARIOS = [value for name, value in sorted(globals().items()) if name.startswith("scenario_")]

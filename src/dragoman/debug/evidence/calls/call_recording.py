@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections import deque
 from typing import Any
 
+from .call_changes import changes
 from .call_target import Originals
-from .call_values import ValueCopier, changes, render
+from .call_values import ValueCopier, render
 
 MAX_KEPT = 150
 TAIL_ROWS = 50

@@ -1,11 +1,12 @@
-"""Copies values of a running program into plain tuples, without running any of its code, and compares two copies.
+"""Copies values of a running program into plain tuples, without running any of its code, and shows them.
 
 A value is read through the slots of its real type: the `__dict__` and `__slots__` of objects, and the built-in methods
 of containers. `__repr__`, properties, `__eq__`, `__hash__`, `__len__`, `__iter__`, `__class__` and metaclasses of the
 program are never called: they may query a database, or lie. `isinstance` is avoided, because it asks `__class__`.
 
-A copy is one of: an exact int, str or None; ("t", text); ("s", length, head); ("l", kind, length, items);
-("d", name, length, pairs); ("o", name, fields, more). Copies hold exact built-in types alone, so `==` on them is safe.
+A copy is one of: an exact int, str or None; ("t", text); ("?", text) where the budget ended; ("s", length, head);
+("l", kind, length, items); ("d", name, length, pairs); ("o", name, fields, more). What is too long for a copy leaves a
+hash behind the rest. Copies hold exact built-in types alone, so `==` on them is safe.
 """
 
 from __future__ import annotations
@@ -22,12 +23,14 @@ from typing import Any
 from .call_target import is_own
 
 MAX_ITEMS = 1000
-"""Of a container, compared whole up to here; of a longer one, its ends."""
+"""Of a container, compared whole up to here; of a longer one, its ends and a hash of its plain values."""
+MAX_HASHED = 10_000
+_HASHED_BYTES = 65_536
 MAX_FIELDS = 40
 MAX_DEPTH = 4
 MAX_STRING = 1000
 _END_ITEMS = 100
-_SHOWN_CHANGES = 6
+END_PAIRS = 4
 _BITS = 1200
 _LEAVES = 16
 """How many numbers or strings cost as much of a budget as one container or object."""
@@ -43,11 +46,13 @@ _exception_args: Any = BaseException.__dict__["args"].__get__
 _module_dict: Any = vars(types.ModuleType)["__dict__"].__get__
 _function_name: Any = types.FunctionType.__dict__["__qualname__"].__get__
 _BRACKETS = {"list": ("[", "]"), "tuple": ("(", ")"), "set": ("{", "}"), "frozenset": ("frozenset({", "})")}
-_ELLIPSIS = ("t", "\u2026")
+ELLIPSIS = ("?", "\u2026")
 _NONE = type(None)
 # Half of a key or a token would be shown in spite of redaction, which knows only whole ones; and so would the password
 # of an address without the `@` that ends it.
 _CUT_WORD = re.compile(r"(?<=://)[^/\s@'\"]*$|[^\s'\"(){}\[\],=:]{8,}$")
+# By id, because to hash a type would ask its metaclass. Their `__hash__` is C.
+_PLAIN_TYPES = frozenset(map(id, (int, str, float, bool, bytes, complex, type(None))))
 _HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE: made by a class statement
 # Their `__repr__` is C or the standard library's own, and holds nothing of the program.
 _SHOWN_TYPES = {
@@ -81,7 +86,7 @@ def is_of_program(error: BaseException) -> bool:
 
 # Before Python 3.9, whoever goes on after an overflow of the stack ends the whole process some frames later.
 _ENDS_AT_OVERFLOW = sys.version_info < (3, 9)
-_NAMES = ("call_values", "call_target", "call_recording", "call_engines", "call_tracer")
+_NAMES = ("call_values", "call_changes", "call_target", "call_recording", "call_engines", "call_tracer")
 _THIS_FILE = is_of_program.__code__.co_filename
 _OWN_FILES = frozenset(_THIS_FILE.replace("call_values", it) for it in _NAMES)
 
@@ -102,7 +107,7 @@ class ValueCopier:
         except Exception as error:  # changed by another thread meanwhile, or too deep: not worth the program
             if is_of_program(error):
                 raise
-            return ("t", "<%s>" % _type_name(type(value)))
+            return ("?", "<%s>" % _type_name(type(value)))
         finally:
             self.spent += budget * _LEAVES - self.budget
 
@@ -112,14 +117,14 @@ class ValueCopier:
         if kind is int:
             return value if value.bit_length() <= _BITS else ("t", "<int of %d bits>" % value.bit_length())
         if kind is str:
-            return value if len(value) <= MAX_STRING else ("s", len(value), value[:MAX_STRING])
+            return value if len(value) <= MAX_STRING else _long(value)
         if kind is _NONE:
             return None
         if kind is bool or kind is float or kind is complex or kind is range:
             return ("t", repr(value))
         self.budget -= _LEAVES - 1
         if self.budget < 0:
-            return ("t", "<%s>" % _type_name(kind))
+            return ("?", "<%s>" % _type_name(kind))
         if id(value) in outer:
             return ("t", "<itself>")
         if depth >= MAX_DEPTH:
@@ -151,11 +156,13 @@ class ValueCopier:
             return ("t", "%s.%s" % (name, found if type(found) is str else "?"))
         if base == "str":
             text = str.__str__(value)
-            return ("s", len(text), text[:MAX_STRING]) if len(text) > MAX_STRING else ("t", "%s(%r)" % (name, text))
+            return _long(text) if len(text) > MAX_STRING else ("t", "%s(%r)" % (name, text))
         if base in ("bytes", "bytearray"):
             exact: Any = bytes if base == "bytes" else bytearray
-            held, size = bytes(exact.__getitem__(value, slice(16))), exact.__len__(value)
-            return ("t", repr(held) + ("\u2026 (%d bytes)" % size if size > len(held) else ""))
+            size = exact.__len__(value)
+            held = bytes(exact.__getitem__(value, slice(_HASHED_BYTES)))
+            self.budget -= len(held) // 1000
+            return ("t", repr(held[:16]) + ("\u2026 (%d bytes)" % size if size > 16 else ""), hash(held))
         if base == "number":
             method = int.__repr__ if issubclass(kind, int) else float.__repr__
             return ("t", "%s(%s)" % (name, method(value)))
@@ -163,6 +170,8 @@ class ValueCopier:
             return ("t", error_text(value))
         if base == "array":
             return self._array(value, kind, name)
+        if base == "numbers":
+            return self._numbers(value)
         if base == "datetime":
             return self._datetime(value, name)
         if base == "function":
@@ -180,50 +189,77 @@ class ValueCopier:
         shape, kind_code = value.shape, value.dtype.kind
         size = value.size
         shown = value.tolist() if size <= 20 and kind_code in "biuf" else "\u2026"
-        return ("t", "%s(%s, shape=%s)" % (name, shown, shape))
+        text = "%s(%s, shape=%s)" % (name, shown, shape)
+        if kind_code not in "biufc" or value.nbytes > _HASHED_BYTES:
+            return ("t", text)
+        self.budget -= value.nbytes // 1000
+        return ("t", text, hash(value.tobytes()))
+
+    def _numbers(self, value: Any) -> Any:
+        """Of the standard library's `array`."""
+        held = value[: _HASHED_BYTES // value.itemsize].tobytes()
+        self.budget -= len(held) // 1000
+        more = "\u2026 (%d in all)" % len(value) if len(value) > 16 else ""
+        return ("t", repr(value[:16]) + more, hash(held))
 
     def _items(self, value: Any, name: str, depth: int, outer: tuple[int, ...]) -> Any:
         kind = type(value)
         if issubclass(kind, (list, tuple)):
             base: Any = list if issubclass(kind, list) else tuple
-            size = base.__len__(value)
-            if size <= MAX_ITEMS:
-                items = list(base.__iter__(value))
-            else:
-                read = base.__getitem__
-                items = [*read(value, slice(_END_ITEMS)), *read(value, slice(-_END_ITEMS, None))]
         else:
             base = next(it for it in (set, frozenset, deque) if issubclass(kind, it))
-            size = base.__len__(value)
+        size = base.__len__(value)
+        if size <= MAX_HASHED:
+            items = list(base.__iter__(value))
+        elif base is list or base is tuple:
+            read = base.__getitem__
+            items = [*read(value, slice(_END_ITEMS)), *read(value, slice(-_END_ITEMS, None))]
+        else:
             items = list(itertools.islice(base.__iter__(value), MAX_ITEMS))
-        return ("l", name, size, self._copies(items, depth, outer))
+        if len(items) <= MAX_ITEMS or _is_uniform(items):
+            return ("l", name, size, self._copies(items, depth, outer))
+        ends = [*items[:_END_ITEMS], *items[-_END_ITEMS:]]
+        return ("l", name, size, self._copies(ends, depth, outer), self._hash(items))
+
+    def _hash(self, items: list[Any]) -> int | None:
+        """Of what is not copied: whether it changed. None if there is more in it than plain values."""
+        self.budget -= len(items) // _LEAVES
+        return hash(tuple(items)) if _PLAIN_TYPES.issuperset(map(id, map(type, items))) else None
 
     def _copies(self, items: list[Any], depth: int, outer: tuple[int, ...]) -> tuple[Any, ...]:
         if not items:
             return ()
-        first = type(items[0])
-        if (first is int or first is str) and all(map(operator.is_, map(type, items), itertools.repeat(first))):
+        if _is_uniform(items):
             self.budget -= len(items) // _LEAVES  # without a copy of each
             return tuple(items)
         found = []
         for it in items:
             if self.budget <= 0:
-                found.append(_ELLIPSIS)
+                found.append(ELLIPSIS)
                 break
             found.append(self._copy(it, depth + 1, outer))
         return tuple(found)
 
     def _pairs(self, value: Any, name: str, depth: int, outer: tuple[int, ...]) -> Any:
+        size = dict.__len__(value)
+        pairs = list(itertools.islice(dict.items(value), MAX_ITEMS))
         found = []
-        for key, held in list(itertools.islice(dict.items(value), MAX_ITEMS)):
+        for pair in pairs:
             if self.budget <= 0:
                 break
-            self.budget -= 1
-            kind = type(key)
-            found.append(
-                (key if kind is str else self._copy(key, depth + 1, outer), self._copy(held, depth + 1, outer))
-            )
-        return ("d", name, dict.__len__(value), tuple(found))
+            found.append(self._pair(pair, depth, outer))
+        if len(found) == size:
+            return ("d", name, size, tuple(found))
+        # A new key is at the end. Keys are not looked up: that would ask them.
+        last = list(itertools.islice(reversed(dict.items(value)), min(END_PAIRS, size - len(found))))
+        found += [self._pair(it, depth, outer) for it in reversed(last)]
+        hashed = self._hash(list(dict.values(value))) if size <= MAX_HASHED else None
+        return ("d", name, size, tuple(found), hashed)
+
+    def _pair(self, pair: tuple[Any, Any], depth: int, outer: tuple[int, ...]) -> tuple[Any, Any]:
+        key, held = pair
+        self.budget -= 1
+        return (key if type(key) is str else self._copy(key, depth + 1, outer), self._copy(held, depth + 1, outer))
 
     def _object(self, value: Any, name: str, fields: Any, depth: int, outer: tuple[int, ...]) -> Any:
         dicts, slots, hidden = fields
@@ -245,8 +281,10 @@ class ValueCopier:
                 it = read(value)
             except AttributeError:
                 continue
-            if len(found) < MAX_FIELDS and self.budget >= 0:
-                found.append((key, self._copy(it, depth + 1, outer)))
+            if len(found) >= MAX_FIELDS or self.budget < 0:
+                more += 1
+                continue
+            found.append((key, self._copy(it, depth + 1, outer)))
         return ("o", name, tuple(found), more)
 
     def _type(self, kind: type) -> tuple[Any, ...]:
@@ -258,6 +296,16 @@ class ValueCopier:
         found = (_type_name(kind), _base_of(kind), _fields_of(kind), _names_of(kind))
         self._types[id(kind)] = (kind, *found)
         return found
+
+
+def _is_uniform(items: list[Any]) -> bool:
+    """Whether all are numbers or all are strings, of exactly these types: they need no copies."""
+    first = type(items[0])
+    return (first is int or first is str) and all(map(operator.is_, map(type, items), itertools.repeat(first)))
+
+
+def _long(text: str) -> Any:
+    return ("s", len(text), text[:MAX_STRING], hash(text))  # a string keeps its hash, once it was asked
 
 
 def _is_library(kind: type) -> bool:
@@ -320,6 +368,8 @@ def _library_base_of(kind: type) -> str | None:
         return "datetime"
     if _held_by("numpy", "ndarray") is kind:
         return "array"
+    if _held_by("array", "array") is kind:
+        return "numbers"
     return "builtin" if kind is types.ModuleType or not _type_flags(kind) & _HEAP_TYPE else None
 
 
@@ -359,7 +409,7 @@ def _text(node: Any, room: int) -> str:
     if type(node) is not tuple:
         return repr(node)
     tag = node[0]
-    if tag == "t":
+    if tag in ("t", "?"):
         return str(node[1])
     if tag == "s":
         return "%r\u2026 (%d long)" % (_head(node[2], room), node[1])
@@ -371,11 +421,15 @@ def _text(node: Any, room: int) -> str:
         closed = "," + closed if node[1] == "tuple" and node[2] == 1 else closed
         return str(opened) + _joined((_text(it, inner) for it in node[3]), node[2], room) + str(closed)
     if tag == "d":
-        pairs = ("%s: %s" % (_text(key, _KEY_ROOM), _text(it, inner)) for key, it in node[3])
+        pairs = ("%s: %s" % (key_text(key), _text(it, inner)) for key, it in node[3])
         return str(node[1]) + "{" + _joined(pairs, node[2], room) + "}"
     held = node[2] if len(node[2]) <= _FEW_FIELDS else [it for it in node[2] if not _is_empty(it[1])]
     fields = ("%s=%s" % (key, _text(it, inner)) for key, it in held)
     return str(node[1]) + "(" + _joined(fields, len(node[2]) + node[3], room) + ")"
+
+
+def key_text(key: Any) -> str:
+    return _text(key, _KEY_ROOM)
 
 
 def _is_empty(node: Any) -> bool:
@@ -395,53 +449,3 @@ def _joined(texts: Any, size: int, room: int) -> str:
         used += len(it) + 2
     more = ["\u2026 (%d in all)" % size] if size > len(shown) else []
     return ", ".join(shown + more)
-
-
-# Comparing two copies.
-
-
-def changes(path: str, old: Any, new: Any) -> list[tuple[str, Any]]:
-    """What to write to make the old value the new one: of containers and objects, the entries that differ."""
-    found = _differences(path, old, new)
-    return found if len(found) <= _SHOWN_CHANGES else [(path, new)]
-
-
-def _differences(path: str, old: Any, new: Any) -> list[tuple[str, Any]]:
-    if type(old) is not tuple or type(new) is not tuple or old[:2] != new[:2] or new[0] in ("t", "s"):
-        return [(path, new)]
-    if new[0] == "o":
-        return _entries(path, new, old[2], new[2], lambda key: "%s.%s" % (path, key))
-    if new[0] == "d":
-        return _entries(path, new, old[3], new[3], lambda key: "%s[%s]" % (path, _text(key, _KEY_ROOM)))
-    return _list_differences(path, old, new) if new[1] == "list" else [(path, new)]
-
-
-def _entries(path: str, whole: Any, old: Any, new: Any, name: Any) -> list[tuple[str, Any]]:
-    before, after = dict(old), dict(new)
-    found: list[tuple[str, Any]] = [(name(key), ("t", "(removed)")) for key in before if key not in after]
-    kept = 0
-    for key, it in after.items():
-        if key not in before:
-            found.append((name(key), it))
-        elif before[key] != it:
-            found += _differences(name(key), before[key], it)
-        else:
-            kept += 1
-    return found if kept or len(found) <= 1 else [(path, whole)]
-
-
-def _list_differences(path: str, old: Any, new: Any) -> list[tuple[str, Any]]:
-    before, after = old[3], new[3]
-    if new[2] > old[2] and (before == after[: len(before)] or old[2] > MAX_ITEMS or new[2] > MAX_ITEMS):
-        added = new[2] - old[2]
-        return [(path + " +", ("l", "list", added, after[-added:]))] if added <= len(after) else [(path, new)]
-    if new[2] != old[2]:
-        return [(path, new)]
-    at = [it for it, pair in enumerate(zip(before, after)) if pair[0] != pair[1]]
-    if at and _ELLIPSIS in (before[at[-1]], after[at[-1]]):
-        at.pop()  # where one of the copies ends
-        if not at:
-            return []
-    if not at or len(at) > 3 or new[2] > MAX_ITEMS:
-        return [(path, new)]
-    return [it for index in at for it in _differences("%s[%d]" % (path, index), before[index], after[index])]

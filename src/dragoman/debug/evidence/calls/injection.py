@@ -20,7 +20,7 @@ from dragoman.core.errors import DragomanError
 from dragoman.debug.evidence.evidence_probe import EvidenceProbe
 from dragoman.debug.session.session import DebugSession
 
-INJECTED_MODULES = ("call_target", "call_values", "call_recording", "call_engines", "call_tracer")
+INJECTED_MODULES = ("call_target", "call_values", "call_changes", "call_recording", "call_engines", "call_tracer")
 PYTHON_ADAPTERS = frozenset({"debugpy", "python"})  # also as editors call the one that they lend
 _PACKAGE = "_dragoman_calls"
 _EVALUATION_TIMEOUT_S = 10.0

@@ -36,7 +36,9 @@ _GO_NOISE = re.compile(r"\[\][\w.*\[\]]+ len: \d+, cap: \d+, (?=\[|nil)|\*?\b[A-
 
 @dataclass(slots=True)
 class FrameValues:
-    """By name, and by path where a value was opened: `ring->values[2]` is `ring.values[2]`."""
+    """By name, and by path where a value was opened: `ring->values[2]` is `ring.values[2]`. Values are whole: they are
+    cut only where they are shown, so that a change behind the cut is one.
+    """
 
     values: dict[str, str] = field(default_factory=dict)
     opened: dict[str, dict[str, str]] = field(default_factory=dict)
@@ -46,8 +48,8 @@ class FrameValues:
     def shown(self, name: str) -> str:
         parts = self.opened.get(name)
         if not parts:
-            return self.values.get(name, "")
-        inside = [f"{path[len(name) :].lstrip('.')}={value}" for path, value in parts.items()]
+            return _cut(self.values.get(name, ""))
+        inside = [f"{path[len(name) :].lstrip('.')}={_cut(value)}" for path, value in parts.items()]
         inside.sort(key=lambda it: "[" in it.partition("=")[0])  # of what is cut, plain members say more than elements
         more = ", …" if len(inside) > _IN_VALUE else ""
         return f"{{{', '.join(inside[:_IN_VALUE])}{more}}}"
@@ -59,17 +61,24 @@ class FrameValues:
             if name in self.opened:
                 old = before.opened.get(name, {})
                 parts = self.opened[name]
-                new = [[path, text] for path, text in parts.items() if old.get(path) != text]
+                new = [[path, _cut(text)] for path, text in parts.items() if old.get(path) != text]
                 is_new = name not in before.values or (new and not old)
                 found += [[name, self.shown(name)]] if is_new or len(new) > 4 else new
             elif before.values.get(name) != value or name in assigned:
-                found.append([name, value])
+                found.append([name, _cut(value)])
         return found
 
 
 def shown_value(value: str) -> str:
+    return _cut(_plain(value))
+
+
+def _plain(value: str) -> str:
     text = _GO_NOISE.sub("", _TEXT_POINTER.sub("", value))
-    text = "NULL" if _NULL.match(text) else _ZEROS.sub("0x", text)
+    return "NULL" if _NULL.match(text) else _ZEROS.sub("0x", text)
+
+
+def _cut(text: str) -> str:
     return text if len(text) <= _VALUE else f"{text[: _VALUE - 1]}…"
 
 
@@ -84,7 +93,7 @@ async def read_values(
         if variable.name in returned:
             found.returned = await _returned(session, variable, questions)
             continue
-        found.values[variable.name] = shown_value(variable.value)
+        found.values[variable.name] = _plain(variable.value)
         if not _is_closed(variable):
             continue
         if variable.name in named and questions[0] > 0:
@@ -135,7 +144,7 @@ async def _parts(
         if inner:
             found |= inner
         else:
-            found[place] = shown_value(it.value)
+            found[place] = _plain(it.value)
     return found
 
 
