@@ -27,7 +27,6 @@ SHARED = {
     "bad_arguments": {
         "servers.dap.errors.bad_arguments",
         "tools.debug.source_locations._line_or_text_needed",
-        "tools.evidence.target._location_needed",
         "tools.registry._too_large",
     },
     "disk_full": {"core.errors._file_not_written", "core.errors.disk_full"},

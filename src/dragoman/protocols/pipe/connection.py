@@ -21,10 +21,6 @@ class PipeConnection:
         self.noise = b""
         self.peer: Greeting | None = None
 
-    @property
-    def is_within_frame(self) -> bool:
-        return self._frames.is_within_frame
-
     def receive_data(self, data: bytes) -> Iterator[Greeting | PipeFrame]:
         if self.peer is None:
             self._unread += data

@@ -53,10 +53,6 @@ class PipeFrames:
         self._buffer = bytearray()
         self._number = 0
 
-    @property
-    def is_within_frame(self) -> bool:
-        return bool(self._buffer)
-
     def feed(self, data: bytes) -> None:
         self._buffer += data
 

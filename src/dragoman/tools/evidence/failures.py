@@ -48,15 +48,12 @@ from dragoman.tools.tool import RUNS_CODE, Parameters, ToolOutcome, tool
 from dragoman.workspace.caller import Caller
 
 _VALUE = 400
-_VALUE_IN_TEXT = 120
 _MESSAGE = 400
 _LOCALS = 20
 _SOURCE = 160
 _TEST_MESSAGE = 2000
 _NAME = 200
 _NAMES = 100
-_NAMES_IN_TEXT = 10
-_MESSAGE_IN_TEXT = 600
 _LINE = 300
 _REDACTED = "<redacted "
 

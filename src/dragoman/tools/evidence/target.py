@@ -271,4 +271,3 @@ def _starts_python(words: Sequence[str], caller: Caller, cwd: str) -> bool | Non
 no_such_function = ErrorSpec(
     "no_such_function", "No function in the file has this name.", "Pass its `file_path` or a `line_number`."
 )
-_location_needed = ErrorSpec("bad_arguments", "Pass exactly one of `line_number`, `line_text` and `function`.")
