@@ -74,6 +74,7 @@ _TEXTS = {
         localize("calls that had not ended (deepest: {depth}):", depth=""),
         localize("cycle: {names}", names=""),
         localize("No call was on the stack when the run failed; this is the last one."),
+        localize("Recording renews what `locals()` returned in this function (before Python 3.13)."),
         localize("{count} calls in other threads", count=""),
         localize("No call was recorded."),
         localize("returned; this debugger does not say what"),
@@ -259,7 +260,9 @@ class RecordRedactor:
             if key in record
         }
         told: dict[str, Any] = dict(found)
-        told |= {key: True for key in ("uncounted", "lost", "not_failing", "by_steps") if record.get(key)}
+        told |= {
+            key: True for key in ("uncounted", "lost", "not_failing", "by_steps", "locals_changed") if record.get(key)
+        }
         if record.get("where_error"):
             told["where_error"] = self._text(record["where_error"])
         if "function" not in record:

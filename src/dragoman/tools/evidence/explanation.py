@@ -250,8 +250,8 @@ class ExplainFailureTool:
             if not queries or until_s - began_s < _SHORTEST_S:
                 break
             try:
-                records, tries = await self._failing_records(caller, target, queries, until_s, failure.verdict)
-                runs += tries
+                records, taken = await self._failing_records(caller, target, queries, until_s, failure.verdict)
+                runs += taken
             except DragomanError as error:  # the failure itself is explained already
                 log.info("the calls behind a failure could not be traced: %s", error.code)
                 break
@@ -269,30 +269,32 @@ class ExplainFailureTool:
         self, caller: Caller, target: _Target, queries: Sequence[CallQuery], until_s: float, verdict: FailureVerdict
     ) -> tuple[list[dict[str, Any]], int]:
         """Of a run that fails, if one of the next runs does: a flaky failure may not come again at once."""
-        tries, records, has_failed = 0, list[dict[str, Any]](), False
+        tries, runs, records, has_failed = 0, 0, list[dict[str, Any]](), False
         while not has_failed and tries < _FLAKY_TRIES:
             began_s = self.clock.monotonic_s()
-            records, has_failed = await self._records(caller, target, queries, until_s - began_s)
-            tries += 1
+            traced = await self._traced(caller, target, queries, until_s - began_s)
+            records, has_failed = self._records(caller, traced), traced.has_failed
+            tries, runs = tries + 1, runs + traced.runs
             took_s = self.clock.monotonic_s() - began_s
             if verdict == "limit" or self._left_s(until_s) < took_s * _SPARE:
                 break
-        return records, tries
+        return records, runs
 
-    async def _records(
+    async def _traced(
         self, caller: Caller, target: _Target, queries: Sequence[CallQuery], within_s: float
-    ) -> tuple[list[dict[str, Any]], bool]:
-        """Of those functions that were called, without secrets, and whether the run failed again."""
-
+    ) -> TracedCalls:
         async def act() -> TracedCalls:
             subject = RunSubject(launch_request=target.subject)
             return await trace_calls(self.context.evidence, caller, subject, queries, within_s)
 
-        traced = await self.context.wait_for_run(caller, "explain_failure", within_s, act)
+        return await self.context.wait_for_run(caller, "explain_failure", within_s, act)
+
+    def _records(self, caller: Caller, traced: TracedCalls) -> list[dict[str, Any]]:
+        """Of those functions that were called, without secrets."""
         redactor = RecordRedactor(self.context.values)
         redacted = [redactor.redacted(it, caller.workspace) for it in traced.records]
         passed = {} if traced.has_failed else {_HAS_PASSED: True}
-        return [{**it, **passed} for it in redacted if "function" in it], traced.has_failed
+        return [{**it, **passed} for it in redacted if "function" in it]
 
 
 def doctest_queries(found: Sequence[DoctestFailure]) -> list[CallQuery]:
@@ -308,9 +310,11 @@ def _head_lines(target: _Target, failure: _Failure, runs: int, repeat: int) -> l
         return [*command, *again]
     if failure.verdict == "no tests":
         return command
-    again = [localize("It did not fail again ({count} of {count}).", count=runs)]
+    passed = localize("It did not fail again ({count} of {most}).", count=runs, most=repeat)
+    if runs < repeat:
+        passed = localize("It did not fail again ({count} of {most}, then the time was over).", count=runs, most=repeat)
     more = [localize("Pass repeat: 20 to run it until it fails.")] if repeat == 1 else []
-    return [*command, *again, *more]
+    return [*command, passed, *more]
 
 
 def _shared(blocks: Sequence[Sequence[LocalizedText]], caller: Caller, characters: int) -> list[LocalizedText]:

@@ -848,8 +848,9 @@ def looks_at_itself(step: int) -> dict[str, Any]:
 
 
 def scenario_changed_locals_are_told() -> None:
-    record = traced(lambda: looks_at_itself(1), "looks_at_itself")[0]
+    record, text = traced(lambda: looks_at_itself(1), "looks_at_itself")
     assert record.get("locals_changed", False) is (sys.version_info < (3, 13))
+    assert ("renews what `locals()` returned" in text) is (sys.version_info < (3, 13)), text
     assert "locals_changed" not in traced(lambda: fib(1), "fib")[0]
 
 

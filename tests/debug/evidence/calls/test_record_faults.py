@@ -147,3 +147,9 @@ async def test_an_answer_of_trace_call_has_at_most_4000_characters(tmp_path: Pat
         answer = await agent.call("trace_call", program="long.py", function="long")
     assert 2000 < len(answer.text) <= 4000
     assert "raised ValueError" in answer.text
+
+
+def test_what_a_reader_has_to_know_of_a_record_reaches_them() -> None:
+    told = redacted(record(locals_changed=True, not_failing=True))
+    assert told["locals_changed"]
+    assert told["not_failing"]

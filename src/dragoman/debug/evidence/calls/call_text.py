@@ -99,17 +99,6 @@ def _without_known(record: dict[str, Any], known: set[str]) -> dict[str, Any]:
     return told
 
 
-def _without_literals(record: dict[str, Any]) -> dict[str, Any]:
-    """Of a line such as `total = 0` the source says what it changed."""
-    source = {number: text.partition("#")[0].strip() for number, text in record.get("source") or ()}
-
-    def changes(row: dict[str, Any]) -> list[Any]:
-        return [it for it in row["changes"] if "%s = %s" % tuple(it) != source.get(row["line"])]
-
-    rows = [{**it, "changes": changes(it)} if "line" in it and it.get("changes") else it for it in record["rows"]]
-    return {**record, "rows": rows}
-
-
 def _brief(text: str, known: set[str]) -> str:
     if len(text) <= _LONG:
         return text
@@ -404,6 +393,8 @@ def _remarks(record: dict[str, Any], say: Translate) -> list[str]:
         found.append(say("No call was on the stack when the run failed; this is the last one."))
     if record.get("by_steps") and record["end"]["how"] == "limit":
         found.append(say("by single steps: {count}", count=record["lines"]))
+    if record.get("locals_changed"):
+        found.append(say("Recording renews what `locals()` returned in this function (before Python 3.13)."))
     if record.get("other_threads"):
         found.append(say("{count} calls in other threads", count=record["other_threads"]))
     return found

@@ -77,6 +77,7 @@ class TracedCalls:
 
     records: list[Mapping[str, Any]]
     has_failed: bool
+    runs: int = 1
 
 
 async def trace_call(
@@ -109,7 +110,7 @@ async def _stepped_calls(
     found = [await search.around(it.file, it.line) for it in queries]
     targets = [SteppedTarget(it) for it in dict.fromkeys(found) if it is not None]
     if not targets:
-        return TracedCalls([], has_failed=True)
+        return TracedCalls([], has_failed=True, runs=0)
     is_async = any(it.function.is_async for it in targets)
     share = _ASYNC_SHARE if is_async else 1.0
     records, end, _ = await _stepped(evidence, client, subject, targets, search, seconds * share)
@@ -121,7 +122,7 @@ async def _stepped_calls(
     if missed:
         others, _, _ = await _stepped(evidence, client, subject, missed, search, seconds * (1 - share))
         records = [*others, *(it for it in records if "function" in it)]
-    return TracedCalls(records, has_failed=_has_failed(end))
+    return TracedCalls(records, has_failed=_has_failed(end), runs=2 if missed else 1)
 
 
 async def step_through_call(
