@@ -949,6 +949,20 @@ def scenario_where_a_copy_ends_nothing_is_removed_or_new() -> None:
     assert names <= {"n", "_"}, text
 
 
+def scenario_copies_of_one_value_that_end_at_different_places_are_the_same() -> None:
+    values, differences = _load("call_values"), _load("call_changes")
+    rows = [[[it], {(it, 0): [it], (it, 1): (it, [])}] for it in range(90)]
+    objects = [Held(Held({(at, 1): Held(at), (at, 2): [at]})) for at in range(90)]
+    many = Held(0)
+    many.__dict__.update({f"field{it}": [it] for it in range(60)})
+    for value in (rows, tuple(rows), collections.deque(rows), dict(enumerate(rows)), {"a": {"b": rows}}, objects, many):
+        copies = [values.ValueCopier().copy(value, budget) for budget in (1, 7, 30, 31, 60, 200)]
+        for old in copies:
+            assert [differences.changes("it", old, new) for new in copies if new != old and "?" not in old] == [
+                [] for new in copies if new != old and "?" not in old
+            ], value
+
+
 def replaces(act: Callable[[Any], None], value: Any) -> None:
     act(value)
 
@@ -958,7 +972,7 @@ class Held:
         self.value = value
 
 
-class Counted:
+class NeverAsked:
     def __eq__(self, other: object) -> bool:
         touched.append(1)
         return True
@@ -992,7 +1006,7 @@ def scenario_a_change_behind_the_end_of_a_copy_is_one() -> None:
         assert len(found) == 1, (expected, found)
         assert found[0].startswith(expected), found
     touched.clear()
-    strange: list[Any] = [Counted() for _ in range(1500)]
+    strange: list[Any] = [NeverAsked() for _ in range(1500)]
     assert shown_changes(replaces, lambda it: None, strange) == []
     assert shown_changes(replaces, lambda it: None, dict.fromkeys(range(1500), strange)) == []
     assert touched == []

@@ -34,15 +34,19 @@ def _differences(path: str, old: Any, new: Any) -> list[tuple[str, Any]]:
 def _entries(path: str, old: Any, new: Any, form: str) -> list[tuple[str, Any]]:
     """Of fields and pairs. What a copy lacks is new or removed only if that copy is whole, or if it is the newest."""
     is_fields = new[0] == "o"
-    before, after = dict(old[2 if is_fields else 3]), dict(new[2 if is_fields else 3])
+    held = [it[2 if is_fields else 3] for it in (old, new)]
+    before, after = [{key: it for key, it in pairs if not _is_cut(key)} for pairs in held]
     old_size, new_size = [len(it[2]) + it[3] if is_fields else it[2] for it in (old, new)]
 
     def name(key: Any) -> str:
         return form % (path, key if is_fields else key_text(key))
 
-    gone = [key for key in before if key not in after] if _is_whole(after, new_size) else []
+    if any(len(dict(pairs)) < len(pairs) for pairs in held):  # keys look alike, so which is which is unknown
+        is_same = old_size == new_size and not _is_rehashed(old, new) and not _is_other(held[0], held[1], new_size)
+        return [] if is_same else [(path, new)]
+    gone = [key for key in before if key not in after] if len(after) == new_size else []
     fresh = [key for key in after if key not in before]
-    if fresh and not _is_whole(before, old_size):
+    if fresh and len(before) < old_size:
         newest = list(after)[-min(END_PAIRS, new_size - old_size) :] if new_size > old_size else []
         fresh = [key for key in fresh if key in newest]
     found: list[tuple[str, Any]] = [(name(key), ("t", "(removed)")) for key in gone]
@@ -54,13 +58,20 @@ def _entries(path: str, old: Any, new: Any, form: str) -> list[tuple[str, Any]]:
             found += _differences(name(key), before[key], it)
         else:
             kept += 1
-    if len(fresh) - len(gone) != new_size - old_size or (not found and not is_fields and _is_rehashed(old, new)):
+    if len(fresh) - len(gone) != new_size - old_size or (not found and _is_rehashed(old, new)):
         return [(path, new)]
     return found if kept or len(found) <= 1 else [(path, new)]
 
 
-def _is_whole(copied: dict[Any, Any], size: int) -> bool:
-    return len(copied) == size and not any(type(it) is tuple and it[0] == "?" for it in copied)
+def _is_cut(node: Any) -> bool:
+    return type(node) is tuple and (node[:1] == ("?",) or any(map(_is_cut, node)))
+
+
+def _is_other(old: Any, new: Any, size: int) -> bool:
+    """Whether pairs differ in their order; unknown, and so not, where a copy has only some of them."""
+    if not len(old) == len(new) == size:
+        return False
+    return any(was != now and _differences("", was, now) for pair in zip(old, new) for was, now in zip(*pair))
 
 
 def _is_rehashed(old: Any, new: Any) -> bool:
