@@ -344,7 +344,7 @@ class Triangle(Shape):
     sides = 3
 
 
-class Counted(Triangle):
+class Slanted(Triangle):
     def edges(self) -> int:
         return 100 + super().edges()
 
@@ -355,7 +355,7 @@ class Counted(Triangle):
 
 def scenario_a_method_is_that_of_the_class_that_was_named() -> None:
     def act() -> None:
-        for it in (Triangle(), Circle(), Triangle(), Counted()):
+        for it in (Triangle(), Circle(), Triangle(), Slanted()):
             it.edges()
             it.corners()
             it.doubled  # noqa: B018
@@ -369,9 +369,9 @@ def scenario_a_method_is_that_of_the_class_that_was_named() -> None:
     record, text = traced(act, "Triangle.edges", call="last")
     assert record["calls"] == 3, record["calls"]
     assert text.endswith("returned 3"), text
-    assert traced(act, "Counted.edges")[1].endswith("returned 103")
-    assert traced(lambda: Counted().edges(), "Shape.edges")[1].endswith("returned 3")
-    assert traced(lambda: Counted().doubled, "Triangle.doubled")[1].endswith("returned 6")
+    assert traced(act, "Slanted.edges")[1].endswith("returned 103")
+    assert traced(lambda: Slanted().edges(), "Shape.edges")[1].endswith("returned 3")
+    assert traced(lambda: Slanted().doubled, "Triangle.doubled")[1].endswith("returned 6")
 
 
 def scenario_what_another_class_does_with_an_inherited_method_is_a_call_below() -> None:
