@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from dragoman.cli.output import warn
-from dragoman.cli.remote.options import crossing_variables, is_remote
+from dragoman.cli.remote.options import chosen_names, crossing_variables, is_remote
 from dragoman.core.localization import localize
 from dragoman.protocols.control import LINE_CAP, encode_line
 
@@ -20,7 +20,11 @@ def caller_info(workspace: Path) -> Mapping[str, Any]:
     """For a target, only what was named: the rest is known there, and the local environment never crosses."""
     if is_remote():
         named = "" if workspace == Path() else str(workspace)
-        return {"workspace": named, "environment": fit_environment(crossing_variables())}
+        return {
+            "workspace": named,
+            "environment": fit_environment(crossing_variables()),
+            "target": chosen_names()[0],
+        }
     return {
         "workspace": str(workspace),
         "cwd": working_folder(),

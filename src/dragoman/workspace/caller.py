@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from dragoman.core.localization import Language, LocalizedText
+from dragoman.workspace.remote_caller import RemoteCaller
 
 # Seconds waited, the limit in seconds, and what the call waits for.
 Progress = Callable[[float, float, LocalizedText], Awaitable[None]]
@@ -33,6 +34,8 @@ class Caller:
     environment: Mapping[str, str] = field(default_factory=dict, repr=False)
     trusts_workspace: bool = False
     """Whether a user started this client in the workspace, which counts as trust in it."""
+    remote: RemoteCaller | None = None
+    """The client runs on another machine; None for this one."""
     conversation: str = ""
     """The chat session of the run that makes this call, if any."""
     reconnected: bool = False

@@ -13,6 +13,7 @@ from dragoman.debug.model import LaunchRequest
 from dragoman.protocols.control import Hello
 from dragoman.servers.dap.errors import needs_target
 from dragoman.workspace.caller import Caller, RunInTerminal
+from dragoman.workspace.remote_caller import RemoteCaller
 
 DRAGOMAN_TYPE = "dragoman"
 
@@ -31,8 +32,8 @@ class EditorContext:
     session: str = ""
     """The session that the editor was started for, if any."""
     read_only: bool = False
-    remote: bool = False
-    """Whether the editor runs on another machine: opening a folder there does not mean trust here."""
+    remote: RemoteCaller | None = None
+    """The editor runs on another machine: opening a folder there does not mean trust here."""
 
     @classmethod
     def of(cls, hello: Hello) -> EditorContext:
@@ -47,13 +48,20 @@ class EditorContext:
             language="zh" if hello.language == "zh" else "en",
             session=session if isinstance(session, str) else "",
             read_only=about.get("read_only") is True,
-            remote=about.get("remote") is True,
+            remote=RemoteCaller.of(about),
         )
 
     def client(self, id: str, workspace: Path | None = None, terminal: RunInTerminal | None = None) -> Caller:
         place = workspace or self.workspace
-        trusts = _is_own(place) and not self.remote
-        return Caller(id, place, self.cwd, environment=self.environment, trusts_workspace=trusts, terminal=terminal)
+        return Caller(
+            id,
+            place,
+            self.cwd,
+            environment=self.environment,
+            trusts_workspace=_is_own(place) and self.remote is None,
+            remote=self.remote,
+            terminal=terminal,
+        )
 
     def at(self, workspace: object) -> EditorContext:
         """The same context in the folder that the configuration names."""

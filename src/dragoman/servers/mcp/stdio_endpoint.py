@@ -25,6 +25,7 @@ from dragoman.servers.mcp.client_options import ClientOptions
 from dragoman.tools import ToolRegistry
 from dragoman.tools.resources import ResourceProvider
 from dragoman.workspace.caller import Caller
+from dragoman.workspace.remote_caller import RemoteCaller
 
 log = logging.getLogger(__name__)
 
@@ -98,6 +99,7 @@ def caller_of(hello: Hello) -> Caller:
     about = hello.about
     environment = about.get("environment")
     workspace = _path(about, "workspace")
+    remote = RemoteCaller.of(about)
     return Caller(
         id=new_id("mcp"),
         workspace=workspace,
@@ -105,7 +107,8 @@ def caller_of(hello: Hello) -> Caller:
         language="zh" if hello.language == "zh" else "en",
         environment=_texts(environment) if isinstance(environment, dict) else {},
         reconnected=about.get("reconnected") is True,
-        trusts_workspace=_is_own(workspace) and about.get("remote") is not True,
+        trusts_workspace=_is_own(workspace) and remote is None,
+        remote=remote,
     )
 
 
