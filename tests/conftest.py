@@ -88,15 +88,21 @@ def pytest_configure(config: pytest.Config) -> None:
     if config.getoption("--report-to") and not hasattr(config, "workerinput"):
         recorder = config.stash[_RECORDER] = RunRecorder()
         recorder.watch.start()
-        config.pluginmanager.register(_Durations(recorder))
+        config.pluginmanager.register(_RunObserver(recorder, config))
 
 
-class _Durations:
-    def __init__(self, recorder: RunRecorder) -> None:
+class _RunObserver:
+    """Keeps what the runner needs, and names what failed at once: a run takes long, and dots name nothing."""
+
+    def __init__(self, recorder: RunRecorder, config: pytest.Config) -> None:
         self._recorder = recorder
+        self._config = config
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         self._recorder.add(report.nodeid, report.duration, is_over=report.when not in ("setup", "call"))
+        reporter = self._config.pluginmanager.get_plugin("terminalreporter")
+        if report.failed and reporter is not None:
+            reporter.write_line(f"\nFAILED {report.nodeid} ({report.when}, {time.strftime('%H:%M:%S', time.gmtime())})")
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
