@@ -20,7 +20,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Built from what a clone has: the page is made on the way. Packages of npm are not fetched once more."""
     folder = tmp_path_factory.mktemp("wheel")
     clone = folder / "clone"
-    for name in ("src", "lua", "locale", "web", "tools"):
+    for name in ("src", "lua", "locale", "skills", "web", "tools"):
         shutil.copytree(
             ROOT / name, clone / name, ignore=shutil.ignore_patterns("node_modules", "built", "*.mo", "__pycache__")
         )
