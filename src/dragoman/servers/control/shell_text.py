@@ -103,6 +103,20 @@ _SENTENCES = (
         localize("`dragoman debug stack` lists the frames."),
     ),
     (localize("Pass its `file_path` or a `line_number`."), localize("Use FILE:LINE.")),
+    (
+        localize("Pass its file too, as in tests/test_app.py::test_it, or `command`, the full command line."),
+        localize("Pass its file too, as in tests/test_app.py::test_it, or the full command line after `--`."),
+    ),
+    (
+        localize("Pass `command`, the full command line."),
+        localize("Pass the full command line after `--`."),
+    ),
+    (
+        localize("`test` is an id such as tests/test_app.py::test_it; `command` a line such as `go test ./...`."),
+        localize(
+            "Pass an id such as tests/test_app.py::test_it, or a command line such as `go test ./...` after `--`."
+        ),
+    ),
     (localize("Check `cwd` in the configuration."), localize("Check `--cwd`, or `cwd` in the configuration.")),
     (
         localize("Use an inline `configuration` with a `type`, such as {known}.", known="{known}"),
