@@ -206,6 +206,7 @@ async def test_as_many_of_anything_as_a_message_holds_delay_nobody(tmp_path: Pat
 
 async def test_a_program_that_forks_two_hundred_times_delays_nobody(tmp_path: Path) -> None:
     """While it is watched for sockets, stepped and ended; nothing of it is left."""
+    earlier = set(psutil.Process().children(recursive=True))
     async with started(tmp_path, forks=200) as happened:
         session = happened.session
 
@@ -215,7 +216,7 @@ async def test_a_program_that_forks_two_hundred_times_delays_nobody(tmp_path: Pa
             assert isinstance(await session.outcome(before, 20 * PATIENCE), Stop)
 
         await require_prompt(step)
-        root = psutil.Process().children(recursive=True)
+        root = set(psutil.Process().children(recursive=True)) - earlier
         assert len(root) >= 200
         await require_sound(session)
     assert not [it for it in root if it.is_running() and it.status() != psutil.STATUS_ZOMBIE]
