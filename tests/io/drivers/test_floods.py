@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import socket
 import threading
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 
 import anyio
 import pytest
@@ -141,6 +142,15 @@ FLOODS: dict[str, tuple[Pump, bytes, int]] = {
     "mcp: deep": (mcp, DEEP + b"\n", MB),
     "mcp: a batch": (mcp, b"[" + b"{}," * 20_000 + b"{}]\n", MB),
 }  # fmt: skip
+
+
+@pytest.fixture(scope="module", autouse=True)
+def heap_of_a_daemon() -> Iterator[None]:
+    """Collecting what thousands of tests of this process left takes most of a second, which no daemon's heap does."""
+    gc.collect()
+    gc.freeze()
+    yield
+    gc.unfreeze()
 
 
 @pytest.mark.anyio
