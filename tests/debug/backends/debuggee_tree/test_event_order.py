@@ -97,6 +97,23 @@ async def test_a_requested_run_is_recognised_by_whatever_comes_first(first: str)
         assert session.is_at_stop is (first == "stopped")
 
 
+@pytest.mark.parametrize("first", ["continued", "stopped"])
+async def test_a_continue_is_answered_by_what_follows_where_a_thread_that_left_late_took_its_answer(first: str) -> None:
+    """The thread leaves while the request is on its way, so nothing warns of it before."""
+    root = FakeAdapter()
+    async with session_over(root) as session:
+        root.stop(**ALL)
+        await stopped(session)
+        root.when("continue", lambda: all_go_on(root, 3) if first == "continued" else root.stop("step"), answers=False)
+        with anyio.fail_after(5):
+            await session.run_control.resume()
+        if first == "continued":
+            assert session.state is SessionState.RUNNING
+            root.stop("step")
+        await stopped(session, 1)
+        assert session.is_at_stop
+
+
 async def test_the_run_after_a_late_one_is_not_waited_for_and_the_next_is_again() -> None:
     root = FakeAdapter()
     async with session_over(root) as session:

@@ -37,6 +37,7 @@ from dragoman.protocols.dap.bodies import ContinuedBody, EventBody, InitializedB
 log = logging.getLogger(__name__)
 
 _EVALUATE_TIMEOUT_S = 2.0
+_CONTINUE_GRACE_S = 0.5
 
 
 @dataclass(slots=True)
@@ -76,7 +77,8 @@ class DebuggeeConnection:
 
     debugpy resumes all threads and reports it once, when the first has left. A thread that leaves only after another
     has stopped again makes it report a second time, though all are stopped by then: such a `continued` is dropped. And
-    since debugpy has reported that they left this stop, it leaves the `continue` from it unanswered.
+    since debugpy has reported that they left this stop, it leaves the `continue` from it unanswered. The same happens
+    when that thread leaves while our `continue` is on its way: the `continued` or the stop after it is then the answer.
     """
 
     def __init__(self, quirks: AdapterQuirks) -> None:
@@ -87,6 +89,7 @@ class DebuggeeConnection:
         self.thread_ids: set[int] = set()
         self._quirks = quirks
         self._is_next_continue_unanswered = False
+        self._continuing: anyio.CancelScope | None = None
         self._changed_values = ChangedValues()
 
     async def request(self, command: str, arguments: dict[str, Any] | None = None, *, timeout_s: float) -> Response:
@@ -109,6 +112,8 @@ class DebuggeeConnection:
         is_repeated = isinstance(body, InitializedBody) and self.is_initialized
         if not is_repeated and not self._is_late_continue(body):
             self._learn(body)
+            if self._continuing is not None and isinstance(body, ContinuedBody | StoppedBody):
+                self._continuing.deadline = min(self._continuing.deadline, anyio.current_time() + _CONTINUE_GRACE_S)
             self.events.put(body, size, may_omit=may_omit)
 
     async def _send(self, command: str, arguments: dict[str, Any] | None, timeout_s: float) -> Response:
@@ -147,12 +152,26 @@ class DebuggeeConnection:
                 await self._send(command, arguments, 0)  # the bytes are sent; nothing is waited for
             return make_response(command, {})
         try:
+            if command == "continue" and self._quirks.continues_only_on_request:
+                return await self._continue(arguments, timeout_s)
             return await self._send(command, arguments, timeout_s)
         except DragomanError as error:
             if error.code == "adapter_gone":  # the program ran to its end, which is reported as such
                 return make_response(command, {})
             self.is_stopped, self.is_stepping = self.is_stopped or was_stopped, False
             raise
+
+    async def _continue(self, arguments: dict[str, Any] | None, timeout_s: float) -> Response:
+        """debugpy 1.8.22 answers when it reports that the threads go on, right behind that report. Where a thread that
+        left late took the report, no answer comes, although the program goes on.
+        """
+        self._continuing = anyio.CancelScope()
+        try:
+            with self._continuing:
+                return await self._send("continue", arguments, timeout_s)
+        finally:
+            self._continuing = None
+        return make_response("continue", {})
 
     async def _set_in_library_code(self, command: str, arguments: dict[str, Any], timeout_s: float) -> Response:
         """A breakpoint list with expressions to evaluate before it. What they return is why it cannot bind."""
