@@ -102,6 +102,19 @@ def test_a_list_that_is_older_than_a_session_does_not_take_it_away(
     expect(standing(view)).to_contain_text("Stopped: breakpoint")
 
 
+def test_a_key_for_a_stop_that_is_shown_before_the_step_to_it_is_answered_is_not_lost(view: Locator, tab: Tab) -> None:
+    break_at(view, "adding.py", 2)
+    start(view, "adding")
+    expect(current(view)).to_contain_text("total = 0")
+    held = Held(tab.page, "step_execution")
+    tab.page.keyboard.press("F10")
+    expect(current(view)).to_contain_text("for value in values")  # by the feed; the answer is held back
+    held.until_asked()
+    tab.page.keyboard.press("F10")
+    held.let()
+    expect(current(view)).to_contain_text("total += value")
+
+
 def test_a_value_of_an_earlier_stop_that_is_clicked_opens_as_it_is_now(view: Locator, tab: Tab) -> None:
     break_at(view, "adding.py", 4)
     start(view, "adding")

@@ -115,6 +115,7 @@ export function handleControlKey(event: KeyboardEvent, controller: DebugControll
  */
 function act(control: Control, controller: DebugController): void {
   if (isPossible(control, controller)) void control.act(controller);
+  else controller.whenDone(() => act(control, controller));
 }
 
 function isPossible({ when, id }: Control, controller: DebugController): boolean {

@@ -42,6 +42,10 @@ export class DebugController implements ReactiveController {
   /** The notice after an action that succeeded. */
   notice = "";
   busy = false;
+  /** The stop at which the command in progress was given. */
+  private busySinceStop = 0;
+  /** What was pressed for the next stop, which may be shown before that command is answered. */
+  private next: (() => void) | null = null;
   readonly history = new SessionHistory();
   readonly configurations = new LaunchConfigurations(() => this.host.requestUpdate());
   readonly breakpoints = new BreakpointList(
@@ -478,12 +482,21 @@ export class DebugController implements ReactiveController {
   /** Commands that resume a program: one at a time, and after the breakpoints that were clicked before. */
   private async act(tool: string, args: Record<string, unknown>): Promise<void> {
     this.busy = true;
+    this.busySinceStop = this.stop?.stop_number ?? 0;
     this.host.requestUpdate();
     await this.breakpoints.settled;
     await this.runTool(tool, args);
     this.busy = false; // whatever is pressed next is meant for the stop that was just shown
     this.host.requestUpdate();
-    await this.refresh();
+    const next = this.next;
+    this.next = null;
+    if (next) next();
+    else await this.refresh();
+  }
+
+  /** Take what was pressed while a command is in progress, if it was meant for the stop after that command. */
+  whenDone(action: () => void): void {
+    if (this.busy && this.stop && this.stop.stop_number !== this.busySinceStop) this.next = action;
   }
 
   private async runToolAndRefresh(tool: string, args: Record<string, unknown>): Promise<void> {
