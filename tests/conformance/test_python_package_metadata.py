@@ -20,7 +20,7 @@ from tests.daemons import PATIENCE
 __all__ = ["workspace"]
 pytestmark = [pytest.mark.anyio, pytest.mark.timeout(60)]
 
-ADAPTERS = Path(python.__file__).parent
+SCRIPTS = python._SCRIPTS
 
 
 @pytest.fixture
@@ -55,8 +55,8 @@ async def test_a_log_that_somebody_wants_still_has_it(workspace: Path) -> None:
 async def test_the_program_looks_for_nothing_beside_us_whatever_links_lead_here(
     workspace: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """An interpreter names the folder of what it runs as it really is, and ours has a `python`, a `go` and a `spec`."""
-    (workspace / "link").symlink_to(ADAPTERS)
+    """An interpreter names the folder of what it runs as it really is, and ours holds modules of ours."""
+    (workspace / "link").symlink_to(SCRIPTS)
     monkeypatch.setitem(python._LAUNCHER, "debugLauncherPath", str(workspace / "link" / "debugpy_launcher.py"))
     (workspace / "main.py").write_text("import sys\nprint(*sys.path, sep='\\n')\n")
     async with service_in(workspace) as service:
@@ -65,13 +65,13 @@ async def test_the_program_looks_for_nothing_beside_us_whatever_links_lead_here(
         )
     looked = ended.output.splitlines()
     assert looked[0] == str(workspace)
-    assert str(ADAPTERS) not in looked
+    assert str(SCRIPTS) not in looked
 
 
 def test_the_launcher_comes_to_its_adapter_at_once(installed: str) -> None:
     with socket.create_server(("127.0.0.1", 0)) as adapter:
         adapter.settimeout(20 * PATIENCE)
-        command = [sys.executable, str(ADAPTERS / "debugpy_launcher.py"), str(adapter.getsockname()[1]), "--", "x.py"]
+        command = [sys.executable, str(SCRIPTS / "debugpy_launcher.py"), str(adapter.getsockname()[1]), "--", "x.py"]
         with subprocess.Popen(command, env={**os.environ, "PYTHONPATH": installed}) as launcher:
             try:
                 adapter.accept()[0].close()
@@ -81,7 +81,7 @@ def test_the_launcher_comes_to_its_adapter_at_once(installed: str) -> None:
 
 def test_the_adapter_answers_at_once(installed: str) -> None:
     asked = b'{"seq":1,"type":"request","command":"initialize","arguments":{"adapterID":"debugpy"}}'
-    command = [sys.executable, "-P", str(ADAPTERS / "debugpy_entry.py")]
+    command = [sys.executable, "-P", str(SCRIPTS / "debugpy_entry.py")]
     environment, pipe = {**os.environ, "PYTHONPATH": installed}, subprocess.PIPE
     with subprocess.Popen(command, env=environment, stdin=pipe, stdout=pipe) as adapter:
         assert adapter.stdin is not None

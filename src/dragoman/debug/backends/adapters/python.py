@@ -55,25 +55,26 @@ _TEST_RUNNERS = frozenset({"pytest", "py.test", "unittest", "nose2"})
 # A key of debugpy.
 _OLDEST_PYTHON = (3, 8)
 _VERSION = re.compile(r"Python (\d+)\.(\d+)")
-_ENTRY = Path(__file__).with_name("debugpy_entry.py")
+_SCRIPTS = Path(__file__).with_name("debugpy_scripts")
+_ENTRY = _SCRIPTS / "debugpy_entry.py"
 # Run by our interpreter, which has debugpy; it starts the program with the program's interpreter. Not in a client's
 # terminal, whose environment is meant for the program only: there, debugpy's own launcher runs.
 _LAUNCHER = {
     "debugLauncherPython": sys.executable,
-    "debugLauncherPath": str(Path(__file__).with_name("debugpy_launcher.py")),
+    "debugLauncherPath": str(_SCRIPTS / "debugpy_launcher.py"),
 }
 
 # One expression: debugpy evaluates it in a thread of its own, whatever the program's threads wait for.
 _THREAD_DUMP = (
     "(lambda names: (exec({source!r}, names), names['dump']())[1])({{'__name__': 'dragoman_thread_dump'}})".format(
-        source=Path(__file__).with_name("python_threads.py").read_text(encoding="utf-8")
+        source=(_SCRIPTS / "python_threads.py").read_text(encoding="utf-8")
     )
 )
 
 _LIBRARY_CALL = (
     "(lambda names: (exec({source!r}, names), names[{name!r}]({of!r}))[1])({{'__name__': 'dragoman_libraries'}})"
 )
-_LIBRARY_SOURCE = Path(__file__).with_name("python_libraries.py").read_text(encoding="utf-8")
+_LIBRARY_SOURCE = (_SCRIPTS / "python_libraries.py").read_text(encoding="utf-8")
 
 _CONDITION_FAILED = (
     r"Error while evaluating expression in conditional breakpoint: (?P<condition>[^\n]*)\n.*?(?P<error>[^\n]+)\s*$"

@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from dragoman.debug.backends.adapters import debugpy_launcher
-from dragoman.debug.backends.adapters.debugpy_entry import _QuickSocket
+from dragoman.debug.backends.adapters.debugpy_scripts import debugpy_launcher
+from dragoman.debug.backends.adapters.debugpy_scripts.debugpy_entry import _QuickSocket
 
 _SOON_S = 5.0
 
