@@ -14,7 +14,7 @@ from anyio.abc import ByteStream, TaskGroup
 from dragoman.debug.backends.adapters.program_io import PublishEvent
 from dragoman.debug.backends.luapanda.backend import LuaBackend
 from dragoman.debug.backends.luapanda.bridge import LuaPandaBridge
-from dragoman.debug.backends.luapanda.path_map import PathMap
+from dragoman.debug.backends.luapanda.path_map import LuaPathMap
 from dragoman.debug.backends.luapanda.settings import LuaSettings, read_settings
 from dragoman.debug.backends.port import make_event
 from dragoman.protocols.dap import Response
@@ -96,7 +96,7 @@ def settings_of(**given: Any) -> LuaSettings:
 @asynccontextmanager
 async def playing(fake: FakeLua, **given: Any) -> AsyncIterator[Played]:
     settings = settings_of(**given)
-    bridge = LuaPandaBridge(settings, PathMap(settings, Path("/proj")))
+    bridge = LuaPandaBridge(settings, LuaPathMap(settings, Path("/proj")))
     backend = LuaBackend(AsyncExitStack(), AtHand(fake.near), bridge, settings)
     async with anyio.create_task_group() as group:
         played = Played(backend, fake)

@@ -18,7 +18,7 @@ from dragoman.debug.backends.luapanda.binding_advice import explain_binding, exp
 from dragoman.debug.backends.luapanda.breakpoints import message_parts
 from dragoman.debug.backends.luapanda.inspection import format_value, function_name
 from dragoman.debug.backends.luapanda.lua_source import next_code_line
-from dragoman.debug.backends.luapanda.path_map import LuaChunk, PathMap
+from dragoman.debug.backends.luapanda.path_map import LuaChunk, LuaPathMap
 from dragoman.debug.backends.luapanda.runtime import choose_interpreter
 from dragoman.debug.backends.luapanda.runtime_client import lua_string, lua_value
 from dragoman.debug.backends.luapanda.settings import read_settings
@@ -28,8 +28,8 @@ from dragoman.protocols.luapanda.commands import encoded_info
 LUA = next((name for name in ("lua5.4", "lua5.3", "lua5.1", "luajit") if shutil.which(name)), None)
 
 
-def paths_in(folder: Path, **given: Any) -> PathMap:
-    return PathMap(read_settings("attach", given, folder), folder)
+def paths_in(folder: Path, **given: Any) -> LuaPathMap:
+    return LuaPathMap(read_settings("attach", given, folder), folder)
 
 
 @pytest.mark.parametrize(
@@ -113,7 +113,7 @@ def test_dots_in_a_path_are_folders_to_the_runtime() -> None:
     paths = paths_in(Path("/w"), autoPathMode=False)
     assert paths.runtime_names("/w/my.game/a.b.lua") == ["/w/my/game/a/b.lua"]
     assert paths.runtime_names("/w.x/a.lua") == ["/w/x/a.lua"]
-    assert PathMap(read_settings("attach", {"autoPathMode": False}, Path("/w.x")), Path("/w.x")).runtime_names(
+    assert LuaPathMap(read_settings("attach", {"autoPathMode": False}, Path("/w.x")), Path("/w.x")).runtime_names(
         "/w.x/a.lua"
     ) == ["/w/x/a.lua", "/w.x/a.lua"]
 
@@ -131,7 +131,7 @@ def test_a_loaded_chunk_says_for_certain_what_its_file_is_called(tmp_path: Path)
 def test_a_wrong_folder_is_learned_from_what_is_loaded_and_applied_to_the_rest(tmp_path: Path) -> None:
     for name in ("start.lua", "other.lua"):
         (tmp_path / name).write_text("")
-    paths = PathMap(read_settings("attach", {"cwd": "/wrong", "autoPathMode": False}, tmp_path), tmp_path)
+    paths = LuaPathMap(read_settings("attach", {"cwd": "/wrong", "autoPathMode": False}, tmp_path), tmp_path)
     loaded = [LuaChunk(source="@start.lua", file="/wrong/start.lua")]
     assert "/wrong/other.lua" in paths.runtime_names(str(tmp_path / "other.lua"), loaded)
 
@@ -168,7 +168,7 @@ def test_whatever_a_program_calls_its_chunks_is_survived(name: str) -> None:
 )
 def test_the_advice_names_the_setting_that_would_fit(given: dict[str, Any], chunk: LuaChunk, expected: str) -> None:
     settings = read_settings("attach", given, Path("/w"))
-    told = explain_unbound("/w/src/mod.lua", [chunk], PathMap(settings, Path("/w")), settings)
+    told = explain_unbound("/w/src/mod.lua", [chunk], LuaPathMap(settings, Path("/w")), settings)
     assert expected in told
     assert "mod.lua" in told
 
@@ -192,7 +192,7 @@ def test_what_may_be_the_file_is_offered_as_a_line_to_evaluate(
     for name in ("src/mod.lua", "here.lua"):
         (tmp_path / name).write_text("")
     settings = read_settings("attach", {"autoPathMode": False}, tmp_path)
-    told = explain_unbound(str(tmp_path / "src/mod.lua"), chunks, PathMap(settings, tmp_path), settings)
+    told = explain_unbound(str(tmp_path / "src/mod.lua"), chunks, LuaPathMap(settings, tmp_path), settings)
     assert told.partition("evaluate `")[2].partition("`. Loaded:")[0] == line
     if line:
         assert parse_path_command(line) == (chunks[0].plain, "src/mod.lua")
@@ -224,7 +224,7 @@ def test_a_declared_chunk_is_its_file_and_a_file_must_be_there(tmp_path: Path) -
 def test_a_name_that_agrees_without_its_folder_is_reported(tmp_path: Path, source: str, is_told: bool) -> None:
     settings = read_settings("attach", {}, tmp_path)
     told = explain_binding(
-        str(tmp_path / "src/mod.lua"), LuaChunk(source="@" + source), PathMap(settings, tmp_path), settings
+        str(tmp_path / "src/mod.lua"), LuaChunk(source="@" + source), LuaPathMap(settings, tmp_path), settings
     )
     assert (source in told) == is_told
 

@@ -17,7 +17,7 @@ from dragoman.debug import session_errors
 from dragoman.debug.backends.adapters.spec import LaunchContext
 from dragoman.debug.backends.event_queue import AdapterEventQueue
 from dragoman.debug.backends.luapanda.bridge import LuaPandaBridge
-from dragoman.debug.backends.luapanda.path_map import PathMap
+from dragoman.debug.backends.luapanda.path_map import LuaPathMap
 from dragoman.debug.backends.luapanda.settings import LuaSettings, read_settings
 from dragoman.debug.backends.luapanda.shared_ports import PortLease, SharedPorts
 from dragoman.debug.backends.luapanda.targets import IncomingTarget, LaunchedTarget, LuaTarget, OutgoingTarget
@@ -248,7 +248,7 @@ async def _start_backend(
     target: LuaTarget,
     later_backends: AsyncIterator[LuaBackend] | None = None,
 ) -> LuaBackend:
-    bridge = LuaPandaBridge(settings, PathMap(settings, context.workspace))
+    bridge = LuaPandaBridge(settings, LuaPathMap(settings, context.workspace))
     backend = LuaBackend(stack, target, bridge, settings, later_backends)
     await group.start(backend.run)
     backend.adopt_stack(stack.pop_all())

@@ -12,14 +12,14 @@ from collections.abc import Sequence
 
 from dragoman.core.localization import LocalizedText, localize
 from dragoman.debug.backends.luapanda.lua_source import FunctionDefinition
-from dragoman.debug.backends.luapanda.path_map import LuaChunk, PathMap
+from dragoman.debug.backends.luapanda.path_map import LuaChunk, LuaPathMap
 from dragoman.debug.backends.luapanda.settings import LuaSettings
 
 _MOST_NAMED = 6
 _LONGEST_NAME = 200
 
 
-def explain_unbound(path: str, chunks: Sequence[LuaChunk], paths: PathMap, settings: LuaSettings) -> str:
+def explain_unbound(path: str, chunks: Sequence[LuaChunk], paths: LuaPathMap, settings: LuaSettings) -> str:
     """A file that is not loaded yet is no problem: then the message says what is loaded."""
     looked_for = ", ".join(paths.runtime_names(path)) if not settings.auto_path else posixpath.basename(path)
     said = (
@@ -31,7 +31,7 @@ def explain_unbound(path: str, chunks: Sequence[LuaChunk], paths: PathMap, setti
     return " ".join(str(each) for each in said if each)
 
 
-def explain_binding(path: str, chunk: LuaChunk, paths: PathMap, settings: LuaSettings) -> str:
+def explain_binding(path: str, chunk: LuaChunk, paths: LuaPathMap, settings: LuaSettings) -> str:
     """For a chunk that matches by name only. A breakpoint that is certainly right needs no message."""
     if not paths.is_guess(chunk, path):
         return ""
@@ -40,7 +40,7 @@ def explain_binding(path: str, chunk: LuaChunk, paths: PathMap, settings: LuaSet
     return f"{message} {hint}" if hint else str(message)
 
 
-def _suggested_path_command(path: str, chunks: Sequence[LuaChunk], paths: PathMap) -> LocalizedText | None:
+def _suggested_path_command(path: str, chunks: Sequence[LuaChunk], paths: LuaPathMap) -> LocalizedText | None:
     """The loaded chunk without a file here that resembles this file most; if none does, the only such chunk."""
     strangers = [it for it in chunks if _is_printable(it.plain or it.file) and not paths.is_known(it)]
     alike = [it for it in strangers if _stem(it.plain or it.file) == _stem(path)]

@@ -18,7 +18,7 @@ from dragoman.core.localization import localize
 from dragoman.debug.backends.luapanda.binding_advice import explain_binding, explain_missing_function, explain_unbound
 from dragoman.debug.backends.luapanda.inspection import LuaInspector, LuaStop
 from dragoman.debug.backends.luapanda.lua_source import FunctionDefinition, find_definitions, next_code_line
-from dragoman.debug.backends.luapanda.path_map import LuaChunk, PathMap
+from dragoman.debug.backends.luapanda.path_map import LuaChunk, LuaPathMap
 from dragoman.debug.backends.luapanda.runtime_client import (
     HELPER_GLOBAL,
     ExtendedRuntimeClient,
@@ -93,7 +93,7 @@ class LuaFunctionBreakpoint:
 class LuaBreakpoints:
     """All line and function breakpoints at one runtime: what clients asked for, and under which names it was sent."""
 
-    def __init__(self, driver: LuaPandaDriver, client: RuntimeClient, paths: PathMap, settings: LuaSettings) -> None:
+    def __init__(self, driver: LuaPandaDriver, client: RuntimeClient, paths: LuaPathMap, settings: LuaSettings) -> None:
         self._driver = driver
         self._client = client
         self._paths = paths

@@ -22,7 +22,7 @@ from dragoman.debug.backends.luapanda.inspection import (
     LuaStop,
     chunk_from_entry,
 )
-from dragoman.debug.backends.luapanda.path_map import LuaChunk, PathMap
+from dragoman.debug.backends.luapanda.path_map import LuaChunk, LuaPathMap
 from dragoman.debug.backends.luapanda.pause import PauseControl, location_in
 from dragoman.debug.backends.luapanda.runtime_client import (
     ExtendedRuntimeClient,
@@ -64,7 +64,7 @@ class LuaPandaBridge:
     `LuaTarget` does.
     """
 
-    def __init__(self, settings: LuaSettings, paths: PathMap) -> None:
+    def __init__(self, settings: LuaSettings, paths: LuaPathMap) -> None:
         self.publish: Callable[[EventBody], Awaitable[None]]
         self.memory_bytes: int | None = None
         self._settings = settings

@@ -9,7 +9,7 @@ from typing import Any
 
 from dragoman.core.errors import DragomanError
 from dragoman.core.localization import localize, localized_str
-from dragoman.debug.backends.luapanda.path_map import LuaChunk, PathMap
+from dragoman.debug.backends.luapanda.path_map import LuaChunk, LuaPathMap
 from dragoman.debug.backends.luapanda.runtime_client import RuntimeClient
 from dragoman.debug.backends.port import AdapterRefusedError
 from dragoman.debug.session.request_tracker import TIME_LIMIT_ARGUMENT
@@ -119,7 +119,7 @@ _SCOPES = {
 class LuaInspector:
     """Answers DAP's requests about a stop with the requests of the extension."""
 
-    def __init__(self, client: RuntimeClient, paths: PathMap, coroutines: CoroutineIds) -> None:
+    def __init__(self, client: RuntimeClient, paths: LuaPathMap, coroutines: CoroutineIds) -> None:
         self._client = client
         self._paths = paths
         self._coroutines = coroutines

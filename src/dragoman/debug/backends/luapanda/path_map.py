@@ -38,7 +38,7 @@ class LuaChunk:
         return self.source.removeprefix("@").replace("\\", "/").removeprefix("./") if self.source[:1] == "@" else ""
 
 
-class PathMap:
+class LuaPathMap:
     """Finds the file of a chunk, and every name under which a runtime may know a file."""
 
     def __init__(self, settings: LuaSettings, workspace: Path) -> None:

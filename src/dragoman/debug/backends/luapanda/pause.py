@@ -10,7 +10,7 @@ from dragoman.core.errors import DragomanError
 from dragoman.core.localization import localize
 from dragoman.debug.backends.luapanda.breakpoints import LuaBreakpoint, LuaBreakpoints, message_parts
 from dragoman.debug.backends.luapanda.inspection import LuaInspector, LuaStop, chunk_from_entry
-from dragoman.debug.backends.luapanda.path_map import PathMap
+from dragoman.debug.backends.luapanda.path_map import LuaPathMap
 from dragoman.debug.backends.luapanda.runtime_client import (
     ExtendedRuntimeClient,
     HelperClient,
@@ -32,7 +32,7 @@ PublishLuaEvent = Callable[[EventBody], Awaitable[None]]
 
 class PauseControl:
     def __init__(
-        self, driver: LuaPandaDriver, client: RuntimeClient, breakpoints: LuaBreakpoints, paths: PathMap
+        self, driver: LuaPandaDriver, client: RuntimeClient, breakpoints: LuaBreakpoints, paths: LuaPathMap
     ) -> None:
         self._driver = driver
         self._client = client
@@ -106,7 +106,7 @@ class PauseControl:
         return str(found["result"])
 
 
-def location_in(frame: Mapping[str, Any], paths: PathMap) -> tuple[str, int, int | None]:
+def location_in(frame: Mapping[str, Any], paths: LuaPathMap) -> tuple[str, int, int | None]:
     """File and line, and where the function is defined, as far as the runtime tells it."""
     defined = frame.get("defined")
     return paths.file_of(chunk_from_entry(frame)), int(frame["line"]), None if defined is None else int(defined)
