@@ -19,7 +19,7 @@ from dragoman.cli.output import (
     show_text,
 )
 from dragoman.cli.parser.fast_commands import find_fast
-from dragoman.cli.remote.options import choosing, take_options
+from dragoman.cli.remote.options import choosing, chosen_names, is_remote, take_options
 from dragoman.core.errors import DragomanError, UsageError, system_refused
 
 
@@ -53,8 +53,18 @@ def _run(arguments: list[str]) -> int:
     except BrokenPipeError:
         discard_output()
         return ExitCode.OK
+    except _NOT_UNDERSTOOD as error:
+        if not is_remote():
+            raise
+        return report_error(_far_answer(error), as_json=_wants_json(arguments))
     except OSError as error:
         return _report_unwritable(system_refused(error), as_json=_wants_json(arguments))
+
+
+def _far_answer(error: Exception) -> DragomanError:
+    from dragoman.io.net.remote_errors import far_answer_not_understood
+
+    return far_answer_not_understood(target=chosen_names()[0], reason=f"{type(error).__name__}: {error}")
 
 
 def _resolve_alias(arguments: list[str]) -> list[str]:
@@ -143,5 +153,7 @@ def _preprocess(arguments: list[str]) -> list[str]:
     return fold_conditions(fold_traces(move_command_first(arguments, frozenset(app))))
 
 
+# What a command meets in an answer that is not what its own version sends; another machine may send anything.
+_NOT_UNDERSTOOD = (ArithmeticError, AssertionError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 _VERSION = "--version"
 _ALIASES = {"version": _VERSION, "start": "up", "stop": "down"}

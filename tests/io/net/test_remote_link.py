@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from dragoman.core.errors import DragomanError
-from dragoman.io.drivers.control_client import ControlClient
+from dragoman.io.drivers.control_client import ControlClient, DaemonPeer
 from dragoman.io.net.remote_errors import may_pass
 from dragoman.io.net.remote_link import RemoteLink
 from dragoman.io.net.targets import Target
@@ -90,7 +90,7 @@ def test_what_a_person_must_set_up_is_not_tried_again() -> None:
 def client_of(kind: str, opened: list[RemoteLink], silent_s: float = 9.0) -> ControlClient:
     link = RemoteLink.open(target(kind), silent_s=silent_s)
     opened.append(link)
-    return ControlClient.over(link.socket, fault=lambda: link.fault, least_s=12)
+    return ControlClient.over(link.socket, peer=DaemonPeer(fault=lambda: link.fault), least_s=12)
 
 
 def test_a_login_script_may_print_before_dragoman_answers(opened: list[RemoteLink]) -> None:

@@ -260,7 +260,7 @@ def report(
 def _fetch_content(session: str, scope: dict[str, str]) -> ReportContent:
     entries: list[dict[str, Any]] = []
     with open_daemon() as link:
-        for item in link.stream("debug_report", {"session": session, **scope}, idle_s=_IDLE_TIMEOUT_S):
+        for item in link.stream("debug_report", {"session": session, **scope}, idle_s=_IDLE_TIMEOUT_S, keeps=True):
             if isinstance(item, ControlItem):
                 entries.append(item.value)
             elif isinstance(item, ControlAnswer):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from dragoman.cli.remote.options import chosen_target
 from dragoman.core.paths import find_paths
-from dragoman.io.drivers.control_client import WELCOME_WITHIN_S, ControlClient
+from dragoman.io.drivers.control_client import WELCOME_WITHIN_S, ControlClient, DaemonPeer
 
 if TYPE_CHECKING:
     from dragoman.io.net.targets import Target
@@ -33,7 +33,14 @@ def open_daemon(
 def open_target(
     target: Target, *, role: str = "control", about: Mapping[str, Any] | None = None, starts_daemon: bool = False
 ) -> ControlClient:
+    from dragoman.io.net.remote_errors import far_daemon_silent, foreign_far_side
     from dragoman.io.net.remote_link import RemoteLink
 
     link = RemoteLink.open(target, starts_daemon=starts_daemon)
-    return ControlClient.over(link.socket, fault=lambda: link.fault, least_s=_LEAST_S, role=role, about=about)
+    peer = DaemonPeer(
+        fault=lambda: link.fault,
+        late=lambda: far_daemon_silent(target=target.name),
+        unreadable=lambda error: foreign_far_side(target=target.name, reason=error),
+        is_far=True,
+    )
+    return ControlClient.over(link.socket, peer=peer, least_s=_LEAST_S, role=role, about=about)

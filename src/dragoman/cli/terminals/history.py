@@ -193,7 +193,7 @@ def ask(
     pieces: list[str] = []
     with open_daemon() as link:
         params = {"query": question, "terminals": _terminals(scope)}
-        for item in link.stream("terminal_ask", params, idle_s=_IDLE_TIMEOUT_S):
+        for item in link.stream("terminal_ask", params, idle_s=_IDLE_TIMEOUT_S, keeps=True):
             if isinstance(item, ControlItem):
                 pieces.append(printable(str(item.value["text"])))
                 if not json:

@@ -133,9 +133,12 @@ def _open_output(output: Path | None, *, folder: bool) -> Iterator[Callable[[str
 _FOLDER_FILES = ("meta.json", "commands.json", "stream.bin")
 
 
+_ASCII = bytes(byte if 32 <= byte < 127 or byte in b"\n\t" else ord("?") for byte in range(256))
+
+
 def _print(data: bytes) -> None:
-    """Print JSON, which has no control characters that a terminal could interpret."""
-    sys.stdout.buffer.write(data)
+    """Print JSON, which is ASCII. Another machine could send other bytes, which a terminal would interpret."""
+    sys.stdout.buffer.write(data.translate(_ASCII))
 
 
 def import_(

@@ -7,6 +7,7 @@ import os
 import socket
 import time
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Self
 
@@ -16,7 +17,15 @@ from dragoman.core.localization import LocalizedText, localize, preferred_langua
 from dragoman.core.paths import Paths
 from dragoman.io.errors import daemon_gone, daemon_not_running, foreign_socket, not_answering
 from dragoman.io.net.unix_socket import is_own_peer
-from dragoman.protocols.control import ClientConnection, ControlAnswer, ControlFailure, ControlItem, Hello, Welcome
+from dragoman.protocols.control import (
+    FAR_KEPT_CAP,
+    ClientConnection,
+    ControlAnswer,
+    ControlFailure,
+    ControlItem,
+    Hello,
+    Welcome,
+)
 
 ANSWER_WITHIN_S = 10.0
 WELCOME_WITHIN_S = 3.0
@@ -24,16 +33,37 @@ WELCOME_WITHIN_S = 3.0
 _TRY_AGAIN_S = 0.01
 
 
+def _unreadable(error: RemoteProtocolError) -> DragomanError:
+    return DragomanError(
+        "not_dragoman",
+        localize("The program at the daemon's socket is not Dragoman: {reason}.", reason=error),
+        hint=localize("It may be another version. Replace it with `dragoman up --take-over`."),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class DaemonPeer:
+    """Whose daemon it is, and how to say what is wrong with it; the defaults are for this machine's."""
+
+    fault: Callable[[], DragomanError | None] = lambda: None
+    """Why the connection broke, if anyone knows. Asked after its end."""
+    late: Callable[[], DragomanError] = not_answering
+    unreadable: Callable[[RemoteProtocolError], DragomanError] = _unreadable
+    is_far: bool = False
+    """The daemon of another machine: less is kept of what it sends."""
+
+
+_OF_THIS_MACHINE = DaemonPeer()
+
+
 class ControlClient:
     """One connection to the daemon, one call at a time. Use it as a context manager."""
 
-    def __init__(
-        self, sock: socket.socket, *, fault: Callable[[], DragomanError | None] = lambda: None, least_s: float = 0.0
-    ) -> None:
+    def __init__(self, sock: socket.socket, *, peer: DaemonPeer = _OF_THIS_MACHINE, least_s: float = 0.0) -> None:
         self._sock = sock
-        self.fault = fault
+        self._peer = peer
         self._least_s = least_s
-        self._connection = ClientConnection()
+        self._connection = ClientConnection(is_far=peer.is_far)
         self._backlog: list[object] = []
         self._is_sending = False
         self._held_back = b""
@@ -54,18 +84,16 @@ class ControlClient:
         cls,
         sock: socket.socket,
         *,
-        fault: Callable[[], DragomanError | None] = lambda: None,
+        peer: DaemonPeer = _OF_THIS_MACHINE,
         least_s: float = 0.0,
         within_s: float = WELCOME_WITHIN_S,
         role: str = "control",
         about: Mapping[str, Any] | None = None,
     ) -> Self:
-        """Over a socket that is connected already.
-
-        `fault` says afterwards why it broke, if anyone knows. No deadline is shorter than `least_s`: a network may be
-        slow, and whoever watches it knows more about a silence than that it was one.
+        """Over a socket that is connected already. No deadline is shorter than `least_s`: a network may be slow, and
+        whoever watches it knows more about a silence than that it was one.
         """
-        link = cls(sock, fault=fault, least_s=least_s)
+        link = cls(sock, peer=peer, least_s=least_s)
         try:
             hello = Hello(role=role, version=__version__, language=preferred_language(), about=about or {})
             link._send(link._connection.send_hello(hello))
@@ -85,6 +113,9 @@ class ControlClient:
     ) -> None:
         self.close()
 
+    def fault(self) -> DragomanError | None:
+        return self._peer.fault()
+
     def close(self) -> None:
         self._sock.close()
 
@@ -94,25 +125,49 @@ class ControlClient:
         return self._sock
 
     def call(self, method: str, params: Mapping[str, Any] | None = None, *, within_s: float = ANSWER_WITHIN_S) -> Any:
-        for value in self.stream(method, params, idle_s=within_s):
-            if isinstance(value, ControlAnswer):
-                return value.result
-        raise self._gone()
+        """Items do not extend the time: a peer that sends them without end never answers."""
+        call_id = self._begin(method, params)
+        deadline = self._deadline(within_s)
+        while not isinstance(reply := self._reply(call_id, deadline), ControlAnswer):
+            pass
+        return reply.result
 
     def stream(
-        self, method: str, params: Mapping[str, Any] | None = None, *, idle_s: float | None = ANSWER_WITHIN_S
+        self,
+        method: str,
+        params: Mapping[str, Any] | None = None,
+        *,
+        idle_s: float | None = ANSWER_WITHIN_S,
+        keeps: bool = False,
     ) -> Iterator[ControlItem | ControlAnswer]:
-        """Yield items, then the answer. `idle_s` bounds the silence between two of them (None: a person watches)."""
+        """Yield items, then the answer. `idle_s` bounds the silence between two of them (None: a person watches).
+        `keeps`: the caller keeps all items, so that those of another machine are bounded.
+        """
+        call_id = self._begin(method, params)
+        while True:
+            reply = self._reply(call_id, self._deadline(idle_s))
+            if keeps and self._connection.cost > FAR_KEPT_CAP:
+                raise self._peer.unreadable(RemoteProtocolError("too_much", "an answer without end"))
+            yield reply
+            if isinstance(reply, ControlAnswer):
+                return
+
+    def _begin(self, method: str, params: Mapping[str, Any] | None) -> int:
         call_id, data = self._connection.send_call(method, params or {})
         self._send(data)
+        return call_id
+
+    def _reply(self, call_id: int, deadline: float | None) -> ControlItem | ControlAnswer:
+        """The next reply to this call; what belongs to none does not extend the time."""
         while True:
-            reply = self._next(idle_s)
+            reply = self._next(deadline)
             if isinstance(reply, ControlFailure) and reply.id in {0, call_id}:
                 raise DragomanError(reply.code, _verbatim(reply.message), hint=_verbatim(reply.hint))
             if isinstance(reply, ControlItem | ControlAnswer) and reply.id == call_id:
-                yield reply
-                if isinstance(reply, ControlAnswer):
-                    return
+                return reply
+
+    def _deadline(self, within_s: float | None) -> float | None:
+        return None if within_s is None else time.monotonic() + max(within_s, self._least_s)
 
     def post(self, method: str, params: Mapping[str, Any] | None = None) -> None:
         """Send a call without waiting for its answer, while `stream` waits for another. A signal handler may call
@@ -124,7 +179,7 @@ class ControlClient:
             self._send(data)
 
     def _read_welcome(self, within_s: float) -> Welcome:
-        reply = self._next(within_s)
+        reply = self._next(self._deadline(within_s))
         if isinstance(reply, ControlFailure):
             raise DragomanError(reply.code, _verbatim(reply.message), hint=_verbatim(reply.hint))
         if not isinstance(reply, Welcome):
@@ -142,20 +197,22 @@ class ControlClient:
                 self._sock.sendall(data)
                 data, self._held_back = self._held_back, b""
         except TimeoutError as error:
-            raise not_answering() from error
+            raise self._peer.late() from error
         except OSError as error:
             raise self._gone() from error
         finally:
             self._is_sending = False
 
-    def _next(self, within_s: float | None) -> object:
-        deadline = None if within_s is None else time.monotonic() + max(within_s, self._least_s)
+    def _next(self, deadline: float | None) -> object:
         while not self._backlog:
-            self._sock.settimeout(None if deadline is None else max(0.001, deadline - time.monotonic()))
+            left_s = None if deadline is None else deadline - time.monotonic()
+            if left_s is not None and left_s <= 0:  # also for a peer that never stops sending
+                raise self._peer.late()
+            self._sock.settimeout(left_s)
             try:
                 data = self._sock.recv(65536)
             except TimeoutError as error:
-                raise not_answering() from error
+                raise self._peer.late() from error
             except OSError as error:
                 raise self._gone() from error
             if not data:
@@ -167,11 +224,7 @@ class ControlClient:
         try:
             return list(self._connection.receive_data(data))
         except RemoteProtocolError as error:
-            raise DragomanError(
-                "not_dragoman",
-                localize("The program at the daemon's socket is not Dragoman: {reason}.", reason=error),
-                hint=localize("It may be another version. Replace it with `dragoman up --take-over`."),
-            ) from error
+            raise self._peer.unreadable(error) from error
 
 
 def connect_to_daemon(paths: Paths, within_s: float) -> socket.socket:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from dragoman.core.errors import DragomanError, ErrorSpec
+from dragoman.core.errors import DragomanError, ErrorSpec, quoted
 from dragoman.core.localization import localize
 from dragoman.core.safe_text import printable
 from dragoman.io.net.targets import Target
@@ -59,6 +59,17 @@ far_side_silent = ErrorSpec(
     "far_side_silent",
     "{target} did not answer within {seconds} seconds.",
     "`dragoman doctor --on {target}` checks it step by step.",
+)
+far_daemon_silent = ErrorSpec(
+    "not_answering",
+    "The daemon on {target} does not answer.",
+    "It may be suspended or overloaded. Look there, with `dragoman logs`.",
+)
+far_answer_not_understood = ErrorSpec(
+    "not_understood",
+    "{target} answered with what this version does not understand: {reason}.",
+    "Update the older side. `dragoman doctor --on {target}` names both versions.",
+    reason=quoted(200),
 )
 foreign_far_side = ErrorSpec(
     "not_dragoman",

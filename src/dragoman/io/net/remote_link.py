@@ -140,8 +140,8 @@ class RemoteLink:
             raise foreign_far_side(target=self._target.name, reason=printed or error) from error
 
     def _read(self, deadline: float, within_s: float) -> bytes:
-        ready, _, _ = select.select([self._stdout], (), (), max(0.0, deadline - time.monotonic()))
-        if not ready:
+        left_s = deadline - time.monotonic()
+        if left_s <= 0 or not select.select([self._stdout], (), (), left_s)[0]:  # one that never stops sending, too
             raise far_side_silent(target=self._target.name, seconds=round(within_s))
         data = read_available(self._stdout.fileno()) or b""
         if not data:

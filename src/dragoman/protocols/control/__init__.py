@@ -4,6 +4,7 @@ The command line and the stdio pump speak it. Standard library alone, because bo
 """
 
 from dragoman.protocols.control.connection import (
+    FAR_KEPT_CAP,
     LINE_CAP,
     ClientConnection,
     ControlLines,
@@ -21,6 +22,7 @@ from dragoman.protocols.control.messages import (
 )
 
 __all__ = [
+    "FAR_KEPT_CAP",
     "LINE_CAP",
     "ClientConnection",
     "ControlAnswer",

@@ -22,6 +22,12 @@ from dragoman.protocols.control.messages import (
 )
 
 LINE_CAP = 1 << 20
+FAR_LINE_CAP = 16 << 20
+FAR_COST_CAP = 128 << 20
+"""For one line from another machine: about the memory that its values take once they are decoded."""
+FAR_KEPT_CAP = 256 << 20
+"""For all items of an answer that a caller keeps together."""
+_COST_A_PART = 64
 EMPTY_LINES_AT_MOST = 16
 """In a row: each is only one byte, but costs as much work as a full line."""
 
@@ -29,8 +35,11 @@ EMPTY_LINES_AT_MOST = 16
 class ControlLines:
     """Bytes in any chunks to JSON objects. It holds one unfinished line and the lines that were not read yet."""
 
-    def __init__(self, cap: int = LINE_CAP) -> None:
+    def __init__(self, cap: int = LINE_CAP, *, cost_cap: int | None = None) -> None:
         self._cap = cap
+        self._cost_cap = cost_cap
+        self.cost = 0
+        """Of all lines, where a cap is set."""
         self._buffer = bytearray()
         self._scanned = 0
         self._empty = 0
@@ -71,6 +80,11 @@ class ControlLines:
             return None
         line = bytes(self._buffer[:end])
         del self._buffer[: end + 1]
+        if self._cost_cap is not None:
+            self.cost += (cost := line_cost(line))
+            if cost > self._cost_cap:
+                self.take_rest()
+                raise RemoteProtocolError("too_many_parts", "a line has too many parts")
         return line
 
 
@@ -82,6 +96,11 @@ def decode_line(line: bytes) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise RemoteProtocolError("not_an_object", "a line is JSON, but not an object")
     return value
+
+
+def line_cost(line: bytes) -> int:
+    """About the bytes that the line takes once it is decoded: a list of empty lists is small as text alone."""
+    return len(line) + _COST_A_PART * (line.count(b",") + line.count(b"[") + line.count(b"{"))
 
 
 def encode_line(value: Mapping[str, Any]) -> bytes:
@@ -128,8 +147,9 @@ class ServerConnection:
 class ClientConnection:
     """The caller's side. Ids grow by one; a reply to an id that is not open is a protocol error of the daemon."""
 
-    def __init__(self) -> None:
-        self._lines = ControlLines(cap=64 << 20)  # the daemon is trusted more than its callers
+    def __init__(self, *, is_far: bool = False) -> None:
+        """This machine's daemon is trusted more than its callers; that of another machine is not."""
+        self._lines = ControlLines(cap=FAR_LINE_CAP, cost_cap=FAR_COST_CAP) if is_far else ControlLines(cap=64 << 20)
         # A counter that is read and then written would not be safe: a signal handler may call in between.
         self._ids = itertools.count(1)
         self._open: set[int] = set()
@@ -158,6 +178,11 @@ class ClientConnection:
 
     def take_rest(self) -> bytes:
         return self._lines.take_rest()
+
+    @property
+    def cost(self) -> int:
+        """About the memory that everything takes which another machine has sent; 0 for this machine's daemon."""
+        return self._lines.cost
 
     def _read(self, line: Mapping[str, Any]) -> Welcome | Reply:
         if "dragoman" in line:

@@ -19,7 +19,7 @@ MAX_GREETING = 4096
 MAX_NOISE = 1 << 16
 """What a login script may print before the first line of the far side."""
 _MAX_TEXT = 2000
-_VERSION = re.compile(r"(\d{1,6})\.(\d{1,6})(?:\.(\d{1,6}))?")
+_VERSION = re.compile(r"(\d{1,6})\.(\d{1,6})(?:\.(\d{1,6}))?[A-Za-z0-9.+-]{0,40}")
 
 Agreement = Literal["agreed", "peer_too_old", "peer_too_new"]
 
@@ -89,10 +89,10 @@ def _object(data: bytes) -> dict[str, Any]:
 
 
 def _is_version(value: object) -> bool:
-    return isinstance(value, str) and len(value) <= 60 and _VERSION.match(value) is not None
+    return isinstance(value, str) and _VERSION.fullmatch(value) is not None
 
 
 def _numbers(version: str) -> tuple[int, ...]:
-    found = _VERSION.match(version)
+    found = _VERSION.fullmatch(version)
     assert found is not None
     return tuple(int(part or 0) for part in found.groups())
