@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from dragoman.cli.output import warn
-from dragoman.cli.remote.options import chosen_names, crossing_variables, is_remote
+from dragoman.cli.remote.options import allows_stop, chosen_names, crossing_variables, is_remote
 from dragoman.core.localization import localize
 from dragoman.protocols.control import LINE_CAP, encode_line
 
@@ -24,6 +24,7 @@ def caller_info(workspace: Path) -> Mapping[str, Any]:
             "workspace": named,
             "environment": fit_environment(crossing_variables()),
             "target": chosen_names()[0],
+            "allow_stop": allows_stop(),
         }
     return {
         "workspace": str(workspace),

@@ -19,7 +19,7 @@ from dragoman.cli import completion
 from dragoman.cli.installation.adapters import adapter_names
 from dragoman.cli.output import render
 from dragoman.cli.parser.examples import EXAMPLES
-from dragoman.cli.remote.options import REMOTE_COMMANDS
+from dragoman.cli.remote.options import MAY_STOP, REMOTE_COMMANDS
 from dragoman.clients.catalog import BY_ID
 from dragoman.core.errors import UsageError
 from dragoman.core.localization import LocalizedText, join_sentences, localize, preferred_language
@@ -30,6 +30,7 @@ _ALL_LISTED = localize("Run `dragoman help COMMAND` for details and examples.")
 _COMMON_LISTED = localize("Run `dragoman help COMMAND` for one command, `dragoman help --all` for all.")
 _TARGETS = localize("--on TARGET works on another machine: ssh:HOST, docker:NAME, podman:NAME, kubectl:POD.")
 _WORKS_ELSEWHERE = localize("--on TARGET works on another machine; --env NAME passes your variable to programs there.")
+_MAY_STOP = localize("--allow-stop lets programs stop that were running there before; else they are only traced.")
 # Defaults that are not worth showing.
 _UNSHOWN_DEFAULTS = frozenset({None, "", '""', "False", "None", "()"})
 
@@ -63,6 +64,8 @@ def print_ending(console: Console, words: str, *, lists_all: bool) -> None:
     """Print below the panels: two examples of a command, or where to find the other commands."""
     if words.partition(" ")[0] in REMOTE_COMMANDS:
         console.print(Text(f"\n{render(_WORKS_ELSEWHERE)}"))
+    if words.partition(" ")[0] in MAY_STOP:
+        console.print(Text(render(_MAY_STOP)))
     if words in EXAMPLES:
         console.print(Text(f"\n{render(localize('Examples:'))}", "bold"))
         # Do not wrap examples, so that they can be copied and run.

@@ -32,6 +32,7 @@ from dragoman.debug.model import (
 )
 from dragoman.debug.registry import FollowedSession, SessionEntry, SessionRegistry
 from dragoman.debug.session.event_log import EventLog, EventSink
+from dragoman.debug.session.halt_guard import halt_refused
 from dragoman.debug.session.launch_request import LaunchDisclosure, PreparedLaunch, PreparedSession, SessionStarter
 from dragoman.debug.session.outcome import DebugOutcome, pause_program
 from dragoman.debug.session.session import DebugSession
@@ -172,6 +173,7 @@ class DebugService:
         entry = self._registry.known(client, session_id) if session_id else self._registry.selected_or_last(client)
         session, deadline_s = entry.session, self._clock.monotonic_s() + within_s
         if session.restarts_in_place and session.ended is None:
+            session.guard.require("restart", client)
             return await self._perform(client, session, session.restart(by=client.id), within_s)
         before = session.last_stop
         with self._supervisor.restarting(entry):
@@ -200,6 +202,8 @@ class DebugService:
         until: RunTarget | None = None,
     ) -> DebugOutcome:
         session = self.find(client, session_id)
+        if until is not None:
+            session.guard.require("until", client)
         seen_stop = self._registry.seen_stop(client, session)
         resumed = session.run_control.resume(thread_id=thread_id, seen_stop=seen_stop, by=client.id, until=until)
         return await self._perform(client, session, resumed, within_s)
@@ -208,6 +212,7 @@ class DebugService:
         self, client: Caller, session_id: str, kind: StepKind, *, thread_id: int | None, within_s: float
     ) -> DebugOutcome:
         session = self.find(client, session_id)
+        session.guard.require("step", client)
         seen_stop = self._registry.seen_stop(client, session)
         stepped = session.run_control.step(kind, thread_id=thread_id, seen_stop=seen_stop, by=client.id)
         return await self._perform(client, session, stepped, within_s)
@@ -215,6 +220,7 @@ class DebugService:
     async def pause(self, client: Caller, session_id: str, *, within_s: float) -> DebugOutcome:
         """If the program does not halt, the outcome has a thread dump of it."""
         session = self.find(client, session_id)
+        session.guard.require("pause", client)
         entry, before = self._registry.by_id(session.id), session.last_stop
 
         async def ask(seconds: float) -> DebugOutcome:
@@ -293,6 +299,7 @@ class DebugService:
         thread_id: int | None = None,
     ) -> EvaluateResult:
         session = self.find(client, session_id)
+        session.guard.require("evaluate", client)
         found = await session.inspection.evaluate(expression, frame, context, timeout_s=within_s, thread_id=thread_id)
         asked, result = self._for_record(expression), self._for_record(found.result, of=expression)
         body = {"expression": asked, "result": result, "by": client.id}
@@ -304,6 +311,7 @@ class DebugService:
     ) -> EvaluateResult:
         """Without a reference it is looked up in the scopes of the frame, or set as an expression."""
         session = self.find(client, session_id)
+        session.guard.require("set variable", client)
         found = await session.inspection.set_variable(name, value, reference, frame)
         asked = self._for_record(name)
         body = {"name": asked, "by": client.id}
@@ -326,6 +334,8 @@ class DebugService:
     # Breakpoints.
 
     async def set_breakpoint(self, client: Caller, wanted: Breakpoint) -> tuple[Breakpoint, Binding]:
+        wanted = self._spared(client, wanted)
+        self._require_some_session_may_halt(client, wanted)
         if wanted.kind == "data":
             session = self.find(client, wanted.session)
             wanted = msgspec.structs.replace(
@@ -339,6 +349,8 @@ class DebugService:
         """Changes any client's breakpoint: the last writer wins."""
         if any(it.id == id and self._is_locked(client, it) for it in self._book.of(client.place)):
             raise owned_by_person()
+        if not client.may_halt_attached and fields != {"enabled": False}:
+            fields["spares_attached"] = True
         changed = await self._book.change(client.place, id, **fields)
         await self._update_sessions(client.place)
         return changed, self.binding(client, id)
@@ -348,7 +360,8 @@ class DebugService:
     ) -> list[Breakpoint]:
         """A whole list at once, as DAP sets them: those of `which` become those wanted, of which known ones keep their
         id. In the order of the list."""
-        made = await self._book.replace(client.place, which, wanted)
+        spared = [self._spared(client, it) for it in wanted]
+        made = await self._book.replace(client.place, which, spared)
         await self._update_sessions(client.place)
         return made
 
@@ -362,6 +375,16 @@ class DebugService:
         if gone:
             await self._update_sessions(client.place)
         return gone
+
+    def _spared(self, client: Caller, wanted: Breakpoint) -> Breakpoint:
+        return msgspec.structs.replace(wanted, spares_attached=not client.may_halt_attached)
+
+    def _require_some_session_may_halt(self, client: Caller, wanted: Breakpoint) -> None:
+        """One that would stop in no live session is refused. With another program there, its binding says why not."""
+        live = [it for it in self._registry.live_sessions(client.place) if not it.is_ending]
+        refusing = [it for it in live if not it.breakpoint_sync.permits(wanted)]
+        if refusing and len(refusing) == len(live):
+            raise halt_refused(what="set_breakpoint")
 
     def _is_locked(self, client: Caller, breakpoint: Breakpoint) -> bool:
         """A person's own in a session that they lend: their editor has it, and nobody here can take it from there."""

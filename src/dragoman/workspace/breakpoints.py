@@ -44,6 +44,13 @@ class Breakpoint(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     data_id: str = ""
     """The adapter's own id for the data, which is only valid in `session`."""
     session: str = ""
+    spares_attached: bool = False
+    """Set by a client that may not halt programs that ran before it came: it stops only programs that we launch."""
+
+    @property
+    def halts(self) -> bool:
+        """Whether a hit stops the program. Only on a line do logpoints exist."""
+        return self.enabled and not (self.log_message and self.kind == "line")
 
 
 class StoredBreakpoint(msgspec.Struct, frozen=True, kw_only=True):

@@ -62,6 +62,11 @@ class Caller:
         return str(self.workspace)
 
     @property
+    def may_halt_attached(self) -> bool:
+        """Whether it may halt programs that ran before it came. On another machine, a person must allow that."""
+        return self.remote is None or self.remote.allows_stop
+
+    @property
     def record_workspace(self) -> str | None:
         """The folder that limits results from the journal; None for all."""
         return None if self.sees_every_workspace else self.place

@@ -17,6 +17,8 @@ class RemoteCaller:
 
     target: str = ""
     """The name by which the caller's machine knows this one, such as `ssh:build1`: for texts that the caller reads."""
+    allows_stop: bool = False
+    """Whether the person there gave `--allow-stop`: it may halt programs that were running before it came."""
 
     @classmethod
     def of(cls, about: Mapping[str, Any]) -> RemoteCaller | None:
@@ -24,4 +26,5 @@ class RemoteCaller:
         if about.get("remote") is not True:
             return None
         target = about.get("target")
-        return cls(printable(target)[:_MAX_TARGET] if isinstance(target, str) else "")
+        name = printable(target)[:_MAX_TARGET] if isinstance(target, str) else ""
+        return cls(name, allows_stop=about.get("allow_stop") is True)

@@ -16,10 +16,12 @@ def shown(capsys: pytest.CaptureFixture[str], line: str) -> tuple[int, str]:
 
 
 def test_the_entry_names_the_machine_the_folder_and_the_variables(capsys: pytest.CaptureFixture[str]) -> None:
-    status, text = shown(capsys, "client-config cursor --on ssh:build1 --env TOKEN --workspace /srv/shop")
+    status, text = shown(capsys, "client-config cursor --on ssh:build1 --env TOKEN --allow-stop --workspace /srv/shop")
     assert status == ExitCode.OK
     arguments = json.loads(text)["mcpServers"]["dragoman"]["args"]
-    assert arguments[-7:] == ["mcp", "--on", "ssh:build1", "--env", "TOKEN", "--workspace", "/srv/shop"]
+    assert arguments[-8:] == [
+        *("mcp", "--on", "ssh:build1", "--env", "TOKEN", "--allow-stop", "--workspace", "/srv/shop")
+    ]
 
 
 def test_a_shared_entry_has_no_path_of_this_machine(capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from dragoman.cli.caller import caller_info
 from dragoman.cli.remote.options import REMOTE_COMMANDS, choosing, chosen_target, crossing_variables, take_options
 from dragoman.core.errors import DragomanError, UsageError
 
@@ -76,3 +79,21 @@ def test_the_commands_for_other_machines_exist() -> None:
     from dragoman.cli.commands import build_app
 
     assert set(build_app()) >= REMOTE_COMMANDS
+
+
+@pytest.mark.parametrize(
+    ("line", "words", "allows"),
+    [
+        ("mcp --on ssh:a --allow-stop", "mcp", True),
+        ("--allow-stop debug a.py --on ssh:a", "debug a.py", True),
+        ("dap --on ssh:a", "dap", False),
+        ("debug --on ssh:a -- a --allow-stop", "debug -- a --allow-stop", False),
+        ("mcp --allow-stop", "mcp --allow-stop", False),
+        ("status --on ssh:a --allow-stop", "status --allow-stop", False),
+    ],
+)
+def test_only_a_word_on_the_command_line_allows_stops(line: str, words: str, allows: bool) -> None:
+    left, options = take_options(line.split(), {})
+    assert (" ".join(left), options.allows_stop) == (words, allows)
+    with choosing(options):
+        assert caller_info(Path()).get("allow_stop", False) is allows

@@ -14,6 +14,7 @@ from dragoman.io.net.streams import TcpStream
 from dragoman.protocols import dap
 from dragoman.servers.dap.connection import EditorConnection
 from dragoman.servers.dap.editor_context import EditorContext
+from dragoman.workspace.remote_caller import RemoteCaller
 from tests.tools.tool_fixture import Bench
 
 LOOKS = {
@@ -72,9 +73,12 @@ class Peer:
 
 
 @asynccontextmanager
-async def visiting(bench: Bench, session: str, *, read_only: bool = False) -> AsyncIterator[Peer]:
+async def visiting(
+    bench: Bench, session: str, *, read_only: bool = False, remote: RemoteCaller | None = None
+) -> AsyncIterator[Peer]:
     ours, theirs = socket.socketpair()
-    editor_context = EditorContext(bench.caller.workspace, bench.caller.cwd, session=session, read_only=read_only)
+    folder = bench.caller.workspace
+    editor_context = EditorContext(folder, bench.caller.cwd, session=session, read_only=read_only, remote=remote)
     connection = EditorConnection(TcpStream(ours), bench.service, editor_context)
     stream = TcpStream(theirs)
     peer = Peer(stream)

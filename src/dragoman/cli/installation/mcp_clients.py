@@ -24,7 +24,14 @@ from dragoman.cli.installation.skill import (
 )
 from dragoman.cli.installation.written_files import WrittenFile, record_written_file
 from dragoman.cli.output import ExitCode, confirm, render, report_error, show_json, show_message, show_text, warn
-from dragoman.cli.remote.options import chosen_names, chosen_targets, crossing_names, is_remote, refuse_remote
+from dragoman.cli.remote.options import (
+    allows_stop,
+    chosen_names,
+    chosen_targets,
+    crossing_names,
+    is_remote,
+    refuse_remote,
+)
 from dragoman.clients.catalog import CLIENTS
 from dragoman.clients.config_file import mentions_dragoman
 from dragoman.clients.descriptions import describe, describe_all, outcome_messages, snippet_messages, token_notes
@@ -284,6 +291,7 @@ def _server_options(workspace: str) -> tuple[str, ...]:
     chosen_targets()  # an unknown target is reported now, not by the client later
     words = [word for name in chosen_names() for word in ("--on", name)]
     words += [word for name in crossing_names() for word in ("--env", name)]
+    words += ["--allow-stop"] if allows_stop() else []
     return (*words, *(("--workspace", workspace) if workspace else ()))
 
 

@@ -1,4 +1,4 @@
-"""`--on TARGET` and `--env NAME`: global options, taken out of the arguments before the command is parsed.
+"""`--on TARGET`, `--env NAME` and `--allow-stop`: global options, taken out of the arguments before they are parsed.
 
 Standard library only: `dragoman mcp --on …` starts as fast as without it.
 """
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from dragoman.io.net.targets import Target
 
 VARIABLE = "DRAGOMAN_ON"
-_ON, _ENV = "--on", "--env"
+_ON, _ENV, _ALLOW_STOP = "--on", "--env", "--allow-stop"
 
 REMOTE_COMMANDS = frozenset(
     {
@@ -29,6 +29,7 @@ REMOTE_COMMANDS = frozenset(
 # With DRAGOMAN_ON, these would change this machine's daemon while the person means another.
 _ONLY_HERE = frozenset({"down", "forget", "gateway", "logs", "page", "restart", "setup", "token", "uninstall", "up"})
 _SEVERAL = frozenset({"status"})
+MAY_STOP = frozenset({"client-config", "dap", "debug", "mcp"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +37,8 @@ class RemoteOptions:
     targets: tuple[str, ...] = ()
     variables: tuple[str, ...] = ()
     """Names of the variables that cross to programs there."""
+    allows_stop: bool = False
+    """Whether programs that were running there before may be halted."""
 
 
 @dataclass(slots=True)
@@ -67,6 +70,9 @@ def take_options(
         targets = [environment[VARIABLE]]
     if not targets or not words or "--help" in words or "-h" in words or words[0] == "help":
         return [*words, *arguments[end:]], RemoteOptions()
+    others = [word for word in words if word != _ALLOW_STOP]
+    allows = len(others) < len(words) and others[:1] != [] and others[0] in MAY_STOP
+    words = others if allows else words
     if words[0] not in REMOTE_COMMANDS:
         if named or words[0] in _ONLY_HERE:
             raise _only_here(command=words[0])
@@ -77,7 +83,7 @@ def take_options(
     from dragoman.io.net.targets import require_variable_name
 
     checked = tuple(require_variable_name(name) for name in variables)
-    return [*words, *arguments[end:]], RemoteOptions(tuple(dict.fromkeys(targets)), checked)
+    return [*words, *arguments[end:]], RemoteOptions(tuple(dict.fromkeys(targets)), checked, allows)
 
 
 def _take(
@@ -120,6 +126,10 @@ def is_remote() -> bool:
 def crossing_variables() -> dict[str, str]:
     """The variables of this environment that cross: those that were named, and no other."""
     return {name: os.environ[name] for name in _chosen.options.variables if name in os.environ}
+
+
+def allows_stop() -> bool:
+    return _chosen.options.allows_stop
 
 
 def crossing_names() -> tuple[str, ...]:

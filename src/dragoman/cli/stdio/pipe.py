@@ -138,7 +138,7 @@ def _localized(hello: dict[str, Any]) -> dict[str, Any]:
     """
     about = hello.get("about")
     if not isinstance(about, Mapping) or not about:
-        return hello
+        return {**hello, "about": {"remote": True}}
     named = about.get("environment")
     folder = _folder(about.get("workspace"))
     here = {

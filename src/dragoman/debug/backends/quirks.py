@@ -53,6 +53,9 @@ class AdapterQuirks:
     takes_log_messages: bool = True  # not debugpy, LLDB, rdbg
     """Otherwise a logpoint is a stop that we handle: evaluate, log, resume. rdbg has no logpoints; LLDB logs once per
     location of the line; debugpy's text arrives on another way than the program's output, and after it."""
+    logs_without_halt: bool = False  # debugpy
+    """It evaluates conditions and messages in the thread that comes by, and halts the program for neither. So it can
+    trace a program that must not be halted; it is then sent the messages even if it gets none otherwise."""
     text_expression: str = "{expression}"  # debugpy
     """The expression to evaluate for a value in the message of a logpoint that we handle."""
     parse_text: Callable[[str], str] = str  # debugpy

@@ -9,6 +9,7 @@ import logging
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,7 @@ from dragoman.debug.breakpoints.status import (
 )
 from dragoman.debug.client_ids import is_person
 from dragoman.debug.model import Binding, FrameInfo, RaisedException
+from dragoman.debug.session.halt_guard import NOT_SET, HaltGuard
 from dragoman.debug.source_files import is_other_language
 from dragoman.debug.stops.snapshot import Probe
 from dragoman.protocols.dap import Capabilities, bodies, read_body
@@ -80,6 +82,10 @@ class HitCounter:
         shown = spelling.format(number=condition.number, remainder=condition.remainder) if spelling else str(condition)
         return {"hitCondition": shown}
 
+    def must_count(self, breakpoint: Breakpoint) -> bool:
+        condition = parse_hit_condition(breakpoint.hit_condition)
+        return not self._is_left_to_adapter(breakpoint, condition, self._quirks.hit_spelling.get(condition.compare))
+
     def _is_left_to_adapter(self, breakpoint: Breakpoint, condition: HitCondition, spelling: str | None) -> bool:
         if breakpoint.condition:  # some count every pass, some stop where either holds: we count where both do
             return False
@@ -116,10 +122,20 @@ class BreakpointSync:
     """Owns what the adapter knows about our breakpoints: lines, functions, data and exceptions."""
 
     def __init__(
-        self, backend: Backend, quirks: AdapterQuirks, exception_filters: Iterable[str] = (), session: str = ""
+        self,
+        backend: Backend,
+        quirks: AdapterQuirks,
+        exception_filters: Iterable[str] = (),
+        session: str = "",
+        guard: HaltGuard | None = None,
     ) -> None:
+        self._guard = guard or HaltGuard()
+        if self._guard.traces_only:  # what we would log or count ourselves would halt the program
+            quirks = replace(quirks, takes_log_messages=True, resets_hit_counts=False)
         self._backend = backend
         self._quirks = quirks
+        self._exception_filters = tuple(exception_filters)
+        self._not_set: tuple[Breakpoint, ...] = ()
         self._session = session
         self.probe: Probe | None = None
         self.is_unreachable = False
@@ -133,9 +149,11 @@ class BreakpointSync:
         self._failed: dict[tuple[int, str], str] = {}
         self._functions = functions_and_data.function_breakpoints(backend, self._bound, self._function, quirks)
         self._data = functions_and_data.data_breakpoints(backend, self._bound, self._conditions)
-        self._exceptions = ExceptionBreakpoints(backend, quirks, exception_filters, self._bound)
+        self._exceptions = ExceptionBreakpoints(backend, quirks, self._exception_filters, self._bound)
 
     def binding_of(self, id: int) -> Binding:
+        if any(it.id == id for it in self._not_set):
+            return Binding(message=NOT_SET)
         return self._bound.binding_of(id)
 
     def unbound(self) -> list[tuple[Breakpoint, Binding]]:
@@ -143,7 +161,8 @@ class BreakpointSync:
         by default: an agent should not read of them at each stop."""
         lines = [breakpoint for group in self._sent.values() for breakpoint in group]
         exceptions = [it for it in self._exceptions.enabled if not is_person(it.owner)]
-        sent = [*lines, *self._functions.sent, *self._data.sent, *exceptions]
+        not_set = [it for it in self._not_set if not is_person(it.owner) or it.kind != "exception"]
+        sent = [*lines, *self._functions.sent, *self._data.sent, *exceptions, *not_set]
         pairs = [(breakpoint, self.binding_of(breakpoint.id)) for breakpoint in sent if breakpoint.id > _TEMPORARY_ID]
         return [(breakpoint, binding) for breakpoint, binding in pairs if not binding.verified]
 
@@ -167,13 +186,20 @@ class BreakpointSync:
 
     async def _send_all(self, breakpoints: Iterable[Breakpoint], capabilities: Capabilities) -> None:
         by_kind: defaultdict[str, list[Breakpoint]] = defaultdict(list)
-        for breakpoint in breakpoints:
-            if breakpoint.session in {"", self._session}:
+        ours = [it for it in breakpoints if it.session in {"", self._session}]
+        self._not_set = tuple(it for it in ours if not self.permits(it))
+        for breakpoint in (*ours, *self._guard.without_halts(self._exception_filters)):
+            if breakpoint not in self._not_set:
                 by_kind[breakpoint.kind].append(breakpoint)
         await self._send_lines(by_kind["line"])
         await self._functions.send(by_kind["function"], capabilities)
         await self._data.send(by_kind["data"], capabilities)
         await self._exceptions.send(by_kind["exception"], capabilities)
+
+    def permits(self, breakpoint: Breakpoint) -> bool:
+        """Hits that we count would halt the program as well."""
+        is_counted_here = bool(breakpoint.hit_condition) and self._hits.must_count(breakpoint)
+        return self._guard.permits(breakpoint) and not (self._guard.traces_only and is_counted_here)
 
     def update_binding(self, body: bodies.BreakpointBody) -> None:
         self._bound.update(body)

@@ -83,6 +83,8 @@ class EvidenceProbe:
         """Besides its points: data at whose change the program stops, or exceptions."""
         self.timed_out_expression = ""
         """An expression that was not evaluated in time."""
+        self.never_stops = False
+        """Whether its conditions are never true: the rows are all that the program does for it."""
         self.stops_at_entry = False
         """Whether a program that is started for it stops before its first line, if its debugger can."""
         self._should_continue = should_continue
@@ -108,6 +110,10 @@ class EvidenceProbe:
                 id=breakpoint_id(EXCEPTION_INDEX), kind="exception", filter="raised", condition=self._caught[adapter_id]
             )
 
+    def run_without_halts(self) -> bool:
+        self.never_stops = self.writes_rows
+        return self.never_stops
+
     def launch_arguments(self, adapter_id: str) -> Mapping[str, Any]:
         return _STOPS_AT_ENTRY.get(adapter_id, {}) if self.stops_at_entry else {}
 
@@ -123,14 +129,14 @@ class EvidenceProbe:
         point = self.points[at]
         condition = writing.condition(
             self._file,
-            self.table.limits.hits,
+            self.table.limits.hits + self.never_stops,  # one too many ends it, and is read here instead of stopped at
             at,
             self._language.expressions_at(point),
             claims=bool(point.claim),
             only_if=point.condition,
             shows_frame=point.shows_frame,
         )
-        return msgspec.structs.replace(plain, condition=condition)
+        return msgspec.structs.replace(plain, condition=f"{condition} and False" if self.never_stops else condition)
 
     @property
     def shown_points(self) -> tuple[Tracepoint, ...]:

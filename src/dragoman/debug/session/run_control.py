@@ -16,6 +16,7 @@ from dragoman.debug import session_errors
 from dragoman.debug.backends.port import RUN_COMMANDS
 from dragoman.debug.errors import already_ended, core_dump, invalid_adapter_response, program_not_running
 from dragoman.debug.model import RunTarget, SessionState, StepKind
+from dragoman.debug.session.halt_guard import HaltGuard
 from dragoman.debug.session.handshake import AdapterLaunch
 from dragoman.debug.session.lifecycle import SessionLifecycle, Transition
 from dragoman.debug.session.request_tracker import RequestTracker, TrackedRequest
@@ -101,7 +102,9 @@ class RunControl:
         set_run_to: SetRunTarget,
         resolve_frame: ResolveFrame,
         is_core: bool = False,
+        guard: HaltGuard | None = None,
     ) -> None:
+        self._guard = guard or HaltGuard()
         self.by = ""
         self.names: dict[str, str] = {}
         """The names of the clients that acted, by their ids."""
@@ -171,6 +174,8 @@ class RunControl:
         self._record_event("debug.resumed", self.command, {"command": self.command, "by": by})
 
     async def pause(self, *, by: str = "") -> None:
+        self._guard.require("pause")
+
         async def perform() -> None:
             if self._lifecycle.state is not SessionState.RUNNING:
                 raise program_not_running(state=self._lifecycle.state.value)

@@ -26,6 +26,7 @@ from dragoman.debug.errors import adapter_gone, already_ended, session_owned_by_
 from dragoman.debug.model import LIVE_STATES, ProgramEnd, RunTarget, SessionState, Stop
 from dragoman.debug.session.debuggee_process import InspectionInterrupter
 from dragoman.debug.session.events import AdapterEventHandler, AdapterEventReader
+from dragoman.debug.session.halt_guard import HaltGuard, trace_halts
 from dragoman.debug.session.handshake import AdapterHandshake, AdapterLaunch
 from dragoman.debug.session.lifecycle import ChangeSignal, SessionLifecycle, Transition
 from dragoman.debug.session.output import SessionOutput
@@ -83,6 +84,7 @@ class DebugSession:
         hold: anyio.Event | None = None,
         probe: Probe | None = None,
         secrets: Callable[[], SecretStream] | None = None,
+        guard: HaltGuard | None = None,
     ) -> None:
         """`predecessor` is the session that this one restarts: its output and its stop numbers continue."""
         if probe is not None and launch.is_launch:
@@ -91,11 +93,12 @@ class DebugSession:
         self.title = title
         self.facts: Mapping[str, str] = facts or {}
         self.launch = launch
+        self.guard = guard or HaltGuard()
         self.changes: ChangeSignal = predecessor.changes if predecessor else ChangeSignal()
         self.output: SessionOutput = (
             predecessor.output if predecessor else SessionOutput(changes=self.changes, secrets=secrets)
         )
-        self.breakpoint_sync = BreakpointSync(backend, launch.quirks, launch.exception_filters, id)
+        self.breakpoint_sync = BreakpointSync(backend, launch.quirks, launch.exception_filters, id, self.guard)
         self._backend = backend
         self._lifecycle = SessionLifecycle(clock, predecessor.last_stop if predecessor else 0, self.changes)
         self.outcome = self._lifecycle.outcome
@@ -109,11 +112,13 @@ class DebugSession:
         self._events = AdapterEventReader(
             backend, launch.quirks, self.output, self.breakpoint_sync, self._threads, self._interrupter, self.changes
         )
-        self._stops = StopPipeline(self._requests, launch, self.breakpoint_sync, self._threads, self.output, clock)
+        self._stops = StopPipeline(
+            self._requests, launch, self.breakpoint_sync, self._threads, self.output, clock, self.guard
+        )
         self.run_control = RunControl(
             self._requests, self._lifecycle, self._threads, self._mailbox,
             requeue=self._events.requeue, record_event=record_event, set_run_to=self._set_run_to,
-            resolve_frame=self._resolve_frame, is_core=launch.is_core,
+            resolve_frame=self._resolve_frame, is_core=launch.is_core, guard=self.guard,
         )  # fmt: skip
         dumper = ThreadDumper(backend, launch.quirks, lambda: self._events.program.pid)
         brief_halt = BriefHalt(self._requests, launch.quirks, self._threads, dumper)
@@ -381,6 +386,8 @@ class DebugSession:
         self.breakpoint_sync.probe = probe
         if probe is not None:
             probe.set_adapter(self.launch.adapter_id)
+            if self.guard.refuses_stops and not probe.run_without_halts():
+                raise trace_halts(adapter=self.launch.adapter_id)
 
     async def _send_breakpoints(self) -> None:
         """Sends the current breakpoints: more may have been set while the adapter started or another list was sent."""

@@ -20,6 +20,7 @@ from dragoman.debug.errors import already_restarting
 from dragoman.debug.model import LIVE_STATES, Stop
 from dragoman.debug.registry import SessionEntry, SessionRegistry
 from dragoman.debug.session.event_log import EventLog
+from dragoman.debug.session.halt_guard import HaltGuard
 from dragoman.debug.session.launch_request import PreparedLaunch, PreparedSession, unattended_start_timeout_s
 from dragoman.debug.session.session import DebugSession
 from dragoman.debug.stops.history.store import RecordStop, record_nothing
@@ -130,6 +131,9 @@ class SessionSupervisor:
         predecessor: DebugSession | None = None,
         probe: Probe | None = None,
     ) -> DebugSession:
+        guard = HaltGuard.of(client, prepared.launch)
+        guard.require_start(prepared.launch)
+
         def store(stop: Stop) -> None:
             self._event_log.store(partial(self._record_stop, id, prepared.title, client.place, stop))
 
@@ -148,6 +152,7 @@ class SessionSupervisor:
             store=store,
             hold=prepared.hold,
             secrets=self._secrets,
+            guard=guard,
         )
         if prepared.made is not None:
             prepared.made(session)

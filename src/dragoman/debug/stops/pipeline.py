@@ -19,6 +19,7 @@ from dragoman.core.errors import DragomanError, RemoteProtocolError
 from dragoman.debug.backends.port import AdapterRefusedError, RequestPort
 from dragoman.debug.breakpoints.sync import BreakpointSync
 from dragoman.debug.model import FrameInfo, Stop
+from dragoman.debug.session.halt_guard import HaltGuard
 from dragoman.debug.session.handshake import AdapterLaunch
 from dragoman.debug.session.output import SessionOutput
 from dragoman.debug.session.threads import ThreadStates
@@ -111,7 +112,9 @@ class StopPipeline:
         threads: ThreadStates,
         output: SessionOutput,
         clock: Clock,
+        guard: HaltGuard | None = None,
     ) -> None:
+        self._guard = guard or HaltGuard()
         self._backend = backend
         self._launch = launch
         self._breakpoint_sync = breakpoint_sync
@@ -137,6 +140,8 @@ class StopPipeline:
         self._threads.stopped(thread_id, body)
         if "breakpoint" in body.reason and await self._is_probed(body, thread_id, reader, handles):
             return None
+        if self._guard.refuses_stops and await self._resume(thread_id):
+            return None  # the program halted itself, as by `breakpoint()` in its code
         asks = body.reason == "exception" and not self._launch.quirks.raised_local
         is_decided_by_place = "breakpoint" in body.reason and not self._launch.quirks.raised_local
         snapshot = await reader.snapshot(thread_id, exception=asks, with_locals=not is_decided_by_place)

@@ -261,6 +261,10 @@ class Probe(Protocol):
         """Called once, before anything else, with the adapter that will evaluate the expressions."""
         ...
 
+    def run_without_halts(self) -> bool:
+        """Called for a program that must not be halted: from now on its breakpoints never stop. False if it cannot."""
+        ...
+
     def launch_arguments(self, adapter_id: str) -> Mapping[str, Any]:
         """Launch arguments that the probe needs in addition."""
         ...

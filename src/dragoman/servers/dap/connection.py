@@ -187,8 +187,7 @@ class EditorConnection:
         served = editor_session.served.get(request.command)
         if served is None:
             raise not_served(command=request.command)
-        if served.changes and not editor_session.options.may_change:
-            raise dap_errors.read_only(command=request.command)
+        editor_session.require_permitted(request.command, served)
         if served.needs and not editor_session.followed.session.capabilities.has(served.needs):
             raise dap_errors.not_supported(
                 command=request.command, debugger=editor_session.followed.session.launch.adapter_id

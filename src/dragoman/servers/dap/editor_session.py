@@ -123,6 +123,8 @@ class RequestHandler:
     arguments: type
     handle: Handler
     changes: bool = False
+    halts: bool = False
+    """It halts the program, or changes what it does while it stands."""
     in_order: bool = False
     needs: str = ""
     """The capability that the adapter must declare."""
@@ -189,6 +191,13 @@ class EditorSession:
             PassthroughRequests(followed, options.coordinates), run_requests
         )
 
+    def require_permitted(self, command: str, served: RequestHandler) -> None:
+        """What this editor may do here, and what its session permits."""
+        if served.changes and not self.options.may_change:
+            raise dap_errors.read_only(command=command)
+        if served.halts:
+            self.followed.session.guard.require(command, self._client)
+
     async def finish_configuration(self) -> bool:
         """Return whether this is the first `configurationDone`. From then on the editor receives events."""
         if self._hold is not None and not self.is_configured:
@@ -229,21 +238,25 @@ def _request_handlers(
         "stackTrace": RequestHandler(take.StackTraceArguments, inspection_requests.stack),
         "scopes": RequestHandler(take.ScopesArguments, inspection_requests.scopes),
         "variables": RequestHandler(take.VariablesArguments, inspection_requests.variables),
-        "evaluate": RequestHandler(take.EvaluateArguments, inspection_requests.evaluate),
+        "evaluate": RequestHandler(take.EvaluateArguments, inspection_requests.evaluate, halts=True),
         "exceptionInfo": RequestHandler(take.ThreadArguments, inspection_requests.exception),
         "source": RequestHandler(take.SourceArguments, inspection_requests.source),
         "loadedSources": RequestHandler(take.AnyArguments, inspection_requests.loaded_sources),
         "modules": RequestHandler(take.ModulesArguments, inspection_requests.modules),
         "completions": RequestHandler(take.CompletionsArguments, inspection_requests.completions),
         "dataBreakpointInfo": RequestHandler(take.DataBreakpointInfoArguments, setting.data_info),
-        "setVariable": RequestHandler(take.SetVariableArguments, inspection_requests.set_variable, changes=True),
-        "setExpression": RequestHandler(take.SetExpressionArguments, inspection_requests.set_expression, changes=True),
+        "setVariable": RequestHandler(
+            take.SetVariableArguments, inspection_requests.set_variable, changes=True, halts=True
+        ),
+        "setExpression": RequestHandler(
+            take.SetExpressionArguments, inspection_requests.set_expression, changes=True, halts=True
+        ),
         "continue": RequestHandler(take.ThreadArguments, run_requests.resume, changes=True),
-        "next": RequestHandler(take.StepArguments, run_requests.step_over, changes=True),
-        "stepIn": RequestHandler(take.StepArguments, run_requests.step_into, changes=True),
-        "stepOut": RequestHandler(take.StepArguments, run_requests.step_out, changes=True),
-        "pause": RequestHandler(take.ThreadArguments, run_requests.pause, changes=True),
-        "restart": RequestHandler(take.AnyArguments, run_requests.restart, changes=True),
+        "next": RequestHandler(take.StepArguments, run_requests.step_over, changes=True, halts=True),
+        "stepIn": RequestHandler(take.StepArguments, run_requests.step_into, changes=True, halts=True),
+        "stepOut": RequestHandler(take.StepArguments, run_requests.step_out, changes=True, halts=True),
+        "pause": RequestHandler(take.ThreadArguments, run_requests.pause, changes=True, halts=True),
+        "restart": RequestHandler(take.AnyArguments, run_requests.restart, changes=True, halts=True),
         "terminate": RequestHandler(take.AnyArguments, run_requests.terminate, changes=True),
         # Where breakpoints are not permitted, each one carries the reason: an editor sends them without being asked.
         "setBreakpoints": RequestHandler(take.SetBreakpointsArguments, setting.set_line_breakpoints, in_order=True),
@@ -300,4 +313,6 @@ def _passthrough_handlers(passing: PassthroughRequests, run_requests: RunControl
             take.ThreadArguments, run_requests.reverse_continue, needs="supportsStepBack"
         ),
     }
-    return inspection_requests | {command: replace(served, changes=True) for command, served in changes.items()}
+    return inspection_requests | {
+        command: replace(served, changes=True, halts=True) for command, served in changes.items()
+    }

@@ -231,6 +231,7 @@ PYTHON = AdapterSpec(
         truth="bool({condition})",
         # Its own would come by another way than what the program prints, and after it.
         takes_log_messages=False,
+        logs_without_halt=True,
         text_expression="str({expression})",
         parse_text=_unquoted,
         fault_of=_condition_error,

@@ -1,0 +1,269 @@
+"""A program that ran before us, attached to from another machine: it is traced, and never halted without leave."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import anyio
+import anyio.lowlevel
+import anyio.to_thread
+import pytest
+
+from dragoman.core.clock import SystemClock
+from dragoman.debug.backends.quirks import AdapterQuirks
+from dragoman.debug.evidence.check import run_check
+from dragoman.debug.evidence.run import EvidenceService, RunSubject
+from dragoman.debug.evidence.trace import run_trace
+from dragoman.debug.evidence.tracepoints import TraceLimits, Tracepoint
+from dragoman.debug.model import LaunchRequest, ProgramEnd, RunTarget, SessionState, Stop
+from dragoman.debug.service import DebugService
+from dragoman.debug.session.handshake import AdapterLaunch
+from dragoman.debug.session.launch_request import PreparedLaunch, PreparedSession
+from dragoman.debug.session.session import DebugSession
+from dragoman.journal import Journal
+from dragoman.workspace.breakpoints import STORE, Breakpoint, BreakpointRegistry
+from dragoman.workspace.caller import Caller
+from dragoman.workspace.remote_caller import RemoteCaller
+from tests.conformance.test_python import client_of, service_in
+from tests.daemons import eventually
+from tests.debug.fake_sessions import NothingToDisclose, code_of
+from tests.support.clocks import VirtualClock
+from tests.support.fake_adapter import FakeAdapter
+
+pytestmark = [pytest.mark.anyio, pytest.mark.timeout(60)]
+
+PROGRAM = """\
+import pathlib, time
+import debugpy
+_, port = debugpy.listen(("127.0.0.1", 0))
+pathlib.Path("port").write_text(str(port))
+beats = pathlib.Path("beats")
+count = 0
+while True:
+    count += 1
+    beats.write_text(str(count))
+    if count % 50 == 0:
+        debugpy.breakpoint()
+    time.sleep(0.01)
+"""
+LINE_OF_BEAT = 9
+
+
+class Program:
+    def __init__(self, folder: Path, process: subprocess.Popen[bytes]) -> None:
+        self.folder = folder
+        self.process = process
+
+    @property
+    def request(self) -> LaunchRequest:
+        port = int((self.folder / "port").read_text())
+        where = {"host": "127.0.0.1", "port": port}
+        return LaunchRequest(configuration={"type": "debugpy", "request": "attach", "name": "a", "connect": where})
+
+    @property
+    def beats(self) -> int:
+        return int((self.folder / "beats").read_text() or 0)
+
+    def goes_on(self) -> bool:
+        before = self.beats
+        return bool(eventually(lambda: self.beats > before + 2, within_s=5))
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> Iterator[Program]:
+    (tmp_path / "main.py").write_text(PROGRAM)
+    with subprocess.Popen([sys.executable, "main.py"], cwd=tmp_path, stderr=subprocess.DEVNULL) as process:
+        try:
+            eventually((tmp_path / "beats").exists)
+            yield Program(tmp_path, process)
+        finally:
+            process.kill()
+
+
+def afar(workspace: Path, *, allows_stop: bool = False) -> Caller:
+    return replace(client_of(workspace), remote=RemoteCaller("ssh:build1", allows_stop=allows_stop))
+
+
+class Attaching(NothingToDisclose):
+    """Hands out one scripted debugger, which is attached to a program."""
+
+    def __init__(
+        self,
+        adapter: FakeAdapter,
+        quirks: AdapterQuirks | None = None,
+        arguments: Mapping[str, object] | None = None,
+        request: str = "attach",
+    ) -> None:
+        adapter.when("attach", lambda: adapter.emit("initialized"))
+        self.adapter = adapter
+        quirks = quirks or AdapterQuirks(logs_without_halt=True)
+        self.launch = AdapterLaunch(request, arguments or {}, "fake", quirks, exception_filters=("uncaught",))
+
+    async def prepare(self, client: Caller, launch_request: LaunchRequest) -> PreparedLaunch:
+        await anyio.lowlevel.checkpoint()
+        return PreparedLaunch((PreparedSession("a.py", self.adapter, self.launch, launch_request),))
+
+
+@asynccontextmanager
+async def scripted(tmp_path: Path, starter: Attaching) -> AsyncIterator[DebugService]:
+    clock = VirtualClock()
+    async with Journal.open(tmp_path / "journal", stores=[STORE]) as journal, anyio.create_task_group() as group:
+        with anyio.fail_after(10):
+            yield DebugService(group, BreakpointRegistry(journal, clock), starter, journal, clock)
+        group.cancel_scope.cancel()
+
+
+def on_beat(program: Program, **fields: object) -> Breakpoint:
+    fields = {"path": str(program.folder / "main.py"), "line": LINE_OF_BEAT, **fields}
+    return Breakpoint(id=0, **fields)  # type: ignore[arg-type]
+
+
+async def attached(service: DebugService, client: Caller, program: Program) -> DebugSession:
+    session = (await service.start(client, program.request, within_s=0)).session
+    assert session.state is SessionState.RUNNING
+    return session
+
+
+async def printed(session: DebugSession, text: str) -> None:
+    with anyio.fail_after(10):
+        while text not in session.output.since(0, most=4000)[0]:
+            await session.changes.wait_for_change(session.changes.change_count)
+
+
+async def test_it_is_traced_and_goes_on_past_every_halt_that_was_asked_for_before_or_by_its_own_code(
+    tmp_path: Path, program: Program
+) -> None:
+    client, here = afar(tmp_path), client_of(tmp_path)
+    async with service_in(tmp_path) as service:
+        earlier, _ = await service.set_breakpoint(here, on_beat(program, owner="person"))
+        raised, _ = await service.set_breakpoint(here, Breakpoint(id=0, kind="exception", filter="raised"))
+        session = await attached(service, client, program)
+        why = {it.id: binding.message for it, binding in session.breakpoint_sync.unbound()}
+        assert set(why) == {earlier.id, raised.id}
+        assert all("`--allow-stop`" in it for it in why.values())
+        _, binding = await service.set_breakpoint(client, on_beat(program, log_message="beat {count}"))
+        assert binding.verified
+        await printed(session, "beat ")
+        halted_itself = program.beats // 50 * 50 + 50
+        assert await anyio.to_thread.run_sync(
+            lambda: eventually(lambda: program.beats > halted_itself + 2, within_s=10)
+        )
+        assert (session.state, session.last_stop) == (SessionState.RUNNING, 0)
+        await session.terminate(by=client.id)
+        await session.outcome(0, 5)
+        assert program.process.poll() is None
+        assert program.goes_on()
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [{}, {"condition": "count > 3"}, {"hit_condition": "3"},
+     {"log_message": "a", "hit_condition": "3", "condition": "1"},
+     {"kind": "function", "path": "", "line": 0, "function": "f"},
+     {"kind": "exception", "path": "", "line": 0, "filter": "raised"}],
+)  # fmt: skip
+async def test_no_kind_of_breakpoint_halts_it(tmp_path: Path, fields: dict[str, str]) -> None:
+    adapter, client = FakeAdapter(), afar(tmp_path)
+    async with scripted(tmp_path, Attaching(adapter)) as service:
+        await service.start(client, LaunchRequest(program="a.py"), within_s=0)
+        wanted = Breakpoint(id=0, **{"path": str(tmp_path / "a.py"), "line": 5, **fields})  # type: ignore[arg-type]
+        assert await code_of(lambda: service.set_breakpoint(client, wanted)) == "halt_refused"
+        (made,) = await service.replace_breakpoints(client, lambda _: False, [wanted])
+        binding = service.binding(client, made.id)
+        assert not binding.verified
+        assert "--allow-stop" in binding.message
+        assert not any(it["breakpoints"] for it in adapter.sent("setBreakpoints"))
+        assert not adapter.sent("setFunctionBreakpoints")
+
+
+async def test_every_command_that_halts_is_refused_for_whoever_joins(tmp_path: Path) -> None:
+    adapter, client = FakeAdapter(), afar(tmp_path)
+    async with scripted(tmp_path, Attaching(adapter)) as service:
+        id = (await service.start(client, LaunchRequest(program="a.py"), within_s=0)).session.id
+        await refused_everything(service, client, id)
+        await refused_everything(service, replace(afar(tmp_path, allows_stop=True), id="other"), id)
+        await refused_everything(service, client_of(tmp_path), id)
+        adapter.stop("exception")
+        while not adapter.sent("continue"):
+            await anyio.lowlevel.checkpoint()
+        assert service.known(id).session.last_stop == 0
+        await service.stop(client, id)
+        assert isinstance(await service.known(id).session.outcome(0, 5), ProgramEnd)
+        assert adapter.sent("disconnect") == [{"terminateDebuggee": False}]
+
+
+async def refused_everything(service: DebugService, client: Caller, id: str) -> None:
+    until = RunTarget(path="/a.py", line=1)
+    for act in (
+        lambda: service.pause(client, id, within_s=1),
+        lambda: service.step(client, id, "over", thread_id=None, within_s=1),
+        lambda: service.resume(client, id, thread_id=None, within_s=1, until=until),
+        lambda: service.restart(client, id, within_s=1),
+        lambda: service.evaluate(client, id, "1", frame=None, context="repl", within_s=1),
+        lambda: service.set_variable(client, id, name="a", value="1", reference=None, frame=None),
+    ):
+        assert await code_of(act) == "halt_refused"
+
+
+async def test_a_client_without_leave_halts_nothing_in_a_session_that_may_be_halted(tmp_path: Path) -> None:
+    adapter, allowed, traces = FakeAdapter(), afar(tmp_path, allows_stop=True), replace(afar(tmp_path), id="other")
+    async with scripted(tmp_path, Attaching(adapter)) as service:
+        id = (await service.start(allowed, LaunchRequest(program="a.py"), within_s=0)).session.id
+        await refused_everything(service, traces, id)
+        wanted = Breakpoint(id=0, path=str(tmp_path / "a.py"), line=5, owner="other")
+        (mine,) = await service.replace_breakpoints(traces, lambda it: it.owner == "other", [wanted])
+        assert "--allow-stop" in service.binding(traces, mine.id).message
+        theirs, binding = await service.set_breakpoint(allowed, Breakpoint(id=0, path=str(tmp_path / "a.py"), line=6))
+        assert binding.verified
+        await service.change_breakpoint(traces, theirs.id, enabled=False)
+        await service.change_breakpoint(traces, theirs.id, enabled=True)
+        assert "--allow-stop" in service.binding(traces, theirs.id).message
+        assert not adapter.sent("setBreakpoints")[-1]["breakpoints"]
+
+
+async def test_programs_that_we_launch_may_stop_for_a_client_on_another_machine(tmp_path: Path) -> None:
+    adapter, client = FakeAdapter(), afar(tmp_path)
+    async with scripted(tmp_path, Attaching(adapter, request="launch")) as service:
+        await service.set_breakpoint(client, Breakpoint(id=0, path=str(tmp_path / "a.py"), line=5))
+        session = (await service.start(client, LaunchRequest(program="a.py"), within_s=0)).session
+        assert session.breakpoint_sync.binding_of(1).verified
+        adapter.stop("breakpoint")
+        assert isinstance(await session.outcome(0, 5), Stop)
+
+
+@pytest.mark.parametrize(
+    ("quirks", "arguments"), [(AdapterQuirks(), {}), (AdapterQuirks(logs_without_halt=True), {"stopOnEntry": True})]
+)
+async def test_a_debugger_that_cannot_trace_without_halting_is_not_attached(
+    tmp_path: Path, quirks: AdapterQuirks, arguments: dict[str, object]
+) -> None:
+    adapter = FakeAdapter()
+    async with scripted(tmp_path, Attaching(adapter, quirks, arguments)) as service:
+        start = lambda: service.start(afar(tmp_path), LaunchRequest(program="a.py"), within_s=0)  # noqa: E731
+        assert await code_of(start) == "halt_refused"
+        assert adapter.requests == []
+        assert adapter.ended
+
+
+async def test_a_trace_ends_at_its_limits_and_at_a_broken_claim_without_a_halt(
+    tmp_path: Path, program: Program
+) -> None:
+    client, file = afar(tmp_path), str(program.folder / "main.py")
+    async with service_in(tmp_path) as service:
+        evidence, subject = EvidenceService(service, SystemClock()), RunSubject(program.request)
+        point = Tracepoint(path=file, line=LINE_OF_BEAT, expressions=("count",))
+        trace = await run_trace(evidence, client, subject, [point], TraceLimits(hits=3, seconds=20))
+        assert (trace.end.limit, len(trace.table.rows)) == ("hits", 3)
+        point = Tracepoint(path=file, line=LINE_OF_BEAT)
+        check = await run_check(
+            evidence, client, subject, point, f"count < {program.beats + 20}", TraceLimits(seconds=20)
+        )
+        assert check.verdict == "broken"
+        trace = await run_trace(evidence, client, subject, [Tracepoint(path=file, line=1)], TraceLimits(seconds=0.5))
+        assert (trace.end.limit, trace.end.stop) == ("seconds", None)
+        assert program.goes_on()
