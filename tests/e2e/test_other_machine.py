@@ -14,6 +14,7 @@ import psutil
 import pytest
 
 from dragoman.cli.output import ExitCode
+from dragoman.io.net.targets import PIPE_SCRIPT
 from tests.daemons import Cli, cli_with_home, eventually
 from tests.support.ssh_machine import NAME, SshMachine, ssh_machine
 
@@ -261,12 +262,12 @@ def test_an_editor_reaches_the_debug_adapter_there(machine: SshMachine, here: Cl
 @pytest.mark.parametrize(
     ("program", "target", "arguments"),
     [
-        ("docker", "docker:web", ["exec", "-i", "--", "web", "dragoman", "pipe"]),
-        ("podman", "podman:web", ["exec", "-i", "--", "web", "dragoman", "pipe"]),
+        ("docker", "docker:web", ["exec", "-i", "--", "web", "sh", "-c", PIPE_SCRIPT]),
+        ("podman", "podman:web", ["exec", "-i", "--", "web", "sh", "-c", PIPE_SCRIPT]),
         (
             "kubectl",
             "kubectl:shop/api-0:web",
-            ["exec", "-i", "--quiet", "--namespace=shop", "--container=web", "api-0", "--", "dragoman", "pipe"],
+            ["exec", "-i", "--quiet", "--namespace=shop", "--container=web", "api-0", "--", "sh", "-c", PIPE_SCRIPT],
         ),
     ],
 )

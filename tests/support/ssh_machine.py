@@ -36,7 +36,7 @@ PasswordAuthentication no
 KbdInteractiveAuthentication no
 PrintMotd no
 AcceptEnv *
-SetEnv HOME={far} DRAGOMAN_HOME={home} DRAGOMAN_PORT=0
+SetEnv HOME="{far}" DRAGOMAN_HOME="{home}" DRAGOMAN_PORT=0
 """
 _CLIENT = """
 Host stranger
@@ -69,12 +69,19 @@ export FROM_LOGIN=yes
 export PATH="{bin}:$PATH"
 cd "$HOME"
 """
+_BARE_PROFILE = """
+export PATH="{python}:/usr/bin:/bin"
+export PIP_NO_INDEX=1
+cd "$HOME"
+"""
 
 
 @dataclass(frozen=True)
 class SshMachine:
     folder: Path
     port: int
+    is_bare: bool = False
+    """Whether it has Python, no Dragoman, and no index of packages. Its user's home then has a space in its name."""
 
     @property
     def name(self) -> str:
@@ -88,7 +95,7 @@ class SshMachine:
     @property
     def far(self) -> Path:
         """The home folder of the user there."""
-        return self.folder / "far"
+        return self.folder / ("far home" if self.is_bare else "far")
 
     @property
     def project(self) -> Path:
@@ -123,8 +130,8 @@ def _answers(port: int) -> bool:
 
 
 @contextlib.contextmanager
-def ssh_machine(folder: Path) -> Iterator[SshMachine]:
-    machine = SshMachine(folder, _free_port())
+def ssh_machine(folder: Path, *, is_bare: bool = False) -> Iterator[SshMachine]:
+    machine = SshMachine(folder, _free_port(), is_bare)
     for part in (machine.project, folder / "bin"):
         part.mkdir(parents=True)
     values = {
@@ -135,13 +142,14 @@ def ssh_machine(folder: Path) -> Iterator[SshMachine]:
         "name": NAME,
         "user": getpass.getuser(),
         "bin": _BIN,
+        "python": Path(sys.base_prefix) / "bin",
     }
     host_key = _make_key(folder / "host_key")
     (folder / "authorized_keys").write_text(_make_key(folder / "key"))
     (folder / "known_hosts").write_text(f"{NAME} {host_key}")
     (folder / "sshd_config").write_text(_SERVER.format(**values))
     (folder / "ssh_config").write_text(_CLIENT.format(**values))
-    (machine.far / ".profile").write_text(_PROFILE.format(**values))
+    (machine.far / ".profile").write_text((_BARE_PROFILE if is_bare else _PROFILE).format(**values))
     ssh = folder / "bin" / "ssh"
     ssh.write_text(f'#!/bin/sh\nexec /usr/bin/ssh -F {folder}/ssh_config "$@"\n')
     ssh.chmod(0o755)

@@ -73,7 +73,7 @@ _HELP_GROUPS = (
                 "setup",
                 localize("Connect the MCP clients on this machine."),
                 "installation.mcp_clients:setup",
-                details=localize("Dragoman asks about each client."),
+                details=localize("Dragoman asks about each client. With --on, sets up another machine instead."),
                 is_common=True,
             ),
             CommandEntry(

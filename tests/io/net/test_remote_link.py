@@ -40,7 +40,7 @@ def opened() -> Iterator[list[RemoteLink]]:
 @pytest.mark.parametrize(
     ("kind", "code", "words"),
     [
-        ("old", "peer_too_old", "Dragoman 0.0.9 on ssh:build1 is too old for 0.1.0 on this machine. Update it there"),
+        ("old", "peer_too_old", "Dragoman 0.0.9 on ssh:build1 is too old for 0.1.0 on this machine. Run `dragoman"),
         ("new", "peer_too_new", "Dragoman 9.0.0 on ssh:build1 is too new for 0.1.0 on this machine. Update it here"),
         ("other_protocol", "peer_too_new", "Update it here"),
         ("not_dragoman", "not_dragoman", "Welcome to the router"),
@@ -54,7 +54,7 @@ def opened() -> Iterator[list[RemoteLink]]:
         ("no_pod", "target_missing", 'pods "api" not found'),
         ("no_dragoman", "not_installed", "Dragoman is not installed on ssh:build1"),
         ("no_dragoman_in_container", "not_installed", "`dragoman doctor --on ssh:build1` says what else is missing"),
-        ("old_dragoman", "not_installed", "Install it there"),
+        ("old_dragoman", "not_installed", "Run `dragoman setup --on ssh:build1`"),
         ("floods_errors", "far_side_failed", "the last line"),
     ],
 )

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import os
+import shlex
+import shutil
+import subprocess
+from pathlib import Path
+
 import pytest
 
+from dragoman import __version__
 from dragoman.core.errors import DragomanError
-from dragoman.io.net.targets import Target, find_target, require_variable_name
+from dragoman.io.net.targets import PIPE_SCRIPT, Target, debug_container_command, find_target, require_variable_name
 
 DECLARED = {"build1": ["ssh", "-J", "bastion", "build1", "dragoman", "pipe"]}
-LOGIN_SHELL = "exec \"$SHELL\" -l -c 'exec dragoman pipe'"
+LOGIN_SHELL = f'exec "$SHELL" -l -c {shlex.quote("exec " + shlex.join(["sh", "-c", PIPE_SCRIPT]))}'
 
 
 def found(name: str) -> Target:
@@ -22,14 +29,14 @@ def found(name: str) -> Target:
         ("ssh:ada@build1.example.org", ("--", "ada@build1.example.org", LOGIN_SHELL)),
         ("ssh:ada@[::1]", ("--", "ada@::1", LOGIN_SHELL)),
         ("ssh:[::1]", ("--", "::1", LOGIN_SHELL)),
-        ("docker:web_1", ("docker", "exec", "-i", "--", "web_1", "dragoman", "pipe")),
-        ("podman:web.2", ("podman", "exec", "-i", "--", "web.2", "dragoman", "pipe")),
-        ("kubectl:api-0", ("kubectl", "exec", "-i", "--quiet", "api-0", "--", "dragoman", "pipe")),
+        ("docker:web_1", ("docker", "exec", "-i", "--", "web_1", "sh", "-c", PIPE_SCRIPT)),
+        ("podman:web.2", ("podman", "exec", "-i", "--", "web.2", "sh", "-c", PIPE_SCRIPT)),
+        ("kubectl:api-0", ("kubectl", "exec", "-i", "--quiet", "api-0", "--", "sh", "-c", PIPE_SCRIPT)),
         (
             "kubectl:shop/api-0:web",
             (
                 *("kubectl", "exec", "-i", "--quiet", "--namespace=shop", "--container=web"),
-                *("api-0", "--", "dragoman", "pipe"),
+                *("api-0", "--", "sh", "-c", PIPE_SCRIPT),
             ),
         ),
         ("build1", ("ssh", "-J", "bastion", "build1", "dragoman", "pipe")),
@@ -98,9 +105,47 @@ def test_ssh_sees_no_variable_that_its_configuration_could_send() -> None:
     assert found("docker:web").environment(environment) == environment  # it sends none, and needs DOCKER_HOST
 
 
-def test_a_script_for_ssh_is_one_word_of_the_shell_there() -> None:
-    assert found("ssh:build1").probe_command("echo 'a b'")[-1] == "exec \"$SHELL\" -l -c 'echo '\"'\"'a b'\"'\"''"
-    assert found("docker:web").probe_command("echo 'a b'")[-3:] == ("sh", "-c", "echo 'a b'")
+def _as_sshd(target: Target, *words: str, shell: str, home: Path) -> subprocess.CompletedProcess[str]:
+    """sshd gives the last word to the user's own shell."""
+    command = target.run_command(*words)[-1] if words else target.command[-1]
+    environment = {"HOME": str(home), "SHELL": shell, "PATH": os.environ["PATH"]}
+    return subprocess.run([shell, "-c", command], env=environment, capture_output=True, text=True, check=False)
+
+
+SHELLS = [it for name in ("sh", "bash", "dash", "zsh", "fish") if (it := shutil.which(name))]
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_every_shell_there_passes_words_on_unchanged(shell: str, tmp_path: Path) -> None:
+    words = ("a b", "it's", '"$HOME"', "$(id)", "`id`", "*", "")
+    done = _as_sshd(found("ssh:build1"), "printf", "%s|", *words, shell=shell, home=tmp_path)
+    assert done.stdout == "".join(f"{word}|" for word in words)
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_what_setup_made_for_our_version_comes_before_the_path(shell: str, tmp_path: Path) -> None:
+    home = tmp_path / "a home"
+    made = home / ".local/share/dragoman/remote" / __version__ / "bin" / "dragoman"
+    made.parent.mkdir(parents=True)
+    made.write_text('#!/bin/sh\necho "made for $1"\n')
+    made.chmod(0o755)
+    assert _as_sshd(found("ssh:build1"), shell=shell, home=home).stdout == "made for pipe\n"
+    other = made.parents[1].with_name("0.0.1")
+    made.parents[1].rename(other)
+    assert "made for" not in _as_sshd(found("ssh:build1"), shell=shell, home=home).stdout
+
+
+@pytest.mark.parametrize(
+    ("name", "command"),
+    [
+        ("kubectl:api-0", "kubectl debug -it api-0 --image=python:3.12 --target=CONTAINER"),
+        ("kubectl:shop/api-0:web", "kubectl debug -it --namespace=shop api-0 --image=python:3.12 --target=web"),
+        ("docker:web", None),
+        ("ssh:build1", None),
+    ],
+)
+def test_a_pod_is_debugged_from_a_container_beside_it(name: str, command: str | None) -> None:
+    assert debug_container_command(found(name)) == command
 
 
 @pytest.mark.parametrize("name", ["", "1A", "A=B", "A B", "-A", "PATH\n", "a" * 300])

@@ -80,6 +80,10 @@ def setup(
         Parameter(help=render(localize("Tool sets that clients are shown, such as default; asked once if omitted."))),
     ] = "",
 ) -> int:
+    if is_remote():
+        from dragoman.cli.remote.setup import set_up_target, undo_target
+
+        return undo_target(force=yes) if undo else set_up_target()
     machine = this_machine()
     writer = ConfigWriter(machine=machine, now=datetime.now)
     changes = _clients_to_disconnect(machine) if undo else _clients_to_connect(machine)

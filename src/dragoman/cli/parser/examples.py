@@ -4,7 +4,7 @@ from __future__ import annotations
 
 EXAMPLES: dict[str, tuple[str, str]] = {
     "demo": ("dragoman demo", "DRAGOMAN_LANG=zh dragoman demo"),
-    "setup": ("dragoman setup", "dragoman setup --undo"),
+    "setup": ("dragoman setup --undo", "dragoman setup --on ssh:build1"),
     "client-config": ("dragoman client-config cursor", "dragoman client-config claude-code --write --project"),
     "trust": ("dragoman trust ~/projects/shop", "dragoman trust --list"),
     "why": ("dragoman why tests/test_cart.py::test_total", "dragoman why -- pytest -q tests"),

@@ -23,11 +23,11 @@ _ON, _ENV, _ALLOW_STOP = "--on", "--env", "--allow-stop"
 REMOTE_COMMANDS = frozenset(
     {
         *("approvals", "ask", "client-config", "dap", "debug", "doctor", "history", "journal", "last", "mcp", "replay"),
-        *("report", "status", "stop-waiting", "terminals", "trust", "why"),
+        *("report", "setup", "status", "stop-waiting", "terminals", "trust", "why"),
     }
 )
 # With DRAGOMAN_ON, these would change this machine's daemon while the person means another.
-_ONLY_HERE = frozenset({"down", "forget", "gateway", "logs", "page", "restart", "setup", "token", "uninstall", "up"})
+_ONLY_HERE = frozenset({"down", "forget", "gateway", "logs", "page", "restart", "token", "uninstall", "up"})
 _SEVERAL = frozenset({"status"})
 MAY_STOP = frozenset({"client-config", "dap", "debug", "mcp"})
 

@@ -42,8 +42,12 @@ _container_missing = ErrorSpec(
 _not_installed = ErrorSpec(
     "not_installed",
     "Dragoman is not installed on {target}, or not on the PATH there.",
-    "Install it there: `pipx install '.[screen]'` in a checkout of Dragoman. `dragoman doctor --on {target}` says what "
-    "else is missing.",
+    "Run `dragoman setup --on {target}`. `dragoman doctor --on {target}` says what else is missing.",
+)
+no_far_shell = ErrorSpec(
+    "no_far_shell",
+    "{target} has no shell, so Dragoman cannot run in it.",
+    "`dragoman doctor --on {target}` shows another way.",
 )
 _far_side_failed = ErrorSpec(
     "far_side_failed",
@@ -79,7 +83,7 @@ foreign_far_side = ErrorSpec(
 peer_too_old = ErrorSpec(
     "peer_too_old",
     "Dragoman {theirs} on {target} is too old for {ours} on this machine.",
-    "Update it there: `pipx install --force '.[screen]'` in an updated checkout, then `dragoman restart`.",
+    "Run `dragoman setup --on {target}`, then `dragoman restart` there.",
 )
 peer_too_new = ErrorSpec(
     "peer_too_new",
@@ -117,6 +121,8 @@ _CAUSES: Sequence[tuple[re.Pattern[str], ErrorSpec]] = tuple(
             ),
             _unreachable,
         ),
+        # runc: exec: "sh": executable file not found in $PATH, older ones with backslashes; crun: executable file `sh`
+        (r'(?:exec: \\*"sh\\*": |executable file `sh` ).{0,40}not found', no_far_shell),
         (
             (
                 r"no such container|no container with name|is not running|\bpods? .{0,80}not found"
@@ -137,7 +143,15 @@ _CAUSES: Sequence[tuple[re.Pattern[str], ErrorSpec]] = tuple(
 _FINAL = frozenset(
     {
         *("bad_target", "unknown_target", "target_program_missing", "host_key_changed", "host_key_unknown"),
-        *("login_refused", "not_installed", "not_dragoman", "peer_too_old", "peer_too_new", "not_running"),
+        *(
+            "login_refused",
+            "no_far_shell",
+            "not_installed",
+            "not_dragoman",
+            "peer_too_old",
+            "peer_too_new",
+            "not_running",
+        ),
     }
 )
 

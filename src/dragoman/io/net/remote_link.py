@@ -58,7 +58,7 @@ class RemoteLink:
         self._silent_s = silent_s
         self._connection = PipeConnection(skips_noise=True)
         self._greeting = Greeting(__version__, starts_daemon=starts_daemon)
-        self._errors = _ErrorOutput()
+        self._errors = ErrorOutput()
         self.fault: DragomanError | None = None
         self._process = self._spawn(environment)
         self.socket, self._inner = socket.socketpair()
@@ -197,7 +197,7 @@ class RemoteLink:
         self._process.wait()
 
 
-class _ErrorOutput:
+class ErrorOutput:
     """The end of what the command writes to standard error, read in a thread so that it never blocks."""
 
     def __init__(self) -> None:

@@ -11,10 +11,18 @@ import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from dragoman import __version__
 from dragoman.core.errors import ErrorSpec, quoted
 
-PIPE_COMMAND = ("dragoman", "pipe")
 MAX_NAME = 300
+REMOTE_FOLDER = ".local/share/dragoman/remote"
+"""Below the home folder there: what `dragoman setup --on` made, one folder per version."""
+
+# A folder of exactly our version comes before PATH. For `sh`, and without single quotes, backslashes and exclamation
+# marks, because other shells carry it: fish and csh read those differently.
+PIPE_SCRIPT = (
+    f'd="$HOME/{REMOTE_FOLDER}/{__version__}/bin/dragoman"; if [ -x "$d" ]; then exec "$d" pipe; fi; exec dragoman pipe'
+)
 
 _NAME = r"[A-Za-z0-9_][A-Za-z0-9_.-]*"
 _DNS_NAME = r"[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?"
@@ -43,7 +51,7 @@ class Target:
     command: tuple[str, ...]
     """Runs `dragoman pipe` there, over its own standard input and output."""
     shell: tuple[str, ...] = ()
-    """Runs the script that follows as its last word there; empty for a declared target."""
+    """Runs the program there that the following words name; empty for a declared target."""
     by_hand: str = ""
     """What a person types to run a command there, before that command."""
     passes: frozenset[str] | None = None
@@ -56,11 +64,20 @@ class Target:
     def environment(self, of: Mapping[str, str]) -> dict[str, str]:
         return {name: value for name, value in of.items() if self.passes is None or name in self.passes}
 
-    def probe_command(self, script: str) -> tuple[str, ...]:
-        if self.passes is None:
-            return (*self.shell, script)
-        *before, last = self.shell
-        return (*before, f"{last} {shlex.quote(script)}")
+    @property
+    def is_container(self) -> bool:
+        return bool(self.shell) and self.passes is None
+
+    def run_command(self, *words: str) -> tuple[str, ...]:
+        """The command that runs another program there, over its own standard input and output."""
+        return _with_program(self.shell, words, joined=self.passes is not None)
+
+
+def _with_program(shell: Sequence[str], words: Sequence[str], *, joined: bool) -> tuple[str, ...]:
+    if not joined:
+        return (*shell, *words)
+    *before, last = shell
+    return (*before, f"{last} {shlex.quote('exec ' + shlex.join(words))}")
 
 
 def find_target(name: str, declared: Callable[[], Mapping[str, Sequence[str]]]) -> Target:
@@ -83,9 +100,9 @@ def _ssh_target(name: str, host: str) -> Target:
     before = ("ssh", *_SSH_OPTIONS, "--", host.replace("[", "").replace("]", ""))
     # A login shell: ~/.local/bin is often on PATH only there, and programs get the person's own environment. `$SHELL`
     # alone is understood by sh, fish and csh.
-    in_login_shell = 'exec "$SHELL" -l -c'
-    command = (*before, f"{in_login_shell} {shlex.quote('exec ' + shlex.join(PIPE_COMMAND))}")
-    return Target(name, command, (*before, in_login_shell), f"ssh {host}", _SSH_ENVIRONMENT)
+    shell = (*before, 'exec "$SHELL" -l -c')
+    command = _with_program(shell, ("sh", "-c", PIPE_SCRIPT), joined=True)
+    return Target(name, command, shell, f"ssh {host}", _SSH_ENVIRONMENT)
 
 
 def _container_target(program: str) -> Callable[[str, str], Target]:
@@ -93,7 +110,7 @@ def _container_target(program: str) -> Callable[[str, str], Target]:
         if not _CONTAINER.fullmatch(container):
             raise bad_target(name=name)
         before = (program, "exec", "-i", "--", container)
-        return Target(name, (*before, *PIPE_COMMAND), (*before, "sh", "-c"), f"{program} exec {container}")
+        return Target(name, (*before, "sh", "-c", PIPE_SCRIPT), before, f"{program} exec {container}")
 
     return make
 
@@ -108,7 +125,17 @@ def _pod_target(name: str, text: str) -> Target:
     # `--quiet`: no line about the default container. `--request-timeout` would also end the connection, so it is unset.
     before = ("kubectl", "exec", "-i", "--quiet", *namespace, *container, found["pod"], "--")
     by_hand = shlex.join(["kubectl", "exec", *namespace, *container, found["pod"], "--"])
-    return Target(name, (*before, *PIPE_COMMAND), (*before, "sh", "-c"), by_hand)
+    return Target(name, (*before, "sh", "-c", PIPE_SCRIPT), before, by_hand)
+
+
+def debug_container_command(target: Target) -> str | None:
+    """What a person types to debug a pod from a container beside it, which has what its own lacks."""
+    found = _POD.fullmatch(target.name.removeprefix("kubectl:")) if target.name.startswith("kubectl:") else None
+    if not found:
+        return None
+    namespace = [f"--namespace={found['namespace']}"] if found["namespace"] else []
+    beside = [f"--target={found['container']}"] if found["container"] else ["--target=CONTAINER"]
+    return shlex.join(["kubectl", "debug", "-it", *namespace, found["pod"], "--image=python:3.12", *beside])
 
 
 _KINDS: Mapping[str, Callable[[str, str], Target]] = {
