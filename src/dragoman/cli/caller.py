@@ -19,9 +19,10 @@ _PROJECT_MARKERS = (".git", ".vscode")
 def caller_info(workspace: Path) -> Mapping[str, Any]:
     """For a target, only what was named: the rest is known there, and the local environment never crosses."""
     if is_remote():
-        named = "" if workspace == Path() else str(workspace)
+        from dragoman.cli.remote.folder_maps import far_workspace
+
         return {
-            "workspace": named,
+            "workspace": far_workspace(workspace),
             "environment": fit_environment(crossing_variables()),
             "target": chosen_names()[0],
             "allow_stop": allows_stop(),
@@ -51,17 +52,22 @@ def fit_environment(environment: dict[str, str]) -> dict[str, str]:
 
 
 def find_workspace(named: Path | None) -> Path:
-    """Find the nearest parent with .git or .vscode; the working folder if there is none.
-
-    The search stops at the first folder of another user, because their launch.json does not belong to the project, and
-    at the home folder, where editors keep their own `.vscode`.
-    """
+    """The folder that was named, else that of the project."""
     if is_remote():  # a folder there, which only `dragoman pipe` can look at
         return named or Path()
     if named is not None:
         from dragoman.cli.daemon import launcher
 
         return launcher.require_folder(named)
+    return project_folder()
+
+
+def project_folder() -> Path:
+    """Find the nearest parent with .git or .vscode; the working folder if there is none.
+
+    The search stops at the first folder of another user, because their launch.json does not belong to the project, and
+    at the home folder, where editors keep their own `.vscode`.
+    """
     here = Path(working_folder())
     for folder in (here, *here.parents):
         if folder == Path.home() or not _is_ours(folder):

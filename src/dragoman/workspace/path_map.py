@@ -137,10 +137,17 @@ class PathMap:
     # Lines of JSON. A line without any of the folders is not parsed.
 
     def line_to_far(self, line: bytes) -> bytes:
-        return _line(self._to_far, line, self.to_far)
+        return _line(line, self.to_far) if self.may_concern_far(line) else line
 
     def line_to_near(self, line: bytes) -> bytes:
-        return _line(self._to_near, line, self.to_near)
+        return _line(line, self.to_near) if self.may_concern_near(line) else line
+
+    def may_concern_far(self, line: bytes) -> bool:
+        """Whether a line may hold a path to translate on its way there."""
+        return self._to_far.may_concern(line)
+
+    def may_concern_near(self, line: bytes) -> bool:
+        return self._to_near.may_concern(line)
 
     # One path, or a text.
 
@@ -226,9 +233,7 @@ def _is_plain(text: str) -> bool:
     return text.isascii() and json.dumps(text) == f'"{text}"'
 
 
-def _line(direction: _Direction, line: bytes, translate: Callable[[Any], Any]) -> bytes:
-    if not direction.may_concern(line):
-        return line
+def _line(line: bytes, translate: Callable[[Any], Any]) -> bytes:
     try:
         message = json.loads(line)
         translated = translate(message)

@@ -9,9 +9,11 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 import pytest
 
+from dragoman.io.drivers import pipe_driver
 from dragoman.io.drivers.pipe_driver import KEEP_ALIVE_S, SILENT_S, PipeDriver, PipeEnd
 from dragoman.protocols.pipe import Greeting, PipeConnection, PipeFrameKind
 from tests.daemons import eventually
@@ -38,7 +40,7 @@ def _connection() -> PipeConnection:
     return connection
 
 
-def _end(pipe_in: int, pipe_out: int, stack: contextlib.ExitStack, silent_s: float) -> End:
+def _end(pipe_in: int, pipe_out: int, stack: contextlib.ExitStack, silent_s: float, **options: Any) -> End:
     user, local = socket.socketpair()
     user.settimeout(10)
     results: list[PipeEnd] = []
@@ -46,7 +48,13 @@ def _end(pipe_in: int, pipe_out: int, stack: contextlib.ExitStack, silent_s: flo
     def run() -> None:
         with local:
             driver = PipeDriver(
-                _connection(), pipe_in, pipe_out, local, keep_alive_s=min(KEEP_ALIVE_S, silent_s / 3), silent_s=silent_s
+                _connection(),
+                pipe_in,
+                pipe_out,
+                local,
+                keep_alive_s=min(KEEP_ALIVE_S, silent_s / 3),
+                silent_s=silent_s,
+                **options,
             )
             results.append(driver.run())
         for fd in (pipe_in, pipe_out):
@@ -193,3 +201,76 @@ def test_the_end_of_the_stream_is_told_from_a_broken_pipe(stack: contextlib.Exit
     near.user.close()
     os.close(writer)
     assert near.result() == "finished"
+
+
+class _Upper:
+    """A translator that asks before it lets a line pass that ends in a question mark."""
+
+    def __init__(self) -> None:
+        self.held = b""
+        self.query: bytes | None = None
+
+    def to_far(self, data: bytes) -> bytes:
+        return data.lower()
+
+    def to_near(self, data: bytes) -> bytes:
+        if self.query is not None or data.endswith(b"?"):
+            self.held += data
+            self.query = b"which"
+            return b""
+        return data.upper()
+
+    def next_query(self) -> bytes | None:
+        return self.query
+
+    def take_reply(self, payload: bytes | None) -> bytes:
+        held, self.held, self.query = self.held, b"", None
+        return held + (b"!" if payload is None else payload)
+
+
+def _translated(stack: contextlib.ExitStack) -> tuple[End, PipeConnection, int, int]:
+    there, back = os.pipe(), os.pipe()
+    near = _end(back[0], there[1], stack, 5.0, translator=_Upper())
+    return near, _connection(), there[0], back[1]
+
+
+def test_a_translator_changes_what_passes_and_holds_back_what_follows_until_the_reply(
+    stack: contextlib.ExitStack,
+) -> None:
+    near, far, _, to_near = _translated(stack)
+    os.write(to_near, far.send(PipeFrameKind.REPLY, b"unasked") + far.send_data(b"a") + far.send_data(b"b?"))
+    assert near.user.recv(10) == b"A"
+    os.write(to_near, far.send_data(b"c") + far.send(PipeFrameKind.REPLY, b"yes") + far.send_data(b"d"))
+    eventually(lambda: len(near.user.recv(100, socket.MSG_PEEK)) >= 7)
+    assert near.user.recv(100) == b"b?cyesD"
+    os.close(to_near)
+
+
+def test_what_was_held_back_is_delivered_at_the_end_and_when_the_reply_is_late_or_too_much_follows(
+    stack: contextlib.ExitStack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pipe_driver, "REPLY_WITHIN_S", 0.05)
+    near, far, _, to_near = _translated(stack)
+    os.write(to_near, far.send_data(b"late?"))
+    assert near.user.recv(100) == b"late?!"
+    os.close(to_near)
+    monkeypatch.setattr(pipe_driver, "REPLY_WITHIN_S", 60.0)
+    near, far, _, to_near = _translated(stack)
+    os.write(to_near, far.send_data(b"ends?") + far.send(PipeFrameKind.END))
+    assert _read_to_end(near.user) == b"ends?!"
+    near, far, _, to_near = _translated(stack)
+    flood = far.send_data(b"much?") + b"".join(far.send_data(b"x" * 30_000) for _ in range(10))
+    threading.Thread(target=os.write, args=(to_near, flood), daemon=True).start()
+    assert near.user.recv(5) == b"much?"
+
+
+def test_the_far_side_answers_queries_between_the_bytes_of_its_daemon(stack: contextlib.ExitStack) -> None:
+    there, back = os.pipe(), os.pipe()
+    far = _end(there[0], back[1], stack, 5.0, answer=bytes.upper)
+    near = _connection()
+    os.write(there[1], near.send(PipeFrameKind.QUERY, b"a") + near.send_data(b"data"))
+    assert far.user.recv(10) == b"data"
+    frames = _connection()
+    received = list(frames.receive_data(os.read(back[0], 1000)))
+    assert [(it.kind, it.payload) for it in received] == [(PipeFrameKind.REPLY, b"A")]  # type: ignore[union-attr]
+    os.close(there[1])

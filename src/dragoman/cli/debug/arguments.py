@@ -94,10 +94,12 @@ def parse_location(text: str) -> tuple[str, int, int | None]:
 def absolute_path(path: str) -> str:
     """Resolve a path as a shell does: relative to the working folder, not to the workspace.
 
-    A path on another machine is resolved there, relative to the workspace.
+    A path on another machine is resolved there, relative to the workspace, unless it is in a folder of `--map`.
     """
     if is_remote():
-        return path
+        from dragoman.cli.remote.folder_maps import mapped_path
+
+        return mapped_path(path) or path
     return str(Path(working_folder()) / Path(path).expanduser())
 
 

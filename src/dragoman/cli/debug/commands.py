@@ -55,8 +55,14 @@ def target_arguments(target: DebugTarget, cwd: str | None) -> dict[str, Any]:
 
 
 def _own_folder() -> str | None:
-    """The folder in which a program runs unless told otherwise; on another machine, its workspace."""
-    return None if is_remote() else working_folder()
+    """The folder in which a program runs unless told otherwise; on another machine, its workspace, or the folder that
+    this one is mapped to.
+    """
+    if is_remote():
+        from dragoman.cli.remote.folder_maps import mapped_path
+
+        return mapped_path(working_folder())
+    return working_folder()
 
 
 def _is_command(program: str) -> bool:

@@ -10,6 +10,7 @@ from dragoman.core.paths import find_paths
 from dragoman.io.drivers.control_client import WELCOME_WITHIN_S, ControlClient, DaemonPeer
 
 if TYPE_CHECKING:
+    from dragoman.cli.remote.translation import Translation
     from dragoman.io.net.targets import Target
 
 _LEAST_S = 12.0
@@ -36,7 +37,8 @@ def open_target(
     from dragoman.io.net.remote_errors import far_daemon_silent, foreign_far_side
     from dragoman.io.net.remote_link import RemoteLink
 
-    link = RemoteLink.open(target, starts_daemon=starts_daemon)
+    translation = _translation(target, role, about or {})
+    link = RemoteLink.open(target, starts_daemon=starts_daemon, translator=translation)
     peer = DaemonPeer(
         fault=lambda: link.fault,
         late=lambda: far_daemon_silent(target=target.name),
@@ -44,3 +46,13 @@ def open_target(
         is_far=True,
     )
     return ControlClient.over(link.socket, peer=peer, least_s=_LEAST_S, role=role, about=about)
+
+
+def _translation(target: Target, role: str, about: Mapping[str, Any]) -> Translation | None:
+    """For the roles in which paths cross: what a person wrote with `--map`, or checkouts of one repository."""
+    if role not in {"mcp", "dap", "tools"}:
+        return None
+    from dragoman.cli.remote.folder_maps import folder_maps
+    from dragoman.cli.remote.translation import Translation
+
+    return Translation(target.name, role, folder_maps(), str(about.get("workspace", "")))

@@ -1,4 +1,6 @@
-"""`--on TARGET`, `--env NAME` and `--allow-stop`: global options, taken out of the arguments before they are parsed.
+"""`--on TARGET`, `--env NAME`, `--map LOCAL=REMOTE` and `--allow-stop`: global options.
+
+They are taken out of the arguments before these are parsed.
 
 Standard library only: `dragoman mcp --on …` starts as fast as without it.
 """
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
     from dragoman.io.net.targets import Target
 
 VARIABLE = "DRAGOMAN_ON"
-_ON, _ENV, _ALLOW_STOP = "--on", "--env", "--allow-stop"
+_ON, _ENV, _MAP, _ALLOW_STOP = "--on", "--env", "--map", "--allow-stop"
 
 REMOTE_COMMANDS = frozenset(
     {
@@ -39,6 +41,8 @@ class RemoteOptions:
     """Names of the variables that cross to programs there."""
     allows_stop: bool = False
     """Whether programs that were running there before may be halted."""
+    maps: tuple[str, ...] = ()
+    """`LOCAL=REMOTE`: a folder here, and what it is called there."""
 
 
 @dataclass(slots=True)
@@ -83,7 +87,9 @@ def take_options(
     from dragoman.io.net.targets import require_variable_name
 
     checked = tuple(require_variable_name(name) for name in variables)
-    return [*words, *arguments[end:]], RemoteOptions(tuple(dict.fromkeys(targets)), checked, allows)
+    words, maps = _take(words, _MAP)
+    options = RemoteOptions(tuple(dict.fromkeys(targets)), checked, allows, tuple(maps))
+    return [*words, *arguments[end:]], options
 
 
 def _take(
@@ -134,6 +140,10 @@ def allows_stop() -> bool:
 
 def crossing_names() -> tuple[str, ...]:
     return _chosen.options.variables
+
+
+def chosen_maps() -> tuple[str, ...]:
+    return _chosen.options.maps
 
 
 def _find(name: str) -> Target:

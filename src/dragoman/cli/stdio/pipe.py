@@ -21,6 +21,7 @@ from dragoman.cli.caller import fit_environment, working_folder
 from dragoman.cli.daemon import launcher
 from dragoman.cli.output import ExitCode
 from dragoman.cli.stdio.mcp import private_stdout
+from dragoman.cli.stdio.pipe_queries import answer_query, login_path
 from dragoman.core.errors import DragomanError, RemoteProtocolError, system_refused
 from dragoman.core.paths import Paths, find_paths
 from dragoman.io.drivers.control_client import WELCOME_WITHIN_S, connect_to_daemon
@@ -68,7 +69,7 @@ class _Pipe:
         with daemon:
             self._send(self._connection.send(PipeFrameKind.READY))
             daemon.sendall(self._hello())
-            end = PipeDriver(self._connection, 0, self._out, daemon).run()
+            end = PipeDriver(self._connection, 0, self._out, daemon, answer=answer_query).run()
         return ExitCode.OK if end == "finished" else ExitCode.FAILED
 
     def _hello(self) -> bytes:
@@ -78,6 +79,8 @@ class _Pipe:
             if isinstance(message, PipeFrame) and message.kind is PipeFrameKind.DATA:
                 for hello in lines.feed(message.payload):
                     return encode_line(self._localized(hello)) + lines.take_rest()
+            elif isinstance(message, PipeFrame) and message.kind is PipeFrameKind.QUERY:
+                self._send(self._connection.send(PipeFrameKind.REPLY, answer_query(message.payload)))
             elif isinstance(message, PipeFrame) and message.kind is PipeFrameKind.END:
                 break
         raise _NearSideGoneError
@@ -140,7 +143,7 @@ def _localized(hello: dict[str, Any]) -> dict[str, Any]:
     if not isinstance(about, Mapping) or not about:
         return {**hello, "about": {"remote": True}}
     named = about.get("environment")
-    folder = _folder(about.get("workspace"))
+    folder = launcher.require_folder(login_path(about.get("workspace")))
     here = {
         "workspace": str(folder),
         "cwd": str(folder),
@@ -149,16 +152,6 @@ def _localized(hello: dict[str, Any]) -> dict[str, Any]:
         "remote": True,
     }
     return {**hello, "about": {**about, **here}}
-
-
-def _folder(named: object) -> Path:
-    """The folder that the caller named, relative to the login folder, which is also the one without a name."""
-    text = named if isinstance(named, str) and "\0" not in named else ""
-    try:
-        folder = Path(working_folder()) / Path(text).expanduser()
-    except RuntimeError:  # a `~user` that does not exist
-        folder = Path(working_folder()) / text
-    return launcher.require_folder(folder)
 
 
 def _texts(values: Mapping[Any, Any]) -> dict[str, str]:

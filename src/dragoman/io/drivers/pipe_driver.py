@@ -10,7 +10,8 @@ import contextlib
 import select
 import socket
 import time
-from typing import Literal
+from collections.abc import Callable
+from typing import Literal, Protocol
 
 from dragoman.core.errors import RemoteProtocolError
 from dragoman.io.net.descriptors import CHUNK_SIZE, nonblocking_writer, read_available
@@ -22,13 +23,33 @@ PipeEnd = Literal["finished", "closed", "silent", "damaged"]
 KEEP_ALIVE_S = 3.0
 SILENT_S = 9.0
 """Three keep-alive frames in a row are missing: a hung pipe is reported within 10 s."""
+REPLY_WITHIN_S = 3.0
 _FULL = 1 << 18
 _FLUSH_S = 2.0
 _HANGUP_EVENTS = select.POLLERR | select.POLLHUP | select.POLLNVAL
 
 
+class PipeTranslator(Protocol):
+    """Changes what passes, on the near side. It may ask the far side, and holds back what follows until the reply."""
+
+    def to_far(self, data: bytes) -> bytes: ...
+
+    def to_near(self, data: bytes) -> bytes: ...
+
+    def next_query(self) -> bytes | None:
+        """What to ask now; asked for again after each reply."""
+        ...
+
+    def take_reply(self, payload: bytes | None) -> bytes:
+        """What was held back. None: there is no reply in time."""
+        ...
+
+
 class PipeDriver:
-    """Runs after the first lines were exchanged. It owns neither the descriptors of the pipe nor the socket."""
+    """Runs after the first lines were exchanged. It owns neither the descriptors of the pipe nor the socket.
+
+    `answer` replies to queries, on the far side.
+    """
 
     def __init__(
         self,
@@ -39,6 +60,8 @@ class PipeDriver:
         *,
         keep_alive_s: float = KEEP_ALIVE_S,
         silent_s: float = SILENT_S,
+        translator: PipeTranslator | None = None,
+        answer: Callable[[bytes], bytes] | None = None,
     ) -> None:
         local.setblocking(False)
         self._connection = connection
@@ -53,6 +76,10 @@ class PipeDriver:
         self._local_ended = self._peer_ended = self._was_shut_down = False
         self._end: PipeEnd | None = None
         self._flush_deadline = 0.0
+        self._translator = translator
+        self._answer = answer
+        self._reply_deadline: float | None = None
+        self._held_bytes = 0
         self._last_sent = self._last_heard = time.monotonic()
 
     def run(self, received: bytes = b"") -> PipeEnd:
@@ -83,6 +110,8 @@ class PipeDriver:
             self._check_silence()
         else:
             self._last_heard = time.monotonic()  # not read on purpose: the receiver is slow
+        if self._reply_deadline is not None and time.monotonic() >= self._reply_deadline:
+            self._release(None)
         if not self._to_pipe and time.monotonic() - self._last_sent >= self._keep_alive_s:
             self._send(self._connection.send(PipeFrameKind.KEEP_ALIVE))
 
@@ -104,7 +133,11 @@ class PipeDriver:
         now = time.monotonic()
         if self._end is not None:
             return max(0, int((self._flush_deadline - now) * 1000)) + 1
-        until = min(self._last_sent + self._keep_alive_s, self._last_heard + self._silent_s)
+        until = min(
+            self._last_sent + self._keep_alive_s,
+            self._last_heard + self._silent_s,
+            self._reply_deadline or float("inf"),
+        )
         return max(0, int((until - now) * 1000)) + 1
 
     def _check_silence(self) -> None:
@@ -133,13 +166,48 @@ class PipeDriver:
 
     def _take(self, frame: PipeFrame) -> None:
         if frame.kind is PipeFrameKind.DATA:
-            self._to_local += frame.payload
+            self._take_data(frame.payload)
         elif frame.kind is PipeFrameKind.END:
+            self._release_all()
             self._peer_ended = True
+        elif frame.kind is PipeFrameKind.QUERY and self._answer is not None:
+            self._send(self._connection.send(PipeFrameKind.REPLY, self._answer(frame.payload)))
+        elif frame.kind is PipeFrameKind.REPLY and self._reply_deadline is not None:
+            self._release(frame.payload)
+
+    def _take_data(self, data: bytes) -> None:
+        if self._translator is None:
+            self._to_local += data
+            return
+        self._to_local += self._translator.to_near(data)
+        if self._reply_deadline is None:
+            self._ask()
+            return
+        self._held_bytes += len(data)
+        if self._held_bytes > _FULL:
+            self._release_all()
+
+    def _ask(self) -> None:
+        query = self._translator.next_query() if self._translator is not None else None
+        self._reply_deadline = None if query is None else time.monotonic() + REPLY_WITHIN_S
+        self._held_bytes = 0
+        if query is not None:
+            self._send(self._connection.send(PipeFrameKind.QUERY, query))
+
+    def _release(self, reply: bytes | None) -> None:
+        """Deliver what was held back for the reply, or for the lack of one."""
+        assert self._translator is not None
+        self._to_local += self._translator.take_reply(reply)
+        self._ask()
+
+    def _release_all(self) -> None:
+        while self._reply_deadline is not None:
+            self._release(None)
 
     def _send(self, data: bytes) -> None:
-        self._to_pipe += data
-        self._last_sent = time.monotonic()
+        if data:  # a translator may wait for the rest of a message
+            self._to_pipe += data
+            self._last_sent = time.monotonic()
 
     def _flush_pipe(self) -> None:
         try:
@@ -155,6 +223,7 @@ class PipeDriver:
 
     def _stop(self, end: PipeEnd) -> None:
         if self._end is None:
+            self._release_all()
             self._end = end
             self._flush_deadline = time.monotonic() + _FLUSH_S
 
@@ -177,7 +246,7 @@ class PipeDriver:
         except OSError:
             data = b""
         if data:
-            self._send(self._connection.send_data(data))
+            self._send(self._connection.send_data(self._translator.to_far(data) if self._translator else data))
         elif not self._local_ended:
             self._local_ended = True
             self._send(self._connection.send(PipeFrameKind.END))

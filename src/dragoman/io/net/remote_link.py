@@ -15,11 +15,11 @@ import subprocess
 import threading
 import time
 from collections.abc import Iterator, Mapping
-from typing import IO
+from typing import IO, Protocol
 
 from dragoman import __version__
 from dragoman.core.errors import DragomanError, RemoteProtocolError
-from dragoman.io.drivers.pipe_driver import SILENT_S, PipeDriver, PipeEnd
+from dragoman.io.drivers.pipe_driver import SILENT_S, PipeDriver, PipeEnd, PipeTranslator
 from dragoman.io.net.descriptors import read_available
 from dragoman.io.net.remote_errors import (
     explain_exit,
@@ -41,8 +41,20 @@ GREETS_WITHIN_S = 20.0
 """For ssh: ten seconds to connect, and a login shell."""
 READY_WITHIN_S = 30.0
 """The far side may have to start its daemon, which it allows twenty seconds."""
+_FINDS_WITHIN_S = 10.0
+"""The far side may have to walk the history of a repository, which it allows two seconds."""
 _ENDS_WITHIN_S = 1.0
 _ERRORS_KEPT = 4096
+
+
+class LinkTranslator(PipeTranslator, Protocol):
+    """Finds out, before the first byte of a client, what there is to translate."""
+
+    def first_query(self) -> bytes | None: ...
+
+    def take_first_reply(self, payload: bytes) -> bool:
+        """Whether there is anything to translate."""
+        ...
 
 
 class RemoteLink:
@@ -52,12 +64,19 @@ class RemoteLink:
     """
 
     def __init__(
-        self, target: Target, environment: Mapping[str, str], *, starts_daemon: bool, silent_s: float = SILENT_S
+        self,
+        target: Target,
+        environment: Mapping[str, str],
+        *,
+        starts_daemon: bool,
+        silent_s: float = SILENT_S,
+        translator: LinkTranslator | None = None,
     ) -> None:
         self._target = target
         self._silent_s = silent_s
         self._connection = PipeConnection(skips_noise=True)
         self._greeting = Greeting(__version__, starts_daemon=starts_daemon)
+        self._translator = translator
         self._errors = ErrorOutput()
         self.fault: DragomanError | None = None
         self._process = self._spawn(environment)
@@ -71,8 +90,9 @@ class RemoteLink:
         starts_daemon: bool = False,
         environment: Mapping[str, str] = os.environ,
         silent_s: float = SILENT_S,
+        translator: LinkTranslator | None = None,
     ) -> RemoteLink:
-        link = cls(target, environment, starts_daemon=starts_daemon, silent_s=silent_s)
+        link = cls(target, environment, starts_daemon=starts_daemon, silent_s=silent_s, translator=translator)
         try:
             link._agree()
         except BaseException:
@@ -119,9 +139,22 @@ class RemoteLink:
         for frame in self._messages(READY_WITHIN_S):
             assert isinstance(frame, PipeFrame)
             if frame.kind is PipeFrameKind.READY:
-                return
+                break
             if frame.kind is PipeFrameKind.FAILURE:
                 raise far_failure(self._target, PipeFailure.decode(frame.payload))
+        self._find_folders()
+
+    def _find_folders(self) -> None:
+        query = self._translator.first_query() if self._translator is not None else None
+        if self._translator is None or query is None:
+            self._translator = None
+            return
+        self._send(self._connection.send(PipeFrameKind.QUERY, query))
+        for frame in self._messages(_FINDS_WITHIN_S):
+            if isinstance(frame, PipeFrame) and frame.kind is PipeFrameKind.REPLY:
+                if not self._translator.take_first_reply(frame.payload):
+                    self._translator = None
+                return
 
     def _require_agreement(self, peer: Greeting) -> None:
         agreement = self._greeting.compare(peer)
@@ -158,7 +191,12 @@ class RemoteLink:
 
     def _serve(self) -> None:
         driver = PipeDriver(
-            self._connection, self._stdout.fileno(), self._stdin.fileno(), self._inner, silent_s=self._silent_s
+            self._connection,
+            self._stdout.fileno(),
+            self._stdin.fileno(),
+            self._inner,
+            silent_s=self._silent_s,
+            translator=self._translator,
         )
         end = driver.run()
         if end == "closed":  # what the command printed says why

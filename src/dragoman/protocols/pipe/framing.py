@@ -29,6 +29,9 @@ class PipeFrameKind(IntEnum):
     READY = 4
     """The far side is connected to its daemon."""
     FAILURE = 5
+    QUERY = 6
+    """From the near side to the far side itself, not to its daemon: about folders and files there."""
+    REPLY = 7
 
 
 @dataclass(frozen=True, slots=True)

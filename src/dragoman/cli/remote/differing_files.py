@@ -1,0 +1,118 @@
+"""Names a file that differs between the two sides, at the first stop in it, with the first differing line."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from dragoman.cli.output import render
+from dragoman.core.localization import localize
+from dragoman.core.safe_text import printable
+from dragoman.workspace.file_comparison import FileComparison, read_lines
+from dragoman.workspace.path_map import PathMap
+
+_MAX_FILES = 1000
+_MAX_NAME = 300
+
+
+class DifferingFiles:
+    """One comparison at a time. A file is compared once per session and local version, and only inside the map."""
+
+    def __init__(self, target: str, paths: PathMap) -> None:
+        self._target = target
+        self._paths = paths
+        self._compared: set[tuple[str, str, int, int]] = set()
+        self._named: set[tuple[str, int]] = set()
+        self._local = ""
+        self.comparison: FileComparison | None = None
+
+    def begin(self, role: str, message: Any) -> bool:
+        """Whether a message of the far side is a stop in a file that is now to be compared."""
+        there, session = _stopped_in(role, message)
+        local = self._local_file(there)
+        if local is None or len(self._compared) >= _MAX_FILES:
+            return False
+        try:
+            status = local.stat()
+        except OSError:
+            return False
+        version = (there, session, status.st_mtime_ns, status.st_size)
+        if version in self._compared:
+            return False
+        self._compared.add(version)
+        lines = read_lines(local)
+        if lines is None:
+            return False
+        self._local = str(local)
+        self.comparison = FileComparison(there, lines)
+        return True
+
+    def take(self, reply: Mapping[str, Any]) -> str:
+        """The note, if the comparison is over and there is one to make."""
+        comparison = self.comparison
+        if comparison is None or not comparison.take(reply):
+            return ""
+        self.comparison = None
+        line = comparison.first_difference
+        if line is None or (self._local, line) in self._named:
+            return ""
+        self._named.add((self._local, line))
+        return render(
+            localize(
+                "note: {file} differs here and on {target}, first at line {line}",
+                file=printable(self._short(self._local))[:_MAX_NAME],
+                target=self._target,
+                line=line,
+            )
+        )
+
+    def _local_file(self, there: str) -> Path | None:
+        """The file here, if it really is in a mapped folder: a link may lead out of it."""
+        path = self._paths.path_to_near(there)
+        if path is None:
+            return None
+        real = os.path.realpath(path)
+        folders = (os.path.realpath(it.local) for it in self._paths.pairs)
+        return Path(path) if any(real.startswith(folder + "/") for folder in folders) else None
+
+    def _short(self, path: str) -> str:
+        folders = [it.local for it in self._paths.pairs if path.startswith(it.local + "/")]
+        return os.path.relpath(path, max(folders, key=len)) if folders else path
+
+
+def add_note(role: str, message: Any, note: str) -> list[Any]:
+    """Put the note into the answer. Returns messages to send before it."""
+    if role == "dap":
+        body = {"category": "important", "output": f"{note}\n"}
+        return [{"seq": message.get("seq", 0), "type": "event", "event": "output", "body": body}]
+    result = message["result"]
+    data = result["structuredContent" if role == "mcp" else "data"]
+    notes = data.get("notes")
+    data["notes"] = [*(notes if isinstance(notes, list) else []), {"message": note, "about": ""}]
+    if role == "tools" and isinstance(result.get("lines"), list):
+        result["lines"].append(note)
+    if role == "mcp" and isinstance(result.get("content"), list):
+        result["content"].append({"type": "text", "text": note})
+    return []
+
+
+def _stopped_in(role: str, message: Any) -> tuple[str, str]:
+    """The file of a stop there, and its session."""
+    if role == "dap":
+        frames = _at(message, "body", "stackFrames") if _at(message, "command") == "stackTrace" else None
+        top = frames[0] if isinstance(frames, list) and frames else None
+        return _text(_at(top, "source", "path")), ""
+    stop = _at(message, "result", "structuredContent" if role == "mcp" else "data", "stop_event_data")
+    return _text(_at(stop, "source", "path")), _text(_at(stop, "session_id"))
+
+
+def _at(value: Any, *names: str) -> Any:
+    for name in names:
+        value = value.get(name) if isinstance(value, dict) else None
+    return value
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""

@@ -1,0 +1,111 @@
+"""Which repository a folder is a checkout of, so that checkouts on two machines are recognized.
+
+No hook and no program that a repository's configuration names is run: it may be a stranger's. Its files are read, and
+git walks the history with transports, prompts and the file system monitor switched off.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+_MAX_CONFIG = 1 << 20
+_WITHIN_S = 2.0
+_MAX_ROOTS = 20
+_COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+_SECTION = re.compile(r"\s*\[\s*([\w.-]+)\s*(?:\"([^\"]*)\")?\s*\]")
+_URL = re.compile(r"\s*url\s*=\s*(\S+)\s*")
+_SCP = re.compile(r"(?:[^@/:]+@)?([^/:@]+):(?!//|:)(.+)")
+_SCHEME = re.compile(r"(?:ssh|git|https?|git\+ssh)://(?:[^@/]*@)?([^/:@]+)(?::\d+)?/+(.+)", re.IGNORECASE)
+_GIT = (
+    *("git", "--no-pager", "--no-replace-objects", "-c", "core.fsmonitor=false", "-c", f"core.hooksPath={os.devnull}"),
+    *("-c", "core.sshCommand=false", "-c", "credential.helper=", "-c", "log.showSignature=false"),
+)
+_VARIABLES = {
+    "GIT_ALLOW_PROTOCOL": "none",
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_ASKPASS": "false",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Repository:
+    """A checkout: its top folder, and what its other checkouts have in common with it."""
+
+    top: Path
+    origin: str
+    """A digest of the remote `origin`, however it is written; empty for none, or one that is a folder."""
+
+    def roots(self, environment: Mapping[str, str] = os.environ) -> tuple[str, ...]:
+        """The first commits of its history; none if git cannot say so in time."""
+        command = (*_GIT, "-C", str(self.top), "rev-list", "--max-parents=0", f"--max-count={_MAX_ROOTS}", "HEAD")
+        variables = {name: it for name, it in environment.items() if not name.startswith("GIT_")}
+        try:
+            done = subprocess.run(  # noqa: S603  a list of arguments; the folder stands behind its option
+                command,
+                env={**variables, **_VARIABLES},
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                timeout=_WITHIN_S,
+                check=False,
+            )
+        except (OSError, subprocess.TimeoutExpired):
+            return ()
+        return tuple(_COMMIT.findall(done.stdout.decode("ascii", "replace"))) if done.returncode == 0 else ()
+
+
+def find_repository(folder: Path) -> Repository | None:
+    """The checkout that contains the folder."""
+    for place in (folder, *folder.parents):
+        mark = place / ".git"
+        if mark.is_dir():
+            return Repository(place, _origin(mark / "config"))
+        if mark.is_file():
+            return Repository(place, _origin(_common_folder(mark) / "config"))
+    return None
+
+
+def _common_folder(mark: Path) -> Path:
+    """Where a worktree or a submodule keeps its configuration: `.git` is a file there."""
+    text = _read(mark)
+    folder = mark.parent / text.removeprefix("gitdir:").strip() if text.startswith("gitdir:") else mark.parent
+    common = _read(folder / "commondir").strip()
+    return folder / common if common else folder
+
+
+def _origin(config: Path) -> str:
+    section: tuple[str, str | None] = ("", None)
+    for line in _read(config).splitlines():
+        if found := _SECTION.match(line):
+            section = found[1].lower(), found[2]
+            line = line[found.end() :]  # noqa: PLW2901
+        if section == ("remote", "origin") and (url := _URL.fullmatch(line)):
+            name = normalized_url(url[1])
+            return hashlib.sha256(name.encode()).hexdigest() if name else ""
+    return ""
+
+
+def normalized_url(url: str) -> str:
+    """`host/path` of a remote, the same for ssh and https; empty for a folder, which is another on each machine."""
+    found = _SCHEME.fullmatch(url) or (None if "://" in url else _SCP.fullmatch(url))
+    if found is None:
+        return ""
+    path = found[2].strip("/").removesuffix(".git").rstrip("/")
+    return f"{found[1].lower()}/{path}" if path else ""
+
+
+def _read(file: Path) -> str:
+    try:
+        if not file.is_file():
+            return ""
+        with file.open("rb") as opened:
+            return opened.read(_MAX_CONFIG).decode("utf-8", "replace")
+    except OSError:
+        return ""
