@@ -1,0 +1,1 @@
+"""The expressions and values that an evidence run reads at a stop, per language of the debugger."""
