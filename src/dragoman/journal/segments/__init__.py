@@ -1,0 +1,1 @@
+"""Segment files: append-only bulk bytes, of which the journal keeps spans."""
