@@ -151,6 +151,32 @@ def test_a_pipe_that_hangs_is_noticed(stack: contextlib.ExitStack) -> None:
     assert time.monotonic() - began < 3
 
 
+def test_a_frame_that_lost_bytes_is_noticed_although_other_frames_arrive(stack: contextlib.ExitStack) -> None:
+    """They would fill the frame up for hours: the lost bytes are never sent again."""
+    near, _reader, writer = alone(stack, silent_s=0.5)
+    sender = PipeConnection(skips_noise=False)
+    os.write(writer, sender.send_data(bytes(30_000))[:20_000])
+    began = time.monotonic()
+    while not near.results and time.monotonic() - began < 5:
+        with contextlib.suppress(BrokenPipeError):
+            os.write(writer, sender.send(PipeFrameKind.KEEP_ALIVE))
+        near.thread.join(0.1)
+    assert near.results == ["silent"]
+
+
+def test_a_frame_that_arrives_slowly_is_no_silence(stack: contextlib.ExitStack) -> None:
+    near, _reader, writer = alone(stack, silent_s=0.5)
+    data = PipeConnection(skips_noise=False).send_data(b"x" * 20_000)
+    for start in range(0, len(data), 1000):
+        os.write(writer, data[start : start + 1000])
+        near.thread.join(0.1)  # two seconds for the frame
+    received = b""
+    while len(received) < 20_000:
+        received += near.user.recv(1 << 16)
+    assert received == b"x" * 20_000
+    os.close(writer)
+
+
 def test_without_a_limit_on_silence_a_hung_pipe_is_not_noticed(stack: contextlib.ExitStack) -> None:
     """The negative control of the test before."""
     near, _reader, writer = alone(stack, silent_s=3600)

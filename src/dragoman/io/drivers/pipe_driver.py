@@ -24,6 +24,9 @@ KEEP_ALIVE_S = 3.0
 SILENT_S = 9.0
 """Three keep-alive frames in a row are missing: a hung pipe is reported within 10 s."""
 REPLY_WITHIN_S = 3.0
+_MOVES_BYTES = 256
+"""So much of an unfinished frame counts as a sign of life. Where bytes were lost within a frame, keep-alive frames would
+fill it up without being read, for hours if it is long; they are shorter than this in all the time of a silence."""
 _FULL = 1 << 18
 _FLUSH_S = 2.0
 _HANGUP_EVENTS = select.POLLERR | select.POLLHUP | select.POLLNVAL
@@ -81,6 +84,7 @@ class PipeDriver:
         self._reply_deadline: float | None = None
         self._held_bytes = 0
         self._last_sent = self._last_heard = time.monotonic()
+        self._unfinished = 0
 
     def run(self, received: bytes = b"") -> PipeEnd:
         """Copy until one side ends. `received` is what arrived together with the first line."""
@@ -106,7 +110,7 @@ class PipeDriver:
             self._flush_pipe()
         if self._in in ready:
             self._read_pipe()
-        elif self._in in interests:
+        if self._in in interests:
             self._check_silence()
         else:
             self._last_heard = time.monotonic()  # not read on purpose: the receiver is slow
@@ -152,12 +156,16 @@ class PipeDriver:
         if data == b"":
             self._stop_at_end()
         elif data:
-            self._last_heard = time.monotonic()
+            self._unfinished += len(data)
             self._receive(data)
+            if self._unfinished == 0 or self._unfinished >= _MOVES_BYTES:
+                self._last_heard = time.monotonic()
+                self._unfinished = 0
 
     def _receive(self, data: bytes) -> None:
         try:
             for frame in self._connection.receive_data(data):
+                self._unfinished = 0
                 if isinstance(frame, PipeFrame):
                     self._take(frame)
         except RemoteProtocolError:
