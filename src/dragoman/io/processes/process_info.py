@@ -68,11 +68,14 @@ def is_in_foreground(pid: int) -> bool:
 
 def is_descendant_of(pid: int, ancestor: int) -> bool:
     """A process that ended meanwhile, or that cannot be inspected, counts as a descendant: nothing proves that it is
-    not."""
+    not. Without a parent is what entered this container from outside, such as `docker exec`; for a process that is
+    just being removed, the kernel reports no group either (-1)."""
     while pid > 1:
         now = _process_stat(pid)
         if now is None or now.parent == ancestor:
             return True
+        if now.parent < 1:
+            return now.group < 0
         pid = now.parent
     return pid < 1
 
