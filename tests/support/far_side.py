@@ -80,6 +80,15 @@ _FAILURES: Mapping[str, tuple[str, int]] = {
         'OCI runtime exec failed: exec: "dragoman": executable file not found in $PATH: unknown\n',
         126,
     ),
+    # As Podman with runc, and Docker, put it; then kubectl for a container that is not in the pod.
+    "no_dragoman_by_runc": (
+        (
+            'Error: runc: exec failed: unable to start container process: exec: "dragoman": executable file not found '
+            "in $PATH: OCI runtime attempted to invoke a command that was not found\n"
+        ),
+        127,
+    ),
+    "no_container_in_pod": ('error: unable to upgrade connection: container not found ("web")\n', 1),
     "old_dragoman": ("dragoman: Unknown command `pipe`.\n", 2),
     "escapes": (f"{_ESCAPE}something went wrong{_ESCAPE}\n", 3),
     "floods_errors": ("x" * (1 << 20) + "\nthe last line\n", 3),

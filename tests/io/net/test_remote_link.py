@@ -54,6 +54,8 @@ def opened() -> Iterator[list[RemoteLink]]:
         ("no_pod", "target_missing", 'pods "api" not found'),
         ("no_dragoman", "not_installed", "Dragoman is not installed on ssh:build1"),
         ("no_dragoman_in_container", "not_installed", "`dragoman doctor --on ssh:build1` says what else is missing"),
+        ("no_dragoman_by_runc", "not_installed", "Dragoman is not installed on ssh:build1"),
+        ("no_container_in_pod", "target_missing", 'container not found ("web")'),
         ("old_dragoman", "not_installed", "Run `dragoman setup --on ssh:build1`"),
         ("floods_errors", "far_side_failed", "the last line"),
     ],

@@ -126,7 +126,8 @@ _CAUSES: Sequence[tuple[re.Pattern[str], ErrorSpec]] = tuple(
         (
             (
                 r"no such container|no container with name|is not running|\bpods? .{0,80}not found"
-                r"|container .{0,80}not found|namespaces? .{0,80}not found"
+                r"|container(?: \"?[\w.-]+\"?)? not found|container \S+ is not valid for pod"
+                r"|namespaces? .{0,80}not found"
             ),
             _container_missing,
         ),

@@ -10,6 +10,7 @@ import re
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import PurePath
 
 from dragoman import __version__
 from dragoman.core.errors import ErrorSpec, quoted
@@ -55,14 +56,17 @@ class Target:
     by_hand: str = ""
     """What a person types to run a command there, before that command."""
     passes: frozenset[str] | None = None
-    """The variables that the command itself may see; None for all, where the command sends none across."""
+    """The variables that the command itself may see; None for all, where the command sends none across, but those of
+    the language: they cross by many an `ssh` inside, and errors of the command are understood in English."""
 
     @property
     def program(self) -> str:
         return self.command[0]
 
     def environment(self, of: Mapping[str, str]) -> dict[str, str]:
-        return {name: value for name, value in of.items() if self.passes is None or name in self.passes}
+        if self.passes is None:
+            return {name: value for name, value in of.items() if not name.startswith(("LANG", "LC_"))}
+        return {name: value for name, value in of.items() if name in self.passes}
 
     @property
     def is_container(self) -> bool:
@@ -90,7 +94,8 @@ def find_target(name: str, declared: Callable[[], Mapping[str, Sequence[str]]]) 
     commands = declared()
     if name not in commands:
         raise unknown_target(name=name)
-    return Target(name, tuple(commands[name]))
+    command = tuple(commands[name])
+    return Target(name, command, passes=_SSH_ENVIRONMENT if PurePath(command[0]).name == "ssh" else None)
 
 
 def _ssh_target(name: str, host: str) -> Target:
