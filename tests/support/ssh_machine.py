@@ -10,6 +10,8 @@ from __future__ import annotations
 import contextlib
 import getpass
 import os
+import shlex
+import shutil
 import socket
 import subprocess
 import sys
@@ -21,6 +23,7 @@ from tests.daemons import Cli, eventually
 
 SSHD = "/usr/sbin/sshd"
 NAME = "build1"
+PROXY = Path(__file__).with_name("link_proxy.py")
 _BIN = Path(sys.executable).parent
 
 _SERVER = """
@@ -36,12 +39,13 @@ PasswordAuthentication no
 KbdInteractiveAuthentication no
 PrintMotd no
 AcceptEnv *
-SetEnv HOME="{far}" DRAGOMAN_HOME="{home}" DRAGOMAN_PORT=0
+SetEnv {set_home}DRAGOMAN_HOME="{home}" DRAGOMAN_PORT=0
 """
 _CLIENT = """
+Include {folder}/links/*
 Host stranger
   HostKeyAlias stranger
-Host {name} stranger
+Host {name}* stranger
   HostName 127.0.0.1
   Port {port}
   User {user}
@@ -77,11 +81,29 @@ cd "$HOME"
 
 
 @dataclass(frozen=True)
+class OtherUser:
+    """A user of this machine, and a folder with a `dragoman` that this user can run."""
+
+    name: str
+    bin: Path
+
+
+class OtherUserCli(Cli):
+    """The command line of another user, started by root."""
+
+    user: OtherUser
+
+    def command(self, *arguments: str) -> list[str]:
+        return ["runuser", "-u", self.user.name, "--", str(self.user.bin / "dragoman"), *arguments]
+
+
+@dataclass(frozen=True)
 class SshMachine:
     folder: Path
     port: int
     is_bare: bool = False
     """Whether it has Python, no Dragoman, and no index of packages. Its user's home then has a space in its name."""
+    user: OtherUser | None = None
 
     @property
     def name(self) -> str:
@@ -104,7 +126,18 @@ class SshMachine:
     @property
     def there(self) -> Cli:
         """The command line on the other machine itself."""
-        return Cli(self.home, {"HOME": str(self.far), "DRAGOMAN_PORT": "0"})
+        variables = {"HOME": str(self.far), "DRAGOMAN_PORT": "0"}
+        if self.user is None:
+            return Cli(self.home, variables)
+        cli = OtherUserCli(self.home, {**variables, "USER": self.user.name, "LOGNAME": self.user.name})
+        cli.user = self.user
+        return cli
+
+    def link(self, name: str, *options: str) -> str:
+        """The target that goes through `link_proxy.py` with these options, such as a delay or a control file."""
+        command = shlex.join([sys.executable, "-S", "-E", str(PROXY), *options, "connect", "127.0.0.1", str(self.port)])
+        (self.folder / "links" / name).write_text(f"Host {NAME}-{name}\n  ProxyCommand {command}\n")
+        return f"{self.name}-{name}"
 
     def variables(self, environment: Mapping[str, str] = os.environ) -> dict[str, str]:
         """For a near side whose `ssh` knows this machine."""
@@ -130,9 +163,10 @@ def _answers(port: int) -> bool:
 
 
 @contextlib.contextmanager
-def ssh_machine(folder: Path, *, is_bare: bool = False) -> Iterator[SshMachine]:
-    machine = SshMachine(folder, _free_port(), is_bare)
-    for part in (machine.project, folder / "bin"):
+def ssh_machine(folder: Path, user: OtherUser | None = None, *, is_bare: bool = False) -> Iterator[SshMachine]:
+    """`folder` must be one that the other user can read, if there is one."""
+    machine = SshMachine(folder, _free_port(), is_bare, user)
+    for part in (machine.project, folder / "bin", folder / "links"):
         part.mkdir(parents=True)
     values = {
         "port": machine.port,
@@ -140,8 +174,9 @@ def ssh_machine(folder: Path, *, is_bare: bool = False) -> Iterator[SshMachine]:
         "far": machine.far,
         "home": machine.home,
         "name": NAME,
-        "user": getpass.getuser(),
-        "bin": _BIN,
+        "user": user.name if user else getpass.getuser(),
+        "bin": user.bin if user else _BIN,
+        "set_home": "" if user else f'HOME="{machine.far}" ',
         "python": Path(sys.base_prefix) / "bin",
     }
     host_key = _make_key(folder / "host_key")
@@ -153,6 +188,10 @@ def ssh_machine(folder: Path, *, is_bare: bool = False) -> Iterator[SshMachine]:
     ssh = folder / "bin" / "ssh"
     ssh.write_text(f'#!/bin/sh\nexec /usr/bin/ssh -F {folder}/ssh_config "$@"\n')
     ssh.chmod(0o755)
+    if user:
+        machine.home.mkdir()
+        for place in (machine.home, machine.far, *machine.far.rglob("*")):
+            shutil.chown(place, user.name, user.name)
     if os.getuid() == 0:  # where sshd separates its privileges
         Path("/run/sshd").mkdir(exist_ok=True)
     with (folder / "log").open("wb") as log:
