@@ -6,7 +6,7 @@ OWN := DRAGOMAN_HOME="$(CURDIR)/.home"
 # Each worker would compile and rewrite every test again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run test page wheel vsix lint fmt unit test-web whole editor durations test-openclaw test-programs soak bench clean
+.PHONY: run test page wheel vsix lint fmt unit test-web whole editor durations test-openclaw test-programs test-reach soak bench clean
 
 run:
 	@$(PYTHON) tools/bootstrap.py run
@@ -81,6 +81,13 @@ test-programs: setup-test
 	@FULL=1 $(PYTHON) tools/bootstrap.py test
 	@$(PYTHON) tools/programs.py
 	TEST_PROGRAMS=1 $(BIN)/python -m pytest -v tests/programs
+
+# `--on` as a whole: another user of this machine behind a real sshd, containers where podman starts them, every fault in
+# the middle of every call, hostile machines. The last result stands in docs/reach.md, written by the run itself.
+test-reach: export TEST_PATIENCE ?= 3
+test-reach: setup-test
+	@FULL=1 $(PYTHON) tools/bootstrap.py test
+	TEST_REACH=1 $(BIN)/python -m pytest -v tests/reach tests/cli/remote/test_hostile_daemon.py
 
 # The long versions of what `make test` does briefly; the last result stands in docs/soak.md.
 soak:

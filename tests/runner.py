@@ -29,8 +29,8 @@ UNIT = ("tests/access", "tests/canvas", "tests/chat", "tests/clients", "tests/co
         *sorted(str(file.relative_to(ROOT)) for file in (ROOT / "tests").glob("test_*.py")))  # fmt: skip
 WHOLE = ("tests/e2e", "tests/conformance", "tests/page", "tests/servers", "tests/cli", "tests/lua")
 EDITOR = ("tests/vscode",)
-# With a command each: `make test-openclaw`, `make test-programs`.
-APART = ("tests/openclaw", "tests/programs")
+# With a command each: `make test-openclaw`, `make test-programs`, `make test-reach`.
+APART = ("tests/openclaw", "tests/programs", "tests/reach")
 
 # Deadlines are multiplied by it where daemons and debuggers share two cores. What only computes keeps its deadlines. A
 # slow file of UNIT runs in `whole` and nowhere else (tests/durations.json), so its deadlines are the same in every run.

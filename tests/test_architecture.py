@@ -25,6 +25,7 @@ CROSS_CUTTING = {
     "openclaw",
     "page",
     "programs",
+    "reach",
     "support",
     "vectors",
     "vscode",

@@ -17,7 +17,6 @@ from dragoman.debug.session.launch_request import LaunchDisclosure
 from dragoman.debug.session.session import DebugSession
 from dragoman.workspace.breakpoints import Breakpoint
 from dragoman.workspace.caller import Caller
-from tests.daemons import PATIENCE
 from tests.support.clocks import VirtualClock
 from tests.support.fake_adapter import FakeAdapter
 
@@ -62,7 +61,7 @@ async def running_session(session: DebugSession, *breakpoints: Breakpoint) -> As
 
 
 async def stopped(session: DebugSession, after: int = 0) -> Stop:
-    outcome = await session.outcome(after, 10 * PATIENCE)
+    outcome = await session.outcome(after, 2)
     assert isinstance(outcome, Stop), outcome
     return outcome
 

@@ -4,8 +4,8 @@ from dragoman.journal.journal import AppendBytes, Journal, JournalGap, ReadRecor
 from dragoman.journal.readers import StoreRows
 from dragoman.journal.retention import RemovedCounts, Retention
 from dragoman.journal.row_scrub import ScrubStatus
-from dragoman.journal.segments.files import RecordPage, RecordPlace, SegmentRecord
-from dragoman.journal.segments.segments import Span
+from dragoman.journal.segment_files import RecordPage, RecordPlace, SegmentRecord
+from dragoman.journal.segments import Span
 from dragoman.journal.stores import (
     BeforeScope,
     BulkScrub,

@@ -20,15 +20,15 @@ from dragoman.core.redaction import Redactor
 from dragoman.io.files.private_files import ensure_private_folder
 from dragoman.io.files.system_calls import REAL_SYSTEM, SystemCalls
 from dragoman.journal import errors as journal_errors
-from dragoman.journal import retention, row_scrub, search_query
+from dragoman.journal import retention, search_query, segment_scrub
+from dragoman.journal import row_scrub as scrubbing
 from dragoman.journal.event_rows import clean_text
 from dragoman.journal.journal_file import JournalFile
 from dragoman.journal.readers import READERS, EventFilter, EventPage, StoreRows, clamp_int64
 from dragoman.journal.retention import RemovedCounts, Retention
 from dragoman.journal.row_scrub import ScrubStatus
-from dragoman.journal.segments.files import RecordPage, RecordPlace
-from dragoman.journal.segments.scrub import scrub_segments
-from dragoman.journal.segments.segments import READ_LIMIT_BYTES, Segments, Span
+from dragoman.journal.segment_files import RecordPage, RecordPlace
+from dragoman.journal.segments import READ_LIMIT_BYTES, Segments, Span
 from dragoman.journal.stores import BeforeScope, EverythingScope, Scope, SessionScope, Statement, Store
 from dragoman.journal.write_batcher import WeightedLimit, WriteBatcher
 from dragoman.journal.write_health import WriteHealth
@@ -260,7 +260,7 @@ class Journal:
     async def scrub(self, redactor: Redactor) -> ScrubStatus:
         """Search what older versions recorded for secrets, once per version of the redaction engine, in between
         appends."""
-        if not redactor.enabled or not await self._work(row_scrub.begin):
+        if not redactor.enabled or not await self._work(scrubbing.begin):
             return await self.scrubbed()
         try:
             return await self._scrub(redactor)
@@ -269,22 +269,22 @@ class Journal:
             raise
 
     async def _scrub(self, redactor: Redactor) -> ScrubStatus:
-        if await self._work(row_scrub.has_pending_rows):
-            steps: list[row_scrub.ScrubStep] = [
-                row_scrub.events_step,
-                *row_scrub.store_steps(self._journal_file.stores),
+        if await self._work(scrubbing.has_pending_rows):
+            steps: list[scrubbing.ScrubStep] = [
+                scrubbing.events_step,
+                *scrubbing.store_steps(self._journal_file.stores),
             ]
             for step in steps:
                 while await self._work(partial(step, redactor=redactor)):
                     pass
             if (await self.scrubbed()).changed:
                 await self._work(retention.rewrite)
-            await self._work(row_scrub.finish_rows)
-        await scrub_segments(self._journal_file, self._work, self._pack_thread, redactor)
+            await self._work(scrubbing.finish_rows)
+        await segment_scrub.scrub_segments(self._journal_file, self._work, self._pack_thread, redactor)
         return await self.scrubbed()
 
     async def scrubbed(self) -> ScrubStatus:
-        return await self._work(lambda journal_file: row_scrub.scrub_status(journal_file.database.connection))
+        return await self._work(lambda journal_file: scrubbing.scrub_status(journal_file.database.connection))
 
     async def count(self, scope: Scope) -> int:
         """How many events `forget` would erase."""

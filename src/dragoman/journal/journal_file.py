@@ -22,7 +22,7 @@ from dragoman.journal import database as journal_database
 from dragoman.journal import errors as journal_errors
 from dragoman.journal import event_rows
 from dragoman.journal.readers import ReaderPool
-from dragoman.journal.segments.segments import Segments, Span
+from dragoman.journal.segments import Segments, Span
 from dragoman.journal.stores import Statement, Store
 from dragoman.journal.write_health import prove_room
 

@@ -1,6 +1,6 @@
 """Redact what older versions recorded: rows, their search index, the stores.
 
-`segments/scrub.py` does the same for segment files; its progress is stored here as well.
+`segment_scrub` does the same for segment files; its progress is stored here as well.
 
 It runs beside everything else, in small steps on the writer's thread, and resumes after a crash: its progress is stored
 in the database. If something was changed, the file is rewritten, as after `forget`, so that free pages and the index
@@ -17,7 +17,7 @@ import apsw
 from dragoman.core.redaction import ENGINE_VERSION, Redactor
 from dragoman.journal import event_rows
 from dragoman.journal.journal_file import JournalFile
-from dragoman.journal.segments.files import SegmentName
+from dragoman.journal.segment_files import SegmentName
 from dragoman.journal.stores import ColumnScrub, Store
 
 STEP_ROWS = 200

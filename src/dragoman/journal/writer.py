@@ -22,7 +22,7 @@ from dragoman.core.localization import localize
 from dragoman.journal import errors as journal_errors
 from dragoman.journal.event_rows import EventDraft, draft_event
 from dragoman.journal.journal_file import JournalFile
-from dragoman.journal.segments.segments import Span
+from dragoman.journal.segments import Span
 from dragoman.journal.stores import JsonText, Scalar, Statement
 
 GROUP_LIMIT_EVENTS = 1_000

@@ -38,13 +38,9 @@ def _delve(stage: Stage, port: int) -> _Command:
 
 
 def _lldb_server(stage: Stage, port: int) -> _Command:
-    """The program is no child of it, and keeps where it writes when the server goes.
-
-    The server attaches once the program is in place of the shell's fork: before, there is nothing of it to debug.
-    """
+    """The program is no child of it, and keeps where it writes when the server goes."""
     server = str(require_adapter("lldb", os.environ)).replace("lldb-dap", "lldb-server")
-    is_there = 'until [ /proc/$!/exe -ef "$1" ]; do sleep 0.01; done'
-    both = f'"$1" walk & {is_there}; exec {server} gdbserver 127.0.0.1:{port} --attach $!'
+    both = f'"$1" walk & exec {server} gdbserver 127.0.0.1:{port} --attach $!'
     return ("sh", "-c", both, "sh", str(stage.program))
 
 
@@ -108,29 +104,22 @@ def listening(stage: Stage) -> Iterator[tuple[subprocess.Popen[bytes], dict[str,
         yield started, _NAMED[type](stage, port), port
 
 
-async def program_at(stage: Stage, started: subprocess.Popen[bytes], port: int) -> int:
+async def program_at(started: subprocess.Popen[bytes], port: int) -> int:
     """The program itself, once it or its server listens. Asked of the system: some take whoever knocks for a client."""
-    found: list[int] = []
 
-    def find() -> None:
+    def found() -> list[int]:
         heard = psutil.net_connections("tcp")
-        if any(it.status == psutil.CONN_LISTEN and it.laddr and it.laddr.port == port for it in heard):
-            found.extend(it.pid for it in _tree(started.pid) if _is_program(stage, it))
+        if not any(it.status == psutil.CONN_LISTEN and it.laddr and it.laddr.port == port for it in heard):
+            return []
+        return [process.pid for process in _tree(started.pid) if process.cmdline()[-1:] == ["walk"]]
 
     async def listens() -> bool:
         with contextlib.suppress(psutil.Error):  # one that has gone meanwhile
-            await anyio.to_thread.run_sync(find)
-        return bool(found)
+            return bool(await anyio.to_thread.run_sync(found))
+        return False
 
     await eventually(listens)
-    return found[-1]
-
-
-def _is_program(stage: Stage, process: psutil.Process) -> bool:
-    """A server's arguments end like the program's, and it may listen before it starts the program."""
-    if process.cmdline()[-1:] != ["walk"]:
-        return False
-    return stage.language.type in _RUNS or Path(process.exe()) == stage.program.resolve()
+    return found()[-1]
 
 
 def _tree(pid: int) -> list[psutil.Process]:

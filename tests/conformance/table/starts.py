@@ -58,7 +58,7 @@ async def attach_by_pid(stage: Stage) -> None:
 @behaviour("attach by port, and detach without ending the program")
 async def attach_by_port(stage: Stage) -> None:
     with listening(stage) as (started, named, port):
-        pid = await program_at(stage, started, port)
+        pid = await program_at(started, port)
         wanted = {"type": stage.language.type, "request": "attach", "name": "a", **named}
         try:
             await _attached_and_let_go(stage, wanted, pid)

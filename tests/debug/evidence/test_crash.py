@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from dragoman.debug.evidence.evaluation import python_expressions
-from dragoman.debug.evidence.evaluation.expression_analysis import line_parts
+from dragoman.debug.evidence import python_evaluation
+from dragoman.debug.evidence.expressions import line_parts
 from tests.debug.evidence.evidence_tools import agent_in
 
 pytestmark = [pytest.mark.anyio, pytest.mark.timeout(120)]
@@ -197,8 +197,8 @@ def test_of_what_an_exception_holds_every_link_is_reported_and_a_circle_ends() -
     second.__context__ = first
     first.__context__ = second
     group = ExceptionGroup("all", [first, ExceptionGroup("inner", [second])])
-    shown = repr(eval(python_expressions.build_causes_query(8), {"__exception__": (type(group), group, None)}))
-    told = [(type, text) for type, text, _, _ in python_expressions.parse_causes(shown)]
+    shown = repr(eval(python_evaluation.build_causes_query(8), {"__exception__": (type(group), group, None)}))
+    told = [(type, text) for type, text, _, _ in python_evaluation.parse_causes(shown)]
     assert told == [
         ("ValueError", "b"),
         ("ExceptionGroup", "inner (1 sub-exception)"),

@@ -11,17 +11,17 @@ from typing import Any
 
 import pytest
 
-from dragoman.debug.evidence.evaluation import javascript_expressions, python_expressions
-from dragoman.debug.evidence.evaluation.expression_analysis import impure_expressions, names_in
-from dragoman.debug.evidence.evaluation.languages import is_true
+from dragoman.debug.evidence import javascript_evaluation, python_evaluation
+from dragoman.debug.evidence.evaluation import is_true
 from dragoman.debug.evidence.evidence_probe import EvidenceProbe
+from dragoman.debug.evidence.expressions import impure_expressions, names_in
 from dragoman.debug.evidence.tracepoints import Cell, TraceLimits, Tracepoint, TraceTable, WrittenRecord
 from dragoman.tools.evidence.target import first_line_of
 
 
 def in_python(*expressions: str, **names: Any) -> list[Cell]:
     """As a debugger does it: by one expression in a frame, and shown as that shows a string."""
-    return python_expressions.parse_result(repr(eval(python_expressions.build_query(expressions), {}, names)))
+    return python_evaluation.parse_result(repr(eval(python_evaluation.build_query(expressions), {}, names)))
 
 
 def test_python_expressions_are_answered_together_and_fail_each_by_itself() -> None:
@@ -61,7 +61,7 @@ def test_a_huge_value_is_not_turned_into_text_as_a_whole() -> None:
 
 def hits(file: Path, count: int, *expressions: str, **more: Any) -> list[bool]:
     """Whether a breakpoint with this condition stops, hit by hit."""
-    condition = python_expressions.build_row_condition(file, more.pop("most", 100), 7, expressions, **more)
+    condition = python_evaluation.build_row_condition(file, more.pop("most", 100), 7, expressions, **more)
 
     def stops(at: int) -> bool:  # in a frame that is no comprehension's, which would not be a hit
         return bool(eval(condition, {}, {"n": at}))
@@ -70,7 +70,7 @@ def hits(file: Path, count: int, *expressions: str, **more: Any) -> list[bool]:
 
 
 def rows_in(file: Path) -> list[WrittenRecord]:
-    return [python_expressions.parse_row(line) for line in file.read_text().splitlines()]
+    return [python_evaluation.parse_row(line) for line in file.read_text().splitlines()]
 
 
 def test_a_condition_writes_its_rows_and_stops_where_there_are_more_than_asked_for(tmp_path: Path) -> None:
@@ -110,12 +110,12 @@ def test_javascript_expressions_are_answered_together_and_fail_each_by_itself() 
         "a", "nope", "[1, 'x', undefined, null, -0, NaN, 10n]", "new Map([[1, {b: 2}]])", "new Set([1])", "() => 1",
         "new Error('no')", "Array(100).fill(0)", "'y'.repeat(1000)", "(() => { throw 5 })()", "{a: {b: {c: 1}}}",
     ]  # fmt: skip
-    asked = javascript_expressions.build_query(expressions)
+    asked = javascript_evaluation.build_query(expressions)
     program = f"const a = {{ n: 1, get g() {{ return 2 }} }}; console.log({asked})"
     node = shutil.which("node")
     assert node is not None
     printed = subprocess.run([node, "-e", program], capture_output=True, text=True, check=True).stdout.strip()
-    shown = javascript_expressions.parse_result(f"'{printed}'")
+    shown = javascript_evaluation.parse_result(f"'{printed}'")
     assert shown[:7] == [
         Cell("{n: 1, g: [getter]}"),
         Cell("ReferenceError: nope is not defined", failed=True),

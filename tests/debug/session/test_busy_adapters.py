@@ -19,7 +19,6 @@ from dragoman.debug.session.output import SessionOutput
 from dragoman.debug.session.session import DebugSession
 from dragoman.debug.session.threads import ThreadStates
 from dragoman.protocols.dap import bodies
-from tests.daemons import PATIENCE
 from tests.debug.fake_sessions import code_of, running_session, session_of, stopped
 from tests.support.fake_adapter import FakeAdapter
 
@@ -40,7 +39,7 @@ async def evaluated(session: DebugSession, expression: str = "value") -> str:
 
 
 async def until(condition: Callable[[], bool]) -> None:
-    with anyio.fail_after(10 * PATIENCE):
+    with anyio.fail_after(5):
         while not condition():  # noqa: ASYNC110  what is waited for happens in another process
             await anyio.sleep(0.01)
 

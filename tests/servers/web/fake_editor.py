@@ -40,7 +40,6 @@ class FakeEditor:
         self.asked: list[Json] = []
         self.told: list[Json] = []
         self.replies: list[Json] = []
-        self._sending = threading.Lock()  # a test tells what another thread of it answers at the same time
         features = [*answers, "debug.request", "debug.breakpoints"]
         hello = {"name": "Fake Code", "folders": [str(place.folder)], "features": features, **about}
         self.tell("hello", hello)
@@ -49,7 +48,7 @@ class FakeEditor:
         self._thread.start()
 
     def tell(self, method: str, params: Json, **more: Any) -> None:
-        self._send({"method": method, "params": params, **more})
+        self.wire.send(json.dumps({"method": method, "params": params, **more}).encode())
 
     def call(self, method: str, params: Json) -> Json:
         """And the daemon's answer."""
@@ -91,11 +90,7 @@ class FakeEditor:
             return
         except Refusal as refusal:
             answer = {"error": {"code": str(refusal), "message": "no"}}
-        self._send({"id": message["id"], **answer})
-
-    def _send(self, message: Json) -> None:
-        with self._sending:
-            self.wire.send(json.dumps(message).encode())
+        self.wire.send(json.dumps({"id": message["id"], **answer}).encode())
 
 
 @contextmanager

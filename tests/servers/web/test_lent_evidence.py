@@ -33,15 +33,11 @@ _MOVES = frozenset({"continue", "next", "stepIn", "stepOut"})
 
 
 class Lender:
-    """As the extension does: requests go to the debugger, and its events go to the daemon.
-
-    All that the debugger sends passes through `hear`, in its order: a `continued` that was sent from another thread
-    could reach the daemon after the stop that followed it.
-    """
+    """As the extension does: what is asked goes to the debugger, what the debugger tells is told on."""
 
     def __init__(self, place: DebugWorkspace, dap: Editor) -> None:
         self._dap = dap
-        self._stops = self._stops_before = self._moved_thread = 0
+        self._stops = 0
         answers: Answers = {"debug.request": self._asked, "debug.breakpoints": self._marks}
         self.editor = FakeEditor(place, answers)
 
@@ -49,19 +45,15 @@ class Lender:
         if message["type"] == "event":
             self._stops += message["event"] == "stopped"
             self._tell(message["event"], message.get("body", {}))
-        elif self._is_resumed(message):
-            self._tell("continued", {"threadId": self._moved_thread, "allThreadsContinued": True})
-
-    def _is_resumed(self, message: Json) -> bool:
-        """By a move whose stop has not come before its response."""
-        is_done = message["type"] == "response" and message["command"] in _MOVES and message["success"]
-        return is_done and self._stops == self._stops_before
 
     def _asked(self, params: Json) -> Json:
-        if params["command"] in _MOVES:
-            self._stops_before, self._moved_thread = self._stops, params["arguments"]["threadId"]
+        before = self._stops
         got = self._dap.response(self._dap.begin(params["command"], **params["arguments"]))
-        return {"body": got.get("body", {})} if got["success"] else {"refused": got.get("message", "")}
+        if not got["success"]:
+            return {"refused": got.get("message", "")}
+        if params["command"] in _MOVES and before == self._stops:
+            self._tell("continued", {"threadId": params["arguments"]["threadId"], "allThreadsContinued": True})
+        return {"body": got.get("body", {})}
 
     def _marks(self, params: Json) -> Json:
         return {"body": self._dap.ask("setBreakpoints", **params["arguments"])}

@@ -196,10 +196,10 @@ async def test_a_death_between_two_files_continues_and_still_throws_the_index_aw
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await recorded_by_an_older_version(tmp_path)
-    from dragoman.journal.segments import scrub
+    from dragoman.journal import segment_scrub
 
-    monkeypatch.setattr(scrub, "_STEP_FILES", 1)
-    exchanged = scrub._exchanged
+    monkeypatch.setattr(segment_scrub, "_STEP_FILES", 1)
+    exchanged = segment_scrub._exchanged
     calls = 0
 
     def dies(*arguments: object) -> list[object]:
@@ -210,10 +210,10 @@ async def test_a_death_between_two_files_continues_and_still_throws_the_index_aw
             raise journal_io_failed(reason="the power is gone")
         return list(found)
 
-    monkeypatch.setattr(scrub, "_exchanged", dies)
+    monkeypatch.setattr(segment_scrub, "_exchanged", dies)
     with pytest.raises(DragomanError):
         await scrubbed(tmp_path)
-    monkeypatch.setattr(scrub, "_exchanged", exchanged)
+    monkeypatch.setattr(segment_scrub, "_exchanged", exchanged)
     async with opened(tmp_path) as (journal, _):
         assert not (await journal.scrubbed()).is_done
     assert (await scrubbed(tmp_path)).is_done

@@ -14,7 +14,7 @@ from typing import Literal
 import msgspec
 
 from dragoman.core.errors import DragomanError
-from dragoman.debug.evidence.evaluation.languages import is_true, language_of
+from dragoman.debug.evidence.evaluation import is_true, language_of
 from dragoman.debug.evidence.evidence_probe import EVALUATION_TIMEOUT_S, EvidenceProbe, error_line
 from dragoman.debug.evidence.run import EvidenceRun, EvidenceService, RunOutcome, RunSubject
 from dragoman.debug.evidence.tracepoints import (

@@ -8,8 +8,8 @@ from typing import Literal
 
 import msgspec
 
-from dragoman.debug.evidence.evaluation.expression_analysis import names_in
-from dragoman.debug.evidence.evaluation.languages import is_true
+from dragoman.debug.evidence.evaluation import is_true
+from dragoman.debug.evidence.expressions import names_in
 from dragoman.debug.evidence.run import EvidenceService, RunSubject
 from dragoman.debug.evidence.trace import RecordedTrace, run_trace
 from dragoman.debug.evidence.tracepoints import Cell, TraceLimits, Tracepoint, TraceRow

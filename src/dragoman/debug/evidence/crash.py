@@ -10,12 +10,12 @@ import msgspec
 
 from dragoman.core.errors import DragomanError
 from dragoman.core.safe_text import strip_colors
-from dragoman.debug.evidence.evaluation import python_expressions
-from dragoman.debug.evidence.evaluation.expression_analysis import line_parts
-from dragoman.debug.evidence.evaluation.frame_values import ReadLines, is_user_variable
-from dragoman.debug.evidence.evaluation.javascript_expressions import own_code_throw_condition
-from dragoman.debug.evidence.evaluation.languages import language_of
+from dragoman.debug.evidence import python_evaluation
+from dragoman.debug.evidence.evaluation import language_of
 from dragoman.debug.evidence.evidence_probe import EVALUATION_TIMEOUT_S, EvidenceProbe, error_line
+from dragoman.debug.evidence.expressions import line_parts
+from dragoman.debug.evidence.frame_values import ReadLines, is_user_variable
+from dragoman.debug.evidence.javascript_evaluation import own_code_throw_condition
 from dragoman.debug.evidence.printed_crash import (
     CrashCause,
     read_printed_chain,
@@ -281,9 +281,9 @@ def _contains_failed_part(part: str, failed: Sequence[str]) -> bool:
 async def _causes(run: EvidenceRun, stop: Stop) -> tuple[CrashCause, ...]:
     if run.session.launch.adapter_id != "debugpy" or stop.raised is None:
         return ()
-    cell = await _evaluate_cell(run, python_expressions.build_causes_query(_MOST_CAUSES), stop.frames[0], "watch")
+    cell = await _evaluate_cell(run, python_evaluation.build_causes_query(_MOST_CAUSES), stop.frames[0], "watch")
     try:
-        found = python_expressions.parse_causes(cell.text) if not cell.failed else []
+        found = python_evaluation.parse_causes(cell.text) if not cell.failed else []
     except (ValueError, SyntaxError, TypeError):
         return ()
     return tuple(_cause(*it) for it in found)

@@ -12,9 +12,9 @@ from dragoman.core.clock import Clock
 from dragoman.core.safe_text import strip_colors
 from dragoman.debug.evidence.crash import CrashReport, describe_end
 from dragoman.debug.evidence.doctest_failures import DoctestFailure, doctest_failures
-from dragoman.debug.evidence.evaluation.frame_values import ReadLines
-from dragoman.debug.evidence.evaluation.javascript_expressions import own_code_throw_condition
 from dragoman.debug.evidence.evidence_probe import EvidenceProbe
+from dragoman.debug.evidence.frame_values import ReadLines
+from dragoman.debug.evidence.javascript_evaluation import own_code_throw_condition
 from dragoman.debug.evidence.run import EvidenceRun, EvidenceService, RunOutcome, RunSubject
 from dragoman.debug.evidence.tracepoints import EXCEPTION_INDEX, TraceLimits, Tracepoint, TraceTable, breakpoint_id
 from dragoman.debug.launch.commands.command_line import CommandTarget, TestRunner

@@ -9,8 +9,8 @@ from itertools import zip_longest
 
 import msgspec
 
-from dragoman.debug.evidence.evaluation.frame_values import UNSET, ReadLines
 from dragoman.debug.evidence.evidence_probe import ContinuePredicate, EvidenceProbe
+from dragoman.debug.evidence.frame_values import UNSET, ReadLines
 from dragoman.debug.evidence.run import EvidenceService, RunOutcome, RunSubject
 from dragoman.debug.evidence.tracepoints import Cell, TraceLimits, Tracepoint, TraceRow, TraceTable, breakpoint_id
 from dragoman.debug.model import Binding

@@ -16,7 +16,7 @@ from dragoman.core.localization import LocalizedText, localize
 from dragoman.debug import source_files
 from dragoman.debug.evidence.calls.call_text import call_lines
 from dragoman.debug.evidence.calls.trace_call import CallQuery, TracedCall, step_through_call, trace_call
-from dragoman.debug.evidence.evaluation.expression_analysis import impure_expressions
+from dragoman.debug.evidence.expressions import impure_expressions
 from dragoman.debug.evidence.stepping.function_search import FunctionSearch
 from dragoman.debug.evidence.stepping.source_functions import SourceFunction
 from dragoman.debug.evidence.stepping.source_languages import language_of_file

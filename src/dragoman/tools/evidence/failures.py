@@ -16,8 +16,8 @@ from dragoman.core.localization import LocalizedText, localize
 from dragoman.debug.evidence.assertion_message import readable_assertion
 from dragoman.debug.evidence.crash import CrashReport, ExplainedFrame, explain_crash
 from dragoman.debug.evidence.doctest_failures import DoctestFailure
-from dragoman.debug.evidence.evaluation.frame_values import ReadLines
 from dragoman.debug.evidence.failing_test import SuiteResult, run_test
+from dragoman.debug.evidence.frame_values import ReadLines
 from dragoman.debug.evidence.printed_crash import CrashCause
 from dragoman.debug.evidence.run import RunSubject
 from dragoman.debug.evidence.tracepoints import Cell

@@ -16,8 +16,8 @@ from pydantic import ConfigDict, Field
 from dragoman.core.errors import DragomanError
 from dragoman.core.labels import label_of, with_label
 from dragoman.core.localization import Language, LocalizedText, localize, localized_str, text_in_language
-from dragoman.debug.evidence.evaluation.expression_analysis import impure_expressions
-from dragoman.debug.evidence.evaluation.frame_values import UNSET
+from dragoman.debug.evidence.expressions import impure_expressions
+from dragoman.debug.evidence.frame_values import UNSET
 from dragoman.debug.evidence.trace import (
     RecordedTrace,
     TraceDifference,

@@ -16,7 +16,7 @@ from dragoman.debug.evidence.calls.injection import (
     remove_tracer,
     write_record,
 )
-from dragoman.debug.evidence.evaluation.javascript_expressions import own_code_throw_condition
+from dragoman.debug.evidence.javascript_evaluation import own_code_throw_condition
 from dragoman.debug.evidence.run import EvidenceRun, EvidenceService, RunOutcome, RunSubject
 from dragoman.debug.evidence.stepping.function_search import FunctionSearch
 from dragoman.debug.evidence.stepping.source_functions import SourceFunction

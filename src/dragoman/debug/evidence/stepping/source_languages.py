@@ -12,7 +12,7 @@ from pathlib import PurePath
 from typing import Literal
 
 from dragoman.debug import source_files
-from dragoman.debug.evidence.evaluation.expression_analysis import impure_expressions
+from dragoman.debug.evidence.expressions import impure_expressions
 
 _PARAMETERS = r"\((?P<parameters>[^()]*(?:\([^()]*\)[^()]*)*)\)"
 _QUOTED = r"\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'"

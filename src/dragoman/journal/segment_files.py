@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from dragoman.io.files.private_files import open_private
-from dragoman.journal.segments import record_format
-from dragoman.journal.segments.record_format import PackedFile
+from dragoman.journal import segment_format
+from dragoman.journal.segment_format import PackedFile
 
 RAW = ".seg"
 PACKED = ".segz"
@@ -45,7 +45,7 @@ class RecordPage(NamedTuple):
 
 
 class OpenSegment(NamedTuple):
-    file: record_format.ReadableFile
+    file: segment_format.ReadableFile
     size: int
 
 
@@ -103,8 +103,8 @@ def _files_from(folder: Path, number: int) -> Iterator[tuple[int, Path]]:
 def _records_of(path: Path, number: int, offset: int) -> Iterator[tuple[SegmentRecord | None, int]]:
     try:
         with opened(path) as (file, size):
-            for header in record_format.read_headers(file, offset, size):
-                payload = record_format.sound_payload(file, header)
+            for header in segment_format.read_headers(file, offset, size):
+                payload = segment_format.sound_payload(file, header)
                 place = RecordPlace(number, header.offset)
                 yield None if payload is None else SegmentRecord(place, header.at_ns, payload), header.end
     except FileNotFoundError:  # removed by retention meanwhile

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from dragoman.debug.evidence.evaluation import javascript_expressions, python_expressions
+from dragoman.debug.evidence import javascript_evaluation, python_evaluation
 from dragoman.debug.evidence.tracepoints import Cell, Tracepoint, WrittenRecord
 
 
@@ -60,14 +60,14 @@ def is_true(cell: Cell) -> bool:
 
 _BY_ADAPTER: Mapping[str, EvidenceLanguage] = {
     "debugpy": EvidenceLanguage(
-        BatchEvaluation(python_expressions.build_query, python_expressions.parse_result),
-        RowCondition(python_expressions.build_row_condition, python_expressions.parse_row),
-        LocatedEvaluation(python_expressions.build_location_query, python_expressions.parse_location_result),
+        BatchEvaluation(python_evaluation.build_query, python_evaluation.parse_result),
+        RowCondition(python_evaluation.build_row_condition, python_evaluation.parse_row),
+        LocatedEvaluation(python_evaluation.build_location_query, python_evaluation.parse_location_result),
         truth="bool({claim})",
     ),
     # No conditions: js-debug judges them again where something was thrown at their line, and sends the program on.
     "pwa-node": EvidenceLanguage(
-        BatchEvaluation(javascript_expressions.build_query, javascript_expressions.parse_result), truth="!!({claim})"
+        BatchEvaluation(javascript_evaluation.build_query, javascript_evaluation.parse_result), truth="!!({claim})"
     ),
 }
 _OTHER_LANGUAGE = EvidenceLanguage()

@@ -13,7 +13,7 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from dragoman.debug.evidence.evaluation.frame_values import MAX_COLUMNS
+from dragoman.debug.evidence.frame_values import MAX_COLUMNS
 from dragoman.debug.evidence.tracepoints import CELL_CHARACTERS, Cell, WrittenRecord
 
 _MODULE = "_dragoman_evidence"

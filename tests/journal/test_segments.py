@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from dragoman.core.errors import DragomanError
 from dragoman.io.files.system_calls import REAL_SYSTEM, SystemCalls
 from dragoman.journal import BeforeScope, EverythingScope, Journal, SessionScope, Span
-from dragoman.journal.segments.segments import Segments
+from dragoman.journal.segments import Segments
 from tests.journal.support import append_bytes, files_with, said
 from tests.support.clocks import VirtualClock
 from tests.support.faulty_system import FaultySystem

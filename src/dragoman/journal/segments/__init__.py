@@ -1,1 +1,0 @@
-"""Segment files: append-only bulk bytes, of which the journal keeps spans."""

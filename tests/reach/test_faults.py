@@ -1,0 +1,135 @@
+"""The link breaks in the middle of every kind of call: each ends with an answer or a clear error, and in time."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from dragoman.cli.output import ExitCode
+from dragoman.io.net.targets import find_target
+from tests.daemons import PATIENCE, Cli, eventually
+from tests.support.ssh_machine import PROXY, SshMachine
+
+pytestmark = [pytest.mark.needs("sshd"), pytest.mark.timeout(240)]
+
+COMMANDS = (
+    *("status", "journal tail -n 5", "journal search started", "terminals", "history", "trust --list", "approvals"),
+    *("debug sessions", "debug breaks", "debug app.py", "report", "doctor"),
+)
+# After these, a call must have failed in words; `bytewise` is slow and nothing else.
+BREAKING = ("die", "cut", "drop", "duplicate", "flip", "insert", "drop_all")
+PARTS = (0.35, 0.65, 0.9)
+"""Of the bytes that a command receives; before the first of them are the greeting and the login script's words."""
+CODES = {
+    *(
+        "link_lost",
+        "far_side_failed",
+        "not_dragoman",
+        "far_side_silent",
+        "unreachable",
+        "target_missing",
+        "login_refused",
+    ),
+    *("host_key_unknown", "not_installed", "peer_too_old", "peer_too_new", "far_error"),
+}
+IN_TIME_S = 12.0
+"""The true 9 s of silence, 1 s until a killed command is gone, and the start of a process on a busy machine."""
+
+
+@dataclass(frozen=True)
+class FaultyLink:
+    """Targets that are the other machine behind a proxy with one fault."""
+
+    here: Cli
+    machine: SshMachine
+    folder: Path
+
+    def run(self, command: str, *options: str) -> subprocess.CompletedProcess[str]:
+        """The fault is between `ssh` and us, so that our own frames have to notice it."""
+        target = find_target(self.machine.name, dict)
+        proxied = [sys.executable, "-S", "-E", str(PROXY), *options, "run", *target.command]
+        home = self.folder / f"near{abs(hash((command, options)))}"
+        near = Cli(home, self.here.environment)
+        near.paths.settings_file.parent.mkdir(parents=True, exist_ok=True)
+        near.paths.settings_file.write_text(f"[targets.faulty]\ncommand = {json.dumps(proxied)}\n")
+        words = shlex.split(command)
+        folder = ["--workspace", str(self.machine.project)] if words[0] == "debug" else []
+        return near(*words, *folder, "--on", "faulty", *(["--json"] if words[0] != "doctor" else []))
+
+    def bytes_of(self, command: str) -> int:
+        """How many bytes the near side receives for this command."""
+        file = self.folder / "count"
+        file.unlink(missing_ok=True)
+        self.run(command, "--count", str(file))
+        return int(eventually(file.read_text))
+
+
+@pytest.fixture(scope="module")
+def link(here: Cli, machine: SshMachine, tmp_path_factory: pytest.TempPathFactory) -> Iterator[FaultyLink]:
+    (machine.project / "app.py").write_text("total = 1\nprint(total)\n")
+    return FaultyLink(here, machine, tmp_path_factory.mktemp("f"))
+
+
+def _require_clear(done: subprocess.CompletedProcess[str], *, may_succeed: bool) -> None:
+    text = done.stdout + done.stderr
+    assert "Traceback" not in text, text
+    assert done.returncode in {ExitCode.OK, ExitCode.FAILED, ExitCode.PROGRAM_FAILED}
+    if done.returncode == ExitCode.OK:
+        assert may_succeed, f"an answer came through a broken link: {text}"
+        return
+    shown = _last_object(done.stdout)
+    if "error" in shown:
+        assert shown["error"]["code"] in CODES, shown
+        assert shown["error"]["hint"], "what to do next is missing"
+        assert "faulty" in shown["error"]["message"]
+
+
+def _last_object(text: str) -> dict[str, dict[str, str]]:
+    start = text.rfind('{\n  "error"')
+    found: dict[str, dict[str, str]] = json.loads(text[start:]) if start >= 0 else {}
+    return found
+
+
+@pytest.mark.parametrize("fault", BREAKING)
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_call_over_a_broken_link_ends_with_a_clear_error(link: FaultyLink, command: str, fault: str) -> None:
+    whole = link.bytes_of(command)
+    places = [int(whole * part) for part in PARTS]
+    began = time.monotonic()
+    with ThreadPoolExecutor(len(places)) as pool:
+        ended = list(pool.map(lambda after: link.run(command, "--fault", fault, "--after", str(after)), places))
+    assert time.monotonic() - began < 2 * IN_TIME_S * PATIENCE  # those of `doctor` come one after another
+    for done, part in zip(ended, PARTS, strict=True):
+        # What follows the answer, the end of the stream, may break unnoticed; `doctor` reports what it met.
+        _require_clear(done, may_succeed=part == PARTS[-1] or command == "doctor")
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_one_byte_at_a_time_is_slow_and_right(link: FaultyLink, command: str) -> None:
+    done = link.run(command, "--fault", "bytewise", "--after", "1")
+    assert done.returncode == link.run(command).returncode, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("fault", ["hang", "hang_to_near", "hang_to_far"])
+def test_a_link_that_hangs_is_noticed_within_ten_seconds(link: FaultyLink, fault: str) -> None:
+    """Every command at once, each in the middle of its answer."""
+    wholes = {command: link.bytes_of(command) for command in COMMANDS if command != "doctor"}
+
+    def ask(command: str) -> tuple[str, float, subprocess.CompletedProcess[str]]:
+        began = time.monotonic()
+        done = link.run(command, "--fault", fault, "--after", str(int(wholes[command] * 0.8)))
+        return command, time.monotonic() - began, done
+
+    with ThreadPoolExecutor(len(wholes)) as pool:
+        for command, took, done in pool.map(ask, wholes):
+            assert took < IN_TIME_S * PATIENCE, command
+            _require_clear(done, may_succeed=fault == "hang_to_far")
