@@ -24,7 +24,8 @@ SOURCE = ROOT / "src" / "dragoman"
 CATALOGUES = ROOT / "locale"
 COMPILED = SOURCE / "locale"
 # The calls that take templates, and where among their arguments these stand.
-KEYWORDS = {"localize": (0,)} | dict.fromkeys(("ErrorSpec", "LaunchErrorSpec", "ModelErrorSpec"), (1, 2))
+_SPECS = ("ErrorSpec", "LaunchErrorSpec", "ModelErrorSpec", "ShareErrorSpec")
+KEYWORDS = {"localize": (0,)} | dict.fromkeys(_SPECS, (1, 2))
 
 
 def main() -> None:

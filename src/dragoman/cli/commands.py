@@ -113,6 +113,18 @@ _HELP_GROUPS = (
                 "debug.report:report",
                 details=localize("The report has the stops, values, output and exit status."),
             ),
+            CommandEntry(
+                "share",
+                localize("Write a debug session to a signed file for somebody else."),
+                "handover.share:share",
+                details=localize("Dragoman shows what will be in it, and asks. Secrets are removed first."),
+            ),
+            CommandEntry(
+                "open",
+                localize("Show a debug session that somebody shared."),
+                "handover.opened:open_",
+                details=localize("The file is verified as a whole first. Nothing of it runs."),
+            ),
             CommandEntry("adapters", localize("List and install debug adapters."), "installation.adapters:app"),
             CommandEntry(
                 "lua",

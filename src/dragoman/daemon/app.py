@@ -24,6 +24,7 @@ from dragoman.access.request_guard import AllowedNames
 from dragoman.access.tokens import Tokens
 from dragoman.canvas import service as canvas
 from dragoman.chat import conversations
+from dragoman.chat.gateway_client.identity import DeviceIdentity
 from dragoman.core.clock import SystemClock
 from dragoman.core.errors import DragomanError
 from dragoman.core.events import Event
@@ -187,6 +188,8 @@ async def _run_instance(
                     rule=_path_rule(settings, paths),
                     adapters=with_user_adapters(BUILT_IN, settings.adapters),
                     port_users=known_uids(settings.debug_port_users),
+                    known_keys=lambda: load_settings(paths).known_keys,
+                    identity=DeviceIdentity(paths.state / "gateway"),
                 ) as debugger,
                 wire_terminals(
                     journal, paths, settings, tokens, debugger, _redactor(settings), live_sessions
@@ -280,11 +283,13 @@ class _Services:
         names = AllowedNames.of(state.bind, state.port, page=state.page_host)
         feed = EventFeed(journal, report)
         erased = partial(_reload_after_erase, chat, feed)
-        methods = ControlMethods(report, tokens, self._keys, journal, state, self._stop, debugger.trust, erased)
+        methods = ControlMethods(
+            report, tokens, self._keys, journal, state, self._stop, debugger.trust, debugger.handover.shared, erased
+        )
         tools = _every_tool(
             debugger, terminal, chat, lambda: feed.readers, _path_rule(settings, paths), _redactor(settings)
         )
-        registry = build_tool_registry(report, journal, tools, _redactor(settings))
+        registry = build_tool_registry(report, journal, tools, _redactor(settings), debugger.handover.shared)
         mcp_endpoint = McpEndpoint(
             registry,
             journal,
@@ -329,7 +334,7 @@ class _Services:
             self._keys, links, state.instance, names.dialled, known_uids(settings.debug_port_users)
         )
         self._http = HttpServer(build_app(served, self._mcp, self._gateway, prover, names, tokens))
-        debugged_of = DebugMethods(debugger.reports).table()
+        debugged_of = {**DebugMethods(debugger.reports).table(), **debugger.handover.table()}
         approved = ApprovalMethods(chat.approvals, lambda: self._control.processes("mcp")).table()
         table = {**methods.table(), **terminal.methods, **methods_of_gateway.table(), **debugged_of, **approved}
         self._editors = DapServer(debugger.service, _anonymous_editor(state))

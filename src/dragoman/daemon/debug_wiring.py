@@ -18,6 +18,7 @@ import anyio
 
 from dragoman.chat.approval_policy import UNKNOWN_EVALUATORS, Evaluators
 from dragoman.chat.approvals import require_approved
+from dragoman.chat.gateway_client.identity import DeviceIdentity
 from dragoman.core.clock import SystemClock
 from dragoman.core.redaction import Redactor
 from dragoman.daemon.editor_wiring import EditorLaunches, LentSessions, editor_variable
@@ -27,6 +28,7 @@ from dragoman.debug.backends.starter import AdapterStarter
 from dragoman.debug.launch import list_configurations
 from dragoman.debug.service import DebugService
 from dragoman.debug.session.session import DebugSession
+from dragoman.debug.shared_sessions import SharedSessions
 from dragoman.debug.source_files import is_other_language, is_source_file
 from dragoman.debug.stops.history.session_report import SessionReports
 from dragoman.debug.stops.history.stop_history import StopHistory
@@ -35,6 +37,7 @@ from dragoman.editors import EditorRegistry
 from dragoman.io.processes.supervisor_pool import SupervisorPool
 from dragoman.journal import Journal
 from dragoman.servers.control.debug_runs import DebugRuns, remove_stale_breakpoints
+from dragoman.servers.control.handover import HandoverMethods
 from dragoman.servers.control.status import LiveSession, LiveSessions
 from dragoman.tools import Tool
 from dragoman.tools.debug import OpenWaits, SourceFiles, debug_tools
@@ -104,6 +107,7 @@ class DebugWiring:
     reports: SessionReports
     editors: EditorRegistry
     adapters: Sequence[AdapterSpec]
+    handover: HandoverMethods
 
     def evaluators(self, tool: str, arguments: Mapping[str, Any]) -> Evaluators:
         return evaluators_for(tool, arguments, self.adapters, self.service.live(lent=True))
@@ -119,6 +123,8 @@ async def wire_debugging(
     rule: FileAccessPolicy,
     adapters: Sequence[AdapterSpec],
     port_users: frozenset[int],
+    known_keys: Callable[[], Mapping[str, str]],
+    identity: DeviceIdentity,
 ) -> AsyncIterator[DebugWiring]:
     """Run debugging. When the block ends, all sessions and their processes have ended."""
     clock = SystemClock()
@@ -158,21 +164,36 @@ async def wire_debugging(
         group.start_soon(_end_unused, service, runs, linger_s)
         group.start_soon(runs.remove_finished, service)
         sources = SourceFiles(rule)
+        shared, configurations = SharedSessions(known_keys), partial(list_configurations, rule=rule)
         tools = debug_tools(
             service,
-            partial(list_configurations, rule=rule),
+            configurations,
             waits,
             clock,
             sources=sources,
             redactor=redactor,
             not_lent=lending.not_lent,
+            shared=shared,
         )
-        history = StopHistory(journal, clock)
+        history = StopHistory(journal, clock, shared)
         reports = SessionReports(journal, history, partial(service.output_of, most=_REPORT_OUTPUT_CHARACTERS))
         evidence = partial(evidence_tools, service, waits, clock, sources, redactor, history)
         resources = SessionResources(service, journal, ValueFormatter(redactor))
         yield DebugWiring(
-            service, tools, evidence, waits, runs, resources, trust, supervisors, reports, editors, adapters
+            service,
+            tools,
+            evidence,
+            waits,
+            runs,
+            resources,
+            trust,
+            supervisors,
+            reports,
+            editors,
+            adapters,
+            HandoverMethods(
+                service, breakpoints, runs, lambda folder: configurations(folder).configurations, identity, shared
+            ),
         )
         group.cancel_scope.cancel("the daemon ends")
 

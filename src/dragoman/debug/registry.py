@@ -26,6 +26,8 @@ log = logging.getLogger(__name__)
 ENDED_RETENTION_S = 600.0
 MAX_SESSIONS = 64
 
+_TERMINAL_VARIABLE = "DRAGOMAN_SESSION_ID"
+"""Set by `dragoman shell`. The variable of an agent's own process names the terminal of its conversation: not taken."""
 _LEASED_STATES = frozenset({SessionState.RUNNING, SessionState.STOPPED})
 
 
@@ -48,6 +50,8 @@ class SessionEntry:
     """Set when a session that may start late has started or failed."""
     failure: DragomanError | None = None
     """Why it did not begin, when nobody was kept waiting for that."""
+    terminal: str = ""
+    """The recorded terminal in which a person's command started it."""
 
 
 class SessionRegistry:
@@ -62,6 +66,7 @@ class SessionRegistry:
 
     def add(self, session: DebugSession, prepared: PreparedSession, client: Caller) -> SessionEntry:
         entry = SessionEntry(session, prepared, client.place, client.id, self._clock.monotonic_s())
+        entry.terminal = client.environment.get(_TERMINAL_VARIABLE, "") if client.is_shared else ""
         self._by_id[session.id] = entry
         return entry
 

@@ -15,6 +15,7 @@ from dragoman.core.errors import DragomanError, ErrorSpec, internal_error
 from dragoman.core.labels import semicolon_list, with_label
 from dragoman.core.localization import LocalizedText, localize
 from dragoman.core.redaction import Redactor
+from dragoman.debug.shared_sessions import SharedSessions
 from dragoman.journal import Journal
 from dragoman.tools.accepted_forms import accept, nested_fields
 from dragoman.tools.agent_text import one_line
@@ -90,8 +91,10 @@ def build_tool_registry(
     journal: Journal,
     more: Iterable[Tool] = (),
     redactor: Redactor | None = None,
+    shared: SharedSessions | None = None,
 ) -> ToolRegistry:
-    return ToolRegistry([*general_tools(status, journal, redactor or Redactor()), *more])
+    general = general_tools(status, journal, redactor or Redactor(), shared or SharedSessions())
+    return ToolRegistry([*general, *more])
 
 
 _unknown_set = ErrorSpec(

@@ -248,7 +248,7 @@ def report(
             localize("The report format must be .md or .html."),
             hint=localize("Use one of these file extensions."),
         )
-    written = page(_fetch_content(session, record_scope(all_workspaces=all_workspaces)))
+    written = page(fetch_content(session, record_scope(all_workspaces=all_workspaces)))
     if output is None:
         show_text(printable(written))
         return ExitCode.OK
@@ -257,7 +257,7 @@ def report(
     return ExitCode.OK
 
 
-def _fetch_content(session: str, scope: dict[str, str]) -> ReportContent:
+def fetch_content(session: str, scope: dict[str, str]) -> ReportContent:
     entries: list[dict[str, Any]] = []
     with open_daemon() as link:
         for item in link.stream("debug_report", {"session": session, **scope}, idle_s=_IDLE_TIMEOUT_S, keeps=True):

@@ -28,6 +28,11 @@ EXAMPLES: dict[str, tuple[str, str]] = {
     "debug breakpoints": ("dragoman debug breakpoints", "dragoman debug breakpoints --json"),
     "debug clear": ("dragoman debug clear orders.py:21", "dragoman debug clear --all"),
     "report": ("dragoman report", "dragoman report --output session.html"),
+    "share": (
+        "dragoman share debug-5d2f6f3a1c0b9e87 -o bug.dragoman",
+        "dragoman share debug-5d2f6f3a1c0b9e87 -o bug.dragoman --yes",
+    ),
+    "open": ("dragoman open bug.dragoman", "dragoman open ~/Downloads/bug.dragoman"),
     "adapters": ("dragoman adapters", "dragoman adapters install javascript"),
     "adapters install": ("dragoman adapters install javascript", "dragoman adapters install go"),
     "lua": ("dragoman lua doctor", "dragoman lua install ~/projects/game"),

@@ -31,6 +31,7 @@ _USERS = localize("a list of users of this machine, as names or uids")
 _SERVERS = localize("a list of servers, each with an address and a user, such as `127.0.0.1:18789 openclaw`")
 _FILE = localize("an absolute file path or one that starts with ~/")
 _TARGETS = localize("tables such as `[targets.build1]`, each with a command as a list of strings")
+_KEY_TABLE = localize("a table such as `[known_keys]` with names and the keys that `dragoman share` prints")
 _KEY = r"^(:|(ctrl-)?(alt-)?[!-~])$"
 _Pattern = Annotated[str, Field(min_length=1, max_length=200)]
 
@@ -254,6 +255,15 @@ class Settings(BaseModel):
         dict[Annotated[str, Field(pattern=r"^[A-Za-z0-9_][\w.-]*$", max_length=60)], TargetSettings],
         Field(max_length=100),
         SettingInfo(localize("Names for `--on`, each with the command that reaches it."), False, _TARGETS),
+    ] = {}
+
+    known_keys: Annotated[
+        dict[
+            Annotated[str, Field(pattern=r"^[\w][\w .@-]*$", max_length=60)],
+            Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")],
+        ],
+        Field(max_length=100),
+        SettingInfo(localize("Keys of people whose shared sessions you know, by name."), False, _KEY_TABLE),
     ] = {}
 
     adapters: Annotated[

@@ -213,6 +213,7 @@ class SessionSupervisor:
         session = entry.session
         about: dict[str, Any] = {"title": session.title, "workspace": entry.workspace, "by": entry.client}
         about |= {"in_editor": True} if session.is_owned_by_person else {}
+        about |= {"terminal": entry.terminal} if entry.terminal else {}
         self._event_log.record_event("debug.started", session.id, session.title, about, workspace=entry.workspace)
         try:
             await self._group.start(self._run_session, entry, session)

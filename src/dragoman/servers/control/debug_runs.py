@@ -94,6 +94,10 @@ class DebugRuns:
     def approve(self, starts: Sequence[LaunchDisclosure]) -> None:
         self._starter.approve(starts)
 
+    def removed_breakpoints(self, session_id: str) -> list[Breakpoint]:
+        """Those of the run that a session belonged to, if it has ended."""
+        return [it for run in self._known if session_id in run.sessions for it in run.removed]
+
     @contextmanager
     def track(self, session: DebugSession) -> Iterator[None]:
         run = _CURRENT.get()

@@ -20,6 +20,7 @@ from dragoman.chat.approvals import Approvals
 from dragoman.core.errors import DragomanError, system_refused
 from dragoman.core.events import RecordedEvent
 from dragoman.core.localization import localize
+from dragoman.debug.shared_sessions import SharedSessions
 from dragoman.debug.stops.history.session_report import SessionReports
 from dragoman.io.processes.process_info import is_descendant_of, is_in_foreground, owning_program
 from dragoman.journal import BeforeScope, EverythingScope, Journal, Scope, SessionScope
@@ -44,6 +45,7 @@ class ControlMethods:
     state: DaemonState
     stop: anyio.Event
     trust: TrustedFolders
+    shared: SharedSessions
     on_erased: Callable[[], Awaitable[None]]
     """Events were erased: every copy of stored state in memory is loaded again."""
 
@@ -171,7 +173,12 @@ class ControlMethods:
         yield {**(await self.journal.scrubbed())._asdict(), "failure": self.journal.scrub_failure}
 
     async def _journal_forget(self, params: Params) -> AsyncIterator[Any]:
-        events = await self.journal.forget(_scope(params))
+        scope = _scope(params)
+        events = await self.journal.forget(scope)
+        if isinstance(scope, SessionScope):
+            self.shared.forget(scope.session)
+        elif isinstance(scope, EverythingScope):
+            self.shared.forget()
         await self.on_erased()
         yield {"events": events}
 

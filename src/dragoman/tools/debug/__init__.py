@@ -8,6 +8,7 @@ from dragoman.core.clock import Clock
 from dragoman.core.redaction import Redactor
 from dragoman.debug.service import DebugService
 from dragoman.debug.session.session import DebugSession
+from dragoman.debug.shared_sessions import SharedSessions
 from dragoman.tools.debug.breakpoints import BreakpointTools
 from dragoman.tools.debug.failures import DebugFailures
 from dragoman.tools.debug.inspection import InspectionTools
@@ -65,12 +66,13 @@ def debug_tools(
     sources: SourceReader | None = None,
     redactor: Redactor | None = None,
     not_lent: NotLentSessions = lambda _: (),
+    shared: SharedSessions | None = None,
 ) -> list[Tool]:
     sources = sources or SourceFiles()
     values, locations, threads = ValueFormatter(redactor or Redactor()), SourceLocations(sources), ThreadReader(service)
     return bind_tools(
         TOOLS,
-        SessionTools(service, configurations, threads, values, clock, not_lent),
+        SessionTools(service, configurations, threads, values, clock, not_lent, shared or SharedSessions()),
         BreakpointTools(service, locations, values, clock),
         RunControlTools(
             service,

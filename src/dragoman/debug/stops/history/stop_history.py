@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from dragoman.core.clock import Clock
 from dragoman.core.errors import DragomanError
 from dragoman.core.localization import localize
+from dragoman.debug.shared_sessions import SharedSessions, is_shared
 from dragoman.debug.stops.history.store import STORE, StopRecord, VariableRecord, read_rows
 from dragoman.journal import Journal
 
@@ -32,14 +33,17 @@ class StopSearchResult:
 
 class StopHistory:
     """Queries on past stops. A workspace is a folder with everything below it; None means all, which only a person
-    may ask for.
+    may ask for. The stops of a shared session are found only by its id.
     """
 
-    def __init__(self, journal: Journal, clock: Clock) -> None:
+    def __init__(self, journal: Journal, clock: Clock, shared: SharedSessions | None = None) -> None:
         self._journal = journal
         self._clock = clock
+        self.shared = shared or SharedSessions()
 
     async def newest(self, workspace: str | None, *, session: str = "", limit: int = 20) -> list[StopRecord]:
+        if is_shared(session):
+            return list(self.shared.find(session, workspace).stops[::-1][:limit])
         found = await self._journal.query(STORE.newest(workspace, session, 0, limit))
         return [stop for _, stop in read_rows(found.rows)]
 
@@ -49,17 +53,14 @@ class StopHistory:
 
     async def at(self, workspace: str | None, id: str) -> StopRecord:
         session, _, number = id.rpartition(":")
+        if is_shared(session):
+            kept = self.shared.find(session, workspace).stops
+            return _only([it for it in kept if str(it.number) == number], id)
         rows = (await self._journal.query(STORE.one(session, int(number)))).rows if number.isdecimal() else []
         found = [
             stop for _, stop in read_rows(rows) if workspace is None or _is_inside_folder(workspace, stop.workspace)
         ]
-        if not found:
-            raise DragomanError(
-                "unknown_stop",
-                localize("No stop {id} is recorded.", id=ascii(id)[:80]),
-                hint=localize("stop_history without arguments lists the recorded stops."),
-            )
-        return found[0]
+        return _only(found, id)
 
     async def search(
         self, workspace: str | None, variable: str, value: str, *, session: str = "", limit: int = 20
@@ -79,6 +80,10 @@ class StopHistory:
         return found
 
     async def _all_stops(self, workspace: str | None, session: str) -> AsyncIterator[StopRecord]:
+        if is_shared(session):
+            for stop in self.shared.find(session, workspace).stops[::-1]:
+                yield stop
+            return
         before = 0
         while True:
             found = await self._journal.query(STORE.newest(workspace, session, before, _BATCH_SIZE))
@@ -88,6 +93,16 @@ class StopHistory:
             if len(rows) < _BATCH_SIZE:
                 return
             before = rows[-1][0]
+
+
+def _only(found: list[StopRecord], id: str) -> StopRecord:
+    if not found:
+        raise DragomanError(
+            "unknown_stop",
+            localize("No stop {id} is recorded.", id=ascii(id)[:80]),
+            hint=localize("stop_history without arguments lists the recorded stops."),
+        )
+    return found[0]
 
 
 def _is_inside_folder(folder: str, path: str) -> bool:

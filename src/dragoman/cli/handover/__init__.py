@@ -1,0 +1,1 @@
+"""`dragoman share` and `dragoman open`: a debug session as one signed file, for a colleague or another agent."""

@@ -1,0 +1,241 @@
+"""Makes the parts of a shared session from what the daemon recorded.
+
+Everything passes the redactor here, once more and even if the setting `redact` is off, before a part is made. Paths
+below the user's home begin with `~`, because the name of a home is nobody's business.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from dragoman.cli.debug.report import ReportContent, as_html
+from dragoman.cli.handover.recording import RecordingSpan, redacted_recording
+from dragoman.core.redaction import Redactor
+from dragoman.protocols.share import (
+    PART_BYTES,
+    SharedBreakpoint,
+    SharedEvent,
+    SharedFrame,
+    SharedLaunch,
+    SharedStop,
+    SharedValue,
+    encode_lines,
+)
+
+_MARK = b"<redacted "
+_PART_ROOM = PART_BYTES - (1 << 16)
+_MAX_ROWS = 20_000
+# Variables that change how a program behaves and say nothing about a person or a service.
+_HARMLESS = frozenset(
+    {"CI", "COLUMNS", "FORCE_COLOR", "LANG", "LC_ALL", "LINES", "NODE_ENV", "NO_COLOR", "RUST_BACKTRACE", "TERM", "TZ"}
+)
+_HARMLESS_PREFIXES = ("PYTHONDONTWRITE", "PYTHONHASHSEED", "PYTHONIOENCODING", "PYTHONUNBUFFERED", "PYTHONUTF8")
+_VARIABLE_KEYS = ("env", "environment")
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedSession:
+    """A session as the daemon told it."""
+
+    content: ReportContent
+    output: str
+    launch: Mapping[str, Any] | None
+    breakpoints: Sequence[Mapping[str, Any]]
+    recording: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class ShareContents:
+    """The parts of the file, and what the person is shown of them."""
+
+    parts: Mapping[str, bytes]
+    title: str
+    events: int
+    stops: int
+    breakpoints: int
+    redactions: int
+    left_out: Mapping[str, int]
+
+
+@dataclass(slots=True)
+class ShareBuilder:
+    redactor: Redactor
+    home: Path
+    left_out: dict[str, int] = field(default_factory=dict)
+
+    def contents(self, recorded: RecordedSession) -> ShareContents:
+        entries = recorded.content.entries
+        events = self._newest("events.jsonl", [self._event(it) for it in entries])
+        stops = self._newest("stops.jsonl", [self._stop(it["stop"]) for it in entries if it.get("stop")])
+        launch = self._launch(recorded, self.text(str(recorded.content.about["workspace"])))
+        output = self._end("output.txt", self.text(recorded.output).encode("utf-8", "replace"))
+        recording = redacted_recording(recorded.recording, _span(entries), self.redactor, self._tilde)
+        report = self._report(recorded.content, output.decode("utf-8", "replace"), {it.number: it for it in stops})
+        found = {
+            "events.jsonl": encode_lines(events),
+            "stops.jsonl": encode_lines(stops),
+            "output.txt": output,
+            "recording.cast": self._fitting("recording.cast", recording),
+            "launch.json": encode_lines([launch]) if launch else b"",
+            "report.html": self._fitting("report.html", report),
+        }
+        parts = {name: data for name, data in found.items() if data}
+        return ShareContents(
+            parts,
+            self.text(recorded.content.title),
+            len(events),
+            len(stops),
+            len(launch.breakpoints) if launch else 0,
+            sum(data.count(_MARK) for name, data in parts.items() if name != "report.html"),
+            self.left_out,
+        )
+
+    def text(self, text: str) -> str:
+        return self._tilde(self.redactor.text(text))
+
+    def _tilde(self, text: str) -> str:
+        return re.sub(rf"{re.escape(str(self.home))}(?![\w.-])", "~", text) if self.home != Path("/") else text
+
+    def _document(self, document: Any) -> Any:
+        return _mapped(self.redactor.document(document), self._tilde)
+
+    def _event(self, entry: Mapping[str, Any]) -> SharedEvent:
+        by = {"by": entry["by"]} if entry["by"] else {}
+        body = self._document({**entry["body"], **by})
+        return SharedEvent(at_ns=entry["at_ns"], kind=entry["kind"], text=self.text(entry["text"]), body=body)
+
+    def _stop(self, stop: Mapping[str, Any]) -> SharedStop:
+        frames, variables, changed, at, (type, message), *_ = stop["seen"]
+        return SharedStop(
+            number=stop["number"],
+            at_ns=stop["at_ns"],
+            reason=stop["reason"],
+            frames=tuple(SharedFrame(self.text(name), self.text(path), *rest) for name, path, *rest in frames),
+            variables=tuple(
+                SharedValue(name, self._tilde(self.redactor.value(name, value)), *rest)
+                for name, value, *rest in variables
+            ),
+            changed=tuple(changed),
+            at=at,
+            raised=(type, self.text(message)),
+        )
+
+    def _report(self, content: ReportContent, output: str, stops: Mapping[int, SharedStop]) -> bytes:
+        """The same page as `dragoman report` writes, of what the file has."""
+        about = {**content.about, "output": output}
+        entries = [self._report_entry(it, stops) for it in content.entries]
+        return as_html(ReportContent(self._document(about), entries)).encode("utf-8", "replace")
+
+    def _report_entry(self, entry: Mapping[str, Any], stops: Mapping[int, SharedStop]) -> dict[str, Any]:
+        shown = {**entry, "text": self.text(entry["text"]), "body": self._document(entry["body"])}
+        stop = stops.get(entry["stop"]["number"]) if entry.get("stop") else None
+        if stop is None:
+            return {**shown, "stop": None}
+        frames = [(it.name, it.path, it.line, it.is_library) for it in stop.frames]
+        variables = [(it.name, it.value, it.type) for it in stop.variables]
+        return {**shown, "stop": {"seen": (frames, variables, stop.changed, stop.at, stop.raised)}}
+
+    def _launch(self, recorded: RecordedSession, workspace: str) -> SharedLaunch | None:
+        given = recorded.launch
+        if given is None:
+            return None
+        env, left = _harmless(given.get("env") or {})
+        configuration, more = _without_values(given.get("configuration") or {})
+        words = self._document({"args": list(given.get("args") or ())})["args"]
+        stdin = given.get("stdin")
+        return SharedLaunch(
+            workspace=workspace,
+            configuration_name=self.text(given.get("configuration_name", "")),
+            configuration=self._document(configuration),
+            program=self.text(given.get("program", "")),
+            args=tuple(words),
+            cwd=self.text(given.get("cwd", "")),
+            env=self._document(env),
+            left_out=tuple(sorted({*left, *more, *(given.get("inputs") or {})})),
+            stdin=None if stdin is None else self.text(stdin),
+            no_debug=bool(given.get("no_debug")),
+            breakpoints=tuple(self._breakpoint(it) for it in recorded.breakpoints),
+        )
+
+    def _breakpoint(self, given: Mapping[str, Any]) -> SharedBreakpoint:
+        names = SharedBreakpoint.__struct_fields__
+        values = {name: given[name] for name in names if name in given}
+        shown = {name: self.text(value) if isinstance(value, str) else value for name, value in values.items()}
+        return msgspec.convert(shown, SharedBreakpoint)
+
+    def _newest(self, name: str, rows: Sequence[Any]) -> list[Any]:
+        """The newest rows that fit into a part."""
+        kept: list[Any] = []
+        size = 0
+        for row in reversed(rows):
+            size += len(encode_lines([row]))
+            if size > _PART_ROOM or len(kept) >= _MAX_ROWS:
+                break
+            kept.append(row)
+        if len(kept) < len(rows):
+            self.left_out[name] = len(rows) - len(kept)
+        return kept[::-1]
+
+    def _end(self, name: str, data: bytes) -> bytes:
+        if len(data) <= _PART_ROOM:
+            return data
+        self.left_out[name] = len(data) - _PART_ROOM
+        return data[-_PART_ROOM:].decode("utf-8", "ignore").encode()
+
+    def _fitting(self, name: str, data: bytes) -> bytes:
+        """A part that cannot be cut is left out as a whole."""
+        if len(data) <= _PART_ROOM:
+            return data
+        self.left_out[name] = len(data)
+        return b""
+
+
+def _span(entries: Sequence[Mapping[str, Any]]) -> RecordingSpan:
+    return RecordingSpan(entries[0]["at_ns"] / 1e9, entries[-1]["at_ns"] / 1e9)
+
+
+def _mapped(value: Any, shown: Callable[[str], str]) -> Any:
+    if isinstance(value, Mapping):
+        return {_mapped(key, shown): _mapped(inner, shown) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_mapped(inner, shown) for inner in value]
+    return shown(value) if isinstance(value, str) else value
+
+
+def _is_harmless(name: str) -> bool:
+    return name in _HARMLESS or name.startswith(_HARMLESS_PREFIXES)
+
+
+def _harmless(env: Mapping[str, Any]) -> tuple[dict[str, str], list[str]]:
+    """The variables that may be in the file, and the names of the others."""
+    kept = {name: str(value) for name, value in env.items() if _is_harmless(name)}
+    return kept, [name for name in env if name not in kept]
+
+
+def _without_values(configuration: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    """The configuration without values of variables, also in the blocks of single systems."""
+    shown: dict[str, Any] = {}
+    names: list[str] = []
+    for key, value in configuration.items():
+        if key in _VARIABLE_KEYS and isinstance(value, Mapping):
+            shown[key], left = _harmless(value)
+            names += left
+        elif key in _VARIABLE_KEYS and isinstance(value, list):
+            shown[key] = [it for it in value if _is_harmless(_variable_name(it))]
+            names += [_variable_name(it) for it in value if not _is_harmless(_variable_name(it))]
+        elif isinstance(value, Mapping):
+            shown[key], left = _without_values(value)
+            names += left
+        else:
+            shown[key] = value
+    return shown, names
+
+
+def _variable_name(item: Any) -> str:
+    return str(item.get("name", "")) if isinstance(item, Mapping) else ""
