@@ -13,7 +13,7 @@ import hypothesis
 import pytest
 
 from tests.durations import longest_first, recorded
-from tests.peers import missing_peers, on_ci
+from tests.peers import missing_peers, on_ci, use_working_gdb
 from tests.run_report import RunRecorder
 
 # Thousands of tests stay to the end: a worker need not look for garbage among them again and again.
@@ -85,6 +85,7 @@ _RECORDER = pytest.StashKey[RunRecorder]()
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
     """One recorder for a run: in the process that reports, not in each worker."""
+    use_working_gdb()
     if config.getoption("--report-to") and not hasattr(config, "workerinput"):
         recorder = config.stash[_RECORDER] = RunRecorder()
         recorder.watch.start()

@@ -16,6 +16,9 @@ BUILT = Path(__file__).parents[1] / "src" / "dragoman" / "servers" / "web" / "bu
 # The editor that runs the extension's tests, as tools/install_editor.py installs it: the stamp is written last.
 EDITOR = Path(__file__).parents[1] / ".peers" / "editor"
 
+# A gdb that can call functions, where the system's cannot: tools/working_gdb.py makes it.
+GDB = Path(__file__).parents[1] / ".peers" / "gdb"
+
 # peer -> what must be there: each a program on PATH, or one of several, or a file
 PEERS: dict[str, tuple[str, ...]] = {
     "bash": ("bash",),
@@ -26,6 +29,7 @@ PEERS: dict[str, tuple[str, ...]] = {
     "chromium": ("chromium-headless-shell chromium",),
     "editor": (str(EDITOR / ".whole"), "npm"),
     "runuser": ("runuser",),
+    "gdb": ("gdb",),
     "sshd": ("/usr/sbin/sshd", "ssh"),
     "go": ("dlv", "go"),
     "lldb": ("lldb-dap lldb-dap-19 lldb-dap-20 lldb-dap-21 lldb-dap-22",),
@@ -57,6 +61,13 @@ def missing_peers(wanted: Iterable[str]) -> list[str]:
 
 def _is_there(name: str) -> bool:
     return Path(name).is_file() if name.startswith("/") else shutil.which(name) is not None
+
+
+def use_working_gdb() -> None:
+    """Before anything reads PATH: daemons, shells and programs of the tests take it from here."""
+    path = os.environ.get("PATH", os.defpath)
+    if (GDB / "gdb").is_file() and str(GDB) not in path.split(os.pathsep):
+        os.environ["PATH"] = f"{GDB}{os.pathsep}{path}"
 
 
 def give_adapters(home: Path) -> None:

@@ -20,6 +20,7 @@ import catalogue
 import install_editor
 import pytest
 import setup_words
+import working_gdb
 
 from tests.peers import INSTALLED, PEERS
 from tools import bootstrap
@@ -105,6 +106,7 @@ def test_a_machine_that_has_all_needs_no_network(tmp_path: Path, monkeypatch: py
     digest = bootstrap.digest_of("pyproject.toml", "requirements-dev.txt")
     (tmp_path / ".dragoman-test").write_text(digest)
     monkeypatch.setattr(bootstrap, "is_there", lambda _: True)
+    monkeypatch.setattr(working_gdb, "ensure", lambda: True)
     monkeypatch.setattr(build_page, "is_built", lambda: True)
     monkeypatch.setattr(catalogue, "is_compiled", lambda: True)
     monkeypatch.setattr(subprocess, "call", lambda *_, **__: pytest.fail("something was started"))

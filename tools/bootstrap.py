@@ -17,6 +17,7 @@ from pathlib import Path
 import build_page
 import catalogue
 import install_editor
+import working_gdb
 from setup_words import in_words
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -30,6 +31,7 @@ LIGHT = {
     "bash": "bash",
     "fish": "fish",
     "gcc": "gcc",
+    "gdb": "gdb",
     "less": "less",
     "lua5.1": "lua5.1",
     "lua5.2": "lua5.2",
@@ -67,6 +69,7 @@ def main() -> None:
     install_package(with_tests=wanted == "test")
     if wanted == "test":
         install_programs(LIGHT)
+        prepare_gdb()
         if os.environ.get("CI") == "true" or os.environ.get("FULL"):
             install_programs(HEAVY)
             install_adapters()
@@ -161,6 +164,11 @@ def install_adapters() -> None:
             home = {**os.environ, "DRAGOMAN_HOME": str(PEERS)}
             if subprocess.call([str(VENV / "bin" / "dragoman"), "adapters", "install", name], env=home) != 0:
                 say("The adapter {name} could not be installed; its tests will say so.", name=name)
+
+
+def prepare_gdb() -> None:
+    if not working_gdb.ensure():
+        say("gdb cannot call functions here; the tests that attach by process ID will say so.")
 
 
 def install_the_editor() -> None:

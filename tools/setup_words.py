@@ -17,6 +17,7 @@ CHINESE = {
     "Dragoman needs Python 3.11 or newer; none was found on PATH.": "Dragoman 需要 Python 3.11 或更高版本，PATH 中没有找到。",
     "Installing dragoman and what it needs": "正在安装 dragoman 及其依赖",
     "The adapter {name} could not be installed; its tests will say so.": "无法安装适配器 {name}；相关测试会给出提示。",
+    "gdb cannot call functions here; the tests that attach by process ID will say so.": "此处的 gdb 无法调用函数；按进程 ID 附加的测试会给出提示。",
     "The editor could not be installed; the tests of its extension will say so.": "无法安装编辑器；扩展的测试会给出提示。",
     "The editor could not be installed: that needs npm, and a registry that has its packages.": "无法安装编辑器：需要 npm，以及提供其软件包的源。",
     "Some tests need programs that are not here. Install them: {packages}": "部分测试需要本机没有的程序。请安装：{packages}",

@@ -196,6 +196,7 @@ def test_a_module_of_python_is_debugged_and_options_may_come_first(shell: Shell)
     assert json.loads(shell("--json", "eval", "name").stdout)["result"] == "'${ada}'"
 
 
+@pytest.mark.needs("gdb")
 def test_a_process_is_attached_to_by_its_number_alone(shell: Shell) -> None:
     source = "import time\nprint('begun', flush=True)\nwhile True:\n    time.sleep(0.01)\n    n = 42\n"
     (shell.folder / "slow.py").write_text(source)

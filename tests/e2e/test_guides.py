@@ -21,7 +21,7 @@ pytestmark = pytest.mark.timeout(240)
 
 ROOT = Path(__file__).parents[2]
 GUIDES = [*sorted((ROOT / "docs/guides").glob("*.md")), *sorted((ROOT / "skills").rglob("*.md"))]
-NEEDS = {"lua-in-a-game": ["lua"], "other-machine": ["sshd"]}
+NEEDS = {"attach": ["gdb"], "lua-in-a-game": ["lua"], "other-machine": ["sshd"]}
 # Needs a game, another person's editor or a terminal.
 MOST_NOT_RUN = 12
 _PROGRAMS = Path(sys.executable).parent

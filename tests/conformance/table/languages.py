@@ -60,6 +60,7 @@ PYTHON = Language(
     "debugpy",
     "debugpy",
     "python/walk.py",
+    ("gdb",),
     raised=("ValueError", "too large: 4"),
     cannot={**_NO_COLUMNS, **_NO_DATA, **_BLIND},
 )

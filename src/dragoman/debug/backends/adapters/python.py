@@ -19,6 +19,7 @@ from dragoman.core.errors import DragomanError
 from dragoman.core.localization import localize
 from dragoman.debug import source_files
 from dragoman.debug.backends.adapters.discovery import command_output
+from dragoman.debug.backends.adapters.python_injection import require_injection
 from dragoman.debug.backends.adapters.spec import AdapterSpec, Address, LaunchContext
 from dragoman.debug.backends.quirks import AdapterQuirks
 from dragoman.debug.errors import bad_port
@@ -162,7 +163,9 @@ def _filters_for_tests(context: LaunchContext) -> tuple[str, ...]:
 
 
 def _require_runnable(context: LaunchContext) -> None:
-    """debugpy cannot run in this interpreter, and the attach would wait until the deadline."""
+    """Where debugpy cannot run in the interpreter or get into the process, it would wait until the deadline."""
+    if "processId" in context.arguments and context.request == "attach":
+        require_injection(context.environment)
     python = _python(context)
     if context.request != "launch" or len(python) != 1:  # more words are a wrapper, which may not know `-V`
         return
