@@ -15,6 +15,7 @@ import anyio.to_thread
 import pytest
 
 from dragoman.core.clock import SystemClock
+from dragoman.core.errors import DragomanError
 from dragoman.debug.backends.quirks import AdapterQuirks
 from dragoman.debug.evidence.check import run_check
 from dragoman.debug.evidence.run import EvidenceService, RunSubject
@@ -22,6 +23,7 @@ from dragoman.debug.evidence.trace import run_trace
 from dragoman.debug.evidence.tracepoints import TraceLimits, Tracepoint
 from dragoman.debug.model import LaunchRequest, ProgramEnd, RunTarget, SessionState, Stop
 from dragoman.debug.service import DebugService
+from dragoman.debug.session.countdown import COUNTDOWN_ID, HaltLimits
 from dragoman.debug.session.handshake import AdapterLaunch
 from dragoman.debug.session.launch_request import PreparedLaunch, PreparedSession
 from dragoman.debug.session.session import DebugSession
@@ -32,7 +34,6 @@ from dragoman.workspace.remote_caller import RemoteCaller
 from tests.conformance.test_python import client_of, service_in
 from tests.daemons import eventually
 from tests.debug.fake_sessions import NothingToDisclose, code_of
-from tests.support.clocks import VirtualClock
 from tests.support.fake_adapter import FakeAdapter
 
 pytestmark = [pytest.mark.anyio, pytest.mark.timeout(60)]
@@ -110,11 +111,11 @@ class Attaching(NothingToDisclose):
 
 
 @asynccontextmanager
-async def scripted(tmp_path: Path, starter: Attaching) -> AsyncIterator[DebugService]:
-    clock = VirtualClock()
+async def scripted(tmp_path: Path, starter: Attaching, limits: HaltLimits | None = None) -> AsyncIterator[DebugService]:
+    clock = SystemClock()
     async with Journal.open(tmp_path / "journal", stores=[STORE]) as journal, anyio.create_task_group() as group:
         with anyio.fail_after(10):
-            yield DebugService(group, BreakpointRegistry(journal, clock), starter, journal, clock)
+            yield DebugService(group, BreakpointRegistry(journal, clock), starter, journal, clock, limits=limits)
         group.cancel_scope.cancel()
 
 
@@ -267,3 +268,93 @@ async def test_a_trace_ends_at_its_limits_and_at_a_broken_claim_without_a_halt(
         trace = await run_trace(evidence, client, subject, [Tracepoint(path=file, line=1)], TraceLimits(seconds=0.5))
         assert (trace.end.limit, trace.end.stop) == ("seconds", None)
         assert program.goes_on()
+
+
+# The countdown of a halt.
+
+
+@asynccontextmanager
+async def halted(
+    tmp_path: Path, limits: HaltLimits, adapter: FakeAdapter, client: Caller
+) -> AsyncIterator[tuple[DebugService, DebugSession]]:
+    async with scripted(tmp_path, Attaching(adapter), limits) as service:
+        session = (await service.start(client, LaunchRequest(program="a.py"), within_s=0)).session
+        await service.set_breakpoint(client, Breakpoint(id=0, path="/p/a.py", line=5))
+        adapter.stop("breakpoint")
+        assert isinstance((await service.wait(client, session.id, within_s=5)).outcome, Stop)
+        yield service, session
+
+
+async def runs_on(session: DebugSession, state: SessionState = SessionState.RUNNING) -> None:
+    with anyio.fail_after(5):
+        while session.state is not state:
+            await session.changes.wait_for_change(session.changes.change_count)
+
+
+async def test_a_halt_is_over_by_itself_and_the_next_call_is_told_so(tmp_path: Path) -> None:
+    adapter, client = FakeAdapter(), afar(tmp_path, allows_stop=True)
+    async with halted(tmp_path, HaltLimits(halt_s=0.2), adapter, client) as (service, session):
+        assert 0 < (session.countdown.remaining_s or 0) <= 0.2
+        await runs_on(session)
+        assert adapter.sent("continue") == [{"threadId": 1}]
+        assert session.run_control.by == COUNTDOWN_ID
+        assert session.countdown.remaining_s is None
+        with pytest.raises(DragomanError, match=r"the countdown resumed it at \d\d:\d\d:\d\d") as told:
+            await service.step(client, session.id, "over", thread_id=None, within_s=1)
+        assert told.value.code == "not_stopped"
+        adapter.stop("breakpoint")
+        assert isinstance((await service.wait(client, session.id, within_s=5)).outcome, Stop)
+        assert await code_of(lambda: service.pause(client, session.id, within_s=1)) == "not_running_program"
+        await runs_on(session)
+
+
+async def test_a_halt_is_put_off_but_not_for_ever_and_never_made_shorter(tmp_path: Path) -> None:
+    adapter, client = FakeAdapter(), afar(tmp_path, allows_stop=True)
+    async with halted(tmp_path, HaltLimits(halt_s=5), adapter, client) as (service, session):
+        service.hold(client, session.id, 100)
+        assert 99 < (session.countdown.remaining_s or 0) <= 100
+        service.hold(client, session.id, 1)
+        assert 99 < (session.countdown.remaining_s or 0) <= 100
+        service.hold(client, session.id, 5000)
+        assert 599 < (session.countdown.remaining_s or 0) <= 600
+        with pytest.raises(DragomanError):
+            service.hold(replace(afar(tmp_path), id="other"), session.id, 100)
+
+
+async def test_when_the_last_link_is_lost_the_program_runs_on_and_nothing_halts_it_until_somebody_comes(
+    tmp_path: Path,
+) -> None:
+    adapter, client = FakeAdapter(), afar(tmp_path, allows_stop=True)
+    limits = HaltLimits(halt_s=60, unattended_s=0.2)
+    async with halted(tmp_path, limits, adapter, client) as (service, session):
+        other = replace(client, id="other")
+        service.find(other, session.id)
+        service.drop_link(client.id)
+        assert (session.countdown.remaining_s or 0) > 50, "another client holds it"
+        service.drop_link(other.id)
+        assert (session.countdown.remaining_s or 60) <= 0.2
+        await runs_on(session)
+        assert adapter.sent("setBreakpoints")[-1]["breakpoints"] == []
+        adapter.stop("breakpoint")
+        while len(adapter.sent("continue")) < 2:
+            await anyio.lowlevel.checkpoint()
+        assert session.last_stop == 1
+        service.find(replace(client, id="back"), session.id)
+        with anyio.fail_after(5):
+            while not adapter.sent("setBreakpoints")[-1]["breakpoints"]:
+                await session.changes.wait_for_change(session.changes.change_count)
+        adapter.stop("breakpoint")
+        await runs_on(session, SessionState.STOPPED)
+
+
+@pytest.mark.parametrize("who", ["launched", "here"])
+async def test_no_other_halt_ends_by_itself(tmp_path: Path, who: str) -> None:
+    adapter, client = FakeAdapter(), afar(tmp_path) if who == "launched" else client_of(tmp_path)
+    starter = Attaching(adapter, request="launch" if who == "launched" else "attach")
+    async with scripted(tmp_path, starter, HaltLimits(halt_s=0.05, unattended_s=0.05)) as service:
+        session = (await service.start(client, LaunchRequest(program="a.py"), within_s=0)).session
+        adapter.stop("breakpoint")
+        await session.outcome(0, 5)
+        service.drop_link(client.id)
+        await anyio.sleep(0.3)
+        assert (session.state, session.countdown.remaining_s) == (SessionState.STOPPED, None)

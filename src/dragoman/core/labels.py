@@ -190,6 +190,8 @@ _EVENT_LABELS: Mapping[str, LocalizedText] = {
         localize("debug failed"),
         localize("debug joined"),
         localize("debug left"),
+        localize("debug held"),
+        localize("debug released"),
         localize("debug resumed"),
         localize("debug paused"),
         localize("debug stopped"),

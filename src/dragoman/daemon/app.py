@@ -44,6 +44,7 @@ from dragoman.daemon.terminal_wiring import COMMAND_STORE, TerminalWiring, wire_
 from dragoman.daemon.upstream_gateway import UpstreamGateway, open_upstream_gateway
 from dragoman.debug.backends.adapters import BUILT_IN
 from dragoman.debug.backends.adapters.user_adapters import with_user_adapters
+from dragoman.debug.session.countdown import HaltLimits
 from dragoman.debug.stops.history import store as stops
 from dragoman.io.event_loop import EventLoopLagMeter
 from dragoman.io.net.http_server import HttpServer
@@ -184,6 +185,7 @@ async def _run_instance(
                     journal,
                     live_sessions,
                     linger_s=settings.session_linger_s,
+                    limits=HaltLimits.of(settings.halt_s),
                     redactor=_redactor(settings),
                     rule=_path_rule(settings, paths),
                     adapters=with_user_adapters(BUILT_IN, settings.adapters),
@@ -212,7 +214,8 @@ async def _reload_after_erase(chat: ChatWiring, feed: EventFeed) -> None:
     feed.publish_erased()
 
 
-def _client_left(chat: ChatWiring, terminal: TerminalWiring, client: str) -> None:
+def _client_left(chat: ChatWiring, terminal: TerminalWiring, debugger: DebugWiring, client: str) -> None:
+    debugger.service.drop_link(client)
     terminal.left(client)
     chat.canvas.left(client)
 
@@ -296,7 +299,7 @@ class _Services:
             links,
             __version__,
             debugger.resources,
-            partial(_client_left, chat, terminal),
+            partial(_client_left, chat, terminal, debugger),
             ClientOptions(tuple(settings.tools), settings.structured),
         )
         self._mcp = McpHttpEndpoint(mcp_endpoint, names, Path(state.workspace))

@@ -27,6 +27,7 @@ from dragoman.debug.backends.quirks import AdapterQuirks
 from dragoman.debug.backends.starter import AdapterStarter
 from dragoman.debug.launch import list_configurations
 from dragoman.debug.service import DebugService
+from dragoman.debug.session.countdown import HaltLimits
 from dragoman.debug.session.session import DebugSession
 from dragoman.debug.shared_sessions import SharedSessions
 from dragoman.debug.source_files import is_other_language, is_source_file
@@ -119,6 +120,7 @@ async def wire_debugging(
     live_sessions: LiveSessions,
     *,
     linger_s: float,
+    limits: HaltLimits,
     redactor: Redactor,
     rule: FileAccessPolicy,
     adapters: Sequence[AdapterSpec],
@@ -158,7 +160,7 @@ async def wire_debugging(
 
         kept = stop_recorder(redactor.value)
         service = DebugService(
-            group, breakpoints, runs, journal, clock, track, redactor.value, kept, redactor.program_output
+            group, breakpoints, runs, journal, clock, track, redactor.value, kept, redactor.program_output, limits
         )
         lending = LentSessions(editors, service, group, adapters, launches)
         group.start_soon(_end_unused, service, runs, linger_s)

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 from dragoman.core.errors import ErrorSpec, cut, or_else, quoted, short_number
+
+
+def clock_time(at_ns: int) -> str:
+    return datetime.fromtimestamp(at_ns / 1e9).astimezone().strftime("%H:%M:%S")
+
 
 attach_timed_out = ErrorSpec(
     "attach_timeout",
@@ -117,6 +124,12 @@ adapter_busy = ErrorSpec(
     "The debugger has been busy with `{command}` for {seconds} seconds. The request was not sent.",
     "Retry in a few seconds. stop_debugging ends the session, restart_debugging restarts it.",
     seconds=lambda for_s: f"{for_s:.0f}",
+)
+let_go = ErrorSpec(
+    "not_stopped",
+    "The program is not stopped: the countdown resumed it at {time}.",
+    "Wait for its next stop with wait_for_stop; its `hold_s` keeps the program there for longer.",
+    time=clock_time,
 )
 resuming = ErrorSpec(
     "not_stopped",

@@ -41,6 +41,8 @@ class SessionEntry:
     client: str
     used_at_s: float
     waiting: int = 0
+    holders: set[str] = field(default_factory=set)
+    """Clients on other machines that were shown it, and whose link is open."""
     linked_sessions: tuple[str, ...] = ()
     """Sessions of the same compound that end together with this one."""
     restart_done: anyio.Event | None = None
@@ -176,6 +178,21 @@ class SessionRegistry:
     def mark_shown(self, client: Caller, session: DebugSession) -> None:
         """From now on a call of this client without an id means this session."""
         self._shown[_viewer_key(client), session.id] = next(self._showings)
+        self.add_holder(self._by_id[session.id], client.id if client.remote and not client.is_shared else "")
+
+    def add_holder(self, entry: SessionEntry, client_id: str) -> None:
+        """Somebody is there. One who calls once, at a shell, has no link that could be lost."""
+        entry.holders |= {client_id} if client_id else set()
+        if entry.session.guard.counts_down:
+            entry.session.countdown.mark_attended()
+
+    def drop_holder(self, client_id: str) -> None:
+        """What it ran for evidence had its id behind one of its own."""
+        for entry in self._by_id.values():
+            gone = {it for it in entry.holders if it == client_id or it.endswith(f":{client_id}")}
+            entry.holders -= gone
+            if gone and not entry.holders:
+                entry.session.countdown.mark_unattended()
 
     def _shown_order(self, client: Caller, entry: SessionEntry) -> int:
         return self._shown.get((_viewer_key(client), entry.session.id), 0)

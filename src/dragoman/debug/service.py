@@ -31,6 +31,7 @@ from dragoman.debug.model import (
     Stop,
 )
 from dragoman.debug.registry import FollowedSession, SessionEntry, SessionRegistry
+from dragoman.debug.session.countdown import HaltLimits
 from dragoman.debug.session.event_log import EventLog, EventSink
 from dragoman.debug.session.halt_guard import halt_refused
 from dragoman.debug.session.launch_request import LaunchDisclosure, PreparedLaunch, PreparedSession, SessionStarter
@@ -71,6 +72,7 @@ class DebugService:
         redacted: Callable[[str, str], str] = lambda _, text: text,
         record_stop: RecordStop = record_nothing,
         secrets: Callable[[], SecretStream] | None = None,
+        limits: HaltLimits | None = None,
     ) -> None:
         """`session_scope` is entered while a session lives. `redacted` takes a name (or none) and its value."""
         self._redacted = redacted
@@ -80,7 +82,7 @@ class DebugService:
         self._registry = SessionRegistry(clock)
         self._event_log = EventLog(event_sink)
         self._supervisor = SessionSupervisor(
-            group, book, self._registry, self._event_log, clock, session_scope, record_stop, secrets
+            group, book, self._registry, self._event_log, clock, session_scope, record_stop, secrets, limits
         )
         group.start_soon(self._event_log.write)
 
@@ -133,14 +135,17 @@ class DebugService:
         return (await self._supervisor.begin(client, PreparedLaunch((prepared,)), within_s=_ADOPT_TIMEOUT_S))[0]
 
     @contextmanager
-    def followed(self, session_id: str, by: str) -> Iterator[FollowedSession]:
+    def followed(self, session_id: str, by: str, *, is_remote: bool = False) -> Iterator[FollowedSession]:
         """A session of any workspace, by its id. While it is followed, it is not ended as unused."""
         followed = self.known(session_id)
+        if is_remote:
+            self._registry.add_holder(followed.entry, by)
         with self._registry.followed(followed.entry):
             self._event_log.record_event("debug.joined", session_id, "", {"by": by}, workspace=followed.entry.workspace)
             try:
                 yield followed
             finally:
+                self.drop_link(by)
                 self._event_log.record_event(
                     "debug.left", session_id, "", {"by": by}, workspace=followed.entry.workspace
                 )
@@ -173,7 +178,7 @@ class DebugService:
         entry = self._registry.known(client, session_id) if session_id else self._registry.selected_or_last(client)
         session, deadline_s = entry.session, self._clock.monotonic_s() + within_s
         if session.restarts_in_place and session.ended is None:
-            session.guard.require("restart", client)
+            self._require_halt(client, session, "restart")
             return await self._perform(client, session, session.restart(by=client.id), within_s)
         before = session.last_stop
         with self._supervisor.restarting(entry):
@@ -203,7 +208,7 @@ class DebugService:
     ) -> DebugOutcome:
         session = self.find(client, session_id)
         if until is not None:
-            session.guard.require("until", client)
+            self._require_halt(client, session, "until")
         seen_stop = self._registry.seen_stop(client, session)
         resumed = session.run_control.resume(thread_id=thread_id, seen_stop=seen_stop, by=client.id, until=until)
         return await self._perform(client, session, resumed, within_s)
@@ -212,7 +217,7 @@ class DebugService:
         self, client: Caller, session_id: str, kind: StepKind, *, thread_id: int | None, within_s: float
     ) -> DebugOutcome:
         session = self.find(client, session_id)
-        session.guard.require("step", client)
+        self._require_halt(client, session, "step")
         seen_stop = self._registry.seen_stop(client, session)
         stepped = session.run_control.step(kind, thread_id=thread_id, seen_stop=seen_stop, by=client.id)
         return await self._perform(client, session, stepped, within_s)
@@ -220,7 +225,7 @@ class DebugService:
     async def pause(self, client: Caller, session_id: str, *, within_s: float) -> DebugOutcome:
         """If the program does not halt, the outcome has a thread dump of it."""
         session = self.find(client, session_id)
-        session.guard.require("pause", client)
+        self._require_halt(client, session, "pause")
         entry, before = self._registry.by_id(session.id), session.last_stop
 
         async def ask(seconds: float) -> DebugOutcome:
@@ -236,6 +241,17 @@ class DebugService:
         session = self.find(client, session_id)
         seen_stop = self._registry.seen_stop(client, session) or 0
         return await self._wait(client, self._registry.by_id(session.id), seen_stop, within_s)
+
+    def hold(self, client: Caller, session_id: str, seconds: float) -> DebugSession:
+        """Puts off the countdown of a stop, which belongs to programs that were attached to from another machine."""
+        session = self.find(client, session_id)
+        self._require_halt(client, session, "hold_s")
+        session.countdown.hold(seconds)
+        return session
+
+    def drop_link(self, client_id: str) -> None:
+        """A client on another machine has gone, with or without a word."""
+        self._registry.drop_holder(client_id)
 
     async def stop(self, client: Caller, session_id: str) -> DebugSession:
         session = self.find(client, session_id)
@@ -299,7 +315,7 @@ class DebugService:
         thread_id: int | None = None,
     ) -> EvaluateResult:
         session = self.find(client, session_id)
-        session.guard.require("evaluate", client)
+        self._require_halt(client, session, "evaluate")
         found = await session.inspection.evaluate(expression, frame, context, timeout_s=within_s, thread_id=thread_id)
         asked, result = self._for_record(expression), self._for_record(found.result, of=expression)
         body = {"expression": asked, "result": result, "by": client.id}
@@ -311,7 +327,7 @@ class DebugService:
     ) -> EvaluateResult:
         """Without a reference it is looked up in the scopes of the frame, or set as an expression."""
         session = self.find(client, session_id)
-        session.guard.require("set variable", client)
+        self._require_halt(client, session, "set variable")
         found = await session.inspection.set_variable(name, value, reference, frame)
         asked = self._for_record(name)
         body = {"name": asked, "by": client.id}
@@ -385,6 +401,10 @@ class DebugService:
         refusing = [it for it in live if not it.breakpoint_sync.permits(wanted)]
         if refusing and len(refusing) == len(live):
             raise halt_refused(what="set_breakpoint")
+
+    def _require_halt(self, client: Caller, session: DebugSession, what: str) -> None:
+        if session.guard.is_attached:
+            session.guard.require(what, client)
 
     def _is_locked(self, client: Caller, breakpoint: Breakpoint) -> bool:
         """A person's own in a session that they lend: their editor has it, and nobody here can take it from there."""

@@ -46,6 +46,8 @@ async def test_it_may_look_and_log_but_halt_only_with_leave(tmp_path: Path, allo
             for command in ("initialize", "attach", "configurationDone"):
                 await peer.asks(command, adapterID="x")
             answered = {command: await peer.asks(command, **arguments) for command, arguments in HALTS.items()}
+            held = await peer.asks("dragomanHold", seconds=60)
+            assert held == ({"resumesInSeconds": None} if allows_stop else {"code": "halt_refused"})
             refused = {command for command, answer in answered.items() if answer.get("code") == "halt_refused"}
             assert refused == (set() if allows_stop else set(HALTS))
             source = {"path": str(bench.file)}

@@ -34,11 +34,13 @@ def control(
     thread: int | None = None,
     timeout: float | None = None,
     until: str | None = None,
+    hold: float | None = None,
     workspace: Path | None = None,
     json: bool = False,
 ) -> int:
     tool, fixed = _TOOLS[name]
     options = {"session_id": session, "thread_id": thread, "timeout_s": timeout, "until": _until_location(until)}
+    options |= {} if hold is None else {"hold_s": hold}
     with open_tool_client(workspace) as client:
         reply = client.call(tool, **fixed, **options)
     return show_reply(reply, as_json=json)

@@ -144,7 +144,14 @@ FAST_COMMANDS = {
         DEBUG_TIMEOUT,
     ),
     "debug pause": _run_control("pause", DEBUG_SESSION, DEBUG_TIMEOUT),
-    "debug wait": _run_control("wait", DEBUG_SESSION, DEBUG_TIMEOUT),
+    "debug wait": _run_control(
+        "wait",
+        Option(
+            "--hold", lambda localize: localize("Seconds from now to keep an attached program at its stop."), "seconds"
+        ),
+        DEBUG_SESSION,
+        DEBUG_TIMEOUT,
+    ),
     "debug restart": _run_control("restart", DEBUG_SESSION, DEBUG_TIMEOUT),
     "debug stop": _run_control("stop", DEBUG_SESSION),
 }

@@ -117,6 +117,11 @@ class Settings(BaseModel):
         Field(ge=1, le=7 * 86_400),
         SettingInfo(localize("Number of seconds to keep a debug session after the last call.")),
     ] = 600
+    halt_s: Annotated[
+        int,
+        Field(ge=1, le=600),
+        SettingInfo(localize("Number of seconds after which a program that was attached to over --on runs on.")),
+    ] = 30
     redact: Annotated[
         bool, SettingInfo(localize("Whether to hide secrets in values, output and messages from agents."))
     ] = True

@@ -43,6 +43,8 @@ class HaltGuard:
     """The client that attached may not halt it, so nothing does."""
     counts_down: bool = False
     """It was attached from another machine: a halt is limited in time."""
+    is_suspended: bool = False
+    """Nobody is there for whom it would halt."""
 
     @classmethod
     def of(cls, client: Caller, launch: AdapterLaunch) -> HaltGuard:
@@ -53,7 +55,7 @@ class HaltGuard:
 
     @property
     def refuses_stops(self) -> bool:
-        return self.traces_only
+        return self.traces_only or self.is_suspended
 
     def require_start(self, launch: AdapterLaunch) -> None:
         """Before anything is attached."""

@@ -8,7 +8,7 @@ import anyio
 
 from dragoman.core.clock import Clock
 from dragoman.debug import session_errors
-from dragoman.debug.errors import already_ended, resuming
+from dragoman.debug.errors import already_ended, let_go, resuming
 from dragoman.debug.model import ProgramEnd, SessionState, Stop
 
 
@@ -95,6 +95,8 @@ class SessionLifecycle:
         self.ended: ProgramEnd | None = None
         self.stops = stops
         self.changed_at_ns = clock.wall_ns()
+        self.let_go_at_ns = 0
+        """When a countdown resumed the program past its last stop; zero if somebody did."""
         self._resuming_stop = 0
         self._clock = clock
         self._changed = anyio.Event()
@@ -108,7 +110,7 @@ class SessionLifecycle:
         self._changes.notify()
 
     def stopped_at(self, stop: Stop) -> None:
-        self.stop, self.stops = stop, stop.number
+        self.stop, self.stops, self.let_go_at_ns = stop, stop.number, 0
         self.transition(Transition.STOPPED)
 
     def update_stop(self, stop: Stop) -> None:
@@ -144,6 +146,8 @@ class SessionLifecycle:
     def require_stopped(self) -> Stop:
         if self.ended is not None:
             raise already_ended()
+        if self.let_go_at_ns and self.state is SessionState.RUNNING:
+            raise let_go(time=self.let_go_at_ns)
         if self.state is not SessionState.STOPPED or self.stop is None:
             raise session_errors.not_stopped(self.state)
         if self.is_resuming:

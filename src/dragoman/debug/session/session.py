@@ -24,6 +24,7 @@ from dragoman.debug.backends.port import AdapterRefusedError, Backend
 from dragoman.debug.breakpoints.sync import BreakpointSync, temporary_breakpoint
 from dragoman.debug.errors import adapter_gone, already_ended, session_owned_by_person
 from dragoman.debug.model import LIVE_STATES, ProgramEnd, RunTarget, SessionState, Stop
+from dragoman.debug.session.countdown import HaltLimits, StopCountdown
 from dragoman.debug.session.debuggee_process import InspectionInterrupter
 from dragoman.debug.session.events import AdapterEventHandler, AdapterEventReader
 from dragoman.debug.session.halt_guard import HaltGuard, trace_halts
@@ -85,6 +86,7 @@ class DebugSession:
         probe: Probe | None = None,
         secrets: Callable[[], SecretStream] | None = None,
         guard: HaltGuard | None = None,
+        limits: HaltLimits | None = None,
     ) -> None:
         """`predecessor` is the session that this one restarts: its output and its stop numbers continue."""
         if probe is not None and launch.is_launch:
@@ -119,6 +121,10 @@ class DebugSession:
             self._requests, self._lifecycle, self._threads, self._mailbox,
             requeue=self._events.requeue, record_event=record_event, set_run_to=self._set_run_to,
             resolve_frame=self._resolve_frame, is_core=launch.is_core, guard=self.guard,
+        )  # fmt: skip
+        self.countdown = StopCountdown(
+            self.guard, self._lifecycle, self.run_control, self.changes, clock, limits=limits or HaltLimits(),
+            record_event=record_event, resend=lambda: self._mailbox.perform(self._send_breakpoints),
         )  # fmt: skip
         dumper = ThreadDumper(backend, launch.quirks, lambda: self._events.program.pid)
         brief_halt = BriefHalt(self._requests, launch.quirks, self._threads, dumper)
@@ -179,6 +185,11 @@ class DebugSession:
         return self._lifecycle.stops
 
     @property
+    def let_go_at_ns(self) -> int:
+        """When a countdown resumed the program past its last stop; zero if none did."""
+        return self._lifecycle.let_go_at_ns
+
+    @property
     def capabilities(self) -> Capabilities:
         return self._handshake.capabilities
 
@@ -228,7 +239,7 @@ class DebugSession:
                     on_late_response=self.run_control.handle_late_response,
                 )
                 self._scope = group.cancel_scope
-                for task in (self._read_events, self._shutdown.watch_for_end, self._disconnect):
+                for task in (self._read_events, self._shutdown.watch_for_end, self._disconnect, self.countdown.run):
                     group.start_soon(task)
                 group.start_soon(self._event_handler.handle_all, self._events.ordered_events())
                 await self._open()
@@ -386,7 +397,7 @@ class DebugSession:
         self.breakpoint_sync.probe = probe
         if probe is not None:
             probe.set_adapter(self.launch.adapter_id)
-            if self.guard.refuses_stops and not probe.run_without_halts():
+            if self.guard.traces_only and not probe.run_without_halts():
                 raise trace_halts(adapter=self.launch.adapter_id)
 
     async def _send_breakpoints(self) -> None:

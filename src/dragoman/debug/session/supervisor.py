@@ -19,6 +19,7 @@ from dragoman.core.redaction import SecretStream
 from dragoman.debug.errors import already_restarting
 from dragoman.debug.model import LIVE_STATES, Stop
 from dragoman.debug.registry import SessionEntry, SessionRegistry
+from dragoman.debug.session.countdown import HaltLimits
 from dragoman.debug.session.event_log import EventLog
 from dragoman.debug.session.halt_guard import HaltGuard
 from dragoman.debug.session.launch_request import PreparedLaunch, PreparedSession, unattended_start_timeout_s
@@ -55,7 +56,9 @@ class SessionSupervisor:
         session_scope: Callable[[DebugSession], AbstractContextManager[None]],
         record_stop: RecordStop = record_nothing,
         secrets: Callable[[], SecretStream] | None = None,
+        limits: HaltLimits | None = None,
     ) -> None:
+        self._limits = limits
         self._group = group
         self._book = book
         self._registry = registry
@@ -153,6 +156,7 @@ class SessionSupervisor:
             hold=prepared.hold,
             secrets=self._secrets,
             guard=guard,
+            limits=self._limits,
         )
         if prepared.made is not None:
             prepared.made(session)

@@ -44,6 +44,7 @@ _COMMANDS: Mapping[str, str] = {
     "clear_all": "--all",
     "configuration_name": "--config",
     "hit_condition": "--hit",
+    "hold_s": "--hold",
     "line_number": "FILE:LINE",
     "log_message": "--log",
     "no_debug": "--no-debug",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 
@@ -204,6 +204,10 @@ class DataBreakpoint(_Arguments, frozen=True):
 
 class SetDataBreakpointsArguments(_Arguments, frozen=True):
     breakpoints: tuple[DataBreakpoint, ...] = ()
+
+
+class HoldArguments(_Arguments, frozen=True):
+    seconds: Annotated[float, msgspec.Meta(ge=0, le=600)] = 30.0
 
 
 class RemoveBreakpointArguments(_Arguments, frozen=True):

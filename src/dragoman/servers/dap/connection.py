@@ -280,7 +280,9 @@ class EditorConnection:
             return live_sessions[0].id
 
     async def _join(self, id: str, options: EditorOptions, hold: anyio.Event | None = None) -> EditorSession:
-        followed = self._subscriptions.enter_context(self._service.followed(id, self._id))
+        followed = self._subscriptions.enter_context(
+            self._service.followed(id, self._id, is_remote=self._context.remote is not None)
+        )
         client = self._context.client(self._id, followed.workspace, self._terminal)
         editor_session = EditorSession(self._service, client, followed, self._host, options, hold)
         # If the editor leaves now, the start must still be cleaned up.

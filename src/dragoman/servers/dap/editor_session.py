@@ -72,6 +72,11 @@ class RunControlRequests:
             await self._followed.session.run_control.pause(by=self._client.id)
         return {}
 
+    async def hold(self, args: take.HoldArguments) -> dict[str, Any]:
+        """Put off the countdown of the present stop."""
+        self._followed.session.countdown.hold(args.seconds)
+        return {"resumesInSeconds": self._followed.session.countdown.remaining_s}
+
     async def restart(self, _: take.AnyArguments) -> dict[str, Any]:
         await self._service.restart(self._client, self._followed.session.id, within_s=0)
         return {}
@@ -258,6 +263,7 @@ def _request_handlers(
         "pause": RequestHandler(take.ThreadArguments, run_requests.pause, changes=True, halts=True),
         "restart": RequestHandler(take.AnyArguments, run_requests.restart, changes=True, halts=True),
         "terminate": RequestHandler(take.AnyArguments, run_requests.terminate, changes=True),
+        "dragomanHold": RequestHandler(take.HoldArguments, run_requests.hold, changes=True, halts=True),
         # Where breakpoints are not permitted, each one carries the reason: an editor sends them without being asked.
         "setBreakpoints": RequestHandler(take.SetBreakpointsArguments, setting.set_line_breakpoints, in_order=True),
         "setFunctionBreakpoints": RequestHandler(

@@ -6,10 +6,12 @@ several changes as one, and learns how much output was left out.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import anyio
 import msgspec
 
 from dragoman.core.labels import label_of
@@ -29,6 +31,7 @@ _NAME_CHARACTERS = 60
 REPLAYED_CHARACTERS = 64 * 1024
 _PIECES_AT_ONCE = 32
 _REASON_CHARACTERS = 40
+_COUNTDOWN_TOLERANCE_S = 0.5
 
 
 def actor_text(session: DebugSession, by: str) -> LocalizedText:
@@ -83,6 +86,7 @@ class DapEventPublisher:
         self._threads: frozenset[int] = frozenset()
         self._last_stop: Stop | None = None
         self._deferrals = 0
+        self._published_countdown = 0.0
         output = followed.session.output.raw
         self._cursor = max(output.end - REPLAYED_CHARACTERS, 0)
 
@@ -99,6 +103,7 @@ class DapEventPublisher:
                 self._publish_end()
             elif not self._deferrals:
                 self._publish_state()
+                self._publish_countdown()
             await self._host.wait_for_room()
 
     @contextmanager
@@ -189,6 +194,20 @@ class DapEventPublisher:
         elif stop is not None and self._last_stop is not None and self._invalidates:
             self._host.event("invalidated", {"areas": ["variables"]})
         self._last_stop = stop
+
+    def _publish_countdown(self) -> None:
+        """When the program runs on by itself; again if that was put off."""
+        left = self._followed.session.countdown.remaining_s if self.published_stop else None
+        at = 0.0 if left is None else round(anyio.current_time() + left, 1)
+        if abs(at - self._published_countdown) < _COUNTDOWN_TOLERANCE_S:
+            return
+        self._published_countdown = at
+        self._host.event("dragomanCountdown", {"resumesInSeconds": left})
+        if left is not None:
+            text = localize(
+                "The program was attached to: it resumes by itself in {seconds} s.", seconds=math.ceil(left)
+            )
+            self._host.event("output", {"category": "important", "output": f"{text.in_language(self._language)}\n"})
 
     def _stop_description(self, stop: Stop) -> dict[str, str]:
         """Why the program stopped, and who caused it: the line jumps while a person watches."""

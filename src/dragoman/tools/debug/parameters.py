@@ -29,6 +29,9 @@ FilePath = Annotated[str, Field(min_length=1, max_length=4096, description="Abso
 LineText = Annotated[str, Field(max_length=1000, description="Instead of line_number: text unique to one line.")]
 Wait = Annotated[bool, Field(description="false: return at once, state Running.")]
 Seconds = Annotated[float, Field(ge=0, le=MAX_WAIT_S)]
+HoldSeconds = Annotated[
+    float, Field(ge=0, le=600, description="Keep an attached program at its stop so long, from now.")
+]
 Characters = Annotated[int, Field(ge=1, le=MAX_VALUE_CHARACTERS, description="Per value.")]
 
 

@@ -139,6 +139,7 @@ class StopEventData(Result):
     other_threads: OmitNone[list[OtherThread]] = None
     total_threads: OmitNone[int] = None
     sent_on_by: OmitNone[str] = None
+    resumes_in_s: OmitNone[int] = None
 
 
 class DumpedThreadAnswer(Result):

@@ -24,6 +24,7 @@ from dragoman.tools.debug.parameters import (
     MAX_STDIN,
     MAX_VARIABLES,
     FilePath,
+    HoldSeconds,
     LineNumber,
     LineText,
     Number,
@@ -73,6 +74,10 @@ class ResumeParameters(ActionParameters):
     """Parameters of a tool that resumes one thread or all threads."""
 
     thread_id: ThreadId = None
+
+
+class WaitForStopParameters(WaitParameters):
+    hold_s: HoldSeconds = 0
 
 
 class UntilParameters(Parameters):
@@ -237,12 +242,14 @@ class RunControlTools:
         "wait_for_stop",
         "Wait for a stop",
         ("Use after timeout, interrupted, moved_on or wait: false. Returns the current or next stop, or the end."),
-        WaitParameters,
+        WaitForStopParameters,
         ResumeResult,
     )
-    async def wait(self, caller: Caller, wanted: WaitParameters) -> ToolOutcome:
+    async def wait(self, caller: Caller, wanted: WaitForStopParameters) -> ToolOutcome:
         """Return at once if the program has already stopped or ended."""
         session = self.service.find_or_last(caller, wanted.session_id)
+        if wanted.hold_s and session.is_at_stop:
+            self.service.hold(caller, session.id, wanted.hold_s)
         waited = WaitRequest(WAITING, wanted.timeout_s)
         if session.is_at_stop:
             return await self._present(caller, session, waited)

@@ -26,6 +26,7 @@ from dragoman.tools.debug import results
 from dragoman.tools.debug.parameters import MAX_VALUE_CHARACTERS, OUTPUT_CHARACTERS, Number, SessionParameters
 from dragoman.tools.debug.results import OmitNone, SuccessResult, ThreadAnswer, only_required
 from dragoman.tools.debug.session_lookup import ThreadReader, default_session_id, describe_actor, thread_answers
+from dragoman.tools.debug.stop_results import resumes_in_s
 from dragoman.tools.debug.values import ValueFormatter, name, timestamp
 from dragoman.tools.debug.wait_results import runs_with
 from dragoman.tools.json_schema import Maybe, OrEmpty
@@ -67,6 +68,7 @@ class SessionAnswer(Result):
     exit_code: OmitNone[int] = None
     signal: OmitNone[str] = None
     ended_by: OmitNone[str] = None
+    resumes_in_s: OmitNone[int] = None
 
 
 class SessionsResult(SuccessResult):
@@ -280,6 +282,7 @@ def _session(session: DebugSession, active: str, seen: _SessionDetails, caller: 
         exit_code=ended.exit_code if ended else None,
         signal=(ended.signal or None) if ended else None,
         ended_by=describe_actor(ended.by, caller).in_language(caller.language) if ended and ended.by else None,
+        resumes_in_s=resumes_in_s(session),
     )
 
 
@@ -308,6 +311,8 @@ def _heading(session: SessionAnswer) -> Iterator[object]:
     if session.ended_by:
         yield localize(" (ended by {who})", who=session.ended_by)
     yield localize(" since {time}", time=session.since)
+    if session.resumes_in_s is not None:
+        yield localize(", resumes in {seconds} s", seconds=session.resumes_in_s)
     if session.memory_bytes:
         yield localize(", {size}", size=_size(session.memory_bytes))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
@@ -80,6 +81,7 @@ class StopResults:
             other_threads=other_threads(threads, stop.thread_id) or None,
             total_threads=len(threads) if len(threads) > 1 else None,
             sent_on_by=by.in_language(caller.language) if (by := client_ids.person_label(stop.by)) else None,
+            resumes_in_s=resumes_in_s(session),
         )
 
     def unbound(
@@ -190,6 +192,7 @@ def stop_lines(
         _head(stop),
         *_resumed_by_line(seen),
         *_place(seen, workspace),
+        *countdown_line(stop.resumes_in_s),
         *_exception_line(stop.exception),
         *_data(_source_lines(stop)),
         *_locals_lines(stop.top_frame_variables),
@@ -207,6 +210,7 @@ def _changed_stop_lines(
         _short_head(stop) if changes.is_same_session else _head(stop),
         *_resumed_by_line(seen),
         *_place(seen, workspace),
+        *countdown_line(stop.resumes_in_s),
         *_exception_line(stop.exception),
         *_data(_source_lines(stop, changes.known_lines)),
         *change_lines(changes),
@@ -241,6 +245,18 @@ def _resumed_by_line(seen: Stop) -> list[LocalizedText]:
     """A line if a person resumed the program, because the agent's plan may be out of date."""
     who = client_ids.person_label(seen.by)
     return [localize("Resumed by {who}.", who=who)] if who else []
+
+
+def resumes_in_s(session: DebugSession) -> int | None:
+    """Of a program that was attached to from another machine: when it runs on by itself."""
+    left = session.countdown.remaining_s
+    return None if left is None else math.ceil(left)
+
+
+def countdown_line(seconds: int | None) -> list[LocalizedText]:
+    if seconds is None:
+        return []
+    return [localize("resumes in {seconds} s; wait_for_stop with `hold_s` keeps it there", seconds=seconds)]
 
 
 def _data(lines: Iterable[str]) -> list[LocalizedText]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from dragoman.core.errors import ErrorSpec
 from dragoman.core.labels import label_of, with_label
 from dragoman.core.localization import LocalizedText, join_texts, localize, text_in_language
+from dragoman.debug.errors import clock_time
 from dragoman.debug.launch import LaunchNote
 from dragoman.debug.model import LIVE_STATES, ProgramEnd, SessionState, Stop
 from dragoman.debug.session.outcome import DebugOutcome
@@ -224,6 +225,9 @@ class WaitResults:
         return replace(outcome, lines=[*outcome.lines, *dump_lines(answer, caller.workspace)], data=answer)
 
     def _still_running(self, caller: Caller, session: DebugSession, status: str, message: LocalizedText) -> ToolOutcome:
+        if session.let_go_at_ns:
+            at = clock_time(session.let_go_at_ns)
+            message = join_texts(" ", (message, localize("The countdown resumed the program at {time}.", time=at)))
         hint = _STILL_STARTING if session.state is SessionState.STARTING else _STILL_RUNNING
         answer = WaitResult.model_validate(
             {
