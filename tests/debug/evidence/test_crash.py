@@ -51,7 +51,7 @@ async def test_a_crash_is_reported_with_its_causes_and_what_each_own_frame_held(
     assert answer["ended"]["exception"] == {"type": "ValueError", "message": "no rate"}
     (led,) = answer["caused_by"]
     assert (led["type"], led["message"], led["at"]) == ("KeyError", "'film'", "orders.py:11 charge")
-    failing, caller, module, cause = answer["frames"]
+    failing, caller, module = answer["frames"]
     assert (failing["function"], failing["line"], failing["source"]) == (
         "charge",
         13,
@@ -59,7 +59,6 @@ async def test_a_crash_is_reported_with_its_causes_and_what_each_own_frame_held(
     )
     assert failing["locals"] == {"item": "Item(kind='film', price=20)", "rates": "{'book': 0.07}"}
     assert (caller["function"], caller["locals"]["total"], module["function"]) == ("main", "-9.23", "<module>")
-    assert cause["source"] == "return item.price * rates[item.kind]"
     assert "caused by: KeyError: 'film'" in answer.text
     assert len(answer.text) < 1200
 

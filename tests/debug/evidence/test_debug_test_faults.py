@@ -62,11 +62,62 @@ async def test_of_several_failures_each_is_reported_also_that_of_a_fixture(tmp_p
     assert "@py_" not in answer.text
 
 
-async def test_where_the_cause_of_a_tests_exception_arose_is_among_its_frames(tmp_path: Path) -> None:
+async def test_where_the_cause_of_a_tests_exception_arose_is_reported_with_its_type(tmp_path: Path) -> None:
     text = "def f():\n    try:\n        {}['a']\n    except KeyError as e:\n        raise ValueError('v') from e\n"
     answer = await answered(tmp_path, {"test_f.py": f"{text}\ndef test_f():\n    f()\n"}, f"{RUN} test_f.py")
     assert answer["failures"][0]["exception"] == {"type": "ValueError", "message": "v"}
-    assert [it["line"] for it in answer["failures"][0]["frames"]] == [5, 8, 3]
+    assert [it["line"] for it in answer["failures"][0]["frames"]] == [5, 8]
+    [cause] = answer["failures"][0]["caused_by"]
+    assert (cause["type"], cause["message"], cause["at"]) == ("KeyError", "'a'", "test_f.py:3 f")
+
+
+NO_STOP = """\
+import sys
+import unittest
+
+
+def test_leaves():
+    sys.exit("bye")
+
+
+def endless(n):
+    return endless(n + 1)
+
+
+def test_overflows():
+    endless(0)
+
+
+def test_asks_for_a_fixture(nothing):
+    pass
+
+
+class TestEach(unittest.TestCase):
+    def test_each(self):
+        for n in (1, 2):
+            with self.subTest(n=n):
+                self.assertEqual(n, 0)
+"""
+
+
+async def test_what_no_debugger_stops_at_is_reported_as_pytest_prints_it(tmp_path: Path) -> None:
+    answer = await answered(tmp_path, {"test_n.py": NO_STOP}, f"{RUN} test_n.py")
+    shown = {
+        it["test"].partition("::")[2]: (it["exception"]["type"], it["exception"]["message"], it["frames"][0]["line"])
+        for it in answer["failures"]
+    }
+    assert shown["test_leaves"] == ("SystemExit", "bye", 6)
+    overflow, said, _ = shown["test_overflows"]
+    assert (overflow, said.partition(" depth")[0]) == ("RecursionError", "maximum recursion")
+    assert shown["test_asks_for_a_fixture"] == ("", "fixture 'nothing' not found", 17)
+    assert {name for name in shown if "test_each" in name} == {f"TestEach::test_each (n={n})" for n in (1, 2)}
+
+
+async def test_a_file_of_tests_that_is_not_python_is_reported_with_its_line(tmp_path: Path) -> None:
+    answer = await answered(tmp_path, {"test_y.py": "def test_y(:\n    pass\n"}, f"{RUN} test_y.py")
+    [failure] = answer["failures"]
+    assert (failure["exception"]["type"], failure["frames"][0]["line"]) == ("SyntaxError", 1)
+    assert failure["exception"]["message"].startswith("invalid syntax")
 
 
 async def test_an_exception_while_a_file_is_imported_is_the_failure_of_that_file(tmp_path: Path) -> None:

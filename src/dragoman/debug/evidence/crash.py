@@ -18,6 +18,7 @@ from dragoman.debug.evidence.frame_values import ReadLines, is_user_variable
 from dragoman.debug.evidence.javascript_evaluation import own_code_throw_condition
 from dragoman.debug.evidence.printed_crash import (
     CrashCause,
+    PrintedCrash,
     read_printed_chain,
     read_printed_crash,
     read_python_traceback,
@@ -52,6 +53,7 @@ _ADDRESS = re.compile(r"^<[\w.<>]+ object at 0x[0-9a-f]+>$|^0x[0-9a-f]+$|^\w[\w:
 _NO_SUCH_NAME = re.compile(r"(?:Uncaught )?(?:NameError|ReferenceError)\b")
 
 
+_CHAINED = re.compile(r"(?s)\[Chained Exc: (?P<message>.*)\] (?P<name>\S+)$")
 # What is caught and ends the program all the same.
 _CAUGHT_BY_ADAPTER = {"pwa-node": own_code_throw_condition(modules_alone=True)}
 # The text of a worker's traceback, which its exception carries from one process to another.
@@ -164,6 +166,11 @@ async def _from_output(run: EvidenceRun, crash: CrashReport, lines: ReadLines) -
     return replace(crash, end=end, frames=tuple(frames), causes=found.causes, printed=found.raised)
 
 
+async def describe_printed(end: RunOutcome, found: PrintedCrash, lines: ReadLines) -> CrashReport:
+    frames = [ExplainedFrame(it, await _source(it, lines)) for it in found.frames]
+    return CrashReport(replace(end, stop=None), tuple(frames), found.causes, printed=found.raised)
+
+
 async def _source(frame: FrameInfo, lines: ReadLines) -> str:
     text = await lines(frame.path) if frame.path else None
     return text[frame.line - 1].strip() if text and 0 < frame.line <= len(text) else ""
@@ -180,13 +187,14 @@ async def describe_end(run: EvidenceRun, end: RunOutcome, lines: ReadLines) -> C
     stop = end.stop
     if stop is None or run.session.state is not SessionState.STOPPED:
         return CrashReport(end)
-    all_own = [it for it in stop.frames if not it.is_library]
+    chained = [it for it in stop.frames if _CHAINED.match(it.name)]
+    all_own = [it for it in stop.frames if not it.is_library and it not in chained]
     own = all_own[:MAX_FRAMES] or await _waiting_frames(run, stop) or list(stop.frames[:1])
     more = len(all_own[MAX_FRAMES:]) + (max(0, stop.total_frames - len(stop.frames)) if all_own[MAX_FRAMES:] else 0)
     seen = [await _describe_frame(run, frame, lines) for frame in own]
     if seen and end.how == "exception":
         seen[0] = await _with_values(run, seen[0], lines)
-    return CrashReport(end, tuple(seen), await _causes(run, stop), more)
+    return CrashReport(end, tuple(seen), await _causes(run, stop) or await _chained_causes(run, chained), more)
 
 
 async def _waiting_frames(run: EvidenceRun, stop: Stop) -> list[FrameInfo]:
@@ -287,6 +295,21 @@ async def _causes(run: EvidenceRun, stop: Stop) -> tuple[CrashCause, ...]:
     except (ValueError, SyntaxError, TypeError):
         return ()
     return tuple(_cause(*it) for it in found)
+
+
+async def _chained_causes(run: EvidenceRun, frames: Sequence[FrameInfo]) -> tuple[CrashCause, ...]:
+    """As debugpy names the frames of what led to an exception: each chain from the outside in, and without a type."""
+    found: dict[str, FrameInfo] = {}
+    for frame in frames:
+        named = _CHAINED.match(frame.name)
+        if named and not frame.is_library:
+            found[named["message"]] = msgspec.structs.replace(frame, name=named["name"])
+    seen = [(message, await _describe_frame(run, it, _no_lines)) for message, it in found.items()]
+    return tuple(CrashCause("", message, it.frame, it.variables) for message, it in seen[:_MOST_CAUSES])
+
+
+async def _no_lines(_path: str) -> None:
+    return None
 
 
 def _cause(type: str, text: str, place: tuple[str, int, str] | None, values: Mapping[str, str]) -> CrashCause:

@@ -10,11 +10,12 @@ from typing import Any, Literal
 
 from dragoman.core.clock import Clock
 from dragoman.core.safe_text import strip_colors
-from dragoman.debug.evidence.crash import CrashReport, describe_end
+from dragoman.debug.evidence.crash import CrashReport, describe_end, describe_printed
 from dragoman.debug.evidence.doctest_failures import DoctestFailure, doctest_failures
 from dragoman.debug.evidence.evidence_probe import EvidenceProbe
 from dragoman.debug.evidence.frame_values import ReadLines
 from dragoman.debug.evidence.javascript_evaluation import own_code_throw_condition
+from dragoman.debug.evidence.printed_crash import CrashCause, PrintedFailure, read_pytest_failures
 from dragoman.debug.evidence.run import EvidenceRun, EvidenceService, RunOutcome, RunSubject
 from dragoman.debug.evidence.tracepoints import EXCEPTION_INDEX, TraceLimits, Tracepoint, TraceTable, breakpoint_id
 from dragoman.debug.launch.commands.command_line import CommandTarget, TestRunner
@@ -31,6 +32,7 @@ _NO_TESTS = re.compile(
     r"^(?:testing: warning: no tests to run|ERROR: (?:not found|file or directory not found): .*)$", re.MULTILINE
 )
 _WITH_DOCTESTS = frozenset({"pytest", "doctest", "unittest", ""})
+_WORKERS = re.compile(r"^(?:created: \d+/\d+ workers?|\d+ workers? \[|bringing up nodes|\[gw\d+\] )", re.MULTILINE)
 _NO_TESTS_BY_CODE = 5  # as pytest, and unittest since Python 3.12, say it
 
 
@@ -55,7 +57,7 @@ _CAUGHT_IN_NODE: Mapping[str, Any] = {"stops_at_caught": True, "caught_if": own_
 _RUNNER_FORMATS: Mapping[TestRunner, _RunnerFormat] = {
     # Ids may have brackets, blanks and dashes in their parameters. Without a cut, so that both sides stand whole.
     "pytest": _runner_format(
-        r"^(?:FAILED|ERROR) (\S+?\.py(?:::[^\[\n]+?)?(?:\[.*?\])?)(?: - .*)?$", first_words=("-vvvv",)
+        r"^(?:FAILED|ERROR|SUBFAILED\S*) (\S+?\.py(?:::[^\[\n]+?)?(?:\[.*?\])?)(?: - .*)?$", first_words=("-vvvv",)
     ),
     "doctest": _runner_format(r'^File "[^"]+", line \d+, in (\S+)$'),
     # A subtest is caught in the frame of its test, so that nothing leaves the user's code.
@@ -83,6 +85,8 @@ class SuiteResult:
     tests: tuple[str, ...] = ()
     """Of each failure, the name among those, if it is known."""
     doctests: tuple[DoctestFailure, ...] = ()
+    has_workers: bool = False
+    """Whether the runner ran the tests in processes of its own, where a debugger sees less."""
 
     @property
     def verdict(self) -> TestVerdict:
@@ -112,15 +116,24 @@ async def run_test(
     names = tuple(dict.fromkeys(" ".join(it.split()) for it in way.names.findall(output)))
     code = end.ended.exit_code if end.ended is not None else None
     is_failure = bool(code) if end.ended is not None else True
-    failures = _reported_failures(found, names, output, way) if is_failure else ()
+    cwd = str(what.launch_request.configuration.get("cwd") or what.launch_request.cwd or client.cwd)
+    printed = read_pytest_failures(output, cwd) if is_failure and what.runner == "pytest" else []
+    failures = _reported_failures(found, names, output, way, printed) if is_failure else ()
+    failures = tuple(_with_cause_types(it, output) for it in failures)
+    tests = _tests_of(failures, names, printed)
+    for one in _unseen(printed, failures):
+        if len(failures) < MAX_FAILURES:
+            failures = (*failures, await describe_printed(end, one.crash, lines))
+            tests = (*tests, _name_of(one, names))
     return SuiteResult(
         end,
         failures,
         clock.monotonic_s() - began_s,
         names,
         end.ended is not None and _has_no_tests(code, names, output),
-        _tests_of(failures, names),
+        tests,
         tuple(doctest_failures(output)) if is_failure and what.runner in _WITH_DOCTESTS else (),
+        bool(_WORKERS.search(output)),
     )
 
 
@@ -132,17 +145,62 @@ def _with_words(what: CommandTarget, way: _RunnerFormat) -> LaunchRequest:
     return replace(request, configuration={**request.configuration, "args": words})
 
 
-def _tests_of(failures: Sequence[CrashReport], names: Sequence[str]) -> tuple[str, ...]:
-    """The test of each failure: the next name that has one of its functions."""
+def _tests_of(
+    failures: Sequence[CrashReport], names: Sequence[str], printed: Sequence[PrintedFailure]
+) -> tuple[str, ...]:
+    """The test of each: the next name that has one of its functions, or whose failure is printed with its place."""
     left, tests = list(names), list[str]()
     for crash in failures:
-        found = next((it for it in left if _is_named(crash, [it])), "")
-        tests.append(found)
-        if found:
+        places = (_name_of(it, left) for it in printed if _is_same_failure(it, crash))
+        found = next((it for it in left if _is_named(crash, [it])), "") or next(filter(None, places), "")
+        subtest = next((it.title for it in printed if found and _is_same_failure(it, crash)), "").partition(" (")
+        tests.append(found + "".join(subtest[1:]))
+        if found and not subtest[1]:
             left.remove(found)
-    if len(tests) == len(names) == 1:
+    if not printed and len(tests) == len(names) == 1:
         return tuple(names)
     return tuple(tests)
+
+
+def _with_cause_types(crash: CrashReport, output: str) -> CrashReport:
+    """A debugger that names what led to a failure may not say of which type it was; pytest does."""
+
+    def typed(cause: CrashCause) -> CrashCause:
+        first = _first_line(cause.message)
+        found = None if cause.type else re.search(rf"(?m)^E +([A-Za-z_][\w.]*): {re.escape(first)}$", output)
+        return replace(cause, type=found[1].rpartition(".")[2]) if found else cause
+
+    return replace(crash, causes=tuple(map(typed, crash.causes)))
+
+
+def _name_of(printed: PrintedFailure, names: Sequence[str]) -> str:
+    """A title has no file, and says `Class.test` for `Class::test`; that of a subtest has its parameters behind it."""
+    for title, subtest in ((printed.title, ""), (printed.title.partition(" (")[0], "subtest")):
+        for name in names:
+            if title in (name, name.partition("::")[2].replace("::", "."), name.partition("::")[2]):
+                return name + (printed.title.removeprefix(title) if subtest else "")
+    return ""
+
+
+def _is_same_failure(printed: PrintedFailure, crash: CrashReport) -> bool:
+    """By its place, and by how its message begins if both have one."""
+    at, own = printed.crash.frames[:1], crash.frames[:1]
+    is_there = bool(at and own) and (PurePath(at[0].path).name, at[0].line) == (
+        PurePath(own[0].frame.path).name,
+        own[0].frame.line,
+    )
+    told = crash.end.raised or crash.printed
+    said = [_first_line(it.message) for it in (printed.crash.raised, *([told] if told else []))]
+    return is_there and (len(set(filter(None, said))) < 2 or said[1].startswith(said[0]) or said[0].startswith(said[1]))
+
+
+def _first_line(text: str) -> str:
+    return next(iter(text.strip().splitlines()), "").strip()
+
+
+def _unseen(printed: Sequence[PrintedFailure], failures: Sequence[CrashReport]) -> list[PrintedFailure]:
+    """Those at which no debugger stopped."""
+    return [it for it in printed if not any(_is_same_failure(it, crash) for crash in failures)]
 
 
 def _has_no_tests(code: int | None, names: Sequence[str], output: str) -> bool:
@@ -164,7 +222,11 @@ async def _failures(run: EvidenceRun, lines: ReadLines) -> tuple[list[CrashRepor
 
 
 def _reported_failures(
-    found: Sequence[CrashReport], names: Sequence[str], output: str, way: _RunnerFormat
+    found: Sequence[CrashReport],
+    names: Sequence[str],
+    output: str,
+    way: _RunnerFormat,
+    printed: Sequence[PrintedFailure] = (),
 ) -> tuple[CrashReport, ...]:
     """Each once: of those the runner speaks of, what it calls failed or shows the place of."""
     told: dict[object, CrashReport] = {}
@@ -173,7 +235,8 @@ def _reported_failures(
     seen = list(told.values())
     spoken_of = [it for it in seen if _is_message_printed(it, output)] if way.stops_at_caught else seen
     named = [it for it in spoken_of if _is_named(it, names) or _is_location_printed(it, output)]
-    return tuple((named or spoken_of or seen[-1:])[:MAX_FAILURES])
+    # What the runner tells of itself is surer than the last exception that somebody caught.
+    return tuple((named or (() if printed else spoken_of or seen[-1:]))[:MAX_FAILURES])
 
 
 def _identity(crash: CrashReport) -> object:

@@ -6,6 +6,7 @@ sanitizer ends the program itself, and the exception of a worker process arrives
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -171,6 +172,58 @@ def _first_stack(text: str) -> tuple[FrameInfo, ...]:
         if stack
         else ()
     )
+
+
+# pytest.
+
+_SECTION = re.compile(r"^_+ (?P<title>[^_\s].*?) _+\n(?P<body>(?:(?!_+ [^_\s].* _+$|={4,}).*\n?)*)", re.MULTILINE)
+_PHASE = re.compile(r"ERROR (?:at setup of|at teardown of|collecting) ")
+_PYTEST_FRAME = re.compile(
+    r"^(?P<path>[^\s:<][^:\n]*\.py):(?P<line>\d+)(?:: in (?P<name>\S+)|: ?(?P<type>[A-Za-z_][\w.]*)?)?$", re.MULTILINE
+)
+_FUNCTION = re.compile(r"^[> ] *(?:async )?def (\w+)", re.MULTILINE)
+_SAID = re.compile(r"^E(?: +(.*))?$", re.MULTILINE)
+_SYNTAX_PLACE = re.compile(r'^ *File "(?P<path>[^"\n]+)", line (?P<line>\d+)$', re.MULTILINE)
+_TYPED = re.compile(r"(?P<type>[A-Za-z_][\w.]*): (?P<message>.*)")
+_MOST_SECTIONS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class PrintedFailure:
+    """A failure as pytest prints it. `title`: the test without its file, or the file that cannot be read."""
+
+    title: str
+    crash: PrintedCrash
+
+
+def read_pytest_failures(text: str, cwd: str) -> list[PrintedFailure]:
+    """Of failures at which no debugger stops: a stack overflow, `sys.exit`, a missing fixture, a file with an error."""
+    found: list[PrintedFailure] = []
+    for section in list(_SECTION.finditer(text))[:_MOST_SECTIONS]:
+        body = _CHAIN_SEPARATOR.split(section["body"])[-1]
+        said = _SAID.findall(body)
+        if said:
+            found.append(PrintedFailure(_PHASE.sub("", section["title"]), _of_section(body, said, cwd)))
+    return found
+
+
+def _of_section(body: str, said: Sequence[str], cwd: str) -> PrintedCrash:
+    frames: list[FrameInfo] = []
+    type_name, end = "", 0
+    for at in _PYTEST_FRAME.finditer(body):
+        named = at["name"] or next(reversed(_FUNCTION.findall(body[end : at.start()])), "")
+        frames.insert(0, _frame(named, os.path.normpath(Path(cwd, at["path"])), at["line"]))
+        type_name, end = at["type"] or "", at.end()
+    # The place of an error of syntax is what its message begins with; the type is what it ends with.
+    if (place := _SYNTAX_PLACE.match(said[0])) is not None:
+        frames.insert(0, _frame("<module>", place["path"], place["line"]))
+    first, rest = (said[-1], said[1:-1]) if place else (said[0], said[1:])
+    typed = _TYPED.match(first)
+    if typed is None and not type_name and first.startswith("assert "):
+        type_name = "AssertionError"
+    message = "\n".join([typed["message"] if typed else first, *rest])
+    raised = RaisedException(type=(typed["type"] if typed else type_name).rpartition(".")[2], message=message)
+    return PrintedCrash(raised, _user_frames(frames))
 
 
 _BY_ADAPTER: Mapping[str, Callable[[str], PrintedCrash | None]] = {

@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
@@ -117,6 +117,7 @@ class _Failure:
     queries: list[CallQuery]
     test: DebugTestResult | None = None
     crash: ExplainCrashResult | None = None
+    has_workers: bool = False
 
     @property
     def data(self) -> DebugTestResult | ExplainCrashResult:
@@ -164,11 +165,12 @@ class ExplainFailureTool:
         while not failure.has_failed and run < wanted.repeat and self._left_s(until_s) > _SHORTEST_S:
             failure = await self._run(caller, target, self._left_s(until_s) * _FIRST_RUN_SHARE)
             run += 1
-        records, traced_runs = await self._calls(caller, target, failure, self._left_s(until_s))
+        traced = _in_one_process(target) if failure.has_workers else target
+        records, traced_runs = await self._calls(caller, traced, failure, self._left_s(until_s))
         head = _head_lines(target, failure, run, wanted.repeat)
         most = _FIRST_LINES_CHARACTERS if records else MAX_CHARACTERS
         shown = _shared([head, *failure.blocks(records, wanted.test)], caller, most)
-        chosen = choose_calls(records, translator(caller), MAX_CHARACTERS - _characters(shown, caller))
+        chosen = choose_calls(records, translator(caller), [it.in_language(caller.language) for it in shown])
         calls = [CallTrace(function=it["function"], text="\n".join(lines)) for it, lines in chosen]
         passed = [localize("The traced run did not fail, so its values may differ:")]
         shown += passed[: any(_HAS_PASSED in it for it in records)]
@@ -227,7 +229,7 @@ class ExplainFailureTool:
                 queries = hang_queries(found.end)
             elif test.verdict == "failed" and not queries:
                 queries = await printed_queries(found.end.output, lines)
-            return _Failure(test.verdict, queries, test=test)
+            return _Failure(test.verdict, queries, test=test, has_workers=found.has_workers)
         report = await self.crash_tool.report(caller, RunSubject(launch_request=target.subject), within_s)
         crash = self.crash_tool.answer(caller, report)
         if report.end.how == "limit":
@@ -295,6 +297,15 @@ class ExplainFailureTool:
         redacted = [redactor.redacted(it, caller.workspace) for it in traced.records]
         passed = {} if traced.has_failed else {_HAS_PASSED: True}
         return [{**it, **passed} for it in redacted if "function" in it]
+
+
+def _in_one_process(target: _Target) -> _Target:
+    """The tracer is in one process. The last `-n` of pytest's words counts, and what follows `--` are no options."""
+    configuration = target.subject.configuration
+    words = list(configuration.get("args", ()))
+    at = words.index("--") if "--" in words else len(words)
+    words[at:at] = ["-n", "0"]
+    return replace(target, subject=replace(target.subject, configuration={**configuration, "args": words}))
 
 
 def doctest_queries(found: Sequence[DoctestFailure]) -> list[CallQuery]:

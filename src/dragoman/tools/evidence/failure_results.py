@@ -19,8 +19,6 @@ _VALUE_IN_TEXT = 120
 _MESSAGE = 400
 _SOURCE = 160
 _NAMES_IN_TEXT = 10
-# As debugpy names the frames of causes, which it puts below the stack.
-_CHAINED = "[Chained Exc: "
 _MESSAGE_LINES = 14
 _MESSAGE_LINE = 1300
 
@@ -111,14 +109,12 @@ def _detail_lines(
     for cause in causes or ():
         lines += [_cause_line(cause), *_new_pair_lines(cause.locals, seen)]
     for frame in frames:
-        if causes and frame.function.startswith(_CHAINED):
-            continue
         lines += [_frame_line(frame), *_pair_lines(frame.values), *_new_pair_lines(frame.locals, seen)]
     return [*lines, localize("… {count} more frames", count=more)] if more else lines
 
 
 def _cause_line(cause: ExceptionCause) -> LocalizedText:
-    error = one_line(f"{cause.type}: {cause.message}" if cause.message else cause.type, _MESSAGE)
+    error = one_line(": ".join(filter(None, (cause.type, cause.message))), _MESSAGE)
     text = localize("{error} at {place}", error=error, place=cause.at) if cause.at else error
     return with_label(localize("caused by"), text)
 
@@ -177,7 +173,7 @@ def _names(failed: list[str]) -> str:
 def _failure_lines(failure: FailedTest) -> list[LocalizedText]:
     raised = failure.exception
     label = [with_label(localize("failed"), failure.test)] if failure.test else []
-    head = _message_lines(f"{raised.type}: {raised.message}") if raised else []
+    head = _message_lines(": ".join(filter(None, (raised.type, raised.message)))) if raised else []
     return [*label, *head, *_detail_lines(failure.caused_by, failure.frames, failure.more_frames)]
 
 

@@ -208,7 +208,7 @@ class DebugTestTool:
         )
 
     def _failure(self, caller: Caller, crash: CrashReport, test: str) -> FailedTest:
-        raised = crash.end.raised
+        raised = crash.end.raised or crash.printed
         return FailedTest(
             test=one_line(test, _NAME) or None,
             more_frames=crash.more_frames or None,

@@ -116,10 +116,18 @@ CASES = {
     "in the head of a `with`, its body is left out": (
         """
         def test():
-            with pytest.raises(ValueError), opened("x"):  # <
+            with opened("x"):  # <
                 parse("1")
         """,
         ["opened"],
+    ),
+    "what was to raise is in the body of its `with`": (
+        """
+        def test():
+            with pytest.raises(ValueError), opened("x"):  # <
+                parse("1")
+        """,
+        ["opened", "parse"],
     ),
 }
 

@@ -116,6 +116,38 @@ async def test_calls_of_a_run_that_did_not_fail_again_are_marked(tmp_path: Path)
     assert "The traced run did not fail, so its values may differ:" in answer.text
 
 
+async def test_of_a_chain_of_exceptions_the_call_that_began_it_is_traced(tmp_path: Path) -> None:
+    text = (
+        "def total(xs):\n    t = 0\n    for x in xs:\n        t += x\n    return t\n\n\ndef test_total():\n    try:\n"
+    )
+    text += "        total(['a'])\n    except TypeError as error:\n        raise ValueError('bad cart') from error\n"
+    async with agent_in(tmp_path) as agent:
+        agent.write("test_chain.py", text)
+        answer = await agent.call("explain_failure", command=f"{RUN} test_chain.py")
+    assert "caused by: TypeError: unsupported operand" in answer.text
+    assert "[Chained Exc" not in answer.text
+    assert [it["function"] for it in answer["calls"]] == ["total"]
+    assert "x = 'a'" in answer["calls"][0]["text"]
+
+
+async def test_a_test_that_workers_of_xdist_run_comes_with_its_calls_too(tmp_path: Path) -> None:
+    async with agent_in(tmp_path) as agent:
+        agent.write(
+            "test_sum.py", "def double(n):\n    return n + n + 1\n\n\ndef test_it():\n    assert double(2) == 4\n"
+        )
+        answer = await agent.call("explain_failure", command=f"{RUN} -n 1 test_sum.py")
+    assert "assert 5 == 4" in answer.text
+    assert [it["function"] for it in answer["calls"]] == ["double"]
+
+
+async def test_what_raises_in_a_library_is_not_traced(tmp_path: Path) -> None:
+    async with agent_in(tmp_path) as agent:
+        agent.write("test_asks.py", "def test_asks():\n    input()\n")
+        answer = await agent.call("explain_failure", command=f"{RUN} test_asks.py")
+    assert "OSError" in answer.text
+    assert "calls" not in answer.data
+
+
 async def test_several_failures_stand_below_the_names_of_their_tests(tmp_path: Path) -> None:
     text = "import pytest\n\n\n@pytest.mark.parametrize('n', ['a - b', '[x]'])\n"
     text += "def test_size(n):\n    assert len(n) == 9\n"

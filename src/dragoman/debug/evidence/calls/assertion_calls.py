@@ -17,6 +17,7 @@ MAX_FUNCTIONS = 6
 _DEPTH = 4
 _CONSTRUCTOR = ".__init__"
 _HELPERS = re.compile(r"assert|fail|raises$|warns$|approx$|subTest$|expect$", re.IGNORECASE)
+_EXPECTS = re.compile(r"raises$|warns$|assert(?:Raises|Warns|Logs)|deprecated_call$")
 _BUILTINS = frozenset(dir(builtins))
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _SCOPES = (*_FUNCTIONS, ast.ClassDef, ast.Lambda)
@@ -80,6 +81,9 @@ class _Search:
 
     def functions(self, statement: ast.stmt) -> Iterator[str]:
         yield from _called(statement)
+        if isinstance(statement, (ast.With, ast.AsyncWith)) and _expects_an_exception(statement):
+            for it in reversed(statement.body):  # nothing in it raised
+                yield from _called(it)
         names = [*_read(statement)]
         seen = set(names)
         for _ in range(_DEPTH):
@@ -125,6 +129,11 @@ def _called(statement: ast.stmt) -> Iterator[str]:
     calls = [node for node in _head(statement) if isinstance(node, ast.Call)]
     for call in sorted(calls, key=lambda it: (it.lineno, it.col_offset)):
         yield from _name_of(call.func)
+
+
+def _expects_an_exception(statement: ast.With | ast.AsyncWith) -> bool:
+    calls = [it.context_expr.func for it in statement.items if isinstance(it.context_expr, ast.Call)]
+    return any(_EXPECTS.match(it.attr if isinstance(it, ast.Attribute) else getattr(it, "id", "")) for it in calls)
 
 
 def _name_of(function: ast.expr) -> Iterator[str]:

@@ -26,7 +26,7 @@ _PLAIN_HEAD = re.compile(r"\s*(?:async )?def [^=]*:\s*(?:#.*)?$")
 _DOCSTRING = re.compile(r"""\s*[rRbBuU]?("{3}|'{3}|"|')""")
 _CODE = ("<module", "<class ", "<function ")
 _LONG = 48
-_KNOWN = 24
+KNOWN = 24
 # Passes through loops, lines of source, characters of a row, calls at each end of the list: what is shown, as far as
 # there is room.
 _ROOM = (
@@ -36,12 +36,17 @@ _ROOM = (
     (12, 0, 160, 2),
     (9, 0, 140, 2),
     (7, 0, 120, 1),
+    (7, 0, 120, 0),
     (5, 0, 100, 1),
+    (5, 0, 100, 0),
     (4, 0, 80, 1),
     (3, 0, 70, 1),
 )
 _HEAD_LINES = 3
 _OWN_OBJECT = ("self", "cls")
+_CONSTRUCTORS = ("__init__", ".constructor")
+_ROW_NUMBER = 7  # before a row, with the brackets of a call
+_LEAST_ROOM = 24
 _FIRST_CALLS = 2  # as `call_recording` keeps them: the others are the newest
 
 
@@ -94,17 +99,17 @@ def _without_known(record: dict[str, Any], known: set[str]) -> dict[str, Any]:
         else row
         for row in record["rows"]
     ]
-    if record["end"].get("value"):
-        told["end"] = {**record["end"], "value": _brief(record["end"]["value"], known)}
+    end = record["end"]
+    told["end"] = {**end, **{key: _brief(end[key], known) for key in ("value", "error") if end.get(key)}}
     return told
 
 
 def _brief(text: str, known: set[str]) -> str:
     if len(text) <= _LONG:
         return text
-    if text[:_KNOWN] in known:
-        return text[:_KNOWN].rstrip() + "\u2026"
-    known.add(text[:_KNOWN])
+    if text[:KNOWN] in known:
+        return text[:KNOWN].rstrip() + "\u2026"
+    known.add(text[:KNOWN])
     return text
 
 
@@ -225,7 +230,7 @@ def _pass(group: list[Row], say: Translate, width: int) -> list[str]:
     quiet: list[str] = []
     for row in group:
         quiet.append(str(row["line"]))
-        for text in _step(row, say):
+        for text in _step(row, say, width):
             if shown and len(shown) + len(text) > width:
                 found.append(shown)
                 shown = ""
@@ -244,18 +249,19 @@ def _gap(row: Row, say: Translate) -> str:
     text = say("\u2026 {count} more steps in lines {lines}", count=row["gap"], lines=lines)
     if row.get("calls"):
         text += say(", {count} calls", count=row["calls"])
-    shown = ", ".join("%s = %s" % (path, value) for path, value in row["changes"])
+    changed = sorted(row["changes"], key=lambda it: len(it[1]))  # a long one would hide the others
+    shown = ", ".join("%s = %s" % (path, value) for path, value in changed)
     return text + (say("; after them {values}", values=shown) if shown else "")
 
 
-def _step(row: Row, say: Translate) -> list[str]:
+def _step(row: Row, say: Translate, width: int) -> list[str]:
     """What one line did, in parts: each call, then the changes."""
     called = [it for it in row.get("calls") or () if it[3] or not it[0].endswith("__init__") or not row.get("changes")]
     changed = [it for it in row.get("changes") or () if it[0] != "_"]
-    calls = [_called(it, say) for it in called]
+    calls = [_called(it, say, width) for it in called]
     if len(called) == 1 and not row.get("more_calls") and len(changed) == 1 and _is_result(called[0], changed[0][1]):
         name, args, _, error, yields = called[0][:5]
-        calls = [_called([name, args, "%s = %s" % tuple(changed.pop()), error, yields], say)]
+        calls = [_called([name, args, "%s = %s" % tuple(changed.pop()), error, yields], say, width)]
     if row.get("more_calls"):
         calls.insert(_FIRST_CALLS, say("\u2026 {count} more calls", count=row["more_calls"]))
     begin = {it[0]: it[1] for it in row.get("begin") or ()}
@@ -263,12 +269,21 @@ def _step(row: Row, say: Translate) -> list[str]:
         (path, text if begin.get(path, text) == text else "%s \u2026 %s" % (begin[path], text))
         for path, text in changed
     ]
-    changed = [it for it in changed if it[0] != "_" and not it[1].startswith(_CODE)]
+    changed = _once([it for it in changed if it[0] != "_" and not it[1].startswith(_CODE)])
     shown = ", ".join(("%s= %s" if path.endswith(" +") else "%s = %s") % (path, text) for path, text in changed)
     yielded = [say("yields {value}", value=it) for it in row.get("yielded") or ()]
     is_known = row.get("note") in [it[3] for it in called]
     note = ["! " + row["note"]] if row.get("note") and not is_known else []
     return [*calls, *([shown] if shown else []), *yielded, *note]
+
+
+def _once(changed: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    """`menu.log.lines` and `log.lines` changed alike are one list: the shorter way to it will do."""
+
+    def is_longer(path: str, text: str) -> bool:
+        return any(text == it[1] and path.endswith("." + it[0]) for it in changed)
+
+    return [it for it in changed if not is_longer(*it)]
 
 
 def _is_result(call: list[Any], text: str) -> bool:
@@ -278,14 +293,22 @@ def _is_result(call: list[Any], text: str) -> bool:
     return not call[3] and not call[4] and (result == text or (len(known) > 20 and text.startswith(known)))
 
 
-def _called(call: list[Any], say: Translate) -> str:
+def _called(call: list[Any], say: Translate, width: int) -> str:
+    """Where there is no room for all, its arguments are cut rather than its result."""
     name, args, result, error, yields = call[:5]
-    shown = "%s(%s)" % (name, _arguments(args))
+    told = ""
     if error:
-        return "%s ! %s" % (shown, error)
-    if yields:
-        return shown + " \u2192 " + say("{count} values, last {value}", count=yields, value=result)
-    return shown if result is None else "%s \u2192 %s" % (shown, result)
+        told = " ! %s" % error
+    elif yields:
+        told = " \u2192 " + say("{count} values, last {value}", count=yields, value=result)
+    elif result is not None and not name.endswith(_CONSTRUCTORS):
+        told = " \u2192 %s" % result
+    given = _arguments(args)
+    room = max(width - len(name) - _ROW_NUMBER, _LEAST_ROOM)
+    if told and len(given) + len(told) > room:
+        told = _cut(told, max(room - len(given), room * 2 // 3))
+        given = _cut(given, max(room - len(told), _LEAST_ROOM // 2))
+    return "%s(%s)%s" % (name, given, told)
 
 
 def _arguments(args: list[Any]) -> str:
@@ -330,7 +353,7 @@ def _all_calls(record: dict[str, Any], say: Translate, most: int) -> list[str]:
     middle. After a stack overflow, in the order in which they began.
     """
     is_recursive = record.get("deepest", 1) > 1
-    if not is_recursive and not (record.get("by_steps") and record.get("calls", 1) > 1):
+    if not most or (not is_recursive and not (record.get("by_steps") and record.get("calls", 1) > 1)):
         return []
     first, last = record.get("all", []), record.get("all_last", [])
     left, left_cut = record.get("open", []), record.get("open_cut", 0)

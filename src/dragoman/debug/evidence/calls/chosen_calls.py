@@ -7,54 +7,87 @@ fit together, but not which of them is wrong. One that calls none is shown with 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import Any
 
-from dragoman.debug.evidence.calls.call_text import Translate, call_lines
+from dragoman.debug.evidence.calls.call_text import KNOWN, Translate, call_lines
 from dragoman.debug.evidence.stepping.source_languages import language_of_file
 
-_ONLY = 1200
+_ONLY = 900
 _COMPUTING = 640
 _PASSING_ON = 420
-_TOTAL = 1000
+_GOAL = 985
+"""Of the whole answer, in characters."""
+_LEAST_TOTAL = 750
 _RESULT = 40
 _ALIKE = 2
 _LEAST = 200
+_RESERVE = 220
+_RESERVED = 2
 _CONSTRUCTORS = ("__init__", ".constructor", ".initialize")
 
 Record = dict[str, Any]
 
 
-def choose_calls(records: Iterable[Record], translate: Translate, limit: int) -> list[tuple[Record, list[str]]]:
-    """Each with its lines: the functions behind the failure, each followed by what it called."""
+def choose_calls(
+    records: Iterable[Record], translate: Translate, said: Sequence[str]
+) -> list[tuple[Record, list[str]]]:
+    """Each with its lines: the functions behind the failure, each followed by what it called.
+
+    `said`: the lines above. Who has read much gets less of the calls, and no long error a second time.
+    """
     ordered = ordered_calls(records)
+    limit = max(_LEAST_TOTAL, _GOAL - sum(len(it) + 1 for it in said))
+    known = {it[:KNOWN] for line in said for it in (line, line.partition(": ")[2])}
     if len(ordered) == 1:
-        return [(ordered[0], call_lines(ordered[0], translate, min(_ONLY, limit)))]
-    fitting = _fitting(ordered, ordered, translate, limit)
+        return [(ordered[0], call_lines(ordered[0], translate, max(_ONLY, limit), known=known))]
+    fitting = _fitting(ordered, ordered, translate, limit, known)
     shown = [record for record, _ in fitting]
     # Of a call for which there was no room, its caller has to tell the arguments.
-    return fitting if len(shown) == len(ordered) else _fitting(shown, ordered, translate, limit)
+    return fitting if len(shown) == len(ordered) else _fitting(shown, ordered, translate, limit, known)
 
 
 def _fitting(
-    records: Sequence[Record], ordered: Sequence[Record], translate: Translate, limit: int
+    records: Sequence[Record], ordered: Sequence[Record], translate: Translate, limit: int, said: Iterable[str]
 ) -> list[tuple[Record, list[str]]]:
     """As many as there is room for. `ordered`: all that could be shown."""
     once = {it["function"]: it.get("calls", 1) == 1 for it in records}
     names = {it["function"] for it in ordered}
-    known: set[str] = set()
-    found: list[tuple[Record, list[str]]] = []
-    used = 0
-    for record in records:
+    known = set(said)
+    found: list[_Shown] = []
+    left = limit
+    for at, record in enumerate(records):
         passes_on = any(name != record["function"] and name in names for name in _called(record))
         most = _PASSING_ON if passes_on else _COMPUTING
-        share = min(most, _TOTAL - used, limit - used)
+        # What a call was given stands in its caller; what went wrong mostly stands in the innermost one.
+        reserved = _RESERVE * min(len(records) - at - 1, _RESERVED)
+        share = min(most, left, max(_LEAST, left - reserved))
         if share < _LEAST:
             break
-        lines = call_lines(_without_repeated(record, once), translate, share, has_source=not passes_on, known=known)
-        used += sum(len(it) + 1 for it in lines) + 1
-        found.append((record, lines))
-    return found
+        shown = _Shown(_without_repeated(record, once), not passes_on, frozenset(known))
+        shown.lines = call_lines(shown.record, translate, share, has_source=shown.computes, known=known)
+        left -= shown.size
+        found.append(shown)
+    for shown in sorted(found, key=lambda it: not it.computes):
+        room = shown.size + left
+        shown.lines = call_lines(shown.record, translate, room - 1, has_source=shown.computes, known=set(shown.known))
+        left = room - shown.size
+    return [(record, it.lines) for record, it in zip(records, found, strict=False)]
+
+
+@dataclass(slots=True)
+class _Shown:
+    """`known`: what the reader had been told before it."""
+
+    record: Record
+    computes: bool
+    known: frozenset[str]
+    lines: list[str] = field(default_factory=list)
+
+    @property
+    def size(self) -> int:
+        return sum(len(it) + 1 for it in self.lines) + 1
 
 
 def _without_repeated(record: Record, once: Mapping[str, bool]) -> Record:

@@ -17,6 +17,7 @@ from dragoman.debug.evidence.run import RunOutcome
 from dragoman.debug.evidence.stepping.function_search import FunctionSearch
 from dragoman.debug.evidence.stepping.source_functions import ANONYMOUS, SourceFunction
 from dragoman.debug.evidence.stepping.source_languages import language_of_file
+from dragoman.debug.source_files import is_library
 
 MAX_QUERIES = 6
 _FRAMES = 3
@@ -34,9 +35,10 @@ async def failure_queries(crash: CrashReport, lines: ReadLines, workspace: Path)
     if not any(PurePath(it.frame.path).suffix == _PYTHON for it in crash.frames):
         return await _stepped_queries(crash, FunctionSearch(workspace))
     frames = [it for it in crash.frames if PurePath(it.frame.path).suffix == _PYTHON and not _is_inner(it)]
-    found: list[CallQuery] = []
+    found = await _cause_queries(crash, lines)
+    raised = crash.end.raised or crash.printed
     # Where the stack overflowed, the first call says with what it began; the innermost ones are all alike.
-    is_overflow = crash.end.raised is not None and crash.end.raised.type.endswith(_OVERFLOW)
+    is_overflow = raised is not None and raised.type.endswith(_OVERFLOW)
     call = "outermost" if is_overflow else "failing"
     for at, frame in enumerate(frames[:_FRAMES]):
         if at == 0 and not _is_test(frame):
@@ -44,6 +46,20 @@ async def failure_queries(crash: CrashReport, lines: ReadLines, workspace: Path)
         if at == 0 or _is_test(frame):
             found += _queries(await lines(frame.frame.path), frame.frame.line)
     return list(dict.fromkeys(found))[:MAX_QUERIES]
+
+
+async def _cause_queries(crash: CrashReport, lines: ReadLines) -> list[CallQuery]:
+    """What led to the failure first: its innermost call, or, if that is a test, the calls in its line."""
+    found: list[CallQuery] = []
+    for cause in reversed(crash.causes):
+        at = cause.frame
+        if at is None or at.is_library or PurePath(at.path).suffix != _PYTHON:
+            continue
+        if not _TEST.match(at.name):
+            found.append(CallQuery(file=at.path, line=at.line, call="last"))
+        else:
+            found += _queries(await lines(at.path), at.line)
+    return found
 
 
 async def _stepped_queries(crash: CrashReport, search: FunctionSearch) -> list[CallQuery]:
@@ -71,6 +87,7 @@ def _is_test_place(path: str, function: SourceFunction | None) -> bool:
 async def printed_queries(output: str, lines: ReadLines) -> list[CallQuery]:
     """Of a failure at which no debugger stopped, such as a stack overflow: by the traceback that was printed."""
     places = [(path, int(line)) for path, line in _PRINTED.findall(output)]
+    places = [it for it in places if not is_library(f"/{it[0].lstrip('./')}")]
     found: list[CallQuery] = []
     if places and not _TEST.match(PurePath(places[-1][0]).name):
         found.append(CallQuery(file=places[-1][0], line=places[-1][1]))
