@@ -8,7 +8,6 @@ import signal
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import psutil
 import pytest
@@ -17,6 +16,7 @@ from dragoman.cli.output import ExitCode
 from dragoman.io.net.targets import PIPE_SCRIPT
 from tests.daemons import Cli, cli_with_home, eventually
 from tests.support.ssh_machine import NAME, SshMachine, ssh_machine
+from tests.support.stdio_agent import StdioAgent, stdio_agent
 
 pytestmark = [pytest.mark.needs("sshd"), pytest.mark.timeout(120)]
 
@@ -135,63 +135,14 @@ def test_doctor_names_what_is_there_and_what_is_not(machine: SshMachine, here: C
         assert words in done.stdout
 
 
-class Agent:
-    """An MCP client of `dragoman mcp --on`."""
-
-    def __init__(self, process: subprocess.Popen[str]) -> None:
-        self.process = process
-        self._last = 0
-        self.ask(
-            "initialize",
-            {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}},
-        )
-        self._send({"jsonrpc": "2.0", "method": "notifications/initialized"})
-
-    def _send(self, message: dict[str, Any]) -> None:
-        assert self.process.stdin is not None
-        self.process.stdin.write(json.dumps(message) + "\n")
-        self.process.stdin.flush()
-
-    def begin(self, method: str, params: dict[str, Any]) -> None:
-        self._last += 1
-        self._send({"jsonrpc": "2.0", "id": self._last, "method": method, "params": params})
-
-    def answer(self) -> dict[str, Any]:
-        assert self.process.stdout is not None
-        while True:
-            answer: dict[str, Any] = json.loads(self.process.stdout.readline())
-            if answer.get("id") == self._last:
-                return answer
-
-    def ask(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
-        self.begin(method, params)
-        return self.answer()
-
-    def call(self, tool: str, **arguments: Any) -> dict[str, Any]:
-        return self.ask("tools/call", {"name": tool, "arguments": arguments})
-
-
 @pytest.fixture
-def agent(machine: SshMachine, here: Cli, running: Cli) -> Iterator[Agent]:
-    command = here.command("mcp", "--on", machine.name, "--workspace", str(machine.project))
-    with subprocess.Popen(
-        command,
-        env=here.variables(),
-        text=True,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-    ) as process:
-        try:
-            yield Agent(process)
-        finally:
-            assert process.stdin is not None
-            process.stdin.close()
-            process.wait(20)
+def agent(machine: SshMachine, here: Cli, running: Cli) -> Iterator[StdioAgent]:
+    with stdio_agent(here, "--on", machine.name, "--workspace", str(machine.project)) as agent:
+        yield agent
 
 
 def test_an_agent_goes_on_after_its_link_died_in_the_middle_of_a_call(
-    agent: Agent, machine: SshMachine, running: Cli
+    agent: StdioAgent, machine: SshMachine, running: Cli
 ) -> None:
     assert running("trust", str(machine.project)).returncode == ExitCode.OK
     (machine.project / "endless.py").write_text("import time\nwhile True:\n    time.sleep(0.05)\n")
@@ -220,7 +171,7 @@ def test_a_client_that_leaves_leaves_no_process_there(machine: SshMachine, here:
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
     ) as process:
-        Agent(process)
+        StdioAgent(process)
         pipes = _pipes_there(machine)
         assert len(pipes) == 1
         process.kill()

@@ -17,16 +17,22 @@ _PROJECT_MARKERS = (".git", ".vscode")
 
 
 def caller_info(workspace: Path) -> Mapping[str, Any]:
-    """For a target, only what was named: the rest is known there, and the local environment never crosses."""
-    if is_remote():
-        from dragoman.cli.remote.folder_maps import far_workspace
+    return remote_caller_info(workspace, chosen_names()[0]) if is_remote() else local_caller_info(workspace)
 
-        return {
-            "workspace": far_workspace(workspace),
-            "environment": fit_environment(crossing_variables()),
-            "target": chosen_names()[0],
-            "allow_stop": allows_stop(),
-        }
+
+def remote_caller_info(workspace: Path, target: str) -> Mapping[str, Any]:
+    """Only what was named: the rest is known there, and the local environment never crosses."""
+    from dragoman.cli.remote.folder_maps import far_workspace
+
+    return {
+        "workspace": far_workspace(workspace),
+        "environment": fit_environment(crossing_variables()),
+        "target": target,
+        "allow_stop": allows_stop(),
+    }
+
+
+def local_caller_info(workspace: Path) -> Mapping[str, Any]:
     return {
         "workspace": str(workspace),
         "cwd": working_folder(),

@@ -24,6 +24,12 @@ def test_the_entry_names_the_machine_the_folder_and_the_variables(capsys: pytest
     ]
 
 
+def test_the_entry_names_several_machines(capsys: pytest.CaptureFixture[str]) -> None:
+    _, text = shown(capsys, "client-config cursor --on ssh:build1 --on local")
+    arguments = json.loads(text)["mcpServers"]["dragoman"]["args"]
+    assert arguments[-5:] == ["mcp", "--on", "ssh:build1", "--on", "local"]
+
+
 def test_a_shared_entry_has_no_path_of_this_machine(capsys: pytest.CaptureFixture[str]) -> None:
     _, text = shown(capsys, "client-config cursor --project --on docker:web")
     server = json.loads(text)["mcpServers"]["dragoman"]

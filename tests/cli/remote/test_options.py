@@ -23,6 +23,9 @@ def taken(line: str, **environment: str) -> tuple[str, tuple[str, ...], tuple[st
         ("--on ssh:a status --json", "status --json", ("ssh:a",), ()),
         ("status --on=ssh:a --on docker:b", "status", ("ssh:a", "docker:b"), ()),
         ("status --on ssh:a --on ssh:a", "status", ("ssh:a",), ()),
+        ("mcp --on ssh:a --on local", "mcp", ("ssh:a", "local"), ()),
+        ("mcp --on local", "mcp", (), ()),
+        ("up --on local", "up", (), ()),
         ("mcp --on ssh:a --env TOKEN --env=OTHER", "mcp", ("ssh:a",), ("TOKEN", "OTHER")),
         ("debug a.py --env A=1 --on ssh:a --env TOKEN", "debug a.py --env A=1", ("ssh:a",), ("TOKEN",)),
         ("debug a.py --env A=1", "debug a.py --env A=1", (), ()),
@@ -42,6 +45,7 @@ def test_the_variable_counts_where_no_option_is_given() -> None:
     assert taken("status --on ssh:b", DRAGOMAN_ON="ssh:a")[1] == ("ssh:b",)
     assert taken("shell", DRAGOMAN_ON="ssh:a")[1] == ()
     assert taken("pipe", DRAGOMAN_ON="ssh:a")[1] == ()
+    assert taken("status --on local", DRAGOMAN_ON="ssh:a")[1] == ()
 
 
 @pytest.mark.parametrize("command", ["up", "down", "restart", "forget --all", "token list"])
@@ -50,7 +54,7 @@ def test_with_the_variable_a_command_does_not_quietly_change_this_machine(comman
         taken(command, DRAGOMAN_ON="ssh:a")
 
 
-@pytest.mark.parametrize("line", ["up --on ssh:a", "pipe --on ssh:a", "mcp --on ssh:a --on ssh:b", "status --on"])
+@pytest.mark.parametrize("line", ["up --on ssh:a", "pipe --on ssh:a", "dap --on ssh:a --on local", "status --on"])
 def test_what_cannot_be_done_there_is_refused(line: str) -> None:
     with pytest.raises(UsageError):
         taken(line)

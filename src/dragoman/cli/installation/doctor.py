@@ -17,7 +17,7 @@ from typing import Annotated, Literal
 from cyclopts import Parameter
 
 from dragoman.cli.output import ExitCode, render, show_json, show_message
-from dragoman.cli.remote.options import chosen_targets, is_remote
+from dragoman.cli.remote.options import chosen_target, is_remote
 from dragoman.core.errors import DragomanError, system_refused
 from dragoman.core.installation import install_command
 from dragoman.core.localization import LocalizedText, localize
@@ -58,7 +58,8 @@ def _local_findings() -> list[DoctorFinding]:
 def _remote_findings() -> list[DoctorFinding]:
     from dragoman.cli.remote.diagnosis import diagnose
 
-    return [finding for target in chosen_targets() for finding in diagnose(target)]
+    target = chosen_target()
+    return list(diagnose(target)) if target is not None else []
 
 
 def _run_check(check: Callable[[Paths], Iterator[DoctorFinding]], paths: Paths) -> Iterator[DoctorFinding]:

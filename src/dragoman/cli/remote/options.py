@@ -30,8 +30,10 @@ REMOTE_COMMANDS = frozenset(
 )
 # With DRAGOMAN_ON, these would change this machine's daemon while the person means another.
 _ONLY_HERE = frozenset({"down", "forget", "gateway", "logs", "page", "restart", "token", "uninstall", "up"})
-_SEVERAL = frozenset({"status"})
+_SEVERAL = frozenset({"client-config", "mcp", "status"})
 MAY_STOP = frozenset({"client-config", "dap", "debug", "mcp"})
+LOCAL = "local"
+"""This machine, where it is one of several targets; alone, it is what a command without `--on` uses."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +76,9 @@ def take_options(
         targets = [environment[VARIABLE]]
     if not targets or not words or "--help" in words or "-h" in words or words[0] == "help":
         return [*words, *arguments[end:]], RemoteOptions()
+    targets = list(dict.fromkeys(targets))
+    if targets == [LOCAL]:
+        return [*words, *arguments[end:]], RemoteOptions()
     others = [word for word in words if word != _ALLOW_STOP]
     allows = len(others) < len(words) and others[:1] != [] and others[0] in MAY_STOP
     words = others if allows else words
@@ -88,8 +93,7 @@ def take_options(
 
     checked = tuple(require_variable_name(name) for name in variables)
     words, maps = _take(words, _MAP)
-    options = RemoteOptions(tuple(dict.fromkeys(targets)), checked, allows, tuple(maps))
-    return [*words, *arguments[end:]], options
+    return [*words, *arguments[end:]], RemoteOptions(tuple(targets), checked, allows, tuple(maps))
 
 
 def _take(
@@ -112,8 +116,9 @@ def _take(
     return kept, values
 
 
-def chosen_targets() -> list[Target]:
-    return [_find(name) for name in _chosen.options.targets]
+def chosen_targets() -> dict[str, Target | None]:
+    """By name, in the order in which they were written; None for this machine."""
+    return {name: None if name == LOCAL else _find(name) for name in _chosen.options.targets}
 
 
 def chosen_target() -> Target | None:

@@ -10,6 +10,8 @@ from dragoman.cli.output import ExitCode, error_json
 from dragoman.cli.remote.connection import open_target
 from dragoman.cli.remote.options import chosen_targets
 from dragoman.core.errors import DragomanError
+from dragoman.core.paths import find_paths
+from dragoman.io.drivers.control_client import ControlClient
 from dragoman.io.net.targets import Target
 
 
@@ -33,12 +35,12 @@ class RemoteStatus:
 def ask_all() -> list[RemoteStatus]:
     targets = chosen_targets()
     with ThreadPoolExecutor(len(targets)) as pool:
-        return list(pool.map(_ask, targets))
+        return list(pool.map(_ask, targets, targets.values()))
 
 
-def _ask(target: Target) -> RemoteStatus:
+def _ask(name: str, target: Target | None) -> RemoteStatus:
     try:
-        with open_target(target) as client:
-            return RemoteStatus(target.name, client.call("status"))
+        with open_target(target) if target else ControlClient.open(find_paths()) as client:
+            return RemoteStatus(name, client.call("status"))
     except DragomanError as error:
-        return RemoteStatus(target.name, error=error)
+        return RemoteStatus(name, error=error)

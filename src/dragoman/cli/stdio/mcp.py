@@ -18,7 +18,7 @@ from typing import Any, NoReturn, Protocol
 
 from dragoman.cli.caller import caller_info, working_folder
 from dragoman.cli.output import ExitCode
-from dragoman.cli.remote.options import chosen_target, is_remote
+from dragoman.cli.remote.options import chosen_names, chosen_target, is_remote
 from dragoman.cli.stdio.daemon_search import Connector, DaemonConnector
 from dragoman.cli.stdio.daemon_side import DaemonSide, Interest
 from dragoman.core.paths import find_paths
@@ -52,14 +52,22 @@ class ClientOutbox(Protocol):
 def mcp(*, workspace: Path = Path(), tools: str = "", structured: str = "", schemas: str = "") -> int:
     folder = _workspace_folder(workspace)
     sets = [name.strip() for name in tools.split(",") if name.strip()]
-    chosen = {**caller_info(folder), "tools": sets, "structured": structured, "schemas": schemas}
-    connector = _connector(folder, chosen)
+    choices = {"tools": sets, "structured": structured, "schemas": schemas}
+    pump = _pump(folder, choices)
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, _end)
     with contextlib.suppress(ClientGoneError):
-        side = DaemonSide(connector)
-        McpPump(side.relay, [side], 0, private_stdout()).run()
+        pump.run()
     return ExitCode.OK
+
+
+def _pump(folder: Path, choices: Mapping[str, Any]) -> McpPump:
+    if len(chosen_names()) > 1:
+        from dragoman.cli.router.pump import open_router
+
+        return open_router(folder, choices, 0, private_stdout())
+    side = DaemonSide(_connector(folder, {**caller_info(folder), **choices}))
+    return McpPump(side.relay, [side], 0, private_stdout())
 
 
 def _connector(folder: Path, about: Mapping[str, Any]) -> Connector:
@@ -157,6 +165,9 @@ class McpPump:
             self._set_exit_deadline(_ANSWER_TIMEOUT_S if is_readable else 0.0)
             return
         self._traffic.receive_from_client(data or b"")
+        self._pass_on()
+
+    def _pass_on(self) -> None:
         for side in self._sides:
             side.search_daemon()
             side.send()

@@ -25,6 +25,8 @@ from dragoman.protocols.jsonrpc.relay import (
     is_message,
     lost_id,
     objects_in,
+    refuse_overlong,
+    refuse_parts,
     replied_id,
 )
 
@@ -48,5 +50,7 @@ __all__ = [
     "is_message",
     "lost_id",
     "objects_in",
+    "refuse_overlong",
+    "refuse_parts",
     "replied_id",
 ]

@@ -75,6 +75,18 @@ def error_line(request_id: Id | None, code: int, message: str, data: dict[str, A
     return json.dumps({"jsonrpc": "2.0", "id": request_id, "error": error}, separators=(",", ":")).encode()
 
 
+def refuse_parts(line: bytes) -> bytes:
+    """The error for it. It reaches neither a peer nor a parser: a flood costs no more than its bytes."""
+    ends = OverlongLine(line[:ENDS_KEPT], line[-ENDS_KEPT:])
+    message = f"a message of more than {PARTS_AT_MOST} parts is not passed on"
+    return error_line(lost_id(ends), INVALID_REQUEST, message, {"code": TOO_MANY_PARTS})
+
+
+def refuse_overlong(line: OverlongLine, cap: int) -> bytes:
+    message = f"a message of more than {cap} bytes is not passed on"
+    return error_line(lost_id(line), INVALID_REQUEST, message, {"code": "line_too_long"})
+
+
 def _read_id(found: re.Match[bytes] | None) -> Id | None:
     try:
         return as_id(json.loads(found[1])) if found else None
@@ -195,9 +207,9 @@ class Relay:
     def receive_from_client(self, data: bytes) -> None:
         for line in self._from_client.feed(data):
             if isinstance(line, OverlongLine):
-                self._refuse_overlong(line, self._from_client.cap)
+                self._send_to_client(refuse_overlong(line, self._from_client.cap))
             elif has_too_many_parts(line):
-                self._refuse_parts(line)
+                self._send_to_client(refuse_parts(line))
             elif line.strip():
                 self.to_daemon.put(read_line(line))
 
@@ -207,7 +219,7 @@ class Relay:
             if request_id is not None:
                 self._open.pop(request_id, None)
             if isinstance(line, OverlongLine):
-                self._refuse_overlong(line, self._cap)
+                self._send_to_client(refuse_overlong(line, self._cap))
             elif request_id is not None and request_id == self._dropped_response:
                 self._dropped_response = None
             elif is_message(line):
@@ -260,16 +272,6 @@ class Relay:
             self._initialized = line
         if self._dropped_response is not None and line is self._initialize:
             del self._open[self._dropped_response]
-
-    def _refuse_parts(self, line: bytes) -> None:
-        """It reaches neither the daemon nor a parser here: a flood costs no more than its bytes."""
-        ends = OverlongLine(line[:ENDS_KEPT], line[-ENDS_KEPT:])
-        message = f"a message of more than {PARTS_AT_MOST} parts is not passed on"
-        self._send_to_client(error_line(lost_id(ends), INVALID_REQUEST, message, {"code": TOO_MANY_PARTS}))
-
-    def _refuse_overlong(self, line: OverlongLine, cap: int) -> None:
-        message = f"a message of more than {cap} bytes is not passed on"
-        self._send_to_client(error_line(lost_id(line), INVALID_REQUEST, message, {"code": "line_too_long"}))
 
     def _refuse(self, request_id: Id, code: str, message: str) -> None:
         self._send_to_client(error_line(request_id, SERVER_ERROR, message, {"code": code}))

@@ -52,6 +52,8 @@ class ClientOptions:
     tools: tuple[str, ...] = (DEFAULT_SET,)
     structured: StructuredPolicy = "auto"
     schemas: SchemaDetail = "brief"
+    is_routed: bool = False
+    """Whether a `dragoman mcp` with several targets is in between. It needs the data of each result, and removes it."""
 
     def chosen(self, tools: Iterable[str] = (), structured: str = "", schemas: str = "") -> ClientOptions:
         """These options with the client's own choices in place of those that it made; a DragomanError for a bad one."""
@@ -59,6 +61,7 @@ class ClientOptions:
             tools=tuple(tools) or self.tools,
             structured=_one_of("structured", structured, get_args(StructuredPolicy)) or self.structured,
             schemas=_one_of("schemas", schemas, get_args(SchemaDetail)) or self.schemas,
+            is_routed=self.is_routed,
         )
 
     def listed(self, toolbox: ToolRegistry) -> Sequence[Tool]:

@@ -41,6 +41,8 @@ _MORE_SETS = (
 )
 # Beside the text, for programs. The structured content must have the tool's own result type, even in an error.
 ERROR_KEY = "dragoman/error"
+# For a router: the data of a result that its client gets as text alone.
+STRUCTURED_KEY = "dragoman/structured"
 # From this revision on, clients read structured content. Older clients get only the text.
 STRUCTURED_SINCE = "2025-06-18"
 
@@ -67,8 +69,9 @@ def build_server(
         current_caller = replace(caller, name=_client_name(ctx), progress=_progress(ctx, caller.language))
         try:
             outcome = await toolbox.call(params.name, params.arguments or {}, current_caller)
-            is_structured = options.sends_structured(_client_id(ctx))
-            return _result(outcome, caller.language, ctx.protocol_version, is_structured=is_structured)
+            if options.sends_structured(_client_id(ctx)):
+                return _result(outcome, caller.language, ctx.protocol_version)
+            return _text_result(outcome, caller.language, options)
         except DragomanError as error:
             return _error_result(error, caller.language)
         except Exception:
@@ -152,13 +155,22 @@ def _annotations(effects: Effects) -> types.ToolAnnotations | None:
     )
 
 
-def _result(outcome: ToolOutcome, language: Language, revision: str, *, is_structured: bool) -> types.CallToolResult:
-    text = "\n".join(line.in_language(language) for line in outcome.lines)
-    if not is_structured:
-        return types.CallToolResult(content=[types.TextContent(type="text", text=text)], is_error=outcome.is_error)
+def _text_result(outcome: ToolOutcome, language: Language, options: ClientOptions) -> types.CallToolResult:
+    meta = {STRUCTURED_KEY: outcome.data.model_dump(mode="json")} if options.is_routed else None
+    text = types.TextContent(type="text", text=_text(outcome, language))
+    return types.CallToolResult(content=[text], is_error=outcome.is_error, _meta=meta)
+
+
+def _text(outcome: ToolOutcome, language: Language) -> str:
+    return "\n".join(line.in_language(language) for line in outcome.lines)
+
+
+def _result(outcome: ToolOutcome, language: Language, revision: str) -> types.CallToolResult:
     data = outcome.data.model_dump(mode="json")
     if revision < STRUCTURED_SINCE:
         text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+    else:
+        text = _text(outcome, language)
     return types.CallToolResult(
         content=[types.TextContent(type="text", text=text)], structured_content=data, is_error=outcome.is_error
     )

@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -65,9 +65,10 @@ class McpEndpoint:
 
     def options_of(self, hello: Hello) -> ClientOptions:
         about = hello.about
-        return self.choose(
+        options = self.choose(
             _string_list(about.get("tools")), _string(about.get("structured")), _string(about.get("schemas"))
         )
+        return replace(options, is_routed=about.get("routed") is True)
 
     def choose(self, tools: Sequence[str], structured: str, schemas: str) -> ClientOptions:
         """What a client is sent, by its own choices and else by the settings; a DragomanError for an unknown one."""
