@@ -7,7 +7,6 @@ import shlex
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -74,7 +73,7 @@ class FaultyLink:
 
 
 @pytest.fixture(scope="module")
-def link(here: Cli, machine: SshMachine, tmp_path_factory: pytest.TempPathFactory) -> Iterator[FaultyLink]:
+def link(here: Cli, machine: SshMachine, tmp_path_factory: pytest.TempPathFactory) -> FaultyLink:
     (machine.project / "app.py").write_text("total = 1\nprint(total)\n")
     return FaultyLink(here, machine, tmp_path_factory.mktemp("f"))
 

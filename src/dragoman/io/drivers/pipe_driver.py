@@ -25,8 +25,8 @@ SILENT_S = 9.0
 """Three keep-alive frames in a row are missing: a hung pipe is reported within 10 s."""
 REPLY_WITHIN_S = 3.0
 _MOVES_BYTES = 256
-"""So much of an unfinished frame counts as a sign of life. Where bytes were lost within a frame, keep-alive frames would
-fill it up without being read, for hours if it is long; they are shorter than this in all the time of a silence."""
+"""Only a frame that grew by this much is a sign of life. Where bytes were lost in a frame, keep-alive frames fill it up
+without being read; all of them in the time of a silence are shorter than this."""
 _FULL = 1 << 18
 _FLUSH_S = 2.0
 _HANGUP_EVENTS = select.POLLERR | select.POLLHUP | select.POLLNVAL
