@@ -29,9 +29,15 @@ SHARED = {
         "tools.debug.source_locations._line_or_text_needed",
         "tools.registry._too_large",
     },
+    "bad_map": {
+        "cli.remote.folder_maps._bad_map",
+        "cli.remote.folder_maps._mapped_twice",
+        "cli.remote.folder_maps._too_many",
+    },
     "disk_full": {"core.errors._file_not_written", "core.errors.disk_full"},
     "foreign_peer": {"io.errors.foreign_peer", "io.errors.not_started_by_us"},
     "gateway_silent": {"chat.errors.no_answer", "chat.errors.run_silent"},
+    "halt_refused": {"debug.session.halt_guard.halt_refused", "debug.session.halt_guard.trace_halts"},
     "internal_error": {"core.errors.dragoman_failed", "core.errors.internal_error"},
     "link_lost": {
         "io.net.remote_errors.link_closed",
@@ -44,19 +50,29 @@ SHARED = {
         "models.errors.no_key",
     },
     "needs_build": {"debug.backends.adapters.javascript._not_runnable", "debug.errors.cargo_unsupported"},
+    "no_such_folder": {
+        "cli.remote.folder_maps._no_folder",
+        "cli.remote.translation._no_folder_there",
+        "workspace.errors.no_folder",
+    },
+    "not_answering": {"io.errors.not_answering", "io.net.remote_errors.far_daemon_silent"},
     "no_such_function": {
         "debug.evidence.calls.trace_call._not_python",
         "tools.evidence.target.no_such_function",
     },
     "not_running": {"io.errors.daemon_not_running", "io.net.remote_errors.far_daemon_absent"},
+    "not_stopped": {"debug.errors.let_go", "debug.errors.resuming"},
     "not_supported": {
         "debug.errors.not_supported",
         "debug.errors.session_owned_by_person",
         "debug.session_errors.no_such_access",
     },
+    "share_damaged": {"protocols.share.errors.damaged", "protocols.share.errors.unexpected_part"},
     "too_many_sessions": {"chat.errors.too_many_sessions", "debug.errors.too_many_sessions"},
     "unknown_breakpoint": {"tools.debug.breakpoints._unknown_breakpoint", "workspace.errors.unknown_breakpoint"},
     "unknown_component": {"canvas.errors.unknown_component", "tools.canvas.components._unknown_component"},
+    "unknown_session": {"chat.errors.unknown_session", "debug.shared_sessions.not_opened"},
+    "unknown_target": {"cli.router.routes._unknown_target", "io.net.targets.unknown_target"},
     "usage": {"cli.remote.options._one_target_spec", "cli.remote.options._only_here_spec"},
 }
 

@@ -42,7 +42,7 @@ exists = ErrorSpec(
     "file_exists", "{file} already exists.", "Pass another name, or remove it first. Nothing was written."
 )
 needs_yes = ErrorSpec(
-    "no_terminal",
+    "needs_confirmation",
     "There is no terminal to ask on, so nothing was written.",
     "Pass --yes to write the file without a question.",
 )
