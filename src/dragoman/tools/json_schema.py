@@ -97,6 +97,9 @@ def _shortened(key: str, value: Any) -> Any:
 
 # Explained once for all tools in the server's instructions.
 LIVE_SESSION = "Default: the only live session, or the last used."
+STOPPED_THREAD = "Default: the stopped thread."
+TOP_FRAME = "From call_stack. Default: the top frame."
+RELATIVE_PATH = "Absolute or workspace-relative."
 
 
 def brief(schema: Mapping[str, Any]) -> dict[str, Any]:
@@ -106,22 +109,19 @@ def brief(schema: Mapping[str, Any]) -> dict[str, Any]:
     meant (`accepted_forms`), which a client that checks calls itself would not let through.
     """
     implied = {**_IMPLIED, **(_IMPLIED_WITH_DEFAULT if "default" in schema else {})}
-    return {
-        key: _brief(key, value)
-        for key, value in schema.items()
-        if isinstance(value, dict | list) or value not in implied.get(key, ())
-    }
+    return {key: _brief(key, value) for key, value in schema.items() if value not in implied.get(key, ())}
 
 
-# No model sends a negative number of seconds or an empty expression, nor a count below one where it need not send any.
+# No model sends a negative number of seconds, line 0 or an empty expression; a number as the value of an environment
+# variable is accepted.
 _IMPLIED: Mapping[str, tuple[object, ...]] = {
-    "additionalProperties": (False,),
-    "minimum": (0, MIN_SECONDS),
+    "additionalProperties": (False, {"type": "string"}),
+    "minimum": (0, 1, MIN_SECONDS),
     "minLength": (1,),
     "minItems": (1,),
-    "description": (LIVE_SESSION,),
+    "description": (LIVE_SESSION, STOPPED_THREAD, TOP_FRAME, RELATIVE_PATH),
 }
-_IMPLIED_WITH_DEFAULT: Mapping[str, tuple[object, ...]] = {"default": (False,), "minimum": (0, 1, MIN_SECONDS)}
+_IMPLIED_WITH_DEFAULT: Mapping[str, tuple[object, ...]] = {"default": (False,)}
 
 
 def _brief(key: str, value: Any) -> Any:

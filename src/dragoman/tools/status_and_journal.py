@@ -59,7 +59,7 @@ class StatusTool:
     @tool(
         "dragoman_status",
         "Dragoman status",
-        "See what Dragoman is doing: version, address, workspace, uptime, live sessions.",
+        "Use to check that Dragoman works: version, address, workspace, uptime, live sessions.",
         StatusParameters,
         StatusResult,
     )
@@ -122,7 +122,7 @@ class SearchJournalTool:
     @tool(
         "search_journal",
         "Search the journal",
-        "Find past events of this workspace, such as debug sessions and commands.",
+        "Use to find out what happened here earlier: debug sessions, commands and other events of this workspace.",
         SearchJournalParameters,
         SearchJournalResult,
     )

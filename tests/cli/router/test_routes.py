@@ -6,8 +6,12 @@ import json
 from typing import Any
 
 import pytest
+from mcp_types import ListToolsResult
 
+from dragoman.servers.mcp.server import listed_tool
 from tests.cli.router.routed import INITIALIZE, NAMES, Routed, sessions, stopped, tool_result
+from tests.servers.mcp.tool_names import LIST_BYTES, LISTED, weight
+from tests.tools.test_schemas import TOOLS_BY_NAME
 
 
 def text_of(result: dict[str, Any]) -> str:
@@ -252,7 +256,7 @@ def test_a_client_of_an_old_revision_reads_the_data_in_the_text() -> None:
     assert '{"session_id":"s-1","target":"ssh:b"}' in text_of(routed.result())
 
 
-def test_tools_that_start_something_take_a_target() -> None:
+def test_only_the_first_tool_publishes_the_target_that_every_tool_takes() -> None:
     routed = Routed()
     routed.ask("tools/list")
     tools: dict[str, dict[str, Any]] = {
@@ -266,8 +270,24 @@ def test_tools_that_start_something_take_a_target() -> None:
     routed.emit(0, {"id": routed.asked(0)["id"], "result": {"tools": listed}})
     shown = {it["name"]: it["inputSchema"]["properties"].get("target") for it in routed.result()["tools"]}
     assert shown.pop("start_debugging")["enum"] == list(NAMES)
-    assert shown.pop("trace") == {"type": "string", "enum": list(NAMES)}
     assert set(shown.values()) == {None}
+    for tool in (*shown, "get_breakpoints"):
+        routed.call(tool, target="ssh:b")
+        assert "target" not in routed.asked(1)["params"]["arguments"]
+
+
+@pytest.mark.parametrize("machines", [2, 4])
+def test_the_list_of_tools_stays_within_its_budget_with_several_machines(machines: int) -> None:
+    names = tuple(f"ssh:build-{number}.example.net" for number in range(machines))
+    routed = Routed(names)
+    routed.ask("tools/list")
+    tools = [listed_tool(TOOLS_BY_NAME[name], "brief", has_output=False) for name in LISTED]
+    result = ListToolsResult(tools=tools).model_dump(mode="json", by_alias=True, exclude_none=True)
+    routed.emit(0, {"id": routed.asked(0)["id"], "result": result})
+    merged = routed.result()
+    assert len(merged["tools"]) == len(LISTED)
+    assert weight(merged) <= LIST_BYTES
+    assert weight(merged) - weight(result) <= 120 + machines * (len(names[0]) + 3)
 
 
 def test_resources_of_sessions_are_read_where_the_session_is() -> None:

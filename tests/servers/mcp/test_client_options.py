@@ -20,12 +20,11 @@ from dragoman.servers.mcp.server import build_server, instructions_for
 from dragoman.tools.tool_sets import DEFAULT_TOOLS
 from tests.daemons import Cli
 from tests.servers.mcp.raw_client import RawClient, introduction, raw_client
-from tests.servers.mcp.tool_names import EVERYTHING, LISTED
+from tests.servers.mcp.tool_names import EVERYTHING, LIST_BYTES, LISTED, weight
 from tests.tools.tool_fixture import Bench, opened
 
 pytestmark = pytest.mark.anyio
 
-LIST_BYTES = 18_000
 INSTRUCTIONS_BYTES = 800
 
 
@@ -35,10 +34,6 @@ async def connected(bench: Bench, client: str, **options: Any) -> AsyncIterator[
     with anyio.fail_after(30):
         async with Client(server, client_info=Implementation(name=client, version="1")) as session:
             yield session
-
-
-def weight(message: Any) -> int:
-    return len(json.dumps(message, ensure_ascii=False, separators=(",", ":")).encode())
 
 
 def test_the_default_list_as_sent_stays_within_its_budget(client: RawClient) -> None:

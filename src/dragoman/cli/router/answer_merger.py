@@ -22,8 +22,6 @@ MERGED_ROWS: Mapping[str, str] = {
 """Tools that list what is on a target: all targets are asked, and each row names its `target`."""
 _OF_ONE = frozenset({"content", "structuredContent", "isError", "_meta"})
 """Members of a result that say something about one target; the others belong to the revision of MCP."""
-_WITHOUT_TARGET = frozenset({*MERGED_ROWS, "wait_for_stop"})
-_STARTS = ("program", "command", "test", "file_path")
 
 
 class AnswerMerger:
@@ -44,14 +42,15 @@ class AnswerMerger:
             return reply
         self.revision = str(result.get("protocolVersion", self.revision))
         sentence = (
-            f"Several machines: {', '.join(self._names)}. `target` names one; without it, a call goes to the machine "
-            "of its session or file, or to the last used. list_sessions asks all; wait_for_stop without session_id "
-            "returns the first stop on any."
+            f"Several machines: {', '.join(self._names)}. Every tool takes `target`, which names one; without it, a "
+            "call goes to the machine of its session or file, or to the last used. list_sessions asks all; "
+            "wait_for_stop without session_id returns the first stop on any."
         )
         instructions = f"{result.get('instructions') or ''} {sentence}".strip()
         return {**reply, "result": {**result, "instructions": instructions}}
 
     def tools(self, reply: Reply) -> Reply:
+        """`target` is published with the first tool alone: every tool takes it, and each repetition costs the model."""
         result = reply.get("result")
         tools = result.get("tools") if isinstance(result, dict) else None
         if not isinstance(result, dict) or not isinstance(tools, list):
@@ -59,15 +58,15 @@ class AnswerMerger:
         return {**reply, "result": {**result, "tools": [self._with_target(it) for it in tools]}}
 
     def _with_target(self, tool: Any) -> Any:
-        schema = tool.get("inputSchema") if isinstance(tool, dict) else None
+        schema = tool.get("inputSchema") if isinstance(tool, dict) and tool.get("name") == TARGETS_FIRST else None
         properties = schema.get("properties", {}) if isinstance(schema, dict) else None
-        if not isinstance(schema, dict) or not isinstance(properties, dict) or tool.get("name") in _WITHOUT_TARGET:
+        if not isinstance(schema, dict) or not isinstance(properties, dict):
             return tool
-        if "session_id" in properties and not any(name in properties for name in _STARTS):
-            return tool  # the session is on one machine
-        target: dict[str, Any] = {"type": "string", "enum": list(self._names)}
-        if tool.get("name") == TARGETS_FIRST:
-            target["description"] = "Machine. Default: where the file is, else the last used."
+        target = {
+            "type": "string",
+            "enum": list(self._names),
+            "description": "Machine. Default: where the file is, else the last used.",
+        }
         return {**tool, "inputSchema": {**schema, "properties": {**properties, "target": target}}}
 
     # Results of tools.

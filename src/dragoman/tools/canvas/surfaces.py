@@ -170,7 +170,10 @@ class SurfaceTools:
     @tool(
         "show_canvas",
         "Show on the canvas",
-        "Show the user text, tables, charts, code, diffs, buttons or forms; or a debugger stop.",
+        (
+            "Use when prose is not enough: shows the user text, tables, charts, code, diffs, buttons, forms or a "
+            "debugger stop."
+        ),
         ShowCanvasParameters,
         ShowCanvasResult,
         Effects(repeatable=True),

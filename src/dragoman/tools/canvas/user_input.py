@@ -104,7 +104,7 @@ class UserInputTools:
     @tool(
         "ask_user",
         "Ask the person",
-        "Ask the user; waits for the answers.",
+        "Ask the user questions in a form and wait for the answers.",
         AskUserParameters,
         AskUserResult,
         Effects(),

@@ -108,8 +108,8 @@ class BreakpointTools:
         "set_breakpoint",
         "Set a breakpoint",
         (
-            "Set a breakpoint or logpoint on a line, function, exception, or (while stopped) data. Needs no "
-            "session; all but data breakpoints outlive sessions. Setting it again replaces its conditions."
+            "Set or replace a breakpoint or logpoint on a line, function, exception, or (while stopped) data. "
+            "Needs no session; all but data breakpoints outlive sessions."
         ),
         params.SetBreakpointParameters,
         SetBreakpointResult,
@@ -131,7 +131,7 @@ class BreakpointTools:
     @tool(
         "remove_breakpoint",
         "Remove breakpoints",
-        "Remove by one of breakpoint_id, location (all columns of the line), clear_all.",
+        "Remove breakpoints by exactly one of breakpoint_id, location (the whole line), clear_all.",
         RemoveBreakpointParameters,
         RemoveBreakpointResult,
         Effects(destroys=True),

@@ -69,7 +69,9 @@ class EvaluateParameters(SessionParameters):
 class SetVariableParameters(SessionParameters):
     name: Annotated[str, Field(min_length=1, max_length=1000)]
     value: Annotated[str, Field(min_length=1, max_length=100_000, description="In the program's language.")]
-    variables_reference: Annotated[Maybe[Number], Field(description="Its container. Default: the frame.")] = None
+    variables_reference: Annotated[
+        Maybe[Number], Field(description="Reference of its container. Default: the frame.")
+    ] = None
     frame_id: FrameId = None
     max_chars: Characters = VALUE_CHARACTERS
 
@@ -144,7 +146,7 @@ class InspectionTools:
     @tool(
         "get_scopes",
         "Scopes of a frame",
-        "List a frame's scopes (locals, globals, closures) while stopped.",
+        "Use for what a stop leaves out of a frame: its locals, globals and closures, as scopes for get_variables.",
         ScopesParameters,
         ScopesResult,
     )

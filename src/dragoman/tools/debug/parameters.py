@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from dragoman.tools.json_schema import LIVE_SESSION, Maybe
+from dragoman.tools.json_schema import LIVE_SESSION, RELATIVE_PATH, STOPPED_THREAD, TOP_FRAME, Maybe
 from dragoman.tools.tool import Parameters
 
 DEFAULT_WAIT_S = 45.0
@@ -22,16 +22,14 @@ MAX_VARIABLES = 1000
 LineNumber = Annotated[int, Field(ge=1, le=2**31 - 1)]
 Number = Annotated[int, Field(ge=0, le=2**53)]
 SessionId = Annotated[str, Field(max_length=100, description=LIVE_SESSION)]
-ThreadId = Annotated[Maybe[Number], Field(description="Default: the stopped thread.")]
-FrameId = Annotated[Maybe[Number], Field(description="From call_stack. Default: the top frame.")]
+ThreadId = Annotated[Maybe[Number], Field(description=STOPPED_THREAD)]
+FrameId = Annotated[Maybe[Number], Field(description=TOP_FRAME)]
 Text = Annotated[str, Field(max_length=10_000)]
-FilePath = Annotated[str, Field(min_length=1, max_length=4096, description="Absolute or workspace-relative.")]
+FilePath = Annotated[str, Field(min_length=1, max_length=4096, description=RELATIVE_PATH)]
 LineText = Annotated[str, Field(max_length=1000, description="Instead of line_number: text unique to one line.")]
-Wait = Annotated[bool, Field(description="false: return at once, state Running.")]
+Wait = Annotated[bool, Field(description="false: return at once.")]
 Seconds = Annotated[float, Field(ge=0, le=MAX_WAIT_S)]
-HoldSeconds = Annotated[
-    float, Field(ge=0, le=600, description="Keep an attached program at its stop so long, from now.")
-]
+HoldSeconds = Annotated[float, Field(ge=0, le=600, description="Seconds from now to keep the program stopped.")]
 Characters = Annotated[int, Field(ge=1, le=MAX_VALUE_CHARACTERS, description="Per value.")]
 
 
@@ -45,7 +43,7 @@ class SessionParameters(Parameters):
 
 class SetBreakpointParameters(Parameters):
     kind: Literal["line", "function", "exception", "data"] = "line"
-    file_path: Annotated[str, Field(max_length=4096, description="For line. Absolute or in the workspace.")] = ""
+    file_path: Annotated[str, Field(max_length=4096, description="For line.")] = ""
     line_number: Maybe[LineNumber] = None
     line_text: LineText = ""
     column_number: Maybe[LineNumber] = None
@@ -58,7 +56,9 @@ class SetBreakpointParameters(Parameters):
         ),
     ] = ""
     variable: Annotated[str, Field(max_length=1000, description="For data: stop on change.")] = ""
-    variables_reference: Annotated[Maybe[Number], Field(description="Its container. Default: the top frame.")] = None
+    variables_reference: Annotated[
+        Maybe[Number], Field(description="Reference of its container. Default: the top frame.")
+    ] = None
     access: Literal["write", "read", "readWrite"] = "write"
     session_id: Annotated[str, Field(max_length=100, description="For data.")] = ""
     condition: Annotated[Text, Field(description="Stop only if this is true.")] = ""

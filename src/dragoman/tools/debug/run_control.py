@@ -140,9 +140,9 @@ class RunControlTools:
         "start_debugging",
         "Start debugging",
         (
-            "Start or attach to a program by one of configuration_name, configuration, program; waits for "
-            "its first stop or its end. Runs workspace code. status: stopped (stop_event_data has location, "
-            "stack, locals, output), completed, timeout, interrupted, error."
+            "Start or attach to a program by one of configuration_name, configuration, program; waits for its "
+            "first stop or its end. status: stopped (location, stack, locals, output), completed, timeout, "
+            "interrupted, error."
         ),
         StartParameters,
         results.WaitResult,
@@ -225,7 +225,7 @@ class RunControlTools:
     @tool(
         "pause_debugging",
         "Pause",
-        "Pause the running program to see where each thread is and waits. Returns as start_debugging.",
+        "Pause a running program to see where each thread is and waits. Returns as start_debugging.",
         ActionParameters,
         ResumeResult,
         Effects(),

@@ -142,7 +142,10 @@ class SessionTools:
     @tool(
         "list_sessions",
         "Debug sessions",
-        ("List this workspace's debug sessions: state, threads, locations, memory. Ended ones stay for ten minutes."),
+        (
+            "Use to find a session_id, or see what runs: this workspace's sessions and those ended up to ten "
+            "minutes ago, with state, threads, locations, memory."
+        ),
         params.NoParameters,
         SessionsResult,
     )
@@ -182,7 +185,7 @@ class SessionTools:
     @tool(
         "get_output",
         "Program output",
-        "Read program output since `cursor`.",
+        "Use for output that a stop did not show: reads program output since `cursor`.",
         OutputParameters,
         OutputResult,
     )

@@ -38,7 +38,7 @@ class OpenParameters(FileParameters):
 class DiffParameters(FileParameters):
     file_path: EditorFilePath
     text: Annotated[str, Field(max_length=MAX_TEXT, description="The whole new file.")]
-    title: Annotated[str, Field(max_length=200, description="Why.")] = ""
+    title: Annotated[str, Field(max_length=200, description="Title: what the change does.")] = ""
     timeout_s: Seconds = DEFAULT_WAIT_S
 
 
@@ -80,7 +80,7 @@ class EditorActionTools:
     @tool(
         "ide_open",
         "Open in the editor",
-        "Open a file at a line in the user's editor.",
+        "Use to show the user code: opens a file at a line in their editor.",
         OpenParameters,
         OpenResult,
         Effects(repeatable=True),
@@ -97,7 +97,10 @@ class EditorActionTools:
     @tool(
         "ide_diff",
         "Propose a change",
-        "Propose a new version of a file as a diff. If the user accepts it, it is written.",
+        (
+            "Use when the user should review a change: shows the new version of a file as a diff, and writes it "
+            "if they accept."
+        ),
         DiffParameters,
         DiffResult,
         Effects(destroys=True),
@@ -118,7 +121,7 @@ class EditorActionTools:
     @tool(
         "ide_notify",
         "Notify in the editor",
-        "Show the user a short message.",
+        "Use to tell the user something short that needs no answer: a message in their editor.",
         NotifyParameters,
         NotifyResult,
         Effects(),
@@ -131,7 +134,7 @@ class EditorActionTools:
     @tool(
         "ide_run_in_terminal",
         "Run in the editor's terminal",
-        "Run a command in an editor terminal where the user sees it. Does not return its output.",
+        "Use for a command whose output the user should see, not you: runs it in an editor terminal.",
         TerminalLineParameters,
         TerminalLineResult,
         RUNS_CODE,

@@ -71,7 +71,7 @@ class EditorInspectionTools:
     @tool(
         "ide_diagnostics",
         "Problems in the editor",
-        "Get errors and warnings from the editor's language servers.",
+        "Use before and after a change: errors and warnings from the editor's language servers.",
         DiagnosticsParameters,
         DiagnosticsResult,
     )
@@ -88,7 +88,7 @@ class EditorInspectionTools:
     @tool(
         "ide_selection",
         "Selection in the editor",
-        "Get the user's selection and cursor position.",
+        'Use when the user says "this" or "here": their selection and cursor position.',
         EditorStateParameters,
         SelectionResult,
     )
@@ -111,7 +111,7 @@ class EditorInspectionTools:
     @tool(
         "ide_open_files",
         "Open files",
-        "List files open in the editor, which is active, which are unsaved.",
+        "Use to learn what the user works on: files open in the editor, which is active, which are unsaved.",
         EditorStateParameters,
         OpenFilesResult,
     )

@@ -9,6 +9,7 @@ from pydantic import Field, model_validator
 
 from dragoman.core.errors import DragomanError
 from dragoman.core.localization import localize
+from dragoman.tools.json_schema import RELATIVE_PATH
 from dragoman.tools.tool import ErrorFormat, Parameters, Result, ToolOutcome
 from dragoman.workspace.caller import Caller
 
@@ -17,7 +18,7 @@ MAX_TEXT = 400_000
 MAX_COMMAND = 500
 """Editors cut a notification at a thousand characters, and the user must see all of what is asked."""
 
-EditorFilePath = Annotated[str, Field(min_length=1, max_length=4096, description="Absolute or workspace-relative.")]
+EditorFilePath = Annotated[str, Field(min_length=1, max_length=4096, description=RELATIVE_PATH)]
 Line = Annotated[int, Field(ge=1, le=10_000_000)]
 Seconds = Annotated[float, Field(ge=0, le=3600, description="Time to wait for the user.")]
 

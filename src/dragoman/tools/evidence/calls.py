@@ -120,8 +120,8 @@ class TraceCallTool:
         "trace_call",
         "Trace one call",
         (
-            "See one call of a function whole, in one answer: arguments, each executed line with what it changed and "
-            "called, result or exception. Runs a test, command, program or configuration, or resumes session_id."
+            "Use to see why a function returns what it does: one call whole, its arguments, each executed line "
+            "with what it changed and called, its result or exception."
         ),
         TraceCallParameters,
         TraceCallResult,

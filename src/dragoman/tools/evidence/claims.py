@@ -101,8 +101,8 @@ class CheckTool:
         "check",
         "Check a claim",
         (
-            "Check whether `claim` holds at each hit of a location. verdict: holds, broken (hit, values "
-            "before and at it), never reached."
+            "Check whether `claim` holds at each hit of a location. verdict: holds, broken (hit, values before "
+            "and at it), never reached."
         ),
         CheckParameters,
         CheckResult,
@@ -185,8 +185,8 @@ class FindChangeTool:
         "find_change",
         "Find a change",
         (
-            "Find the line that changes `expression` or breaks `invariant`, from the first hit of a "
-            "location: line, old and new value, stack. Uses a data breakpoint, else steps in the function."
+            "Find the line that changes `expression` or breaks `invariant`, after the first hit of a location: "
+            "old and new value, stack."
         ),
         FindChangeParameters,
         FindChangeResult,

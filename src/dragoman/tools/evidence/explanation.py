@@ -81,7 +81,7 @@ class ExplainFailureParameters(Parameters):
     args: Annotated[list[Text], Field(default_factory=list, max_length=1000)]
     cwd: Annotated[str, Field(max_length=4096)] = ""
     env: Annotated[dict[str, Text], Field(default_factory=dict, max_length=MAX_VARIABLES)]
-    repeat: Annotated[int, Field(ge=1, le=_REPEATS, description="Run until it fails.")] = 1
+    repeat: Annotated[int, Field(ge=1, le=_REPEATS, description="Runs at most, until it fails.")] = 1
     timeout_s: Seconds = 50.0
 
 
@@ -150,8 +150,8 @@ class ExplainFailureTool:
         "explain_failure",
         "Explain a failure",
         (
-            "Start here when a test, command or program fails or hangs: runs it again and returns the failed assertion "
-            "or exception with its values, and each call behind it line by line."
+            "Start here when a test, command or program fails or hangs: runs it again and shows the failed "
+            "assertion or exception with its values, and each call behind it line by line."
         ),
         ExplainFailureParameters,
         ExplainFailureResult,

@@ -88,8 +88,8 @@ class StopHistoryTool:
         "stop_history",
         "Look back at stops",
         (
-            "Look back at any past stop. Lists stops, shows one (`at`), compares two (`diff_with`), or finds "
-            "where a `variable` changed or had a `value`, across runs."
+            "Look back at past stops: lists them, shows one (`at`), compares two (`diff_with`), or finds where a "
+            "`variable` changed or had a `value`, across runs."
         ),
         StopHistoryParameters,
         StopHistoryResult,

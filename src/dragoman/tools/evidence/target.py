@@ -60,7 +60,7 @@ class RunTargetParameters(Parameters):
     env: Annotated[dict[str, Text], Field(default_factory=dict, max_length=MAX_VARIABLES)]
     stdin: Annotated[Maybe[str], Field(max_length=MAX_STDIN)] = None
     file: Annotated[str, Field(max_length=4096)] = ""
-    session_id: Annotated[str, Field(max_length=100, description="A stopped session.")] = ""
+    session_id: Annotated[str, Field(max_length=100, description="Resume this stopped session instead.")] = ""
 
 
 def run_subject(caller: Caller, wanted: RunTargetParameters) -> RunSubject:

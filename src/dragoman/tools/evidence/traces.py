@@ -134,9 +134,8 @@ class TraceTool:
         "trace",
         "Trace a run",
         (
-            "See how values change over a run: records expressions at each hit of each point, returns a "
-            "table of changes and how it ended (exit code, exception, limit). Starts the program, or resumes "
-            "session_id."
+            "See how values change over a run: records expressions at each hit of each point; returns a table of "
+            "changes and how the run ended."
         ),
         TraceParameters,
         TraceResult,
@@ -327,8 +326,8 @@ class CompareRunsTool:
         "compare_runs",
         "Compare two runs",
         (
-            "Find where runs diverge: traces both, the second with `against` (arguments, input, "
-            "configuration, commit); returns the first difference and context."
+            "Find where two runs diverge, the second with `against`: traces both, returns the first difference "
+            "and its context."
         ),
         CompareRunsParameters,
         CompareRunsResult,

@@ -152,7 +152,10 @@ class TerminalListTools:
     @tool(
         "list_terminals",
         "Terminals",
-        "List open terminals (yours, people's, other agents'): folder, running command or last result.",
+        (
+            "Use to find a terminal or see what runs: open terminals (yours, people's, other agents'), folder, "
+            "running command or last result."
+        ),
         ListTerminalsParameters,
         ListTerminalsResult,
     )

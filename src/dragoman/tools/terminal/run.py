@@ -82,9 +82,9 @@ class RunInTerminalTools:
         "run_in_terminal",
         "Run in a terminal",
         (
-            "Run a command in your own terminal, which people can watch, and wait for it; or type into a "
-            "running one. status: completed, running (timed out: use wait_for_command), idle, refused, "
-            "no_answer."
+            "Use for commands that people may watch, that run long or ask for input: runs one in your own "
+            "terminal and waits, or types into a running one. status: completed, running (timed out: use "
+            "wait_for_command), idle, refused, no_answer."
         ),
         RunInTerminalParameters,
         take.RunInTerminalResult,
