@@ -39,7 +39,9 @@ NEEDS = {
     "gateway chat": "hello",
     "journal search": "word",
     "lua install": "/nowhere",
+    "open": "/nowhere",
     "replay": "t1",
+    "share": "-o session.dragoman",
     "terminals export": "t1",
     "terminals import": "/nowhere",
     "terminals watch": "t1",
@@ -51,7 +53,7 @@ NEEDS = {
 }
 # These start a daemon, are started by other programs, or need none.
 ALONE = {
-    *("debug breakpoints", "debug clear"),
+    *("debug breakpoints", "debug clear", "open"),
     *(
         "up",
         "restart",
@@ -105,7 +107,7 @@ def test_an_unknown_option_is_two_and_says_where_to_look(command: str, capsys: p
     assert (out, f"\n  See `dragoman {command} --help`" in err) == ("", True), err
 
 
-@pytest.mark.parametrize("command", sorted(set(COMMANDS) & set(NEEDS) - {"forget", "debug", "debug clear"}))
+@pytest.mark.parametrize("command", sorted(set(COMMANDS) & set(NEEDS) - {"forget", "debug", "debug clear", "share"}))
 def test_what_is_missing_is_two(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(command.split()) == ExitCode.USAGE
     assert "Missing argument " in capsys.readouterr().err

@@ -16,6 +16,7 @@ from cyclopts import App
 from dragoman.cli.commands import build_app
 from dragoman.cli.dispatch import _preprocess, run
 from dragoman.cli.parser.examples import EXAMPLES
+from dragoman.cli.remote.options import take_options
 
 
 def all_commands(app: App, *before: str) -> Iterator[str]:
@@ -216,7 +217,8 @@ def test_every_example_is_of_its_command_and_is_understood(words: str, line: str
     assert example
     arguments = list(itertools.takewhile(lambda word: word not in {"|", ">", "<"}, shlex.split(example[1])))
     assert arguments[: len(words.split())] == words.split()
-    build_app().parse_args(_preprocess(arguments), exit_on_error=False, print_error=False)
+    own, _ = take_options(arguments, {})
+    build_app().parse_args(_preprocess(own), exit_on_error=False, print_error=False)
 
 
 @pytest.mark.parametrize("module", ["dragoman.cli.dispatch", "dragoman.core.errors", "cyclopts", "dragoman.cli.config"])

@@ -27,7 +27,7 @@ RECORDERS = {
     "notify",
     "publish",
 }
-OTHERS = {"sessions.changed", "debug.released", "gateway.state", "store.written"}
+OTHERS = {"sessions.changed", "gateway.state", "store.written"}
 """Told to clients of the gateway and to editors, or passed through the redactor alone: kept in no record."""
 
 PLACE = {"path": "/w/app.py", "line": 3}
@@ -56,9 +56,11 @@ HAPPENED: dict[str, dict[str, Any]] = {
     "debug.ended": {"exit_code": 3, **BY},
     "debug.evaluated": {"expression": "n", "result": "1", **BY},
     "debug.failed": {"code": "no_adapter"},
+    "debug.held": {"seconds": 90, **BY},
     "debug.joined": BY,
     "debug.left": BY,
     "debug.paused": BY,
+    "debug.released": {"stop": 2, "reason": "unattended"},
     "debug.resumed": {"command": "next", **BY},
     "debug.running": {},
     "debug.started": {"title": "app", **BY},

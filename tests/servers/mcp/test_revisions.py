@@ -138,7 +138,7 @@ def test_wrong_arguments_are_reported_to_the_model_with_what_is_right(client: Ra
     assert "structuredContent" not in result
     text = result["content"][0]["text"]
     assert text.startswith("bad_arguments: Invalid arguments for search_journal: ")
-    assert all(name in text for name in ("words: ", "word: ", "limit: ", "Parameters: words, limit."))
+    assert all(name in text for name in ("words: ", "word: ", "limit: ", "Parameters: words, limit, session_id."))
     assert result["_meta"]["dragoman/error"]["code"] == "bad_arguments"
 
 

@@ -24,6 +24,12 @@ const TERMINAL_ENDS: Record<string, string> = {
   daemon_died: "the terminal ended with Dragoman",
 };
 
+/** Why a program that stood on another machine's behalf runs on. */
+const RELEASES: Record<string, string> = {
+  countdown: "let the program run on: its time at the stop was over",
+  unattended: "let the program run on: nobody was connected any more",
+};
+
 const CHAT_ROLES: Record<string, string> = {
   user: "asked: {text}",
   assistant: "answered: {text}",
@@ -48,6 +54,8 @@ const DESCRIPTIONS: Record<string, Describe> = {
   "debug.failed": ({ code }) => t("could not start: {name}", { name: text(code) }),
   "debug.joined": () => t("joined the session"),
   "debug.left": () => t("left the session"),
+  "debug.held": ({ seconds }) => t("keeps the program stopped for {seconds} s more", { seconds: Number(seconds) }),
+  "debug.released": ({ reason }) => t(RELEASES[text(reason)] ?? RELEASES["countdown"]!),
   "debug.resumed": ({ command }) => t(COMMANDS[text(command)] ?? text(command)),
   "debug.paused": () => t("paused"),
   "debug.stopped": (body) =>
