@@ -61,26 +61,72 @@ SERVER_SCHEMA = {
         },
     },
 }
+_TEXT = {"type": "string", "minLength": 1}
+_VERSION = {"type": "string", "pattern": r"^\d+\.\d+\.\d+$"}
 _NAMED = {"type": "string", "pattern": r"^[a-z][a-z0-9]*(-[a-z0-9]+)*$"}
-_PERSON = {"type": "object", "required": ["name"], "properties": {"name": {"type": "string"}}}
+_PERSON = {
+    "type": "object",
+    "required": ["name"],
+    "additionalProperties": False,
+    "properties": {"name": _TEXT, "email": _TEXT, "url": _TEXT},
+}
+# Claude Code's manifests (schemastore.org: claude-code-plugin-manifest and claude-code-marketplace), narrower: a field
+# that is not here may exist, but a misspelt one is refused.
+_ABOUT = {"description": _TEXT, "license": _TEXT, "keywords": {"type": "array", "items": _TEXT}}
 PLUGIN_SCHEMA = {
     "type": "object",
     "required": ["name", "version", "description"],
-    "properties": {"name": _NAMED, "author": _PERSON, "keywords": {"items": {"type": "string"}}},
+    "additionalProperties": False,
+    "properties": {"name": _NAMED, "version": _VERSION, "author": _PERSON, **_ABOUT},
 }
 MARKETPLACE_SCHEMA = {
     "type": "object",
     "required": ["name", "owner", "plugins"],
+    "additionalProperties": False,
     "properties": {
         "name": _NAMED,
         "owner": _PERSON,
+        "metadata": {"type": "object", "additionalProperties": False, "properties": {"description": _TEXT}},
         "plugins": {
+            "type": "array",
+            "minItems": 1,
             "items": {
+                "type": "object",
                 "required": ["name", "source"],
-                "properties": {"name": _NAMED, "source": {"type": "string", "pattern": r"^\./"}},
-            }
+                "additionalProperties": False,
+                "properties": {
+                    "name": _NAMED,
+                    "source": {"type": "string", "pattern": r"^\./"},
+                    "category": _TEXT,
+                    **_ABOUT,
+                },
+            },
         },
     },
+}
+_SERVERS = {
+    "type": "object",
+    "additionalProperties": {
+        "type": "object",
+        "required": ["command"],
+        "additionalProperties": False,
+        "properties": {"command": _TEXT, "args": {"type": "array", "items": _TEXT}},
+    },
+}
+# An extension of Gemini CLI (docs/extensions/reference): it ignores `trust` of a server, and unknown fields.
+GEMINI_SCHEMA = {
+    "type": "object",
+    "required": ["name", "version", "mcpServers"],
+    "additionalProperties": False,
+    "properties": {"name": _NAMED, "version": _VERSION, "description": _TEXT, "mcpServers": _SERVERS},
+}
+MCP_SCHEMA = {"type": "object", "additionalProperties": False, "properties": {"mcpServers": _SERVERS}}
+MANIFESTS: dict[str, dict[str, Any]] = {
+    "server.json": SERVER_SCHEMA,
+    ".claude-plugin/plugin.json": PLUGIN_SCHEMA,
+    ".claude-plugin/marketplace.json": MARKETPLACE_SCHEMA,
+    "gemini-extension.json": GEMINI_SCHEMA,
+    ".mcp.json": MCP_SCHEMA,
 }
 
 
@@ -147,17 +193,31 @@ def test_setup_finds_every_file_of_the_skill() -> None:
     assert set(skill_files()) == {str(it.relative_to(SKILL_FOLDER)) for it in SKILL_TEXTS}
 
 
+@pytest.mark.parametrize("name", MANIFESTS)
+def test_the_manifests_have_the_published_form(name: str) -> None:
+    jsonschema.validate(manifest(name), MANIFESTS[name])
+
+
 @pytest.mark.parametrize(
-    ("name", "schema"),
+    ("name", "change"),
     [
-        ("server.json", SERVER_SCHEMA),
-        (".claude-plugin/plugin.json", PLUGIN_SCHEMA),
-        (".claude-plugin/marketplace.json", MARKETPLACE_SCHEMA),
-        ("gemini-extension.json", {"required": ["name", "version", "mcpServers"], "properties": {"name": _NAMED}}),
+        ("server.json", {"name": "dragoman"}),
+        ("server.json", {"description": "x" * 101}),
+        ("server.json", {"version": "^0.1"}),
+        ("server.json", {"packages": [{"registryType": "pypi", "identifier": "dragoman", "version": "0.1.0"}]}),
+        (".claude-plugin/plugin.json", {"author": "The Dragoman authors"}),
+        (".claude-plugin/plugin.json", {"keyword": ["debugger"]}),
+        (".claude-plugin/marketplace.json", {"plugins": [{"name": "dragoman", "source": "/dragoman"}]}),
+        ("gemini-extension.json", {"name": "dragoman_debugger"}),
+        (
+            "gemini-extension.json",
+            {"mcpServers": {"dragoman": {"command": "dragoman", "args": ["mcp"], "trust": True}}},
+        ),
     ],
 )
-def test_the_manifests_have_the_published_form(name: str, schema: dict[str, Any]) -> None:
-    jsonschema.validate(manifest(name), schema)
+def test_a_manifest_with_a_fault_is_refused(name: str, change: dict[str, Any]) -> None:
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate({**manifest(name), **change}, MANIFESTS[name])
 
 
 def test_the_versions_are_that_of_the_package() -> None:

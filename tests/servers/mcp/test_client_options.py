@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -26,6 +27,9 @@ from tests.tools.tool_fixture import Bench, opened
 pytestmark = pytest.mark.anyio
 
 INSTRUCTIONS_BYTES = 800
+ROOT = Path(__file__).parents[3]
+DOCUMENTS = ("docs", "skills", "agents", "vscode/docs")
+COUNTED = re.compile(r"\b(?:lists|set of|default:?) (\d+) (?:of them|tools)\b")
 
 
 @asynccontextmanager
@@ -45,6 +49,29 @@ def test_the_default_list_as_sent_stays_within_its_budget(client: RawClient) -> 
 
 def test_the_table_of_the_default_set_names_tools_that_exist() -> None:
     assert set(EVERYTHING) >= DEFAULT_TOOLS
+
+
+def test_the_documents_count_the_tools_that_are_listed() -> None:
+    counted = {
+        f"{path.name}: {found[0]}": int(found[1])
+        for path in [*ROOT.glob("*.md"), *(it for of in DOCUMENTS for it in (ROOT / of).rglob("*.md"))]
+        for found in COUNTED.finditer(path.read_text("utf-8"))
+    }
+    assert len(counted) >= 4
+    assert {it: count for it, count in counted.items() if count != len(LISTED)} == {}
+
+
+def test_the_documents_name_the_tools_that_are_listed_and_their_weight(client: RawClient) -> None:
+    [row] = re.findall(r"^\| `default` \| (.+) \|$", (ROOT / "docs/reference/mcp.md").read_text("utf-8"), re.MULTILINE)
+    named = set(re.findall(r"`(\w+)`", row))
+    assert named < DEFAULT_TOOLS
+    assert row.startswith("the eleven of the specification")
+    assert len(DEFAULT_TOOLS - named) == 11
+    [stated] = re.findall(
+        r"the list of tools, as sent[^|]*\| ([\d,]+) bytes", (ROOT / "docs/performance.md").read_text()
+    )
+    sent = weight(client.ask("tools/list")["result"])
+    assert int(stated.replace(",", "")) == pytest.approx(sent, rel=0.01)
 
 
 def test_a_tool_that_is_not_listed_can_be_called(client: RawClient) -> None:
