@@ -14,7 +14,7 @@ Object.assign(CHINESE, {
   "removed a breakpoint: {place}": "移除了断点：{place}",
   "the program is running": "程序开始运行",
   "joined the session": "加入了会话",
-  "keeps the program stopped for {seconds} s more": "让程序再停住 {seconds} 秒",
+  "keeps the program stopped for {seconds} s more": "让程序再暂停 {seconds} 秒",
   "let the program run on: its time at the stop was over": "让程序继续运行：暂停时间已到",
   "let the program run on: nobody was connected any more": "让程序继续运行：已经没有人连接",
   "left the session": "离开了会话",
