@@ -16,13 +16,14 @@ from dragoman.cli.tool_client import ToolReply, open_tool_client, show_lines
 from dragoman.core.localization import localize
 from dragoman.core.safe_text import printable
 
-_DIM, _RED, _BOLD, _OFF = "\033[2m", "\033[31m", "\033[1m", "\033[0m"
-# The style of a line by its start: source and unexecuted rows are dim, failures red, traced functions bold.
+_DIM, _RED, _GREEN, _BOLD, _OFF = "\033[2m", "\033[31m", "\033[32m", "\033[1m", "\033[0m"
+# The style of a line by its start, in any language: source and output are dim, errors red, the places of calls bold.
 _STYLES = (
-    (re.compile(r"\s+\d+  |\| "), _DIM),
-    (re.compile(r"(?:\w+Error|\w+Exception)\b|raised |still running"), _RED),
-    (re.compile(r"\S+  \S+:\d+  \("), _BOLD),
+    (re.compile(r" *\d+  |\| "), _DIM),
+    (re.compile(r"(?:\w+\.)*\w*(?:Error|Exception|Interrupt|Exit)(?:: |$)"), _RED),
+    (re.compile(r"\S+  \S+:\d+(?:  \(.*)?$"), _BOLD),
 )
+_COMMAND = "$ "
 
 
 def why(
@@ -47,18 +48,22 @@ def why(
         show_lines(reply.lines, to_stderr=True)
     else:
         _show(reply)
-    if reply.is_error:
+    verdict = reply.data.get("verdict")
+    if reply.is_error or verdict == "no tests":
         return ExitCode.FAILED
-    return ExitCode.OK if reply.data.get("verdict") in {"passed", "no tests"} else ExitCode.PROGRAM_FAILED
+    return ExitCode.OK if verdict == "passed" else ExitCode.PROGRAM_FAILED
 
 
 def _show(reply: ToolReply) -> None:
-    if not sys.stdout.isatty() or os.environ.get("NO_COLOR"):
+    if not sys.stdout.isatty() or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
         show_lines(reply.lines)
         return
-    sys.stdout.writelines(f"{_styled(line)}\n" for line in reply.lines)
+    # The first line says how the run ended.
+    head = next((at for at, line in enumerate(reply.lines) if not line.startswith(_COMMAND)), 0)
+    verdict = _GREEN if reply.data.get("verdict") == "passed" else _RED
+    sys.stdout.writelines(f"{_styled(line, verdict if at == head else '')}\n" for at, line in enumerate(reply.lines))
 
 
-def _styled(line: str) -> str:
-    style = next((it for pattern, it in _STYLES if pattern.match(line)), "")
+def _styled(line: str, style: str = "") -> str:
+    style = style or next((it for pattern, it in _STYLES if pattern.match(line)), "")
     return f"{style}{printable(line)}{_OFF}" if style else printable(line)

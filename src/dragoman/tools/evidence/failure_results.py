@@ -146,7 +146,7 @@ def test_head_lines(answer: DebugTestResult) -> list[LocalizedText]:
     heads = {
         "passed": localize("passed in {seconds} s", seconds=answer.seconds),
         "failed": localize("failed in {seconds} s", seconds=answer.seconds),
-        "no tests": localize("No tests ran."),
+        "no tests": localize("No tests ran. Check the test id, or pass the command that runs the test."),
         "limit": localize("not finished after {seconds} s", seconds=answer.seconds),
     }
     labelled = {it.test for it in answer.failures or ()}
