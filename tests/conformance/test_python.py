@@ -21,6 +21,7 @@ from dragoman.debug.backends.starter import AdapterStarter
 from dragoman.debug.launch.errors import LaunchError
 from dragoman.debug.model import LaunchRequest, ProgramEnd, Stop
 from dragoman.debug.service import DebugService
+from dragoman.debug.session.countdown import HaltLimits
 from dragoman.debug.session.outcome import DebugOutcome
 from dragoman.io.processes.command import ProcessCommand
 from dragoman.io.processes.supervisor_pool import SupervisorPool
@@ -58,7 +59,9 @@ def workspace(tmp_path: Path) -> Path:
 
 
 @asynccontextmanager
-async def service_in(tmp_path: Path, adapter: AdapterSpec = PYTHON) -> AsyncIterator[DebugService]:
+async def service_in(
+    tmp_path: Path, adapter: AdapterSpec = PYTHON, limits: HaltLimits | None = None
+) -> AsyncIterator[DebugService]:
     async with (
         Journal.open(tmp_path / "journal", stores=[STORE]) as journal,
         SupervisorPool() as supervisors,
@@ -66,7 +69,8 @@ async def service_in(tmp_path: Path, adapter: AdapterSpec = PYTHON) -> AsyncIter
     ):
         book = BreakpointRegistry(journal, SystemClock())
         await book.load()
-        yield DebugService(group, book, AdapterStarter(supervisors, group, [adapter]), journal, SystemClock())
+        starter = AdapterStarter(supervisors, group, [adapter])
+        yield DebugService(group, book, starter, journal, SystemClock(), limits=limits)
         group.cancel_scope.cancel()
 
 

@@ -23,6 +23,7 @@ from dragoman.debug.evidence.trace import run_trace
 from dragoman.debug.evidence.tracepoints import TraceLimits, Tracepoint
 from dragoman.debug.model import LaunchRequest, ProgramEnd, RunTarget, SessionState, Stop
 from dragoman.debug.service import DebugService
+from dragoman.debug.session import countdown
 from dragoman.debug.session.countdown import COUNTDOWN_ID, HaltLimits
 from dragoman.debug.session.handshake import AdapterLaunch
 from dragoman.debug.session.launch_request import PreparedLaunch, PreparedSession
@@ -76,8 +77,8 @@ class Program:
 
 
 @pytest.fixture
-def program(tmp_path: Path) -> Iterator[Program]:
-    (tmp_path / "main.py").write_text(PROGRAM)
+def program(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Program]:
+    (tmp_path / "main.py").write_text(getattr(request, "param", PROGRAM))
     with subprocess.Popen([sys.executable, "main.py"], cwd=tmp_path, stderr=subprocess.DEVNULL) as process:
         try:
             eventually((tmp_path / "beats").exists)
@@ -334,7 +335,8 @@ async def test_when_the_last_link_is_lost_the_program_runs_on_and_nothing_halts_
         service.drop_link(other.id)
         assert (session.countdown.remaining_s or 60) <= 0.2
         await runs_on(session)
-        assert adapter.sent("setBreakpoints")[-1]["breakpoints"] == []
+        while adapter.sent("setBreakpoints")[-1]["breakpoints"]:
+            await anyio.lowlevel.checkpoint()
         adapter.stop("breakpoint")
         while len(adapter.sent("continue")) < 2:
             await anyio.lowlevel.checkpoint()
@@ -345,6 +347,125 @@ async def test_when_the_last_link_is_lost_the_program_runs_on_and_nothing_halts_
                 await session.changes.wait_for_change(session.changes.change_count)
         adapter.stop("breakpoint")
         await runs_on(session, SessionState.STOPPED)
+
+
+@pytest.mark.parametrize("is_alone", [False, True])
+async def test_a_debugger_that_does_not_resume_the_program_is_asked_again_less_and_less_often(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_alone: bool
+) -> None:
+    monkeypatch.setattr(countdown, "_FIRST_RETRY_S", 0.1)
+    adapter, client = FakeAdapter(), afar(tmp_path, allows_stop=True)
+    adapter.refuse("continue", "not now")
+    async with halted(tmp_path, HaltLimits(halt_s=0.05, unattended_s=0.05), adapter, client) as (service, session):
+        if is_alone:
+            service.drop_link(client.id)
+        await anyio.sleep(0.8)
+        assert 2 <= len(adapter.sent("continue")) <= 4
+        assert 0 < (session.countdown.remaining_s or 0) <= 0.8
+        adapter.answers["continue"] = lambda _: {}
+        await runs_on(session)
+
+
+async def test_a_resume_that_failed_does_not_end_the_countdown(tmp_path: Path) -> None:
+    adapter, client = FakeAdapter(), afar(tmp_path, allows_stop=True)
+    adapter.refuse("continue", "not now")
+    async with halted(tmp_path, HaltLimits(halt_s=0.5), adapter, client) as (service, session):
+        resume = lambda: service.resume(client, session.id, thread_id=None, within_s=1)  # noqa: E731
+        assert await code_of(resume) == "adapter_refused"
+        assert 0 < (session.countdown.remaining_s or 0) <= 0.5
+        adapter.answers["continue"] = lambda _: {}
+        await runs_on(session)
+
+
+async def test_threads_that_stopped_one_by_one_are_let_go_together_at_the_deadline_of_the_first(tmp_path: Path) -> None:
+    adapter, client = FakeAdapter(), afar(tmp_path, allows_stop=True)
+    adapter.answers["continue"] = lambda _: {"allThreadsContinued": False}
+    async with halted(tmp_path, HaltLimits(halt_s=0.6), adapter, client) as (_, session):
+        began = session.countdown.remaining_s
+        assert began is not None
+        await anyio.sleep(0.3)
+        for thread in (2, 3, 4):
+            adapter.emit("stopped", reason="breakpoint", threadId=thread)
+        while session.last_stop < 4:
+            await session.changes.wait_for_change(session.changes.change_count)
+        left = session.countdown.remaining_s
+        assert left is not None
+        assert left < began - 0.2
+        await runs_on(session)
+        assert sorted(it["threadId"] for it in adapter.sent("continue")) == [1, 2, 3, 4]
+        await anyio.sleep(0.1)
+        assert (session.state, session.last_stop) == (SessionState.RUNNING, 4)
+
+
+FAMILY = """\
+import multiprocessing, os, pathlib, time
+import debugpy
+
+def beat(name, parent):
+    for count in range(100000 if parent == os.getppid() else 0):
+        pathlib.Path(name).write_text(str(count))
+        time.sleep(0.01 if parent == os.getppid() else os._exit(0))
+
+if __name__ == "__main__":
+    _, port = debugpy.listen(("127.0.0.1", 0))
+    pathlib.Path("port").write_text(str(port))
+    pathlib.Path("beats").write_text("0")
+    debugpy.wait_for_client()
+    children = [multiprocessing.Process(target=beat, args=(f"beats{it}", os.getpid()), daemon=True) for it in range(3)]
+    for child in children:
+        child.start()
+    beat("beats", os.getppid())
+"""
+
+
+@pytest.mark.parametrize("program", [FAMILY], indirect=True)
+async def test_a_program_of_several_processes_is_let_go_as_a_whole(tmp_path: Path, program: Program) -> None:
+    client = afar(tmp_path, allows_stop=True)
+    names = [tmp_path / it for it in ("beats", "beats0", "beats1", "beats2")]
+    async with service_in(tmp_path, limits=HaltLimits(halt_s=2)) as service:
+        session = await attached(service, client, program)
+        await anyio.to_thread.run_sync(lambda: eventually(lambda: all(it.exists() for it in names), within_s=30))
+        made, _ = await service.set_breakpoint(client, on_beat(program, line=6))
+        assert isinstance((await service.wait(client, session.id, within_s=10)).outcome, Stop)
+        await anyio.sleep(0.5)  # now all of them stand
+        await service.remove_breakpoints(client, lambda it: it.id == made.id)
+        stood = [it.read_text() for it in names]
+        began = anyio.current_time()
+        while any(it.read_text() in {"", before} for it, before in zip(names, stood, strict=True)):
+            await anyio.sleep(0.02)
+            assert anyio.current_time() < began + 5, "one after another"
+        assert anyio.current_time() > began + 1
+        await session.terminate(by=client.id)
+        await session.outcome(session.last_stop, 5)
+
+
+async def test_in_a_program_that_somebody_here_attached_to_only_halts_from_another_machine_end(tmp_path: Path) -> None:
+    adapter, here, away = FakeAdapter(), client_of(tmp_path), replace(afar(tmp_path, allows_stop=True), id="away")
+    async with scripted(tmp_path, Attaching(adapter), HaltLimits(halt_s=0.3)) as service:
+        session = (await service.start(here, LaunchRequest(program="a.py"), within_s=0)).session
+        await service.set_breakpoint(here, Breakpoint(id=0, path="/p/a.py", line=5))
+        adapter.stop("breakpoint")
+        assert isinstance((await service.wait(here, session.id, within_s=5)).outcome, Stop)
+        assert not is_limited(session)
+        await service.step(away, session.id, "over", thread_id=None, within_s=0)
+        adapter.stop("step")
+        assert isinstance((await service.wait(away, session.id, within_s=5)).outcome, Stop)
+        assert is_limited(session)
+        await runs_on(session)
+        adapter.when("pause", lambda: adapter.stop("pause"))
+        assert isinstance((await service.pause(here, session.id, within_s=5)).outcome, Stop)
+        assert not is_limited(session)
+        await service.resume(here, session.id, thread_id=None, within_s=0)
+        await service.remove_breakpoints(here, lambda _: True)
+        await service.set_breakpoint(away, Breakpoint(id=0, path="/p/a.py", line=5))
+        adapter.stop("breakpoint")
+        assert isinstance((await service.wait(here, session.id, within_s=5)).outcome, Stop)
+        assert is_limited(session)
+        await runs_on(session)
+
+
+def is_limited(session: DebugSession) -> bool:
+    return session.countdown.remaining_s is not None
 
 
 @pytest.mark.parametrize("who", ["launched", "here"])

@@ -183,8 +183,7 @@ class SessionRegistry:
     def add_holder(self, entry: SessionEntry, client_id: str) -> None:
         """Somebody is there. One who calls once, at a shell, has no link that could be lost."""
         entry.holders |= {client_id} if client_id else set()
-        if entry.session.guard.counts_down:
-            entry.session.countdown.mark_attended()
+        entry.session.countdown.mark_attended()
 
     def drop_holder(self, client_id: str) -> None:
         """What it ran for evidence had its id behind one of its own."""

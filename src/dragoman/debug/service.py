@@ -367,6 +367,8 @@ class DebugService:
             raise owned_by_person()
         if not client.may_halt_attached and fields != {"enabled": False}:
             fields["spares_attached"] = True
+        if fields != {"enabled": False}:
+            fields["is_remote"] = client.remote is not None
         changed = await self._book.change(client.place, id, **fields)
         await self._update_sessions(client.place)
         return changed, self.binding(client, id)
@@ -393,7 +395,8 @@ class DebugService:
         return gone
 
     def _spared(self, client: Caller, wanted: Breakpoint) -> Breakpoint:
-        return msgspec.structs.replace(wanted, spares_attached=not client.may_halt_attached)
+        is_remote = client.remote is not None
+        return msgspec.structs.replace(wanted, spares_attached=not client.may_halt_attached, is_remote=is_remote)
 
     def _require_some_session_may_halt(self, client: Caller, wanted: Breakpoint) -> None:
         """One that would stop in no live session is refused. With another program there, its binding says why not."""
@@ -433,6 +436,8 @@ class DebugService:
     ) -> DebugOutcome:
         """Limits the wait for an adapter that does not answer to the caller's own time limit."""
         session.remember_client_name(client.id, client.name)
+        if session.guard.is_attached:
+            session.guard.note_command(client)
         before, deadline_s = session.last_stop, self._clock.monotonic_s() + within_s
         with anyio.move_on_after(max(within_s, _MIN_RESPONSE_TIMEOUT_S)):
             await command

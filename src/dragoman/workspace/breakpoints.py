@@ -46,6 +46,8 @@ class Breakpoint(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     session: str = ""
     spares_attached: bool = False
     """Set by a client that may not halt programs that ran before it came: it stops only programs that we launch."""
+    is_remote: bool = False
+    """Set from another machine."""
 
     @property
     def halts(self) -> bool:

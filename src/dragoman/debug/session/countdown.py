@@ -1,7 +1,8 @@
-"""The countdown of a halt: a program that was attached to from another machine runs on by itself.
+"""The countdown of a halt: an attached program that was halted from another machine runs on by itself.
 
 A halt ends after some time, unless somebody asks for more of it. It ends sooner when nobody holds the session any more,
-because every link of its clients was lost; from then on nothing halts the program, until a client comes back.
+because every link of its clients was lost; from then on nothing halts a program that was attached to from another
+machine, until a client comes back.
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ log = logging.getLogger(__name__)
 COUNTDOWN_ID = "countdown"
 """Who resumed a program whose halt was over."""
 MAX_HOLD_S = 600.0
-_RETRY_S = 1.0
+_FIRST_RETRY_S = 1.0
+_MAX_RETRY_S = 30.0  # a debugger that answers nothing for minutes is asked twice a minute
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +65,9 @@ class StopCountdown:
         self._limits = limits
         self._record_event = record_event
         self._resend = resend
-        self._stop = 0
+        self._halt = 0
+        self._tries = 0
+        self._next_try_s = -math.inf
         self._latest_s = math.inf
         self._deadline_s = math.inf
         self._unattended_at_s = math.inf
@@ -73,8 +77,10 @@ class StopCountdown:
     def remaining_s(self) -> float | None:
         """Until the program runs on; None where it does not stand, or stands for as long as its clients want."""
         self._follow()
-        left = min(self._deadline_s, self._unattended_at_s) - self._clock.monotonic_s()
-        return None if math.isinf(left) or not self._lifecycle.is_at_stop else max(0.0, left)
+        if math.isinf(self._deadline_s) or not self._lifecycle.is_at_stop:
+            return None
+        ends_s = max(min(self._deadline_s, self._unattended_at_s), self._next_try_s)
+        return max(0.0, ends_s - self._clock.monotonic_s())
 
     def hold(self, seconds: float) -> None:
         """From now on; never shorter than it was. A halt ends ten minutes after it began, whoever asks."""
@@ -88,7 +94,7 @@ class StopCountdown:
 
     def mark_unattended(self) -> None:
         """The last link of its clients was lost."""
-        if self._guard.counts_down:
+        if self._guard.may_count_down:
             self._unattended_at_s = self._clock.monotonic_s() + self._limits.unattended_s
             self._changes.notify()
 
@@ -99,48 +105,62 @@ class StopCountdown:
             self._changes.notify()
 
     async def run(self) -> None:
-        while self._guard.counts_down:
+        while self._guard.may_count_down:
             change_count = self._changes.change_count
-            await self._update_suspension()
+            is_changed = self._update_suspension()
             if self.remaining_s == 0.0:
                 await self._let_go()
+            if is_changed:  # later: a debugger that hangs here must not keep the program
+                await self._send_breakpoints()
             with anyio.move_on_after(self._next_s()):
                 await self._changes.wait_for_change(change_count)
 
     def _next_s(self) -> float:
         left, now = self.remaining_s, self._clock.monotonic_s()
-        until_suspended = math.inf if self._was_suspended else self._unattended_at_s - now
+        waits_for_client = self._guard.counts_down and not self._was_suspended
+        until_suspended = self._unattended_at_s - now if waits_for_client else math.inf
         return max(0.0, min(math.inf if left is None else left, until_suspended))
 
     def _follow(self) -> None:
-        """A new stop begins a countdown. It is looked for whenever it is asked about: who waits for the stop may be
-        faster than this task."""
+        """A new halt begins a countdown; a further thread that stops during it does not. It is looked for whenever it
+        is asked about: who waits for the stop may be faster than this task."""
         stop = self._lifecycle.stop
-        if not self._guard.counts_down or not self._lifecycle.is_at_stop or stop is None:
-            self._deadline_s = math.inf
-        elif stop.number != self._stop:
-            self._stop, now = stop.number, self._clock.monotonic_s()
+        if not self._lifecycle.is_at_stop or stop is None:
+            return  # a resume that fails leaves the halt, and its deadline
+        if self._lifecycle.halts != self._halt:
+            self._halt, self._deadline_s = self._lifecycle.halts, math.inf
+            self._tries, self._next_try_s = 0, -math.inf
+        if math.isinf(self._deadline_s) and self._guard.limits(stop):
+            now = self._clock.monotonic_s()
             self._deadline_s, self._latest_s = now + self._limits.halt_s, now + max(MAX_HOLD_S, self._limits.halt_s)
 
-    async def _update_suspension(self) -> None:
-        is_suspended = self._clock.monotonic_s() >= self._unattended_at_s
-        if is_suspended != self._was_suspended:
-            self._was_suspended = self._guard.is_suspended = is_suspended
-            try:
-                await self._resend()
-            except DragomanError as error:
-                log.info("the breakpoints of a program that nobody watches may still be there: %s", error)
+    def _update_suspension(self) -> bool:
+        """Whether it changed, and with it the breakpoints that may be set."""
+        is_suspended = self._guard.counts_down and self._clock.monotonic_s() >= self._unattended_at_s
+        is_changed = is_suspended != self._was_suspended
+        self._was_suspended = self._guard.is_suspended = is_suspended
+        return is_changed
+
+    async def _send_breakpoints(self) -> None:
+        try:
+            await self._resend()
+        except DragomanError as error:
+            log.info("the breakpoints of a program that nobody watches may still be there: %s", error)
 
     async def _let_go(self) -> None:
+        """As a whole: a program of ten stopped threads is not let go ten times. Whatever comes of it, the next try is
+        not at once."""
         stop = self._lifecycle.stop
         number = stop.number if stop else 0
         self._lifecycle.let_go_at_ns = self._clock.wall_ns()  # before: who sees the program run knows why
         try:
-            await self._run_control.resume(by=COUNTDOWN_ID, seen_stop=number)
+            await self._run_control.resume_everything(by=COUNTDOWN_ID, seen_stop=number)
         except DragomanError as error:
             log.warning("a program was not resumed by its countdown: %s", error)
             self._lifecycle.let_go_at_ns = 0
-            self._deadline_s = self._clock.monotonic_s() + _RETRY_S
             return
-        reason = "unattended" if self._was_suspended else "countdown"
+        finally:
+            pause_s = min(_FIRST_RETRY_S * 2**self._tries, _MAX_RETRY_S)
+            self._next_try_s, self._tries = self._clock.monotonic_s() + pause_s, min(self._tries + 1, 10)
+        reason = "unattended" if self._clock.monotonic_s() >= self._unattended_at_s else "countdown"
         self._record_event("debug.released", reason, {"stop": number, "reason": reason})

@@ -7,10 +7,11 @@ here, on the machine of the program, and for every way in: the guard belongs to 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from dragoman.core.errors import ErrorSpec
 from dragoman.core.localization import localize, localized_str
+from dragoman.debug.model import Stop
 from dragoman.debug.session.handshake import AdapterLaunch
 from dragoman.workspace.breakpoints import Breakpoint
 from dragoman.workspace.caller import Caller
@@ -42,9 +43,13 @@ class HaltGuard:
     traces_only: bool = False
     """The client that attached may not halt it, so nothing does."""
     counts_down: bool = False
-    """It was attached from another machine: a halt is limited in time."""
+    """It was attached from another machine: every halt is limited in time."""
     is_suspended: bool = False
     """Nobody is there for whom it would halt."""
+    remote_clients: set[str] = field(default_factory=set)
+    """Who commands it from another machine. Halts that they cause are limited in time, whoever attached."""
+    remote_breakpoints: frozenset[int] = frozenset()
+    """Breakpoints that were set from another machine."""
 
     @classmethod
     def of(cls, client: Caller, launch: AdapterLaunch) -> HaltGuard:
@@ -52,6 +57,24 @@ class HaltGuard:
         is_remote = is_attached and client.remote is not None
         traces_only = is_attached and not client.may_halt_attached
         return cls(is_attached, traces_only=traces_only, counts_down=is_remote and not traces_only)
+
+    @property
+    def may_count_down(self) -> bool:
+        return self.is_attached and not self.traces_only
+
+    def limits(self, stop: Stop) -> bool:
+        """Whether this halt is limited in time: its program must not depend on a link to another machine."""
+        if self.counts_down:
+            return True
+        is_remote = stop.by in self.remote_clients or not self.remote_breakpoints.isdisjoint(stop.hit_breakpoints or ())
+        return self.may_count_down and is_remote
+
+    def note_command(self, client: Caller) -> None:
+        """Clients at a shell share one id, so the last of them counts."""
+        if client.remote is None:
+            self.remote_clients.discard(client.id)
+        else:
+            self.remote_clients.add(client.id)
 
     @property
     def refuses_stops(self) -> bool:

@@ -94,6 +94,8 @@ class SessionLifecycle:
         self.stop: Stop | None = None
         self.ended: ProgramEnd | None = None
         self.stops = stops
+        self.halts = 0
+        """How often the program came to stand. Threads that stop while it stands belong to the same halt."""
         self.changed_at_ns = clock.wall_ns()
         self.let_go_at_ns = 0
         """When a countdown resumed the program past its last stop; zero if somebody did."""
@@ -110,6 +112,7 @@ class SessionLifecycle:
         self._changes.notify()
 
     def stopped_at(self, stop: Stop) -> None:
+        self.halts += not self.is_at_stop
         self.stop, self.stops, self.let_go_at_ns = stop, stop.number, 0
         self.transition(Transition.STOPPED)
 

@@ -5,6 +5,7 @@ Commands go through the session's mailbox, so that one of them runs at a time.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -23,6 +24,8 @@ from dragoman.debug.session.request_tracker import RequestTracker, TrackedReques
 from dragoman.debug.session.threads import ThreadStates
 from dragoman.io.event_loop import wait_for_first
 from dragoman.protocols.dap import Response, bodies, read_body
+
+log = logging.getLogger(__name__)
 
 _RESPONSE_TIMEOUT_S = 10.0
 _QUEUE_SIZE = 32  # a caller beyond it waits for its turn
@@ -103,6 +106,7 @@ class RunControl:
         resolve_frame: ResolveFrame,
         is_core: bool = False,
         guard: HaltGuard | None = None,
+        held_threads: Callable[[], tuple[int, ...]] = tuple,
     ) -> None:
         self._guard = guard or HaltGuard()
         self.by = ""
@@ -120,6 +124,7 @@ class RunControl:
         self._set_run_to = set_run_to
         self._resolve_frame = resolve_frame
         self._is_core = is_core
+        self._held_threads = held_threads
 
     async def resume(
         self,
@@ -134,6 +139,21 @@ class RunControl:
                 await self._set_run_to(until)
 
         await self._run("continue", thread_id, seen_stop, by, prepare)
+
+    async def resume_everything(self, *, seen_stop: int, by: str) -> None:
+        """Also threads and child processes that stopped by themselves, before their stops are reported."""
+
+        async def resume_others() -> None:
+            current = self._lifecycle.require_stopped().thread_id
+            for thread in dict.fromkeys((*self._threads.stopped_beside(current), *self._held_threads())):
+                try:
+                    await self._requests.request("continue", {"threadId": thread}, timeout_s=_RESPONSE_TIMEOUT_S)
+                except DragomanError as error:
+                    log.warning("thread %s was not resumed: %s", thread, error)
+                else:
+                    self._threads.mark_resumed(thread, everything=False)
+
+        await self._run("continue", None, seen_stop, by, resume_others)
 
     async def step(
         self,

@@ -56,6 +56,13 @@ class _MeasuresMemory(Protocol):
     def memory_bytes(self) -> int | None: ...
 
 
+@runtime_checkable
+class _HoldsStops(Protocol):
+    def held_threads(self) -> tuple[int, ...]:
+        """Threads that are stopped, and whose stops wait to be reported."""
+        ...
+
+
 def _discard_event(kind: str, text: str, body: dict[str, Any]) -> None:
     """For a session without a record."""
 
@@ -121,6 +128,7 @@ class DebugSession:
             self._requests, self._lifecycle, self._threads, self._mailbox,
             requeue=self._events.requeue, record_event=record_event, set_run_to=self._set_run_to,
             resolve_frame=self._resolve_frame, is_core=launch.is_core, guard=self.guard,
+            held_threads=backend.held_threads if isinstance(backend, _HoldsStops) else tuple,
         )  # fmt: skip
         self.countdown = StopCountdown(
             self.guard, self._lifecycle, self.run_control, self.changes, clock, limits=limits or HaltLimits(),
@@ -230,7 +238,7 @@ class DebugSession:
         """From the launch to the end. A launch that fails is raised; what goes wrong later is how the session ended."""
         started = False
         failure: DragomanError | None = None
-        self._wanted = tuple(breakpoints)
+        self._want(breakpoints)
         try:
             async with anyio.create_task_group() as group:
                 self._requests.start(
@@ -350,7 +358,7 @@ class DebugSession:
         await self.run_control.restart(self.launch, by)
 
     async def update_breakpoints(self, breakpoints: Iterable[Breakpoint]) -> None:
-        self._wanted = tuple(breakpoints)
+        self._want(breakpoints)
         if self.state not in LIVE_STATES or not self._handshake.initialized.is_set():
             return
         if not self._handshake.is_held:
@@ -381,6 +389,10 @@ class DebugSession:
         return self._shutdown.is_requested or self.state is SessionState.TERMINATING
 
     # Inside.
+
+    def _want(self, breakpoints: Iterable[Breakpoint]) -> None:
+        self._wanted = tuple(breakpoints)
+        self.guard.remote_breakpoints = frozenset(it.id for it in self._wanted if it.is_remote)
 
     def _context(self) -> StopContext:
         if self._event_handler.stop_context is None:

@@ -71,6 +71,10 @@ class ThreadStates:
         """The stop of a thread that is still stopped while another was resumed."""
         return next(iter(self._stops.values()), None)
 
+    def stopped_beside(self, thread_id: int) -> tuple[int, ...]:
+        """Threads that stopped by themselves and wait for their turn."""
+        return tuple(it for it in self._stops if it != thread_id)
+
     def is_stopped(self, thread_id: int) -> bool:
         return self._all_stopped is not (thread_id in self._opposite_ids)
 

@@ -200,6 +200,8 @@ class EditorSession:
         """What this editor may do here, and what its session permits."""
         if served.changes and not self.options.may_change:
             raise dap_errors.read_only(command=command)
+        if served.changes:
+            self.followed.session.guard.note_command(self._client)
         if served.halts:
             self.followed.session.guard.require(command, self._client)
 

@@ -225,6 +225,9 @@ class DapBackend:
             )  # fmt: skip
         return self._tree
 
+    def held_threads(self) -> tuple[int, ...]:
+        return self._tree.held_threads if self._tree is not None else ()
+
     def _known_threads(self) -> set[int]:
         """Every thread whose id the session may have seen, in events or in the last list."""
         listed: set[int] = set()

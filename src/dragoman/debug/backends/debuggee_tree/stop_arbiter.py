@@ -15,6 +15,7 @@ class StopArbiter:
     def __init__(self) -> None:
         self.current: int | None = None
         self._held: list[tuple[int, StoppedBody]] = []
+        self._resuming: dict[int, StoppedBody] = {}
         self._stepping: dict[int, anyio.Event] = {}
 
     def is_current(self, debuggee: int) -> bool:
@@ -29,6 +30,10 @@ class StopArbiter:
         self._held = [(owner, held) for owner, held in self._held if owner != debuggee] + [(debuggee, event)]
         return False
 
+    @property
+    def held_threads(self) -> tuple[int, ...]:
+        return tuple(held.thread_id for _, held in self._held if held.thread_id is not None)
+
     def continued(self, debuggee: int) -> bool:
         """Whether to report it. A stop that waited and was continued by somebody else is dropped."""
         if self.current == debuggee:
@@ -38,7 +43,11 @@ class StopArbiter:
         return self.current is None
 
     def mark_resumed(self, debuggee: int, *, stepping: bool) -> bool:
-        """Whether its stop was the current one, for `mark_refused`."""
+        """Whether its stop was the current one, for `mark_refused`. One that waited is not reported any more."""
+        self._resuming.pop(debuggee, None)
+        for owner, held in [it for it in self._held if it[0] == debuggee]:
+            self._held.remove((owner, held))
+            self._resuming[debuggee] = held
         was_current = self.current == debuggee
         if was_current:
             self.current = None
@@ -49,6 +58,9 @@ class StopArbiter:
     def mark_refused(self, debuggee: int, *, was_current: bool) -> None:
         """It refused to resume."""
         self._step_ended(debuggee)
+        held = self._resuming.pop(debuggee, None)
+        if held is not None and all(owner != debuggee for owner, _ in self._held):
+            self._held.append((debuggee, held))
         if was_current and self.current is None:
             self.current = debuggee
 

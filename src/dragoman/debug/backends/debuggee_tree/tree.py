@@ -91,6 +91,11 @@ class DebuggeeTree:
     async def end(self) -> None:
         await self._debuggees.end()
 
+    @property
+    def held_threads(self) -> tuple[int, ...]:
+        """Threads of debuggees that are stopped too, whose stops wait to be reported."""
+        return self._stop_arbiter.held_threads
+
     def emit(self, body: EventBody) -> None:
         self._emit(body)
 
