@@ -7,7 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Mapping
 
-from dragoman.protocols.pipe import Greeting, PipeConnection, PipeFailure, PipeFrameKind
+from dragoman.protocols.pipe import Greeting, PipeConnection, PipeFailure, PipeFrame, PipeFrameKind
 
 _OURS = PipeConnection(skips_noise=False)
 _WELCOME = b'{"dragoman":1,"version":"0.1.0","pid":1,"instance":""}\n'
@@ -33,6 +33,32 @@ def _hang() -> None:
     _serve()
     while True:
         time.sleep(1)
+
+
+def _wait_silently(before: bytes = b"", error: str = "") -> None:
+    _write(before)
+    sys.stderr.write(error)
+    sys.stderr.flush()
+    while os.read(0, 65536):
+        pass
+
+
+def _answer_queries() -> None:
+    near = PipeConnection(skips_noise=False)
+    _write(Greeting("0.1.0").encode() + _OURS.send(PipeFrameKind.READY))
+    while data := os.read(0, 65536):
+        for frame in near.receive_data(data):
+            if isinstance(frame, PipeFrame) and frame.kind is PipeFrameKind.QUERY:
+                _write(_OURS.send_reply(frame, b"{}"))
+
+
+def _start_slowly() -> None:
+    _write(Greeting("0.1.0").encode())
+    for _ in range(10):
+        time.sleep(0.2)
+        _write(_OURS.send(PipeFrameKind.KEEP_ALIVE))
+    _write(_OURS.send(PipeFrameKind.READY) + _OURS.send_data(_WELCOME))
+    os.read(0, 65536)
 
 
 def _die() -> None:
@@ -61,6 +87,12 @@ _ACTIONS: Mapping[str, Callable[[], None]] = {
     "prints_first": _print_first,
     "refuses": _refuse,
     "hangs": _hang,
+    "says_nothing": _wait_silently,
+    "asks_for_a_touch": lambda: _wait_silently(error="Confirm user presence for key ED25519-SK\r\n"),
+    "greets_and_hangs": lambda: _wait_silently(Greeting("0.1.0").encode()),
+    "answers_no_query": lambda: _wait_silently(Greeting("0.1.0").encode() + _OURS.send(PipeFrameKind.READY)),
+    "answers_queries": _answer_queries,
+    "starts_slowly": _start_slowly,
     "dies": _die,
     "half_a_frame": lambda: _serve(lambda: _OURS.send_data(_ANSWER)[:30]),
     "damaged": lambda: _serve(lambda: _OURS.send_data(_ANSWER)[1:] + bytes(100)),

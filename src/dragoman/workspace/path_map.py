@@ -16,6 +16,8 @@ from urllib.parse import quote
 
 _MAX_DEPTH = 64
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+# A name that is not UTF-8 has surrogates in it. It cannot be written as a URI.
+_UNFIT = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 _URI = "file://"
 # Behind these, a slash is in the middle of a path, a pattern or a URL; behind a colour code it is not.
 _BEFORE = r"(?:(?<![\w.~+%$})\]*?/-])|(?<=\x1b\[\dm)|(?<=\x1b\[\d\dm)|(?<=\x1b\[\d;\d\dm))"
@@ -88,7 +90,7 @@ class PathPair:
 def is_mappable(folder: str) -> bool:
     """Whether it can be one side of a pair: absolute, in its shortest form, and not `/`."""
     is_short = posixpath.normpath(folder) == folder and not folder.startswith("//")
-    return len(folder) > 1 and folder.startswith("/") and is_short and _CONTROL.search(folder) is None
+    return len(folder) > 1 and folder.startswith("/") and is_short and _UNFIT.search(folder) is None
 
 
 class PathMap:
@@ -237,11 +239,9 @@ def _line(line: bytes, translate: Callable[[Any], Any]) -> bytes:
     try:
         message = json.loads(line)
         translated = translate(message)
+        return line if translated == message else json.dumps(translated, separators=(",", ":")).encode()
     except (ValueError, RecursionError):  # whoever reads the line refuses it
         return line
-    if translated == message:
-        return line
-    return json.dumps(translated, separators=(",", ":")).encode()
 
 
 def _every(direction: _Direction, value: Any, name: str, depth: int) -> Any:

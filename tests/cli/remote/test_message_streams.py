@@ -76,3 +76,12 @@ def test_a_message_is_encoded_in_one_line() -> None:
     encoded = LineStream().encode({"text": "a\nü"})
     assert encoded.count(b"\n") == 1
     assert json.loads(encoded) == {"text": "a\nü"}
+
+
+@pytest.mark.parametrize("stream", [LineStream, DapStream])
+def test_a_message_that_may_be_too_deep_to_be_encoded_again_passes_as_it_is(stream: type[MessageStream]) -> None:
+    deep = b'{"a":' * 600 + b"1" + b"}" * 600
+    encoded = deep + b"\n" if stream is LineStream else WELCOME + b"Content-Length: %d\r\n\r\n%b" % (len(deep), deep)
+    *_, piece = stream().feed(encoded)
+    assert piece.body == deep
+    assert piece.message is None

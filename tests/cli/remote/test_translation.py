@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from dragoman.cli.remote.folder_maps import FolderMap
 from dragoman.cli.remote.message_streams import DapStream, LineStream
@@ -158,13 +160,56 @@ def test_the_same_file_is_not_named_and_one_that_cannot_be_compared_is_not_eithe
 
 @pytest.mark.parametrize(
     "path",
-    ["/etc/passwd", f"{THERE}/../../etc/passwd", f"{THERE}/linked/passwd", f"{THERE}/missing.py", THERE, 7, None],
+    [
+        f"{THERE}/\ud800.py",
+        "/etc/passwd",
+        f"{THERE}/../../etc/passwd",
+        f"{THERE}/linked/passwd",
+        f"{THERE}/missing.py",
+        THERE,
+        7,
+        None,
+    ],
 )
 def test_no_other_file_is_compared_whatever_the_far_side_says(shop: Path, path: Any) -> None:
     (shop / "linked").symlink_to("/etc")
     made = translation(shop)
     assert made.to_near(line(stopped(path))) != b""
     assert made.next_query() is None
+
+
+_TEXTS = st.sampled_from([THERE, f"{THERE}/orders.py", "stackTrace", "launch", "\ud800", "", "x"])
+_NAMES = st.sampled_from(
+    [
+        *("command", "arguments", "params", "body", "stackFrames", "source", "path", "result", "structuredContent"),
+        *("data", "stop_event_data", "session_id", "notes", "content", "lines", "seq", "method", "id", "needs_trust"),
+    ]
+)
+_VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | _TEXTS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(_NAMES, inner, max_size=5),
+    max_leaves=12,
+)
+
+
+@pytest.mark.parametrize("role", ["mcp", "dap", "tools"])
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(message=_VALUES, stop=st.booleans(), reply=_VALUES)
+def test_messages_of_any_shape_pass(shop: Path, role: str, message: Any, stop: bool, reply: Any) -> None:
+    """Either side may send what no protocol knows: that must not end the connection."""
+    made = translation(shop, role)
+    encode = DapStream().encode if role == "dap" else line
+    if stop and isinstance(message, dict):
+        frames = [{"source": {"path": f"{THERE}/orders.py"}}]
+        message = {"command": "stackTrace", **message, "body": {"stackFrames": frames}}
+        if role != "dap":
+            message = {**message, "result": {**stopped(f"{THERE}/orders.py", role=role)["result"], "content": reply}}
+    sent = (line(HELLO) if role == "dap" else b"") + encode(message)
+    assert made.to_far(sent)
+    answered = made.to_near(sent)
+    while made.next_query() is not None:
+        answered += made.take_reply(json.dumps(reply).encode())
+    assert answered.count(b"\n") >= sent.count(b"\n")
 
 
 def test_what_has_to_be_trusted_there_is_shown_as_it_is_named_there(shop: Path) -> None:
@@ -183,6 +228,7 @@ def test_what_has_to_be_trusted_there_is_shown_as_it_is_named_there(shop: Path) 
         {"folders": [{"path": "/", "real": "/..", "is_folder": True}]},
         {"folders": [{"path": "/a\x1b[2J", "real": "relative", "is_folder": True}]},
         {"folders": [{"path": "/" + "a" * 5000, "is_folder": True}]},
+        {"folders": [{"path": "/srv/\ud800", "real": "/srv/\udce9", "is_folder": True}]},
     ],
 )
 def test_a_folder_that_is_not_there_is_an_error_whatever_else_the_far_side_says(shop: Path, reply: Any) -> None:

@@ -109,6 +109,29 @@ def test_a_program_starts_where_its_file_is() -> None:
     assert routed.asked(1)["params"] == {"name": "start_debugging", "arguments": {"program": "app.py"}}
 
 
+def test_a_folder_is_debugged_where_it_is_and_a_file_is_preferred() -> None:
+    routed = Routed()
+    routed.call("start_debugging", program="./cmd/app")
+    for target, code in enumerate(("file_not_found", "not_a_file", "file_not_found")):
+        routed.refuse(target, routed.asked(target), code)
+    assert routed.asked(1)["params"]["name"] == "start_debugging"
+    routed = Routed()
+    routed.call("start_debugging", program="app")
+    routed.refuse(0, routed.asked(0), "not_a_file")
+    routed.refuse(1, routed.asked(1), "file_not_found")
+    routed.answer(2, routed.asked(2), {"lines": []})
+    assert routed.asked(2)["params"]["name"] == "start_debugging"
+
+
+def test_data_in_a_text_that_is_nested_too_deeply_is_not_read() -> None:
+    routed = Routed()
+    routed.call("list_sessions")
+    deep = '{"a":' * 900 + "1" + "}" * 900
+    for target in range(3):
+        routed.emit(target, {"id": routed.asked(target)["id"], "result": {"content": [{"type": "text", "text": deep}]}})
+    assert json.loads(json.dumps(routed.result()))
+
+
 def test_a_program_that_several_targets_have_starts_on_the_one_used_last() -> None:
     routed = Routed()
     routed.start(2, "s-l")

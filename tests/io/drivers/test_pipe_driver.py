@@ -15,7 +15,7 @@ import pytest
 
 from dragoman.io.drivers import pipe_driver
 from dragoman.io.drivers.pipe_driver import KEEP_ALIVE_S, SILENT_S, PipeDriver, PipeEnd
-from dragoman.protocols.pipe import Greeting, PipeConnection, PipeFrameKind
+from dragoman.protocols.pipe import Greeting, PipeConnection, PipeFrame, PipeFrameKind
 from tests.daemons import eventually
 
 Change = Callable[[bytes], bytes]
@@ -254,6 +254,10 @@ class _Upper:
         return held + (b"!" if payload is None else payload)
 
 
+def query(number: int) -> PipeFrame:
+    return PipeFrame(PipeFrameKind.QUERY, number.to_bytes(4, "big"))
+
+
 def _translated(stack: contextlib.ExitStack) -> tuple[End, PipeConnection, int, int]:
     there, back = os.pipe(), os.pipe()
     near = _end(back[0], there[1], stack, 5.0, translator=_Upper())
@@ -264,11 +268,25 @@ def test_a_translator_changes_what_passes_and_holds_back_what_follows_until_the_
     stack: contextlib.ExitStack,
 ) -> None:
     near, far, _, to_near = _translated(stack)
-    os.write(to_near, far.send(PipeFrameKind.REPLY, b"unasked") + far.send_data(b"a") + far.send_data(b"b?"))
+    os.write(to_near, far.send_reply(query(1), b"unasked") + far.send_data(b"a") + far.send_data(b"b?"))
     assert near.user.recv(10) == b"A"
-    os.write(to_near, far.send_data(b"c") + far.send(PipeFrameKind.REPLY, b"yes") + far.send_data(b"d"))
+    os.write(to_near, far.send_data(b"c") + far.send_reply(query(1), b"yes") + far.send_data(b"d"))
     eventually(lambda: len(near.user.recv(100, socket.MSG_PEEK)) >= 7)
     assert near.user.recv(100) == b"b?cyesD"
+    os.close(to_near)
+
+
+def test_a_late_reply_is_not_taken_for_that_to_the_next_question(
+    stack: contextlib.ExitStack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pipe_driver, "REPLY_WITHIN_S", 0.1)
+    near, far, _, to_near = _translated(stack)
+    os.write(to_near, far.send_data(b"one?"))
+    assert near.user.recv(100) == b"one?!"
+    monkeypatch.setattr(pipe_driver, "REPLY_WITHIN_S", 60.0)
+    os.write(to_near, far.send_data(b"two?") + far.send_reply(query(1), b" late"))
+    os.write(to_near, far.send(PipeFrameKind.REPLY, b"x") + far.send_reply(query(2), b" in time"))
+    assert near.user.recv(100) == b"two? in time"
     os.close(to_near)
 
 
@@ -294,9 +312,12 @@ def test_the_far_side_answers_queries_between_the_bytes_of_its_daemon(stack: con
     there, back = os.pipe(), os.pipe()
     far = _end(there[0], back[1], stack, 5.0, answer=bytes.upper)
     near = _connection()
-    os.write(there[1], near.send(PipeFrameKind.QUERY, b"a") + near.send_data(b"data"))
+    os.write(there[1], near.send_query(b"a") + near.send_data(b"data"))
     assert far.user.recv(10) == b"data"
     frames = _connection()
     received = list(frames.receive_data(os.read(back[0], 1000)))
-    assert [(it.kind, it.payload) for it in received] == [(PipeFrameKind.REPLY, b"A")]  # type: ignore[union-attr]
+    [reply] = received
+    assert isinstance(reply, PipeFrame)
+    assert near.is_expected(reply)
+    assert reply.query_payload == b"A"
     os.close(there[1])

@@ -11,9 +11,11 @@ import pytest
 
 from dragoman.core.errors import DragomanError
 from dragoman.io.drivers.control_client import ControlClient, DaemonPeer
+from dragoman.io.net import remote_link
 from dragoman.io.net.remote_errors import may_pass
 from dragoman.io.net.remote_link import RemoteLink
 from dragoman.io.net.targets import Target
+from tests.daemons import eventually
 
 ROOT = Path(__file__).parents[3]
 FAR_SIDE = ROOT / "tests" / "support" / "far_side.py"
@@ -87,6 +89,95 @@ def test_what_a_person_must_set_up_is_not_tried_again() -> None:
     assert not may_pass(error_of("no_login"))
     assert not may_pass(error_of("old"))
     assert may_pass(error_of("no_network"))
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        ("says_nothing", "ssh:build1 did not answer within 1 seconds. `dragoman doctor"),
+        (
+            "asks_for_a_touch",
+            "printed: Confirm user presence for key ED25519-SK. If it waits for you, run `ssh build1`",
+        ),
+        ("greets_and_hangs", "The daemon on ssh:build1 does not answer."),
+    ],
+)
+def test_a_side_that_hangs_before_it_is_ready_is_noticed_soon(
+    kind: str, words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(remote_link, "SPEAKS_WITHIN_S", 1.5 if kind == "greets_and_hangs" else 1.0)
+    began = time.monotonic()
+    error = error_of(kind)
+    assert words in str(error)
+    assert time.monotonic() - began < 8
+    assert may_pass(error)
+
+
+def test_a_hang_before_a_side_is_ready_is_noticed_within_ten_seconds() -> None:
+    assert remote_link.SPEAKS_WITHIN_S <= 10
+
+
+def test_a_daemon_that_starts_slowly_is_waited_for(opened: list[RemoteLink], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(remote_link, "SPEAKS_WITHIN_S", 1.5)
+    assert client_of("starts_slowly", opened).welcome.version == "0.1.0"
+
+
+def test_what_the_command_asks_a_person_is_shown_while_it_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(remote_link, "SPEAKS_WITHIN_S", 1.0)
+    monkeypatch.setattr(remote_link, "_SHOWN_AFTER_S", 0.1)
+    shown: list[str] = []
+    with pytest.raises(DragomanError):
+        RemoteLink.open(target("asks_for_a_touch"), notice=shown.append)
+    assert shown == ["Confirm user presence for key ED25519-SK"]
+
+
+class Translator:
+    """As far as a link needs one; it fails as a mistake of ours would."""
+
+    def __init__(self, *, is_required: bool) -> None:
+        self.is_required = is_required
+
+    def first_query(self) -> bytes:
+        return b"folders"
+
+    def take_first_reply(self, payload: bytes) -> bool:
+        raise AssertionError(payload)
+
+    def to_far(self, data: bytes) -> bytes:
+        raise TypeError("cannot use 'list'\x1b[2J as a key")
+
+    to_near = to_far
+
+    def next_query(self) -> bytes | None:
+        return None
+
+    def take_reply(self, payload: bytes | None) -> bytes:
+        raise AssertionError(payload)
+
+
+def test_paths_that_nobody_asked_to_translate_do_not_prevent_a_connection(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(remote_link, "_FINDS_WITHIN_S", 0.3)
+    RemoteLink.open(target("answers_no_query"), translator=Translator(is_required=False)).socket.close()
+    with pytest.raises(DragomanError) as caught:
+        RemoteLink.open(target("answers_no_query"), translator=Translator(is_required=True))
+    assert caught.value.code == "far_side_silent"
+
+
+def test_an_error_of_ours_in_the_thread_of_a_link_is_said(
+    opened: list[RemoteLink], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Translator, "take_first_reply", lambda *_: True)
+    monkeypatch.setattr(Translator, "first_query", lambda _: b"folders")
+    link = RemoteLink.open(target("answers_queries"), translator=Translator(is_required=True))
+    opened.append(link)
+    link.socket.settimeout(10)
+    link.socket.sendall(b"a message")
+    assert link.socket.recv(1) == b""
+    assert str(link.fault).startswith(
+        "The connection to ssh:build1 was closed, because Dragoman failed on this machine: TypeError: cannot use 'list'"
+    )
+    assert "\x1b" not in str(link.fault)
+    eventually(lambda: link._process.poll() is not None)
 
 
 def client_of(kind: str, opened: list[RemoteLink], silent_s: float = 9.0) -> ControlClient:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from dragoman.cli.remote.options import chosen_target
@@ -38,7 +40,9 @@ def open_target(
     from dragoman.io.net.remote_link import RemoteLink
 
     translation = _translation(target, role, about or {})
-    link = RemoteLink.open(target, starts_daemon=starts_daemon, translator=translation)
+    link = RemoteLink.open(
+        target, starts_daemon=starts_daemon, translator=translation, notice=partial(_show_printed, target.name)
+    )
     peer = DaemonPeer(
         fault=lambda: link.fault,
         late=lambda: far_daemon_silent(target=target.name),
@@ -46,6 +50,12 @@ def open_target(
         is_far=True,
     )
     return ControlClient.over(link.socket, peer=peer, least_s=_LEAST_S, role=role, about=about)
+
+
+def _show_printed(target: str, line: str) -> None:
+    """What ssh prints while it is waited for may be for a person, such as a key to touch or a page to log in on."""
+    if sys.stderr.isatty():
+        sys.stderr.write(f"{target}: {line}\n")
 
 
 def _translation(target: Target, role: str, about: Mapping[str, Any]) -> Translation | None:

@@ -31,12 +31,12 @@ class DifferingFiles:
     def begin(self, role: str, message: Any) -> bool:
         """Whether a message of the far side is a stop in a file that is now to be compared."""
         there, session = _stopped_in(role, message)
-        local = self._local_file(there)
-        if local is None or len(self._compared) >= _MAX_FILES:
-            return False
         try:
+            local = self._local_file(there)
+            if local is None or len(self._compared) >= _MAX_FILES:
+                return False
             status = local.stat()
-        except OSError:
+        except (OSError, ValueError):  # no path of this system, such as one with a lone surrogate
             return False
         version = (there, session, status.st_mtime_ns, status.st_size)
         if version in self._compared:

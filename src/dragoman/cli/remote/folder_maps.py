@@ -15,8 +15,10 @@ from dragoman.cli.caller import project_folder, working_folder
 from dragoman.cli.remote.options import chosen_maps
 from dragoman.core.errors import ErrorSpec
 
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+_UNFIT = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 _MAX_MAPS = 16
+_MAX_PATH = 1500
+"""So that the folders of all maps fit into one question, however they are encoded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +51,7 @@ def folder_maps() -> tuple[FolderMap, ...]:
 def _parsed(text: str) -> FolderMap:
     local, equals, far = text.partition("=")
     far = far.rstrip("/")
-    if not (local and equals and far) or ".." in far.split("/") or _CONTROL.search(text):
+    if not (local and equals and far) or ".." in far.split("/") or _UNFIT.search(text) or len(ascii(far)) > _MAX_PATH:
         raise _bad_map(text=text)
     folder = _absolute(Path(local))
     if not folder.is_dir():

@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from dragoman.protocols.jsonrpc import is_too_deep
+
 MAX_MESSAGE = 16 << 20
 """A longer one passes without translation, and is not kept until it is whole."""
 _MAX_HEADER = 8 << 10
@@ -24,9 +26,9 @@ class Piece:
 
     @property
     def message(self) -> Any:
-        """None if it is not JSON: whoever reads it refuses it."""
+        """None if it is not JSON, or nested too deeply to be encoded again: whoever reads it may refuse it."""
         try:
-            return None if self.body is None else json.loads(self.body)
+            return None if self.body is None or is_too_deep(self.body) else json.loads(self.body)
         except (ValueError, RecursionError):
             return None
 

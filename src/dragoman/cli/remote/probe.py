@@ -7,7 +7,8 @@ import os
 import signal
 import subprocess
 import threading
-from collections.abc import Mapping
+import time
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import IO, NamedTuple
 
@@ -18,7 +19,10 @@ from dragoman.io.net.targets import REMOTE_FOLDER, Target
 
 OLDEST_PYTHON = (3, 11)
 _PYTHONS = ("python3", "python3.14", "python3.13", "python3.12", "python3.11", "python")
-_WITHIN_S = 25
+_WITHIN_S = 25.0
+_SILENT_S = 10.0
+"""As for a link: ssh says within eight seconds why it cannot connect, and what is found is printed at once."""
+_LOOKS_EVERY_S = 0.2
 _RETURNS_WITHIN_S = 1.0  # what a program that has ended wrote
 _MAX_OUTPUT = 1 << 16
 _MARK = "dragoman-doctor "
@@ -85,8 +89,8 @@ def probe(target: Target) -> FarFacts:
     """Raises the error that says why the target was not reached."""
     try:
         done = _run(target)
-    except subprocess.TimeoutExpired as error:
-        raise far_side_silent(target=target.name, seconds=_WITHIN_S) from error
+    except _ProbeSilentError as error:
+        raise far_side_silent(target=target.name, seconds=error.seconds) from None
     except OSError as error:
         raise target_program_missing(target=target.name, program=target.program) from error
     facts = _read(done.output.decode("utf-8", "replace"))
@@ -113,30 +117,58 @@ def _run(target: Target) -> _Ended:
         stderr=subprocess.PIPE,
         start_new_session=True,
     )
-    kept = bytearray(), bytearray()
     assert process.stdout is not None
     assert process.stderr is not None
-    streams = zip((process.stdout, process.stderr), kept, strict=True)
-    threads = [threading.Thread(target=_keep, args=it, daemon=True) for it in streams]
-    for it in threads:
-        it.start()
+    kept = [_KeptOutput(it) for it in (process.stdout, process.stderr)]
     try:
-        status = process.wait(_WITHIN_S)
-    except subprocess.TimeoutExpired:
+        status = _wait(process, kept)
+    except _ProbeSilentError:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)  # with what it started, such as a ProxyCommand
         process.wait()
         raise
-    for it in threads:
-        it.join(_RETURNS_WITHIN_S)
-    return _Ended(status, bytes(kept[0]), bytes(kept[1]))
+    output, errors = (it.text() for it in kept)
+    return _Ended(status, output, errors)
 
 
-def _keep(stream: IO[bytes], kept: bytearray) -> None:
-    """What it begins with; the rest is read too, so that the program can go on."""
-    with stream:
-        while data := os.read(stream.fileno(), _MAX_OUTPUT):
-            kept += data[: _MAX_OUTPUT - len(kept)]
+class _ProbeSilentError(Exception):
+    def __init__(self, seconds: float) -> None:
+        super().__init__(seconds)
+        self.seconds = round(seconds)
+
+
+def _wait(process: subprocess.Popen[bytes], kept: Sequence[_KeptOutput]) -> int:
+    began = time.monotonic()
+    while True:
+        try:
+            return process.wait(_LOOKS_EVERY_S)
+        except subprocess.TimeoutExpired:
+            now = time.monotonic()
+        if now - began >= _WITHIN_S:
+            raise _ProbeSilentError(_WITHIN_S)
+        if now - max(began, *(it.received_at_s for it in kept)) >= _SILENT_S:
+            raise _ProbeSilentError(_SILENT_S)
+
+
+class _KeptOutput:
+    """What a stream begins with; the rest is read too, so that the program can go on."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self.received_at_s = 0.0
+        self._stream = stream
+        self._kept = bytearray()
+        self._thread = threading.Thread(target=self._read, daemon=True)
+        self._thread.start()
+
+    def text(self) -> bytes:
+        self._thread.join(_RETURNS_WITHIN_S)
+        return bytes(self._kept)
+
+    def _read(self) -> None:
+        with self._stream:
+            while data := os.read(self._stream.fileno(), _MAX_OUTPUT):
+                self.received_at_s = time.monotonic()
+                self._kept += data[: _MAX_OUTPUT - len(self._kept)]
 
 
 def _read(text: str) -> FarFacts:

@@ -47,6 +47,11 @@ class Translation:
 
     # Before the first message.
 
+    @property
+    def is_required(self) -> bool:
+        """Whether a person wrote a map: without it, breakpoints would go to other files than they meant."""
+        return bool(self._maps)
+
     def first_query(self) -> bytes | None:
         if self._maps:
             return _encoded({"query": "folders", "folders": [it.far for it in self._maps]})
@@ -116,7 +121,7 @@ class Translation:
         name = "arguments" if self._role == "dap" else "params"
         if not isinstance(message, dict) or name not in message:  # such as the hello
             return message
-        if message.get("command") in _STARTS:
+        if str(message.get("command")) in _STARTS:
             return {**message, name: self._paths.values_to_far(message[name])}
         return {**message, name: self._paths.arguments_to_far(message[name])}
 

@@ -11,8 +11,8 @@ from dragoman.cli.router.asks import STRUCTURED_KEY, Answer, Reply
 from dragoman.core.localization import localize
 
 _STRUCTURED_SINCE = "2025-06-18"
-_ABSENT = frozenset({"file_not_found", "no_such_file", "not_a_file", "outside_workspace"})
-"""Errors that say that a target does not have the file."""
+_ABSENT = frozenset({"file_not_found", "outside_workspace"})
+"""Errors that say that a target has nothing at that path. A folder there may be what is debugged, as in Go."""
 TARGETS_FIRST = "start_debugging"
 MERGED_ROWS: Mapping[str, str] = {
     "list_sessions": "sessions",

@@ -11,6 +11,8 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from dragoman.protocols.jsonrpc import is_too_deep
+
 STRUCTURED_KEY = "dragoman/structured"
 """In `_meta` of a result for a client that is sent text alone: the router needs the data."""
 
@@ -80,8 +82,9 @@ class Answer:
 
 
 def _json_object(text: str) -> object:
+    """Its nesting is not that of the line in which the text came."""
     try:
-        return json.loads(text) if text.startswith("{") else None
+        return json.loads(text) if text.startswith("{") and not is_too_deep(text.encode(errors="replace")) else None
     except (ValueError, RecursionError):
         return None
 

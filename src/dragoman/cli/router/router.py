@@ -11,7 +11,6 @@ calls of it are refused with `target_busy`. A target whose lines the client does
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -34,6 +33,7 @@ from dragoman.protocols.jsonrpc import (
     as_id,
     error_line,
     has_too_many_parts,
+    is_too_deep,
     objects_in,
     refuse_overlong,
     refuse_parts,
@@ -42,9 +42,6 @@ from dragoman.protocols.jsonrpc.relay import FULL
 
 MAX_CALLS = 256
 _MAX_LATE = 64
-_MAX_DEPTH = 200
-_BRACKETS = re.compile(rb"[\[\]{}]")
-_TEXTS = re.compile(rb'"(?:[^"\\]|\\.)*"')
 _CANCELLED = "notifications/cancelled"
 _PROGRESS = "notifications/progress"
 
@@ -274,7 +271,7 @@ class Router:
     # From the targets.
 
     def receive_from_target(self, target: int, line: bytes) -> None:
-        if has_too_many_parts(line) or _is_too_deep(line):
+        if has_too_many_parts(line) or is_too_deep(line):
             line = refuse_parts(line)
         for message in objects_in(line):
             if isinstance(message.get("method"), str):
@@ -372,20 +369,6 @@ class Router:
 
     def _to_client(self, line: bytes) -> None:
         self.to_client.put(self._own, line)
-
-
-def _is_too_deep(line: bytes) -> bool:
-    """Whether it may be nested so deeply that encoding it again would fail."""
-    return line.count(b"[") + line.count(b"{") > _MAX_DEPTH and _depth(line) > _MAX_DEPTH
-
-
-def _depth(line: bytes) -> int:
-    """Outside of texts."""
-    depth = most = 0
-    for found in _BRACKETS.finditer(_TEXTS.sub(b"", line)):
-        depth += 1 if found[0] in b"[{" else -1
-        most = max(most, depth)
-    return most
 
 
 def _code(reply: Reply) -> object:

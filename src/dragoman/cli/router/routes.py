@@ -167,10 +167,11 @@ class Routes:
         return (yield from self._call(call, owners[0], names_target=True))
 
     def _with_file(self, call: RoutedCall, path: str) -> Script:
-        """`get_source` says who has the file; that it cannot be shown does not matter."""
+        """`get_source` says who has the file. One that cannot be shown counts where no target can show it."""
         parts = {"file_path": path, "count": 1}
         found = yield from self._ask_all("tools/call", call.params_of("get_source", parts), only_connected=True)
-        owners = [it.target for it in found if self.merger.has_file(it)]
+        having = [it for it in found if self.merger.has_file(it)]
+        owners = [it.target for it in having if not it.is_error] or [it.target for it in having]
         default = self._any()
         target = default if default in owners or not owners else owners[0]
         return (yield from self._call(call, target, names_target=True))

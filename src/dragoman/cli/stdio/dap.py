@@ -171,7 +171,7 @@ def _first_request() -> dict[str, object]:
         header, gap, body = data.partition(b"\r\n\r\n")
         length = _LENGTH.search(header) if gap else None
         if length is not None and len(body) >= int(length[1]):
-            with contextlib.suppress(ValueError):
+            with contextlib.suppress(ValueError, RecursionError):
                 value = json.loads(body[: int(length[1])])
                 return value if isinstance(value, dict) else {}
             return {}

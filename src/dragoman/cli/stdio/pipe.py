@@ -11,6 +11,7 @@ import os
 import select
 import signal
 import socket
+import threading
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -22,10 +23,10 @@ from dragoman.cli.daemon import launcher
 from dragoman.cli.output import ExitCode
 from dragoman.cli.stdio.mcp import private_stdout
 from dragoman.cli.stdio.pipe_queries import answer_query, login_path
-from dragoman.core.errors import DragomanError, RemoteProtocolError, system_refused
+from dragoman.core.errors import DragomanError, RemoteProtocolError, dragoman_failed, system_refused
 from dragoman.core.paths import Paths, find_paths
 from dragoman.io.drivers.control_client import WELCOME_WITHIN_S, connect_to_daemon
-from dragoman.io.drivers.pipe_driver import PipeDriver
+from dragoman.io.drivers.pipe_driver import KEEP_ALIVE_S, PipeDriver
 from dragoman.io.errors import daemon_not_running
 from dragoman.io.net.descriptors import read_available
 from dragoman.protocols.control import ControlLines, encode_line
@@ -62,7 +63,7 @@ class _Pipe:
         if not isinstance(theirs, Greeting) or ours.compare(theirs) != "agreed":
             return ExitCode.FAILED  # the other side has both versions too, and says what to do
         try:
-            daemon = _open_daemon(find_paths(), may_start=theirs.starts_daemon)
+            daemon = self._open_daemon(may_start=theirs.starts_daemon)
         except DragomanError as error:
             self._refuse(error)
             return ExitCode.FAILED
@@ -72,6 +73,13 @@ class _Pipe:
             end = PipeDriver(self._connection, 0, self._out, daemon, answer=answer_query).run()
         return ExitCode.OK if end == "finished" else ExitCode.FAILED
 
+    def _open_daemon(self, *, may_start: bool) -> socket.socket:
+        """In a thread: a start may take twenty seconds, and the other side takes silence for a hang."""
+        opening = _Opening(may_start=may_start)
+        while not opening.is_over(KEEP_ALIVE_S):
+            self._send(self._connection.send(PipeFrameKind.KEEP_ALIVE))
+        return opening.result()
+
     def _hello(self) -> bytes:
         """The caller's first line, with what only this machine knows, and the bytes behind it."""
         lines = ControlLines()
@@ -80,7 +88,7 @@ class _Pipe:
                 for hello in lines.feed(message.payload):
                     return encode_line(self._localized(hello)) + lines.take_rest()
             elif isinstance(message, PipeFrame) and message.kind is PipeFrameKind.QUERY:
-                self._send(self._connection.send(PipeFrameKind.REPLY, answer_query(message.payload)))
+                self._send(self._connection.send_reply(message, answer_query(message.query_payload)))
             elif isinstance(message, PipeFrame) and message.kind is PipeFrameKind.END:
                 break
         raise _NearSideGoneError
@@ -114,6 +122,32 @@ class _Pipe:
                 data = data[os.write(self._out, data) :]
         except OSError as error:
             raise _NearSideGoneError from error
+
+
+class _Opening:
+    def __init__(self, *, may_start: bool) -> None:
+        self._may_start = may_start
+        self._outcome: socket.socket | Exception | None = None
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
+
+    def is_over(self, within_s: float) -> bool:
+        self._thread.join(within_s)
+        return not self._thread.is_alive()
+
+    def result(self) -> socket.socket:
+        if isinstance(self._outcome, socket.socket):
+            return self._outcome
+        assert self._outcome is not None
+        raise self._outcome
+
+    def _run(self) -> None:
+        try:
+            self._outcome = _open_daemon(find_paths(), may_start=self._may_start)
+        except DragomanError as error:
+            self._outcome = error
+        except Exception as error:  # noqa: BLE001  a person has to learn of it, on the other machine
+            self._outcome = dragoman_failed(reason=error)
 
 
 def _open_daemon(paths: Paths, *, may_start: bool) -> socket.socket:

@@ -5,18 +5,22 @@ The near side is the same person, who could read any of it with the command that
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from dragoman.cli.caller import working_folder
-from dragoman.protocols.pipe import MAX_PAYLOAD
+from dragoman.protocols.pipe import MAX_QUERY
 from dragoman.workspace.file_comparison import answer_lines
 from dragoman.workspace.repository import find_repository
 
 _MAX_FOLDERS = 32
+# In no name of a file of this system; other surrogates stand for bytes that are not UTF-8.
+_UNFIT = re.compile("[\0\ud800-\udc7f\udd00-\udfff]")
 
 
 def answer_query(payload: bytes) -> bytes:
@@ -25,17 +29,18 @@ def answer_query(payload: bytes) -> bytes:
     except (ValueError, RecursionError):
         query = None
     reply: dict[str, Any] = {}
-    if isinstance(query, dict) and query.get("query") == "folders":
-        reply = _folders(query)
-    elif isinstance(query, dict) and query.get("query") == "lines":
-        reply = answer_lines(query)
+    with contextlib.suppress(OSError, ValueError):  # there is nothing to say about what is no path of this system
+        if isinstance(query, dict) and query.get("query") == "folders":
+            reply = _folders(query)
+        elif isinstance(query, dict) and query.get("query") == "lines":
+            reply = answer_lines(query)
     encoded = json.dumps(reply, separators=(",", ":")).encode()
-    return encoded if len(encoded) <= MAX_PAYLOAD else b"{}"
+    return encoded if len(encoded) <= MAX_QUERY else b"{}"
 
 
 def login_path(named: object) -> Path:
     """The folder that the caller named, relative to the login folder, which is also the one without a name."""
-    text = named if isinstance(named, str) and "\0" not in named else ""
+    text = named if isinstance(named, str) and _UNFIT.search(named) is None else ""
     try:
         return Path(working_folder()) / Path(text).expanduser()
     except RuntimeError:  # a `~user` that does not exist

@@ -179,9 +179,9 @@ class PipeDriver:
             self._release_all()
             self._peer_ended = True
         elif frame.kind is PipeFrameKind.QUERY and self._answer is not None:
-            self._send(self._connection.send(PipeFrameKind.REPLY, self._answer(frame.payload)))
-        elif frame.kind is PipeFrameKind.REPLY and self._reply_deadline is not None:
-            self._release(frame.payload)
+            self._send(self._connection.send_reply(frame, self._answer(frame.query_payload)))
+        elif self._reply_deadline is not None and self._connection.is_expected(frame):
+            self._release(frame.query_payload)
 
     def _take_data(self, data: bytes) -> None:
         if self._translator is None:
@@ -200,7 +200,7 @@ class PipeDriver:
         self._reply_deadline = None if query is None else time.monotonic() + REPLY_WITHIN_S
         self._held_bytes = 0
         if query is not None:
-            self._send(self._connection.send(PipeFrameKind.QUERY, query))
+            self._send(self._connection.send_query(query))
 
     def _release(self, reply: bytes | None) -> None:
         """Deliver what was held back for the reply, or for the lack of one."""

@@ -64,6 +64,11 @@ far_side_silent = ErrorSpec(
     "{target} did not answer within {seconds} seconds.",
     "`dragoman doctor --on {target}` checks it step by step.",
 )
+far_side_waits = ErrorSpec(
+    "far_side_silent",
+    "{target} did not answer within {seconds} seconds. The last that `{program}` printed: {reason}.",
+    "If it waits for you, run `{by_hand}` in your own terminal and do what it asks.",
+)
 far_daemon_silent = ErrorSpec(
     "not_answering",
     "The daemon on {target} does not answer.",
@@ -99,6 +104,12 @@ link_damaged = ErrorSpec(
     "link_lost",
     "The connection to {target} lost or changed bytes, so it was closed.",
     "What was already sent may have taken effect there. The next call connects again: look first at its sessions.",
+)
+link_failed = ErrorSpec(
+    "link_lost",
+    "The connection to {target} was closed, because Dragoman failed on this machine: {reason}.",
+    "This is a bug in Dragoman. Please report it. The next call connects again: look first at the sessions there.",
+    reason=lambda error: f"{type(error).__name__}: {printable(str(error))[:_MAX_SHOWN]}",
 )
 link_closed = ErrorSpec(
     "link_lost",

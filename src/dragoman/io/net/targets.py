@@ -33,9 +33,10 @@ _POD = re.compile(rf"(?:(?P<namespace>{_DNS_NAME})/)?(?P<pod>{_DNS_NAME})(?::(?P
 _DECLARED = re.compile(_NAME)
 
 # BatchMode: a question for a password or about a host key is an error at once. `-a -x`: neither the agent nor the
-# display crosses. Our own keep-alive notices a far side that hangs; ServerAliveInterval ends an ssh that outlives us.
+# display crosses. Our own limits on silence notice a far side that hangs, after ssh had its time to say why;
+# ServerAliveInterval ends an ssh that outlives us.
 _SSH_OPTIONS = (
-    *("-T", "-a", "-x", "-e", "none", "-o", "BatchMode=yes", "-o", "ConnectTimeout=10"),
+    *("-T", "-a", "-x", "-e", "none", "-o", "BatchMode=yes", "-o", "ConnectTimeout=8"),
     *("-o", "ClearAllForwardings=yes", "-o", "PermitLocalCommand=no", "-o", "ServerAliveInterval=15"),
 )
 # ssh offers variables to the far side by `SendEnv`, which Debian sets to `LANG LC_*`: it is given none to offer, only

@@ -13,6 +13,7 @@ from dragoman.protocols.jsonrpc.framing import (
     CappedLines,
     OverlongLine,
     has_too_many_parts,
+    is_too_deep,
 )
 from dragoman.protocols.jsonrpc.relay import (
     INVALID_REQUEST,
@@ -48,6 +49,7 @@ __all__ = [
     "error_line",
     "has_too_many_parts",
     "is_message",
+    "is_too_deep",
     "lost_id",
     "objects_in",
     "refuse_overlong",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -16,12 +17,29 @@ PARTS_AT_MOST = 50_000
 TOO_MANY_PARTS = "too_many_parts"
 # What is kept of a dropped line: enough at both ends to find the id, which some clients write first and others last.
 ENDS_KEPT = 4096
+_MAX_DEPTH = 200
+_BRACKETS = re.compile(rb"[\[\]{}]")
+_TEXTS = re.compile(rb'"(?:[^"\\]|\\.)*"')
 _PARTS = PartLimits(strings=PARTS_AT_MOST, others=PARTS_AT_MOST, unchecked_bytes=LARGE, is_exact=True)
 
 
 def has_too_many_parts(message: bytes) -> bool:
     """Whether it has more members, elements and texts than any call needs. A text counts once."""
     return _PARTS.exceeded_by(message)
+
+
+def is_too_deep(message: bytes) -> bool:
+    """Whether JSON is nested so deeply that encoding it again may fail, although decoding it did not."""
+    return message.count(b"[") + message.count(b"{") > _MAX_DEPTH and _depth(message) > _MAX_DEPTH
+
+
+def _depth(message: bytes) -> int:
+    """Outside of texts."""
+    depth = most = 0
+    for found in _BRACKETS.finditer(_TEXTS.sub(b"", message)):
+        depth += 1 if found[0] in b"[{" else -1
+        most = max(most, depth)
+    return most
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,12 +6,13 @@ library alone, because commands must start within milliseconds.
 """
 
 from dragoman.protocols.pipe.connection import PipeConnection
-from dragoman.protocols.pipe.framing import MAX_PAYLOAD, PipeFrame, PipeFrameKind, PipeFrames, encode_frame
+from dragoman.protocols.pipe.framing import MAX_PAYLOAD, MAX_QUERY, PipeFrame, PipeFrameKind, PipeFrames, encode_frame
 from dragoman.protocols.pipe.messages import MAX_NOISE, OLDEST_PEER, PROTOCOL, Greeting, PipeFailure
 
 __all__ = [
     "MAX_NOISE",
     "MAX_PAYLOAD",
+    "MAX_QUERY",
     "OLDEST_PEER",
     "PROTOCOL",
     "Greeting",

@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dragoman.core.errors import LocalProtocolError, RemoteProtocolError
-from dragoman.protocols.pipe.framing import MAX_PAYLOAD, PipeFrame, PipeFrameKind, PipeFrames, encode_frame
+from dragoman.protocols.pipe.framing import (
+    MAX_PAYLOAD,
+    PipeFrame,
+    PipeFrameKind,
+    PipeFrames,
+    encode_frame,
+    numbered,
+)
 from dragoman.protocols.pipe.messages import MAGIC, MAX_GREETING, MAX_NOISE, Greeting, PipeFailure
 
 
@@ -18,6 +25,7 @@ class PipeConnection:
         self._skipped = 0
         self._frames = PipeFrames()
         self._sent = 0
+        self._asked = 0
         self.noise = b""
         self.peer: Greeting | None = None
 
@@ -65,6 +73,17 @@ class PipeConnection:
         encoded = encode_frame(self._sent, PipeFrame(kind, payload))
         self._sent += 1
         return encoded
+
+    def send_query(self, payload: bytes) -> bytes:
+        self._asked += 1
+        return self.send(PipeFrameKind.QUERY, numbered(self._asked, payload))
+
+    def send_reply(self, query: PipeFrame, payload: bytes) -> bytes:
+        return self.send(PipeFrameKind.REPLY, numbered(query.query_number or 0, payload))
+
+    def is_expected(self, reply: PipeFrame) -> bool:
+        """Whether it answers the newest query. One that is late answers another question."""
+        return reply.kind is PipeFrameKind.REPLY and reply.query_number == self._asked > 0
 
     def send_failure(self, failure: PipeFailure) -> bytes:
         return self.send(PipeFrameKind.FAILURE, failure.encode())

@@ -16,6 +16,9 @@ from enum import IntEnum
 from dragoman.core.errors import RemoteProtocolError
 
 MAX_PAYLOAD = 1 << 15
+_QUERY_NUMBER = struct.Struct(">I")
+MAX_QUERY = MAX_PAYLOAD - _QUERY_NUMBER.size
+"""Of a query or its reply, which begin with the number of the query."""
 _HEADER = struct.Struct(">BIII")
 _CHECKED = struct.Struct(">BII")
 _NUMBERS = 1 << 32
@@ -38,6 +41,19 @@ class PipeFrameKind(IntEnum):
 class PipeFrame:
     kind: PipeFrameKind
     payload: bytes = b""
+
+    @property
+    def query_number(self) -> int | None:
+        """Of a query, or of the one that a reply answers."""
+        return _QUERY_NUMBER.unpack_from(self.payload)[0] if len(self.payload) >= _QUERY_NUMBER.size else None
+
+    @property
+    def query_payload(self) -> bytes:
+        return self.payload[_QUERY_NUMBER.size :]
+
+
+def numbered(number: int, payload: bytes) -> bytes:
+    return _QUERY_NUMBER.pack(number % _NUMBERS) + payload
 
 
 _KINDS = frozenset(map(int, PipeFrameKind))
