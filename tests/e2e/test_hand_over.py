@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import stat
 import subprocess
@@ -12,7 +13,18 @@ from pathlib import Path
 import pytest
 
 from bench.agent import agent_in
+from dragoman.protocols.share import (
+    SharedBreakpoint,
+    SharedEvent,
+    SharedFrame,
+    SharedLaunch,
+    SharedStop,
+    SharedValue,
+    encode_lines,
+    sign_manifest,
+)
 from tests.daemons import Cli, cli_with_home
+from tests.protocols.share.test_share_file import SEED, file_of
 
 pytestmark = pytest.mark.timeout(120)
 
@@ -145,14 +157,80 @@ def test_an_agent_reads_it_as_somebody_elses_data(shared: Shared, bob: Cli, tmp_
         agent.call("get_output", session_id=id)
 
 
-def test_a_damaged_file_is_refused_and_the_daemon_keeps_nothing(shared: Shared, bob: Cli, tmp_path: Path) -> None:
-    data = bytearray(shared.file.read_bytes())
-    data[len(data) // 2] ^= 1
-    bad = tmp_path / "bad.dragoman"
-    bad.write_bytes(data)
-    refused = bob("open", str(bad), cwd=tmp_path)
-    assert (refused.returncode, refused.stdout) == (1, "")
-    assert "shared session is" in refused.stderr
-    for other in (tmp_path, Path("/dev/zero"), tmp_path / "none"):
+def test_the_commit_is_that_of_the_session_not_of_the_moment_of_sharing(shared: Shared, tmp_path: Path) -> None:
+    before = git(shared.folder, "rev-parse", "HEAD")
+    git(shared.folder, "commit", "-q", "--allow-empty", "-m", "later")
+    try:
+        written = shared.ada("share", shared.session, "-o", str(tmp_path / "b"), "--yes", cwd=shared.folder)
+        assert f"commit: {before[:12]} with uncommitted or later changes" in written.stdout
+    finally:
+        git(shared.folder, "reset", "-q", "--hard", before)
+
+
+def test_two_files_of_two_people_are_compared_with_both_names(shared: Shared, bob: Cli, tmp_path: Path) -> None:
+    other = tmp_path / "other.dragoman"
+    other.write_bytes(file_of())
+    key = sign_manifest(b"", SEED).fingerprint
+    bob.paths.settings_file.parent.mkdir(parents=True, exist_ok=True)
+    bob.paths.settings_file.write_text(f'[known_keys]\nada = "{shared.key}"\ncarol = "{key}"\n')
+    ids = [
+        re.findall(r"session_id (shared-[0-9a-f]+)", bob("open", str(it), cwd=tmp_path).stdout)[0]
+        for it in (shared.file, other)
+    ]
+    with agent_in(bob.variables(), tmp_path) as agent:
+        answer = agent.call("stop_history", at=f"{ids[0]}:1", diff_with=f"{ids[1]}:1")
+        assert answer["shared_by"] == "ada, carol"
+        assert [it.split(".")[0] for it in agent.text.splitlines()[:2]] == [
+            "Shared session, signed by ada",
+            "Shared session, signed by carol",
+        ]
+
+
+EVIL = "\x1b]52;c;ZXZpbA==\x07\x1b[2J\x9b31m\u202egnp.exe\u2066 MARK"
+
+
+def _evil_parts() -> dict[str, bytes]:
+    stop = SharedStop(
+        number=1,
+        at_ns=5,
+        reason=EVIL,
+        frames=(SharedFrame(EVIL, EVIL, 4),),
+        variables=(SharedValue(EVIL, EVIL, EVIL),),
+        changed=(EVIL,),
+        raised=(EVIL, EVIL),
+    )
+    launch = SharedLaunch(
+        workspace=EVIL,
+        configuration_name=EVIL,
+        configuration={EVIL: EVIL},
+        program=EVIL,
+        args=(EVIL,),
+        cwd=EVIL,
+        env={EVIL: EVIL},
+        left_out=(EVIL,),
+        stdin=EVIL,
+        breakpoints=(SharedBreakpoint(path=EVIL, line=1, condition=EVIL, log_message=EVIL, function=EVIL),),
+    )
+    return {
+        "events.jsonl": encode_lines([SharedEvent(at_ns=1, kind=EVIL, text=EVIL, body={EVIL: EVIL, "by": EVIL})]),
+        "stops.jsonl": encode_lines([stop]),
+        "output.txt": EVIL.encode(),
+        "launch.json": encode_lines([launch]),
+    }
+
+
+def test_no_text_of_a_signed_file_reaches_the_terminal_as_it_is(bob: Cli, tmp_path: Path) -> None:
+    file = tmp_path / "evil.dragoman"
+    file.write_bytes(file_of(_evil_parts(), title=EVIL, session=EVIL, commit=EVIL, left_out={EVIL: 1}))
+    shown = bob("open", str(file), cwd=tmp_path)
+    assert shown.returncode == 0, shown.stderr
+    assert shown.stdout.count("MARK") > 5
+    for text in (shown.stdout, shown.stderr):
+        assert all(it.isprintable() or it == "\n" for it in text), text
+
+
+def test_what_is_no_file_is_refused(bob: Cli, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for other in (tmp_path, Path("/dev/zero"), tmp_path / "none", tmp_path / "pipe"):
         refused = bob("open", str(other), cwd=tmp_path)
         assert (refused.returncode, "Cannot read" in refused.stderr) == (1, True), refused.stderr

@@ -44,6 +44,10 @@ class FaultySystem(SystemCalls):
         self._count()
         super().rename(source, target)
 
+    def link(self, source: Path, target: Path) -> None:
+        self._count()
+        super().link(source, target)
+
     def pipe(self) -> tuple[int, int]:
         self._count()
         return super().pipe()

@@ -8,13 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from dragoman.workspace.repository import find_repository, normalized_url
+from dragoman.workspace.repository import find_repository, head_commit, normalized_url
 
 _AUTHOR = ("-c", "user.name=t", "-c", "user.email=t@example.org")
 
 
-def git(folder: Path, *words: str) -> None:
-    subprocess.run(["git", "-C", str(folder), *_AUTHOR, *words], check=True, capture_output=True, timeout=20)
+def git(folder: Path, *words: str) -> str:
+    command = ["git", "-C", str(folder), *_AUTHOR, *words]
+    return subprocess.run(command, check=True, capture_output=True, timeout=20, text=True).stdout.strip()
 
 
 @pytest.fixture
@@ -103,3 +104,25 @@ def test_files_that_are_no_repository_are_none(tmp_path: Path) -> None:
     found = find_repository(tmp_path)
     assert found is not None
     assert (found.origin, found.roots()) == ("", ())
+
+
+def test_the_commit_is_read_from_branches_packed_ones_worktrees_and_none(shop: Path, tmp_path: Path) -> None:
+    assert head_commit(shop / "lib") == git(shop, "rev-parse", "HEAD") != ""
+    git(shop, "worktree", "add", "-q", "-b", "side", str(tmp_path / "tree"))
+    git(tmp_path / "tree", "commit", "-q", "--allow-empty", "-m", "second")
+    assert head_commit(tmp_path / "tree") == git(tmp_path / "tree", "rev-parse", "HEAD") != head_commit(shop)
+    git(shop, "pack-refs", "--all")
+    for folder in (shop, tmp_path / "tree"):
+        assert head_commit(folder) == git(folder, "rev-parse", "HEAD")
+    git(shop, "checkout", "-q", "--detach", "side")
+    assert head_commit(shop) == head_commit(tmp_path / "tree")
+    git(shop, "checkout", "-q", "--orphan", "empty")
+    assert head_commit(shop) == ""
+    assert head_commit(tmp_path) == ""
+
+
+@pytest.mark.parametrize("head", ["ref: ../../secret", "ref: refs/../../../secret", "ref: refs/heads/a b", "x" * 40])
+def test_a_head_that_leads_elsewhere_is_not_followed(shop: Path, head: str) -> None:
+    (shop / "secret").write_text("a" * 40)
+    (shop / ".git" / "HEAD").write_text(head)
+    assert head_commit(shop) == ""

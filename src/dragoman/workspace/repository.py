@@ -18,6 +18,7 @@ _MAX_CONFIG = 1 << 20
 _WITHIN_S = 2.0
 _MAX_ROOTS = 20
 _COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+_REFERENCE = re.compile(r"refs/[^\x00-\x20\x7f~^:?*\[\\]{1,500}")
 _SECTION = re.compile(r"\s*\[\s*([\w.-]+)\s*(?:\"([^\"]*)\")?\s*\]")
 _URL = re.compile(r"\s*url\s*=\s*(\S+)\s*")
 _SCP = re.compile(r"(?:[^@/:]+@)?([^/:@]+):(?!//|:)(.+)")
@@ -72,10 +73,36 @@ def find_repository(folder: Path) -> Repository | None:
     return None
 
 
+def head_commit(folder: Path) -> str:
+    """The commit that the folder's checkout is at, from its files alone; empty if they do not say."""
+    mark = next((it / ".git" for it in (folder, *folder.parents) if (it / ".git").exists()), None)
+    if mark is None:
+        return ""
+    own, common = (mark, mark) if mark.is_dir() else (_own_folder(mark), _common_folder(mark))
+    head = _read(own / "HEAD").strip()
+    if not head.startswith("ref: "):
+        return _commit(head)
+    name = head.removeprefix("ref: ").strip()
+    if not _REFERENCE.fullmatch(name) or ".." in name:
+        return ""
+    packed = (line.partition(" ") for line in _read(common / "packed-refs").splitlines())
+    loose = next(filter(None, (_commit(_read(it / name).strip()) for it in (own, common))), "")
+    return loose or next((_commit(commit) for commit, _, it in packed if it == name), "")
+
+
+def _commit(text: str) -> str:
+    return text if _COMMIT.fullmatch(text) else ""
+
+
+def _own_folder(mark: Path) -> Path:
+    """What belongs to this worktree or submodule alone."""
+    text = _read(mark)
+    return mark.parent / text.removeprefix("gitdir:").strip() if text.startswith("gitdir:") else mark.parent
+
+
 def _common_folder(mark: Path) -> Path:
     """Where a worktree or a submodule keeps its configuration: `.git` is a file there."""
-    text = _read(mark)
-    folder = mark.parent / text.removeprefix("gitdir:").strip() if text.startswith("gitdir:") else mark.parent
+    folder = _own_folder(mark)
     common = _read(folder / "commondir").strip()
     return folder / common if common else folder
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,6 +10,7 @@ import pytest
 from dragoman.cli.debug.report import ReportContent
 from dragoman.cli.handover import contents
 from dragoman.cli.handover.contents import RecordedSession, ShareBuilder, ShareContents
+from dragoman.cli.handover.home_folder import HomeFolder
 from dragoman.core.redaction import Redactor
 from dragoman.protocols.share import SharedLaunch, SharedStop, read_share
 from tests.protocols.share.test_share_file import file_of
@@ -64,11 +64,12 @@ def recorded(**changed: Any) -> RecordedSession:
 
 
 def built(**changed: Any) -> ShareContents:
-    return ShareBuilder(Redactor(), Path(HOME)).contents(recorded(**changed))
+    return ShareBuilder(Redactor(), HomeFolder((HOME,))).contents(recorded(**changed))
 
 
 def test_no_part_has_a_secret_or_the_name_of_the_home() -> None:
-    rows = [[11.0, "o", f"key {SECRET[:20]}"], [11.1, "o", f"{SECRET[20:]} in {HOME}/shop\r\n"]]
+    rows = [[11.0, "o", f"key {SECRET[:20]}"], [11.1, "o", f"{SECRET[20:]} in {HOME[:9]}"]]
+    rows += [[11.2, "o", HOME[9:14]], [11.3, "r", "90x20"], [11.4, "o", f"{HOME[14:]}/shop\r\n"]]
     found = built(recording=recording(*rows))
     assert set(found.parts) == {
         "events.jsonl", "stops.jsonl", "output.txt", "recording.cast", "launch.json", "report.html",
@@ -79,6 +80,20 @@ def test_no_part_has_a_secret_or_the_name_of_the_home() -> None:
         assert b"redacted" in data, name
     assert found.redactions >= 5
     assert read_share(file_of(found.parts)).output == "key <redacted 42 chars> in ~/shop\n"
+
+
+def test_names_and_types_of_a_stop_are_texts_of_the_program_too() -> None:
+    frames = [(f"call {SECRET}", f"{HOME}/pay.py", 4, False)]
+    variables = [(f"{HOME}/key", "1", f"Row<{HOME}/row>"), (SECRET, "2", SECRET)]
+    seen = (frames, variables, [f"{HOME}/key", SECRET], 0, (f"Error {SECRET}", f"in {HOME}"))
+    odd = {"number": 1, "at_ns": AT_NS, "reason": f"exception {SECRET}", "seen": seen}
+    about = {"session": "debug-1", "title": "pay.py", "workspace": f"{HOME}/shop", "output": ""}
+    found = built(content=ReportContent(about, [entry("stopped", odd)]))
+    for name, data in found.parts.items():
+        assert SECRET.encode() not in data, name
+        assert HOME.encode() not in data, name
+    kept = read_share(file_of(found.parts)).stops[0]
+    assert kept.changed == tuple(it.name for it in kept.variables)
 
 
 def test_values_of_variables_stay_here_unless_they_are_harmless() -> None:

@@ -48,7 +48,7 @@ def test_the_variable_counts_where_no_option_is_given() -> None:
     assert taken("status --on local", DRAGOMAN_ON="ssh:a")[1] == ()
 
 
-@pytest.mark.parametrize("command", ["up", "down", "restart", "forget --all", "token list"])
+@pytest.mark.parametrize("command", ["up", "down", "restart", "forget --all", "token list", "share -o f", "open f"])
 def test_with_the_variable_a_command_does_not_quietly_change_this_machine(command: str) -> None:
     with pytest.raises(UsageError, match="works on this machine only"):
         taken(command, DRAGOMAN_ON="ssh:a")

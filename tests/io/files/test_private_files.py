@@ -11,7 +11,13 @@ from pathlib import Path
 import pytest
 
 from dragoman.core.errors import DragomanError
-from dragoman.io.files.private_files import ensure_private_folder, open_private, read_private, replace_private
+from dragoman.io.files.private_files import (
+    create_private,
+    ensure_private_folder,
+    open_private,
+    read_private,
+    replace_private,
+)
 from dragoman.io.net.unix_socket import bind_private_socket, is_own_peer
 from tests.support.faulty_system import FaultySystem
 
@@ -147,6 +153,48 @@ def _replaces(path: Path, system: FaultySystem) -> bool:
     except OSError:
         return False
     return True
+
+
+class _NoLinks(FaultySystem):
+    """A file system without hard links, such as FAT."""
+
+    def link(self, source: Path, target: Path) -> None:
+        raise OSError(errno.EPERM, os.strerror(errno.EPERM), source, None, target)
+
+
+@pytest.mark.parametrize("kind", [FaultySystem, _NoLinks])
+@pytest.mark.parametrize("code", [errno.ENOSPC, errno.EIO])
+def test_a_new_file_is_whole_or_missing_and_no_other_is_touched(
+    tmp_path: Path, kind: type[FaultySystem], code: int
+) -> None:
+    data = b"new" * 1000
+    for fail_at in range(1, 30):
+        path, system = tmp_path / f"{fail_at}", kind(fail_at, code=code)
+        try:
+            create_private(path, data, system=system)
+        except OSError:
+            assert not path.exists()
+        else:
+            assert (path.read_bytes(), stat.S_IMODE(path.stat().st_mode)) == (data, 0o600)
+        if not system.reached:
+            break
+    else:
+        raise AssertionError("never ran clean")
+    for other in (path, tmp_path / "link"):
+        (tmp_path / "link").unlink(missing_ok=True)
+        (tmp_path / "link").symlink_to(tmp_path / "elsewhere")
+        with pytest.raises(FileExistsError):
+            create_private(other, b"other", system=kind(99))
+    assert path.read_bytes() == data
+    assert not (tmp_path / "elsewhere").exists()
+    assert [it for it in tmp_path.iterdir() if it.name.startswith(".")] == []
+
+
+def test_a_new_file_may_be_in_a_folder_behind_a_link(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    create_private(tmp_path / "link" / ("n" * 250), b"x")
+    assert [it.name for it in (tmp_path / "real").iterdir()] == ["n" * 250]
 
 
 def test_short_writes_are_continued(tmp_path: Path) -> None:

@@ -167,6 +167,12 @@ def test_a_future_version_says_what_reads_it() -> None:
         read_share(file_of(version=0))
 
 
+def test_times_that_no_calendar_has_are_refused() -> None:
+    for number in (-1, 1 << 63, 10**30):
+        with pytest.raises(ShareError):
+            read_share(file_of(created_at_ns=number))
+
+
 def test_a_missing_and_an_unsigned_part_are_refused() -> None:
     less = {name: data for name, data in PARTS.items() if name != "stops.jsonl"}
     signature = sign_manifest(encode_manifest(manifest()), SEED)
@@ -249,6 +255,10 @@ def test_sizes_that_lie_are_refused() -> None:
         ("stops.jsonl", b'{"number":1,"at_ns":1,"reason":3}\n'),
         ("stops.jsonl", b"[]\n"),
         ("stops.jsonl", b"\xff\xfe\n"),
+        ("stops.jsonl", b'{"number":1,"at_ns":9223372036854775808,"reason":"x"}\n'),
+        ("stops.jsonl", b'{"number":1e99,"at_ns":1,"reason":"x"}\n'),
+        ("events.jsonl", b'{"at_ns":-1,"kind":"x"}\n'),
+        ("events.jsonl", b'{"at_ns":1,"kind":"x","body":{"n":' + b"9" * 5000 + b"}}\n"),
         ("output.txt", b"\xff"),
         ("launch.json", b'{"workspace":"/w","program":["x"]}'),
         ("launch.json", b"null"),

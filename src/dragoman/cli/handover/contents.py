@@ -6,15 +6,14 @@ below the user's home begin with `~`, because the name of a home is nobody's bus
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from dragoman.cli.debug.report import ReportContent, as_html
+from dragoman.cli.handover.home_folder import HomeFolder
 from dragoman.cli.handover.recording import RecordingSpan, redacted_recording
 from dragoman.core.redaction import Redactor
 from dragoman.protocols.share import (
@@ -66,7 +65,7 @@ class ShareContents:
 @dataclass(slots=True)
 class ShareBuilder:
     redactor: Redactor
-    home: Path
+    home: HomeFolder
     left_out: dict[str, int] = field(default_factory=dict)
 
     def contents(self, recorded: RecordedSession) -> ShareContents:
@@ -75,7 +74,7 @@ class ShareBuilder:
         stops = self._newest("stops.jsonl", [self._stop(it["stop"]) for it in entries if it.get("stop")])
         launch = self._launch(recorded, self.text(str(recorded.content.about["workspace"])))
         output = self._end("output.txt", self.text(recorded.output).encode("utf-8", "replace"))
-        recording = redacted_recording(recorded.recording, _span(entries), self.redactor, self._tilde)
+        recording = redacted_recording(recorded.recording, _span(entries), self.redactor, self.home)
         report = self._report(recorded.content, output.decode("utf-8", "replace"), {it.number: it for it in stops})
         found = {
             "events.jsonl": encode_lines(events),
@@ -97,13 +96,10 @@ class ShareBuilder:
         )
 
     def text(self, text: str) -> str:
-        return self._tilde(self.redactor.text(text))
-
-    def _tilde(self, text: str) -> str:
-        return re.sub(rf"{re.escape(str(self.home))}(?![\w.-])", "~", text) if self.home != Path("/") else text
+        return self.home.hide(self.redactor.text(text))
 
     def _document(self, document: Any) -> Any:
-        return _mapped(self.redactor.document(document), self._tilde)
+        return _mapped(self.redactor.document(document), self.home.hide)
 
     def _event(self, entry: Mapping[str, Any]) -> SharedEvent:
         by = {"by": entry["by"]} if entry["by"] else {}
@@ -115,16 +111,18 @@ class ShareBuilder:
         return SharedStop(
             number=stop["number"],
             at_ns=stop["at_ns"],
-            reason=stop["reason"],
+            reason=self.text(stop["reason"]),
             frames=tuple(SharedFrame(self.text(name), self.text(path), *rest) for name, path, *rest in frames),
-            variables=tuple(
-                SharedValue(name, self._tilde(self.redactor.value(name, value)), *rest)
-                for name, value, *rest in variables
-            ),
-            changed=tuple(changed),
+            variables=tuple(self._variable(*it) for it in variables),
+            changed=tuple(map(self.text, changed)),
             at=at,
-            raised=(type, self.text(message)),
+            raised=(self.text(type), self.text(message)),
         )
+
+    def _variable(self, name: str, value: str, type: str = "") -> SharedValue:
+        """Names and types are texts of the program too: a key of a table, a path in a type."""
+        shown = self.home.hide(self.redactor.value(name, value))
+        return SharedValue(self.text(name), shown, self.text(type))
 
     def _report(self, content: ReportContent, output: str, stops: Mapping[int, SharedStop]) -> bytes:
         """The same page as `dragoman report` writes, of what the file has."""
@@ -157,7 +155,7 @@ class ShareBuilder:
             args=tuple(words),
             cwd=self.text(given.get("cwd", "")),
             env=self._document(env),
-            left_out=tuple(sorted({*left, *more, *(given.get("inputs") or {})})),
+            left_out=tuple(sorted(map(self.text, {*left, *more, *(given.get("inputs") or {})}))),
             stdin=None if stdin is None else self.text(stdin),
             no_debug=bool(given.get("no_debug")),
             breakpoints=tuple(self._breakpoint(it) for it in recorded.breakpoints),

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import codecs
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from dragoman.core.redaction import Redactor, SecretStream
+from dragoman.cli.handover.home_folder import HomeFolder
+from dragoman.core.redaction import Redactor
 
 _SIZE_KEYS = ("width", "height")
 _BEFORE_S, _AFTER_S = 2.0, 5.0
@@ -20,8 +22,8 @@ class RecordingSpan(NamedTuple):
     ended_s: float
 
 
-def redacted_recording(recording: bytes, span: RecordingSpan, redactor: Redactor, shown: Callable[[str], str]) -> bytes:
-    """`shown` replaces private parts of paths. Only output is kept: keys and marks of the shell are not."""
+def redacted_recording(recording: bytes, span: RecordingSpan, redactor: Redactor, home: HomeFolder) -> bytes:
+    """Only output is kept: keys and marks of the shell are not."""
     if not recording:
         return b""
     header, *lines = (json.loads(line) for line in recording.splitlines())
@@ -32,20 +34,33 @@ def redacted_recording(recording: bytes, span: RecordingSpan, redactor: Redactor
         return b""
     first = rows[0][0]
     head = {"version": 2, **{key: header[key] for key in _SIZE_KEYS}, "timestamp": int(start_s + first)}
-    outputs = _outputs(rows, first, redactor.stream(), shown)
+    outputs = _outputs(rows, first, _OutputFilter(redactor, home))
     return b"".join(json.dumps(it, separators=(",", ":")).encode() + b"\n" for it in (head, *outputs))
 
 
-def _outputs(
-    rows: list[list[Any]], first: float, secrets: SecretStream, shown: Callable[[str], str]
-) -> Iterator[list[Any]]:
-    """A secret may be cut into several pieces: the stream holds back what could become one."""
+class _OutputFilter:
+    """A secret, or the name of the home, may be cut into several pieces: what could become one is held back."""
+
+    def __init__(self, redactor: Redactor, home: HomeFolder) -> None:
+        self._secrets = redactor.stream()
+        self._home = home.stream()
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+
+    def feed(self, text: str) -> str:
+        return self._home.feed(self._decoder.decode(self._secrets.feed(text.encode("utf-8", "replace"))))
+
+    def flush(self) -> str:
+        rest = self._decoder.decode(self._secrets.flush(), final=True)
+        return self._home.feed(rest) + self._home.flush()
+
+
+def _outputs(rows: list[list[Any]], first: float, output: _OutputFilter) -> Iterator[list[Any]]:
     at = 0.0
     for row in rows:
         at = round(row[0] - first, 3)
         if row[1] == "r":
             yield [at, "r", row[2]]
-        elif row[1] == "o" and (data := secrets.feed(row[2].encode("utf-8", "replace"))):
-            yield [at, "o", shown(data.decode("utf-8", "replace"))]
-    if held := secrets.flush():
-        yield [at, "o", shown(held.decode("utf-8", "replace"))]
+        elif row[1] == "o" and (text := output.feed(row[2])):
+            yield [at, "o", text]
+    if held := output.flush():
+        yield [at, "o", held]

@@ -1,6 +1,6 @@
-"""What git says about a folder: the commit it is at, and whether the tree differs from it.
+"""Whether the files of a folder still are those of the commit at which a session started.
 
-Nothing of the repository runs for it: no hook, no file system monitor.
+No hook and no file system monitor of the repository runs for it.
 """
 
 from __future__ import annotations
@@ -17,13 +17,17 @@ _QUIET = ("-c", f"core.hooksPath={os.devnull}", "-c", "core.fsmonitor=false")
 @dataclass(frozen=True, slots=True)
 class TreeState:
     commit: str = ""
-    """Empty: no repository, or nothing committed yet."""
+    """Empty: no repository, or nothing was committed yet."""
     is_dirty: bool = False
 
 
-def tree_state(folder: Path) -> TreeState:
-    commit = _git(folder, "rev-parse", "--verify", "--quiet", "HEAD")
-    return TreeState(commit, bool(_git(folder, "status", "--porcelain"))) if commit else TreeState()
+def tree_state(folder: Path, commit: str) -> TreeState:
+    """`commit` is what was recorded when the session started: the folder may be at another one by now."""
+    if not commit:
+        return TreeState()
+    if _git(folder, "rev-parse", "--verify", "--quiet", "HEAD") != commit:
+        return TreeState(commit, is_dirty=True)
+    return TreeState(commit, bool(_git(folder, "status", "--porcelain")))
 
 
 def _git(folder: Path, *words: str) -> str:

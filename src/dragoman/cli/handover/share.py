@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import base64
-import os
-import secrets
 import sys
 import time
 from pathlib import Path
@@ -18,6 +16,7 @@ from dragoman.cli import completion
 from dragoman.cli.caller import record_scope
 from dragoman.cli.debug.report import ReportContent, fetch_content
 from dragoman.cli.handover.contents import RecordedSession, ShareBuilder, ShareContents
+from dragoman.cli.handover.home_folder import HomeFolder
 from dragoman.cli.handover.repository import TreeState, tree_state
 from dragoman.cli.journal import AllWorkspaces
 from dragoman.cli.output import ExitCode, confirm, render, show_message, warn
@@ -29,12 +28,11 @@ from dragoman.core.paths import find_paths
 from dragoman.core.redaction import Redactor
 from dragoman.core.settings.loader import load_settings
 from dragoman.io.drivers.control_client import ControlClient
-from dragoman.io.files.private_files import sync_folder
+from dragoman.io.files.private_files import create_private
 from dragoman.protocols.control import ControlAnswer, ControlItem
 from dragoman.protocols.share import ShareManifest, ShareSignature, encode_manifest, manifest_of, write_share
 
 _IDLE_TIMEOUT_S = 60.0
-_CREATE_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 Yes = Annotated[bool, Parameter(name=["--yes", "-y"], negative="", help=render(localize("Do not ask.")))]
 
@@ -68,8 +66,12 @@ def share(
         raise exists(file=str(output))
     recorded = _fetch_session(session, all_workspaces=all_workspaces)
     settings = load_settings(find_paths())
-    built = ShareBuilder(Redactor(enabled=True, names=tuple(settings.redact_names)), Path.home()).contents(recorded)
-    tree = tree_state(Path(recorded.content.about["workspace"]))
+    built = ShareBuilder(
+        Redactor(enabled=True, names=tuple(settings.redact_names)), HomeFolder.at(Path.home())
+    ).contents(recorded)
+    tree = tree_state(
+        Path(recorded.content.about["workspace"]), str(recorded.content.entries[0]["body"].get("commit", ""))
+    )
     manifest = _manifest(recorded.content, built, tree)
     show_message(*_inventory(manifest, built))
     if not yes and not (sys.stdin.isatty() and sys.stderr.isatty()):
@@ -80,7 +82,10 @@ def share(
     with open_daemon() as link:
         signed = link.call("share_sign", {"manifest": encode_manifest(manifest).decode()})
     signature = msgspec.convert(signed, ShareSignature)
-    _write_new(output, write_share(manifest, signature, built.parts))
+    try:
+        create_private(output, write_share(manifest, signature, built.parts))
+    except FileExistsError:  # it appeared meanwhile
+        raise exists(file=str(output)) from None
     show_message(localize("Wrote {file}, signed with your key {key}.", file=str(output), key=signature.fingerprint))
     return ExitCode.OK
 
@@ -153,10 +158,10 @@ def _inventory(manifest: ShareManifest, built: ShareContents) -> list[LocalizedT
 
 def commit_text(manifest: ShareManifest) -> LocalizedText:
     if not manifest.commit:
-        return localize("none: the folder is not in a git repository")
+        return localize("none: the program was not in a git repository")
     commit = manifest.commit[:12]
     return (
-        localize("{commit} with uncommitted changes", commit=commit)
+        localize("{commit} with uncommitted or later changes", commit=commit)
         if manifest.is_dirty
         else localize("{commit}", commit=commit)
     )
@@ -168,19 +173,3 @@ def _bytes(count: int) -> LocalizedText:
 
 def _row(label: LocalizedText, text: LocalizedText | str) -> LocalizedText:
     return localize("  {row}", row=with_label(label, text))
-
-
-def _write_new(path: Path, data: bytes) -> None:
-    """A whole file or none: written beside its name, then linked to it, which fails where a file appeared meanwhile."""
-    draft = path.with_name(f".{path.name}.{secrets.token_hex(8)}.new")
-    try:
-        with os.fdopen(os.open(draft, _CREATE_FLAGS, 0o600), "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.link(draft, path)
-    except FileExistsError:
-        raise exists(file=str(path)) from None
-    finally:
-        draft.unlink(missing_ok=True)
-    sync_folder(path.parent)

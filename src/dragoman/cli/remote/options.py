@@ -29,7 +29,9 @@ REMOTE_COMMANDS = frozenset(
     }
 )
 # With DRAGOMAN_ON, these would change this machine's daemon while the person means another.
-_ONLY_HERE = frozenset({"down", "forget", "gateway", "logs", "page", "restart", "token", "uninstall", "up"})
+_ONLY_HERE = frozenset(
+    {"down", "forget", "gateway", "logs", "open", "page", "restart", "share", "token", "uninstall", "up"}
+)
 _SEVERAL = frozenset({"client-config", "mcp", "status"})
 MAY_STOP = frozenset({"client-config", "dap", "debug", "mcp"})
 LOCAL = "local"

@@ -14,7 +14,7 @@ from itertools import accumulate
 from dragoman.core.redaction.scanner import BEFORE_BYTES, LONGEST_BYTES, PartialSecret, SecretScanner, Span, disjoint
 
 # After the last column, a shell's line editor continues with a space and a carriage return.
-_NOISE = re.compile(
+NOISE = re.compile(
     rb"""\x1b(?:
       \[ [0-?]{0,64} [ -/]{0,8} [@-~]
     | \] [^\x07\x1b]{0,4096} (?: \x07 | \x1b\\ )
@@ -131,7 +131,7 @@ class _View:
         if b"\x1b" in raw or (len(raw) < _ECHO_BYTES and b" \r" in raw):
             found = _cut_title(raw) or _CUT_ESCAPE.search(raw, max(0, len(raw) - 80))
             self._end = found.start() if found else len(raw)
-            self._gaps = [match.span() for match in _NOISE.finditer(raw, 0, self._end)]
+            self._gaps = [match.span() for match in NOISE.finditer(raw, 0, self._end)]
         # Skipped bytes before each gap, and the position of each gap in the text.
         self._unread = [0, *accumulate(high - low for low, high in self._gaps)]
         self._read = [low - unread for (low, _), unread in zip(self._gaps, self._unread, strict=False)]

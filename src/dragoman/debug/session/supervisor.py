@@ -6,9 +6,11 @@ import logging
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, asynccontextmanager, contextmanager
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import anyio
+import anyio.to_thread
 from anyio.abc import TaskGroup, TaskStatus
 
 from dragoman.core.clock import Clock
@@ -28,6 +30,7 @@ from dragoman.debug.stops.history.store import RecordStop, record_nothing
 from dragoman.debug.stops.snapshot import Probe
 from dragoman.workspace.breakpoints import BreakpointRegistry
 from dragoman.workspace.caller import Caller
+from dragoman.workspace.repository import head_commit
 
 log = logging.getLogger(__name__)
 
@@ -38,6 +41,7 @@ _POST_DEBUG_TIMEOUT_S = 60.0
 _POST_DEBUG_AT_EXIT_TIMEOUT_S = 5.0  # the daemon waits for it before it ends
 _CLEANUP_TIMEOUT_S = 3.0
 _END_TIMEOUT_S = 20.0
+_COMMIT_TIMEOUT_S = 0.5  # a few small files; a file system that hangs does not delay the start
 
 
 class SessionSupervisor:
@@ -218,6 +222,7 @@ class SessionSupervisor:
         about: dict[str, Any] = {"title": session.title, "workspace": entry.workspace, "by": entry.client}
         about |= {"in_editor": True} if session.is_owned_by_person else {}
         about |= {"terminal": entry.terminal} if entry.terminal else {}
+        about |= {"commit": commit} if (commit := await _commit_of(entry.workspace)) else {}
         self._event_log.record_event("debug.started", session.id, session.title, about, workspace=entry.workspace)
         try:
             await self._group.start(self._run_session, entry, session)
@@ -290,6 +295,13 @@ class SessionSupervisor:
             )
         except DragomanError as error:
             log.warning("breakpoints of session %s are still in the book: %s", session.id, error)
+
+
+async def _commit_of(workspace: str) -> str:
+    """Read when the session starts: the folder may be at another commit when somebody asks."""
+    with anyio.move_on_after(_COMMIT_TIMEOUT_S):
+        return await anyio.to_thread.run_sync(head_commit, Path(workspace), abandon_on_cancel=True)
+    return ""
 
 
 async def _wait_for_start(entry: SessionEntry, within_s: float) -> None:

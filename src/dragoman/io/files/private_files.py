@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import secrets
 import stat
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,6 +21,8 @@ from dragoman.io.files.system_calls import REAL_SYSTEM, SystemCalls, write_all
 _IN_THE_WAY = frozenset(
     {errno.ELOOP, errno.EMLINK, errno.ENXIO, errno.EISDIR, errno.ENOTDIR, errno.EACCES, errno.EPERM}
 )
+# A name has at most 255 bytes, and characters up to four each.
+_DRAFT_NAME = 50
 _FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
@@ -83,18 +86,43 @@ def replace_private(path: Path, data: bytes, *, system: SystemCalls = REAL_SYSTE
     """Write a temporary file, sync, rename, sync the folder: a reader sees the old file or the new one, whole."""
     draft = path.with_name(f".{path.name}.{os.getpid()}.new")
     draft.unlink(missing_ok=True)
-    fd = system.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+    _write_new(draft, data, system)
+    try:
+        system.rename(draft, path)
+    except BaseException:
+        draft.unlink(missing_ok=True)
+        raise
+    sync_folder(path.parent, system=system)
+
+
+def create_private(path: Path, data: bytes, *, system: SystemCalls = REAL_SYSTEM) -> None:
+    """Write a new file, whole or not at all; FileExistsError where there is one, which is never touched."""
+    draft = path.with_name(f".{path.name[:_DRAFT_NAME]}.{secrets.token_hex(8)}.new")
+    _write_new(draft, data, system)
+    try:
+        system.link(draft, path)
+    except FileExistsError:
+        raise
+    except OSError:
+        # FAT, many network and FUSE file systems have no hard links. Only a crash could leave a part of the file then.
+        _write_new(path, data, system)
+    finally:
+        draft.unlink(missing_ok=True)
+    with contextlib.suppress(OSError):  # the file is there; some of these file systems cannot sync a folder
+        sync_folder(path.parent.resolve(), system=system)
+
+
+def _write_new(path: Path, data: bytes, system: SystemCalls) -> None:
+    fd = system.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
     try:
         try:
             write_all(system, fd, data)
             system.fsync(fd)
         finally:
             os.close(fd)
-        system.rename(draft, path)
     except BaseException:
-        draft.unlink(missing_ok=True)
+        path.unlink(missing_ok=True)
         raise
-    sync_folder(path.parent, system=system)
 
 
 def sync_folder(path: Path, *, system: SystemCalls = REAL_SYSTEM) -> None:

@@ -26,6 +26,10 @@ class SystemCalls:
     def rename(self, source: Path, target: Path) -> None:
         source.replace(target)
 
+    def link(self, source: Path, target: Path) -> None:
+        """Fails where the target exists, unlike `rename`."""
+        os.link(source, target)
+
     def pipe(self) -> tuple[int, int]:
         return os.pipe()
 

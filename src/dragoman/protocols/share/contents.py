@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import msgspec
 
@@ -12,6 +12,7 @@ from dragoman.core.localization import localize
 from dragoman.protocols.json_input import PartLimits
 from dragoman.protocols.share import container, errors
 from dragoman.protocols.share.manifest import (
+    Nanoseconds,
     ShareManifest,
     ShareSignature,
     decode_manifest,
@@ -23,6 +24,7 @@ from dragoman.protocols.share.manifest import (
 
 _T = TypeVar("_T")
 _MAX_LINES = 20_000
+Number = Annotated[int, msgspec.Meta(ge=-(1 << 53), le=1 << 53)]
 _LIMITS = PartLimits(strings=500_000, others=1_000_000, unchecked_bytes=0, is_exact=True)
 
 
@@ -33,7 +35,7 @@ class _ContentStruct(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
 class SharedFrame(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
     name: str
     path: str = ""
-    line: int = 0
+    line: Number = 0
     is_library: bool = False
 
 
@@ -44,13 +46,13 @@ class SharedValue(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_f
 
 
 class SharedStop(_ContentStruct, frozen=True):
-    number: int
-    at_ns: int
+    number: Number
+    at_ns: Nanoseconds
     reason: str
     frames: tuple[SharedFrame, ...] = ()
     variables: tuple[SharedValue, ...] = ()
     changed: tuple[str, ...] = ()
-    at: int = 0
+    at: Number = 0
     """The frame of the variables."""
     raised: tuple[str, str] = ("", "")
 
@@ -60,7 +62,7 @@ class SharedStop(_ContentStruct, frozen=True):
 
 
 class SharedEvent(_ContentStruct, frozen=True):
-    at_ns: int
+    at_ns: Nanoseconds
     kind: str
     text: str = ""
     body: dict[str, Any] = {}
@@ -71,8 +73,8 @@ class SharedBreakpoint(_ContentStruct, frozen=True):
 
     kind: str = "line"
     path: str = ""
-    line: int = 0
-    column: int | None = None
+    line: Number = 0
+    column: Number | None = None
     function: str = ""
     condition: str = ""
     hit_condition: str = ""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from typing import TypeVar
+from typing import Annotated, TypeVar
 
 import msgspec
 
@@ -21,13 +21,18 @@ _DOMAIN = b"dragoman-share 1\n"
 """Before the signed bytes, so that a signature for a gateway is never one for a file, nor the other way round."""
 
 
+Count = Annotated[int, msgspec.Meta(ge=0, le=1 << 53)]
+Nanoseconds = Annotated[int, msgspec.Meta(ge=0, le=(1 << 63) - 1)]
+"""Since 1970, up to 2262: a later time is no date for many readers."""
+
+
 class _ShareStruct(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     pass
 
 
 class PartEntry(_ShareStruct, frozen=True):
     name: str
-    size: int
+    size: Count
     sha256: str
 
 
@@ -38,13 +43,13 @@ class ShareManifest(_ShareStruct, frozen=True):
     """The version of Dragoman that wrote it."""
     session: str
     title: str
-    created_at_ns: int
+    created_at_ns: Nanoseconds
     commit: str
     """Empty: the folder was not in a repository."""
     is_dirty: bool
     """Whether the tree differed from that commit when the file was written."""
-    redactions: int
-    left_out: dict[str, int]
+    redactions: Count
+    left_out: dict[str, Count]
     """What did not fit, counted, by part."""
     parts: tuple[PartEntry, ...]
 

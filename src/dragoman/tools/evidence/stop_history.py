@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
@@ -100,15 +101,16 @@ class StopHistoryTool:
         method = self._diff if wanted.diff_with else self._at if wanted.at else self._list
         outcome = await (self._search if wanted.variable and not wanted.at else method)(caller, wanted)
         named = (wanted.session_id, *(it.rpartition(":")[0] for it in (wanted.at, wanted.diff_with)))
-        return self._marked(outcome, caller, next(filter(is_shared, named), ""))
+        return self._marked(outcome, caller, list(dict.fromkeys(filter(is_shared, named))))
 
-    def _marked(self, outcome: ToolOutcome, caller: Caller, shared: str) -> ToolOutcome:
-        """An answer with somebody else's data says whose."""
+    def _marked(self, outcome: ToolOutcome, caller: Caller, shared: Sequence[str]) -> ToolOutcome:
+        """An answer with other people's data says whose: two stops may be of two files."""
         if not shared:
             return outcome
-        opened = self.history.shared.find(shared, caller.record_workspace)
-        data = outcome.data.model_copy(update={"shared_by": opened.signed_by})
-        return ToolOutcome([opened.warning, *outcome.lines], data)
+        opened = [self.history.shared.find(it, caller.record_workspace) for it in shared]
+        signers = dict.fromkeys(it.signed_by for it in opened)
+        data = outcome.data.model_copy(update={"shared_by": ", ".join(signers)})
+        return ToolOutcome([*{str(it.warning): it.warning for it in opened}.values(), *outcome.lines], data)
 
     async def _list(self, caller: Caller, wanted: StopHistoryParameters) -> ToolOutcome:
         found = await self.history.newest(caller.record_workspace, session=wanted.session_id, limit=wanted.limit)
