@@ -53,7 +53,7 @@ SHARED = {
     "no_such_folder": {
         "cli.remote.folder_maps._no_folder",
         "cli.remote.translation._no_folder_there",
-        "workspace.errors.no_folder",
+        "workspace.trust.no_folder",
     },
     "not_answering": {"io.errors.not_answering", "io.net.remote_errors.far_daemon_silent"},
     "no_such_function": {
@@ -65,12 +65,12 @@ SHARED = {
     "not_supported": {
         "debug.errors.not_supported",
         "debug.errors.session_owned_by_person",
-        "debug.session_errors.no_such_access",
+        "debug.errors.no_such_access",
     },
     "share_damaged": {"protocols.share.errors.damaged", "protocols.share.errors.unexpected_part"},
     "too_many_sessions": {"chat.errors.too_many_sessions", "debug.errors.too_many_sessions"},
-    "unknown_breakpoint": {"tools.debug.breakpoints._unknown_breakpoint", "workspace.errors.unknown_breakpoint"},
-    "unknown_component": {"canvas.errors.unknown_component", "tools.canvas.components._unknown_component"},
+    "unknown_breakpoint": {"tools.debug.breakpoints._unknown_breakpoint", "workspace.breakpoints.unknown_breakpoint"},
+    "unknown_component": {"canvas.service.unknown_component", "tools.canvas.components._unknown_component"},
     "unknown_session": {"chat.errors.unknown_session", "debug.shared_sessions.not_opened"},
     "unknown_target": {"cli.router.routes._unknown_target", "io.net.targets.unknown_target"},
     "usage": {"cli.remote.options._one_target_spec", "cli.remote.options._only_here_spec"},

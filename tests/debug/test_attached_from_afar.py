@@ -17,9 +17,8 @@ import pytest
 from dragoman.core.clock import SystemClock
 from dragoman.core.errors import DragomanError
 from dragoman.debug.backends.quirks import AdapterQuirks
-from dragoman.debug.evidence.check import run_check
 from dragoman.debug.evidence.run import EvidenceService, RunSubject
-from dragoman.debug.evidence.trace import run_trace
+from dragoman.debug.evidence.trace import run_check, run_trace
 from dragoman.debug.evidence.tracepoints import TraceLimits, Tracepoint
 from dragoman.debug.model import LaunchRequest, ProgramEnd, RunTarget, SessionState, Stop
 from dragoman.debug.service import DebugService
@@ -30,8 +29,7 @@ from dragoman.debug.session.launch_request import PreparedLaunch, PreparedSessio
 from dragoman.debug.session.session import DebugSession
 from dragoman.journal import Journal
 from dragoman.workspace.breakpoints import STORE, Breakpoint, BreakpointRegistry
-from dragoman.workspace.caller import Caller
-from dragoman.workspace.remote_caller import RemoteCaller
+from dragoman.workspace.caller import Caller, RemoteCaller
 from tests.conformance.test_python import client_of, service_in
 from tests.daemons import eventually
 from tests.debug.fake_sessions import NothingToDisclose, code_of

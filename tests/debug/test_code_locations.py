@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from dragoman.workspace import code_locations
-from dragoman.workspace.code_locations import CodeLocations
+from dragoman.workspace import trust
+from dragoman.workspace.trust import CodeLocations
 from tests.debug.test_starting import PYTHON, Agent, agent_in, python, shell, written
 
 pytestmark = [pytest.mark.anyio, pytest.mark.timeout(120)]
@@ -138,7 +138,7 @@ async def test_what_is_installed_is_not_asked_about(tmp_path: Path, monkeypatch:
 
 def test_a_world_writable_folder_is_not_a_system_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     system = tmp_path / "opt"
-    monkeypatch.setattr(code_locations, "_SYSTEM", (str(system),))
+    monkeypatch.setattr(trust, "_SYSTEM", (str(system),))
     (system / "shared" / "tool").mkdir(parents=True)
     script = system / "shared" / "tool" / "run.py"
     script.write_text("")

@@ -17,7 +17,7 @@ import pytest
 
 from dragoman.core.errors import DragomanError
 from dragoman.io.files.system_calls import SystemCalls
-from dragoman.journal import EverythingScope, Journal, Retention, SessionScope, database, write_health
+from dragoman.journal import EverythingScope, Journal, Retention, SessionScope, database, journal_file
 from tests.journal.support import append_bytes, database_of, lines, notes, require_sound, said, texts, until
 from tests.support.clocks import VirtualClock
 from tests.support.faulty_system import FaultySystem
@@ -89,7 +89,7 @@ class NoRoom(SystemCalls):
 async def test_a_write_fault_is_shown_until_writing_works_though_nobody_writes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(write_health, "TRY_AGAIN_S", 0.01)
+    monkeypatch.setattr(journal_file, "TRY_AGAIN_S", 0.01)
     system = NoRoom()
     async with Journal.open(tmp_path / "journal", system=system) as journal:
         await append_bytes(journal, "stream", b"one")
@@ -112,7 +112,7 @@ async def test_a_write_fault_is_shown_until_writing_works_though_nobody_writes(
 
 
 async def test_an_append_that_found_no_room_is_noted_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(write_health, "TRY_AGAIN_S", 0.01)
+    monkeypatch.setattr(journal_file, "TRY_AGAIN_S", 0.01)
     with FaultyVFS("faulty-noted", code=errno.ENOSPC, lasting=True) as vfs:
         async with Journal.open(tmp_path / "journal", vfs=vfs.name) as journal:
             vfs.arm(1)

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from dragoman.core.errors import DragomanError
 from dragoman.io.files.system_calls import REAL_SYSTEM, SystemCalls
 from dragoman.journal import BeforeScope, RecordPlace, SessionScope, Span
-from dragoman.journal.segment_format import BLOCK_BYTES, PackedFile, pack
+from dragoman.journal.segment_files import BLOCK_BYTES, PackedFile, pack
 from dragoman.journal.segments import Segments
 from tests.journal.support import files_with
 from tests.support.clocks import VirtualClock

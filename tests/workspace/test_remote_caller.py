@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dragoman.workspace.remote_caller import RemoteCaller
+from dragoman.workspace.caller import RemoteCaller
 
 
 def test_only_a_hello_that_the_pipe_marked_is_remote() -> None:

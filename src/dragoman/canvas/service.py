@@ -10,14 +10,13 @@ from typing import Any
 import anyio
 import msgspec
 
-from dragoman.canvas import errors as canvas_errors
 from dragoman.canvas.action_queue import ACTIONS, ActionQueue
 from dragoman.canvas.catalogue import check_components
 from dragoman.canvas.components import OWN_COMPONENTS
 from dragoman.canvas.model import DrawnSurface, QuestionState, SurfaceAction, SurfaceChange, key_of
 from dragoman.canvas.secret_fields import mask_secrets, recordable_context, secrets_in, without_secrets
 from dragoman.core.clock import Clock
-from dragoman.core.errors import DragomanError
+from dragoman.core.errors import DragomanError, ErrorSpec, quoted
 from dragoman.core.events import Event
 from dragoman.core.ids import new_id
 from dragoman.journal import BeforeScope, Journal, JsonStore, Statement
@@ -37,6 +36,32 @@ from dragoman.protocols.a2ui import (
     read,
     to_v09,
 )
+
+unknown_surface = ErrorSpec(
+    "unknown_surface",
+    "Unknown surface {name}.",
+    "Existing surfaces: {names}.",
+    name=quoted(60),
+    names=lambda known: ", ".join(ascii(name[:60]) for name in known[:20]) or "-",
+)
+unknown_component = ErrorSpec(
+    "unknown_component",
+    "The surface has no component {name}.",
+    "The surface has changed. Read it again.",
+    name=quoted(60),
+)
+closed_surface = ErrorSpec(
+    "surface_closed",
+    "This question is closed: the agent continued without an answer.",
+    "Answer in the chat, or wait until the agent asks again.",
+)
+too_many_surfaces = ErrorSpec(
+    "too_many_surfaces",
+    "The canvas is full: at most {most} surfaces for all agents.",
+    "Remove one with deleteSurface, or ask the user to close some.",
+)
+too_much_entered = ErrorSpec("too_much_entered", "The input exceeds the limit for one action.", "Send less data.")
+
 
 log = logging.getLogger(__name__)
 
@@ -121,7 +146,7 @@ class CanvasService:
     def surface(self, drawer: str, surface_id: str) -> DrawnSurface:
         found = self._surfaces.get(key_of(drawer, surface_id))
         if found is None:
-            raise canvas_errors.unknown_surface(
+            raise unknown_surface(
                 name=surface_id, names=[it.surface.id for it in self.surfaces() if it.drawer == drawer]
             )
         return found
@@ -184,7 +209,7 @@ class CanvasService:
         async with self._lock:
             drawn = self.surface(drawer, surface_id)
             if drawn.asking == "closed":
-                raise canvas_errors.closed_surface()
+                raise closed_surface()
             surface = _with_changes(drawn.surface, changes)
             action = self._action(surface, component_id, scope, details or {})
             context = recordable_context(surface, surface.components[component_id], action.context)
@@ -266,7 +291,7 @@ class CanvasService:
         before_ns = self._clock.wall_ns() - int(SURFACE_KEPT_S * 1e9)
         old = [it for it in reversed(self.surfaces()) if it.drawer != drawer and it.changed_ns < before_ns]
         if too_many > len(old):
-            raise canvas_errors.too_many_surfaces(most=SURFACES_AT_MOST)
+            raise too_many_surfaces(most=SURFACES_AT_MOST)
         if too_many > 0:
             await self._remove_surfaces(old[:too_many], "dragoman")
 
@@ -335,7 +360,7 @@ class CanvasService:
     def _action(self, surface: Surface, component_id: str, scope: str, details: Mapping[str, Any]) -> Action:
         component = surface.components.get(component_id)
         if component is None:
-            raise canvas_errors.unknown_component(name=component_id)
+            raise unknown_component(name=component_id)
         entry = OWN_COMPONENTS.get(component.type)
         added = _bounded({name: value for name, value in details.items() if entry and name in entry.action_fields})
         at = datetime.fromtimestamp(self._clock.wall_ns() / 1e9, UTC).isoformat(timespec="milliseconds")
@@ -375,7 +400,7 @@ def _for_viewers(before: Surfaces, incoming: Iterable[Incoming]) -> list[dict[st
 
 def _with_changes(surface: Surface, changes: Sequence[tuple[str, Any]]) -> Surface:
     if len(changes) > _CHANGES_AT_MOST:
-        raise canvas_errors.too_much_entered()
+        raise too_much_entered()
     surfaces: Surfaces = {surface.id: surface}
     for path, value in changes:
         surfaces = apply(surfaces, UpdateDataModel(surface_id=surface.id, path=path, value=value))
@@ -384,7 +409,7 @@ def _with_changes(surface: Surface, changes: Sequence[tuple[str, Any]]) -> Surfa
 
 def _bounded(details: dict[str, Any]) -> dict[str, Any]:
     if len(msgspec.json.encode(details)) > _DETAILS_BYTES:
-        raise canvas_errors.too_much_entered()
+        raise too_much_entered()
     return details
 
 

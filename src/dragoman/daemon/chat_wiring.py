@@ -31,7 +31,7 @@ from dragoman.core.errors import DragomanError
 from dragoman.core.localization import Language, localize
 from dragoman.core.redaction import Redactor
 from dragoman.core.settings.schema import Settings
-from dragoman.debug import session_errors
+from dragoman.debug import errors as session_errors
 from dragoman.debug.model import SessionState
 from dragoman.debug.service import DebugService
 from dragoman.io.net.http_server import WEBSOCKET_MESSAGE_CAP

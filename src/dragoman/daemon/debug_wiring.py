@@ -31,8 +31,7 @@ from dragoman.debug.session.countdown import HaltLimits
 from dragoman.debug.session.session import DebugSession
 from dragoman.debug.shared_sessions import SharedSessions
 from dragoman.debug.source_files import is_other_language, is_source_file
-from dragoman.debug.stops.history.session_report import SessionReports
-from dragoman.debug.stops.history.stop_history import StopHistory
+from dragoman.debug.stops.history.stop_history import SessionReports, StopHistory
 from dragoman.debug.stops.history.store import stop_recorder
 from dragoman.editors import EditorRegistry
 from dragoman.io.processes.supervisor_pool import SupervisorPool

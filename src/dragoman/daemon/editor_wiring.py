@@ -33,8 +33,8 @@ from dragoman.debug.backends.editor import (
 from dragoman.debug.backends.editor_launch import EditorLaunch, EditorLaunchBackend, editor_configuration, launch_quirks
 from dragoman.debug.backends.port import BackendOwnership
 from dragoman.debug.backends.quirks import AdapterQuirks
-from dragoman.debug.client_ids import new_person_id
 from dragoman.debug.launch import ResolvedConfiguration
+from dragoman.debug.model import new_person_id
 from dragoman.debug.service import DebugService
 from dragoman.debug.session.session import DebugSession
 from dragoman.editors import Editor, EditorRegistry

@@ -4,12 +4,17 @@ at 1.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, Literal
 
 import msgspec
+
+from dragoman.core.ids import new_id
+from dragoman.core.localization import LocalizedText, localize
+from dragoman.core.safe_text import printable
 
 StepKind = Literal["over", "into", "out"]
 ThreadState = Literal["stopped", "running"]
@@ -197,3 +202,22 @@ class LaunchRequest:
     no_debug: bool = False
     stdin: str | None = None
     """What the program reads from standard input, followed by its end. None: the input is empty."""
+
+
+_PERSON = re.compile(r"person-[^:]+:(?P<program>.*)", re.DOTALL)
+_NAME = 60
+
+
+def new_person_id(program: str) -> str:
+    """A new id. What the program calls itself is another's text: one short line of it."""
+    return f"{new_id('person')}:{printable(' '.join(program.split()))[:_NAME]}"
+
+
+def is_person(id: str) -> bool:
+    return _PERSON.fullmatch(id) is not None
+
+
+def person_label(id: str) -> LocalizedText | None:
+    """Nothing for a client that is no person: its id says nothing to others."""
+    found = _PERSON.fullmatch(id)
+    return localize("a person in {program}", program=found["program"] or "?") if found else None

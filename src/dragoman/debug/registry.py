@@ -14,7 +14,7 @@ import anyio
 
 from dragoman.core.clock import Clock
 from dragoman.core.errors import DragomanError
-from dragoman.debug import session_errors
+from dragoman.debug import errors
 from dragoman.debug.errors import too_many_sessions
 from dragoman.debug.model import LIVE_STATES, SessionState
 from dragoman.debug.session.launch_request import PreparedSession
@@ -78,7 +78,7 @@ class SessionRegistry:
     def known(self, client: Caller, id: str) -> SessionEntry:
         entry = self._by_id.get(id)
         if entry is None or entry.workspace != client.place:
-            raise session_errors.unknown_session(id, self.ids(client))
+            raise errors.unknown_session(id, self.ids(client))
         self.mark_shown(client, entry.session)
         return self.touch(entry)
 
@@ -86,7 +86,7 @@ class SessionRegistry:
         """For a caller that does not know the workspace."""
         if id not in self._by_id:
             self._drop_expired()
-            raise session_errors.unknown_session(id, list(self._by_id))
+            raise errors.unknown_session(id, list(self._by_id))
         return self._by_id[id]
 
     def selected(self, client: Caller) -> SessionEntry:
@@ -94,10 +94,10 @@ class SessionRegistry:
         that the client knows nothing about."""
         live = self._live(client)
         if not live:
-            raise session_errors.no_session(self.ids(client))
+            raise errors.no_session(self.ids(client))
         shown = [entry for entry in live if self._shown_order(client, entry)]
         if len(live) > 1 and not shown:
-            raise session_errors.AmbiguousSessionError([_session_summary(entry.session) for entry in live])
+            raise errors.AmbiguousSessionError([_session_summary(entry.session) for entry in live])
         return self.touch(max(shown or live, key=lambda entry: self._shown_order(client, entry)))
 
     def selected_or_last(self, client: Caller) -> SessionEntry:
@@ -106,14 +106,14 @@ class SessionRegistry:
             return self.selected(client)
         found = [entry for entry in self._by_id.values() if entry.workspace == client.place]
         if not found:
-            raise session_errors.no_session(self.ids(client))
+            raise errors.no_session(self.ids(client))
         return self.touch(max(found, key=lambda it: (self._shown_order(client, it), it.session.changed_at_ns)))
 
     def newest(self, client: Caller) -> SessionEntry:
         """For a caller that only watches: what stopped last, else what changed last."""
         live = self._live(client)
         if not live:
-            raise session_errors.no_session(self.ids(client))
+            raise errors.no_session(self.ids(client))
         return max(live, key=lambda it: (it.session.state is SessionState.STOPPED, it.session.changed_at_ns))
 
     def of(self, client: Caller) -> list[DebugSession]:

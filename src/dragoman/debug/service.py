@@ -18,7 +18,6 @@ from dragoman.core.clock import Clock
 from dragoman.core.errors import DragomanError
 from dragoman.core.redaction import SecretStream
 from dragoman.debug.breakpoints.session_updates import update_sessions
-from dragoman.debug.client_ids import is_person
 from dragoman.debug.errors import owned_by_person
 from dragoman.debug.launch.errors import LaunchNote
 from dragoman.debug.model import (
@@ -29,6 +28,7 @@ from dragoman.debug.model import (
     RunTarget,
     StepKind,
     Stop,
+    is_person,
 )
 from dragoman.debug.registry import FollowedSession, SessionEntry, SessionRegistry
 from dragoman.debug.session.countdown import HaltLimits

@@ -23,7 +23,7 @@ from dragoman.journal import errors as journal_errors
 from dragoman.journal import retention, search_query, segment_scrub
 from dragoman.journal import row_scrub as scrubbing
 from dragoman.journal.event_rows import clean_text
-from dragoman.journal.journal_file import JournalFile
+from dragoman.journal.journal_file import JournalFile, WriteHealth
 from dragoman.journal.readers import READERS, EventFilter, EventPage, StoreRows, clamp_int64
 from dragoman.journal.retention import RemovedCounts, Retention
 from dragoman.journal.row_scrub import ScrubStatus
@@ -31,7 +31,6 @@ from dragoman.journal.segment_files import RecordPage, RecordPlace
 from dragoman.journal.segments import READ_LIMIT_BYTES, Segments, Span
 from dragoman.journal.stores import BeforeScope, EverythingScope, Scope, SessionScope, Statement, Store
 from dragoman.journal.write_batcher import WeightedLimit, WriteBatcher
-from dragoman.journal.write_health import WriteHealth
 from dragoman.journal.writer import GROUP_LIMIT_EVENTS, AppendJob, Redact, WriterJob, WriterThread
 
 Result = TypeVar("Result")

@@ -22,12 +22,11 @@ import anyio.to_thread
 from dragoman.core.errors import DragomanError
 from dragoman.core.redaction import Redactor
 from dragoman.io.files.system_calls import SystemCalls, write_all
-from dragoman.journal import row_scrub, segment_format
+from dragoman.journal import row_scrub
 from dragoman.journal import segment_files as files
 from dragoman.journal.errors import translate_os_error
 from dragoman.journal.journal_file import JournalFile
-from dragoman.journal.segment_files import DRAFT, PACKED, SegmentName
-from dragoman.journal.segment_format import PackedFile, pack
+from dragoman.journal.segment_files import DRAFT, PACKED, PackedFile, SegmentName, pack
 from dragoman.journal.segments import Segments
 from dragoman.journal.stores import BulkScrub, SegmentRecords
 
@@ -55,7 +54,7 @@ class SegmentChunk(NamedTuple):
     is_sound: bool
 
     def encoded(self, payload: bytes) -> bytes:
-        return segment_format.encode_record(payload, self.at_ns) if self.is_sound else self.head + payload
+        return files.encode_record(payload, self.at_ns) if self.is_sound else self.head + payload
 
 
 class MaskedFile(NamedTuple):
@@ -195,17 +194,17 @@ def _chunks(path: Path) -> list[SegmentChunk]:
     return found
 
 
-def _chunks_of(file: segment_format.ReadableFile, size: int) -> Iterator[SegmentChunk]:
+def _chunks_of(file: files.ReadableFile, size: int) -> Iterator[SegmentChunk]:
     end = 0
-    for header in segment_format.read_headers(file, 0, size):
+    for header in files.read_headers(file, 0, size):
         file.seek(header.offset)
-        head, payload = file.read(segment_format.HEADER_BYTES), file.read(header.length)
-        yield SegmentChunk(head, payload, header.at_ns, segment_format.sound_payload(file, header) is not None)
+        head, payload = file.read(files.HEADER_BYTES), file.read(header.length)
+        yield SegmentChunk(head, payload, header.at_ns, files.sound_payload(file, header) is not None)
         end = header.end
     file.seek(end)
     torn = file.read(size - end)
     if torn:
-        yield SegmentChunk(torn[: segment_format.HEADER_BYTES], torn[segment_format.HEADER_BYTES :], 0, is_sound=False)
+        yield SegmentChunk(torn[: files.HEADER_BYTES], torn[files.HEADER_BYTES :], 0, is_sound=False)
 
 
 def _neighbours(there: dict[int, Path], numbers: Sequence[int]) -> list[bytes]:

@@ -24,10 +24,8 @@ from dragoman.core.localization import localize
 from dragoman.io.files.private_files import ensure_private_folder, open_private, sync_folder
 from dragoman.io.files.system_calls import SystemCalls, write_all
 from dragoman.journal import segment_files as files
-from dragoman.journal import segment_format
 from dragoman.journal.errors import record_damaged, record_gone, translate_os_error
-from dragoman.journal.segment_files import DRAFT, PACKED, RAW, RecordPage, RecordPlace, SegmentName
-from dragoman.journal.segment_format import pack
+from dragoman.journal.segment_files import DRAFT, PACKED, RAW, RecordPage, RecordPlace, SegmentName, pack
 from dragoman.journal.stores import BeforeScope, EverythingScope, Scope, SessionScope
 
 READ_LIMIT_BYTES = 8 * 1024 * 1024
@@ -96,7 +94,7 @@ class Segments:
         offset = span.offset
         for path in self._files_from(span):
             with files.opened(path) as (file, size):
-                for payload in segment_format.read_payloads(file, offset, size, span.stream):
+                for payload in files.read_payloads(file, offset, size, span.stream):
                     found += payload
                     if len(found) >= wanted:
                         return bytes(found[:wanted])
@@ -252,7 +250,7 @@ class Segments:
         for start in range(0, len(data), _RECORD_BYTES):
             tail = self._tail(folder, stream)
             span = span or Span(stream, tail.number, tail.size, len(data))
-            record = segment_format.encode_record(data[start : start + _RECORD_BYTES], at_ns)
+            record = files.encode_record(data[start : start + _RECORD_BYTES], at_ns)
             write_all(self.system, tail.descriptor, record)
             tail.size += len(record)
         assert span is not None
@@ -323,14 +321,14 @@ class Segments:
         elif old:
             self._zero(path, old)
 
-    def _zero(self, path: Path, old: list[segment_format.RecordHeader]) -> None:
+    def _zero(self, path: Path, old: list[files.RecordHeader]) -> None:
         """A packed file is unpacked first: the raw one is then authoritative, and is packed again later."""
         raw = path if path.suffix == RAW else _unpack(path, self.system)
         descriptor = open_private(raw, os.O_WRONLY, system=self.system)
         try:
             for header in old:
                 os.lseek(descriptor, header.offset, os.SEEK_SET)
-                write_all(self.system, descriptor, segment_format.erased_record(header.length))
+                write_all(self.system, descriptor, files.erased_record(header.length))
             self.system.fsync(descriptor)
         finally:
             os.close(descriptor)
@@ -363,10 +361,10 @@ class Segments:
         return self.folder / stream / f"{number:016d}{RAW}"
 
 
-def _older(path: Path, before_ns: int) -> list[segment_format.RecordHeader] | None:
+def _older(path: Path, before_ns: int) -> list[files.RecordHeader] | None:
     """The records stamped before a time; None means all of them, including a torn tail."""
     with files.opened(path) as (file, size):
-        every = list(segment_format.read_headers(file, 0, size))
+        every = list(files.read_headers(file, 0, size))
     old = [header for header in every if header.at_ns < before_ns]
     return None if len(old) == len(every) else old
 

@@ -12,12 +12,16 @@ from dragoman.core.clock import Clock
 from dragoman.core.errors import ErrorSpec
 from dragoman.core.events import Event
 from dragoman.journal import Journal, JsonStore
-from dragoman.workspace.errors import unknown_breakpoint
 
 BreakpointKind = Literal["line", "function", "exception", "data"]
 DataAccess = Literal["read", "write", "readWrite"]
 MAX_BREAKPOINTS = 1000
 _LAST = "last"  # a row without a workspace: the highest id ever assigned, even if that breakpoint is gone
+
+
+unknown_breakpoint = ErrorSpec(
+    "unknown_breakpoint", "This workspace has no breakpoint {id}.", "`get_breakpoints` lists them."
+)
 
 
 class Breakpoint(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

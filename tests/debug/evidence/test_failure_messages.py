@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dragoman.debug.evidence.assertion_message import readable_assertion
-from dragoman.debug.evidence.doctest_failures import doctest_failures
+from dragoman.debug.evidence.failing_test import doctest_failures
 
 ROWS = [{"id": at, "name": f"name{at}"} for at in range(60)]
 OTHER = [*ROWS[:30], {"id": 30, "name": "other"}, *ROWS[31:]]

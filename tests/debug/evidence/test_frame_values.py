@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from dragoman.debug.evidence.frame_values import UNSET, FrameColumns, parameters_of
-from dragoman.debug.evidence.tracepoints import Cell
+from dragoman.debug.evidence.tracepoints import UNSET, Cell, FrameColumns, parameters_of
 from dragoman.debug.model import FrameInfo, VariableInfo
 from tests.debug.evidence.evidence_tools import agent_in
 from tests.peers import give_adapters

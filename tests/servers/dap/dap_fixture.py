@@ -14,7 +14,7 @@ from dragoman.io.net.streams import TcpStream
 from dragoman.protocols import dap
 from dragoman.servers.dap.connection import EditorConnection
 from dragoman.servers.dap.editor_context import EditorContext
-from dragoman.workspace.remote_caller import RemoteCaller
+from dragoman.workspace.caller import RemoteCaller
 from tests.tools.tool_fixture import Bench
 
 LOOKS = {

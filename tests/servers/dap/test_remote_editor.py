@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from dragoman.workspace.remote_caller import RemoteCaller
+from dragoman.workspace.caller import RemoteCaller
 from tests.servers.dap.dap_fixture import ALL_OF_IT, CHANGES, visiting
 from tests.tools.tool_fixture import opened
 

@@ -10,7 +10,7 @@ import pytest
 
 from dragoman.core.clock import SystemClock
 from dragoman.core.errors import DragomanError
-from dragoman.debug import client_ids
+from dragoman.debug import model
 from dragoman.debug.service import DebugService
 from dragoman.debug.session.lifecycle import ChangeSignal
 from dragoman.debug.session.output import SessionOutput
@@ -96,14 +96,14 @@ def test_a_persons_own_folder_is_trusted_when_they_open_it(tmp_path: Path) -> No
 
 
 def test_a_person_is_distinguished_from_a_program_by_the_id_and_the_name_is_one_short_line() -> None:
-    id = client_ids.new_person_id("Visual\nStudio \x1b[31mCode" + "x" * 100)
-    assert client_ids.is_person(id)
-    told = client_ids.person_label(id)
+    id = model.new_person_id("Visual\nStudio \x1b[31mCode" + "x" * 100)
+    assert model.is_person(id)
+    told = model.person_label(id)
     assert told is not None
     assert str(told).startswith("a person in Visual Studio \\x1b[31mCode")
     assert len(str(told)) < 80
-    assert client_ids.person_label("mcp-1f2e") is None
-    assert client_ids.new_person_id("x") != client_ids.new_person_id("x")
+    assert model.person_label("mcp-1f2e") is None
+    assert model.new_person_id("x") != model.new_person_id("x")
 
 
 def test_a_refusal_has_the_same_number_for_a_code_and_no_template_in_its_words() -> None:

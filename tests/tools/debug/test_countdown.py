@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from dragoman.workspace.remote_caller import RemoteCaller
+from dragoman.workspace.caller import RemoteCaller
 from tests.tools.tool_fixture import Bench, opened, until
 
 pytestmark = pytest.mark.anyio

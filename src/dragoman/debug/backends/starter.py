@@ -32,8 +32,8 @@ from dragoman.io.net.peers import has_foreign_listener
 from dragoman.io.processes.nodelay_scheduler import NoDelayScheduler
 from dragoman.io.processes.supervisor_pool import SupervisorPool
 from dragoman.workspace.caller import Caller
-from dragoman.workspace.code_locations import CodeLocations, project_of
 from dragoman.workspace.file_access import FileAccessPolicy
+from dragoman.workspace.trust import CodeLocations, project_of
 
 _MAX_EDITOR_VARIABLES = 32
 _MAX_LISTED_TYPES = 60

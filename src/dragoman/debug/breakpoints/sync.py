@@ -30,8 +30,7 @@ from dragoman.debug.breakpoints.status import (
     MergedBreakpoint,
     merge_by_location,
 )
-from dragoman.debug.client_ids import is_person
-from dragoman.debug.model import Binding, FrameInfo, RaisedException
+from dragoman.debug.model import Binding, FrameInfo, RaisedException, is_person
 from dragoman.debug.session.halt_guard import NOT_SET, HaltGuard
 from dragoman.debug.source_files import is_other_language
 from dragoman.debug.stops.snapshot import Probe

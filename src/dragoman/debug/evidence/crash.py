@@ -14,7 +14,6 @@ from dragoman.debug.evidence import python_evaluation
 from dragoman.debug.evidence.evaluation import language_of
 from dragoman.debug.evidence.evidence_probe import EVALUATION_TIMEOUT_S, EvidenceProbe, error_line
 from dragoman.debug.evidence.expressions import line_parts
-from dragoman.debug.evidence.frame_values import ReadLines, is_user_variable
 from dragoman.debug.evidence.javascript_evaluation import own_code_throw_condition
 from dragoman.debug.evidence.printed_crash import (
     CrashCause,
@@ -24,7 +23,7 @@ from dragoman.debug.evidence.printed_crash import (
     read_python_traceback,
 )
 from dragoman.debug.evidence.run import OUTPUT_CHARACTERS, EvidenceRun, EvidenceService, RunOutcome, RunSubject
-from dragoman.debug.evidence.tracepoints import Cell, TraceLimits, TraceTable
+from dragoman.debug.evidence.tracepoints import Cell, ReadLines, TraceLimits, TraceTable, is_user_variable
 from dragoman.debug.model import FrameInfo, RaisedException, SessionState, Stop, VariableInfo
 from dragoman.workspace.caller import Caller
 

@@ -20,22 +20,20 @@ import msgspec
 from dragoman.core.errors import DragomanError
 from dragoman.debug.backends.adapters.program_io import create_rows_file
 from dragoman.debug.evidence.evaluation import EvidenceLanguage, language_of
-from dragoman.debug.evidence.frame_values import (
-    MAX_COLUMNS,
-    FrameColumns,
-    ReadLines,
-    is_user_variable,
-    parameters_of,
-)
 from dragoman.debug.evidence.tracepoints import (
     CELL_CHARACTERS,
     EXCEPTION_INDEX,
+    MAX_COLUMNS,
     Cell,
+    FrameColumns,
+    ReadLines,
     Tracepoint,
     TraceRow,
     TraceTable,
     WrittenRecord,
     breakpoint_id,
+    is_user_variable,
+    parameters_of,
     tracepoint_index,
 )
 from dragoman.debug.model import EvaluateResult, FrameInfo, VariableInfo

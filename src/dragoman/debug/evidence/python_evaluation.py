@@ -13,8 +13,7 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from dragoman.debug.evidence.frame_values import MAX_COLUMNS
-from dragoman.debug.evidence.tracepoints import CELL_CHARACTERS, Cell, WrittenRecord
+from dragoman.debug.evidence.tracepoints import CELL_CHARACTERS, MAX_COLUMNS, Cell, WrittenRecord
 
 _MODULE = "_dragoman_evidence"
 _ITEMS = 40

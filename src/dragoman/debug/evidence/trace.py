@@ -6,13 +6,24 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import zip_longest
+from typing import Literal
 
 import msgspec
 
+from dragoman.debug.evidence.evaluation import is_true
 from dragoman.debug.evidence.evidence_probe import ContinuePredicate, EvidenceProbe
-from dragoman.debug.evidence.frame_values import UNSET, ReadLines
+from dragoman.debug.evidence.expressions import names_in
 from dragoman.debug.evidence.run import EvidenceService, RunOutcome, RunSubject
-from dragoman.debug.evidence.tracepoints import Cell, TraceLimits, Tracepoint, TraceRow, TraceTable, breakpoint_id
+from dragoman.debug.evidence.tracepoints import (
+    UNSET,
+    Cell,
+    ReadLines,
+    TraceLimits,
+    Tracepoint,
+    TraceRow,
+    TraceTable,
+    breakpoint_id,
+)
 from dragoman.debug.model import Binding
 from dragoman.workspace.caller import Caller
 
@@ -151,3 +162,51 @@ def _end_summary(end: RunOutcome) -> tuple[object, ...]:
         raised and (raised.type, _ADDRESS.sub("0x", raised.message)),
         _ADDRESS.sub("0x", end.output),
     )
+
+
+CheckVerdict = Literal["holds", "broken", "never reached"]
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimCheck:
+    verdict: CheckVerdict
+    hits: int
+    trace: RecordedTrace
+    asked: tuple[str, ...] = ()
+    before: TraceRow | None = None
+    """The last row that held, where one did."""
+    broken: TraceRow | None = None
+
+    def values(self, row: TraceRow) -> list[tuple[str, Cell]]:
+        return list(zip(self.asked, row.cells[1:], strict=False))
+
+    @property
+    def error(self) -> str:
+        """Why the claim could not be judged at the hit where it is taken for broken."""
+        return self.broken.cells[0].text if self.broken and self.broken.cells and self.broken.cells[0].failed else ""
+
+
+async def run_check(
+    evidence: EvidenceService,
+    client: Caller,
+    subject: RunSubject,
+    point: Tracepoint,
+    claim: str,
+    limits: TraceLimits,
+    *,
+    besides: Sequence[str] = (),
+    stops: bool = False,
+) -> ClaimCheck:
+    asked = tuple(dict.fromkeys((*names_in(claim), *besides)))
+    point = msgspec.structs.replace(point, claim=claim, expressions=asked)
+    limits = replace(limits, rows=2)
+    trace = await run_trace(evidence, client, subject, [point], limits, should_continue=_holds, keeps_session=stops)
+    rows, hits = trace.table.rows, trace.table.hits
+    if trace.breaking_row is not None:
+        before = rows[-2] if len(rows) > 1 else None
+        return ClaimCheck("broken", hits, trace, asked, before, trace.breaking_row)
+    return ClaimCheck("holds" if hits else "never reached", hits, trace, asked)
+
+
+def _holds(row: TraceRow) -> bool:
+    return bool(row.cells) and is_true(row.cells[0])

@@ -20,7 +20,7 @@ from dragoman.debug.launch.errors import LaunchError
 from dragoman.debug.launch.resolution import LaunchPlan, ResolvedConfiguration
 from dragoman.debug.launch.tasks import TaskPlan
 from dragoman.debug.source_files import is_source_file
-from dragoman.workspace.code_locations import CodeLocations
+from dragoman.workspace.trust import CodeLocations
 
 _MOST_ENTRIES = 200
 """Entries of a folder, to see whether there is code in it."""

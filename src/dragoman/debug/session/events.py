@@ -27,7 +27,7 @@ from dragoman.debug.session.output import SessionOutput
 from dragoman.debug.session.run_control import RecordEvent, RunControl
 from dragoman.debug.session.threads import ThreadStates
 from dragoman.debug.stops.pipeline import StopContext, StopPipeline
-from dragoman.debug.thread_dump.brief_halt import BriefHalt
+from dragoman.debug.thread_dump.session_thread_dumps import BriefHalt
 from dragoman.io.event_loop import wait_for_first
 from dragoman.protocols.dap import bodies
 from dragoman.protocols.dap.bodies import EventBody

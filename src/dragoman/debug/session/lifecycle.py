@@ -7,7 +7,7 @@ from enum import Enum
 import anyio
 
 from dragoman.core.clock import Clock
-from dragoman.debug import session_errors
+from dragoman.debug import errors
 from dragoman.debug.errors import already_ended, let_go, resuming
 from dragoman.debug.model import ProgramEnd, SessionState, Stop
 
@@ -152,7 +152,7 @@ class SessionLifecycle:
         if self.let_go_at_ns and self.state is SessionState.RUNNING:
             raise let_go(time=self.let_go_at_ns)
         if self.state is not SessionState.STOPPED or self.stop is None:
-            raise session_errors.not_stopped(self.state)
+            raise errors.not_stopped(self.state)
         if self.is_resuming:
             raise resuming()
         return self.stop

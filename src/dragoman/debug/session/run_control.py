@@ -13,7 +13,7 @@ from typing import Any
 import anyio
 
 from dragoman.core.errors import DragomanError, RemoteProtocolError
-from dragoman.debug import session_errors
+from dragoman.debug import errors
 from dragoman.debug.backends.port import RUN_COMMANDS
 from dragoman.debug.errors import already_ended, core_dump, invalid_adapter_response, program_not_running
 from dragoman.debug.model import RunTarget, SessionState, StepKind
@@ -242,16 +242,14 @@ class RunControl:
             await self._resume(command, thread, more)
 
         if self._lifecycle.state in _STATES_BEFORE_FIRST_STOP:
-            raise session_errors.not_stopped(
-                self._lifecycle.state
-            )  # else it would lie in the mailbox until the start is over
+            raise errors.not_stopped(self._lifecycle.state)  # else it would lie in the mailbox until the start is over
         await self._mailbox.perform(perform)
 
     async def _require_thread(self, thread_id: int | None, seen_stop: int | None) -> int:
         stop = self._lifecycle.require_stopped()
         await self._requests.wait_until_idle(_RESPONSE_TIMEOUT_S)
         if seen_stop is not None and seen_stop != stop.number:
-            raise session_errors.session_moved_on(stop, self.by, self.names.get(self.by, ""), self.command)
+            raise errors.session_moved_on(stop, self.by, self.names.get(self.by, ""), self.command)
         if thread_id is not None and thread_id != stop.thread_id:
             await self._threads.require(thread_id)
         return stop.thread_id if thread_id is None else thread_id

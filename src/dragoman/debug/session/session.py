@@ -19,7 +19,7 @@ from anyio.abc import TaskStatus
 from dragoman.core.clock import Clock
 from dragoman.core.errors import DragomanError
 from dragoman.core.redaction import SecretStream
-from dragoman.debug import session_errors
+from dragoman.debug import errors as session_errors
 from dragoman.debug.backends.port import AdapterRefusedError, Backend
 from dragoman.debug.breakpoints.sync import BreakpointSync, temporary_breakpoint
 from dragoman.debug.errors import adapter_gone, already_ended, session_owned_by_person
@@ -39,8 +39,7 @@ from dragoman.debug.stops.inspection import Inspection
 from dragoman.debug.stops.pipeline import StopContext, StopPipeline
 from dragoman.debug.stops.snapshot import Probe
 from dragoman.debug.thread_dump import ThreadDumper
-from dragoman.debug.thread_dump.brief_halt import BriefHalt
-from dragoman.debug.thread_dump.session_thread_dumps import SessionThreadDumps
+from dragoman.debug.thread_dump.session_thread_dumps import BriefHalt, SessionThreadDumps
 from dragoman.protocols.dap import Capabilities
 from dragoman.workspace.breakpoints import Breakpoint
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from dragoman.core.errors import DragomanError, RemoteProtocolError
-from dragoman.debug import session_errors
+from dragoman.debug import errors
 from dragoman.debug.backends.port import Backend
 from dragoman.debug.model import ThreadInfo
 from dragoman.protocols.dap import bodies, read_body
@@ -98,7 +98,7 @@ class ThreadStates:
         self._names = None
         known = await self.listed()
         if thread_id not in {it.id for it in known}:
-            raise session_errors.unknown_thread(id=thread_id, threads=known)
+            raise errors.unknown_thread(id=thread_id, threads=known)
 
     async def _ask(self) -> dict[int, str]:
         response = await self._backend.request("threads", timeout_s=_RESPONSE_TIMEOUT_S)

@@ -16,7 +16,7 @@ import msgspec
 
 from dragoman.core.errors import DragomanError, RemoteProtocolError
 from dragoman.core.localization import localize
-from dragoman.debug import session_errors
+from dragoman.debug import errors
 from dragoman.debug.backends.port import AdapterRefusedError, RequestPort
 from dragoman.debug.backends.quirks import AdapterQuirks
 from dragoman.debug.errors import (
@@ -156,7 +156,7 @@ class Inspection:
             stop_context = self._context()
             chosen = await self._frame(stop_context, frame, thread_id)
             return await stop_context.reader.scopes(
-                session_errors.top_frame(stop_context.stop).id if chosen is None else chosen
+                errors.top_frame(stop_context.stop).id if chosen is None else chosen
             )
 
     async def stack(self, thread_id: int, start: int, count: int) -> tuple[tuple[FrameInfo, ...], int]:
@@ -254,7 +254,7 @@ class Inspection:
         if answer.data_id is None:
             raise cannot_watch(reason=answer.description)
         if answer.access_types is not None and wanted.access not in answer.access_types:
-            raise session_errors.no_such_access(access=wanted.access, offered=answer.access_types)
+            raise errors.no_such_access(access=wanted.access, offered=answer.access_types)
         return msgspec.structs.replace(wanted, data_id=answer.data_id, reference=None, frame=None)
 
     def _context(self) -> StopContext:

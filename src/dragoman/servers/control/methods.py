@@ -21,7 +21,7 @@ from dragoman.core.errors import DragomanError, system_refused
 from dragoman.core.events import RecordedEvent
 from dragoman.core.localization import localize
 from dragoman.debug.shared_sessions import SharedSessions
-from dragoman.debug.stops.history.session_report import SessionReports
+from dragoman.debug.stops.history.stop_history import SessionReports
 from dragoman.io.processes.process_info import is_descendant_of, is_in_foreground, owning_program
 from dragoman.journal import BeforeScope, EverythingScope, Journal, Scope, SessionScope
 from dragoman.protocols.control import DaemonState

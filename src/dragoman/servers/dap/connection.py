@@ -14,9 +14,8 @@ from anyio.abc import ByteStream, TaskGroup
 from dragoman.core.errors import DragomanError, RemoteProtocolError, internal_error
 from dragoman.core.localization import Language, localize
 from dragoman.core.safe_text import printable
-from dragoman.debug.client_ids import new_person_id
 from dragoman.debug.errors import already_ended, not_served
-from dragoman.debug.model import LaunchRequest
+from dragoman.debug.model import LaunchRequest, new_person_id
 from dragoman.debug.service import DebugService
 from dragoman.debug.session.session import DebugSession
 from dragoman.io.drivers.dap_editor_driver import DapEditorDriver

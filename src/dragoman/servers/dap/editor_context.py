@@ -12,8 +12,7 @@ from dragoman.core.localization import Language
 from dragoman.debug.model import LaunchRequest
 from dragoman.protocols.control import Hello
 from dragoman.servers.dap.errors import needs_target
-from dragoman.workspace.caller import Caller, RunInTerminal
-from dragoman.workspace.remote_caller import RemoteCaller
+from dragoman.workspace.caller import Caller, RemoteCaller, RunInTerminal
 
 DRAGOMAN_TYPE = "dragoman"
 

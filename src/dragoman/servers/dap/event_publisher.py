@@ -17,7 +17,7 @@ import msgspec
 from dragoman.core.labels import label_of
 from dragoman.core.localization import Language, LocalizedText, localize
 from dragoman.core.safe_text import printable
-from dragoman.debug import client_ids
+from dragoman.debug import model
 from dragoman.debug.model import Binding, Stop
 from dragoman.debug.registry import FollowedSession
 from dragoman.debug.session.session import DebugSession
@@ -40,7 +40,7 @@ def actor_text(session: DebugSession, by: str) -> LocalizedText:
     A client chooses its name, so it is cut to one short line. Its id is never shown.
     """
     name = DAEMON_ID if by == DAEMON_ID else printable(" ".join(session.name_of(by).split()))[:_NAME_CHARACTERS]
-    return client_ids.person_label(by) or (localize("{text}", text=name) if name else localize("another client"))
+    return model.person_label(by) or (localize("{text}", text=name) if name else localize("another client"))
 
 
 _SHOWN_CATEGORIES = frozenset({"stdout", "stderr", "console", "important"})

@@ -24,8 +24,7 @@ from dragoman.protocols.control import Hello
 from dragoman.servers.mcp.client_options import ClientOptions
 from dragoman.tools import ToolRegistry
 from dragoman.tools.resources import ResourceProvider
-from dragoman.workspace.caller import Caller
-from dragoman.workspace.remote_caller import RemoteCaller
+from dragoman.workspace.caller import Caller, RemoteCaller
 
 log = logging.getLogger(__name__)
 

@@ -26,7 +26,7 @@ from dragoman.io.processes.supervisor_pool import SupervisorPool
 from dragoman.terminal.agent_terminals.terminal import HOLDER_VARIABLE, AgentClient, AgentTerminal, new_holder_token
 from dragoman.terminal.errors import did_not_open
 from dragoman.terminal.model import AGENT, VERIFIES, EndedBy, TerminalStatus
-from dragoman.workspace.code_locations import CodeLocations
+from dragoman.workspace.trust import CodeLocations
 
 COLUMNS, ROWS = 120, 40
 MOST = 16

@@ -15,7 +15,7 @@ from dragoman.core.clock import Clock
 from dragoman.core.errors import DragomanError, ErrorSpec
 from dragoman.core.labels import label_of, semicolon_list
 from dragoman.core.localization import LocalizedText, localize, text_in_language
-from dragoman.debug import client_ids, source_files
+from dragoman.debug import model, source_files
 from dragoman.debug.breakpoints.hit_conditions import parse_hit_condition
 from dragoman.debug.model import LIVE_STATES, Binding, SessionState
 from dragoman.debug.service import DebugService
@@ -248,7 +248,7 @@ class BreakpointTools:
             variable=name(breakpoint.variable) or None,
             access=breakpoint.access if breakpoint.kind == "data" else None,
             session_id=breakpoint.session or None,
-            set_by=by.in_language(caller.language) if (by := client_ids.person_label(breakpoint.owner)) else None,
+            set_by=by.in_language(caller.language) if (by := model.person_label(breakpoint.owner)) else None,
         )
 
 

@@ -9,7 +9,7 @@ import anyio
 
 from dragoman.core.errors import DragomanError, RemoteProtocolError
 from dragoman.core.localization import LocalizedText, localize
-from dragoman.debug import client_ids
+from dragoman.debug import model
 from dragoman.debug.model import LIVE_STATES, SessionState, ThreadInfo
 from dragoman.debug.service import DebugService
 from dragoman.debug.session.session import DebugSession
@@ -27,7 +27,7 @@ def describe_actor(id: str, caller: Caller) -> LocalizedText:
     """Name a client for the caller: ids of other clients would mean nothing to it."""
     if id == DAEMON_ID:
         return localize("{text}", text=DAEMON_ID)
-    return client_ids.person_label(id) or (localize("this client") if id == caller.id else localize("another client"))
+    return model.person_label(id) or (localize("this client") if id == caller.id else localize("another client"))
 
 
 def stack_files(service: DebugService, client: Caller) -> frozenset[str]:

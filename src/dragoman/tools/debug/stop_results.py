@@ -10,7 +10,7 @@ from pathlib import Path
 
 from dragoman.core.labels import comma_list, label_of, with_label
 from dragoman.core.localization import LocalizedText, join_texts, localize, text_in_language
-from dragoman.debug import client_ids
+from dragoman.debug import model
 from dragoman.debug.model import FrameInfo, RaisedException, Stop, VariableChange, VariableInfo
 from dragoman.debug.session.session import DebugSession
 from dragoman.tools.agent_text import one_line, path, source_line
@@ -80,7 +80,7 @@ class StopResults:
             source_lines=await self._around(caller, frame),
             other_threads=other_threads(threads, stop.thread_id) or None,
             total_threads=len(threads) if len(threads) > 1 else None,
-            sent_on_by=by.in_language(caller.language) if (by := client_ids.person_label(stop.by)) else None,
+            sent_on_by=by.in_language(caller.language) if (by := model.person_label(stop.by)) else None,
             resumes_in_s=resumes_in_s(session),
         )
 
@@ -243,7 +243,7 @@ def _head(stop: results.StopEventData) -> LocalizedText:
 
 def _resumed_by_line(seen: Stop) -> list[LocalizedText]:
     """A line if a person resumed the program, because the agent's plan may be out of date."""
-    who = client_ids.person_label(seen.by)
+    who = model.person_label(seen.by)
     return [localize("Resumed by {who}.", who=who)] if who else []
 
 

@@ -14,8 +14,8 @@ from dragoman.core.errors import DragomanError
 from dragoman.core.labels import label_of, with_label
 from dragoman.core.localization import LocalizedText, localize, localized_str, text_in_language
 from dragoman.debug.evidence.change import ChangeQuery, ChangeResult, find_change
-from dragoman.debug.evidence.check import ClaimCheck, run_check
 from dragoman.debug.evidence.expressions import impure_expressions
+from dragoman.debug.evidence.trace import ClaimCheck, run_check
 from dragoman.debug.evidence.tracepoints import Cell, TraceLimits, Tracepoint, TraceRow
 from dragoman.debug.model import FrameInfo
 from dragoman.tools.agent_text import escaped, one_line

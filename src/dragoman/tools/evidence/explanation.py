@@ -27,7 +27,7 @@ from dragoman.debug.evidence.calls.failure_calls import (
     printed_queries,
 )
 from dragoman.debug.evidence.calls.trace_call import CallQuery, TracedCalls, trace_calls
-from dragoman.debug.evidence.doctest_failures import DoctestFailure
+from dragoman.debug.evidence.failing_test import DoctestFailure
 from dragoman.debug.evidence.run import RunSubject
 from dragoman.debug.launch.commands.command_line import CommandTarget
 from dragoman.debug.model import LaunchRequest

@@ -15,12 +15,10 @@ from dragoman.core.errors import DragomanError
 from dragoman.core.localization import LocalizedText, localize
 from dragoman.debug.evidence.assertion_message import readable_assertion
 from dragoman.debug.evidence.crash import CrashReport, ExplainedFrame, explain_crash
-from dragoman.debug.evidence.doctest_failures import DoctestFailure
-from dragoman.debug.evidence.failing_test import SuiteResult, run_test
-from dragoman.debug.evidence.frame_values import ReadLines
+from dragoman.debug.evidence.failing_test import DoctestFailure, SuiteResult, run_test
 from dragoman.debug.evidence.printed_crash import CrashCause
 from dragoman.debug.evidence.run import RunSubject
-from dragoman.debug.evidence.tracepoints import Cell
+from dragoman.debug.evidence.tracepoints import Cell, ReadLines
 from dragoman.debug.launch.commands.command_line import CommandTarget, read_command_line
 from dragoman.debug.launch.commands.shell_words import cannot_debug
 from dragoman.debug.model import VariableInfo

@@ -20,9 +20,8 @@ from dragoman.core.errors import DragomanError, ErrorSpec
 from dragoman.core.localization import localize
 from dragoman.debug import source_files
 from dragoman.debug.backends.adapters import PYTHON
-from dragoman.debug.evidence.frame_values import ReadLines
 from dragoman.debug.evidence.run import RunSubject
-from dragoman.debug.evidence.tracepoints import Tracepoint
+from dragoman.debug.evidence.tracepoints import ReadLines, Tracepoint
 from dragoman.debug.launch.commands.command_line import read_command_words
 from dragoman.debug.launch.workspace_files import list_configurations
 from dragoman.debug.model import LaunchRequest

@@ -17,7 +17,6 @@ from dragoman.core.errors import DragomanError
 from dragoman.core.labels import label_of, with_label
 from dragoman.core.localization import Language, LocalizedText, localize, localized_str, text_in_language
 from dragoman.debug.evidence.expressions import impure_expressions
-from dragoman.debug.evidence.frame_values import UNSET
 from dragoman.debug.evidence.trace import (
     RecordedTrace,
     TraceDifference,
@@ -26,7 +25,7 @@ from dragoman.debug.evidence.trace import (
     merge_tracepoints,
     run_trace,
 )
-from dragoman.debug.evidence.tracepoints import CELL_IN_TEXT, Cell, TraceLimits, Tracepoint, TraceRow, TraceTable
+from dragoman.debug.evidence.tracepoints import CELL_IN_TEXT, UNSET, Cell, TraceLimits, Tracepoint, TraceRow, TraceTable
 from dragoman.debug.evidence.worktree import workspace_at
 from dragoman.debug.model import Binding, LaunchRequest
 from dragoman.tools.agent_text import escaped, one_line

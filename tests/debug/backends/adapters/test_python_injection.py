@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from dragoman.core.errors import DragomanError
-from dragoman.debug.backends.adapters.python_injection import require_injection
+from dragoman.debug.backends.adapters.python import require_injection
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="gdb is used on Linux")
 
@@ -42,7 +42,7 @@ def test_a_gdb_that_cannot_call_functions_is_refused_with_its_reason(tmp_path: P
 
 
 def test_a_gdb_that_does_not_answer_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dragoman.debug.backends.adapters.python_injection._WITHIN_S", 0.2)
+    monkeypatch.setattr("dragoman.debug.backends.adapters.python._WITHIN_S", 0.2)
     with pytest.raises(DragomanError, match="no answer within") as caught:
         require_injection(_gdb(tmp_path, "exec sleep 5"))
     assert caught.value.code == "cannot_inject"

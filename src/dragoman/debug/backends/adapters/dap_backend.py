@@ -19,7 +19,7 @@ import psutil
 from anyio.abc import TaskGroup, TaskStatus
 
 from dragoman.core.errors import DragomanError, RemoteProtocolError
-from dragoman.debug import session_errors
+from dragoman.debug import errors as session_errors
 from dragoman.debug.backends.adapters.adapter_process import AdapterProcess, ExternalAdapter
 from dragoman.debug.backends.adapters.connection import AdapterConnection, DebuggeeConnection, DebuggeeSetup, SentList
 from dragoman.debug.backends.adapters.program_io import PipedTerminal, exited_events, strip_noise, with_signal_exit_code

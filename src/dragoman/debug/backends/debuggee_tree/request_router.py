@@ -15,8 +15,7 @@ import msgspec
 from msgspec import UNSET
 
 from dragoman.core.errors import DragomanError, RemoteProtocolError
-from dragoman.debug.backends.debuggee_tree.debuggees import ROOT, Debuggee, Debuggees
-from dragoman.debug.backends.debuggee_tree.stop_arbiter import StopArbiter
+from dragoman.debug.backends.debuggee_tree.debuggees import ROOT, Debuggee, Debuggees, StopArbiter
 from dragoman.debug.backends.port import EVALUATE_IN_EACH, make_response
 from dragoman.debug.session.threads import MAX_LISTED_THREADS, MAX_LIVE_THREADS
 from dragoman.io.event_loop import in_turns

@@ -18,9 +18,8 @@ from anyio.abc import TaskGroup
 from dragoman.core.errors import DragomanError, RemoteProtocolError
 from dragoman.debug.backends.adapters.connection import DebuggeeConnection, DebuggeeSetup
 from dragoman.debug.backends.debuggee_tree.breakpoint_lists import BreakpointLists
-from dragoman.debug.backends.debuggee_tree.debuggees import ROOT, ConnectChild, Debuggee, Debuggees
+from dragoman.debug.backends.debuggee_tree.debuggees import ROOT, ConnectChild, Debuggee, Debuggees, StopArbiter
 from dragoman.debug.backends.debuggee_tree.request_router import RequestRouter, ThreadIds
-from dragoman.debug.backends.debuggee_tree.stop_arbiter import StopArbiter
 from dragoman.debug.backends.event_queue import AdapterEventQueue
 from dragoman.debug.backends.port import EVALUATE_IN_EACH, LIST_COMMANDS, RUN_COMMANDS, STEP_COMMANDS, make_event
 from dragoman.protocols.dap import Response

@@ -13,7 +13,7 @@ from anyio.abc import ByteStream, TaskGroup, TaskStatus
 
 from dragoman.core.errors import DragomanError, RemoteProtocolError
 from dragoman.core.localization import localize, localized_str
-from dragoman.debug import session_errors
+from dragoman.debug import errors as session_errors
 from dragoman.debug.backends.adapters.spec import LaunchContext
 from dragoman.debug.backends.event_queue import AdapterEventQueue
 from dragoman.debug.backends.luapanda.bridge import LuaPandaBridge

@@ -27,7 +27,7 @@ from dragoman.debug.backends.luapanda.runtime_client import (
 )
 from dragoman.debug.backends.luapanda.settings import LuaSettings
 from dragoman.debug.breakpoints.hit_conditions import parse_hit_condition
-from dragoman.debug.session_errors import first_cause
+from dragoman.debug.errors import first_cause
 from dragoman.io.drivers.luapanda_driver import LuaPandaDriver
 
 # While the program runs, the runtime looks for messages every two seconds, where its hooks fire.

@@ -12,11 +12,11 @@ from typing import Any
 from dragoman.debug.evidence.calls.assertion_calls import calls_behind
 from dragoman.debug.evidence.calls.trace_call import CallQuery
 from dragoman.debug.evidence.crash import CrashReport, ExplainedFrame
-from dragoman.debug.evidence.frame_values import ReadLines
 from dragoman.debug.evidence.run import RunOutcome
 from dragoman.debug.evidence.stepping.function_search import FunctionSearch
 from dragoman.debug.evidence.stepping.source_functions import ANONYMOUS, SourceFunction
 from dragoman.debug.evidence.stepping.source_languages import language_of_file
+from dragoman.debug.evidence.tracepoints import ReadLines
 from dragoman.debug.source_files import is_library
 
 MAX_QUERIES = 6

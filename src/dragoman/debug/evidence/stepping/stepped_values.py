@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 from dragoman.core.errors import DragomanError
-from dragoman.debug.evidence.frame_values import is_user_variable
+from dragoman.debug.evidence.tracepoints import is_user_variable
 from dragoman.debug.model import Stop, VariableInfo
 from dragoman.debug.session.session import DebugSession
 
