@@ -22,6 +22,8 @@ vi.stubGlobal("document", {
   createTreeWalker: () => ({}), // Lit makes one when it is loaded
   createComment: () => ({}),
 });
+vi.stubGlobal("window", globalThis);
+vi.stubGlobal("location", { hash: "" });
 vi.stubGlobal("navigator", { language: "en-GB" });
 vi.stubGlobal("sessionStorage", new MemoryStorage());
 
