@@ -12,7 +12,7 @@ from pathlib import Path
 import hypothesis
 import pytest
 
-from tests.durations import longest_first, recorded
+from tests.durations import longest_first, recorded, with_estimates
 from tests.peers import missing_peers, on_ci, use_working_gdb
 from tests.run_report import RunRecorder
 
@@ -32,7 +32,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Among several workers the longest files begin first; in one process the order stays as it was asked for."""
     if hasattr(config, "workerinput"):
-        items.sort(key=longest_first(recorded()))
+        items.sort(key=longest_first(with_estimates(recorded())))
 
 
 def pytest_collection_finish() -> None:

@@ -1,14 +1,17 @@
 """How long each test file took, as a full run recorded it: `python -m tests.durations` takes over the last run.
 
-Long files begin first, since whoever begins a long file last keeps everybody waiting; and `make unit` leaves out what
-takes long. Whole seconds, sorted by path: a new recording shows in its diff what changed.
+Long files begin first, because a long file that begins last delays the whole run, and `make unit` leaves out what
+takes long. A file that no run has recorded yet is estimated from its neighbours. Whole seconds, sorted by path: a new
+recording shows in its diff what changed.
 """
 
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Callable, Collection, Mapping
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -19,12 +22,44 @@ ROOT = Path(__file__).parent.parent
 RECORD = Path(__file__).with_name("durations.json")
 # A file of the fast folders that takes so long runs beside the daemons and debuggers, which leave the processor free.
 SLOW_S = 10
-# Nobody has measured it yet: neither among the first nor the last.
+# What a file takes that has neither a record nor a recorded neighbour: neither among the first nor the last.
 UNKNOWN_S = 5
+# Estimates are rough. With more of them than this, it is time for `make durations`.
+MOST_UNRECORDED = 30
+_TEST = re.compile(r"^\s*(?:async )?def test_", re.MULTILINE)
 
 
 def recorded() -> dict[str, int]:
     return dict(json.loads(RECORD.read_text()))
+
+
+def unrecorded(durations: Mapping[str, int], without: Collection[str] = ()) -> list[str]:
+    """The test files that no run has recorded, without those of some folders."""
+    files = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "tests").rglob("test_*.py"))
+    return [file for file in files if file not in durations and not _in_any(file, without)]
+
+
+def with_estimates(durations: Mapping[str, int]) -> dict[str, int]:
+    return {**durations, **{file: estimated(file, durations) for file in unrecorded(durations)}}
+
+
+def estimated(file: str, durations: Mapping[str, int]) -> int:
+    """As long per test as the recorded files of the nearest folder that has any."""
+    for folder in Path(file).parents:
+        near = {it: seconds for it, seconds in durations.items() if it.startswith(f"{folder}/")}
+        if tests := sum(map(_count_tests, near)):
+            return round(_count_tests(file) * sum(near.values()) / tests)
+    return UNKNOWN_S
+
+
+@cache
+def _count_tests(file: str) -> int:
+    path = ROOT / file
+    return len(_TEST.findall(path.read_text())) if path.exists() else 0
+
+
+def _in_any(file: str, places: Collection[str]) -> bool:
+    return any(file == place or file.startswith(f"{place}/") for place in places)
 
 
 def longest_first(durations: Mapping[str, int]) -> Callable[[pytest.Item], int]:
@@ -36,7 +71,7 @@ def slow_files(durations: Mapping[str, int], folders: Collection[str]) -> list[s
     return sorted(
         file
         for file, seconds in durations.items()
-        if seconds >= SLOW_S and any(file.startswith(f"{folder}/") for folder in folders) and (ROOT / file).exists()
+        if seconds >= SLOW_S and _in_any(file, folders) and (ROOT / file).exists()
     )
 
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from tests.durations import ROOT, recorded, slow_files
+from tests.durations import ROOT, recorded, slow_files, unrecorded, with_estimates
 from tests.peers import on_ci
 from tests.run_report import FOLDER, RETRY, RunReport, read_report
 from tests.verdict import Verdict, judge, read_list, worth_retrying
@@ -81,14 +81,14 @@ class PartResult:
 
 def unit() -> Part:
     """Computes more than it waits: single tests go to whoever is free."""
-    ignored = [f"--ignore={file}" for file in slow_files(recorded(), UNIT)]
+    ignored = [f"--ignore={file}" for file in slow_files(with_estimates(recorded()), UNIT)]
     return Part("unit", ("-n", "3", *UNIT, *ignored), patience=1)
 
 
 def whole(workers: int) -> Part:
     """Waits for processes and disks. Each file stays with one worker, so its daemon is started once."""
     order = ("--dist", "loadfile", "--no-loadscope-reorder")
-    return Part("whole", ("-n", str(workers), *order, *WHOLE, *slow_files(recorded(), UNIT)))
+    return Part("whole", ("-n", str(workers), *order, *WHOLE, *slow_files(with_estimates(recorded()), UNIT)))
 
 
 def editor() -> Part:
@@ -192,6 +192,10 @@ def run(chosen: Sequence[str], *, strict: bool) -> Verdict:
     _heading("summary")
     not_run = sum(len(it.report.skipped) for it in results if it.report)
     lines = [*_times(results, time.monotonic() - began), *([f"{not_run} tests not run"] if not_run else [])]
+    if estimated := unrecorded(recorded(), without=APART):
+        lines.append(
+            f"{len(estimated)} files ran in an order that is estimated; `make durations` records how long they took"
+        )
     print(*lines, *verdict.lines(datetime.now(UTC).date()), sep="\n", flush=True)
     return verdict
 

@@ -38,6 +38,7 @@ def make(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Make:
     monkeypatch.setattr(runner, "FOLDER", tmp_path / "runs")
     monkeypatch.setattr(runner, "read_list", list)
     monkeypatch.setattr(runner, "on_ci", bool)
+    monkeypatch.setattr(runner, "unrecorded", lambda *_, **__: [])
     (tmp_path / "pytest.ini").write_text("[pytest]\naddopts = -q -p no:cacheprovider -p tests.conftest\n")
     monkeypatch.chdir(tmp_path)
     paths = [str(durations.ROOT), str(durations.ROOT / "src"), os.environ.get("PYTHONPATH", "")]
@@ -128,6 +129,7 @@ def test_each_part_has_the_machine_alone_and_comes_in_its_order() -> None:
 def test_a_slow_file_of_the_fast_folders_is_in_one_part(monkeypatch: pytest.MonkeyPatch) -> None:
     slow = "tests/journal/test_kill.py"
     monkeypatch.setattr(runner, "recorded", lambda: {slow: durations.SLOW_S, "tests/journal/test_tail.py": 1})
+    monkeypatch.setattr(durations, "unrecorded", lambda *_: [])
     assert f"--ignore={slow}" in runner.unit().arguments
     assert slow in runner.whole(4).arguments
     monkeypatch.setattr(runner, "recorded", lambda: {slow: durations.SLOW_S - 1})
@@ -146,6 +148,34 @@ def test_a_recording_keeps_what_was_not_measured_and_drops_what_is_gone() -> Non
     before = {"tests/test_stalls.py": 3, "tests/gone.py": 7, "tests/test_runner.py": 1}
     after = durations.merged(before, {"tests/test_runner.py": 4.4})
     assert after == {"tests/test_runner.py": 4, "tests/test_stalls.py": 3}
+
+
+def test_a_file_without_a_record_is_estimated_from_its_nearest_neighbours(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(durations, "ROOT", tmp_path)
+    counts = {"e2e/test_slow.py": 2, "e2e/life/test_new.py": 3, "core/test_fast.py": 4, "core/test_new.py": 2}
+    for file, count in counts.items():
+        (tmp_path / "tests" / file).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "tests" / file).write_text("async def test_it(): ...\n" * count)
+    recorded = {"tests/e2e/test_slow.py": 20, "tests/core/test_fast.py": 4}
+    estimates = {"tests/e2e/life/test_new.py": 30, "tests/core/test_new.py": 2}
+    assert durations.with_estimates(recorded) == {**recorded, **estimates}
+    assert durations.with_estimates({})["tests/core/test_new.py"] == durations.UNKNOWN_S
+    assert durations.unrecorded(recorded, without=["tests/e2e"]) == ["tests/core/test_new.py"]
+
+
+def test_an_estimated_slow_file_leaves_the_fast_part(monkeypatch: pytest.MonkeyPatch) -> None:
+    slow = "tests/journal/test_kill.py"
+    monkeypatch.setattr(runner, "recorded", dict)
+    monkeypatch.setattr(runner, "with_estimates", lambda _: {slow: durations.SLOW_S})
+    assert f"--ignore={slow}" in runner.unit().arguments
+    assert slow in runner.whole(2).arguments
+
+
+def test_nearly_every_file_has_a_record() -> None:
+    missing = durations.unrecorded(durations.recorded(), without=runner.APART)
+    assert len(missing) <= durations.MOST_UNRECORDED, f"run `make test` and `make durations`: {missing}"
 
 
 def test_the_record_is_sorted_and_in_whole_seconds() -> None:
