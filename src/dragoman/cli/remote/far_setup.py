@@ -102,8 +102,8 @@ class FarSetup:
         folder = self._base / _name(request["version"])
         return {
             "folder": str(folder),
-            "installed": _marker(folder),
-            "is_foreign": os.path.lexists(folder) and _marker(folder) is None,
+            "installed": read_marker(folder),
+            "is_foreign": os.path.lexists(folder) and read_marker(folder) is None,
             "python": ".".join(map(str, sys.version_info[:3])),
             "suffix": sysconfig.get_config_var("EXT_SUFFIX") or "",
             "platform": sysconfig.get_platform(),
@@ -114,7 +114,7 @@ class FarSetup:
 
     def _begin(self, request: Mapping[str, Any]) -> dict[str, Any]:
         folder = self._base / _name(request["version"])
-        if os.path.lexists(folder) and _marker(folder) is None:
+        if os.path.lexists(folder) and read_marker(folder) is None:
             raise FarRefusalError("not_ours", folder)
         self._base.mkdir(parents=True, exist_ok=True)
         self._remove_abandoned()
@@ -184,10 +184,12 @@ class FarSetup:
         text = json.dumps({**marker, "removes_itself": request["removes_itself"] is True})
         (self._staging / MARKER).write_text(text)
         folder = self._base / _name(request["version"])
-        if _marker(folder) is not None:
+        if read_marker(folder) is not None:
             self._stop_daemon(folder, force=False)
-            self._remove(folder)
+            remove_folder(folder)
         self._staging.rename(folder)
+        if request["removes_itself"] is True:
+            _start_watcher(folder)
         return {"ok": True}
 
     # The way back.
@@ -198,30 +200,23 @@ class FarSetup:
         for folder in folders:
             if folder.name.startswith("."):
                 continue
-            if _marker(folder) is None:
+            if read_marker(folder) is None:
                 kept.append(str(folder))
             elif not self._stop_daemon(folder, force=request["force"] is True):
                 raise FarRefusalError("busy", folder)
             else:
-                self._remove(folder)
+                remove_folder(folder)
                 removed.append(str(folder))
         self._remove_abandoned()
         return {"removed": removed, "kept": kept}
 
-    def _remove(self, folder: Path) -> None:
-        """Renamed first: a folder that is half removed never runs."""
-        old = self._base / f".old-{os.getpid()}"
-        shutil.rmtree(old, ignore_errors=True)
-        folder.rename(old)
-        shutil.rmtree(old)
-
     def _stop_daemon(self, folder: Path, *, force: bool) -> bool:
         """Whether no daemon of that folder runs any more. One that was installed in another way is left alone."""
-        if not _daemons(folder):
+        if not running_daemons(folder):
             return True
         down = [str(folder / "bin" / "dragoman"), "down", *(["--yes"] if force else [])]
         status, _ = self._run(down, _RUNS_WITHIN_S)
-        return status == 0 and not _daemons(folder)
+        return status == 0 and not running_daemons(folder)
 
     def _run(
         self, command: Sequence[str], within_s: float, environment: Mapping[str, str] = os.environ
@@ -276,7 +271,7 @@ def _packages(folder: Path) -> Path:
     return folder / "lib" / f"python{sys.version_info[0]}.{sys.version_info[1]}" / "site-packages"
 
 
-def _marker(folder: Path) -> dict[str, Any] | None:
+def read_marker(folder: Path) -> dict[str, Any] | None:
     """What our marker in the folder says; None if it is not ours."""
     try:
         if folder.is_symlink() or folder.stat().st_uid != os.getuid():
@@ -287,6 +282,22 @@ def _marker(folder: Path) -> dict[str, Any] | None:
     return marker if isinstance(marker, dict) and marker.get("dragoman_remote") == _FORMAT else None
 
 
+def remove_folder(folder: Path) -> None:
+    """Renamed first: a folder that is half removed never runs."""
+    old = folder.parent / f".old-{os.getpid()}"
+    shutil.rmtree(old, ignore_errors=True)
+    folder.rename(old)
+    shutil.rmtree(old)
+    _remove_empty(folder.parent)
+
+
+def _start_watcher(folder: Path) -> None:
+    """It removes the folder after a time without use, also if it is never used."""
+    code = "import sys; from pathlib import Path; from dragoman.cli.remote.idle_removal import ensure_watcher; "
+    command = [str(folder / "bin" / "python3"), "-P", "-c", code + "ensure_watcher(Path(sys.prefix))"]
+    subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=_RUNS_WITHIN_S)  # noqa: S603
+
+
 def _name(text: object) -> str:
     """A name for one file, from the near side."""
     name = str(text)
@@ -295,13 +306,13 @@ def _name(text: object) -> str:
     return name
 
 
-def _daemons(folder: Path) -> list[int]:
+def running_daemons(folder: Path) -> list[int]:
     """The daemons that run from the folder, by their command lines."""
     start = os.fsencode(folder) + b"/"
-    return [pid for pid, command in _processes() if command.startswith(start) and b"dragoman.daemon" in command]
+    return [pid for pid, command in running_processes() if command.startswith(start) and b"dragoman.daemon" in command]
 
 
-def _processes() -> Iterator[tuple[int, bytes]]:
+def running_processes() -> Iterator[tuple[int, bytes]]:
     if Path("/proc/self/cmdline").exists():
         for path in Path("/proc").glob("[0-9]*"):
             with contextlib.suppress(OSError):  # it ended, or belongs to somebody else

@@ -60,6 +60,7 @@ def set_up_target() -> int:
             folder=_text(found, "folder"),
         ),
         localize("`dragoman setup --on {target} --undo` removes it.", target=target.name),
+        *([localize("It removes itself after 15 minutes without use.")] if target.is_container else []),
     )
     return ExitCode.OK
 

@@ -11,6 +11,7 @@ import os
 import select
 import signal
 import socket
+import sys
 import threading
 import time
 from collections.abc import Iterator, Mapping
@@ -29,6 +30,7 @@ from dragoman.io.drivers.control_client import WELCOME_WITHIN_S, connect_to_daem
 from dragoman.io.drivers.pipe_driver import KEEP_ALIVE_S, PipeDriver
 from dragoman.io.errors import daemon_not_running
 from dragoman.io.net.descriptors import read_available
+from dragoman.io.net.targets import REMOTE_FOLDER
 from dragoman.protocols.control import ControlLines, encode_line
 from dragoman.protocols.pipe import Greeting, PipeConnection, PipeFailure, PipeFrame, PipeFrameKind
 
@@ -44,6 +46,10 @@ def pipe() -> int:
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, _end)
     out = private_stdout()
+    if f"/{REMOTE_FOLDER}/" in sys.prefix:
+        from dragoman.cli.remote.idle_removal import ensure_watcher
+
+        ensure_watcher(Path(sys.prefix))
     with contextlib.suppress(_NearSideGoneError, RemoteProtocolError):
         return _Pipe(out).run()
     return ExitCode.FAILED
