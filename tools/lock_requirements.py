@@ -17,7 +17,10 @@ FILES = {
     "requirements.txt": [*PROJECT, "--group", "build"],
     "requirements-dev.txt": [*PROJECT, "--group", "dev"],
     "requirements-page.txt": ["--group", "page"],
-    "tests/programs/projects/python/requirements.txt": ["tests/programs/projects/python/requirements.in"],
+    **{
+        f"tests/programs/projects/{name}/requirements.txt": [f"tests/programs/projects/{name}/requirements.in"]
+        for name in ("python", "pytest7", "inflection")
+    },
 }
 HEADER = "# Made by tools/lock_requirements.py. pip installs from here with --require-hashes.\n"
 

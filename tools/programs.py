@@ -26,6 +26,8 @@ def main() -> None:
     for source in sorted(SOURCES.iterdir()):
         shutil.copytree(source, PLACE / source.name, dirs_exist_ok=True)
     bring("python", "requirements.txt", python_packages)
+    bring("pytest7", "requirements.txt", python_packages)
+    bring("inflection", "requirements.txt", python_source)
     bring("javascript", "package-lock.json", npm_packages)
 
 
@@ -49,6 +51,16 @@ def python_packages(folder: Path) -> "list[list[str]]":
     return [
         [bootstrap.find_interpreter(), "-m", "venv", str(environment)],
         [*pip, "--require-hashes", "--only-binary", ":all:", "-r", "requirements.txt"],
+    ]
+
+
+def python_source(_: Path) -> "list[list[str]]":
+    """The files that its authors published, with their tests: not installed, as somebody who works on it has them."""
+    download = [bootstrap.find_interpreter(), "-m", "pip", "download", "-q", "--disable-pip-version-check", "--no-deps"]
+    unpack = "import glob, tarfile; [file] = glob.glob('*.tar.gz'); tarfile.open(file).extractall('.', filter='data')"
+    return [
+        [*download, "--require-hashes", "--no-binary", ":all:", "-r", "requirements.txt"],
+        [bootstrap.find_interpreter(), "-c", unpack],
     ]
 
 

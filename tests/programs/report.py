@@ -18,9 +18,13 @@ HEAD = """\
 
 `make test-programs` debugs these projects (`tests/programs/projects`) the way an agent does: with a real daemon, over
 MCP, and with nothing else. Their own lock files say what is installed, into `.peers/programs`. Every test also checks
-that no process is left. Each run rewrites this page.
+that no process is left. `pytest --why` runs there too, also with pytest 7. Each run rewrites this page.
 """
-PACKAGES = ("flask", "django", "fastapi", "uvicorn", "gunicorn", "celery", "pytest")
+PACKAGES = {
+    "python": ("flask", "django", "fastapi", "uvicorn", "gunicorn", "celery", "pytest"),
+    "pytest7": ("pytest",),
+    "inflection": ("inflection",),
+}
 COMMANDS = {
     "Python": "python3 --version",
     "Node": "node --version",
@@ -64,9 +68,13 @@ def _title(name: str) -> str:
 
 
 def versions() -> dict[str, str]:
-    locked = (PLACE / "python" / "requirements.txt").read_text()
     package = json.loads((PLACE / "javascript" / "package.json").read_text())
-    found = {name: match[1] for name in PACKAGES if (match := re.search(rf"(?m)^{name}==(\S+)", locked))}
+    found: dict[str, str] = {}
+    for project, names in PACKAGES.items():
+        locked = (PLACE / project / "requirements.txt").read_text()
+        for name in names:
+            if match := re.search(rf"(?m)^{name}==(\S+)", locked):
+                found[name] = f"{found[name]} and {match[1]}" if name in found else match[1]
     return {**found, **package["devDependencies"], **{name: _version(it) for name, it in COMMANDS.items()}}
 
 
