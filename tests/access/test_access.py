@@ -12,9 +12,8 @@ from pathlib import Path
 import anyio
 import pytest
 
-from dragoman.access.links import AccessLinks
 from dragoman.access.request_guard import AllowedNames, Audience, GuardRefusal, PresentedHeaders, judge
-from dragoman.access.tokens import PURPOSES, Tokens
+from dragoman.access.tokens import PURPOSES, AccessLinks, Tokens
 from dragoman.core.errors import DragomanError
 from tests.support.faulty_system import FaultySystem
 

@@ -8,8 +8,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from dragoman.access.links import AccessLinks
-from dragoman.access.tokens import TokenHolder, Tokens
+from dragoman.access.tokens import AccessLinks, TokenHolder, Tokens
 from dragoman.core.errors import DragomanError
 
 EDITOR = TokenHolder("mcp", "some-editor")

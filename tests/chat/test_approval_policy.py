@@ -13,8 +13,15 @@ from typing import Any
 
 import pytest
 
-from dragoman.chat.approval_policy import TOOL_RULES, UNKNOWN_EVALUATORS, Evaluators, approval_for
-from dragoman.chat.expression_effects import has_effects, hit_condition_has_effects, message_has_effects
+from dragoman.chat.approval_policy import (
+    TOOL_RULES,
+    UNKNOWN_EVALUATORS,
+    Evaluators,
+    approval_for,
+    has_effects,
+    hit_condition_has_effects,
+    message_has_effects,
+)
 from dragoman.debug.backends.adapters import BUILT_IN
 from dragoman.tools.tool import Effects, Parameters
 

@@ -15,7 +15,7 @@ from cyclopts import App
 
 from dragoman.cli.commands import build_app
 from dragoman.cli.dispatch import _preprocess, run
-from dragoman.cli.parser.examples import EXAMPLES
+from dragoman.cli.help import EXAMPLES
 from dragoman.cli.remote.options import take_options
 
 

@@ -6,8 +6,7 @@ from datetime import datetime
 
 from dragoman.clients.catalog import CLIENTS, McpClient
 from dragoman.clients.entries import DesiredEntry, desired_stdio_entry
-from dragoman.clients.machine import Machine
-from dragoman.clients.server_command import ServerCommand
+from dragoman.clients.machine import Machine, ServerCommand
 from dragoman.clients.writer import ConfigWriter
 from dragoman.io.files.system_calls import REAL_SYSTEM, SystemCalls
 

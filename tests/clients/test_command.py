@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from dragoman.clients.machine import Machine
-from dragoman.clients.server_command import find_command
+from dragoman.clients.machine import Machine, find_command
 
 
 def program(path: Path) -> Path:

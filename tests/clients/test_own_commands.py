@@ -11,8 +11,7 @@ import pytest
 
 from dragoman.clients.catalog import BY_ID
 from dragoman.clients.descriptions import outcome_messages
-from dragoman.clients.machine import Machine
-from dragoman.clients.server_command import ServerCommand
+from dragoman.clients.machine import Machine, ServerCommand
 from tests.clients.conftest import InstallScript
 from tests.clients.samples import desired_entry_for, writer
 from tests.support.faulty_system import FaultySystem

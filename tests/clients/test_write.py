@@ -13,8 +13,7 @@ import pytest
 from dragoman.clients import jsonc_text, toml_text
 from dragoman.clients.catalog import BY_ID, McpClient
 from dragoman.clients.entries import HttpEndpoint, desired_http_entry
-from dragoman.clients.machine import Machine
-from dragoman.clients.server_command import ServerCommand
+from dragoman.clients.machine import Machine, ServerCommand
 from dragoman.core.errors import DragomanError
 from dragoman.io.files.system_calls import SystemCalls
 from tests.clients.samples import WITH_FILES, broken, desired_entry_for, rich, writer, wrong_container

@@ -9,7 +9,7 @@ import pytest
 
 from dragoman.core.safe_text import escape_invisible, printable
 from dragoman.debug.launch.errors import quoted
-from dragoman.shell.overlay.cells import width_of
+from dragoman.shell.overlay.cell_grid import width_of
 
 # Default_Ignorable_Code_Point of Unicode 16, then blanks that are letters, marks or symbols.
 IGNORED = [

@@ -17,7 +17,7 @@ LATER = {"dataclasses", "inspect", "typing", "pathlib", "socket", "dragoman.prot
 _FORKED = "import os, sys; os.fork = lambda: os._exit(print(*(set(sys.modules) - before), flush=True) or 0)"
 
 
-@pytest.mark.parametrize("module", ["dragoman.shell.main", "dragoman.shell.pump", "dragoman.shell.sidecar_setup"])
+@pytest.mark.parametrize("module", ["dragoman.shell.main", "dragoman.shell.pump", "dragoman.shell.sidecar"])
 def test_a_wrapper_imports_nothing_heavy(module: str) -> None:
     told = f"import sys; before = set(sys.modules); import {module}; print(*(set(sys.modules) - before))"
     shown = subprocess.run(

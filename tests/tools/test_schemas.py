@@ -15,7 +15,7 @@ from dragoman.tools.canvas.schema import CanvasFailure
 from dragoman.tools.debug import TOOLS as DEBUG_TOOLS
 from dragoman.tools.debug.results import DebugFailure
 from dragoman.tools.editor import TOOLS as EDITOR_TOOLS
-from dragoman.tools.editor.schema import EDITOR_ERRORS
+from dragoman.tools.editor.requests import EDITOR_ERRORS
 from dragoman.tools.evidence import TOOLS as EVIDENCE_TOOLS
 from dragoman.tools.json_schema import Maybe, OrEmpty, TerseJsonSchema
 from dragoman.tools.status_and_journal import TOOLS as GENERAL_TOOLS

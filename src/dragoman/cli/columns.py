@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dragoman.cli.output import render
 from dragoman.core.localization import LocalizedText
 from dragoman.core.safe_text import printable
-from dragoman.shell.overlay.cells import cut, width
+from dragoman.shell.overlay.cell_grid import cut, width
 
 _SEPARATOR = "  "
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from dragoman.clients.server_command import SERVER_NAME
+from dragoman.clients.machine import SERVER_NAME
 from dragoman.core.localization import LocalizedText, localize
 from dragoman.io.files.private_files import sync_folder
 from dragoman.io.files.system_calls import REAL_SYSTEM, SystemCalls, write_all

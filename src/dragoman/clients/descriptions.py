@@ -17,8 +17,7 @@ from dragoman.clients.entries import (
     own_command,
     stdio_entry,
 )
-from dragoman.clients.machine import Machine
-from dragoman.clients.server_command import ServerCommand
+from dragoman.clients.machine import Machine, ServerCommand
 from dragoman.clients.writer import WriteOutcome
 from dragoman.core.localization import LocalizedText, localize
 

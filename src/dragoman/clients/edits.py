@@ -17,7 +17,7 @@ from dragoman.clients import jsonc_text, toml_text
 from dragoman.clients.catalog import Format, McpClient
 from dragoman.clients.config_file import UneditableConfigError, unsupported_form, wrong_type
 from dragoman.clients.entries import Entry, Transport, merge_entry
-from dragoman.clients.server_command import SERVER_NAME
+from dragoman.clients.machine import SERVER_NAME
 
 HIDDEN = "…"
 _CONTEXT = 2

@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from dragoman.clients.catalog import BY_ID, CLIENTS, McpClient
-from dragoman.clients.machine import Machine
-from dragoman.clients.server_command import SERVER_NAME, SHARED_COMMAND, ServerCommand
+from dragoman.clients.machine import SERVER_NAME, SHARED_COMMAND, Machine, ServerCommand
 from dragoman.core.errors import DragomanError
 from dragoman.core.localization import localize
 

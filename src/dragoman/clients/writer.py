@@ -25,8 +25,7 @@ from dragoman.clients.config_file import (
 )
 from dragoman.clients.edits import Change, EditedText, add_entry, remove_entry, snippet
 from dragoman.clients.entries import DesiredEntry
-from dragoman.clients.machine import Machine
-from dragoman.clients.server_command import SERVER_NAME
+from dragoman.clients.machine import SERVER_NAME, Machine
 from dragoman.core.errors import DragomanError
 from dragoman.core.localization import LocalizedText, localize
 from dragoman.io.files.system_calls import REAL_SYSTEM, SystemCalls

@@ -18,10 +18,9 @@ from typing import Any
 import anyio
 
 from dragoman import __version__
-from dragoman.access.links import AccessLinks
 from dragoman.access.proof import Keyring
 from dragoman.access.request_guard import AllowedNames
-from dragoman.access.tokens import Tokens
+from dragoman.access.tokens import AccessLinks, Tokens
 from dragoman.canvas import service as canvas
 from dragoman.chat import conversations
 from dragoman.chat.gateway_client.identity import DeviceIdentity

@@ -16,8 +16,7 @@ import anyio
 import anyio.to_thread
 from anyio.abc import TaskGroup
 
-from dragoman.access.links import AccessLinks
-from dragoman.access.tokens import Tokens
+from dragoman.access.tokens import AccessLinks, Tokens
 from dragoman.canvas.service import CanvasService
 from dragoman.chat.approval_policy import Evaluators
 from dragoman.chat.approvals import Approvals

@@ -7,8 +7,15 @@ import os
 import sys
 
 from dragoman.shell.arguments import ShellOptions
-from dragoman.shell.launch import ShellLaunch, plan_launch
-from dragoman.shell.nesting import ELSEWHERE, HERE, nesting_token_in, notify_enclosing_terminal, recorded_mark
+from dragoman.shell.launch import (
+    ELSEWHERE,
+    HERE,
+    ShellLaunch,
+    nesting_token_in,
+    notify_enclosing_terminal,
+    plan_launch,
+    recorded_mark,
+)
 from dragoman.shell.outer_terminal import OuterTerminal
 from dragoman.shell.pty import ShellProcess, exit_code_of
 from dragoman.shell.signals import SignalPipe, exit_by_signal
@@ -68,7 +75,7 @@ def _open_pump(
     from dragoman.shell.pump import TerminalPump  # noqa: PLC0415
 
     def sidecar() -> Sidecar:
-        from dragoman.shell.sidecar_setup import create_sidecar  # noqa: PLC0415
+        from dragoman.shell.sidecar import create_sidecar  # noqa: PLC0415
 
         return create_sidecar(options, launch, child, outer.size(), session_id=session_id, parent=parent)
 

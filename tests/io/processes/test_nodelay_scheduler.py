@@ -11,8 +11,8 @@ from contextlib import asynccontextmanager
 import anyio
 import pytest
 
-from dragoman.io.processes import nodelay_scheduler
-from dragoman.io.processes.nodelay_scheduler import NoDelayScheduler
+from dragoman.io.processes import nodelay
+from dragoman.io.processes.nodelay import NoDelayScheduler
 from dragoman.io.processes.supervisor_pool import SupervisorPool
 from tests.io.processes.supervised_support import STUBBORN, first_lines, python, until
 
@@ -58,8 +58,8 @@ async def rests(scheduler: NoDelayScheduler) -> None:
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(nodelay_scheduler, "_SLOW_SCAN_S", 0.05)
-    monkeypatch.setattr(nodelay_scheduler, "_AFTER_STOP_S", 0.01)
+    monkeypatch.setattr(nodelay, "_SLOW_SCAN_S", 0.05)
+    monkeypatch.setattr(nodelay, "_AFTER_STOP_S", 0.01)
 
 
 async def test_sessions_that_have_stopped_are_not_looked_at_until_they_run_again() -> None:

@@ -16,8 +16,7 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.asyncio.server import ServerConnection, serve
 from websockets.exceptions import ConnectionClosed
 
-from dragoman.access.links import AccessLinks
-from dragoman.access.tokens import Tokens
+from dragoman.access.tokens import AccessLinks, Tokens
 from dragoman.chat.approvals import Approvals
 from dragoman.chat.command_agent import CommandCompletion
 from dragoman.chat.conversations import STORE, Conversations

@@ -15,9 +15,8 @@ from starlette.requests import Request
 from starlette.types import Receive, Scope, Send
 
 from dragoman import __version__
-from dragoman.access.links import AccessLinks
 from dragoman.access.request_guard import AllowedNames
-from dragoman.access.tokens import Tokens
+from dragoman.access.tokens import AccessLinks, Tokens
 from dragoman.core.errors import DragomanError
 from dragoman.core.localization import localize
 from dragoman.core.paths import Paths

@@ -165,7 +165,7 @@ def test_a_request_that_is_taken_back_ends_and_its_number_is_free(victim: Target
 
 
 def test_more_requests_than_may_be_open_are_refused_and_harm_nothing(victim: TargetDaemon, page: Calls) -> None:
-    with victim.patched("dragoman.servers.web.multiplexer:OPEN_AT_MOST", 0):
+    with victim.patched("dragoman.servers.web.app:OPEN_AT_MOST", 0):
         assert page.ask("/api/status").status == 429
     assert page.ask("/api/status").status == 200
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dragoman.shell.overlay.cells import cut, width, wrapped
+from dragoman.shell.overlay.cell_grid import cut, width, wrapped
 from dragoman.shell.overlay.keys import KeyReader, key_sequences
 from dragoman.shell.overlay.question import LineEditor
 

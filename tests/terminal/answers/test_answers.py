@@ -9,7 +9,7 @@ import pytest
 
 from dragoman.core.localization import Language
 from dragoman.core.redaction import Redactor
-from dragoman.shell.overlay.cells import width
+from dragoman.shell.overlay.cell_grid import width
 from dragoman.terminal.answers.answer_service import AnswerService
 from dragoman.terminal.answers.question import midnight_ns
 from dragoman.terminal.model import TerminalScope

@@ -14,7 +14,6 @@ from dragoman.core.clock import SystemClock
 from dragoman.io.files.system_calls import REAL_SYSTEM
 from dragoman.journal import RecordPlace
 from dragoman.terminal.search import index as indexes
-from dragoman.terminal.search import vocabulary
 from dragoman.terminal.search.index import NEWEST, IndexBlock, IndexPosition, IndexQuery, OutputIndex
 from tests.terminal.record_support import Shell, indexed, recorded
 from tests.terminal.search.program_logs import Logs
@@ -168,7 +167,7 @@ def test_words_of_what_could_not_be_added_are_found_once_it_is(tmp_path: Path) -
 def test_a_part_that_too_many_words_have_is_reported_as_not_looked_for_in_all(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(vocabulary, "_ALTERNATIVES", 3)
+    monkeypatch.setattr(indexes, "_ALTERNATIVES", 3)
     index = new_index(tmp_path)
     add(index, 1, "apples apple pineapple")
     add(index, 2, "banana")

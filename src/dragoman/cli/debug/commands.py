@@ -9,13 +9,15 @@ import re
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from cyclopts import Parameter
 
 from dragoman.cli.caller import working_folder
 from dragoman.cli.commands import labelled_app
-from dragoman.cli.debug import arguments, breakpoints, inspection
+from dragoman.cli.debug import arguments, inspection
 from dragoman.cli.debug import options as opt
-from dragoman.cli.debug.arguments import absolute_path, parse_breakpoint
+from dragoman.cli.debug.arguments import absolute_path, breakpoint_arguments, parse_breakpoint, parse_location
 from dragoman.cli.output import render, warn
 from dragoman.cli.parser.fast_commands import FAST_COMMANDS
 from dragoman.cli.parser.parameters import command_function
@@ -23,6 +25,60 @@ from dragoman.cli.remote.options import is_remote
 from dragoman.cli.tool_client import ToolReply, open_tool_client, show_reply
 from dragoman.core.errors import DragomanError
 from dragoman.core.localization import localize
+
+
+def break_(
+    place: Annotated[str, Parameter(help=render(localize("FILE:LINE, or FILE:LINE:COLUMN.")))],
+    /,
+    *,
+    if_: opt.If = "",
+    hit: opt.Hit = "",
+    log: opt.Log = "",
+    workspace: opt.Workspace = None,
+    json: opt.Json = False,
+) -> int:
+    wanted = breakpoint_arguments(place, condition=if_, hit_condition=hit, log_message=log)
+    with open_tool_client(workspace, starts_daemon=True) as client:
+        reply = client.call("set_breakpoint", **wanted)
+    return show_reply(reply, as_json=json)
+
+
+def breakpoints(*, workspace: opt.Workspace = None, json: opt.Json = False) -> int:
+    with open_tool_client(workspace, starts_daemon=True) as client:
+        reply = client.call("get_breakpoints")
+    return show_reply(reply, as_json=json)
+
+
+def clear(
+    which: Annotated[str, Parameter(help=render(localize("Breakpoint number, or FILE:LINE.")))] = "",
+    /,
+    *,
+    everything: Annotated[
+        bool, Parameter(name="--all", negative="", help=render(localize("Remove all breakpoints in the workspace.")))
+    ] = False,
+    workspace: opt.Workspace = None,
+    json: opt.Json = False,
+) -> int:
+    asked = _breakpoint_selection(which, everything=everything)
+    with open_tool_client(workspace, starts_daemon=True) as client:
+        reply = client.call("remove_breakpoint", **asked)
+    return show_reply(reply, as_json=json)
+
+
+def _breakpoint_selection(which: str, *, everything: bool) -> dict[str, Any]:
+    if bool(which) == everything:
+        raise DragomanError(
+            "bad_choice",
+            localize("Pass exactly one of: a breakpoint number, FILE:LINE, --all."),
+            hint=localize("`dragoman debug breakpoints` lists them."),
+        )
+    if everything:
+        return {"clear_all": True}
+    if which.isascii() and which.isdigit():
+        return {"breakpoint_id": int(which)}
+    file, line, _ = parse_location(which)
+    return {"location": {"file_path": file, "line_number": line}}
+
 
 _VERSION_SUFFIX = re.compile(r"[\d.]+$")
 
@@ -232,8 +288,8 @@ for name, function, about in (
     ("threads", inspection.threads, localize("Show the threads.")),
     ("output", inspection.output, localize("Show the program's output.")),
     ("sessions", inspection.sessions, localize("List the debug sessions in the workspace.")),
-    ("break", breakpoints.break_, localize("Set a breakpoint and keep it in the workspace.")),
-    ("breakpoints", breakpoints.breakpoints, localize("List the breakpoints in the workspace.")),
-    ("clear", breakpoints.clear, localize("Remove breakpoints.")),
+    ("break", break_, localize("Set a breakpoint and keep it in the workspace.")),
+    ("breakpoints", breakpoints, localize("List the breakpoints in the workspace.")),
+    ("clear", clear, localize("Remove breakpoints.")),
 ):
     app.command(function or command_function(FAST_COMMANDS[f"debug {name}"]), name=name, help=render(about))

@@ -48,8 +48,7 @@ from dragoman.clients.entries import (
     installed_client_entries,
     require_no_token,
 )
-from dragoman.clients.machine import Machine, copy_text, this_machine
-from dragoman.clients.server_command import ServerCommand, find_command
+from dragoman.clients.machine import Machine, ServerCommand, copy_text, find_command, this_machine
 from dragoman.clients.writer import ConfigWriter
 from dragoman.core.errors import DragomanError
 from dragoman.core.localization import LocalizedText, localize, preferred_language

@@ -28,8 +28,7 @@ from dragoman.clients.catalog import BY_ID, CLIENTS, McpClient
 from dragoman.clients.config_file import mentions_dragoman
 from dragoman.clients.descriptions import outcome_messages
 from dragoman.clients.entries import desired_stdio_entry
-from dragoman.clients.machine import Machine, this_machine
-from dragoman.clients.server_command import find_command
+from dragoman.clients.machine import Machine, find_command, this_machine
 from dragoman.clients.writer import ConfigWriter
 from dragoman.core.errors import DragomanError
 from dragoman.core.installation import uninstall_command

@@ -29,7 +29,7 @@ from dragoman.debug.session.handshake import AdapterLaunch
 from dragoman.debug.session.launch_request import LaunchDisclosure, PreparedLaunch, PreparedSession
 from dragoman.io.errors import foreign_peer
 from dragoman.io.net.peers import has_foreign_listener
-from dragoman.io.processes.nodelay_scheduler import NoDelayScheduler
+from dragoman.io.processes.nodelay import NoDelayScheduler
 from dragoman.io.processes.supervisor_pool import SupervisorPool
 from dragoman.workspace.caller import Caller
 from dragoman.workspace.file_access import FileAccessPolicy

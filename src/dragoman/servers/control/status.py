@@ -10,8 +10,7 @@ from typing import Any, Protocol
 
 import psutil
 
-from dragoman.access.links import AccessLinks
-from dragoman.access.tokens import PURPOSES, TokenHolder
+from dragoman.access.tokens import PURPOSES, AccessLinks, TokenHolder
 from dragoman.core.clock import Clock
 from dragoman.core.errors import DragomanError, write_fault_json
 from dragoman.io.event_loop import EventLoopLagMeter

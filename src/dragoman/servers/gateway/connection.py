@@ -15,8 +15,7 @@ from anyio.abc import TaskGroup
 from msgspec import Raw
 
 from dragoman import __version__
-from dragoman.access.links import AccessLinks
-from dragoman.access.tokens import TokenHolder, Tokens
+from dragoman.access.tokens import AccessLinks, TokenHolder, Tokens
 from dragoman.core.clock import Clock
 from dragoman.core.errors import DragomanError
 from dragoman.core.ids import new_id

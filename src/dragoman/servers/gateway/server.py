@@ -13,8 +13,7 @@ from msgspec import UNSET
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
 from dragoman import __version__
-from dragoman.access.links import AccessLinks
-from dragoman.access.tokens import Tokens
+from dragoman.access.tokens import AccessLinks, Tokens
 from dragoman.canvas.model import SurfaceChange
 from dragoman.chat.approvals import PendingApproval
 from dragoman.core.clock import Clock

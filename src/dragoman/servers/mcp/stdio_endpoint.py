@@ -16,7 +16,7 @@ from typing import Any, Protocol
 import anyio.to_thread
 from anyio.abc import ByteStream
 
-from dragoman.access.links import AccessLinks
+from dragoman.access.tokens import AccessLinks
 from dragoman.core.errors import DragomanError
 from dragoman.core.events import Event
 from dragoman.core.ids import new_id

@@ -186,8 +186,7 @@ def _without_credentials(setting: Setting, value: object) -> object:
 def _client_entries(url: str) -> list[dict[str, Any]]:
     from dragoman.clients.descriptions import describe_all  # noqa: PLC0415
     from dragoman.clients.entries import TOKEN_PLACEHOLDER, HttpEndpoint  # noqa: PLC0415
-    from dragoman.clients.machine import this_machine  # noqa: PLC0415
-    from dragoman.clients.server_command import find_command  # noqa: PLC0415  few ever look
+    from dragoman.clients.machine import find_command, this_machine  # noqa: PLC0415  few ever look
 
     machine = this_machine()
     return describe_all(machine, find_command(machine), HttpEndpoint(url, TOKEN_PLACEHOLDER))

@@ -12,9 +12,8 @@ import anyio
 import anyio.to_thread
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from dragoman.access.links import AccessLinks
 from dragoman.access.proof import PROVED, Keyring, ProofHandshake, ProofKey, Transcript, UnprovedError
-from dragoman.access.tokens import Purpose
+from dragoman.access.tokens import AccessLinks, Purpose
 from dragoman.io.net.peers import is_caller_allowed
 
 SUBPROTOCOL = "dragoman.v1"

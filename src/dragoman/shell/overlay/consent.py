@@ -12,7 +12,7 @@ from typing import Literal
 from dragoman.core.localization import localize
 from dragoman.core.safe_text import escape_invisible
 from dragoman.protocols.omnish.messages import Request, Response, Sessions
-from dragoman.shell.overlay.cells import cut, one_line, width, wrapped
+from dragoman.shell.overlay.cell_grid import cut, one_line, width, wrapped
 from dragoman.shell.overlay.keys import KeyInput
 from dragoman.shell.overlay.panel import PanelRow, in_user_language
 

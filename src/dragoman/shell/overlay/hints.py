@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from dragoman.core.localization import localize
 from dragoman.protocols.omnish.messages import CompletionRequest, CompletionResponse, CurrentSession, Request, Response
 from dragoman.protocols.osc import SUSPENDED
-from dragoman.shell.overlay.cells import one_line
+from dragoman.shell.overlay.cell_grid import one_line
 from dragoman.shell.overlay.panel import in_user_language
 from dragoman.shell.settings import ShellSettings
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from dragoman.core.localization import LocalizedText, preferred_language
-from dragoman.shell.overlay.cells import cut, width
+from dragoman.shell.overlay.cell_grid import cut, width
 
 SAVE, RESTORE = b"\x1b7", b"\x1b8"
 _STYLES = {"plain": b"\x1b[m", "dim": b"\x1b[0;90m", "accent": b"\x1b[0;36m", "warning": b"\x1b[0;33m"}

@@ -19,7 +19,7 @@ from dragoman.core.errors import DragomanError, ErrorSpec, system_refused
 from dragoman.core.localization import LocalizedText, localize
 from dragoman.core.safe_text import printable
 from dragoman.protocols.omnish.messages import AllSessions, Request, Response
-from dragoman.shell.overlay.cells import one_line, width, wrapped
+from dragoman.shell.overlay.cell_grid import one_line, width, wrapped
 from dragoman.shell.overlay.keys import KeyInput
 from dragoman.shell.overlay.panel import PanelRow, in_user_language
 

@@ -24,7 +24,7 @@ from dragoman.protocols.omnish.messages import (
 )
 from dragoman.protocols.osc import SUSPENDED, Mark, PropertyReported
 from dragoman.protocols.shell_input import from_shell_input
-from dragoman.shell.nesting import ELSEWHERE, RECORDED
+from dragoman.shell.launch import ELSEWHERE, RECORDED
 from dragoman.shell.recording.command_tracker import (
     CommandBegan,
     CommandEnded,

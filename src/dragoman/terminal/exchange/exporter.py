@@ -13,7 +13,7 @@ from typing import Protocol
 
 import msgspec
 
-from dragoman.terminal.exchange import asciicast, json_lines, omnish_folder
+from dragoman.terminal.exchange import asciicast, omnish_folder, recording_model
 from dragoman.terminal.exchange.recording_model import (
     CommandEnd,
     CommandStart,
@@ -83,7 +83,7 @@ _WRITERS: Mapping[str, Callable[[RecordingHeader], RecordingWriter]] = {
     "asciicast": lambda header: asciicast.AsciicastWriter(header, 2),
     "asciicast3": lambda header: asciicast.AsciicastWriter(header, 3),
     "omnish": omnish_folder.OmnishFolderWriter,
-    "jsonl": json_lines.JsonLinesWriter,
+    "jsonl": recording_model.JsonLinesWriter,
 }
 FORMATS = tuple(_WRITERS)
 

@@ -20,7 +20,7 @@ import anyio.to_thread
 
 from dragoman.core.localization import localize
 from dragoman.terminal.errors import bad_recording
-from dragoman.terminal.exchange import asciicast, json_lines, omnish_folder
+from dragoman.terminal.exchange import asciicast, omnish_folder, recording_model
 from dragoman.terminal.exchange.recording_model import (
     CommandEnd,
     CommandStart,
@@ -146,8 +146,8 @@ def _opened(name: str, folder: int | None = None) -> Iterator[BinaryIO]:
 def _of_lines(stream: BinaryIO) -> tuple[RecordingHeader, Iterator[RecordingItem]]:
     lines = _values(stream)
     first = next(lines, None)
-    if isinstance(first, dict) and first.get("format") == json_lines.FORMAT:
-        return json_lines.read_json_lines(first, lines)
+    if isinstance(first, dict) and first.get("format") == recording_model.FORMAT:
+        return recording_model.read_json_lines(first, lines)
     return asciicast.read_asciicast(first, lines)
 
 

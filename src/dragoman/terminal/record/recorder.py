@@ -12,11 +12,13 @@ import msgspec
 
 from dragoman.core.clock import Clock
 from dragoman.core.errors import DragomanError
+from dragoman.core.events import Event
 from dragoman.core.redaction import Redactor
 from dragoman.journal import AppendBytes, Journal, Statement
 from dragoman.protocols.osc import SUSPENDED
 from dragoman.terminal.errors import not_kept
 from dragoman.terminal.model import (
+    AGENT,
     ENDED_BY,
     GAP,
     RESUMES_AT,
@@ -31,7 +33,6 @@ from dragoman.terminal.model import (
     command_name,
     terminal_name,
 )
-from dragoman.terminal.record import journal_events
 from dragoman.terminal.record.command_store import CommandStore, command_from_row
 from dragoman.terminal.record.live_terminals import MOMENTARY_ATTRIBUTES, KnownTerminal, LiveTerminal, parse_count
 from dragoman.terminal.record.stream import FrameKind, StreamBoundary, StreamWriter
@@ -138,7 +139,7 @@ class TerminalRecorder:
         if isinstance(notice, PatternNotice):
             notice = PatternNotice(self._redacted(notice.text))
         if not live.private:
-            await self._journal.append([journal_events.notice_event(live.known.terminal, notice, live.line)])
+            await self._journal.append([notice_event(live.known.terminal, notice, live.line)])
 
     async def end(self, terminal_id: str, at_ms: int, exit_code: int | None) -> None:
         ended = self._known.get(terminal_name(terminal_id))
@@ -151,9 +152,7 @@ class TerminalRecorder:
             await self.flush(live, max(at_ms, live.last_at_ms))
             known = live.known
             known.terminal = msgspec.structs.replace(known.terminal, ended_ns=at_ms * _MS, exit_code=exit_code)
-            await self._journal.append(
-                [journal_events.terminal_ended(known.terminal)], writes=[self._put_statement(known.terminal)]
-            )
+            await self._journal.append([terminal_ended(known.terminal)], writes=[self._put_statement(known.terminal)])
             known.live = None
             self._watchers.ended(known.terminal.id)
 
@@ -219,9 +218,7 @@ class TerminalRecorder:
     async def _store_new(self, known: KnownTerminal) -> None:
         """Store a new terminal. If that fails it stays unknown, and its client reports it again."""
         try:
-            await self._journal.append(
-                [journal_events.terminal_began(known.terminal)], writes=[self._put_statement(known.terminal)]
-            )
+            await self._journal.append([terminal_began(known.terminal)], writes=[self._put_statement(known.terminal)])
         except DragomanError:
             self._known.pop(known.terminal.id, None)
             raise
@@ -325,7 +322,7 @@ class TerminalRecorder:
     async def _append(self, live: LiveTerminal, command: RecordedCommand, write: Statement) -> None:
         """Append the event; its bytes are synced first. If their disk failed before, the command is recorded without
         that guarantee."""
-        event = journal_events.command_ended(command, live.known.terminal)
+        event = command_ended(command, live.known.terminal)
         try:
             await self._journal.append([event], writes=[write], spans=[command.output] if command.output else [])
         except DragomanError as error:
@@ -358,3 +355,62 @@ class TerminalRecorder:
 
     def _put_statement(self, terminal: RecordedTerminal) -> Statement:
         return self._store.put_terminal(terminal, at_ns=self._clock.wall_ns())
+
+
+_TEXT_CHARACTERS = 4_000
+PERSON = "terminal"
+
+
+def terminal_began(terminal: RecordedTerminal) -> Event:
+    body = {
+        "parent": terminal.parent,
+        "owner": terminal.owner,
+        "attributes": terminal.attributes,
+        "by": _owner_name(terminal),
+    }
+    return Event(kind="terminal.began", session=terminal.id, body=body, workspace=terminal.attributes.get("cwd", ""))
+
+
+def terminal_ended(terminal: RecordedTerminal) -> Event:
+    why = terminal.attributes.get(ENDED_BY, "")
+    body = {"exit_code": terminal.exit_code, "why": why, "by": "" if why else _owner_name(terminal)}
+    return Event(kind="terminal.ended", session=terminal.id, body=body, workspace=terminal.attributes.get("cwd", ""))
+
+
+def command_ended(command: RecordedCommand, terminal: RecordedTerminal) -> Event:
+    body = {
+        "by": _owner_name(terminal),
+        "command": command.id,
+        "line": command.line[:_TEXT_CHARACTERS],
+        "cwd": command.cwd,
+        "exit_code": command.exit_code,
+        "verified": command.verified,
+        "output_bytes": command.output_bytes,
+        "lost_bytes": command.lost_bytes,
+    }
+    text = command.line[:_TEXT_CHARACTERS]
+    return Event(
+        kind="terminal.command_ended",
+        session=command.terminal,
+        cause=command.id,
+        text=text,
+        body=body,
+        workspace=command.cwd,
+    )
+
+
+def notice_event(terminal: RecordedTerminal, notice: TerminalNotice, line: str) -> Event:
+    """A search for the command finds its own event, so the text here does not repeat the line."""
+    by, place = _owner_name(terminal), terminal.attributes.get("cwd", "")
+    if isinstance(notice, CommandFailedNotice):
+        body = {"exit_code": notice.exit_code, "line": line[:_TEXT_CHARACTERS], "by": by}
+        text = f"failed with exit code {notice.exit_code}"
+        return Event(kind="terminal.command_failed", session=terminal.id, text=text, body=body, workspace=place)
+    text = notice.text[:_TEXT_CHARACTERS]
+    body = {"text": text, "by": by}
+    return Event(kind="terminal.pattern_seen", session=terminal.id, text=text, body=body, workspace=place)
+
+
+def _owner_name(terminal: RecordedTerminal) -> str:
+    """The id of the client that it runs for, or the person who uses it."""
+    return terminal.attributes.get(AGENT) or PERSON

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from dragoman.journal import search_query as journal_words
 from dragoman.journal.event_rows import split_words
-from dragoman.terminal.search.vocabulary import may_be_inside
+from dragoman.terminal.search.index import may_be_inside
 
 _TERM = re.compile(r'"(?P<phrase>[^"]*)"?|(?P<word>[^\s"]+)')
 _TOKEN = re.compile(r"[^\W_]+")

@@ -8,8 +8,7 @@ from dragoman.core.redaction import Redactor
 from dragoman.editors import EditorRegistry
 from dragoman.tools.editor.actions import EditorActionTools
 from dragoman.tools.editor.inspection import EditorInspectionTools
-from dragoman.tools.editor.requests import EditorRequests
-from dragoman.tools.editor.schema import EDITOR_ERRORS
+from dragoman.tools.editor.requests import EDITOR_ERRORS, EditorRequests
 from dragoman.tools.tool import Tool, bind_tools
 from dragoman.workspace.file_access import FileAccessPolicy
 

@@ -11,12 +11,12 @@ from dragoman.core.errors import DragomanError
 from dragoman.core.localization import LocalizedText, localize
 from dragoman.tools import agent_text
 from dragoman.tools.editor import requests
-from dragoman.tools.editor.requests import EditorRequests
-from dragoman.tools.editor.schema import (
+from dragoman.tools.editor.requests import (
     DEFAULT_WAIT_S,
     MAX_COMMAND,
     MAX_TEXT,
     EditorFilePath,
+    EditorRequests,
     FileParameters,
     Line,
     Seconds,

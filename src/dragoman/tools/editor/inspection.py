@@ -11,9 +11,7 @@ from dragoman.core.labels import label_of
 from dragoman.core.localization import LocalizedText, localize
 from dragoman.tools import agent_text
 from dragoman.tools.editor import requests
-from dragoman.tools.editor import schema as p
-from dragoman.tools.editor.requests import EditorRequests
-from dragoman.tools.editor.schema import EditorDiagnostic, FileParameters
+from dragoman.tools.editor.requests import EditorDiagnostic, EditorRequests, FileParameters
 from dragoman.tools.tool import Parameters, Result, ToolOutcome, tool
 from dragoman.workspace.caller import Caller
 
@@ -121,7 +119,7 @@ class EditorInspectionTools:
         data = OpenFilesResult(status="open_files", files=seen, withheld=len(answer.files) - len(seen))
         return ToolOutcome([_file_line(it) for it in seen] or [localize("no file of the workspace is open")], data)
 
-    def _problem(self, it: p.EditorDiagnostic) -> p.EditorDiagnostic:
+    def _problem(self, it: EditorDiagnostic) -> EditorDiagnostic:
         message = self.requests.shown(it.message)[:_MESSAGE]
         named = {"source": agent_text.one_line(it.source, 60), "code": agent_text.one_line(it.code, 60)}
         return it.model_copy(update={"message": message, **named})

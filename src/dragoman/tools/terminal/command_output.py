@@ -14,7 +14,8 @@ from dragoman.terminal.plain_text import to_plain_text
 from dragoman.terminal.service import TerminalService
 from dragoman.tools.json_schema import Maybe
 from dragoman.tools.terminal.inspection import last_command
-from dragoman.tools.terminal.schema import (
+from dragoman.tools.terminal.scope import find_command, search_folder
+from dragoman.tools.terminal.text import (
     MAX_OUTPUT_BYTES,
     OUTPUT_BYTES,
     CommandId,
@@ -22,9 +23,10 @@ from dragoman.tools.terminal.schema import (
     Folder,
     Offset,
     TerminalId,
+    TerminalTextFormatter,
+    command_summary,
+    quoted_lines,
 )
-from dragoman.tools.terminal.scope import find_command, search_folder
-from dragoman.tools.terminal.text import TerminalTextFormatter, command_summary, quoted_lines
 from dragoman.tools.tool import Parameters, Result, ToolOutcome, tool
 from dragoman.workspace.caller import Caller
 

@@ -32,9 +32,12 @@ from dragoman.terminal.model import (
 )
 from dragoman.terminal.screen import MOST_SCROLLBACK, SCREEN_TAIL_BYTES, TerminalScreen, emulate, terminal_size
 from dragoman.terminal.service import TerminalService, search_command_output
-from dragoman.tools.terminal.schema import MAX_COMMANDS, CommandSeen, Folder, TerminalId
 from dragoman.tools.terminal.scope import may_see_command, may_see_terminal, search_folder, terminal_client
 from dragoman.tools.terminal.text import (
+    MAX_COMMANDS,
+    CommandSeen,
+    Folder,
+    TerminalId,
     TerminalTextFormatter,
     command_lines,
     command_row,

@@ -19,18 +19,23 @@ from pydantic import Field
 from dragoman.core.clock import Clock
 from dragoman.core.errors import DragomanError
 from dragoman.core.localization import LocalizedText, localize
-from dragoman.terminal.agent_terminals.key_names import key_bytes
 from dragoman.terminal.agent_terminals.pool import AgentTerminalPool
-from dragoman.terminal.agent_terminals.terminal import PROMPT_WITHIN_S, AgentClient, AgentTerminal
+from dragoman.terminal.agent_terminals.terminal import PROMPT_WITHIN_S, AgentClient, AgentTerminal, key_bytes
 from dragoman.terminal.consent import ConsentBroker
 from dragoman.terminal.model import CommandFilter, RecordedCommand
 from dragoman.terminal.service import TerminalService
 from dragoman.tools.errors import cannot_ask, not_yours, terminal_busy
-from dragoman.tools.terminal import schema as take
+from dragoman.tools.terminal import text as take
 from dragoman.tools.terminal.run_results import RunResults, TypedKeys, not_run
-from dragoman.tools.terminal.schema import DEFAULT_WAIT_S, MAX_INPUT_CHARACTERS, MAX_KEYS, Seconds, TerminalId
 from dragoman.tools.terminal.scope import may_see_terminal, terminal_client
-from dragoman.tools.terminal.text import TerminalTextFormatter
+from dragoman.tools.terminal.text import (
+    DEFAULT_WAIT_S,
+    MAX_INPUT_CHARACTERS,
+    MAX_KEYS,
+    Seconds,
+    TerminalId,
+    TerminalTextFormatter,
+)
 from dragoman.tools.tool import RUNS_CODE, Parameters, ToolOutcome, tool
 from dragoman.tools.waits import with_progress
 from dragoman.workspace.caller import Caller

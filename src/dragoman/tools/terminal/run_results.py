@@ -17,11 +17,10 @@ from dragoman.terminal.plain_text import to_plain_text
 from dragoman.terminal.record.watchers import OutputWatcher
 from dragoman.terminal.screen import SCREEN_TAIL_BYTES
 from dragoman.terminal.service import TerminalService
-from dragoman.tools.terminal import schema as take
+from dragoman.tools.terminal import text as take
 from dragoman.tools.terminal.command_output import from_line_start
 from dragoman.tools.terminal.inspection import read_screen
-from dragoman.tools.terminal.schema import RunInTerminalResult
-from dragoman.tools.terminal.text import TerminalTextFormatter, command_summary, quoted_lines
+from dragoman.tools.terminal.text import RunInTerminalResult, TerminalTextFormatter, command_summary, quoted_lines
 from dragoman.tools.tool import ToolOutcome
 
 # Output that may become a secret reaches the record up to 0.7 s late: a shorter time would split an answer.

@@ -17,7 +17,7 @@ from dragoman.debug.backends.adapters.dap_backend import DapBackend
 from dragoman.debug.backends.adapters.spec import AdapterSpec, Address, LaunchContext
 from dragoman.io.net.streams import TcpStream
 from dragoman.io.processes.command import ProcessCommand
-from dragoman.io.processes.nodelay_scheduler import NoDelayScheduler
+from dragoman.io.processes.nodelay import NoDelayScheduler
 from dragoman.io.processes.supervisor_pool import SupervisorPool
 from dragoman.protocols.dap import Response, ResponseReceived
 from tests.daemons import PATIENCE

@@ -24,7 +24,7 @@ from dragoman.debug.backends.debuggee_tree import debuggees
 from dragoman.debug.backends.debuggee_tree.request_router import ThreadIds, debuggee_of, to_own_ids, to_tree_ids
 from dragoman.debug.backends.quirks import AdapterQuirks
 from dragoman.io.processes.command import ProcessCommand
-from dragoman.io.processes.nodelay_scheduler import NoDelayScheduler
+from dragoman.io.processes.nodelay import NoDelayScheduler
 from dragoman.protocols.dap import Response
 from dragoman.protocols.dap.bodies import EventBody, ExitedBody
 from tests.support.fake_adapter import FakeAdapter

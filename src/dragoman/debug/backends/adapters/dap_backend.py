@@ -35,7 +35,7 @@ from dragoman.debug.backends.port import (
     make_response,
 )
 from dragoman.debug.errors import attach_timed_out, not_served
-from dragoman.io.processes.nodelay_scheduler import NoDelayScheduler
+from dragoman.io.processes.nodelay import NoDelayScheduler
 from dragoman.io.processes.supervisor_pool import SupervisorPool
 from dragoman.protocols.dap import Request, Response, read_arguments, read_body
 from dragoman.protocols.dap.bodies import (
