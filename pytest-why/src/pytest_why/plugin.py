@@ -75,9 +75,8 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
     started = []
     try:
         for tracer in item.stash.get(TRACERS, []):
-            with contextlib.suppress(RuntimeError):  # no room for one more
-                tracer.start()
-                started.append(tracer)
+            tracer.start()
+            started.append(tracer)
         yield
     finally:
         for tracer in reversed(started):

@@ -41,6 +41,18 @@ MOST_CHARACTERS = 4000
 # As many as the tracer writes. The file is the program's to spoil, and to redact costs time.
 _ROWS = 400
 _ENTRIES = 60
+_COUNTS = (
+    "calls",
+    "deepest",
+    "other_threads",
+    "untraced_threads",
+    "all_cut",
+    "open_cut",
+    "call",
+    "lines",
+    "yields",
+    "first",
+)
 _PLACE = re.compile(r"(?P<file>[^\s:][^\n]*\.\w+):(?P<line>\d{1,7})")
 _CALL = re.compile(r"outermost|last|failing|[1-9]\d{0,8}")
 
@@ -50,6 +62,8 @@ _TEXTS = {
     for it in (
         localize("No such call: the function was called {count} times.", count=""),
         localize("The function was never called."),
+        localize("The function was not called in the threads that are traced."),
+        localize("Not traced, because they ran before or began without `threading`: {count} threads", count=""),
         localize("`where` failed: {error}", error=""),
         localize("call {number} of {count}", number="", count=""),
         localize("call {number}", number=""),
@@ -254,11 +268,7 @@ class RecordRedactor:
             return {}
 
     def _record(self, record: Mapping[str, Any], workspace: Path) -> dict[str, Any]:
-        found = {
-            key: int(record[key])
-            for key in ("calls", "deepest", "other_threads", "all_cut", "open_cut", "call", "lines", "yields", "first")
-            if key in record
-        }
+        found = {key: int(record[key]) for key in _COUNTS if key in record}
         told: dict[str, Any] = dict(found)
         told |= {
             key: True for key in ("uncounted", "lost", "not_failing", "by_steps", "locals_changed") if record.get(key)

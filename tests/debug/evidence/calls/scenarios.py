@@ -465,6 +465,52 @@ def scenario_threads_are_counted() -> None:
     assert record["other_threads"] == 2, record
 
 
+def in_a_thread(act: Callable[[], object]) -> None:
+    thread = threading.Thread(target=act)
+    thread.start()
+    thread.join(5)
+
+
+def scenario_threads_are_traced_beside_a_debugger() -> None:
+    seen: list[str] = []
+
+    def debugger(frame: Any, event: str, arg: Any) -> None:
+        seen.append(frame.f_code.co_name)
+
+    def puts_itself_in_place(frame: Any, event: str, arg: Any) -> None:  # as pydevd and coverage do
+        sys.settrace(debugger)
+        debugger(frame, event, arg)
+
+    sys.settrace(debugger)
+    threading.settrace(puts_itself_in_place)
+    try:
+        text = traced(lambda: in_a_thread(lambda: fib(3)), "fib")[1]
+        in_a_thread(lambda: price(Item("a", 1)))
+        assert sys.gettrace() is debugger
+    finally:
+        sys.settrace(None)
+        threading.settrace(None)
+    assert "returned 2" in text, text
+    assert seen.count("fib") == 5, seen
+    assert "price" in seen, seen
+
+
+def scenario_threads_that_are_not_traced_are_no_proof_that_nothing_was_called() -> None:
+    go_on = threading.Event()
+    thread = threading.Thread(target=lambda: go_on.wait(5) and fib(3))
+    thread.start()
+
+    def act() -> None:
+        go_on.set()
+        thread.join(5)
+
+    text = traced(act, "fib")[1]
+    assert (
+        "returned 2" if MONITORING else "Not traced, because they ran before or began without `threading`: 1 threads"
+    ) in text, text
+    assert "never called" not in text, text
+
+
 class AlarmError(Exception):
     pass
 
@@ -659,16 +705,66 @@ def scenario_tools_of_profilers_and_coverage_stay_free() -> None:
     tracer = _load("call_tracer")
     tracer.start(function="fib", also=tuple({"function": f"other{it}"} for it in range(6)))
     try:
-        assert [sys.monitoring.get_tool(it) for it in range(3)] == [None] * 3  # type: ignore[attr-defined]
+        held = [sys.monitoring.get_tool(it) for it in range(6)]  # type: ignore[attr-defined]
+        assert held[:3] == [None] * 3
+        assert held.count("dragoman trace_call") == 1, held
         fib(3)
     finally:
         told = json.loads(tracer.stop())
     assert told["records"][0]["end"]["value"] == "2", told
 
 
+def first_step(n: int) -> int:
+    return second_step(n) + 1
+
+
+def second_step(n: int) -> int:
+    return third_step(n) * 2
+
+
+def third_step(n: int) -> int:
+    return fourth_step(n) - 3
+
+
+def fourth_step(n: int) -> int:
+    return fifth_step(n) ** 2
+
+
+def fifth_step(n: int) -> int:
+    return n + 5
+
+
+STEPS = ("first_step", "second_step", "third_step", "fourth_step", "fifth_step")
+
+
+def traced_steps() -> list[Any]:
+    tracer = _load("call_tracer")
+    tracer.start(function=STEPS[0], also=tuple({"function": it, "call": "last"} for it in STEPS[1:]))
+    try:
+        first_step(1)
+        first_step(2)
+    finally:
+        told = json.loads(tracer.stop())["records"]
+    return [[it["end"]["value"], it["call"], len(it["rows"][0].get("calls", ()))] for it in told]
+
+
+def scenario_five_functions_are_traced_in_one_run() -> None:
+    expected = [["67", 1, 1], ["92", 2, 1], ["46", 2, 1], ["49", 2, 1], ["7", 2, 0]]
+    assert traced_steps() == expected
+    if not MONITORING:
+        return
+    for it in range(6):  # a debugger, coverage, profilers and whatever else holds all that there is
+        sys.monitoring.use_tool_id(it, f"tool {it}")  # type: ignore[attr-defined]
+    try:
+        assert traced_steps() == expected
+    finally:
+        for it in range(6):
+            sys.monitoring.free_tool_id(it)  # type: ignore[attr-defined]
+
+
 def scenario_a_file_is_resolved_once() -> None:
     resolved: list[str] = []
-    originals = _load("call_target").Originals
+    originals = _load("call_target").UnpatchedFunctions
     real = originals.realpath
 
     def realpath(path: str) -> str:
@@ -725,7 +821,7 @@ def scenario_exception_of_a_signal_handler_goes_on() -> None:
 
 def scenario_debugger_goes_on_after_a_signal() -> None:
     before = signal.signal(signal.SIGALRM, time_is_up)
-    tracer, originals = _load("call_tracer"), _load("call_target").Originals
+    tracer, originals = _load("call_tracer"), _load("call_target").UnpatchedFunctions
     real = originals.monotonic
     if not MONITORING:
         sys.settrace(no_debugger)

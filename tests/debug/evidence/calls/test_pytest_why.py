@@ -147,7 +147,7 @@ def run(folder: Path, installed: Path, *arguments: str, typed: str = "", **varia
 
 def test_the_wheel_has_the_tracer_byte_for_byte(installed: Path) -> None:
     names = sorted(it.name for it in CALLS.glob("call_*.py"))
-    assert len(names) == 8
+    assert len(names) == 9
     names.append("assertion_calls.py")
     assert all((installed / "pytest_why" / it).read_bytes() == (CALLS / it).read_bytes() for it in names)
 

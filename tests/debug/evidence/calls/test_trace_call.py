@@ -136,6 +136,47 @@ async def test_a_stopped_session_continues_to_the_end_of_the_call(tmp_path: Path
     assert (found["value"], found["session_id"]) == ("2", started["session_id"])
 
 
+THREADS = """\
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+
+def tick(n):
+    return n * 2
+
+
+def work(n):
+    return n + 1
+
+
+def ticks():
+    for n in range(3000):
+        tick(n)
+        time.sleep(0.01)
+
+
+threading.Thread(target=ticks, daemon=True).start()
+time.sleep(0.1)
+with ThreadPoolExecutor(2) as pool:
+    pool.submit(work, 41)
+time.sleep(1)
+"""
+
+
+async def test_calls_in_threads_are_traced_also_those_that_ran_before(tmp_path: Path) -> None:
+    async with agent_in(tmp_path) as agent:
+        agent.write("threads.py", THREADS)
+        new = await agent.call("trace_call", program="threads.py", function="work")
+        point = await agent.call("set_breakpoint", file_path="threads.py", line_number=22)
+        assert not point.is_error
+        started = await agent.call("start_debugging", program="threads.py")
+        before = await agent.call("trace_call", session_id=started["session_id"], function="tick")
+        await agent.call("stop_debugging", session_id=started["session_id"])
+    assert (new["value"], new["call_ended"]) == ("42", "returned"), new.text
+    assert before["call_ended"] == "returned", before.text
+
+
 async def test_arguments_that_cannot_be_meant_are_refused(tmp_path: Path) -> None:
     async with agent_in(tmp_path) as agent:
         write_shop(agent)

@@ -10,7 +10,7 @@ from collections import deque
 from typing import Any
 
 from .call_changes import changes
-from .call_target import Originals
+from .call_target import UnpatchedFunctions
 from .call_values import ValueCopier, render
 
 MAX_KEPT = 150
@@ -106,7 +106,7 @@ class CallRecording:
         self.code = frame.f_code
         self.number = number
         self.depth = depth
-        self.began_s = Originals.monotonic()
+        self.began_s = UnpatchedFunctions.monotonic()
         self.lines = 0
         self.yields = 0
         self.is_suspended = False

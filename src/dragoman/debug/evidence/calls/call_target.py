@@ -36,7 +36,7 @@ def is_own(filename: str) -> bool:
 _HERE = os.path.dirname(os.path.abspath(__file__)) + os.sep if "__file__" in globals() else "\0"
 
 
-class Originals:
+class UnpatchedFunctions:
     """Functions as they were when the tracer came: a program may mock them, and counts how often a mock is called.
 
     They stand in a class because tools that freeze the clock exchange the globals of every module.
@@ -114,7 +114,7 @@ class CallTarget:
             wanted = self.file.replace("\\", "/")
             found = filename.replace("\\", "/")
             is_named = found == wanted or found.endswith("/" + wanted.lstrip("./"))
-            known = self._same[filename] = is_named or Originals.realpath(filename) == wanted
+            known = self._same[filename] = is_named or UnpatchedFunctions.realpath(filename) == wanted
         return known
 
     def _has_line(self, code: Any) -> bool:

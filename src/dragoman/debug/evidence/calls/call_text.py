@@ -146,12 +146,19 @@ def _never_called(record: dict[str, Any], say: Translate) -> list[str]:
     found = []
     if record.get("calls"):
         found.append(say("No such call: the function was called {count} times.", count=record["calls"]))
+    elif record.get("untraced_threads"):
+        found.append(say("The function was not called in the threads that are traced."))
     elif "calls" in record:
         found.append(say("The function was never called."))
     else:
         found.append(say("No call was recorded."))
     if record.get("where_error"):
         found.append(say("`where` failed: {error}", error=record["where_error"]))
+    if record.get("untraced_threads"):
+        count = record["untraced_threads"]
+        found.append(
+            say("Not traced, because they ran before or began without `threading`: {count} threads", count=count)
+        )
     return found
 
 

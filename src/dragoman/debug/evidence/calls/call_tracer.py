@@ -1,7 +1,7 @@
 """Records one call of one function inside the running program: by `sys.monitoring` from Python 3.12, by `sys.settrace`
 before.
 
-It lives with debugpy. From 3.12 it has a tool of its own, and code that is not asked about costs one event in all.
+It lives with debugpy. From 3.12 all tracers share one tool, and code that is not asked about costs one event in all.
 Before, pydevd owns `sys.settrace`, so a composite calls pydevd's function first and then this one.
 
 Nothing in here may end the program: every event is handled within `except`, because an exception that leaves a trace
@@ -19,9 +19,10 @@ from collections import deque
 from itertools import islice
 from typing import Any
 
-from .call_engines import new_engine
+from .call_monitor import MonitoringEngine
 from .call_recording import CalledRow, CallRecording, argument_copies
-from .call_target import CallTarget, Originals, last_line_of, nearest_own, own_name
+from .call_settrace import SettraceEngine
+from .call_target import CallTarget, UnpatchedFunctions, last_line_of, nearest_own, own_name
 from .call_values import ValueCopier, error_text, is_of_program, render
 
 MAX_LINES = 300_000
@@ -82,17 +83,21 @@ class CallTracer:
         self.group = [self]
         """Those that are switched on together, and write into one file."""
         self._path = path
-        self._pid = Originals.getpid()
+        self._pid = UnpatchedFunctions.getpid()
         self._written_s = 0.0
         self._raised: Any = None
         self.dropped = 0
         """Events that could not be recorded."""
-        self.engine: Any = new_engine(self)
+        self.engine: Any = (MonitoringEngine if sys.version_info >= (3, 12) else SettraceEngine)(self)
 
     error_text = staticmethod(error_text)
 
     def start(self) -> None:
-        self.engine.start()
+        try:
+            self.engine.start()
+        except RuntimeError:  # other tools hold all that `sys.monitoring` has
+            self.engine = SettraceEngine(self)
+            self.engine.start()
 
     def stop(self) -> None:
         self.engine.stop()
@@ -124,7 +129,7 @@ class CallTracer:
         self.count += 1
         if self.is_done:
             return
-        thread = Originals.get_ident()
+        thread = UnpatchedFunctions.get_ident()
         if self.active and self.thread != thread:
             self.other_threads += 1
             return
@@ -144,7 +149,7 @@ class CallTracer:
         if self._is_wanted(frame, depth):
             self.recordings[id(frame)] = CallRecording(frame, self.count, depth, self.values)
             self.engine.recording_began()
-            if Originals.monotonic() - self._written_s > _WRITE_INTERVAL_S:
+            if UnpatchedFunctions.monotonic() - self._written_s > _WRITE_INTERVAL_S:
                 self.write()
 
     def _is_wanted(self, frame: Any, depth: int) -> bool:
@@ -189,7 +194,7 @@ class CallTracer:
         if recording.lines & 63 and recording.lines < self.max_lines and self.values.spent < _EXPENSIVE:
             return
         self.values.spent = 0
-        now_s = Originals.monotonic()
+        now_s = UnpatchedFunctions.monotonic()
         if recording.lines >= self.max_lines or now_s - recording.began_s > self.max_seconds:
             self._finish(recording, "limit")
         elif now_s - self._written_s > _CHECKPOINT_S:
@@ -261,7 +266,7 @@ class CallTracer:
             self.waiting.clear()
             self.callees.clear()
             self.write()
-        elif Originals.monotonic() - self._written_s > _WRITE_INTERVAL_S:
+        elif UnpatchedFunctions.monotonic() - self._written_s > _WRITE_INTERVAL_S:
             self.write()
 
     def mark(self, error: Any, name: str = "") -> None:
@@ -320,6 +325,8 @@ class CallTracer:
         if self.engine.is_lost():
             told["lost"] = True
         if found is None:
+            if self.engine.untraced_threads:
+                told["untraced_threads"] = self.engine.untraced_threads
             return told
         code = found.code
         told.update(found.as_data(), function=own_name(code), file=code.co_filename, first=code.co_firstlineno)
@@ -361,21 +368,21 @@ class CallTracer:
 
     def write(self) -> None:
         """Into a private file of who asked, which is read when the run is over. A forked child leaves it alone."""
-        if not self._path or Originals.getpid() != self._pid:
+        if not self._path or UnpatchedFunctions.getpid() != self._pid:
             return
-        self._written_s = Originals.monotonic()
-        data = Originals.dumps(records_of(self.group)).encode()
+        self._written_s = UnpatchedFunctions.monotonic()
+        data = UnpatchedFunctions.dumps(records_of(self.group)).encode()
         try:
-            file = Originals.open(self._path, os.O_WRONLY | os.O_TRUNC)
+            file = UnpatchedFunctions.open(self._path, os.O_WRONLY | os.O_TRUNC)
         except OSError as error:
             if is_of_program(error):
                 raise
             return
         try:
             while data:
-                data = data[Originals.write(file, data) :]
+                data = data[UnpatchedFunctions.write(file, data) :]
         finally:
-            Originals.close(file)
+            UnpatchedFunctions.close(file)
 
 
 def _leads_to(raised: Any, error: Any) -> bool:
@@ -418,19 +425,13 @@ _running: list[CallTracer] = []
 def start(also: tuple[dict[str, Any], ...] = (), **options: Any) -> str:
     """Switch it on. Called by who puts this into a program: at a stop of its debugger, or before a test.
 
-    `also` has the options of further functions, each with a tracer of its own. `sys.monitoring` has room for a few; the
-    last ones are left out.
+    `also` has the options of further functions, each with a tracer of its own.
     """
     group: list[CallTracer] = []
     for wanted in (options, *also):
         target = CallTarget(wanted.pop("function", ""), wanted.pop("file", ""), wanted.pop("line", 0))
         tracer = CallTracer(target, **wanted)
-        try:
-            tracer.start()
-        except RuntimeError:
-            if not group:
-                raise
-            break
+        tracer.start()
         group.append(tracer)
         atexit.register(tracer.finish)
     for it in group:
@@ -441,7 +442,7 @@ def start(also: tuple[dict[str, Any], ...] = (), **options: Any) -> str:
 
 def read() -> str:
     """What is known by now, at a stop."""
-    return Originals.dumps(records_of(_running[-1].group)) if _running else "{}"
+    return UnpatchedFunctions.dumps(records_of(_running[-1].group)) if _running else "{}"
 
 
 def write() -> str:

@@ -86,7 +86,15 @@ def is_of_program(error: BaseException) -> bool:
 
 # Before Python 3.9, whoever goes on after an overflow of the stack ends the whole process some frames later.
 _ENDS_AT_OVERFLOW = sys.version_info < (3, 9)
-_NAMES = ("call_values", "call_changes", "call_target", "call_recording", "call_engines", "call_tracer")
+_NAMES = (
+    "call_values",
+    "call_changes",
+    "call_target",
+    "call_recording",
+    "call_monitor",
+    "call_settrace",
+    "call_tracer",
+)
 _THIS_FILE = is_of_program.__code__.co_filename
 _OWN_FILES = frozenset(_THIS_FILE.replace("call_values", it) for it in _NAMES)
 

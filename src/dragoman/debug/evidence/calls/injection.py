@@ -1,6 +1,6 @@
 """Puts the call tracer into a program that stands at a stop of debugpy, and reads what it recorded.
 
-The tracer is five modules of the standard library alone. They become a package without files in the program, so that
+The tracer is seven modules of the standard library alone. They become a package without files in the program, so that
 their relative imports work there as they do here. Their names begin with `<`: neither debugpy nor the tracer takes
 them for the user's code.
 """
@@ -20,7 +20,15 @@ from dragoman.core.errors import DragomanError
 from dragoman.debug.evidence.evidence_probe import EvidenceProbe
 from dragoman.debug.session.session import DebugSession
 
-INJECTED_MODULES = ("call_target", "call_values", "call_changes", "call_recording", "call_engines", "call_tracer")
+INJECTED_MODULES = (
+    "call_target",
+    "call_values",
+    "call_changes",
+    "call_recording",
+    "call_monitor",
+    "call_settrace",
+    "call_tracer",
+)
 PYTHON_ADAPTERS = frozenset({"debugpy", "python"})  # also as editors call the one that they lend
 _PACKAGE = "_dragoman_calls"
 _EVALUATION_TIMEOUT_S = 10.0
