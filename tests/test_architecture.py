@@ -122,8 +122,8 @@ def test_no_module_is_too_long_to_read() -> None:
 def test_a_class_name_means_one_thing() -> None:
     found = defaultdict(list)
     for path, tree in modules().items():
-        for node in tree.body:
-            if isinstance(node, ast.ClassDef) and not node.name.startswith("_") and node.name not in PROTOCOL_NAMES:
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ClassDef) and node.name not in PROTOCOL_NAMES:
                 found[node.name].append(str(path))
     assert {name: paths for name, paths in found.items() if len(paths) > 1} == {}
 

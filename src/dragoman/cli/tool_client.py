@@ -126,7 +126,7 @@ def _start_daemon(paths: Paths, workspace: Path) -> None:
     from dragoman.cli.daemon import launcher
     from dragoman.cli.output import progress
 
-    found = launcher.probe(paths)
+    found = launcher.check_daemon(paths)
     found.require_answering()
     if found.status is None:
         with progress(localize("Starting the daemon")):

@@ -344,7 +344,7 @@ class _Services:
             __version__,
             table,
             roles={"mcp": mcp_endpoint, "tools": ToolCallServer(registry, waits, debugger.runs), "dap": self._editors},
-            admits={"mcp": mcp_endpoint.admit, "dap": self._editors.admit},
+            access_checks={"mcp": mcp_endpoint.check_access, "dap": self._editors.check_access},
             instance=state.instance,
         )
 

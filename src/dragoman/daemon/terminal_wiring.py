@@ -81,8 +81,8 @@ async def wire_terminals(
         completes = model if settings.model_completes else None
         completions = CommandCompleter(record, redactor=redactor, model=completes)
         group.start_soon(completions.run)
-        admits = partial(tokens.accepts, "omnish")
-        server = OmnishServer(OmnishServices(record, answers, completions, wrappers, admits, __version__))
+        accepts_token = partial(tokens.accepts, "omnish")
+        server = OmnishServer(OmnishServices(record, answers, completions, wrappers, accepts_token, __version__))
         live_sessions.add_source(partial(_running_agent_commands, record))
         tokens.on_rotation(partial(_end_by_token, server))
         own = AgentTerminalPool(debugger.supervisors, group, record, debugger.trust, clock, paths.omnish_socket)

@@ -92,19 +92,19 @@ def _too_many(retry_after_s: float | None) -> DragomanError:
     return ModelError("model_busy", localize("The model provider's rate limit is reached (429)."), hint=hint)
 
 
-class _ErrorMessage(msgspec.Struct):
+class _ProviderMessage(msgspec.Struct):
     message: str = ""
 
 
-class _ErrorBody(msgspec.Struct):
+class _ProviderErrorBody(msgspec.Struct):
     """The error body, which is the same for both providers."""
 
-    error: _ErrorMessage | str = ""
+    error: _ProviderMessage | str = ""
 
 
 def _detail(body: bytes) -> str:
     try:
-        error = msgspec.json.decode(body, type=_ErrorBody).error
+        error = msgspec.json.decode(body, type=_ProviderErrorBody).error
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return ""
     return printable(error if isinstance(error, str) else error.message).replace("\n", " ")[:_MAX_DETAIL]

@@ -19,8 +19,8 @@ from dragoman.protocols.osc import (
     CommandLineReported,
     InputStarted,
     Mark,
+    OutputPart,
     OutputStarted,
-    Piece,
     PromptStarted,
     PropertyReported,
     encode_mark,
@@ -90,9 +90,9 @@ class HistoryLineReader:
     def is_open(self) -> bool:
         return self._expected is not None
 
-    def pieces(self, pieces: list[Piece]) -> list[Piece]:
+    def pieces(self, pieces: list[OutputPart]) -> list[OutputPart]:
         """The pieces, with the mark that reports the line in place of what the shell printed."""
-        read: list[Piece] = []
+        read: list[OutputPart] = []
         for piece in pieces:
             if isinstance(piece, bytes):
                 read += self._bytes(piece)
@@ -102,7 +102,7 @@ class HistoryLineReader:
                 read += self._mark(piece)
         return read
 
-    def _bytes(self, data: bytes) -> list[Piece]:
+    def _bytes(self, data: bytes) -> list[OutputPart]:
         if not self.is_open:
             return [data]
         self._line += data
@@ -111,7 +111,7 @@ class HistoryLineReader:
             return [shown]
         return []
 
-    def _mark(self, mark: Mark) -> list[Piece]:
+    def _mark(self, mark: Mark) -> list[OutputPart]:
         if isinstance(mark, PropertyReported) and mark.key == LINE:
             self._expected, self._line = mark.value, bytearray()
             return []

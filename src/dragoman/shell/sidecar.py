@@ -11,7 +11,7 @@ import time
 from dragoman.core.localization import LocalizedText, localize, preferred_language
 from dragoman.core.paths import find_paths
 from dragoman.protocols.omnish.messages import CompletionRequest, Request, Response
-from dragoman.protocols.osc import InputStarted, Mark, MarkScanner, OutputStarted, Piece, PromptStarted
+from dragoman.protocols.osc import InputStarted, Mark, MarkScanner, OutputPart, OutputStarted, PromptStarted
 from dragoman.shell.arguments import ShellOptions
 from dragoman.shell.first_output import LONGEST_MARK
 from dragoman.shell.launch import ShellLaunch, nesting_token_in
@@ -207,7 +207,7 @@ class Sidecar:
     def close(self) -> None:
         self._link.close()
 
-    def _piece(self, piece: Piece, now_s: float) -> bytes:
+    def _piece(self, piece: OutputPart, now_s: float) -> bytes:
         if isinstance(piece, bytes):
             self._prompt_drawn = None if self._prompt_drawn is None else True
             self._recording.printed(piece, now_ms())

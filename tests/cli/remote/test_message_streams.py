@@ -10,12 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dragoman.cli.remote import message_streams
-from dragoman.cli.remote.message_streams import DapStream, LineStream, MessageStream, Piece
+from dragoman.cli.remote.message_streams import DapStream, LineStream, MessageStream, StreamChunk
 
 WELCOME = b'{"dragoman":1}\n'
 
 
-def fed(stream: MessageStream, data: bytes, cuts: list[int]) -> list[Piece]:
+def fed(stream: MessageStream, data: bytes, cuts: list[int]) -> list[StreamChunk]:
     ends = [0, *sorted(min(cut, len(data)) for cut in cuts), len(data)]
     return [piece for start, end in pairwise(ends) for piece in stream.feed(data[start:end])]
 

@@ -12,8 +12,8 @@ from dragoman.protocols.osc import (
     InputStarted,
     Mark,
     MarkScanner,
+    OutputPart,
     OutputStarted,
-    Piece,
     PromptStarted,
     PropertyReported,
 )
@@ -54,22 +54,22 @@ NOISE = st.lists(
 ).map(b"".join)
 
 
-def whole(pieces: Iterable[Piece]) -> bytes:
+def whole(pieces: Iterable[OutputPart]) -> bytes:
     """The stream again, from what was released."""
     return b"".join(piece.raw if isinstance(piece, Mark) else piece for piece in pieces)
 
 
-def marks_of(pieces: Iterable[Piece]) -> list[tuple[Mark, bytes]]:
+def marks_of(pieces: Iterable[OutputPart]) -> list[tuple[Mark, bytes]]:
     return [(piece, piece.raw) for piece in pieces if isinstance(piece, Mark)]
 
 
-def scan(chunks: Iterable[bytes], scanner: MarkScanner | None = None) -> list[Piece]:
+def scan(chunks: Iterable[bytes], scanner: MarkScanner | None = None) -> list[OutputPart]:
     scanner = scanner or MarkScanner()
     pieces = [piece for chunk in chunks for piece in scanner.feed(chunk)]
     return pieces + scanner.flush()
 
 
-def placed_marks(pieces: Iterable[Piece]) -> list[tuple[int, bytes]]:
+def placed_marks(pieces: Iterable[OutputPart]) -> list[tuple[int, bytes]]:
     """Each mark with its offset, which no chunking may change."""
     at, found = 0, []
     for piece in pieces:

@@ -171,7 +171,7 @@ async def standing(
     folder: Path, script: Callable[[str], AsyncGenerator[str, None]] = two_pieces
 ) -> AsyncIterator[OmnishUnderTest]:
     record, answers, completions, wrappers = MemoryRecord(), ScriptedAnswers(script), HeldCompletions(), ConsentBroker()
-    services = OmnishServices(record, answers, completions, wrappers, admits=TOKEN.__eq__, version="1.2.3")
+    services = OmnishServices(record, answers, completions, wrappers, accepts_token=TOKEN.__eq__, version="1.2.3")
     server, path = OmnishServer(services), folder / "run" / "s"
     with bind_private_socket(path) as listener:
         async with anyio.create_task_group() as group:

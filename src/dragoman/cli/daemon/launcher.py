@@ -64,8 +64,8 @@ class StartedDaemon:
 
 
 @dataclass(frozen=True, slots=True)
-class DaemonProbe:
-    """The result of a probe: a daemon that answers (`status`), one that holds the lock but does not answer (`hung`), or
+class DaemonCheck:
+    """What was found: a daemon that answers (`status`), one that holds the lock but does not answer (`hung`), or
     none.
     """
 
@@ -81,7 +81,7 @@ class DaemonProbe:
             raise self.hung
 
 
-def probe(paths: Paths) -> DaemonProbe:
+def check_daemon(paths: Paths) -> DaemonCheck:
     """Look for a daemon, and wait for one that is starting or stopping. It is `hung` if the lock stays held without an
     answer.
     """
@@ -89,16 +89,16 @@ def probe(paths: Paths) -> DaemonProbe:
     while True:
         try:
             with ControlClient.open(paths, within_s=ANSWERS_WITHIN_S) as link:
-                return DaemonProbe(status=link.call("status", within_s=ANSWERS_WITHIN_S))
+                return DaemonCheck(status=link.call("status", within_s=ANSWERS_WITHIN_S))
         except DragomanError as error:
             if error.code in _HUNG:
-                return DaemonProbe(hung=error)
+                return DaemonCheck(hung=error)
             if error.code not in _ABSENT:
                 raise
         if not is_held(paths.lock_file):
-            return DaemonProbe()
+            return DaemonCheck()
         if time.monotonic() >= deadline:
-            return DaemonProbe(hung=not_answering())
+            return DaemonCheck(hung=not_answering())
         time.sleep(_POLL_INTERVAL_S)
 
 

@@ -34,12 +34,12 @@ def up(
 ) -> int:
     paths = find_paths()
     options = launcher.DaemonStartOptions(launcher.require_folder(workspace), port, verbose)
-    probed = launcher.probe(paths)
+    checked = launcher.check_daemon(paths)
     if not take_over:
-        probed.require_answering()
-        if probed.status is not None and not launcher.is_replaceable(probed.status):
-            return _show_running(probed.status, port, as_json=json)
-    if not _stop_running(paths, probed, options, yes=yes):
+        checked.require_answering()
+        if checked.status is not None and not launcher.is_replaceable(checked.status):
+            return _show_running(checked.status, port, as_json=json)
+    if not _stop_running(paths, checked, options, yes=yes):
         return ExitCode.DECLINED
     if foreground:
         _become_daemon(options)
@@ -48,11 +48,11 @@ def up(
 
 def down(*, yes: bool = False, json: bool = False) -> int:
     paths = find_paths()
-    probed = launcher.probe(paths)
-    probed.require_answering()
-    if probed.status is None:
+    checked = launcher.check_daemon(paths)
+    checked.require_answering()
+    if checked.status is None:
         raise daemon_not_running()
-    if not _end(paths, probed.status, yes=yes):
+    if not _end(paths, checked.status, yes=yes):
         return ExitCode.DECLINED
     if json:
         show_json({"state": "stopped"})
@@ -66,11 +66,11 @@ def restart(*, yes: bool = False, json: bool = False) -> int:
     again.
     """
     paths = find_paths()
-    probed = launcher.probe(paths)
+    checked = launcher.check_daemon(paths)
     options = launcher.DaemonStartOptions(
-        launcher.require_folder(_workspace_of(paths, probed)), _port_of(paths, probed)
+        launcher.require_folder(_workspace_of(paths, checked)), _port_of(paths, checked)
     )
-    if not _stop_running(paths, probed, options, yes=yes):
+    if not _stop_running(paths, checked, options, yes=yes):
         return ExitCode.DECLINED
     return _start(paths, options, as_json=json)
 
@@ -81,40 +81,40 @@ def _start(paths: Paths, options: launcher.DaemonStartOptions, *, as_json: bool)
     return _show_started(started, as_json=as_json)
 
 
-def _workspace_of(paths: Paths, probed: launcher.DaemonProbe) -> Path:
-    if probed.status is not None:
-        return Path(probed.status["workspace"])
-    state = launcher.read_state(paths) if probed.hung else None
+def _workspace_of(paths: Paths, checked: launcher.DaemonCheck) -> Path:
+    if checked.status is not None:
+        return Path(checked.status["workspace"])
+    state = launcher.read_state(paths) if checked.hung else None
     return Path(state.workspace) if state else Path.cwd()
 
 
-def _port_of(paths: Paths, probed: launcher.DaemonProbe) -> int | None:
-    if probed.status is not None:
-        return probed.status["wanted_port"] if probed.status.get("port_was_named") else None
-    state = launcher.read_state(paths) if probed.hung else None
+def _port_of(paths: Paths, checked: launcher.DaemonCheck) -> int | None:
+    if checked.status is not None:
+        return checked.status["wanted_port"] if checked.status.get("port_was_named") else None
+    state = launcher.read_state(paths) if checked.hung else None
     return state.wanted_port if state and state.port_was_named else None
 
 
 def _stop_running(
-    paths: Paths, probed: launcher.DaemonProbe, options: launcher.DaemonStartOptions, *, yes: bool
+    paths: Paths, checked: launcher.DaemonCheck, options: launcher.DaemonStartOptions, *, yes: bool
 ) -> bool:
-    if not probed.any:
+    if not checked.any:
         return True
-    _require_startable(paths, probed, options)
-    if probed.status is not None:
-        return _end(paths, probed.status, yes=yes)
+    _require_startable(paths, checked, options)
+    if checked.status is not None:
+        return _end(paths, checked.status, yes=yes)
     with progress(localize("Stopping the daemon")):
         launcher.kill_hung(paths)
     return True
 
 
-def _require_startable(paths: Paths, probed: launcher.DaemonProbe, options: launcher.DaemonStartOptions) -> None:
+def _require_startable(paths: Paths, checked: launcher.DaemonCheck, options: launcher.DaemonStartOptions) -> None:
     """Check that the new daemon can start before the old one is stopped, so that a failed restart changes nothing."""
     from dragoman.core.settings.loader import load_settings
     from dragoman.io.net.tcp_listener import listen_tcp
 
     settings = load_settings(paths)
-    if options.port and probed.status is not None and options.port != probed.status["port"]:
+    if options.port and checked.status is not None and options.port != checked.status["port"]:
         with listen_tcp(settings.bind, options.port):
             pass
 

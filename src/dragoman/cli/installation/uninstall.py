@@ -115,7 +115,7 @@ def _remove(artifact: InstalledArtifact) -> bool:
 
 def _find_artifacts(paths: Paths) -> Iterator[InstalledArtifact]:
     """Everything to remove. The daemon comes first, because it would write its files again; then whatever starts it."""
-    if launcher.probe(paths).any:
+    if launcher.check_daemon(paths).any:
         yield InstalledArtifact(
             localize("the running daemon and its active sessions"), lambda: lifecycle.down(yes=True)
         )

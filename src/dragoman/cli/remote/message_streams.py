@@ -18,7 +18,7 @@ _LENGTH = re.compile(rb"(?:\A|\r\n)content-length:[ \t]*(\d{1,9})[ \t]*(?=\r\n)"
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class StreamChunk:
     """`data` is what arrived, with its end or its header; `body` is None for what is no whole message."""
 
     data: bytes
@@ -34,7 +34,7 @@ class Piece:
 
 
 class MessageStream(Protocol):
-    def feed(self, data: bytes) -> list[Piece]: ...
+    def feed(self, data: bytes) -> list[StreamChunk]: ...
 
     def encode(self, message: Any) -> bytes: ...
 
@@ -44,25 +44,25 @@ class LineStream:
         self._buffer = bytearray()
         self._is_overlong = False
 
-    def feed(self, data: bytes) -> list[Piece]:
+    def feed(self, data: bytes) -> list[StreamChunk]:
         return list(self._pieces(data))
 
     def encode(self, message: Any) -> bytes:
         return _json(message) + b"\n"
 
-    def _pieces(self, data: bytes) -> Iterator[Piece]:
+    def _pieces(self, data: bytes) -> Iterator[StreamChunk]:
         *ends, rest = data.split(b"\n")
         for end in ends:
             line = bytes(self._buffer) + end
             self._buffer.clear()
-            yield Piece(line + b"\n", None if self._is_overlong else line)
+            yield StreamChunk(line + b"\n", None if self._is_overlong else line)
             self._is_overlong = False
         self._buffer += rest
         if self._is_overlong or len(self._buffer) > MAX_MESSAGE:
             self._is_overlong = True
             passed = bytes(self._buffer)
             self._buffer.clear()
-            yield Piece(passed, None)
+            yield StreamChunk(passed, None)
 
 
 class DapStream:
@@ -75,7 +75,7 @@ class DapStream:
         self._passes = 0
         """Bytes of a message that is too long; -1 once the framing was lost."""
 
-    def feed(self, data: bytes) -> list[Piece]:
+    def feed(self, data: bytes) -> list[StreamChunk]:
         if self._is_framed:
             self._buffer += data
             return list(self._frames())
@@ -91,7 +91,7 @@ class DapStream:
         body = _json(message)
         return b"Content-Length: %d\r\n\r\n%b" % (len(body), body)
 
-    def _frames(self) -> Iterator[Piece]:
+    def _frames(self) -> Iterator[StreamChunk]:
         while self._buffer:
             if self._passes:
                 count = len(self._buffer) if self._passes < 0 else min(self._passes, len(self._buffer))
@@ -114,10 +114,10 @@ class DapStream:
             else:
                 yield self._take(start + int(found[1]), start)
 
-    def _take(self, count: int, start: int | None) -> Piece:
+    def _take(self, count: int, start: int | None) -> StreamChunk:
         data = bytes(self._buffer[:count])
         del self._buffer[:count]
-        return Piece(data, None if start is None else data[start:])
+        return StreamChunk(data, None if start is None else data[start:])
 
 
 def _json(message: Any) -> bytes:

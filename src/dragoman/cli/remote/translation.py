@@ -16,7 +16,7 @@ from typing import Any
 from dragoman.cli.caller import working_folder
 from dragoman.cli.remote.differing_files import DifferingFiles, add_note
 from dragoman.cli.remote.folder_maps import FolderMap
-from dragoman.cli.remote.message_streams import DapStream, LineStream, MessageStream, Piece
+from dragoman.cli.remote.message_streams import DapStream, LineStream, MessageStream, StreamChunk
 from dragoman.core.errors import ErrorSpec
 from dragoman.workspace.path_map import PathMap, PathPair, is_mappable
 from dragoman.workspace.repository import Repository, find_repository
@@ -42,7 +42,7 @@ class Translation:
         stream = DapStream if role == "dap" else LineStream
         self._far: MessageStream = stream()
         self._near: MessageStream = stream()
-        self._waiting: deque[Piece] = deque()
+        self._waiting: deque[StreamChunk] = deque()
         self._stopped: Any = None
 
     # Before the first message.
@@ -108,7 +108,7 @@ class Translation:
         before = add_note(self._role, message, note) if note else []
         return b"".join(map(self._near.encode, [*before, message])) + self._drain()
 
-    def _translated_to_far(self, piece: Piece) -> bytes:
+    def _translated_to_far(self, piece: StreamChunk) -> bytes:
         message = piece.message if self._paths.may_concern_far(piece.data) else None
         if message is None:
             return piece.data
@@ -131,7 +131,7 @@ class Translation:
             passed += self._translated_to_near(self._waiting.popleft())
         return bytes(passed)
 
-    def _translated_to_near(self, piece: Piece) -> bytes:
+    def _translated_to_near(self, piece: StreamChunk) -> bytes:
         if not self._paths.may_concern_near(piece.data) or _ABOUT_TRUST in piece.data:
             return piece.data
         if (message := piece.message) is None:

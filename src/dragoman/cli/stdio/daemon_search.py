@@ -82,7 +82,7 @@ class DaemonConnector:
     def updated(self, client: ControlClient) -> ControlClient:
         from dragoman.cli.daemon import launcher
 
-        status = launcher.probe(self.paths).status
+        status = launcher.check_daemon(self.paths).status
         if status is None or not launcher.is_replaceable(status) or not self.may_start():
             return client
         client.close()

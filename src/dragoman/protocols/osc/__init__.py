@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dragoman.protocols.osc.framing import MAX_BODY, MarkScanner, Piece, encode_mark
+from dragoman.protocols.osc.framing import MAX_BODY, MarkScanner, OutputPart, encode_mark
 from dragoman.protocols.osc.marks import (
     SUSPENDED,
     CommandFinished,
@@ -23,8 +23,8 @@ __all__ = [
     "InputStarted",
     "Mark",
     "MarkScanner",
+    "OutputPart",
     "OutputStarted",
-    "Piece",
     "PromptStarted",
     "PropertyReported",
     "UnknownMark",

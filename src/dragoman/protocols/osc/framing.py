@@ -30,7 +30,7 @@ from dragoman.protocols.osc.marks import (
 
 MAX_BODY = 8 * 1024
 
-Piece: TypeAlias = bytes | Mark
+OutputPart: TypeAlias = bytes | Mark
 
 
 _INTRODUCER = re.compile(rb"\x1b\](133|633);")
@@ -56,18 +56,18 @@ class MarkScanner:
         """Whether `feed` would return it unchanged: it contains no part of a mark."""
         return not self._held and (b"\x1b" not in data or (b"\x1b]" not in data and not data.endswith(b"\x1b")))
 
-    def feed(self, data: bytes) -> list[Piece]:
+    def feed(self, data: bytes) -> list[OutputPart]:
         if self.passes(data):
             return [data] if data else []
         return self._scan(self._held + data)
 
-    def flush(self) -> list[Piece]:
+    def flush(self) -> list[OutputPart]:
         """The stream ended: what was held is not a mark."""
         held, self._held = self._held, b""
         return [held] if held else []
 
-    def _scan(self, data: bytes) -> list[Piece]:
-        pieces: list[Piece] = []
+    def _scan(self, data: bytes) -> list[OutputPart]:
+        pieces: list[OutputPart] = []
         plain = at = 0
         while found := _INTRODUCER.search(data, at):
             at = found.end()
@@ -82,13 +82,13 @@ class MarkScanner:
         start = _START.search(data, max(at, len(data) - _LONGEST_START))
         return self._hold(pieces, data, plain, start.start() if start else len(data))
 
-    def _hold(self, pieces: list[Piece], data: bytes, plain: int, start: int) -> list[Piece]:
+    def _hold(self, pieces: list[OutputPart], data: bytes, plain: int, start: int) -> list[OutputPart]:
         _take_plain(pieces, data[plain:start])
         self._held = data[start:]
         return pieces
 
 
-def _take_plain(pieces: list[Piece], plain: bytes) -> None:
+def _take_plain(pieces: list[OutputPart], plain: bytes) -> None:
     if plain:
         pieces.append(plain)
 

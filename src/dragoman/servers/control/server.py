@@ -59,7 +59,7 @@ ControlMethod = Callable[[Params], AsyncIterator[Any]]
 RoleHandler = Callable[[Hello, ByteStream, bytes], Awaitable[None]]
 """A role that speaks its own protocol after the welcome. It gets the bytes that arrived after the hello."""
 
-AdmissionCheck = Callable[[Hello], None]
+AccessCheck = Callable[[Hello], None]
 """Refuses a hello by raising a DragomanError, which is sent in place of the welcome."""
 
 _Next = ControlCall | RemoteProtocolError
@@ -83,14 +83,14 @@ class ControlServer:
         version: str,
         methods: Mapping[str, ControlMethod],
         roles: Mapping[str, RoleHandler],
-        admits: Mapping[str, AdmissionCheck] | None = None,
+        access_checks: Mapping[str, AccessCheck] | None = None,
         instance: str = "",
     ) -> None:
         self._version = version
         self._instance = instance
         self._methods = methods
         self._roles = roles
-        self._admits = admits or {}
+        self._access_checks = access_checks or {}
         self._waiting = PeerDeadlines(share_of_descriptors(16, at_most=128))
         self._processes: Counter[tuple[str, int]] = Counter()
 
@@ -153,8 +153,8 @@ class ControlServer:
 
     def _refusal(self, hello: Hello) -> ControlFailure | None:
         try:
-            if hello.role in self._admits:
-                self._admits[hello.role](hello)
+            if hello.role in self._access_checks:
+                self._access_checks[hello.role](hello)
         except DragomanError as error:
             return failure_reply(ControlCall(0, "", {}), error, CALLING_LANGUAGE.get())
         return None

@@ -33,7 +33,7 @@ class DapServer:
         self._at_most = share_of_descriptors(8, at_most=128)
         self._waiting = PeerDeadlines(share_of_descriptors(16, at_most=64))
 
-    def admit(self, hello: Hello) -> None:
+    def check_access(self, hello: Hello) -> None:
         """Refuse before the welcome, so that the pump can report it to its editor and to a person."""
         context = EditorContext.of(hello)
         if context.session:

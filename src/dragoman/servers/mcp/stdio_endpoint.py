@@ -49,7 +49,7 @@ class McpEndpoint:
     defaults: ClientOptions = field(default_factory=ClientOptions)
     """For clients that choose nothing themselves."""
 
-    def admit(self, hello: Hello) -> None:
+    def check_access(self, hello: Hello) -> None:
         """Refuse before the welcome, so that the pump can report it to its client and to a person."""
         self.options_of(hello)
 

@@ -39,17 +39,17 @@ class TokenGate:
     stay and ask for updates.
     """
 
-    def __init__(self, admits: TokenCheck, version: str) -> None:
+    def __init__(self, accepts_token: TokenCheck, version: str) -> None:
         self.is_open = False
-        self._admits = admits
+        self._accepts_token = accepts_token
         self._version = version
 
     def authenticate(self, auth: v25.Auth) -> v25.AuthResult:
-        self.is_open = self._admits(auth.token) and auth.protocol_version == PROTOCOL_VERSION
+        self.is_open = self._accepts_token(auth.token) and auth.protocol_version == PROTOCOL_VERSION
         return self._result()
 
     def is_known_token(self, auth: v25.Auth) -> bool:
-        return self._admits(auth.token)
+        return self._accepts_token(auth.token)
 
     def refusal(self, message: object) -> object:
         """The reply to a client of another version: the normal one about updates, to anything else the same error as
@@ -116,7 +116,7 @@ class OmnishServices:
     answers: AnswerSource
     completions: CompletionSource
     wrappers: ConsentBroker
-    admits: TokenCheck
+    accepts_token: TokenCheck
     version: str
 
 
@@ -130,7 +130,7 @@ class WrapperConnection:
         self.driver = OmnishDriver(stream, self._handle)
         self.ended = anyio.Event()
         self._wrappers = services.wrappers
-        self._gate = TokenGate(services.admits, services.version)
+        self._gate = TokenGate(services.accepts_token, services.version)
         self._recorder = SessionRecorder(services.record, services.wrappers, owners, owner=self, link=self)
         self._deferred_acks = DeferredAcks(services.record, self.driver.reply)
         self._question_requests = QuestionRequests(services.answers, self.driver.reply)

@@ -41,7 +41,7 @@ _CONTINUE_GRACE_S = 0.5
 
 
 @dataclass(slots=True)
-class SentList:
+class RequestedBreakpointList:
     """A breakpoint list as it was requested, and the response of the first debuggee once there is one."""
 
     command: str
@@ -65,7 +65,7 @@ class DebuggeeSetup:
 
     initialize_arguments: dict[str, Any] = field(default_factory=dict)
     configured: anyio.Event = field(default_factory=anyio.Event)
-    lists: dict[str, SentList] = field(default_factory=dict)
+    lists: dict[str, RequestedBreakpointList] = field(default_factory=dict)
     setting: anyio.Lock = field(default_factory=anyio.Lock)
     """Held while a list is set and while a child gets all lists: a list that is set at that time waits, so the child
     gets it exactly once."""

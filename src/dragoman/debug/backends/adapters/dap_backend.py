@@ -21,7 +21,12 @@ from anyio.abc import TaskGroup, TaskStatus
 from dragoman.core.errors import DragomanError, RemoteProtocolError
 from dragoman.debug import errors as session_errors
 from dragoman.debug.backends.adapters.adapter_process import AdapterProcess, ExternalAdapter
-from dragoman.debug.backends.adapters.connection import AdapterConnection, DebuggeeConnection, DebuggeeSetup, SentList
+from dragoman.debug.backends.adapters.connection import (
+    AdapterConnection,
+    DebuggeeConnection,
+    DebuggeeSetup,
+    RequestedBreakpointList,
+)
 from dragoman.debug.backends.adapters.program_io import PipedTerminal, exited_events, strip_noise, with_signal_exit_code
 from dragoman.debug.backends.adapters.spec import AdapterSpec, LaunchContext
 from dragoman.debug.backends.debuggee_tree.tree import DebuggeeTree
@@ -176,7 +181,7 @@ class DapBackend:
     async def _request_root(self, command: str, arguments: dict[str, Any] | None, *, timeout_s: float) -> Response:
         """While there is one debuggee."""
         if command in LIST_COMMANDS:
-            return await self._set_list(SentList(command, arguments or {}), timeout_s)
+            return await self._set_list(RequestedBreakpointList(command, arguments or {}), timeout_s)
         if command == EVALUATE_IN_EACH:
             return await self._evaluate_in_root(arguments or {}, timeout_s)
         try:
@@ -191,7 +196,7 @@ class DapBackend:
             self._last_threads = response
         return response
 
-    async def _set_list(self, sent: SentList, timeout_s: float) -> Response:
+    async def _set_list(self, sent: RequestedBreakpointList, timeout_s: float) -> Response:
         """A caller that waited for another list may find a child when its turn comes."""
         async with self._setup.setting:
             if self._tree is None:

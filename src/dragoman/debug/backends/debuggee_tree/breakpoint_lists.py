@@ -16,7 +16,7 @@ import anyio
 import msgspec
 
 from dragoman.core.errors import DragomanError, RemoteProtocolError
-from dragoman.debug.backends.adapters.connection import DebuggeeConnection, DebuggeeSetup, SentList
+from dragoman.debug.backends.adapters.connection import DebuggeeConnection, DebuggeeSetup, RequestedBreakpointList
 from dragoman.debug.backends.port import make_response
 from dragoman.protocols.dap import Response, read_body
 
@@ -129,7 +129,7 @@ class BreakpointLists:
         self, links: Mapping[int, DebuggeeConnection], command: str, arguments: dict[str, Any], timeout_s: float
     ) -> Response:
         """The root's refusal is the answer; a child that cannot take it is not the program."""
-        sent = SentList(command, arguments)
+        sent = RequestedBreakpointList(command, arguments)
         async with self._setting:
             self._lists[sent.key] = sent
             self.breakpoints.replace(sent.key, sent.count)
@@ -155,13 +155,15 @@ class BreakpointLists:
             yield changed
             changed += [merged for merged in self.breakpoints.all_merged() if merged not in before]
 
-    async def _send_tolerantly(self, slot: int, link: DebuggeeConnection, sent: SentList) -> None:
+    async def _send_tolerantly(self, slot: int, link: DebuggeeConnection, sent: RequestedBreakpointList) -> None:
         try:
             await self._send(slot, link, sent, _CHILD_TIMEOUT_S)
         except (DragomanError, RemoteProtocolError) as error:
             log.info("a child session did not take the breakpoints: %s", error)
 
-    async def _send(self, slot: int, link: DebuggeeConnection, sent: SentList, timeout_s: float) -> Response:
+    async def _send(
+        self, slot: int, link: DebuggeeConnection, sent: RequestedBreakpointList, timeout_s: float
+    ) -> Response:
         response = await link.request(sent.command, sent.arguments, timeout_s=timeout_s)
         self.breakpoints.record(sent.key, slot, read_body(response, _BreakpointsBody).breakpoints or ())
         return response

@@ -33,7 +33,7 @@ def calls_behind(source: str, line: int, limit: int = MAX_FUNCTIONS) -> list[str
     statement = _statement(scope, line)
     if statement is None:
         return []
-    found = dict.fromkeys(_Search(scope, line).functions(statement))
+    found = dict.fromkeys(_AssertionSearch(scope, line).functions(statement))
     # A constructor mostly keeps what it is given: it comes after the functions that compute.
     return sorted(found, key=lambda it: it.endswith(_CONSTRUCTOR))[:limit]
 
@@ -73,7 +73,7 @@ def _head(statement: ast.stmt) -> Iterator[ast.AST]:
         level += [it for it in ast.iter_child_nodes(node) if not isinstance(it, (ast.stmt, ast.ExceptHandler))]
 
 
-class _Search:
+class _AssertionSearch:
     def __init__(self, scope: ast.AST, line: int) -> None:
         before = [it for it in _own_nodes(scope) if isinstance(it, ast.stmt) and it.lineno <= line]
         self._before = sorted(before, key=lambda it: it.lineno, reverse=True)

@@ -30,7 +30,7 @@ _OF_CALLS = 60
 
 def calls_behind(source: SourceText, line: int) -> list[str]:
     """The likeliest first, by their last names; a constructor as `Class.constructor`."""
-    return list(dict.fromkeys(_Search(source, line).functions()))[:_OF_CALLS]
+    return list(dict.fromkeys(_CallSearch(source, line).functions()))[:_OF_CALLS]
 
 
 def calls_in(source: SourceText, function: SourceFunction) -> list[str]:
@@ -49,7 +49,7 @@ def _called(text: str, language: SourceLanguage) -> Iterator[str]:
             yield f"{found['name']}.{language.constructor}"
 
 
-class _Search:
+class _CallSearch:
     def __init__(self, source: SourceText, line: int) -> None:
         self._source = source
         self._language = source.language
