@@ -124,7 +124,7 @@ def test_a_process_that_only_has_the_daemons_pid_is_not_killed(cli: Cli) -> None
     made(cli.paths.runtime)
     with a_stranger_holds_the_lock(cli) as stranger, a_bystander() as bystander:
         cli.paths.state_file.write_bytes(state_of(cli, bystander.pid, process_start_s(bystander.pid) - 100))
-        found = launcher.probe(cli.paths)
+        found = launcher.check_daemon(cli.paths)
         assert code_of(found.require_answering) == "not_answering"
         assert code_of(lambda: launcher.kill_hung(cli.paths)) == "unknown_holder"
         assert (stranger.poll(), bystander.poll()) == (None, None)
