@@ -53,14 +53,14 @@ def _show_to_daemon(file: Path, shared: SharedSession) -> str:
     with open_tool_client(workspace, starts_daemon=True):
         pass
     with ControlClient.open(find_paths()) as link:
-        told = link.call("share_open", {"path": str(file.absolute()), "workspace": str(workspace)})
-    if told["id"] != shared.id:
+        opened = link.call("share_open", {"path": str(file.absolute()), "workspace": str(workspace)})
+    if opened["id"] != shared.id:
         raise DragomanError(
             "file_changed",
             localize("{file} changed while it was read.", file=str(file)),
             hint=localize("Open it again."),
         )
-    return str(told["id"])
+    return str(opened["id"])
 
 
 def _lines(shared: SharedSession, signer: str) -> Iterator[LocalizedText]:

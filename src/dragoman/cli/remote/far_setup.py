@@ -152,11 +152,13 @@ class FarSetup:
         command = [sys.executable, "-m", "pip", "install", *_PIP_OPTIONS, "--target", str(_packages(self._staging))]
         # pip combines `--target` neither with its user scheme nor with a prefix.
         unset = {name: value for name, value in os.environ.items() if name not in {"PIP_USER", "PIP_PREFIX"}}
-        status, said = self._run([*command, f"{wheel}{request['extras']}"], _INDEX_WITHIN_S, {**unset, "PIP_USER": "0"})
+        status, output = self._run(
+            [*command, f"{wheel}{request['extras']}"], _INDEX_WITHIN_S, {**unset, "PIP_USER": "0"}
+        )
         if status != 0:
             shutil.rmtree(_packages(self._staging))
             _packages(self._staging).mkdir()
-            raise FarRefusalError("no_index", said)
+            raise FarRefusalError("no_index", output)
         return {"ok": True}
 
     def _unpack(self, _: Mapping[str, Any]) -> dict[str, Any]:
@@ -177,9 +179,9 @@ class FarSetup:
         shutil.rmtree(self._staging / "wheels")
         python = str(self._staging / "bin" / "python3")
         modules = "import dragoman.cli.main, dragoman.cli.stdio.pipe, dragoman.daemon.app"
-        status, said = self._run([python, "-P", "-c", modules], _RUNS_WITHIN_S)
+        status, output = self._run([python, "-P", "-c", modules], _RUNS_WITHIN_S)
         if status != 0:
-            raise FarRefusalError("does_not_run", said)
+            raise FarRefusalError("does_not_run", output)
         marker = {"dragoman_remote": _FORMAT, "version": request["version"], "digest": request["digest"]}
         text = json.dumps({**marker, "removes_itself": request["removes_itself"] is True})
         (self._staging / MARKER).write_text(text)
@@ -230,14 +232,14 @@ class FarSetup:
             )
             os.close(writer)
             os.set_blocking(reader, False)
-            said, deadline = b"", time.monotonic() + within_s
+            tail, deadline = b"", time.monotonic() + within_s
             try:
                 while True:
                     signal.alarm(_REQUEST_WITHIN_S)
                     status = _ended(process)
-                    said = (said + (output.read() or b""))[-_CHUNK:]
+                    tail = (tail + (output.read() or b""))[-_CHUNK:]
                     if status is not None:
-                        return status, said.decode("utf-8", "replace")
+                        return status, tail.decode("utf-8", "replace")
                     if time.monotonic() > deadline:
                         return -1, f"no answer within {within_s:.0f} s"
                     self._say({"alive": True})

@@ -30,7 +30,7 @@ class AnswerMerger:
     def __init__(self, names: Sequence[str]) -> None:
         self._names = names
         self.revision = _STRUCTURED_SINCE
-        self._told: dict[int, str] = {}
+        self._failure_codes: dict[int, str] = {}
         """The error of each unreached target that the text has already explained."""
 
     # The handshake and the list of tools.
@@ -98,8 +98,8 @@ class AnswerMerger:
         chosen = [it for it in answers if it.code not in _ABSENT] or list(answers)
         if len(chosen) == 1:
             return self.one(chosen[0], names_target=True)
-        told = next((it for it in chosen if not it.is_unreached), None)
-        reply = self._result(chosen, {**(told.data if told else {}), **self._failed(chosen)})
+        reached = next((it for it in chosen if not it.is_unreached), None)
+        reply = self._result(chosen, {**(reached.data if reached else {}), **self._failed(chosen)})
         return {"result": {**reply["result"], "isError": True}}
 
     def one(self, answer: Answer, *, names_target: bool = False) -> Reply:
@@ -138,10 +138,10 @@ class AnswerMerger:
     def _section(self, answer: Answer) -> str:
         """What one target says, below its name. Why it is not reached is explained once."""
         name = self._names[answer.target]
-        told = self._told.pop(answer.target, "")
+        last_code = self._failure_codes.pop(answer.target, "")
         if answer.is_unreached:
-            self._told[answer.target] = answer.code
-            if told == answer.code:
+            self._failure_codes[answer.target] = answer.code
+            if last_code == answer.code:
                 return render(localize("On {target}: not reached ({code}).", target=name, code=answer.code))
         return f"{render(localize('On {target}:', target=name))}\n{answer.text}"
 

@@ -145,8 +145,8 @@ def _binding(answer: bodies.DapBreakpoint | bodies.ChangedBreakpoint) -> Binding
         return Binding(message=_MESSAGE_BY_CODE[answer.message])
     if answer.line == 0:
         return Binding(message=answer.message or _NO_CODE)
-    said = "" if _MESSAGE_KEY.fullmatch(answer.message or "") else answer.message
-    return Binding(verified=bool(answer.verified), line=answer.line, message=said or _unbound_reason(answer))
+    message = "" if _MESSAGE_KEY.fullmatch(answer.message or "") else answer.message
+    return Binding(verified=bool(answer.verified), line=answer.line, message=message or _unbound_reason(answer))
 
 
 def _unbound_reason(answer: bodies.DapBreakpoint | bodies.ChangedBreakpoint) -> str:

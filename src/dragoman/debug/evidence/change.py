@@ -49,10 +49,12 @@ async def last_executed_line(session: DebugSession) -> FrameInfo | None:
     if top is None or asked is None:
         return top
     try:
-        told = await session.inspection.evaluate(asked, top.id, "console", timeout_s=_LOOKUP_TIMEOUT_S, thread_id=None)
+        answer = await session.inspection.evaluate(
+            asked, top.id, "console", timeout_s=_LOOKUP_TIMEOUT_S, thread_id=None
+        )
     except DragomanError:
         return top
-    found = _SOURCE_LOCATION.search(told.result)
+    found = _SOURCE_LOCATION.search(answer.result)
     if found is None or not top.path.endswith(found["file"].rsplit("/", 1)[-1]):
         return top
     return msgspec.structs.replace(top, line=int(found["line"]))

@@ -150,8 +150,8 @@ def _with_chain(run: EvidenceRun, crash: CrashReport, printed: str) -> CrashRepo
     # A sanitizer has reported by the time it stops.
     text = run.session.output.since(0, most=_REPORT_CHARACTERS)[0] if "Sanitizer" in raised.type else printed
     found = read_printed_crash(adapter_id, strip_colors(text))
-    told = tuple(CrashCause(it.type, it.message) for it in causes) or (found.causes if found else ())
-    return replace(crash, end=replace(end, stop=stop), causes=told)
+    led_to_it = tuple(CrashCause(it.type, it.message) for it in causes) or (found.causes if found else ())
+    return replace(crash, end=replace(end, stop=stop), causes=led_to_it)
 
 
 async def _from_output(run: EvidenceRun, crash: CrashReport, lines: ReadLines) -> CrashReport:
@@ -270,9 +270,9 @@ async def _with_values(run: EvidenceRun, seen: ExplainedFrame, lines: ReadLines)
     text = await lines(frame.path) if frame.path else None
     parts = line_parts(text or (), frame.line, frame.path)
     cells = await _evaluate_all(run, parts, frame)
-    told = [(part, cell) for part, cell in zip(parts, cells, strict=False) if _is_informative(cell)]
-    failed = [part for part, cell in told if cell.failed]
-    shown = [(part, cell) for part, cell in told if not (cell.failed and _contains_failed_part(part, failed))]
+    informative = [(part, cell) for part, cell in zip(parts, cells, strict=False) if _is_informative(cell)]
+    failed = [part for part, cell in informative if cell.failed]
+    shown = [(part, cell) for part, cell in informative if not (cell.failed and _contains_failed_part(part, failed))]
     return replace(seen, values=tuple(shown))
 
 

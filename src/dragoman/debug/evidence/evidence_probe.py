@@ -185,24 +185,24 @@ class EvidenceProbe:
 
     def _read_line(self, line: str) -> None:
         try:
-            told = self._language.writing.written(line) if self._language.writing else None
+            record = self._language.writing.written(line) if self._language.writing else None
         except (ValueError, TypeError):
             return
-        if told is not None and 0 <= told.point < len(self.points):
-            self._handle_record(told)
+        if record is not None and 0 <= record.point < len(self.points):
+            self._handle_record(record)
 
-    def _handle_record(self, told: WrittenRecord) -> None:
+    def _handle_record(self, record: WrittenRecord) -> None:
         self.in_progress = (
-            {**self.in_progress, told.thread: told.point} if told.kind == "begun" else self._without(told)
+            {**self.in_progress, record.thread: record.point} if record.kind == "begun" else self._without(record)
         )
-        if told.kind == "condition":
-            self.faults[told.point] = told.fault
-        if told.kind == "row" and not self.table.is_over.is_set():
-            cells = [*told.cells, *self._columns[told.point].cells(told.frame)]
-            self._judge(self.table.add(told.point, told.thread, cells))
+        if record.kind == "condition":
+            self.faults[record.point] = record.fault
+        if record.kind == "row" and not self.table.is_over.is_set():
+            cells = [*record.cells, *self._columns[record.point].cells(record.frame)]
+            self._judge(self.table.add(record.point, record.thread, cells))
 
-    def _without(self, told: WrittenRecord) -> dict[int, int]:
-        return {thread: point for thread, point in self.in_progress.items() if thread != told.thread}
+    def _without(self, record: WrittenRecord) -> dict[int, int]:
+        return {thread: point for thread, point in self.in_progress.items() if thread != record.thread}
 
     # Rows that are asked for at a stop.
 

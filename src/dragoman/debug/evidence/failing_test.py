@@ -260,9 +260,13 @@ def _is_same_failure(printed: PrintedFailure, crash: CrashReport) -> bool:
         PurePath(own[0].frame.path).name,
         own[0].frame.line,
     )
-    told = crash.end.raised or crash.printed
-    said = [_first_line(it.message) for it in (printed.crash.raised, *([told] if told else []))]
-    return is_there and (len(set(filter(None, said))) < 2 or said[1].startswith(said[0]) or said[0].startswith(said[1]))
+    raised = crash.end.raised or crash.printed
+    messages = [_first_line(it.message) for it in (printed.crash.raised, *([raised] if raised else []))]
+    return is_there and (
+        len(set(filter(None, messages))) < 2
+        or messages[1].startswith(messages[0])
+        or messages[0].startswith(messages[1])
+    )
 
 
 def _first_line(text: str) -> str:
@@ -300,10 +304,12 @@ def _reported_failures(
     printed: Sequence[PrintedFailure] = (),
 ) -> tuple[CrashReport, ...]:
     """Each once: of those the runner speaks of, what it calls failed or shows the place of."""
-    told: dict[object, CrashReport] = {}
+    crashes_by_identity: dict[object, CrashReport] = {}
     for crash in found:
-        told[_identity(crash)] = crash if crash.end.raised else told.get(_identity(crash), crash)
-    seen = list(told.values())
+        crashes_by_identity[_identity(crash)] = (
+            crash if crash.end.raised else crashes_by_identity.get(_identity(crash), crash)
+        )
+    seen = list(crashes_by_identity.values())
     spoken_of = [it for it in seen if _is_message_printed(it, output)] if way.stops_at_caught else seen
     named = [it for it in spoken_of if _is_named(it, names) or _is_location_printed(it, output)]
     # What the runner tells of itself is surer than the last exception that somebody caught.
@@ -329,8 +335,8 @@ def _is_message_printed(crash: CrashReport, output: str) -> bool:
     if not crash.frames or crash.frames[0].frame.is_library:
         return False
     raised = crash.end.raised
-    said = raised.message.strip().splitlines()[:1] or [raised.type] if raised else []
-    return bool(said) and said[0] in output
+    first_line = raised.message.strip().splitlines()[:1] or [raised.type] if raised else []
+    return bool(first_line) and first_line[0] in output
 
 
 def _is_named(crash: CrashReport, names: Sequence[str]) -> bool:

@@ -62,8 +62,8 @@ def build_query(expressions: Sequence[str]) -> str:
 
 def parse_result(shown: str) -> list[Cell]:
     """Percent signs and letters alone: however the debugger quotes a string, these stay what they are."""
-    told = json.loads(unquote(shown.strip("'\"`")))
-    return [Cell(text, failed=bool(failed)) for failed, text in told]
+    cells = json.loads(unquote(shown.strip("'\"`")))
+    return [Cell(text, failed=bool(failed)) for failed, text in cells]
 
 
 def own_code_throw_condition(*, modules_alone: bool = False) -> str:

@@ -76,19 +76,19 @@ def read_python_traceback(text: str) -> PrintedCrash | None:
         if not _CHAIN_SEPARATOR.search(text, before.end(), chain[0].start()):
             break
         chain.insert(0, before)
-    told = [(_raised(it, text), _python_frames(it)) for it in chain]
-    if not told:
+    parsed_links = [(_raised(it, text), _python_frames(it)) for it in chain]
+    if not parsed_links:
         return None
-    *earlier, (raised, frames) = told
+    *earlier, (raised, frames) = parsed_links
     causes = [CrashCause(it.type, it.message, next(iter(at), None)) for it, at in reversed(earlier)]
     return PrintedCrash(raised, frames, tuple(causes), chain[0].start())
 
 
 def _raised(found: re.Match[str], text: str) -> RaisedException:
-    said = _PYTHON_RAISED.match(text, found.end())
+    raised = _PYTHON_RAISED.match(text, found.end())
     return (
-        RaisedException(type=said["type"].rpartition(".")[2], message=said["message"] or "")
-        if said
+        RaisedException(type=raised["type"].rpartition(".")[2], message=raised["message"] or "")
+        if raised
         else RaisedException(type="", message="")
     )
 
@@ -141,8 +141,8 @@ def _read_sanitizer_report(text: str) -> PrintedCrash | None:
         return _undefined_behaviour(text)
     report = text[found[-1].start() :]
     access = _ACCESS.search(report)
-    said = _ADDRESSES.sub("", found[-1]["message"])
-    message = f"{said}, {access['access']}" if access else said
+    description = _ADDRESSES.sub("", found[-1]["message"])
+    message = f"{description}, {access['access']}" if access else description
     raised = RaisedException(type=found[-1]["type"], message=message)
     return PrintedCrash(raised, _first_stack(report), tuple(_memory_owners(report)), found[-1].start())
 
@@ -201,13 +201,13 @@ def read_pytest_failures(text: str, cwd: str) -> list[PrintedFailure]:
     found: list[PrintedFailure] = []
     for section in list(_SECTION.finditer(text))[:_MOST_SECTIONS]:
         body = _CHAIN_SEPARATOR.split(section["body"])[-1]
-        said = _SAID.findall(body)
-        if said:
-            found.append(PrintedFailure(_PHASE.sub("", section["title"]), _of_section(body, said, cwd)))
+        messages = _SAID.findall(body)
+        if messages:
+            found.append(PrintedFailure(_PHASE.sub("", section["title"]), _of_section(body, messages, cwd)))
     return found
 
 
-def _of_section(body: str, said: Sequence[str], cwd: str) -> PrintedCrash:
+def _of_section(body: str, messages: Sequence[str], cwd: str) -> PrintedCrash:
     frames: list[FrameInfo] = []
     type_name, end = "", 0
     for at in _PYTEST_FRAME.finditer(body):
@@ -215,9 +215,9 @@ def _of_section(body: str, said: Sequence[str], cwd: str) -> PrintedCrash:
         frames.insert(0, _frame(named, os.path.normpath(Path(cwd, at["path"])), at["line"]))
         type_name, end = at["type"] or "", at.end()
     # The place of an error of syntax is what its message begins with; the type is what it ends with.
-    if (place := _SYNTAX_PLACE.match(said[0])) is not None:
+    if (place := _SYNTAX_PLACE.match(messages[0])) is not None:
         frames.insert(0, _frame("<module>", place["path"], place["line"]))
-    first, rest = (said[-1], said[1:-1]) if place else (said[0], said[1:])
+    first, rest = (messages[-1], messages[1:-1]) if place else (messages[0], messages[1:])
     typed = _TYPED.match(first)
     if typed is None and not type_name and first.startswith("assert "):
         type_name = "AssertionError"

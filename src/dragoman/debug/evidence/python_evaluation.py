@@ -47,8 +47,8 @@ def fields(value, depth):
     kind, held = type(value), getattr(value, "__dict__", None)
     if type(held) is not dict or not held:
         return repr(value)
-    told = ["%s=%s" % (name, show(held[name], depth + 1)) for name in first(held)] if depth < 2 else ["\u2026"]
-    return "%s(%s)" % (kind.__name__, ", ".join(told))
+    shown = ["%s=%s" % (name, show(held[name], depth + 1)) for name in first(held)] if depth < 2 else ["\u2026"]
+    return "%s(%s)" % (kind.__name__, ", ".join(shown))
 def first(values):
     for at, value in enumerate(values):
         if at == ITEMS:
@@ -84,8 +84,8 @@ def own(l, texts):
         if len(found) == OWN:
             break
     return found
-def wrote(file, kind, point, told):
-    os.write(file, (json.dumps([kind, point, threading.get_ident(), told]) + "\\n").encode())
+def wrote(file, kind, point, data):
+    os.write(file, (json.dumps([kind, point, threading.get_ident(), data]) + "\\n").encode())
 def user_frame():
     frame = sys._getframe()
     while frame and ("pydevd" in frame.f_code.co_filename or frame.f_code.co_filename.startswith("<")):
@@ -131,7 +131,7 @@ def standing(points):
         if frame.f_lineno == line and os.path.realpath(frame.f_code.co_filename) == os.path.realpath(path):
             return json.dumps([at, threading.get_ident(), cells(texts, frame.f_globals, frame.f_locals)])
     return json.dumps(None)
-def told(error):
+def described(error):
     try:
         text = str(error)
     except Exception as failed:
@@ -157,7 +157,7 @@ def causes(error, most):
         before = one.__cause__ or (None if one.__suppress_context__ else one.__context__)
         inner = getattr(one, "exceptions", ()) if type(one).__name__.endswith("Group") else ()
         new = [it for it in [*inner, before] if it is not None and not any(it is k for k in known)][:most]
-        known, found, left = known + new, found + [told(it) for it in new], new + left
+        known, found, left = known + new, found + [described(it) for it in new], new + left
     return json.dumps(found[:most])
 module = types.ModuleType({_MODULE!r})
 module.asked, module.stops, module.standing, module.causes = asked, stops, standing, causes
@@ -183,8 +183,8 @@ def build_location_query(points: Sequence[tuple[str, int, Sequence[str]]]) -> st
 
 def parse_location_result(shown: str) -> tuple[int, int, list[Cell]] | None:
     """The point, the thread's own number, and the cells."""
-    told = json.loads(ast.literal_eval(shown))
-    return (int(told[0]), int(told[1]), _cells(told[2])) if told else None
+    place = json.loads(ast.literal_eval(shown))
+    return (int(place[0]), int(place[1]), _cells(place[2])) if place else None
 
 
 def build_row_condition(
@@ -201,15 +201,15 @@ def build_row_condition(
 
     `shows_frame`: the frame's own values follow, each with its name.
     """
-    told = f"{str(file)!a}, {most}, {point}, {only_if!a}, {claims}, {shows_frame}, {list(expressions)!a}"
-    return f"{_HELPER}.stops({told}, {_SCOPE})"
+    arguments = f"{str(file)!a}, {most}, {point}, {only_if!a}, {claims}, {shows_frame}, {list(expressions)!a}"
+    return f"{_HELPER}.stops({arguments}, {_SCOPE})"
 
 
 def parse_row(line: str) -> WrittenRecord:
-    kind, point, thread, told = json.loads(line)
+    kind, point, thread, cells = json.loads(line)
     if kind != "row":
-        return WrittenRecord(str(kind), int(point), int(thread), [], str(told or ""))
-    asked, own = [it for it in told if len(it) == 2], [it for it in told if len(it) == 3]
+        return WrittenRecord(str(kind), int(point), int(thread), [], str(cells or ""))
+    asked, own = [it for it in cells if len(it) == 2], [it for it in cells if len(it) == 3]
     frame = tuple((str(name), Cell(text, failed=bool(failed))) for failed, text, name in own)
     return WrittenRecord("row", int(point), int(thread), _cells(asked), frame=frame)
 
@@ -225,8 +225,8 @@ def parse_causes(shown: str) -> list[tuple[str, str, tuple[str, int, str] | None
     return [(type, text, tuple(place) if place else None, values) for type, text, place, values in found]
 
 
-def _cells(told: list[tuple[int, str]]) -> list[Cell]:
-    return [Cell(text, failed=bool(failed)) for failed, text in told]
+def _cells(pairs: list[tuple[int, str]]) -> list[Cell]:
+    return [Cell(text, failed=bool(failed)) for failed, text in pairs]
 
 
 _MODULES = "__import__('sys').modules"

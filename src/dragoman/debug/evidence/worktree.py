@@ -76,7 +76,7 @@ class _Git:
     async def run(self, *words: str, within_s: float = _GIT_TIMEOUT_S) -> str:
         command = ["git", "-C", str(self._workspace), *_QUIET, *words]
         try:
-            told = await command_output(command, self._environment, within_s=within_s)
+            output = await command_output(command, self._environment, within_s=within_s)
         except CommandOutputError as error:
             raise no_commit(command=" ".join(words[:2]), reason=error.reason) from error
-        return told.decode("utf-8", "replace").strip()
+        return output.decode("utf-8", "replace").strip()

@@ -374,8 +374,8 @@ def _unknown_variable_notes(expander: Expander) -> list[LaunchNote]:
     for variable in dict.fromkeys(expander.unknown_variables):
         likely = likely_variable(variable)
         if likely is not None:
-            said = localize("Not a variable; left unchanged. Did you mean {likely}?", likely=likely)
-            notes.append(LaunchNote(said, f"${{{variable}}}"))
+            text = localize("Not a variable; left unchanged. Did you mean {likely}?", likely=likely)
+            notes.append(LaunchNote(text, f"${{{variable}}}"))
     return notes
 
 

@@ -76,15 +76,15 @@ def _raised_by_sanitizer(body: bodies.StoppedBody, snapshot: StopSnapshot, print
     found = next((match for name in names if (match := _IN_SANITIZER.match(name))), None)
     if body.reason not in _HALTED_FOR_A_REPORT or body.hit_breakpoint_ids or found is None:
         return None
-    said = list(_REPORT.finditer(_COLOURS.sub("", printed)))
-    headline = (said[-1]["address"] or said[-1]["behaviour"]) if said else ""
+    reports = list(_REPORT.finditer(_COLOURS.sub("", printed)))
+    headline = (reports[-1]["address"] or reports[-1]["behaviour"]) if reports else ""
     return RaisedException(type=_SANITIZERS[found[1]], message=headline.strip() or body.description or "")
 
 
 def _printed_message(quirks: AdapterQuirks, printed: str) -> str:
     """Reads the newest exception. Empty if the program's output is not ours, or it printed nothing."""
-    said = list(re.finditer(quirks.raised_output_pattern, printed)) if quirks.raised_output_pattern else []
-    return said[-1]["message"] if said else ""
+    matches = list(re.finditer(quirks.raised_output_pattern, printed)) if quirks.raised_output_pattern else []
+    return matches[-1]["message"] if matches else ""
 
 
 def _raised_by_description(body: bodies.StoppedBody, snapshot: StopSnapshot) -> RaisedException | None:

@@ -83,7 +83,7 @@ class PipeDriver:
         self._answer = answer
         self._reply_deadline: float | None = None
         self._held_bytes = 0
-        self._last_sent = self._last_heard = time.monotonic()
+        self._last_sent = self._last_received = time.monotonic()
         self._unfinished = 0
 
     def run(self, received: bytes = b"") -> PipeEnd:
@@ -113,7 +113,7 @@ class PipeDriver:
         if self._in in interests:
             self._check_silence()
         else:
-            self._last_heard = time.monotonic()  # not read on purpose: the receiver is slow
+            self._last_received = time.monotonic()  # not read on purpose: the receiver is slow
         if self._reply_deadline is not None and time.monotonic() >= self._reply_deadline:
             self._release(None)
         if not self._to_pipe and time.monotonic() - self._last_sent >= self._keep_alive_s:
@@ -139,14 +139,14 @@ class PipeDriver:
             return max(0, int((self._flush_deadline - now) * 1000)) + 1
         until = min(
             self._last_sent + self._keep_alive_s,
-            self._last_heard + self._silent_s,
+            self._last_received + self._silent_s,
             self._reply_deadline or float("inf"),
         )
         return max(0, int((until - now) * 1000)) + 1
 
     def _check_silence(self) -> None:
         """Only after a look at the pipe: if this process itself was stopped, the other side's frames are waiting."""
-        if time.monotonic() - self._last_heard >= self._silent_s:
+        if time.monotonic() - self._last_received >= self._silent_s:
             self._stop("silent")
 
     # The pipe.
@@ -159,7 +159,7 @@ class PipeDriver:
             self._unfinished += len(data)
             self._receive(data)
             if self._unfinished == 0 or self._unfinished >= _MOVES_BYTES:
-                self._last_heard = time.monotonic()
+                self._last_received = time.monotonic()
                 self._unfinished = 0
 
     def _receive(self, data: bytes) -> None:

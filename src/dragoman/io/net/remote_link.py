@@ -319,7 +319,7 @@ class _Wait:
     def __init__(self, within_s: float, silent_s: float) -> None:
         self._silent_s = silent_s
         self._within_s = within_s
-        self._began = self._heard = time.monotonic()
+        self._began = self._last_received = time.monotonic()
         self.seen = 0
         """How much of standard error was seen."""
 
@@ -328,13 +328,13 @@ class _Wait:
         return time.monotonic() - self._began
 
     def note(self, seen: int) -> None:
-        self._heard = time.monotonic()
+        self._last_received = time.monotonic()
         self.seen = seen
 
     def next_look_s(self) -> float:
         now = time.monotonic()
         left_s = self._began + self._within_s - now
-        left_silent_s = self._heard + self._silent_s - now
+        left_silent_s = self._last_received + self._silent_s - now
         if min(left_s, left_silent_s) <= 0:
             raise _SilentError(self._within_s if left_s <= 0 else self._silent_s)
         return min(left_s, left_silent_s, _LOOKS_EVERY_S)

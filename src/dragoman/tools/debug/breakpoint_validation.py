@@ -134,8 +134,8 @@ class PythonNames:
         modules = [it for known, it in self._modules.items() if owner and f".{known}".endswith(f".{owner}")]
         if any(name in it for it in modules):
             return True
-        can_tell = self.is_whole and bool(self._texts)
-        return False if can_tell and self._is_ours(owner, inner, name, is_module=bool(modules)) else None
+        is_certain = self.is_whole and bool(self._texts)
+        return False if is_certain and self._is_ours(owner, inner, name, is_module=bool(modules)) else None
 
     def _is_ours(self, owner: str, inner: str, name: str, *, is_module: bool) -> bool:
         """Whether only the files that were read can define it."""

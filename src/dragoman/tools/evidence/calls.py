@@ -269,16 +269,16 @@ class RecordRedactor:
 
     def _record(self, record: Mapping[str, Any], workspace: Path) -> dict[str, Any]:
         found = {key: int(record[key]) for key in _COUNTS if key in record}
-        told: dict[str, Any] = dict(found)
-        told |= {
+        data: dict[str, Any] = dict(found)
+        data |= {
             key: True for key in ("uncounted", "lost", "not_failing", "by_steps", "locals_changed") if record.get(key)
         }
         if record.get("where_error"):
-            told["where_error"] = self._text(record["where_error"])
+            data["where_error"] = self._text(record["where_error"])
         if "function" not in record:
-            return told
-        _ = told["call"], told["first"], told["lines"]  # what is a call has them
-        told |= {
+            return data
+        _ = data["call"], data["first"], data["lines"]  # what is a call has them
+        data |= {
             "function": name(str(record["function"])),
             "file": short_path(str(record["file"]), workspace),
             "source": [
@@ -290,11 +290,11 @@ class RecordRedactor:
             "end": self._end(record["end"], str(record["function"])),
             "cycle": [name(str(it)) for it in _first(record.get("cycle"), _ENTRIES)],
         }
-        told |= {
+        data |= {
             key: [self._listed(it, str(record["function"])) for it in _first(record.get(key), _ENTRIES)]
             for key in ("all", "all_last", "open")
         }
-        return told
+        return data
 
     def _text(self, text: Any) -> str:
         return one_line(self.values.text(str(text), _LINE), _LINE) if str(text).strip() else ""
@@ -309,24 +309,24 @@ class RecordRedactor:
         return [[one_line(str(path), 80), self._value(path, text)] for path, text in _first(pairs, _ENTRIES)]
 
     def _row(self, row: Mapping[str, Any], function: str, workspace: Path) -> dict[str, Any]:
-        told: dict[str, Any] = {"changes": self._pairs(row.get("changes"))}
+        data: dict[str, Any] = {"changes": self._pairs(row.get("changes"))}
         if "gap" in row:
             low, high = row["lines"]
-            return told | {"gap": int(row["gap"]), "lines": [int(low), int(high)], "calls": int(row.get("calls", 0))}
-        told |= {
+            return data | {"gap": int(row["gap"]), "lines": [int(low), int(high)], "calls": int(row.get("calls", 0))}
+        data |= {
             "line": int(row["line"]),
             "calls": [self._called(it, workspace) for it in _first(row.get("calls"), _ENTRIES)],
         }
-        told |= {"more_calls": int(row.get("more_calls", 0)), "new": bool(row.get("new"))}
+        data |= {"more_calls": int(row.get("more_calls", 0)), "new": bool(row.get("new"))}
         if row.get("yielded"):
-            told["yielded"] = [self._value(function, it) for it in _first(row["yielded"], _ENTRIES)]
-        return told | ({"note": self._text(row["note"])} if row.get("note") else {})
+            data["yielded"] = [self._value(function, it) for it in _first(row["yielded"], _ENTRIES)]
+        return data | ({"note": self._text(row["note"])} if row.get("note") else {})
 
     def _called(self, call: Sequence[Any], workspace: Path) -> list[Any]:
         function, args, result, error, yields, *place = call
         shown = None if result is None else self._value(function, result)
-        told = [name(str(function)), self._pairs(args), shown, self._text(error), int(yields)]
-        return [*told, short_path(str(place[0]), workspace), int(place[1])] if place else told
+        called = [name(str(function)), self._pairs(args), shown, self._text(error), int(yields)]
+        return [*called, short_path(str(place[0]), workspace), int(place[1])] if place else called
 
     def _listed(self, entry: Sequence[Any], function: str) -> list[Any]:
         number, depth, args, result, error = entry
@@ -334,12 +334,12 @@ class RecordRedactor:
         return [int(number), int(depth), self._pairs(args), shown, self._text(error)]
 
     def _end(self, end: Mapping[str, Any], function: str) -> dict[str, Any]:
-        told: dict[str, Any] = {"how": str(end["how"]), "line": int(end["line"])}
+        data: dict[str, Any] = {"how": str(end["how"]), "line": int(end["line"])}
         if "value" in end:
-            told["value"] = self._value(function, end["value"])
+            data["value"] = self._value(function, end["value"])
         if end.get("error"):
-            told["error"] = self.values.text(str(end["error"]), _ERROR)
-        return told | ({"values": self._pairs(end["values"])} if "values" in end else {})
+            data["error"] = self.values.text(str(end["error"]), _ERROR)
+        return data | ({"values": self._pairs(end["values"])} if "values" in end else {})
 
 
 def _first(held: Any, most: int = _ROWS) -> list[Any]:

@@ -161,8 +161,8 @@ def failure_blocks(answer: DebugTestResult) -> list[list[LocalizedText]]:
 
 def test_end_lines(answer: DebugTestResult) -> list[LocalizedText]:
     """How the run ended, unless that is said already."""
-    is_told = answer.verdict == "passed" or (answer.failures and answer.verdict != "limit")
-    return [] if is_told else end_lines(answer.ended)
+    is_in_verdict = answer.verdict == "passed" or (answer.failures and answer.verdict != "limit")
+    return [] if is_in_verdict else end_lines(answer.ended)
 
 
 def _names(failed: list[str]) -> str:

@@ -27,8 +27,8 @@ Records = Iterable[Mapping[str, Any]]
 
 def summarize_test(test: DebugTestResult, records: Records, asked: str = "") -> DebugTestResult:
     """`asked`: the id of the test, which is not repeated to who named it."""
-    told = list(records)
-    failures = [_failure(it, told) for it in test.failures or ()] or None
+    all_records = list(records)
+    failures = [_failure(it, all_records) for it in test.failures or ()] or None
     is_asked = failures is not None and [it.lstrip("./") for it in test.failed or ()] == [asked.lstrip("./")]
     if is_asked:
         failures = [
@@ -36,25 +36,25 @@ def summarize_test(test: DebugTestResult, records: Records, asked: str = "") -> 
             for it in failures or ()
         ]
     # What a runner prints of itself is its progress; the failure stands in the calls.
-    ended = test.ended.model_copy(update={"output": None}) if told else test.ended
+    ended = test.ended.model_copy(update={"output": None}) if all_records else test.ended
     return test.model_copy(update={"failures": failures, "failed": None if is_asked else test.failed, "ended": ended})
 
 
 def summarize_crash(crash: ExplainCrashResult, records: Records) -> ExplainCrashResult:
-    exception, told = crash.ended.exception, list(records)
+    exception, all_records = crash.ended.exception, list(records)
     message = exception.message if exception else ""
-    ended = _without_assertion(crash.ended, crash.frames) if told else crash.ended
-    return crash.model_copy(update={"frames": _frames(crash.frames, told, message), "ended": ended})
+    ended = _without_assertion(crash.ended, crash.frames) if all_records else crash.ended
+    return crash.model_copy(update={"frames": _frames(crash.frames, all_records, message), "ended": ended})
 
 
 def _without_assertion(ended: RunEnd, frames: Sequence[CrashFrame]) -> RunEnd:
     """An `assert` of C prints the line that is shown already, and how a program ends that raised is known."""
-    is_said = ended.exception is not None and ended.exception.message.endswith(ended.signal or "")
+    is_in_message = ended.exception is not None and ended.exception.message.endswith(ended.signal or "")
     found = [_ASSERTION.search(it) for it in (ended.output or "").splitlines()]
     is_shown = any(it and it["text"] in (frame.source or "") for it in found for frame in frames)
     kept = [line for line, it in zip((ended.output or "").splitlines(), found, strict=True) if not it]
     update = {"output": "\n".join(kept) or None} if is_shown else {}
-    return ended.model_copy(update={**update, **({"signal": None, "exit_code": None} if is_said else {})})
+    return ended.model_copy(update={**update, **({"signal": None, "exit_code": None} if is_in_message else {})})
 
 
 def _failure(failure: FailedTest, records: Sequence[Mapping[str, Any]]) -> FailedTest:
@@ -116,16 +116,16 @@ def _brief(frame: CrashFrame, message: str, records: Sequence[Mapping[str, Any]]
     values = {
         name: value
         for name, value in (frame.values or {}).items()
-        if not value.startswith("!") and not _IS_COMPARISON.search(name) and not _is_said(value, message)
+        if not value.startswith("!") and not _IS_COMPARISON.search(name) and not _is_in_message(value, message)
     }
-    held = {name: value for name, value in frame.locals.items() if not is_short or not _is_said(value, message)}
+    held = {name: value for name, value in frame.locals.items() if not is_short or not _is_in_message(value, message)}
     if is_short:
         values, held = _cut(values), {name: it for name, it in _cut(held).items() if not _NOTHING.match(it)}
         held = {name: it for name, it in held.items() if not _is_result(it, results)}
     return frame.model_copy(update={"values": values or None, "locals": held})
 
 
-def _is_said(value: str, message: str) -> bool:
+def _is_in_message(value: str, message: str) -> bool:
     return len(value) >= _LEAST and value in message
 
 

@@ -217,14 +217,14 @@ class DebugTestTool:
 
     def _doctest(self, caller: Caller, found: DoctestFailure, names: Sequence[str]) -> FailedTest:
         test = next((it for it in names if it.endswith(f"::{found.name}")), found.name)
-        told = f"{found.example}\nexpected: {found.expected or '-'}\ngot: {found.got or '-'}"
+        outcome = f"{found.example}\nexpected: {found.expected or '-'}\ngot: {found.got or '-'}"
         place = CrashFrame(
             function=name(found.name),
             file_path=short_path(found.path, caller.workspace),
             line=found.line,
             locals={},
         )
-        return FailedTest(test=one_line(test, _NAME), exception=self._raised("doctest", told), frames=[place])
+        return FailedTest(test=one_line(test, _NAME), exception=self._raised("doctest", outcome), frames=[place])
 
     def _raised(self, type: str, message: str) -> ExceptionSummary:
         readable = self.context.values.text(readable_assertion(message), _TEST_MESSAGE)

@@ -273,8 +273,8 @@ def _error_text(answer: Response) -> str:
     """`message` is a short key in some adapters; the sentence for people stands in the body's `error`."""
     short = answer.message or ""
     with contextlib.suppress(RemoteProtocolError):
-        said = read_body(answer, _ErrorBody).error
-        return said.sentence() if said and said.format else short
+        error = read_body(answer, _ErrorBody).error
+        return error.sentence() if error and error.format else short
     return short
 
 

@@ -85,8 +85,8 @@ def _download_package(npm: Path, staging: Path, environment: Mapping[str, str]) 
         raise _download_failed(package=PACKAGE, reason=str(error)) from error
     archive = next(staging.glob("*.tgz"), None)
     if done.returncode != 0 or archive is None:
-        said = (done.stderr or done.stdout).decode(errors="replace").strip()
-        raise _download_failed(package=PACKAGE, reason=said)
+        output = (done.stderr or done.stdout).decode(errors="replace").strip()
+        raise _download_failed(package=PACKAGE, reason=output)
     return archive
 
 

@@ -22,13 +22,13 @@ _LONGEST_NAME = 200
 def explain_unbound(path: str, chunks: Sequence[LuaChunk], paths: LuaPathMap, settings: LuaSettings) -> str:
     """A file that is not loaded yet is no problem: then the message says what is loaded."""
     looked_for = ", ".join(paths.runtime_names(path)) if not settings.auto_path else posixpath.basename(path)
-    said = (
+    sentences = (
         localize("Not loaded yet: {looked_for}.", looked_for=looked_for),
         _suggested_path_command(path, chunks, paths),
         localize("Loaded: {loaded}.", loaded=", ".join(_names(chunks)) or "-"),
         _fitting_setting(path, chunks, settings),
     )
-    return " ".join(str(each) for each in said if each)
+    return " ".join(str(each) for each in sentences if each)
 
 
 def explain_binding(path: str, chunk: LuaChunk, paths: LuaPathMap, settings: LuaSettings) -> str:

@@ -276,8 +276,8 @@ def _test_files(context: CommandContext, flags: Sequence[str], named: str) -> li
     if not folder.is_dir():
         return [str(folder)]
     environment = {**context.environment, **context.env}
-    said = [*flags, *environment.get("NODE_OPTIONS", "").split()]
-    found = test_files(folder, runs_typescript=lambda: enables_typescript(said) or node_strips_types(environment))
+    node_flags = [*flags, *environment.get("NODE_OPTIONS", "").split()]
+    found = test_files(folder, runs_typescript=lambda: enables_typescript(node_flags) or node_strips_types(environment))
     if not found:
         raise cannot_debug(
             localize("{folder} has no tests.", folder=ascii(named)[:80]),
