@@ -58,6 +58,10 @@ def test_what_counts_at_once_mentions_no_restart() -> None:
     assert done.stdout == "Set: mcp_starts_daemon = false\n"
 
 
+def test_a_setting_that_is_set_to_nothing_is_cleared() -> None:
+    assert dragoman("config", "set", "gateway_token_file", "").stdout.startswith("gateway_token_file cleared.\n")
+
+
 def test_comments_stay_and_the_mode_stays(file: Path) -> None:
     file.write_text("# mine\nport = 1  # why\n")
     file.chmod(0o640)

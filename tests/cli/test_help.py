@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import os
 import re
@@ -120,7 +121,8 @@ def test_no_english_is_left_in_what_was_not_understood(capsys: pytest.CaptureFix
 
 
 @pytest.mark.usefixtures("chinese")
-def test_help_is_chinese_to_its_labels(capsys: pytest.CaptureFixture[str]) -> None:
+def test_help_is_chinese_to_its_labels(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "140")  # one line per option
     _, told = said(capsys, "wire", "decode", "--help")
     assert told.startswith("用法：dragoman wire decode")
     assert "[可选值：omnish, dap, luapanda, gateway] [必填]" in told
@@ -184,9 +186,21 @@ def test_what_is_not_listed_can_still_be_run_and_completed(capsys: pytest.Captur
     assert all(f"{name} " in script for name in build_app() if not name.startswith("-"))
 
 
-def test_help_says_what_each_option_is_for(capsys: pytest.CaptureFixture[str]) -> None:
+def test_help_says_what_each_argument_and_option_is_for(capsys: pytest.CaptureFixture[str]) -> None:
     assert "Working directory of the client." in said(capsys, "mcp", "--help")[1]
-    assert "Setting name" in said(capsys, "config", "set", "--help")[1]
+    app = build_app(lists_all=True)
+    runnable = {
+        words: found
+        for words in COMMANDS
+        if (found := functools.reduce(App.__getitem__, words.split(), app)).default_command
+    }
+    unexplained = [
+        f"{words} {it.name}"
+        for words, command in runnable.items()
+        for it in command.assemble_argument_collection()
+        if it.show and not it.parameter.help
+    ]
+    assert unexplained == []
 
 
 @pytest.mark.parametrize("words", COMMANDS)

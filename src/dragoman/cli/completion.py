@@ -6,16 +6,20 @@ Tab never blocks for long and never prints an error: if the daemon does not answ
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from dragoman.cli.output import ExitCode, show_text
+from cyclopts import Parameter
+
+from dragoman.cli.output import ExitCode, render, show_text
 from dragoman.core.errors import DragomanError
-from dragoman.core.localization import preferred_language
+from dragoman.core.localization import localize, preferred_language
 
 if TYPE_CHECKING:
     from cyclopts.completion import CompletionContext
 
 _TIMEOUT_S = 1.0
+
+_Shell = Annotated[Literal["bash", "zsh", "fish"], Parameter(help=render(localize("Shell to print the script for.")))]
 
 Candidates = Mapping[str, str]
 """Each candidate with its description."""
@@ -95,7 +99,7 @@ fi
 }
 
 
-def completions(shell: Literal["bash", "zsh", "fish"], /) -> int:
+def completions(shell: _Shell, /) -> int:
     from dragoman.cli.commands import build_app
 
     show_text(build_app(lists_all=True).generate_completion(shell=shell) + _ENDINGS.get(shell, ""))

@@ -40,7 +40,9 @@ def config_set(
     setting = find_setting(key)
     write_setting(find_paths().settings_file, key, value)
     shown = explain_settings(find_paths(), {})[key].value
-    show_message(localize("Set: {key} = {value}", key=key, value=_plain(shown)))
+    text = _plain(shown)
+    cleared = localize("{key} cleared.", key=key)
+    show_message(localize("Set: {key} = {value}", key=key, value=text) if text else cleared)
     if setting.needs_restart:
         show_message(localize("Run `dragoman restart` for this to take effect."))
     elif hasattr(ShellSettings, key):

@@ -29,7 +29,9 @@ _ALL_LISTED = localize("Run `dragoman help COMMAND` for details and examples.")
 _COMMON_LISTED = localize("Run `dragoman help COMMAND` for one command, `dragoman help --all` for all.")
 _TARGETS = localize("--on TARGET works on another machine: ssh:HOST, docker:NAME, podman:NAME, kubectl:POD.")
 _WORKS_ELSEWHERE = localize("--on TARGET works on another machine; --env NAME passes your variable to programs there.")
-_MAY_STOP = localize("--allow-stop lets programs stop that were running there before; else they are only traced.")
+_MAY_STOP = localize(
+    "--allow-stop allows stopping programs that were already running there; otherwise they are only traced."
+)
 # Defaults that are not worth showing.
 _UNSHOWN_DEFAULTS = frozenset({None, "", '""', "False", "None", "()"})
 

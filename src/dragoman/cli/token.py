@@ -25,10 +25,18 @@ _Name = Annotated[
     Parameter(help=render(localize("Name of the client token, of your choice.")), completer=completion.client_tokens),
 ]
 _NewName = Annotated[str, Parameter(help=render(localize("Name of the client token, of your choice.")))]
+_Shown = Annotated[Purpose, Parameter(help=render(localize("Purpose of the token.")))]
+_Rotated = Annotated[
+    Purpose | None, Parameter(help=render(localize("Purpose of the token to replace; all of them if omitted.")))
+]
+_Revoked = Annotated[
+    ClientPurpose | None,
+    Parameter(help=render(localize("Purpose of the token, if the client has several.")), show_default=False),
+]
 _For = Annotated[ClientPurpose, Parameter(help=render(localize("Purpose of the token.")))]
 
 
-def show(purpose: Purpose, name: _Name = "default", /) -> int:
+def show(purpose: _Shown, name: _Name = "default", /) -> int:
     with ControlClient.open(find_paths()) as link:
         show_text(link.call("token_show", {"purpose": purpose, "name": name})["token"])
     return ExitCode.OK
@@ -68,7 +76,7 @@ def list_(*, json: Json = False) -> int:
     return ExitCode.OK
 
 
-def revoke(name: _Name, /, *, purpose: Annotated[ClientPurpose | None, Parameter(show_default=False)] = None) -> int:
+def revoke(name: _Name, /, *, purpose: _Revoked = None) -> int:
     with ControlClient.open(find_paths()) as link:
         asked = {"name": name} | ({"purpose": purpose} if purpose else {})
         revoked = link.call("token_revoke", asked)["revoked"]
@@ -80,7 +88,7 @@ def revoke(name: _Name, /, *, purpose: Annotated[ClientPurpose | None, Parameter
     return ExitCode.OK
 
 
-def rotate(purpose: Purpose | None = None) -> int:
+def rotate(purpose: _Rotated = None) -> int:
     """Rotate one token or all of them. Tokens of single clients are revoked by name."""
     with ControlClient.open(find_paths()) as link:
         rotated = link.call("token_rotate", {"purpose": purpose} if purpose else {})["rotated"]

@@ -36,6 +36,9 @@ _SideOption: TypeAlias = Annotated[
     Side, Parameter(help=render(localize("luapanda: your side, if it is not clear from the line.")))
 ]
 
+_Decoded: TypeAlias = Annotated[Protocol, Parameter(help=render(localize("Protocol of the bytes.")))]
+_Encoded: TypeAlias = Annotated[Encodable, Parameter(help=render(localize("Protocol of the bytes.")))]
+
 # An item is bytes to write, or the error that replaces them.
 Item: TypeAlias = bytes | ProtocolError
 
@@ -52,13 +55,13 @@ class CodecOptions:
 
 
 def wire_decode(
-    protocol: Protocol, /, *, layer: _LayerOption = "frame", schema: _SchemaOption = "seed", side: _SideOption = "ide"
+    protocol: _Decoded, /, *, layer: _LayerOption = "frame", schema: _SchemaOption = "seed", side: _SideOption = "ide"
 ) -> int:
     return _pump(_DECODERS[protocol](sys.stdin.buffer, CodecOptions(layer, schema, side)), sys.stdout.buffer)
 
 
 def wire_encode(
-    protocol: Encodable, /, *, layer: _LayerOption = "frame", schema: _SchemaOption = "seed", side: _SideOption = "ide"
+    protocol: _Encoded, /, *, layer: _LayerOption = "frame", schema: _SchemaOption = "seed", side: _SideOption = "ide"
 ) -> int:
     """Encode JSON lines. Errors are lines only if the output is lines; they are never mixed into bytes."""
     faults = sys.stdout.buffer if protocol == "omnish" else sys.stderr.buffer

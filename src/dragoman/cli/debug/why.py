@@ -27,10 +27,11 @@ _COMMAND = "$ "
 
 
 def why(
-    test: Annotated[str, Parameter(help=render(localize("The test id. Default: the last failed command.")))] = "",
+    test: Annotated[str, Parameter(help=render(localize("Test id; the last failed command if omitted.")))] = "",
     /,
     *command: Annotated[
-        str, Parameter(help=render(localize("Or, after --, the command line.")), allow_leading_hyphen=True)
+        str,
+        Parameter(help=render(localize("Command line to run instead of a test, after --.")), allow_leading_hyphen=True),
     ],
     repeat: Annotated[int, Parameter(help=render(localize("Run up to this many times, until it fails.")))] = 1,
     timeout: opt.Timeout = None,

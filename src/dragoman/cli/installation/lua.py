@@ -7,7 +7,9 @@ import shlex
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import Parameter
 
 from dragoman.cli.commands import labelled_app
 from dragoman.cli.installation.written_files import WrittenFile, record_written_file
@@ -19,6 +21,10 @@ from dragoman.core.paths import find_paths
 if TYPE_CHECKING:
     from dragoman.debug.backends.luapanda.runtime import LuaInterpreter, RuntimeCopy
 
+_Target = Annotated[Path, Parameter(help=render(localize("Folder to copy the file into.")))]
+_FileName = Annotated[str, Parameter(help=render(localize("Name of the copy.")))]
+_Project = Annotated[Path, Parameter(help=render(localize("Project folder whose launch.json and paths to check.")))]
+
 
 def path() -> int:
     from dragoman.debug.backends.luapanda.runtime import require_runtime
@@ -27,7 +33,7 @@ def path() -> int:
     return ExitCode.OK
 
 
-def install(folder: Path, /, *, name: str = "LuaPanda.lua") -> int:
+def install(folder: _Target, /, *, name: _FileName = "LuaPanda.lua") -> int:
     """Copy the runtime under LuaPanda's name, so that `require("LuaPanda")` finds it. Files of others are not
     overwritten.
     """
@@ -58,7 +64,7 @@ def install(folder: Path, /, *, name: str = "LuaPanda.lua") -> int:
     return ExitCode.OK
 
 
-def doctor(folder: Path = Path(), /) -> int:
+def doctor(folder: _Project = Path(), /) -> int:
     from dragoman.debug.backends.luapanda.runtime import find_copies, find_interpreters, runtime_file
 
     found = find_interpreters(os.environ)

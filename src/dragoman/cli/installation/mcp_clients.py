@@ -77,7 +77,7 @@ def setup(
     undo: Annotated[bool, Parameter(negative="", help=render(localize("Remove Dragoman from every client.")))] = False,
     tools: Annotated[
         str,
-        Parameter(help=render(localize("Tool sets that clients are shown, such as default; asked once if omitted."))),
+        Parameter(help=render(localize("Tool sets to list to clients, such as default; asked once if omitted."))),
     ] = "",
 ) -> int:
     if is_remote():

@@ -71,7 +71,9 @@ DEBUG_WORKSPACE = Option(
     lambda localize: localize("Project folder; if omitted, the nearest parent with .git or .vscode."),
     "folder",
 )
-DEBUG_TIMEOUT = Option("--timeout", lambda localize: localize("Seconds to wait for a stop or the end (45)."), "seconds")
+DEBUG_TIMEOUT = Option(
+    "--timeout", lambda localize: localize("Seconds to wait for a stop or the end; 45 if omitted."), "seconds"
+)
 DEBUG_THREAD = Option("--thread", lambda localize: localize("Thread; the stopped thread if omitted."), "thread")
 
 
