@@ -187,8 +187,15 @@ class ChatRuns:
     """
 
     def __init__(
-        self, group: TaskGroup, conversations: Conversations, agent: ChatAgent, publish: Callable[[ChatEvent], None]
+        self,
+        group: TaskGroup,
+        conversations: Conversations,
+        agent: ChatAgent,
+        publish: Callable[[ChatEvent], None],
+        require_allowed: Callable[[], None] = lambda: None,
     ) -> None:
+        """`require_allowed` raises while no agent may run."""
+        self._require_allowed = require_allowed
         self._group = group
         self._conversations = conversations
         self._agent = agent
@@ -226,6 +233,7 @@ class ChatRuns:
         self, session_key: str, text: str, *, run_id: str, by: str, is_person: bool = False, language: Language = "en"
     ) -> SendStatus:
         """Send a message. The same run id again is the same message: nothing runs twice, whatever was lost."""
+        self._require_allowed()
         conversation = await self._conversations.create(session_key)
         key = conversation.key
         is_stored = await self._conversations.was_asked(key, run_id)
@@ -255,6 +263,9 @@ class ChatRuns:
                 self._publish_end(run, "aborted", "aborted")
             run.scope.cancel("somebody stopped it")
         return tuple(run.id for run in found)
+
+    async def abort_all(self) -> int:
+        return sum([len(await self.abort(key)) for key in {*self._running, *self._waiting}])
 
     async def clear(self, session_key: str) -> None:
         """Stop everything and store nothing more, so that the conversation can be removed."""

@@ -149,6 +149,15 @@ _HELP_GROUPS = (
                 "permissions:approvals",
                 is_common=True,
             ),
+            CommandEntry(
+                "stop",
+                localize("With --all: stop everything that agents do, and pause them."),
+                "daemon.stop_all:stop",
+                details=localize(
+                    "Programs that were running before are resumed and left alone; others end. Agents stay paused "
+                    "until `--undo`. Without --all, it is `dragoman down`."
+                ),
+            ),
             CommandEntry("journal", localize("Show, search and manage the journal.")),
             CommandEntry("logs", localize("Show the daemon's log."), "daemon.logs:logs"),
         ),

@@ -156,4 +156,4 @@ def _preprocess(arguments: list[str]) -> list[str]:
 # What a command meets in an answer that is not what its own version sends; another machine may send anything.
 _NOT_UNDERSTOOD = (ArithmeticError, AssertionError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 _VERSION = "--version"
-_ALIASES = {"version": _VERSION, "start": "up", "stop": "down"}
+_ALIASES = {"version": _VERSION, "start": "up"}

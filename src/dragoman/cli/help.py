@@ -255,6 +255,7 @@ EXAMPLES: dict[str, tuple[str, str]] = {
     "lua doctor": ("dragoman lua doctor", "dragoman lua doctor ~/projects/game"),
     "page": ("dragoman page", "dragoman page --print"),
     "approvals": ("dragoman approvals", "dragoman approvals --json"),
+    "stop": ("dragoman stop --all", "dragoman stop --all --on ssh:build1 --on local"),
     "journal": ("dragoman journal tail -f", "dragoman journal search 'debug stopped'"),
     "journal tail": ("dragoman journal tail -f", "dragoman journal tail --lines 100 --json"),
     "journal search": ("dragoman journal search orders.py", "dragoman journal search 'connect*' --limit 5"),

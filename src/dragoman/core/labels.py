@@ -71,6 +71,7 @@ _LABELS: Mapping[str, LocalizedText] = {
         localize("client_left"),
         localize("unused"),
         localize("made_room"),
+        localize("stopped_by_person"),
         localize("daemon_ended"),
         localize("daemon_died"),
         localize("person"),

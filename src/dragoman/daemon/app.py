@@ -31,8 +31,10 @@ from dragoman.core.paths import Paths
 from dragoman.core.redaction import Redactor
 from dragoman.core.settings.loader import load_settings, unknown_variables
 from dragoman.core.settings.schema import Settings
+from dragoman.daemon import emergency_stop
 from dragoman.daemon.chat_wiring import ChatWiring, canvas_subjects, wire_chat
 from dragoman.daemon.debug_wiring import DebugWiring, wire_debugging
+from dragoman.daemon.emergency_stop import EmergencyStop
 from dragoman.daemon.gateway_control import EditorGateway, GatewayMethods
 from dragoman.daemon.instance import Instance
 from dragoman.daemon.listeners import last_port, remember_port, wrapper_sockets
@@ -53,7 +55,7 @@ from dragoman.io.net.unix_socket import bind_private_socket
 from dragoman.io.processes.process_info import process_start_s
 from dragoman.journal import Journal
 from dragoman.protocols.control import DaemonState
-from dragoman.servers.control.methods import ApprovalMethods, ControlMethods, DebugMethods
+from dragoman.servers.control.methods import ApprovalMethods, ControlMethods, DebugMethods, StopMethods
 from dragoman.servers.control.server import ControlServer
 from dragoman.servers.control.status import LiveSessions, StatusReport
 from dragoman.servers.control.tool_calls import ToolCallServer
@@ -69,10 +71,12 @@ from dragoman.servers.web.feed import EventFeed
 from dragoman.servers.web.settings_api import PreferencesApi, SettingsApi
 from dragoman.servers.web.sockets import SocketAuthenticator
 from dragoman.servers.web.status_api import StatusApi
+from dragoman.servers.web.stop_api import StopApi
 from dragoman.servers.web.terminal_api import TerminalApi
 from dragoman.servers.web.tool_api import ToolApi
 from dragoman.tools import Tool, build_tool_registry
 from dragoman.tools.editor import editor_tools
+from dragoman.tools.registry import AgentPause
 from dragoman.workspace import breakpoints, trust
 from dragoman.workspace.caller import Caller
 from dragoman.workspace.file_access import FileAccessPolicy
@@ -103,7 +107,10 @@ def install_signal_handlers(stop: anyio.Event) -> None:
         signal.signal(number, received)
 
 
-STORES = (breakpoints.STORE, trust.STORE, COMMAND_STORE, conversations.STORE, *canvas.STORES, stops.STORE)
+STORES = (
+    breakpoints.STORE, trust.STORE, COMMAND_STORE, conversations.STORE, *canvas.STORES, stops.STORE,
+    emergency_stop.STORE,
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,11 +283,13 @@ class _Services:
         self._stop = stop
         self._http_ended = anyio.Event()
         self._lag = EventLoopLagMeter()
-        clock = SystemClock()
+        clock, pause = SystemClock(), AgentPause()
+        self._emergency = EmergencyStop(pause, debugger.service, chat.abort_all, terminal.end_all, journal, clock)
         self._keys = Keyring(tokens, clock)
         report = StatusReport(
-            state, live_sessions, links, self._lag, journal, clock, clock.monotonic_s(), terminal.report, gateway.status
-        )
+            state, live_sessions, links, self._lag, journal, clock, clock.monotonic_s(), terminal.report,
+            gateway.status, lambda: pause.since_ns,
+        )  # fmt: skip
         api = StatusApi(journal, self._lag, __version__, report)
         names = AllowedNames.of(state.bind, state.port, page=state.page_host)
         feed = EventFeed(journal, report)
@@ -291,7 +300,7 @@ class _Services:
         tools = _every_tool(
             debugger, terminal, chat, lambda: feed.readers, _path_rule(settings, paths), _redactor(settings)
         )
-        registry = build_tool_registry(report, journal, tools, _redactor(settings), debugger.handover.shared)
+        registry = build_tool_registry(report, journal, tools, _redactor(settings), debugger.handover.shared, pause)
         mcp_endpoint = McpEndpoint(
             registry,
             journal,
@@ -330,20 +339,23 @@ class _Services:
         chosen = SettingsApi(paths, settings, report, journal, gateway, methods_of_gateway.gateway_status)
         editor = EditorApi(debugger.editors)
         served = WebApis(
-            api, feed, CanvasApi(chat.canvas), calls, watched, chosen, editor, PreferencesApi(paths.preferences_file)
-        )
+            api, feed, CanvasApi(chat.canvas), calls, watched, chosen, editor, PreferencesApi(paths.preferences_file),
+            StopApi(self._emergency),
+        )  # fmt: skip
         prover = SocketAuthenticator(
             self._keys, links, state.instance, names.dialled, known_uids(settings.debug_port_users)
         )
         self._http = HttpServer(build_app(served, self._mcp, self._gateway, prover, names, tokens))
         debugged_of = {**DebugMethods(debugger.reports).table(), **debugger.handover.table()}
-        approved = ApprovalMethods(chat.approvals, lambda: self._control.processes("mcp")).table()
-        table = {**methods.table(), **terminal.methods, **methods_of_gateway.table(), **debugged_of, **approved}
+        approved = ApprovalMethods(chat.approvals, self._agent_processes).table()
+        of_persons = {**approved, **StopMethods(self._emergency, self._agent_processes).table()}
+        table = {**methods.table(), **terminal.methods, **methods_of_gateway.table(), **debugged_of, **of_persons}
+        shells = ToolCallServer(registry, waits, debugger.runs, self._agent_processes)
         self._editors = DapServer(debugger.service, _anonymous_editor(state))
         self._control = ControlServer(
             __version__,
             table,
-            roles={"mcp": mcp_endpoint, "tools": ToolCallServer(registry, waits, debugger.runs), "dap": self._editors},
+            roles={"mcp": mcp_endpoint, "tools": shells, "dap": self._editors},
             access_checks={"mcp": mcp_endpoint.check_access, "dap": self._editors.check_access},
             instance=state.instance,
         )
@@ -357,6 +369,7 @@ class _Services:
         publish: Callable[[], None],
         ready: ReadyCallback,
     ) -> None:
+        await self._emergency.load()
         async with anyio.create_task_group() as group:
             group.start_soon(self._serve_http, tcp)
             group.start_soon(self._mcp.run)
@@ -382,6 +395,10 @@ class _Services:
             self._gateway.end()
             await self._end_http()
             group.cancel_scope.cancel("the daemon ends")
+
+    def _agent_processes(self) -> list[int]:
+        """Through which MCP clients are connected now."""
+        return self._control.processes("mcp")
 
     def _health(self) -> dict[str, Any]:
         return {"version": __version__, "lag_ms": self._lag.latest_ms()}

@@ -61,7 +61,8 @@ class ChatTools:
 
     def __init__(self, toolbox: ToolRegistry, workspace: Path) -> None:
         self._toolbox = toolbox
-        self._caller = Caller(id=CHAT_CALLER, workspace=workspace, cwd=workspace, environment=login_environment())
+        environment = login_environment()
+        self._caller = Caller(CHAT_CALLER, workspace, workspace, environment=environment, is_agent=True)
 
     def offers(self) -> Sequence[ToolDescription]:
         return [
@@ -112,6 +113,10 @@ class ChatWiring:
     hub: GatewayHub
     group: TaskGroup
 
+    async def abort_all(self) -> int:
+        """Stop every run of every conversation; return how many there were."""
+        return await self.hub.methods.abort_all()
+
     async def load(self) -> None:
         """Load from the stores: at the start, and after events were erased. Open clients learn which conversations are
         gone.
@@ -145,7 +150,7 @@ class ChatWiring:
         agent = ModelAgent(model, tools, self.approvals, None, evaluators, trust_prompt) if model else commands
         self.hub.methods = MethodTable(
             self.conversations,
-            ChatRuns(self.group, self.conversations, agent, self.hub.publish),
+            ChatRuns(self.group, self.conversations, agent, self.hub.publish, toolbox.pause.require_none),
             self.approvals,
             SystemClock(),
             model=f"{settings.model}/{settings.model_name}" if model else _NO_MODEL,

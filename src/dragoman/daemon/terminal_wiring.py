@@ -48,6 +48,8 @@ class TerminalWiring:
     """A search over one folder's record, or all of them."""
     left: Callable[[str], None]
     """Called when an MCP client has gone."""
+    end_all: Callable[[], int]
+    """Ends the terminals of all agents; returns how many there were."""
 
     def report(self) -> dict[str, Any]:
         return {
@@ -88,7 +90,8 @@ async def wire_terminals(
         own = AgentTerminalPool(debugger.supervisors, group, record, debugger.trust, clock, paths.omnish_socket)
         tools = terminal_tools(record, wrappers, own, redactor, clock)
         await own.end_orphans()
-        yield TerminalWiring(record, server, tools, TerminalMethods(record, answers).table(), answers_of, own.left)
+        methods = TerminalMethods(record, answers).table()
+        yield TerminalWiring(record, server, tools, methods, answers_of, own.left, own.end_all)
         group.cancel_scope.cancel("the daemon ends")
 
 

@@ -47,6 +47,7 @@ log = logging.getLogger(__name__)
 
 _MIN_RESPONSE_TIMEOUT_S = 1.0  # also for a caller that does not wait: a refusal is worth it
 _ADOPT_TIMEOUT_S = 10.0
+_END_ALL_TIMEOUT_S = 8.0  # a program that is asked to end has 5 s before it is killed
 _RECORDED_EXPRESSION_CHARACTERS = 200
 _RECORDED_TABLE_CHARACTERS = 16_000
 _REDACTED_CHARACTERS = 4000
@@ -258,6 +259,22 @@ class DebugService:
         session.remember_client_name(client.id, client.name)
         await session.terminate(by=client.id)
         return session
+
+    async def end_all(self, *, by: str) -> list[dict[str, Any]]:
+        """End every session of every folder at the same time, and say of each what became of its program. Sessions
+        that an editor lends are the person's own and stay."""
+        results: list[dict[str, Any]] = []
+
+        async def end(session: DebugSession) -> None:
+            done = "terminated" if session.launch.is_launch else "detached"
+            is_confirmed = await session.end_within(_END_ALL_TIMEOUT_S, by=by)
+            result = {"session_id": session.id, "title": session.title, "program": done}
+            results.append(result if is_confirmed else {**result, "confirmed": False})
+
+        async with anyio.create_task_group() as group:
+            for session in self.live():
+                group.start_soon(end, session)
+        return sorted(results, key=lambda it: str(it["session_id"]))
 
     def find(self, client: Caller, session_id: str = "") -> DebugSession:
         """By id. Without one, the only live session of the workspace, or the last one that this client was shown."""

@@ -44,7 +44,7 @@ IMPORTED = "dragoman.imported"
 """The original id of an imported recording; absent if the terminal was recorded here."""
 _COMMAND_CHARACTERS = 200
 
-EndedBy = Literal["client_left", "unused", "made_room", "daemon_ended", "daemon_died"]
+EndedBy = Literal["client_left", "unused", "made_room", "stopped_by_person", "daemon_ended", "daemon_died"]
 _READS_THE_RECORD = re.compile(
     r"\s*(?:\w+=\S*\s+)*(?:\S*/)?dragoman\s+(?:history|last|ask|replay|terminals|journal)\b[^;&\n]*"
 )

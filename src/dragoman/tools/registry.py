@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
+import anyio
 from pydantic import ValidationError
 
 from dragoman.core.errors import DragomanError, ErrorSpec, internal_error
@@ -30,14 +32,62 @@ _MAX_FAULTS = 5
 _NAME = 60
 
 
+class AgentPause:
+    """While it lasts, agents call no tool. Only people begin and lift it; their own calls are never refused."""
+
+    def __init__(self) -> None:
+        self.since_ns = 0
+        """When it began; zero while there is none."""
+        self._calls: set[anyio.CancelScope] = set()
+
+    def begin(self, at_ns: int) -> int:
+        """Return how many calls of agents it ended."""
+        self.since_ns = self.since_ns or at_ns
+        for scope in self._calls:
+            scope.cancel("a person paused all agents")
+        return len(self._calls)
+
+    def lift(self) -> None:
+        self.since_ns = 0
+
+    def require_none(self) -> None:
+        if self.since_ns:
+            raise _paused()
+
+    @contextmanager
+    def admit(self, caller: Caller) -> Iterator[None]:
+        """For the time of one call."""
+        if not caller.is_agent:
+            yield
+            return
+        self.require_none()
+        with anyio.CancelScope() as scope:
+            self._calls.add(scope)
+            try:
+                yield
+            finally:
+                self._calls.discard(scope)
+        if scope.cancelled_caught:
+            raise _paused()
+
+
+_paused = ErrorSpec(
+    "paused_by_person",
+    "A person has paused all agents.",
+    "Stop here and tell the user, who alone can let agents go on: on the page, or with `dragoman stop --all --undo`.",
+)
+
+
 class ToolRegistry:
     """All tools by name, in the order in which agents see them.
 
-    It checks the arguments of a call and converts errors into results. It does not know which servers show the tools.
+    It checks the arguments of a call and converts errors into results. It owns the pause of all agents. It does not
+    know which servers show the tools.
     """
 
-    def __init__(self, tools: Iterable[Tool]) -> None:
+    def __init__(self, tools: Iterable[Tool], pause: AgentPause | None = None) -> None:
         self._tools = {tool.name: tool for tool in tools}
+        self.pause = pause or AgentPause()
 
     @property
     def tools(self) -> Sequence[Tool]:
@@ -76,9 +126,11 @@ class ToolRegistry:
                 hint=localize("Available: {names}.", names=", ".join(self._tools)),
             )
         if tool.error_format is None:
-            return await tool.run(caller, _validated(tool, arguments, caller.workspace))
+            with self.pause.admit(caller):
+                return await tool.run(caller, _validated(tool, arguments, caller.workspace))
         try:
-            return await tool.run(caller, _validated(tool, arguments, caller.workspace))
+            with self.pause.admit(caller):
+                return await tool.run(caller, _validated(tool, arguments, caller.workspace))
         except DragomanError as error:
             return tool.error_format.format_error(caller, name, arguments, error)
         except Exception:
@@ -92,9 +144,10 @@ def build_tool_registry(
     more: Iterable[Tool] = (),
     redactor: Redactor | None = None,
     shared: SharedSessions | None = None,
+    pause: AgentPause | None = None,
 ) -> ToolRegistry:
     general = general_tools(status, journal, redactor or Redactor(), shared or SharedSessions())
-    return ToolRegistry([*general, *more])
+    return ToolRegistry([*general, *more], pause)
 
 
 _unknown_set = ErrorSpec(

@@ -56,6 +56,8 @@ class Caller:
     environment: Mapping[str, str] = field(default_factory=dict, repr=False)
     trusts_workspace: bool = False
     """Whether a user started this client in the workspace, which counts as trust in it."""
+    is_agent: bool = False
+    """Whether an agent calls, and no person at the page, in an editor or at a shell. A person can pause all agents."""
     remote: RemoteCaller | None = None
     """The client runs on another machine; None for this one."""
     conversation: str = ""

@@ -20,6 +20,7 @@ const TERMINAL_ENDS: Record<string, string> = {
   client_left: "the terminal was closed: its agent disconnected",
   unused: "the terminal was closed: nobody used it",
   made_room: "the terminal was closed to make room",
+  stopped_by_person: "the terminal was closed: a person stopped everything",
   daemon_ended: "the terminal ended with Dragoman",
   daemon_died: "the terminal ended with Dragoman",
 };
@@ -41,6 +42,8 @@ const DESCRIPTIONS: Record<string, Describe> = {
   "daemon.setting_changed": ({ key }) => t("changed the setting {key}", { key: text(key) }),
   "journal.set_aside": ({ file }) =>
     t("a damaged journal was moved to {file}, and a new one was started", { file: text(file) }),
+  "agents.paused": () => t("stopped everything and paused all agents"),
+  "agents.continued": () => t("let agents go on"),
   "mcp.connected": ({ version, workspace }) =>
     t("connected, version {version}, in {folder}", { version: text(version), folder: text(workspace) }),
   "mcp.disconnected": () => t("disconnected"),

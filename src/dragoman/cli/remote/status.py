@@ -1,22 +1,23 @@
-"""`dragoman status --on A --on B`: asks several machines at once, so that one that hangs delays nobody."""
+"""Asks several machines at once, so that one that hangs delays nobody: `dragoman status --on A --on B`."""
 
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from dragoman.cli.output import ExitCode, error_json
 from dragoman.cli.remote.connection import open_target
-from dragoman.cli.remote.options import chosen_targets
+from dragoman.cli.remote.options import LOCAL, chosen_targets
 from dragoman.core.errors import DragomanError
 from dragoman.core.paths import find_paths
-from dragoman.io.drivers.control_client import ControlClient
+from dragoman.io.drivers.control_client import ANSWER_WITHIN_S, ControlClient
 from dragoman.io.net.targets import Target
 
 
 @dataclass(frozen=True, slots=True)
-class RemoteStatus:
+class RemoteAnswer:
     name: str
     answer: dict[str, Any] | None = None
     error: DragomanError | None = None
@@ -32,15 +33,16 @@ class RemoteStatus:
         return error_json(self.error)
 
 
-def ask_all() -> list[RemoteStatus]:
-    targets = chosen_targets()
+def ask_all(method: str = "status", *, within_s: float = ANSWER_WITHIN_S) -> list[RemoteAnswer]:
+    """Without `--on`, only this machine. No daemon is started for it."""
+    targets = chosen_targets() or {LOCAL: None}
     with ThreadPoolExecutor(len(targets)) as pool:
-        return list(pool.map(_ask, targets, targets.values()))
+        return list(pool.map(partial(_ask, method, within_s), targets, targets.values()))
 
 
-def _ask(name: str, target: Target | None) -> RemoteStatus:
+def _ask(method: str, within_s: float, name: str, target: Target | None) -> RemoteAnswer:
     try:
         with open_target(target) if target else ControlClient.open(find_paths()) as client:
-            return RemoteStatus(name, client.call("status"))
+            return RemoteAnswer(name, client.call(method, within_s=within_s))
     except DragomanError as error:
-        return RemoteStatus(name, error=error)
+        return RemoteAnswer(name, error=error)

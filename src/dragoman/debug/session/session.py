@@ -382,6 +382,18 @@ class DebugSession:
             raise already_ended()
         self._shutdown.request_end(by)
 
+    async def end_within(self, seconds: float, *, by: str) -> bool:
+        """Whether it ended in order. After that time, its debugger is closed, with the program if it was launched."""
+        with anyio.move_on_after(seconds):
+            if self.state in LIVE_STATES:
+                await self.terminate(by=by)
+            while self.ended is None:
+                await self.changes.wait_for_change(self.changes.change_count)
+        if self.ended is not None:
+            return True
+        await self.abandon()
+        return False
+
     @property
     def is_ending(self) -> bool:
         """The session is ending, so what it says about breakpoints no longer matters."""

@@ -10,6 +10,7 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -78,6 +79,12 @@ def is_descendant_of(pid: int, ancestor: int) -> bool:
             return now.group < 0
         pid = now.parent
     return pid < 1
+
+
+def is_run_by(pid: int, helpers: Iterable[int]) -> bool:
+    """Whether it was started by this process, or by a program that one of the helper processes serves."""
+    programs = (program for helper in helpers if (program := owning_program(helper)))
+    return any(is_descendant_of(pid, program) for program in (os.getpid(), *programs))
 
 
 def owning_program(pid: int) -> int:

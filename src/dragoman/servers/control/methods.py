@@ -22,12 +22,13 @@ from dragoman.core.events import RecordedEvent
 from dragoman.core.localization import localize
 from dragoman.debug.shared_sessions import SharedSessions
 from dragoman.debug.stops.history.stop_history import SessionReports
-from dragoman.io.processes.process_info import is_descendant_of, is_in_foreground, owning_program
+from dragoman.io.processes.process_info import is_descendant_of, is_in_foreground, is_run_by
 from dragoman.journal import BeforeScope, EverythingScope, Journal, Scope, SessionScope
 from dragoman.protocols.control import DaemonState
 from dragoman.servers.control.server import CALLING_PROCESS, ControlMethod, Params, ResultPart
 from dragoman.servers.control.status import StatusReport
 from dragoman.servers.gateway.methods import approval_payload
+from dragoman.servers.web.stop_api import StopsEverything
 from dragoman.workspace.trust import TrustedFolders
 
 _BATCH = 500
@@ -293,8 +294,7 @@ def require_person(pid: int, agents: Collection[int] = ()) -> None:
     Agents' terminals and the programs that they debug are descendants of the daemon. Any other shell of an agent, even
     one in its own terminal, is a descendant of the connected MCP client.
     """
-    programs = (program for agent in agents if (program := owning_program(agent)))
-    if any(is_descendant_of(pid, program) for program in (os.getpid(), *programs)):
+    if is_run_by(pid, agents):
         raise DragomanError(
             "not_a_person",
             localize("Only a person can approve, not an agent's terminal or program."),
@@ -306,6 +306,35 @@ def require_person(pid: int, agents: Collection[int] = ()) -> None:
             localize("Approvals require an interactive terminal."),
             hint=localize("Answer on the page, in the editor, or with `dragoman approvals` in your own terminal."),
         )
+
+
+@dataclass(frozen=True, slots=True)
+class StopMethods:
+    """Stop everything, and let agents go on. A script of the person may call them, but no agent."""
+
+    stop: StopsEverything
+    agents: Callable[[], Collection[int]]
+    """The processes through which MCP clients are connected now."""
+
+    def table(self) -> Mapping[str, ControlMethod]:
+        return {"stop_all": self._stop_all, "agents_continue": self._lift}
+
+    async def _stop_all(self, _: Params) -> AsyncIterator[Any]:
+        await self._require_no_agent()
+        yield await self.stop.stop_all("`dragoman stop --all`")
+
+    async def _lift(self, _: Params) -> AsyncIterator[Any]:
+        await self._require_no_agent()
+        yield await self.stop.lift("`dragoman stop --all --undo`")
+
+    async def _require_no_agent(self) -> None:
+        pid = CALLING_PROCESS.get()  # 0 across containers: such a process is nobody's descendant here
+        if pid and await anyio.to_thread.run_sync(is_run_by, pid, self.agents()):
+            raise DragomanError(
+                "not_a_person",
+                localize("Only a person can stop all agents or let them go on, not an agent's terminal or program."),
+                hint=localize("Use the page, or your own terminal."),
+            )
 
 
 @dataclass(frozen=True, slots=True)

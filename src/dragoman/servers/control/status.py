@@ -76,6 +76,8 @@ class StatusReport:
     """The shells that are wrapped now. They outlive the daemon, so they are not among its live sessions."""
     gateway: Callable[[], Mapping[str, Any]]
     """The connection to a gateway that the daemon is a client of."""
+    agents_paused_ns: Callable[[], int] = lambda: 0
+    """Since when a person has paused all agents; zero if nobody has."""
 
     def tokens(self) -> list[dict[str, Any]]:
         """The clients' tokens by name: when each was created and last used, and what is open with it.
@@ -110,6 +112,7 @@ class StatusReport:
             "workspace": state.workspace,
             "started_at": _iso(state.started_at_ns),
             "uptime_s": round(self.clock.monotonic_s() - self.since_s),
+            "agents_paused_since": _iso(paused_ns) if (paused_ns := self.agents_paused_ns()) else None,
             "sessions": self.live_sessions.listed(),
             "terminals": terminals,
             "links": {**links, "omnish": terminals["connections"]},

@@ -9,18 +9,20 @@ from __future__ import annotations
 
 import contextlib
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import anyio
+import anyio.to_thread
 from anyio.abc import ByteStream
 
 from dragoman.core.errors import DragomanError, ErrorSpec, RemoteProtocolError, internal_error
 from dragoman.core.localization import localize
+from dragoman.io.processes.process_info import is_run_by
 from dragoman.protocols.control import ControlAnswer, ControlCall, ControlFailure, ControlItem, Hello, ServerConnection
 from dragoman.servers.control.debug_runs import DebugRuns
-from dragoman.servers.control.server import Params, failure_reply
+from dragoman.servers.control.server import CALLING_PROCESS, Params, failure_reply
 from dragoman.servers.control.shell_text import shell_lines
 from dragoman.servers.mcp.stdio_endpoint import caller_of
 from dragoman.tools import ToolOutcome, ToolRegistry
@@ -57,9 +59,11 @@ class ToolCallServer:
     registry: ToolRegistry
     waits: OpenWaits
     runs: DebugRuns
+    agents: Callable[[], Collection[int]] = tuple
+    """The processes through which MCP clients are connected now."""
 
     async def __call__(self, hello: Hello, stream: ByteStream, rest: bytes) -> None:
-        caller = replace(caller_of(hello), id=CALLER, is_shared=True)
+        caller = replace(caller_of(hello), id=CALLER, is_shared=True, is_agent=False)
         await _ToolConnection(self, caller, hello, stream).hold(rest)
 
 
@@ -125,12 +129,19 @@ class _ToolConnection:
             "stop_waiting": self._stop_waiting,
         }
         try:
+            await self._require_no_paused_agent()
             return ControlAnswer(call.id, await methods.get(call.method, _unknown_method)(call))
         except DragomanError as error:
             return failure_reply(call, error, self.caller.language)
         except Exception:
             log.exception("the call %s failed", ascii(call.method[:60]))
             return failure_reply(call, internal_error(), self.caller.language)
+
+    async def _require_no_paused_agent(self) -> None:
+        """A pause holds for the shells of agents too."""
+        pause, pid = self.call_server.registry.pause, CALLING_PROCESS.get()
+        if pause.since_ns and pid and await anyio.to_thread.run_sync(is_run_by, pid, self.call_server.agents()):
+            pause.require_none()
 
     async def _report_progress(self, call: ControlCall) -> None:
         began = anyio.current_time()

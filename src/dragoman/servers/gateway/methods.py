@@ -207,6 +207,10 @@ class MethodTable:
         )
         return {"runId": run_id, "status": taken}
 
+    async def abort_all(self) -> int:
+        """Abort every run here. Runs of a relayed gateway are not ours."""
+        return await self._runs.abort_all()
+
     async def _abort(self, _: GatewayCaller, wanted: s.ChatAbortParams) -> Json:
         elsewhere = self._runs.session_of(wanted.run_id) if wanted.run_id else None
         if elsewhere not in (None, canonical_session_key(wanted.session_key)):

@@ -89,6 +89,7 @@ class HttpClientContext:
             cwd=workspace,
             language=self.language,
             environment=login_environment(),
+            is_agent=True,
             trusts_workspace=False,
         )
 

@@ -106,6 +106,7 @@ def caller_of(hello: Hello) -> Caller:
         cwd=_path(about, "cwd"),
         language="zh" if hello.language == "zh" else "en",
         environment=_texts(environment) if isinstance(environment, dict) else {},
+        is_agent=True,
         reconnected=about.get("reconnected") is True,
         trusts_workspace=_is_own(workspace) and remote is None,
         remote=remote,

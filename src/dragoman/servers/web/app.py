@@ -42,6 +42,7 @@ from dragoman.servers.web.guard import GuardedRoute, GuardMiddleware, RouteTable
 from dragoman.servers.web.settings_api import PreferencesApi, SettingsApi
 from dragoman.servers.web.sockets import CLOSE_BAD_MESSAGE, SocketAuthenticator, close
 from dragoman.servers.web.status_api import StatusApi
+from dragoman.servers.web.stop_api import StopApi
 from dragoman.servers.web.terminal_api import TerminalApi
 from dragoman.servers.web.tool_api import ToolApi
 
@@ -144,6 +145,7 @@ class WebApis:
     settings: SettingsApi
     editor: EditorApi
     preferences: PreferencesApi
+    stop: StopApi
 
 
 def build_table(
@@ -189,6 +191,8 @@ def api_routes(apis: WebApis) -> list[Route]:
         Route("/api/debug/folders", calls.folders, methods=["GET"]),
         Route("/api/trust", calls.trust_folder, methods=["POST"]),
         Route("/api/debug/stop-waiting", calls.stop_waiting, methods=["POST"]),
+        Route("/api/agents/stop", apis.stop.stop_all, methods=["POST"]),
+        Route("/api/agents/continue", apis.stop.lift, methods=["POST"]),
         Route("/api/terminals/ask", terminals.ask, methods=["POST"]),
         Route("/api/settings", settings.show, methods=["GET"]),
         Route("/api/settings/change", settings.change, methods=["POST"]),

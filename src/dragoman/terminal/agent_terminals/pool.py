@@ -147,6 +147,13 @@ class AgentTerminalPool:
             if own.client.link == link:
                 own.disconnected_at_s = self._clock.monotonic_s()
 
+    def end_all(self) -> int:
+        """Hang up every terminal of every agent; return how many there were."""
+        living = self._living()
+        for own in living:
+            own.hang_up("stopped_by_person")
+        return len(living)
+
     async def end_orphans(self) -> None:
         """End the terminals of an earlier daemon that was killed: they died with it, and nothing recorded their end."""
         for seen in self._record.terminals():
