@@ -11,7 +11,7 @@ import json
 import re
 import shlex
 from collections.abc import Collection, Mapping
-from pathlib import Path, PurePath
+from pathlib import Path
 from types import UnionType
 from typing import Annotated, Any, Union, get_args, get_origin
 from urllib.parse import unquote
@@ -24,8 +24,10 @@ from dragoman.debug import source_files
 from dragoman.tools.accepted_names import (
     FILE_NAMES,
     FILES_OF_TESTS,
+    FUNCTION_NAMES,
     LINE_NAMES,
     NAMES,
+    OWNER_NAMES,
     PLACES,
     RETURN_VALUES,
     TEST_RUNNERS,
@@ -371,7 +373,10 @@ def _take_test_as_command(accepted: dict[str, Any]) -> None:
 
 
 def _take_place_as_function(accepted: dict[str, Any]) -> None:
-    """For a tool that takes `orders.py:14` or `orders.total` as its function."""
+    """For a tool that takes `orders.py:14` or `orders.py::total` as its function."""
+    function = _parsed(accepted.get("function"))
+    if isinstance(function, Mapping):
+        _take_object_as_function(accepted, {_snake(it): value for it, value in function.items()})
     named = {_snake(it): it for it in accepted}
     if accepted.get("configuration") or accepted.get("configuration_name"):
         named.pop("file", None)
@@ -379,10 +384,22 @@ def _take_place_as_function(accepted: dict[str, Any]) -> None:
     line = next((accepted.pop(named[it]) for it in ("line_number", *LINE_NAMES) if it in named), None)
     if not isinstance(path, str):
         return
+    name = accepted.get("function")
     if line is not None:
         accepted["function"] = f"{path}:{line}"
-    elif isinstance(accepted.get("function"), str) and "." not in accepted["function"]:
-        accepted["function"] = f"{PurePath(path).stem}.{accepted['function']}"
+    elif isinstance(name, str) and ":" not in name:
+        accepted["function"] = f"{path}::{name}"
+
+
+def _take_object_as_function(accepted: dict[str, Any], function: Mapping[str, Any]) -> None:
+    """`{"name": "total", "class": "Order", "file": "orders.py"}`."""
+    parts = [
+        next((value for it in known if isinstance(value := function.get(it), str)), "")
+        for known in (OWNER_NAMES, FUNCTION_NAMES)
+    ]
+    accepted.pop("function")
+    rest = {it: value for it, value in function.items() if it not in {*FUNCTION_NAMES, *OWNER_NAMES}}
+    accepted |= {**rest, **accepted, **({"function": ".".join(filter(None, parts))} if parts[1] else {})}
 
 
 def _refuse_return_value(accepted: Mapping[str, Any]) -> None:

@@ -12,6 +12,9 @@ _CLAIM_NAMES = ("assertion", "assert", "predicate", "expect", "expected", "invar
 _TEST_NAMES = ("test_name", "test_id", "test_path", "test_case", "testcase", "nodeid", "node_id", "tests", "id")
 FILE_NAMES = ("file", "path", "filename", "filepath", "file_name", "source", "source_file", "script_path", "uri")
 LINE_NAMES = ("line", "lineno", "line_no", "lines", "line_num", "row")
+# Within a function that is an object of its own.
+FUNCTION_NAMES = ("name", "function", "func", "fn", "method", "symbol", "function_name", "qualname")
+OWNER_NAMES = ("class", "class_name", "owner")
 
 # A name that is not a parameter, and the parameters that it stands for: the first that the tool has and that is not
 # given otherwise.

@@ -26,8 +26,9 @@ from dragoman.tools.debug.session_lookup import stack_files
 from dragoman.tools.debug.stop_results import short_path
 from dragoman.tools.debug.values import ValueFormatter, name
 from dragoman.tools.evidence.context import EvidenceContext
+from dragoman.tools.evidence.function_names import FunctionNames, read_function_name
 from dragoman.tools.evidence.schema import EvidenceResult, Seconds
-from dragoman.tools.evidence.target import RunTargetParameters, no_such_function, run_subject
+from dragoman.tools.evidence.target import RunTargetParameters, run_subject
 from dragoman.tools.tool import RUNS_CODE, ToolOutcome, tool
 from dragoman.workspace.caller import Caller
 
@@ -53,7 +54,6 @@ _COUNTS = (
     "yields",
     "first",
 )
-_PLACE = re.compile(r"(?P<file>[^\s:][^\n]*\.\w+):(?P<line>\d{1,7})")
 _CALL = re.compile(r"outermost|last|failing|[1-9]\d{0,8}")
 
 # The words of `call_text`, which knows no catalogue because it runs elsewhere too. Its values come later.
@@ -142,10 +142,9 @@ class TraceCallTool:
         RUNS_CODE,
     )
     async def trace_call(self, caller: Caller, wanted: TraceCallParameters) -> ToolOutcome:
-        query = _query(wanted)
         subject = run_subject(caller, wanted)
         search = FunctionSearch(caller.workspace)
-        functions = await self._functions(caller, wanted, query, search)
+        query, functions = await self._meant(caller, wanted, search)
 
         async def act() -> TracedCall:
             evidence, seconds = self.context.evidence, wanted.timeout_s
@@ -163,28 +162,35 @@ class TraceCallTool:
         shown = [*(localize("{text}", text=line) for line in lines), *closing]
         return ToolOutcome(lines_within(shown, caller, MOST_CHARACTERS), answer)
 
-    async def _functions(
-        self, caller: Caller, wanted: TraceCallParameters, query: CallQuery, search: FunctionSearch
-    ) -> list[SourceFunction] | None:
-        """The functions with this name, for debuggers that step through them; None: a tracer finds it by itself."""
+    async def _meant(
+        self, caller: Caller, wanted: TraceCallParameters, search: FunctionSearch
+    ) -> tuple[CallQuery, list[SourceFunction] | None]:
+        """The function, and those with its name for debuggers that step through them; None: a tracer finds it."""
+        if not _CALL.fullmatch(wanted.call):
+            raise DragomanError("bad_arguments", localize("`call` is outermost, last, failing or a number from 1."))
+        name = read_function_name(wanted.function)
         finder = self.context.finder
-        suffix = PurePath(query.file or wanted.program).suffix
-        language = language_of_file(query.file or wanted.program)
+        names, named = FunctionNames(finder.locations), stack_files(finder.service, caller)
+        suffix = PurePath(name.file or wanted.program).suffix
+        language = language_of_file(name.file or wanted.program)
         is_python: bool | None = suffix in source_files.PYTHON
         if not is_python and language is None:
             is_python = await finder.is_python(caller, wanted, "")
+        if is_python and not wanted.session_id:  # the files of a session may be on another machine
+            name = await names.python(caller, name, named, wanted.program)
+        query = CallQuery(name.name, name.file, name.line, wanted.call, wanted.where)
         if is_python:
-            return None
-        if query.line:
-            named = stack_files(finder.service, caller)
-            path, line = await finder.locations.resolve_line(query.file, caller.workspace, named, query.line, "")
+            return query, None
+        suffixes = language.suffixes if language else frozenset[str]()
+        if name.line:
+            path, line = await finder.locations.resolve_line(name.file, caller.workspace, named, name.line, "")
             function = await search.around(path, line)
             found = [function] if function else []
         else:
-            found = await search.named(query.function, language.suffixes if language else frozenset())
+            found = await names.stepped(name, search, suffixes)
         if not found and is_python is False:
-            raise no_such_function()
-        return found or None
+            raise await names.missing(name, search, suffixes)
+        return query, found or None
 
     def _answer(
         self,
@@ -211,15 +217,6 @@ class TraceCallTool:
             state=traced.state or None,
             side_effects=[escaped(it) for it in impure_expressions([wanted.where])] or None if wanted.where else None,
         )
-
-
-def _query(wanted: TraceCallParameters) -> CallQuery:
-    if not _CALL.fullmatch(wanted.call):
-        raise DragomanError("bad_arguments", localize("`call` is outermost, last, failing or a number from 1."))
-    place = _PLACE.fullmatch(wanted.function.strip())
-    if place:
-        return CallQuery("", place["file"], int(place["line"]), wanted.call, wanted.where)
-    return CallQuery(wanted.function.strip(), call=wanted.call, where=wanted.where)
 
 
 def record_lines(caller: Caller, record: dict[str, Any], characters: int) -> list[str]:

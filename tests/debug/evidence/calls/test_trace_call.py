@@ -177,6 +177,41 @@ async def test_calls_in_threads_are_traced_also_those_that_ran_before(tmp_path: 
     assert before["call_ended"] == "returned", before.text
 
 
+async def test_a_function_is_found_however_it_is_written_and_what_is_misspelt_is_not_run(tmp_path: Path) -> None:
+    async with agent_in(tmp_path) as agent:
+        write_shop(agent)
+        (tmp_path / "lib").mkdir()
+        agent.write("lib/cart.py", "class Cart:\n    def total(self):\n        return 7\n\n\nLIMIT = 5\n")
+        agent.write("runs.py", "from lib.cart import Cart\n\nopen('ran', 'w').close()\nCart().total()\n")
+        for function in ("lib/cart.py::Cart::total", "cart.py:total()", "def total(self):", "Cart.total(items)"):
+            found = await agent.call("trace_call", program="runs.py", function=function)
+            assert found["value"] == "7", (function, found.text)
+        (tmp_path / "ran").unlink()
+        whole = await agent.call("trace_call", program="runs.py", function="totl")
+        method = await agent.call("trace_call", program="runs.py", function="lib/cart.py::Cart.totals")
+        outside = await agent.call("trace_call", program="runs.py", function="lib/cart.py:6")
+        file = await agent.call("trace_call", program="runs.py", function="lib/crt.py::total")
+    refused = [whole, method, outside]
+    assert [it["code"] for it in refused] == ["no_such_function"] * 3, [it.text for it in refused]
+    assert [it["details"]["nearest"][0] for it in refused] == ["total", "total", "Cart.total"]
+    assert all("nearest" in it.text and "total" in it.text for it in refused), [it.text for it in refused]
+    assert (file["code"], file["details"]["nearest"]) == ("file_not_found", ["lib/cart.py"]), file.text
+    assert not (tmp_path / "ran").exists()
+
+
+async def test_a_misspelt_function_is_refused_in_other_languages_too(tmp_path: Path) -> None:
+    async with agent_in(tmp_path) as agent:
+        agent.write("cart.js", "class Cart {\n  total() {\n    return 1;\n  }\n}\nnew Cart().total();\n")
+        agent.write("other.js", "function rate() {\n  return 1;\n}\n")
+        whole = await agent.call("trace_call", program="cart.js", function="totl")
+        elsewhere = await agent.call("trace_call", program="cart.js", function="cart.js::rate()")
+        outside = await agent.call("trace_call", program="cart.js", function="cart.js:6")
+    assert [it["code"] for it in (whole, elsewhere, outside)] == ["no_such_function"] * 3
+    assert whole["details"]["nearest"] == ["Cart.total"]
+    assert elsewhere["details"]["nearest"] == ["rate"]
+    assert "in no function" in outside.text
+
+
 async def test_arguments_that_cannot_be_meant_are_refused(tmp_path: Path) -> None:
     async with agent_in(tmp_path) as agent:
         write_shop(agent)

@@ -43,6 +43,10 @@ class FunctionSearch:
     async def named(self, name: str, suffixes: frozenset[str] = frozenset()) -> list[SourceFunction]:
         return await anyio.to_thread.run_sync(self._named_anywhere, name, suffixes)
 
+    async def names(self, suffixes: frozenset[str] = frozenset()) -> list[str]:
+        """Of all functions, with what they belong to."""
+        return await anyio.to_thread.run_sync(self._names, suffixes)
+
     async def callees(self, function: SourceFunction, most: int) -> list[SourceFunction]:
         """What it calls of the user's, and the functions inside it."""
         return await anyio.to_thread.run_sync(self._callees, function, most)
@@ -107,6 +111,13 @@ class FunctionSearch:
             if source is not None and last.search(source.masked):
                 found += [it for it in source.functions if it.is_named(name)]
         return found[:8]
+
+    def _names(self, suffixes: frozenset[str]) -> list[str]:
+        paths = (it for it in self._listed() if not suffixes or PurePath(it).suffix.lower() in suffixes)
+        sources = (source for it in paths if (source := self._source(it)) is not None)
+        return list(
+            dict.fromkeys(it.qualified for source in sources for it in source.functions if it.name != ANONYMOUS)
+        )
 
     def _printed_places(self, output: str) -> list[tuple[str, int]]:
         found: list[tuple[str, int]] = []
