@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import pty
@@ -11,7 +12,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.daemons import Cli, call, cli_with_home, eventually
+from tests.daemons import PATIENCE, Cli, call, cli_with_home, eventually
 from tests.io.net.test_trusted_servers import NOBODY, served_by
 from tests.proving import calls, log_in
 
@@ -81,13 +82,21 @@ def test_a_gateway_of_another_user_is_asked_about_and_the_answer_is_kept(client:
         assert answered(client, "n", "gateway", "connect", url) == 1
         assert sent() == (0, False)
         assert not client.paths.settings_file.exists()
-        answered(client, "y", "gateway", "connect", url)
-        assert sent() == (0, False)
-        assert sent()[0] > 0
+        with answering(client, "y", "gateway", "connect", url) as asked:
+            assert sent() == (0, False)
+            assert sent()[0] > 0
+            assert client("gateway", "disconnect").returncode == 0  # that server says nothing more
+            assert asked.wait(10 * PATIENCE) == 1
         assert f"127.0.0.1:{port} nobody" in client("config", "get", "trusted_servers").stdout
 
 
 def answered(client: Cli, answer: str, *arguments: str) -> int:
+    with answering(client, answer, *arguments) as process:
+        return process.wait(60)
+
+
+@contextlib.contextmanager
+def answering(client: Cli, answer: str, *arguments: str) -> Iterator[subprocess.Popen[bytes]]:
     """In a terminal, where a person types."""
     ours, theirs = pty.openpty()
     with subprocess.Popen(
@@ -98,9 +107,8 @@ def answered(client: Cli, answer: str, *arguments: str) -> int:
         while b"[y/N]" not in heard:
             heard += os.read(ours, 1000)
         os.write(ours, f"{answer}\n".encode())
-        code = process.wait(60)
+        yield process
     os.close(ours)
-    return code
 
 
 def test_a_run_that_fails_is_reported_with_its_reason(connected: Cli) -> None:

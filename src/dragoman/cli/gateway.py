@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Collection
 from typing import Annotated, Any
 
 from cyclopts import Parameter
@@ -35,7 +36,7 @@ def connect(
     found = _connect_daemon(url)
     if found["untrusted_server"] and not json and _confirm_server(found):
         found = _connect_daemon(url)
-    return _show(found, as_json=json)
+    return _show(found, as_json=json, succeeded={"connected"})
 
 
 def _connect_daemon(url: str) -> dict[str, Any]:
@@ -177,7 +178,7 @@ class _AnswerPrinter:
             sys.stdout.flush()
 
 
-def _show(found: dict[str, Any], *, as_json: bool) -> int:
+def _show(found: dict[str, Any], *, as_json: bool, succeeded: Collection[str] = _SUCCESS_STATES) -> int:
     if as_json:
         show_json(found)
     else:
@@ -188,7 +189,7 @@ def _show(found: dict[str, Any], *, as_json: bool) -> int:
             if words:
                 show_text(f"  {printable(words)}")
         _show_canvas(found)
-    return ExitCode.OK if found["state"] in _SUCCESS_STATES else ExitCode.FAILED
+    return ExitCode.OK if found["state"] in succeeded else ExitCode.FAILED
 
 
 def _show_canvas(found: dict[str, Any]) -> None:

@@ -65,7 +65,7 @@ SETTLED_WITHIN_S = 20.0
 REQUEST_WITHIN_S = 30.0
 MAX_WAIT_S = 3600.0
 """The time for one call that waits for the end of a run."""
-_SETTLED = frozenset({"connected", "degraded", "pairing_required", "paused", "error"})
+_SETTLED = frozenset({"connected", "degraded", "pairing_required", "paused", "error", "disconnected"})
 _ACTIONS_TIMEOUT_S = 3600.0
 _TEXT = 20_000  # the gateway's limits for a user action
 
@@ -130,8 +130,8 @@ class UpstreamGateway:
         await self._changed.wait()
 
     async def connect(self, url: str, token: str | None = None) -> GatewayStatus:
-        """Connect, and return the status once it is settled: connected or waiting for approval; otherwise while
-        retrying.
+        """Connect, and return the status once it is settled: connected or waiting for approval, or disconnected by
+        another client meanwhile; otherwise while retrying.
 
         `token` is for this gateway; without one, the token of the settings is used if it belongs to this gateway.
         """
@@ -274,7 +274,7 @@ class UpstreamGateway:
             if self._was_connected:
                 self._on_frame(SequenceGap(expected=0, received=0))
             self._was_connected = True
-        elif now.state in _SETTLED or now.state == "disconnected":
+        elif now.state in _SETTLED:
             self.router.lost(chat_errors.not_connected(now))
 
     def _listen_to(self, client: GatewayClient) -> None:
