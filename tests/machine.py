@@ -15,7 +15,7 @@ def ready_s(pid: int | str) -> float:
     """How long its threads could have run while others had the processors; 0 where the kernel does not tell."""
     waited_ns = 0
     for path in Path(f"/proc/{pid}/task").glob("*/schedstat"):
-        with contextlib.suppress(OSError):  # that thread has just ended
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # that thread has just ended
             waited_ns += int(path.read_text().split()[1])
     return waited_ns / 1e9
 

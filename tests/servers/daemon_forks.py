@@ -85,14 +85,21 @@ def _become(asked: DaemonStart, run: Callable[[Callable[[int], None]], None]) ->
     if asked.descriptors is not None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (asked.descriptors, asked.descriptors))
 
+    is_ready = False
+
     def tell(port: int, fault: str = "") -> None:
+        nonlocal is_ready
+        is_ready = True
         line = json.dumps(asdict(StartedDaemon(os.getpid(), port, fault)))
         os.write(1, f"{line}\n".encode())
 
     try:
         run(tell)
-    except BaseException:  # noqa: BLE001  whoever asked hears of it, also if nothing was ready yet
-        tell(0, traceback.format_exc())
+    except BaseException:  # noqa: BLE001  whoever asked hears of it
+        if is_ready:  # one line for each start: another would be taken for that of the next daemon
+            traceback.print_exc()
+        else:
+            tell(0, traceback.format_exc())
     finally:
         os._exit(0)
 
