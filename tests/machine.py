@@ -11,10 +11,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 
-def ready_s(pid: int | str) -> float:
-    """How long its threads could have run while others had the processors; 0 where the kernel does not tell."""
+def ready_s(pid: int | str, thread: int | str = "*") -> float:
+    """How long its threads (or one) could have run while others had the processors; 0 where no kernel tells."""
     waited_ns = 0
-    for path in Path(f"/proc/{pid}/task").glob("*/schedstat"):
+    for path in Path(f"/proc/{pid}/task").glob(f"{thread}/schedstat"):
         with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # that thread has just ended
             waited_ns += int(path.read_text().split()[1])
     return waited_ns / 1e9

@@ -185,7 +185,7 @@ def run_here(tell: Callable[[int], None]) -> None:
     anyio.run(run, DaemonOptions(workspace=Path.cwd(), port=0), find_paths(), ready)
 
 
-async def own_lag(meter: EventLoopLagMeter) -> None:
+async def own_lag(meter: EventLoopLagMeter, thread: int | str = "*") -> None:
     """Without what the machine gave to others meanwhile. A sleeper beside us is no measure of that: who has worked
     waits longer than who has slept. Often, so that what others had before the timer was due hides little."""
     every_s = _LOOK_EVERY_S
@@ -193,10 +193,10 @@ async def own_lag(meter: EventLoopLagMeter) -> None:
     while True:
         due = anyio.current_time() + every_s
         with contextlib.suppress(OSError):  # a test has filled its table of descriptors: nothing can be read
-            crowded = ready_s("self")
+            crowded = ready_s("self", thread)
             await anyio.sleep_until(due)
             late = anyio.current_time() - due
-            meter._lags_s.append(max(0.0, late - (ready_s("self") - crowded)))
+            meter._lags_s.append(max(0.0, late - (ready_s("self", thread) - crowded)))
         await anyio.sleep_until(due)
 
 
