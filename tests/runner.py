@@ -32,8 +32,10 @@ EDITOR = ("tests/vscode",)
 # With a command each: `make test-openclaw`, `make test-programs`, `make test-reach`.
 APART = ("tests/openclaw", "tests/programs", "tests/reach")
 
-# Deadlines are multiplied by it where daemons and debuggers share two cores. What only computes keeps its deadlines. A
-# slow file of UNIT runs in `whole` and nowhere else (tests/durations.json), so its deadlines are the same in every run.
+# Workers for two cores: tests of daemons wait for more than half of their time. Where they share the cores, deadlines
+# are multiplied by their number. What only computes keeps its deadlines. A slow file of UNIT runs in `whole` and not
+# elsewhere (tests/durations.json), so its deadlines are the same in every run.
+_WORKERS = 3
 _PATIENCE = 2
 _PASSED, _FAILED = 0, 1
 _ENDS_WITHIN_S = 20
@@ -82,13 +84,13 @@ class PartResult:
 def unit() -> Part:
     """Computes more than it waits: single tests go to whoever is free."""
     ignored = [f"--ignore={file}" for file in slow_files(with_estimates(recorded()), UNIT)]
-    return Part("unit", ("-n", "3", *UNIT, *ignored), patience=1)
+    return Part("unit", ("-n", str(_WORKERS), *UNIT, *ignored), patience=1)
 
 
 def whole(workers: int) -> Part:
     """Waits for processes and disks. Each file stays with one worker, so its daemon is started once."""
     order = ("--dist", "loadfile", "--no-loadscope-reorder")
-    return Part("whole", ("-n", str(workers), *order, *WHOLE, *slow_files(with_estimates(recorded()), UNIT)))
+    return Part("whole", ("-n", str(workers), *order, *WHOLE, *slow_files(with_estimates(recorded()), UNIT)), workers)
 
 
 def editor() -> Part:
@@ -98,8 +100,8 @@ def editor() -> Part:
 
 def stages(chosen: Sequence[str]) -> list[list[Part]]:
     """The parts of a stage run at once. On two cores each part has them alone: an editor beside daemons that measure
-    their own lag made both unsteady, and so did three workers, each with a daemon and a debugger."""
-    parts = {"unit": unit, "whole": lambda: whole(2), "editor": editor}
+    their own lag made both unsteady."""
+    parts = {"unit": unit, "whole": lambda: whole(_WORKERS), "editor": editor}
     return [[make()] for name, make in parts.items() if name in chosen]
 
 

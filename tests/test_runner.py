@@ -139,7 +139,7 @@ def test_a_slow_file_of_the_fast_folders_is_in_one_part(monkeypatch: pytest.Monk
 def test_only_tests_that_share_the_machine_with_daemons_have_longer_deadlines(
     make: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert (runner.unit().patience, runner.whole(3).patience, runner.editor().patience) == (1, 2, 2)
+    assert (runner.unit().patience, runner.whole(3).patience, runner.editor().patience) == (1, 3, 2)
     monkeypatch.delenv("TEST_PATIENCE", raising=False)
     assert run(monkeypatch, [make("quiet", PATIENCE_IS.format(1), patience=1), make("busy", PATIENCE_IS.format(2))])
 
