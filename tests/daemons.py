@@ -54,7 +54,7 @@ async def daemon_here(
     started: list[RunningDaemon] = []
     ready = anyio.Event()
 
-    def tell(running: RunningDaemon) -> None:
+    def report(running: RunningDaemon) -> None:
         started.append(running)
         ready.set()
 
@@ -63,7 +63,7 @@ async def daemon_here(
             lambda: run(
                 DaemonOptions(workspace=Path.cwd(), port=0, owns_process=False),
                 paths,
-                tell,
+                report,
                 live_sessions=live_sessions,
             )
         )

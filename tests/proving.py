@@ -67,10 +67,10 @@ class Proof:
     def _hello(self, nonce: str) -> str:
         return json.dumps({"key": self.key.id, "nonce": nonce, "dialled": self.dialled})
 
-    def _checked(self, path: str, nonce: str, said: Any) -> Transcript:
-        transcript = Transcript(self.key.id, path, nonce, said["nonce"], said["instance"], self.dialled)
-        if said["mac"] != transcript.mac(self.key.secret, "daemon"):
-            raise ForeignServerError(said)
+    def _checked(self, path: str, nonce: str, result: Any) -> Transcript:
+        transcript = Transcript(self.key.id, path, nonce, result["nonce"], result["instance"], self.dialled)
+        if result["mac"] != transcript.mac(self.key.secret, "daemon"):
+            raise ForeignServerError(result)
         return transcript
 
 

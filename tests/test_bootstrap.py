@@ -58,14 +58,14 @@ def test_every_sentence_of_the_tools_has_its_chinese_and_no_other() -> None:
 _SPEAKERS = {"in_words", "say", "stop", "tell"}
 
 
-@pytest.mark.parametrize(("locale", "said"), [("zh_CN.UTF-8", "正在安装 tmux"), ("C.UTF-8", "Installing tmux")])
+@pytest.mark.parametrize(("locale", "result"), [("zh_CN.UTF-8", "正在安装 tmux"), ("C.UTF-8", "Installing tmux")])
 def test_a_machine_is_set_up_in_the_language_of_its_person(
-    machine: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], locale: str, said: str
+    machine: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], locale: str, result: str
 ) -> None:
     monkeypatch.setenv("DRAGOMAN_LANG", "")
     monkeypatch.setenv("LC_ALL", locale)
     bootstrap.install_packages(["tmux"])
-    assert f"• {said}\n" in capfd.readouterr().out
+    assert f"• {result}\n" in capfd.readouterr().out
 
 
 @pytest.mark.parametrize("peer", PEERS)
@@ -202,8 +202,8 @@ def hook(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 def with_node(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: str) -> None:
-    for name, said in (("node", version), ("npm", "")):
-        (tmp_path / name).write_text(f"#!/bin/sh\necho {said}\n")
+    for name, result in (("node", version), ("npm", "")):
+        (tmp_path / name).write_text(f"#!/bin/sh\necho {result}\n")
         (tmp_path / name).chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
 

@@ -294,8 +294,8 @@ def test_each_catalogue_is_as_the_extraction_leaves_it(path: Path) -> None:
 
 
 def test_no_catalogue_keeps_an_unused_message() -> None:
-    said = {use.template for use in all_templates()}
-    require_none(repr(template) for template in CHINESE if template not in said)
+    found = {use.template for use in all_templates()}
+    require_none(repr(template) for template in CHINESE if template not in found)
 
 
 def test_every_translation_is_chinese_with_the_same_placeholders() -> None:

@@ -61,9 +61,9 @@ def test_parts_beside_each_other_are_shown_one_after_another_and_their_times_at_
     make: Make, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     assert run(monkeypatch, [make("front", STEADY), make("back", STEADY)])
-    told = capfd.readouterr().out
-    assert re.search(r"==== front ====.*1 passed.*==== back ====.*1 passed.*==== summary ====", told, re.DOTALL)
-    assert re.search(r"front: 0:\d\d, 1 files\nback: 0:\d\d, 1 files\nall: 0:\d\d\npassed\n$", told)
+    output = capfd.readouterr().out
+    assert re.search(r"==== front ====.*1 passed.*==== back ====.*1 passed.*==== summary ====", output, re.DOTALL)
+    assert re.search(r"front: 0:\d\d, 1 files\nback: 0:\d\d, 1 files\nall: 0:\d\d\npassed\n$", output)
 
 
 def test_what_failed_in_a_part_in_the_background_fails_the_run(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -75,10 +75,10 @@ def test_what_passes_alone_is_named_last_of_all(
     make: Make, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], strict: bool
 ) -> None:
     assert run(monkeypatch, [make("one", UNSTEADY)], [make("two", STEADY)], strict=strict) is not strict
-    told = capfd.readouterr().out
-    assert "1 NEW unsteady tests" in told[told.index("==== summary") :]
-    assert "[[test]]\nname = '" in told
-    assert told.rstrip().splitlines()[-1].startswith("FAILED: 1 passed only" if strict else "passed, with 1 at")
+    output = capfd.readouterr().out
+    assert "1 NEW unsteady tests" in output[output.index("==== summary") :]
+    assert "[[test]]\nname = '" in output
+    assert output.rstrip().splitlines()[-1].startswith("FAILED: 1 passed only" if strict else "passed, with 1 at")
 
 
 def test_a_part_that_ends_before_it_is_done_fails_the_run(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -107,8 +107,8 @@ def test_every_test_file_is_in_exactly_one_part() -> None:
 def test_a_failure_beside_tests_that_ci_lacks_does_not_hide_them(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(runner, "on_ci", lambda: True)
     report = RunReport(failed={"a": False}, skipped=["b"])
-    told = "whole: 1 tests did not run, and CI and STRICT=1 need them all"
-    assert list(PartResult("whole", 1, 1.0, report).faults()) == [told]
+    sentence = "whole: 1 tests did not run, and CI and STRICT=1 need them all"
+    assert list(PartResult("whole", 1, 1.0, report).faults()) == [sentence]
 
 
 def test_a_strict_run_passes_only_if_every_test_ran(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -34,8 +34,8 @@ def test_a_pause_is_noticed() -> None:
         watched.send_signal(signal.SIGSTOP)
         time.sleep(0.7)  # the pause itself
         watched.send_signal(signal.SIGCONT)
-        said, _ = watched.communicate("\n", timeout=20)
-        assert int(said) >= 1
+        result, _ = watched.communicate("\n", timeout=20)
+        assert int(result) >= 1
     finally:
         watched.kill()
         watched.communicate(timeout=20)

@@ -41,8 +41,8 @@ def opening(**changed: Any) -> str:
 
 
 def seen(answer: str, *, path: str = PATH, dialled: str = ADDRESS) -> Transcript:
-    said = json.loads(answer)
-    return Transcript("mine", path, NONCE, said["nonce"], said["instance"], dialled)
+    data = json.loads(answer)
+    return Transcript("mine", path, NONCE, data["nonce"], data["instance"], dialled)
 
 
 def mac(text: str) -> str:
@@ -86,14 +86,14 @@ def test_the_daemon_proves_nothing_for_a_wrong_address_or_without_a_key(changed:
         handshake().open(opening(**changed))
 
 
-@pytest.mark.parametrize("said", ["", "{", "[]", "null", "{}", "\ud800", "[" * 5000, " " * MESSAGE_CAP + opening()])
-def test_what_is_not_a_message_proves_nothing(said: str) -> None:
+@pytest.mark.parametrize("result", ["", "{", "[]", "null", "{}", "\ud800", "[" * 5000, " " * MESSAGE_CAP + opening()])
+def test_what_is_not_a_message_proves_nothing(result: str) -> None:
     with pytest.raises(UnprovedError):
-        handshake().open(said)
+        handshake().open(result)
     daemon = handshake()
     daemon.open(opening())
     with pytest.raises(UnprovedError):
-        daemon.close(said)
+        daemon.close(result)
 
 
 def test_the_daemons_own_proof_is_worthless_when_it_is_reflected() -> None:
@@ -120,8 +120,12 @@ def test_swapped_nonces_prove_nothing() -> None:
 
 def test_the_macs_are_those_that_clients_compute() -> None:
     """The same numbers are in the extension's tests: whoever changes one side finds the other."""
-    told = Transcript("code-1", "/link/calls", "ab" * 32, "cd" * 32, INSTANCE, f"{INSTANCE}.localhost:8177")
-    assert [told.mac("a secret", "daemon"), told.mac("a secret", "client"), *derive_session(told, "a secret")] == [
+    result = Transcript("code-1", "/link/calls", "ab" * 32, "cd" * 32, INSTANCE, f"{INSTANCE}.localhost:8177")
+    assert [
+        result.mac("a secret", "daemon"),
+        result.mac("a secret", "client"),
+        *derive_session(result, "a secret"),
+    ] == [
         "fe3a1078afa026f8e44eccd903b480224bb33243888274806acb9370137211e8",
         "c341a92e4e4dfc369c995212db091249e423ce7ca7a773fae54d359c78f83264",
         "e5a14f2773076cbb76e17129bd5c6eb4",

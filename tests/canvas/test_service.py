@@ -154,15 +154,15 @@ async def test_what_earlier_agents_left_gives_way_after_a_day_the_oldest_first(t
 async def test_an_action_carries_what_was_typed_and_is_reported_to_its_drawer_once(tmp_path: Path) -> None:
     async with studio(tmp_path) as (canvas, journal):
         await drawn(canvas)
-        told: list[Any] = []
+        received: list[Any] = []
 
         async def listen() -> None:
-            told.extend(await canvas.actions("a", within_s=5))
+            received.extend(await canvas.actions("a", within_s=5))
 
         async with anyio.create_task_group() as group:
             group.start_soon(listen)
             taken = await canvas.act("a", "s", "go", changes=[("/name", "Grace")], by="page")
-        assert [(it.id, it.name, it.context) for it in told] == [(taken.id, "chosen", {"name": "Grace"})]
+        assert [(it.id, it.name, it.context) for it in received] == [(taken.id, "chosen", {"name": "Grace"})]
         assert await canvas.actions("a", within_s=0) == []
         assert canvas.surface("a", "s").surface.data_model == {"name": "Grace"}
         recorded = [row.event for row in await journal.read() if row.event.kind == "canvas.action_taken"]
@@ -172,16 +172,16 @@ async def test_an_action_carries_what_was_typed_and_is_reported_to_its_drawer_on
 async def test_one_of_two_listeners_gets_it(tmp_path: Path) -> None:
     async with studio(tmp_path) as (canvas, _):
         await drawn(canvas)
-        told: list[list[Any]] = []
+        received: list[list[Any]] = []
 
         async def listen() -> None:
-            told.append(await canvas.actions("a", within_s=0.2))
+            received.append(await canvas.actions("a", within_s=0.2))
 
         async with anyio.create_task_group() as group:
             group.start_soon(listen)
             group.start_soon(listen)
             await canvas.act("a", "s", "go", by="page")
-        assert sorted(map(len, told)) == [0, 1]
+        assert sorted(map(len, received)) == [0, 1]
 
 
 async def test_an_action_waits_an_hour_for_a_drawer_that_does_not_listen(tmp_path: Path) -> None:
@@ -307,8 +307,8 @@ async def test_questions_of_an_earlier_life_are_taken_away_and_those_of_this_one
         assert {it.surface.id for it in canvas.surfaces()} == {"shown", "asked"}
     async with studio(tmp_path) as (canvas, journal):
         assert {it.surface.id for it in canvas.surfaces()} == {"shown"}
-        told = [row.event.body for row in await journal.read(0) if row.event.kind == "canvas.surface_removed"]
-        assert told == [{"drawer": "a", "surface": "asked", "by": "dragoman"}]
+        entries = [row.event.body for row in await journal.read(0) if row.event.kind == "canvas.surface_removed"]
+        assert entries == [{"drawer": "a", "surface": "asked", "by": "dragoman"}]
 
 
 async def test_that_surfaces_were_forgotten_is_reported_without_their_names(tmp_path: Path) -> None:
@@ -338,15 +338,15 @@ async def test_an_action_that_is_too_old_does_not_end_a_wait(tmp_path: Path) -> 
         await drawn(canvas)
         await canvas.act("a", "s", "go", by="page")
         clock.advance(KEPT_S + 1)
-        told: list[Any] = []
+        received: list[Any] = []
 
         async def wait() -> None:
-            told.extend(await canvas.actions("a", within_s=10 * PATIENCE))
+            received.extend(await canvas.actions("a", within_s=10 * PATIENCE))
 
         group.start_soon(wait)
         await anyio.wait_all_tasks_blocked()
         fresh = await canvas.act("a", "s", "go", by="page")
-    assert told == [fresh]
+    assert received == [fresh]
 
 
 async def test_kept_actions_are_bounded_and_the_oldest_go(tmp_path: Path) -> None:
@@ -439,8 +439,8 @@ async def test_a_secret_reaches_its_agent_and_no_record(tmp_path: Path) -> None:
         (taken,) = await canvas.actions("a", within_s=1)
         await canvas.put_back(taken)
         assert taken.context["values"] == {"pin": "hunter2!", "who": "Ada"}
-        (told,) = [row.event for row in await journal.read(0, limit=50) if row.event.kind == "canvas.action_taken"]
-        assert told.body["context"]["values"] == {"pin": "••••", "who": "Ada"}
+        (entries,) = [row.event for row in await journal.read(0, limit=50) if row.event.kind == "canvas.action_taken"]
+        assert entries.body["context"]["values"] == {"pin": "••••", "who": "Ada"}
     written = anyio.Path(tmp_path).rglob("*")
     assert not [path async for path in written if await path.is_file() and b"hunter2!" in await path.read_bytes()]
 

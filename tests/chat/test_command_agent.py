@@ -59,10 +59,10 @@ TOOLS = sorted({form.tool for form in SLASH_COMMANDS.values()})
 
 
 async def said(box: Box, text: str, language: Language = "en") -> list[ChatEvent]:
-    told: list[ChatEvent] = []
+    received: list[ChatEvent] = []
     asked = AgentRequest("agent:main:main", "r", text, "page", (), language=language)
-    await CommandAgent(box).answer(asked, RunOutput("r", "agent:main:main", told.append))
-    return told
+    await CommandAgent(box).answer(asked, RunOutput("r", "agent:main:main", received.append))
+    return received
 
 
 @pytest.mark.parametrize(
@@ -100,9 +100,9 @@ async def said(box: Box, text: str, language: Language = "en") -> list[ChatEvent
 )
 async def test_a_short_form_becomes_its_tools_call(text: str, tool: str, arguments: dict[str, Any]) -> None:
     box = Box(TOOLS)
-    told = await said(box, text)
+    answer = await said(box, text)
     assert box.called == [(tool, arguments)]
-    assert [type(event) for event in told] == [ToolStart, ToolResult, ChatTextDelta]
+    assert [type(event) for event in answer] == [ToolStart, ToolResult, ChatTextDelta]
 
 
 async def test_every_tool_is_a_command_with_names_and_values() -> None:
@@ -141,8 +141,8 @@ async def test_what_is_not_understood_is_answered_with_how_it_is_written(text: s
 
 
 async def test_a_tool_that_fails_is_shown_as_failed() -> None:
-    told = await said(Box(TOOLS), "/stop")
-    assert [event.error for event in told if isinstance(event, ToolResult)] == ["stop_debugging by page"]
+    answer = await said(Box(TOOLS), "/stop")
+    assert [event.error for event in answer if isinstance(event, ToolResult)] == ["stop_debugging by page"]
 
 
 @pytest.mark.parametrize(
@@ -229,17 +229,17 @@ async def test_help_lists_what_there_is_and_explains_one() -> None:
 
 
 async def test_plain_words_are_answered_with_what_it_can_do() -> None:
-    (told,) = await said(Box(TOOLS), "please fix my program")
-    assert isinstance(told, ChatTextDelta)
-    assert "/why" in told.content
+    (answer,) = await said(Box(TOOLS), "please fix my program")
+    assert isinstance(answer, ChatTextDelta)
+    assert "/why" in answer.content
 
 
 async def test_everything_is_in_the_language_of_the_caller() -> None:
     box = Box(TOOLS)
     for text, english in (("hello", "No model"), ("/help", "Breakpoints"), ("/help break", "Set a breakpoint")):
-        (told,) = await said(box, text, "zh")
-        assert isinstance(told, ChatTextDelta)
-        assert english not in told.content
+        (answer,) = await said(box, text, "zh")
+        assert isinstance(answer, ChatTextDelta)
+        assert english not in answer.content
         assert english in str(await said(box, text, "en"))
     for language in ("zh", "en"):
         await said(box, "/status", language)

@@ -103,12 +103,12 @@ async def office(
         settings = Settings(model=PROVIDER["name"], model_name="small", model_address=fake.address)
         model = select_model(settings, {})
         assert model is not None
-        told: list[ChatEvent] = []
+        received: list[ChatEvent] = []
         wanted: list[PendingApproval] = []
         box, approvals = Box(), Approvals(wanted.append, within_s=approved_within_s)
         agent = ModelAgent(model, box, approvals, limits, lambda *_: evaluators, box)
         conversations = Conversations(journal, SystemClock())
-        yield Office(fake, ChatRuns(group, conversations, agent, told.append), approvals, box, told, wanted)
+        yield Office(fake, ChatRuns(group, conversations, agent, received.append), approvals, box, received, wanted)
         group.cancel_scope.cancel()
 
 
@@ -151,8 +151,8 @@ async def test_the_person_of_a_run_is_asked_for_missing_trust(tmp_path: Path, is
         await it.runs.send("main", "go", run_id="r1", by="page", is_person=is_person)
         assert (await it.end("r1")).outcome == "final"
         assert it.box.asked == ([("/project", "evaluate_expression")] if is_person else [])
-        (told,) = tool_results(it.fake.requests[-1].body)
-        assert ("x is 3" if is_person else "Nothing runs") in told
+        (answer,) = tool_results(it.fake.requests[-1].body)
+        assert ("x is 3" if is_person else "Nothing runs") in answer
 
 
 async def test_it_looks_with_a_tool_and_answers_from_what_it_saw(tmp_path: Path) -> None:
@@ -310,7 +310,7 @@ async def test_calls_with_the_same_number_in_different_turns_are_different_calls
         starts = [event.id for event in it.told if isinstance(event, ToolStart)]
         assert len(set(starts)) == 2
         assert [event.id for event in it.told if isinstance(event, ToolResult)] == starts
-        given = [len(tool_results(heard.body)) for heard in it.fake.requests]
+        given = [len(tool_results(result.body)) for result in it.fake.requests]
         assert given == [0, 1, 2]
 
 
@@ -319,5 +319,5 @@ async def test_earlier_messages_are_given_to_the_model(tmp_path: Path) -> None:
         await it.ask("one", "r1")
         await it.ask("two", "r2")
         turns = [turn for turn in it.fake.requests[1].body["messages"] if turn["role"] != "system"]
-        said = [(turn["role"], _flat(turn["content"])) for turn in turns]
-        assert said == [("user", "one"), ("assistant", "first"), ("user", "two")]
+        entries = [(turn["role"], _flat(turn["content"])) for turn in turns]
+        assert entries == [("user", "one"), ("assistant", "first"), ("user", "two")]

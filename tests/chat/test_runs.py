@@ -52,8 +52,8 @@ async def room(folder: Path, script: Script) -> AsyncIterator[Room]:
     async with Journal.open(folder, stores=[STORE]) as journal, anyio.create_task_group() as group:
         conversations = Conversations(journal, SystemClock())
         await conversations.load()
-        told: list[ChatEvent] = []
-        yield Room(ChatRuns(group, conversations, Scripted(script), told.append), conversations, journal, told)
+        received: list[ChatEvent] = []
+        yield Room(ChatRuns(group, conversations, Scripted(script), received.append), conversations, journal, received)
         group.cancel_scope.cancel()
 
 
@@ -74,7 +74,7 @@ async def test_a_message_is_answered_and_both_are_kept_over_a_restart(tmp_path: 
         assert "".join(event.content for event in it.told if isinstance(event, ChatTextDelta)) == "you said hello"
     async with room(tmp_path, echo) as it:
         history = await it.conversations.history("agent:main:main")
-        assert [(said.role, said.text, said.run_id) for said in history] == [
+        assert [(result.role, result.text, result.run_id) for result in history] == [
             ("user", "hello", "r1"),
             ("assistant", "you said hello", "r1"),
         ]
@@ -101,7 +101,7 @@ async def test_the_same_run_again_runs_nothing_after_a_restart_nor_in_another_co
         assert await it.runs.send("main", "a", run_id="r1", by="page") == "ok"
         assert await it.runs.send("main", "b", run_id="r2", by="page") == "started"
         await it.ended("r2")
-        assert [said.text for said in await it.conversations.history("main")] == ["a", "b", "you said b"]
+        assert [result.text for result in await it.conversations.history("main")] == ["a", "b", "you said b"]
 
 
 async def test_messages_of_one_conversation_run_in_turn_and_of_two_at_once(tmp_path: Path) -> None:
@@ -244,8 +244,8 @@ async def test_a_conversation_keeps_its_newest_messages_within_their_size(tmp_pa
             await it.conversations.say("main", "user", str(number))
         history = await it.conversations.history("main", limit=MESSAGES_AT_MOST + 100)
         assert (len(history), history[0].text, history[-1].text) == (MESSAGES_AT_MOST, "5", str(MESSAGES_AT_MOST + 4))
-        said = await it.conversations.say("main", "user", "日" * MESSAGE_BYTES)
-        assert len(said.text.encode()) <= MESSAGE_BYTES
+        answer = await it.conversations.say("main", "user", "日" * MESSAGE_BYTES)
+        assert len(answer.text.encode()) <= MESSAGE_BYTES
 
 
 async def test_conversations_are_renamed_removed_and_forgotten(tmp_path: Path) -> None:

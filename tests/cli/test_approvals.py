@@ -135,10 +135,10 @@ async def test_a_person_answers_at_a_terminal_and_nobody_else_does(tmp_path: Pat
     ]
     async with FakeModel.running(*replies) as fake:
         await anyio.to_thread.run_sync(_played, tmp_path / "home", fake.address, made, touch)
-        told = [str(it["content"]) for it in fake.requests[6].body["messages"] if it["role"] == "tool"]
-    assert "Answer on the page, in the editor" in told[0]
-    assert "Allow it?" not in told[0]
-    assert "refused as not_a_person" in told[0]
+        entries = [str(it["content"]) for it in fake.requests[6].body["messages"] if it["role"] == "tool"]
+    assert "Answer on the page, in the editor" in entries[0]
+    assert "Allow it?" not in entries[0]
+    assert "refused as not_a_person" in entries[0]
 
 
 def _played(home: Path, model: str, made: list[Path], touch: list[str]) -> None:
@@ -184,8 +184,8 @@ def _played(home: Path, model: str, made: list[Path], touch: list[str]) -> None:
             late.until("Allow it? [y/N] ")
             late.type("y\n")
             assert (late.end(), "Allowed." in late.shown) == (0, True)
-            told = waiting.communicate(timeout=60)[0]
-        assert (touch[2] in told, "At last." in told, later.exists()) == (True, True, True), told
+            result = waiting.communicate(timeout=60)[0]
+        assert (touch[2] in result, "At last." in result, later.exists()) == (True, True, True), result
         assert "No pending approvals." in cli("approvals").stderr
 
 

@@ -132,5 +132,5 @@ walk(build_app(), [])
     chinese = {**os.environ, "DRAGOMAN_LANG": "zh", "COLUMNS": "400"}
     done = subprocess.run([sys.executable, "-c", script], env=chinese, capture_output=True, text=True, check=True)
     # The first column has names of commands and options; choices and defaults are in brackets; examples are code.
-    told = re.sub(r"(?m)^│ +\S+(?: [-\w]+)*  +|\[[^\]]*\]|^用法：.*$|^  .*$", " ", done.stdout)
-    assert english_left(told, {"file"} | OURS) == []
+    output = re.sub(r"(?m)^│ +\S+(?: [-\w]+)*  +|\[[^\]]*\]|^用法：.*$|^  .*$", " ", done.stdout)
+    assert english_left(output, {"file"} | OURS) == []

@@ -86,8 +86,8 @@ def test_bash_offers_what_may_follow(scripts: dict[str, str], line: str, prefix:
 
 
 def test_bash_falls_back_to_the_names_of_files(scripts: dict[str, str]) -> None:
-    told = shell(["bash", "--norc", "-c", 'eval "$SCRIPT"; complete -p dragoman'], SCRIPT=scripts["bash"])
-    assert "-o default" in told
+    result = shell(["bash", "--norc", "-c", 'eval "$SCRIPT"; complete -p dragoman'], SCRIPT=scripts["bash"])
+    assert "-o default" in result
 
 
 @pytest.mark.needs("fish")
@@ -137,16 +137,16 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Cli, st
 def test_bash_offers_the_ids_of_terminals(scripts: dict[str, str], recorded: tuple[Cli, str], line: str) -> None:
     cli, id = recorded
     probe = ["bash", "--norc", "-c", BASH_PROBE]
-    told = shell(probe, SCRIPT=scripts["bash"], LINE=line, PREFIX=id[:2], DRAGOMAN_HOME=str(cli.home))
-    assert told.split() == [id]
+    text = shell(probe, SCRIPT=scripts["bash"], LINE=line, PREFIX=id[:2], DRAGOMAN_HOME=str(cli.home))
+    assert text.split() == [id]
 
 
 @pytest.mark.needs("fish")
 def test_fish_offers_the_ids_of_terminals(scripts: dict[str, str], recorded: tuple[Cli, str]) -> None:
     cli, id = recorded
     probe = ["fish", "--no-config", "-c", FISH_PROBE]
-    told = shell(probe, SCRIPT=scripts["fish"], LINE="dragoman replay", PREFIX=id[:2], DRAGOMAN_HOME=str(cli.home))
-    assert told.split() == [id]
+    text = shell(probe, SCRIPT=scripts["fish"], LINE="dragoman replay", PREFIX=id[:2], DRAGOMAN_HOME=str(cli.home))
+    assert text.split() == [id]
 
 
 @pytest.mark.needs("zsh")

@@ -72,8 +72,8 @@ def test_an_answer_is_printed_with_what_was_done_for_it(client: Cli, gateway: Do
     assert answer.returncode == 0, answer.stderr
     lines = ["Let me look. ", "[Reading src/main.ts]", "[Running it]", "[exit code 2]", "[src/main.ts]", "Done."]
     assert answer.stdout.splitlines() == lines
-    told = client.json("gateway", "chat", "go")
-    assert (told["text"], told["outcome"], told["run"] in gateway.seen.values()) == (
+    data = client.json("gateway", "chat", "go")
+    assert (data["text"], data["outcome"], data["run"] in gateway.seen.values()) == (
         "Let me look. Done.",
         "final",
         True,
@@ -107,8 +107,8 @@ def test_after_the_last_attempt_the_state_says_that_it_gave_up(
     with portal.wrap_async_context_manager(document_gateway()) as other:
         assert client.json("gateway", "connect", other.url)["state"] == "connected"
     eventually(lambda: call(daemon.paths, "gateway_status", {})["state"] == "error")
-    told = client("gateway", "status")
-    assert (told.returncode, "after 10 attempts" in told.stdout) == (1, True)
+    result = client("gateway", "status")
+    assert (result.returncode, "after 10 attempts" in result.stdout) == (1, True)
     assert f"Gateway: {other.url}, error." in client("status").stdout
     refused = client("gateway", "chat", "hello")
     assert (refused.returncode, "10 attempts" in refused.stderr) == (1, True)

@@ -59,8 +59,8 @@ def test_nothing_is_connected_before_somebody_asks_for_it(client: Cli) -> None:
 
 @pytest.mark.requirement("chat:session:list")
 def test_it_connects_talks_and_lists(client: Cli, server: Cli) -> None:
-    told = client("gateway", "connect")
-    assert (told.returncode, "connected" in told.stdout) == (0, True), told.stderr
+    result = client("gateway", "connect")
+    assert (result.returncode, "connected" in result.stdout) == (0, True), result.stderr
     assert client.json("gateway", "status")["protocol"] == 4
     assert server.status()["links"]["gateway"] == 1
     assert "/why" in client("gateway", "chat", "what can you do?", "--session", "acp:one").stdout
@@ -103,9 +103,9 @@ def answering(client: Cli, answer: str, *arguments: str) -> Iterator[subprocess.
         client.command(*arguments), env=client.variables(), stdin=theirs, stderr=theirs, stdout=subprocess.DEVNULL
     ) as process:
         os.close(theirs)
-        heard = b""
-        while b"[y/N]" not in heard:
-            heard += os.read(ours, 1000)
+        result = b""
+        while b"[y/N]" not in result:
+            result += os.read(ours, 1000)
         os.write(ours, f"{answer}\n".encode())
         yield process
     os.close(ours)
@@ -122,16 +122,16 @@ def test_the_token_is_sent_to_no_other_gateway_than_that_of_the_settings(client:
     assert (refused["state"], refused["code"]) == ("paused", "DEVICE_IDENTITY_REQUIRED")
     assert refused["reason"].endswith(".")
     for command in (["chat", "hello"], ["sessions"]):
-        told = client("gateway", *command)
-        assert (told.returncode, refused["reason"] in told.stderr) == (1, True)
-        assert "dragoman config set gateway_token_file" in told.stderr
+        result = client("gateway", *command)
+        assert (result.returncode, refused["reason"] in result.stderr) == (1, True)
+        assert "dragoman config set gateway_token_file" in result.stderr
     assert client("gateway", "connect", "http://localhost").returncode == 1
     assert call(client.paths, "gateway_connect", {})["state"] == "connected"
 
 
 def test_a_missing_answer_is_reported_with_what_to_do(client: Cli) -> None:
-    told = client("gateway", "connect", "ws://127.0.0.1:1")
-    assert (told.returncode, "Start the gateway" in told.stdout) == (1, True)
+    result = client("gateway", "connect", "ws://127.0.0.1:1")
+    assert (result.returncode, "Start the gateway" in result.stdout) == (1, True)
 
 
 def test_a_gateway_that_went_is_found_again(connected: Cli, server: Cli) -> None:
@@ -146,9 +146,9 @@ def test_what_a_person_does_on_the_other_side_is_seen_in_the_chat_there(connecte
     connected("gateway", "chat", "/dragoman_status", "--session", "seen")
     with calls(log_in(server.paths)) as page:
         events = page.ask("/api/events?after=0&limit=200").json()["events"]
-    said = [it["event"] for it in events if it["event"].get("session") == "agent:main:seen"]
-    assert [it["body"]["by"] for it in said if it["kind"] == "chat.said"] == ["client Dragoman", ""]
-    assert json.dumps(said).count("/dragoman_status") >= 1
+    entries = [it["event"] for it in events if it["event"].get("session") == "agent:main:seen"]
+    assert [it["body"]["by"] for it in entries if it["kind"] == "chat.said"] == ["client Dragoman", ""]
+    assert json.dumps(entries).count("/dragoman_status") >= 1
 
 
 def test_it_is_disconnected_for_good(connected: Cli, server: Cli) -> None:

@@ -55,8 +55,8 @@ class LuaWorkspace:
 
     def launch(self, program: Path, **more: Any) -> LaunchRequest:
         own = {"packagePath": [str(self.folder / "panda")]} if self.runtime == "panda" else {}
-        told = {"type": "lua", "request": "launch", "name": "lua", "program": str(program), "luaPath": self.interpreter}
-        return LaunchRequest(configuration={**told, **own, **more})
+        data = {"type": "lua", "request": "launch", "name": "lua", "program": str(program), "luaPath": self.interpreter}
+        return LaunchRequest(configuration={**data, **own, **more})
 
     def listening(self, port: int, **more: Any) -> LaunchRequest:
         return LaunchRequest(

@@ -54,8 +54,8 @@ def _cell(title: str, column: Column, notes: list[str]) -> str:
     found = column["cells"][title]
     if found == "pass":
         return "yes"
-    said = found if len(found) <= _LONGEST else f"{found[:_LONGEST]}…"
-    notes.append(f"{len(notes) + 1}. {column['language']} ({column['adapter']}), {title}: `` {said} ``")
+    result = found if len(found) <= _LONGEST else f"{found[:_LONGEST]}…"
+    notes.append(f"{len(notes) + 1}. {column['language']} ({column['adapter']}), {title}: `` {result} ``")
     return str(len(notes))
 
 

@@ -150,8 +150,8 @@ class Behaviours:
             wanted = stage.at(stage.language.prints, log_message="n is {n}.", condition="n > 5")
             await service.set_breakpoint(stage.client, wanted)
             ended = end_of(await service.start(stage.client, stage.launch_request(), within_s=60))
-            said = [line for line in ended.output.splitlines() if "n is" in line]
-            assert said == ["n is 6.", "n is 7.", "n is 8.", "n is 9."]
+            output = [line for line in ended.output.splitlines() if "n is" in line]
+            assert output == ["n is 6.", "n is 7.", "n is 8.", "n is 9."]
 
     async def test_a_step_over_a_call_is_not_lost_to_a_logpoint_in_it(self, stage: Stage) -> None:
         client, language = stage.client, stage.language

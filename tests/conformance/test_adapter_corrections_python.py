@@ -106,8 +106,8 @@ async def test_logpoint_output_is_in_order_with_what_the_program_prints(tmp_path
     (tmp_path / "main.py").write_text(source)
     client = client_of(tmp_path)
     async with service_in(tmp_path) as service:
-        said = Breakpoint(id=0, path=str(tmp_path / "main.py"), line=3, log_message="now {word} and {n}; {nope}.")
-        await service.set_breakpoint(client, said)
+        text = Breakpoint(id=0, path=str(tmp_path / "main.py"), line=3, log_message="now {word} and {n}; {nope}.")
+        await service.set_breakpoint(client, text)
         ended = end_of(await service.start(client, LaunchRequest(program="main.py"), within_s=60))
     lines = ended.output.splitlines()
     assert lines[-3:] == [lines[-3], "39", "end"]

@@ -129,8 +129,8 @@ def test_a_program_that_was_killed_is_reported_with_the_signal(native: Native) -
 )
 def test_what_ends_a_program_stops_it_first_and_is_named(native: Native, name: str, words: str) -> None:
     stop = native.start(name)["stop_event_data"]
-    told = f"{stop['exception']['type']} {stop['exception']['message']}"
-    assert (stop["reason"], words in told, len(told) < 2000) == ("exception", True, True), told
+    sentence = f"{stop['exception']['type']} {stop['exception']['message']}"
+    assert (stop["reason"], words in sentence, len(sentence) < 2000) == ("exception", True, True), sentence
     native.agent.end()
 
 

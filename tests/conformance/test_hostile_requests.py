@@ -62,10 +62,10 @@ def sent_on(agent: Agent) -> Answer:
 def test_twenty_threads_at_one_breakpoint_are_each_reported_once(agent: Agent) -> None:
     """One stop may stand for several threads; every continue leads on, and the last one to the end."""
     agent.stopped("threads.py", "all-stop")
-    told = 1
+    result = 1
     while (answer := sent_on(agent))["status"] == "stopped":
-        told += 1
-        assert told <= 20
+        result += 1
+        assert result <= 20
     assert (answer["status"], answer.get("exit_code")) == ("completed", 0), answer
 
 

@@ -270,8 +270,8 @@ async def test_the_inspector_of_a_launched_program_reveals_its_address_to_nobody
         address = re.findall(r"own ws://(127\.0\.0\.1):(\d+)/(\S+)", stop.output)[0]
         assert re.findall(r"child ws://127\.0\.0\.1:\d+/\S+", stop.output)  # it is debugged as well
         for path in ("/json", "/json/list", "/json/version"):
-            told = await anyio.to_thread.run_sync(asked_over_http, address[0], int(address[1]), path)
-            assert address[2] not in told
+            answer = await anyio.to_thread.run_sync(asked_over_http, address[0], int(address[1]), path)
+            assert address[2] not in answer
 
 
 def asked_over_http(host: str, port: int, path: str) -> str:

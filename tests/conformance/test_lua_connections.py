@@ -203,8 +203,8 @@ async def test_a_pause_where_no_hook_fires_times_out_and_the_reason_is_output(lu
         await eventually(lambda: "sleeps" in started.session.output.since(0, most=1000)[0])
         paused = await service.pause(lua.client, "", within_s=2.6)
         assert (paused.outcome, paused.session.state) == (None, SessionState.RUNNING)
-        said = started.session.output.since(0, most=1000, categories=frozenset({"important"}))[0]
-        assert "cannot pause here" in said
+        output = started.session.output.since(0, most=1000, categories=frozenset({"important"}))[0]
+        assert "cannot pause here" in output
 
 
 async def test_what_is_not_text_is_thrown_through_a_wrapped_coroutine_and_shown(lua: LuaWorkspace) -> None:
@@ -246,16 +246,16 @@ async def test_a_function_by_its_name_stops_where_it_is_entered_and_not_where_it
     async with service_in(lua.folder, LUA) as service:
         for name in ("one", "M.late", "nowhere"):
             await service.set_breakpoint(lua.client, Breakpoint(id=0, path="", line=0, kind="function", function=name))
-        seen, told = [], [Binding()]
+        seen, entries = [], [Binding()]
         happened = await service.start(lua.client, lua.launch(program, cwd=str(lua.folder)), within_s=20)
         while isinstance(happened.outcome, Stop):
             stop = happened.outcome
             seen.append((stop.frames[0].name, stop.frames[0].line, values(stop).get("n"), stop.hit_breakpoints))
-            told = [service.binding(lua.client, id) for id in (1, 2, 3)]
+            entries = [service.binding(lua.client, id) for id in (1, 2, 3)]
             happened = await service.resume(lua.client, "", thread_id=None, within_s=20)
         assert seen == [("one", 1, "7", (1,)), ("late", 3, "7", (2,))]
-        assert [it.verified for it in told] == [True, True, False]
-        assert "nowhere" in told[2].message
+        assert [it.verified for it in entries] == [True, True, False]
+        assert "nowhere" in entries[2].message
 
 
 async def test_hits_are_still_counted_when_another_breakpoint_is_set_in_the_file(lua: LuaWorkspace) -> None:
@@ -323,8 +323,8 @@ async def _said(process: subprocess.Popen[str]) -> str:
 
 def _listens(port: int) -> bool:
     """As the system tells: whoever knocks would be taken for a program."""
-    heard = psutil.net_connections("tcp4")
-    return any(it.status == psutil.CONN_LISTEN and it.laddr and it.laddr.port == port for it in heard)
+    result = psutil.net_connections("tcp4")
+    return any(it.status == psutil.CONN_LISTEN and it.laddr and it.laddr.port == port for it in result)
 
 
 def _has_closed(stranger: socket.socket) -> bool:

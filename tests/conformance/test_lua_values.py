@@ -241,8 +241,8 @@ async def test_what_may_be_the_file_is_offered_and_taken_with_one_call(lua: LuaW
         made, _ = await service.set_breakpoint(lua.client, lua.at(module, 2))
         await service.set_breakpoint(lua.client, lua.at(program, 7))
         await service.start(lua.client, lua.launch(program), within_s=20)
-        told = service.binding(lua.client, made.id).message
-        offer = told.partition("evaluate `")[2].partition("`. Loaded:")[0]
+        result = service.binding(lua.client, made.id).message
+        offer = result.partition("evaluate `")[2].partition("`. Loaded:")[0]
         assert offer == "dragoman path packed/UI.bytes src/ui.lua"
         with pytest.raises(DragomanError, match=r"packed/UI\.bytes"):
             await _result(service, lua, "dragoman path nothing src/ui.lua")

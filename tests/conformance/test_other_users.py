@@ -86,8 +86,8 @@ async def test_js_debug_listens_on_no_port_for_clients(tmp_path: Path, home: Pat
 @pytest.mark.parametrize("named", [{"port": "PORT"}, {"websocketAddress": "ws://127.8.0.1:PORT/6f1b"}])
 async def test_an_inspector_of_another_user_is_not_attached_to(tmp_path: Path, named: dict[str, str]) -> None:
     with listening("0.0.0.0", before="import os, socket; os.setuid(65534)") as (_, port):
-        told = {key: port if value == "PORT" else value.replace("PORT", str(port)) for key, value in named.items()}
-        attach = {"type": "node", "request": "attach", "name": "node", **told}
+        found = {key: port if value == "PORT" else value.replace("PORT", str(port)) for key, value in named.items()}
+        attach = {"type": "node", "request": "attach", "name": "node", **found}
         async with service_in(tmp_path, JAVASCRIPT) as service:
             with pytest.raises(DragomanError) as caught:
                 await service.start(client_of(tmp_path), LaunchRequest(configuration=attach), within_s=5)

@@ -166,9 +166,9 @@ async def test_a_syntax_error_is_the_end_with_its_words(workspace: Path) -> None
     (workspace / "main.py").write_text("def f(:\n")
     async with service_in(workspace) as service:
         happened = await service.start(client_of(workspace), LaunchRequest(program="main.py"), within_s=20)
-        told = happened.outcome
-        assert told is not None
-        text = told.output + (told.raised.message if isinstance(told, Stop) and told.raised else "")
+        result = happened.outcome
+        assert result is not None
+        text = result.output + (result.raised.message if isinstance(result, Stop) and result.raised else "")
         assert "invalid syntax" in text
 
 

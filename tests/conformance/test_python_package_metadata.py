@@ -48,8 +48,8 @@ async def test_a_log_that_somebody_wants_still_has_it(workspace: Path) -> None:
     client = dataclasses.replace(client, environment={**client.environment, "DEBUGPY_LOG_DIR": str(logs)})
     async with service_in(workspace) as service:
         end_of(await service.start(client, LaunchRequest(program="main.py"), within_s=30))
-    told = {path.name.rpartition("-")[0] for path in logs.iterdir() if "Installed packages:" in path.read_text()}
-    assert {"debugpy.launcher", "debugpy.server"} <= told
+    found = {path.name.rpartition("-")[0] for path in logs.iterdir() if "Installed packages:" in path.read_text()}
+    assert {"debugpy.launcher", "debugpy.server"} <= found
 
 
 async def test_the_program_looks_for_nothing_beside_us_whatever_links_lead_here(

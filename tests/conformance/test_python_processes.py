@@ -76,8 +76,8 @@ async def test_children_beyond_the_bound_run_free_to_their_end(tmp_path: Path, m
         stop = stop_of(await service.start(client, LaunchRequest(program="main.py"), within_s=30))
         assert stop.frames[0].name == "work"
         ended = end_of(await service.resume(client, "", thread_id=None, within_s=30))
-        said = stop.output + ended.output
-        assert (ended.exit_code, said.count("ran\n"), said.count("[1 child processes")) == (0, 3, 1)
+        output = stop.output + ended.output
+        assert (ended.exit_code, output.count("ran\n"), output.count("[1 child processes")) == (0, 3, 1)
 
 
 async def test_several_children_that_stop_at_once_are_reported_one_after_another(tmp_path: Path) -> None:

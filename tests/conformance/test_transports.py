@@ -51,8 +51,8 @@ async def test_an_adapter_that_prints_its_port_and_has_several_connections(tmp_p
         )
 
     give_adapters(home)
-    told = re.compile(r"listening at .*:(?P<port>\d+)")
-    spec = dataclasses.replace(JAVASCRIPT, transport="tcp", listening=told, command=command)
+    pattern = re.compile(r"listening at .*:(?P<port>\d+)")
+    spec = dataclasses.replace(JAVASCRIPT, transport="tcp", listening=pattern, command=command)
     (tmp_path / "main.js").write_text("let n = 42;\nconsole.log(n);\n")
     client = client_of(tmp_path)
     async with service_in(tmp_path, spec) as service:

@@ -97,8 +97,8 @@ def test_a_phrase_inside_a_phrase_is_in_the_same_language() -> None:
 
 
 def test_sentences_follow_each_other_as_their_language_writes_them() -> None:
-    said = (localize("No daemon is running."), None, localize("Start one with `dragoman up`."))
-    assert join_sentences(said, "en") == "No daemon is running. Start one with `dragoman up`."
+    entries = (localize("No daemon is running."), None, localize("Start one with `dragoman up`."))
+    assert join_sentences(entries, "en") == "No daemon is running. Start one with `dragoman up`."
     assert " " not in join_sentences((localize("No daemon is running."), localize("No active sessions.")), "zh")
     assert join_sentences(("没有", "请重试。"), "zh") == "没有。请重试。"
 

@@ -298,9 +298,9 @@ async def test_a_halt_is_over_by_itself_and_the_next_call_is_told_so(tmp_path: P
         assert adapter.sent("continue") == [{"threadId": 1}]
         assert session.run_control.by == COUNTDOWN_ID
         assert session.countdown.remaining_s is None
-        with pytest.raises(DragomanError, match=r"the countdown resumed it at \d\d:\d\d:\d\d") as told:
+        with pytest.raises(DragomanError, match=r"the countdown resumed it at \d\d:\d\d:\d\d") as error_text:
             await service.step(client, session.id, "over", thread_id=None, within_s=1)
-        assert told.value.code == "not_stopped"
+        assert error_text.value.code == "not_stopped"
         adapter.stop("breakpoint")
         assert isinstance((await service.wait(client, session.id, within_s=5)).outcome, Stop)
         assert await code_of(lambda: service.pause(client, session.id, within_s=1)) == "not_running_program"

@@ -184,18 +184,18 @@ async def test_one_that_has_ended_can_be_restarted_also_without_its_id(tmp_path:
 
 async def test_a_caller_that_waits_for_a_restarted_session_gets_its_next_stop(tmp_path: Path) -> None:
     old, new = FakeAdapter(), stopping()
-    told: list[DebugOutcome] = []
+    received: list[DebugOutcome] = []
     async with service_of(tmp_path, Starter((old,), (new,))) as service:
         id = (await service.start(AGENT, LaunchRequest(), within_s=0)).session.id
         async with anyio.create_task_group() as group:
 
             async def wait() -> None:
-                told.append(await service.wait(PERSON, id, within_s=5))
+                received.append(await service.wait(PERSON, id, within_s=5))
 
             group.start_soon(wait)
             await anyio.wait_all_tasks_blocked()
             await service.restart(AGENT, id, within_s=2)
-    assert [stop_of(it).number for it in told] == [1]
+    assert [stop_of(it).number for it in received] == [1]
 
 
 async def test_a_restart_that_cannot_be_prepared_is_an_error_and_leaves_the_session_as_it_is(tmp_path: Path) -> None:

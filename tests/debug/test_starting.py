@@ -170,11 +170,11 @@ async def test_a_build_runs_before_the_program_it_makes_and_its_words_are_output
             agent, python(preLaunchTask="build", postDebugTask="after"), tasks=(build, shell("after", "touch after"))
         )
         ended = await agent.start()
-        heard = await agent.call("get_output", category="console", session_id=ended["session_id"])
+        answer = await agent.call("get_output", category="console", session_id=ended["session_id"])
         await until(agent.has("after"))
     assert (ended["status"], ended["exit_code"]) == ("completed", 0)
     assert "42" in ended["output"]
-    assert "compiling\n" in heard["output"]
+    assert "compiling\n" in answer["output"]
     assert ended["runs_with"]["interpreter"].startswith(str(PYTHON))
     assert ended["runs_with"]["adapter"].startswith("debugpy ")
 

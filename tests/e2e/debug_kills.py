@@ -87,9 +87,9 @@ class DebugKills:
         with agent_with(self.cli, self.workspace, "python") as agent:
             agent.call("set_breakpoint", file_path="processes.py", line_text="stop here")
             for number in range(count):
-                told = self._round(agent, dice)
-                self._require_usable(agent, f"seed {self.seed}, round {number}: {told}")
-                yield told
+                result = self._round(agent, dice)
+                self._require_usable(agent, f"seed {self.seed}, round {number}: {result}")
+                yield result
 
     def _round(self, agent: Agent, dice: random.Random) -> str:
         number = signal.SIGSTOP if dice.random() < 0.25 else signal.SIGKILL

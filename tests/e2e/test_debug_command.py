@@ -226,8 +226,8 @@ def test_ctrl_c_ends_the_wait_and_not_the_session(shell: Shell) -> None:
     with shell.begin("slow.py") as waiting:
         eventually(lambda: "begun" in shell.asked("get_output").get("output", ""))
         waiting.send_signal(signal.SIGINT)
-        said, _ = waiting.communicate(timeout=20)
-    assert (waiting.returncode, said.startswith("interrupted")) == (130, True)
+        result, _ = waiting.communicate(timeout=20)
+    assert (waiting.returncode, result.startswith("interrupted")) == (130, True)
     assert [it["state"] for it in shell.sessions() if it["active"]] == ["Running"]
 
 
@@ -257,8 +257,8 @@ def test_stop_waiting_ends_the_waits_of_others_and_counts_them(cli: Cli, shell: 
 
 def test_a_crash_is_explained_as_by_the_tool_and_fails_the_command(shell: Shell) -> None:
     (shell.folder / "crash.py").write_text("def f(x):\n    return x['b']\n\nprint('begins')\nf({'a': 1})\n")
-    told = shell("crash.py", "--until-crash")
-    assert told.stdout.splitlines() == [
+    result = shell("crash.py", "--until-crash")
+    assert result.stdout.splitlines() == [
         "exception: KeyError: 'b'",
         "at crash.py:2 f: return x['b']",
         "  x['b'] = !KeyError: 'b'",
@@ -269,7 +269,7 @@ def test_a_crash_is_explained_as_by_the_tool_and_fails_the_command(shell: Shell)
     ]
     answer = shell.json("crash.py", "--until-crash")
     assert (answer["crashed"], answer["frames"][0]["locals"]) == (True, {"x": "{'a': 1}"})
-    assert told.returncode == ExitCode.PROGRAM_FAILED
+    assert result.returncode == ExitCode.PROGRAM_FAILED
     assert {it["state"] for it in shell.sessions()} == {"Terminated"}
     refused = shell("crash.py", "--until-crash", "--break", "crash.py:2")
     assert (refused.returncode, "--until-crash cannot be combined" in refused.stderr) == (ExitCode.FAILED, True)
@@ -278,9 +278,9 @@ def test_a_crash_is_explained_as_by_the_tool_and_fails_the_command(shell: Shell)
 def test_nothing_that_a_program_says_reaches_the_terminal_as_a_command(shell: Shell) -> None:
     (shell.folder / "evil.py").write_text("x = '\\x1b]0;title\\x07\\x9b31m'\nprint(x)\nraise ValueError(x)\n")
     for command in (("evil.py",), ("vars",), ("eval", "x"), ("output",), ("stack",), ("sessions",)):
-        told = shell(*command)
-        assert told.returncode == 0, told.stderr
-        assert not {"\x1b", "\x07", "\x9b"} & set(told.stdout + told.stderr), command
+        result = shell(*command)
+        assert result.returncode == 0, result.stderr
+        assert not {"\x1b", "\x07", "\x9b"} & set(result.stdout + result.stderr), command
     assert "\\x1b]0;title" in shell("output").stdout
 
 

@@ -43,14 +43,14 @@ def left(cli: Cli) -> list[str]:
 
 
 def test_an_agent_finds_the_bug_and_proves_it_within_thirty_seconds(cli: Cli) -> None:
-    told = cli("demo", within_s=30)
-    assert told.returncode == 0, told.stderr
-    assert "codes = [], price = 200.0, rate = 0.1" in told.stdout
-    assert "2 | codes = []" in told.stdout
-    assert "([0.1],)" in told.stdout
-    assert "ada 90.0 / grace 200.0 / alan 45.0" in told.stdout
-    assert "\x1b" not in told.stdout, "plain where it is not a terminal"
-    assert told.stderr == ""
+    result = cli("demo", within_s=30)
+    assert result.returncode == 0, result.stderr
+    assert "codes = [], price = 200.0, rate = 0.1" in result.stdout
+    assert "2 | codes = []" in result.stdout
+    assert "([0.1],)" in result.stdout
+    assert "ada 90.0 / grace 200.0 / alan 45.0" in result.stdout
+    assert "\x1b" not in result.stdout, "plain where it is not a terminal"
+    assert result.stderr == ""
     eventually(lambda: not left(cli))
     assert not cli.paths.socket.exists(), "the user's own daemon is not started"
 
@@ -58,9 +58,9 @@ def test_an_agent_finds_the_bug_and_proves_it_within_thirty_seconds(cli: Cli) ->
 def test_it_is_reported_in_chinese_too_and_does_not_touch_a_daemon_and_settings_of_the_users_own(cli: Cli) -> None:
     cli.environment |= {"DRAGOMAN_MCP_STARTS_DAEMON": "false", "VIRTUAL_ENV": "/nowhere", "DRAGOMAN_LANG": "zh"}
     before = cli("up", "--port", "0", "--json").stdout
-    told = cli("demo")
-    assert told.returncode == 0, told.stderr
-    assert "这就是错误所在。" in told.stdout
+    result = cli("demo")
+    assert result.returncode == 0, result.stderr
+    assert "这就是错误所在。" in result.stdout
     assert str(cli.status()["pid"]) in before
     assert cli.status()["sessions"] == []
 

@@ -70,9 +70,9 @@ def test_the_bug_is_found_within_its_budget(agent: Agent, bug: dict[str, Any]) -
 
 def test_a_shell_gets_the_same_table(cli: Cli, agent: Agent) -> None:
     words = ["python/savings.py", "--trace", "python/savings.py:8", "week", "saved", "--if", "week in (1, 9)"]
-    told = cli("debug", *words, cwd=agent.workspace, within_s=60)
-    assert told.stdout.splitlines()[1:3] == ["1 | 1 | 0.2", "2 | 9 | 0.9999999999999999"], told
-    assert told.returncode == 0
+    result = cli("debug", *words, cwd=agent.workspace, within_s=60)
+    assert result.stdout.splitlines()[1:3] == ["1 | 1 | 0.2", "2 | 9 | 0.9999999999999999"], result
+    assert result.returncode == 0
     data = json.loads(cli("debug", *words, "--json", cwd=agent.workspace, within_s=60).stdout)
     assert [row["values"] for row in data["rows"]] == [
         {"week": "1", "saved": "0.2"},

@@ -66,16 +66,16 @@ def test_it_is_caught_where_the_readme_says(
 ) -> None:
     words = ["--config", configuration, "--break", place, *(["--if", condition] if condition else [])]
     stopped = cli("debug", *words, "--json", cwd=examples, within_s=90)
-    told = json.loads(stopped.stdout)
-    assert told["status"] == "stopped", stopped.stdout
+    data = json.loads(stopped.stdout)
+    assert data["status"] == "stopped", stopped.stdout
     file, _, line = place.rpartition(":")
-    assert (told["stop_event_data"]["source"]["path"], told["stop_event_data"]["line"]) == (
+    assert (data["stop_event_data"]["source"]["path"], data["stop_event_data"]["line"]) == (
         str(examples / file),
         int(line),
     )
     seen = json.loads(cli("debug", "eval", "--json", expression, cwd=examples).stdout)
     assert value in seen["result"], seen
-    assert cli("debug", "stop", "--session", told["session_id"], cwd=examples).returncode == 0
+    assert cli("debug", "stop", "--session", data["session_id"], cwd=examples).returncode == 0
 
 
 def test_each_is_in_the_readme_with_its_configuration() -> None:

@@ -46,7 +46,7 @@ def test_what_was_asked_and_seen_and_how_it_ended_is_in_one_file(cli: Cli, tmp_p
         return "exit code 1" in cli("report", session, cwd=tmp_path).stdout
 
     eventually(is_written)
-    told = cli("report", session, cwd=tmp_path).stdout
+    output = cli("report", session, cwd=tmp_path).stdout
     for part in (
         r"dinner\.py",
         "total",
@@ -56,7 +56,7 @@ def test_what_was_asked_and_seen_and_how_it_ended_is_in_one_file(cli: Cli, tmp_p
         r"for",
         "share",
     ):
-        assert part in told or part.replace("\\", "") in told.replace("\\", ""), part
+        assert part in output or part.replace("\\", "") in output.replace("\\", ""), part
     page = tmp_path / "dinner.html"
     assert cli("report", session, "-o", str(page), cwd=tmp_path).returncode == 0
     text = page.read_text()
@@ -69,8 +69,8 @@ def test_the_report_of_a_trace_has_its_table(cli: Cli, tmp_path: Path) -> None:
     traced = cli("debug", "sums.py", "--trace", "sums.py:4", "total", "step", cwd=tmp_path)
     rows = ["1 | 0 | 2", "2 | 2 | =", "3 | 4 | ="]
     assert [line for line in traced.stdout.splitlines() if " | " in line][-3:] == rows, traced.stdout
-    told = cli("report", cwd=tmp_path).stdout
-    assert [line.strip() for line in told.splitlines() if line.strip() in rows] == rows, told
+    output = cli("report", cwd=tmp_path).stdout
+    assert [line.strip() for line in output.splitlines() if line.strip() in rows] == rows, output
     page = tmp_path / "sums.html"
     assert cli("report", "-o", str(page), cwd=tmp_path).returncode == 0
     assert "\n".join(rows) in page.read_text()

@@ -34,7 +34,7 @@ def test_without_an_id_the_newest_session_counts_and_no_session_is_an_error(cli:
 def test_dates_and_brackets_are_written_as_they_are_and_marks_are_not_taken_for_markdown() -> None:
     about = {"session": "debug-1", "title": "# a-b (c) *d* ##", "workspace": "", "output": ""}
     entry = {"at_ns": 1, "kind": "started", "by": "shell", "text": "", "body": {}}
-    told = as_markdown(ReportContent(about, [entry]))
-    assert told.startswith("# \\# a-b (c) \\*d\\* \\##\n")
-    assert "- session: debug-1\n- start: 1970-01-01 00:00:00.000 UTC\n" in told
-    assert "00:00:00.000 started (shell)\n" in told
+    result = as_markdown(ReportContent(about, [entry]))
+    assert result.startswith("# \\# a-b (c) \\*d\\* \\##\n")
+    assert "- session: debug-1\n- start: 1970-01-01 00:00:00.000 UTC\n" in result
+    assert "00:00:00.000 started (shell)\n" in result

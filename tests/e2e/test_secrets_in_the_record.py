@@ -82,11 +82,11 @@ def test_a_breakpoint_keeps_its_condition_and_the_record_of_it_has_no_secret(cli
     place: dict[str, Any] = {"file_path": "values.py", "line_number": 1}
     condition = f"token == {shaped!r} or password == {named!r}"
     agent.call("set_breakpoint", **place, condition=condition, log_message=f"tried {shaped}")
-    told = cli("journal", "export").stdout
-    assert "breakpoint.set" in told
-    assert told.count("<redacted") >= 3
-    assert shaped not in told
-    assert named not in told
+    output = cli("journal", "export").stdout
+    assert "breakpoint.set" in output
+    assert output.count("<redacted") >= 3
+    assert shaped not in output
+    assert named not in output
     assert shaped.encode() in kept_bytes(cli)  # in the store: the debugger of the next session is told it as it is
 
 
@@ -100,18 +100,18 @@ def test_what_an_answer_hides_is_in_no_report_export_search_or_stop(cli: Cli, ag
     started = agent.call("start_debugging", program="named.py", env={"DB_PASSWORD": secret})
     assert started["status"] == "stopped", str(started)
     asked = ('os.environ["DB_PASSWORD"]', 'os.environ.get("DB_PASSWORD")', "dict(os.environ)", "[db_password]")
-    told = [str(started), *(str(agent.call("evaluate_expression", expression=it)) for it in asked)]
-    told.append(str(agent.call("get_output")))
-    told.append(str(agent.call("stop_history")))
+    answer = [str(started), *(str(agent.call("evaluate_expression", expression=it)) for it in asked)]
+    answer.append(str(agent.call("get_output")))
+    answer.append(str(agent.call("stop_history")))
     found = eventually(lambda: agent.call("search_journal", words="debug evaluated")["events"])
-    told.append(str(found))
+    answer.append(str(found))
     (elsewhere := tmp_path / "elsewhere").mkdir()
     other = cli("journal", "search", "evaluated", cwd=elsewhere)
     every = cli("journal", "search", "evaluated", "--all-workspaces", cwd=elsewhere)
-    told += [cli("journal", "export").stdout, cli("report", cwd=agent.workspace).stdout, every.stdout]
+    answer += [cli("journal", "export").stdout, cli("report", cwd=agent.workspace).stdout, every.stdout]
     agent.end()
     cli("down", "--yes")
-    assert [text for text in told if secret in text] == []
+    assert [text for text in answer if secret in text] == []
     assert "debug.evaluated" not in other.stdout
     assert "debug.evaluated" in every.stdout
     assert secret.encode() not in kept_bytes(cli)

@@ -74,7 +74,7 @@ def test_the_demo_comes_with_it(wheel: Path, tmp_path: Path) -> None:
     zipfile.ZipFile(wheel).extractall(tmp_path / "site")
     environment = {**os.environ, "PYTHONPATH": str(tmp_path / "site")}
     command = [sys.executable, "-m", "dragoman.cli.main", "demo"]
-    told = subprocess.run(
+    text = subprocess.run(
         command, env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False
     )
-    assert (told.returncode, "grace 200.0" in told.stdout) == (0, True), told.stderr
+    assert (text.returncode, "grace 200.0" in text.stdout) == (0, True), text.stderr

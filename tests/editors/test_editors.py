@@ -174,6 +174,6 @@ def test_what_no_editor_says_of_itself_is_not_read(told: dict[str, Any]) -> None
 
 
 def test_a_folder_that_is_not_an_absolute_path_is_left_out() -> None:
-    told = read_editor_info({"name": "a", "folders": ["here", "/there", "/a\0b"], "features": ["x"]})
-    assert told is not None
-    assert told.folders == (Path("/there"),)
+    result = read_editor_info({"name": "a", "folders": ["here", "/there", "/a\0b"], "features": ["x"]})
+    assert result is not None
+    assert result.folders == (Path("/there"),)

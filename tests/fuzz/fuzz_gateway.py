@@ -87,8 +87,8 @@ def _seeds() -> list[bytes]:
     for name in ("v3-05", "v3-07", "v3-08", "v3-11a", "v3-11d", "v3-16", "v4-21"):
         lines = [json.loads(line) for line in next(_VECTORS.glob(f"{name}*")).read_text().splitlines()]
         for direction in ("in", "out"):
-            said = [json.dumps(line["frame"]) for line in lines if line.get("dir") == direction]
-            seeds.append("\n".join(text for text in said if len(text) < 4000).encode()[: 1 << 15])
+            entries = [json.dumps(line["frame"]) for line in lines if line.get("dir") == direction]
+            seeds.append("\n".join(text for text in entries if len(text) < 4000).encode()[: 1 << 15])
     return [*seeds, *(seed.split(b"\n", 1)[0] for seed in seeds)]
 
 

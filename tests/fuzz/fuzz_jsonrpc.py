@@ -26,16 +26,16 @@ def _pumped(chunks: list[bytes]) -> tuple[bytes, bytes]:
     relay.daemon_found()
     for chunk in chunks:
         relay.receive_from_client(chunk)
-    heard = _to_daemon(relay)
+    result = _to_daemon(relay)
     for chunk in chunks:
         relay.receive_from_daemon(chunk)
     relay.daemon_lost("daemon_restarted", "it went")
     relay.daemon_found()
-    heard += _to_daemon(relay)
+    result += _to_daemon(relay)
     relay.daemon_lost("daemon_restarted", "it went")
     relay.daemon_not_found("not_running", "none runs")
     assert not relay.needs_daemon, "somebody waits and was not told"
-    return heard, _to_client(relay)
+    return result, _to_client(relay)
 
 
 def _to_daemon(relay: Relay) -> bytes:

@@ -46,8 +46,8 @@ async def write(folder: Path, seed: int) -> None:
             events = [Event(kind="x.done", session="kept", text=text) for text in texts]
             put = COUNTS.put("count", count, at_ns=1)
             last = await journal.append([*events, Event(kind="x", session="scrap")], writes=[put], spans=[span])
-            said = Acknowledged(last=last, texts=texts, count=count, span=span, bytes=piece)
-            os.write(1, msgspec.json.encode(said) + b"\n")
+            content = Acknowledged(last=last, texts=texts, count=count, span=span, bytes=piece)
+            os.write(1, msgspec.json.encode(content) + b"\n")
             if count % 7 == 0:
                 await journal.forget(SessionScope("scrap"))
 
@@ -58,11 +58,11 @@ async def check(folder: Path, acknowledged: list[Acknowledged]) -> None:
         found = {row["sequence"]: row["text"] for row in rows}
         stored = COUNTS.decoded((await journal.query(COUNTS.everything())).rows).get("count", 0)
         assert stored == max((int(text.split()[1]) for text in found.values()), default=0), "store and events differ"
-        for said in acknowledged:
-            numbers = range(said.last - len(said.texts), said.last)
-            assert [found.get(number) for number in numbers] == said.texts, f"lost: {said}"
-            assert await journal.read_bytes(said.span) == said.bytes.encode(), f"bytes lost: {said.span}"
-            assert stored >= said.count
+        for result in acknowledged:
+            numbers = range(result.last - len(result.texts), result.last)
+            assert [found.get(number) for number in numbers] == result.texts, f"lost: {result}"
+            assert await journal.read_bytes(result.span) == result.bytes.encode(), f"bytes lost: {result.span}"
+            assert stored >= result.count
     require_sound(folder)
 
 
@@ -82,13 +82,13 @@ def _one_round(folder: Path, dice: random.Random) -> list[Acknowledged]:
     command = [sys.executable, "-m", __spec__.name, "--write", str(folder), str(dice.randrange(1 << 30))]
     victim = subprocess.Popen(command, stdout=subprocess.PIPE)
     assert victim.stdout is not None
-    told = [victim.stdout.readline() for _ in range(dice.randint(1, 30))]
+    output = [victim.stdout.readline() for _ in range(dice.randint(1, 30))]
     time.sleep(dice.random() * 0.02)
     victim.kill()
-    told += victim.stdout.read().splitlines(keepends=True)
+    output += victim.stdout.read().splitlines(keepends=True)
     victim.wait()
     victim.stdout.close()
-    return [msgspec.json.decode(line, type=Acknowledged) for line in told if line.endswith(b"\n")]
+    return [msgspec.json.decode(line, type=Acknowledged) for line in output if line.endswith(b"\n")]
 
 
 def main() -> None:

@@ -287,7 +287,7 @@ async def test_leaving_the_block_writes_what_waits(tmp_path: Path) -> None:
 async def test_closing_keeps_its_deadline_on_a_disk_that_hangs(tmp_path: Path) -> None:
     codes: list[str] = []
 
-    async def told(journal: Journal, text: str) -> None:
+    async def report(journal: Journal, text: str) -> None:
         try:
             await journal.append([said(text)])
         except DragomanError as error:
@@ -298,9 +298,9 @@ async def test_closing_keeps_its_deadline_on_a_disk_that_hangs(tmp_path: Path) -
             began = time.monotonic()
             async with Journal.open(tmp_path / "j", vfs=vfs.name, close_timeout_s=0.2) as journal:
                 vfs.hold()
-                group.start_soon(told, journal, "in the sync")
+                group.start_soon(report, journal, "in the sync")
                 await until(vfs.waiting.is_set)
-                group.start_soon(told, journal, "behind it")
+                group.start_soon(report, journal, "behind it")
                 await anyio.wait_all_tasks_blocked()
             assert time.monotonic() - began < 5
             vfs.release()

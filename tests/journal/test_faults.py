@@ -349,14 +349,14 @@ async def test_a_damaged_file_is_set_aside_and_a_fresh_one_numbers_on(
     harm(path)
     harmed = path.read_bytes()
     async with Journal.open(folder, stores=[notes()], clock=clock) as journal:
-        (told,) = await journal.read()
-        assert told.event.kind == "journal.set_aside"
-        assert told.sequence > last
-        assert await journal.append([said("on")]) == told.sequence + 1
-    assert told.event.body["file"] == "damaged-20231114T221320-events-000000.db"
-    assert (folder / told.event.body["file"]).read_bytes()[100:] == harmed[100:], "kept for whoever wants to look"
+        (answer,) = await journal.read()
+        assert answer.event.kind == "journal.set_aside"
+        assert answer.sequence > last
+        assert await journal.append([said("on")]) == answer.sequence + 1
+    assert answer.event.body["file"] == "damaged-20231114T221320-events-000000.db"
+    assert (folder / answer.event.body["file"]).read_bytes()[100:] == harmed[100:], "kept for whoever wants to look"
     async with Journal.open(folder, stores=[notes()], clock=clock) as journal:
-        assert await texts(journal) == [told.event.text, "on"]
+        assert await texts(journal) == [answer.event.text, "on"]
 
 
 async def test_stores_that_can_still_be_read_move_to_the_fresh_file(tmp_path: Path) -> None:
@@ -368,8 +368,8 @@ async def test_stores_that_can_still_be_read_move_to_the_fresh_file(tmp_path: Pa
     async with Journal.open(tmp_path / "j", stores=[notes()]) as journal:
         with pytest.raises(DragomanError):
             await journal.search("line")
-        told = (await journal.read())[0]
-        assert told.event.body["stores"] == ["store_notes"]
+        entries = (await journal.read())[0]
+        assert entries.event.body["stores"] == ["store_notes"]
         assert notes().decoded((await journal.query(notes().everything())).rows) == {"kept": "value"}
 
 

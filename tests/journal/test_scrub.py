@@ -32,9 +32,9 @@ def stop() -> StopRecord:
 
 async def recorded_by_an_older_version(folder: Path, *, events: int = 450) -> None:
     async with Journal.open(folder, stores=STORES) as journal:  # nothing is redacted
-        told = {"expression": "password", "result": f"'{SECRET}'"}
+        data = {"expression": "password", "result": f"'{SECRET}'"}
         every = [Event(kind="debug.evaluated", text=f"number {n}") for n in range(events)]
-        every[7] = Event(kind="debug.evaluated", text=f"password={SECRET}", body=told)
+        every[7] = Event(kind="debug.evaluated", text=f"password={SECRET}", body=data)
         await journal.append(every)
         writes = [NOTES.put("a", {"password": SECRET}, at_ns=1), *STOPS.add(stop())]
         await journal.append([], writes=writes)

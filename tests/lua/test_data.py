@@ -54,10 +54,10 @@ def _rows(ide: Ide, reference: int) -> dict[str, Any]:
 
 
 def watch(ide: Ide, reference: int, row: dict[str, Any], **more: str) -> str:
-    told = ide.ask("watchable", {"reference": reference, "position": row["position"]})
-    report = ide.ask("setDataBreakpoints", {"data": [{"id": told["data"], **more}]})["breakpoints"]
-    assert report == [{"id": told["data"], "verified": True}]
-    return str(told["kind"])
+    answer = ide.ask("watchable", {"reference": reference, "position": row["position"]})
+    report = ide.ask("setDataBreakpoints", {"data": [{"id": answer["data"], **more}]})["breakpoints"]
+    assert report == [{"id": answer["data"], "verified": True}]
+    return str(answer["kind"])
 
 
 def change(stop: Message) -> tuple[str, str, str, str]:

@@ -58,14 +58,14 @@ def test_hosts_that_name_chunks_as_require_does_are_understood(lua: str, tmp_pat
 @luas
 def test_by_name_alone_both_files_hit_unless_they_are_distinguished(lua: str, tmp_path: Path) -> None:
     both = "dofile('a/mod.lua')(1)\ndofile('b/mod.lua')(1)\ndofile('b/mod.lua')(1)\n"
-    for tells_apart, wanted in (
+    for distinguishes, wanted in (
         ("false", ["a/mod.lua", "b/mod.lua", "b/mod.lua"]),
         ("true", ["b/mod.lua", "b/mod.lua"]),
     ):
         with Program(lua, tmp_path) as program:
             program.write("a/mod.lua", MODULE)
             path = program.write("b/mod.lua", MODULE)
-            ide = started(program, both, autoPathMode="true", distinguishSameNameFile=tells_apart)
+            ide = started(program, both, autoPathMode="true", distinguishSameNameFile=distinguishes)
             ide.breakpoints(path, 2)
             stops = [ide.go()["stack"][0] for _ in wanted]
             assert [stop["oPath"] for stop in stops] == wanted

@@ -86,16 +86,16 @@ def test_two_states_of_a_process_are_two_sessions(lua: str, tmp_path: Path) -> N
         paths = {"main.lua": program.write("main.lua", MAIN), "second.lua": program.write("second.lua", SECOND)}
         program.run("main.lua", port=program.listen())
         sessions = {}
-        told = []
+        received = []
         for ide in (program.accept(), program.accept()):
-            told.append(ide.ask("initSuccess", settings(tmp_path, dragoman="1")))
+            received.append(ide.ask("initSuccess", settings(tmp_path, dragoman="1")))
             name = Path(ide.stop()["stack"][0]["file"]).name
             sessions[name] = ide
             line = 5 if name == "main.lua" else 4
             ide.breakpoints(paths[name], line)
         assert set(sessions) == set(paths)
-        assert len({info["pid"] for info in told}) == 1
-        assert len({info["state"] for info in told}) == 2
+        assert len({info["pid"] for info in received}) == 1
+        assert len({info["state"] for info in received}) == 2
         first, second = sessions["main.lua"], sessions["second.lua"]
         second.go()
         first.go()

@@ -265,10 +265,10 @@ def test_a_condition_that_fails_is_reported_once_and_does_not_stop(lua: str, tmp
         ide.breakpoints(path, {"line": 3, "condition": "nothing.here > 1"}, {"line": 4, "condition": "i == 7"})
         ide.go()
         assert value_of(ide, "i") == "7"
-        told = [message["info"] for message in ide.seen if message["cmd"] == "conditionFailed"]
-        assert [(item["line"], item["expression"]) for item in told] == [(3, "nothing.here > 1")]
-        assert "nothing" in told[0]["message"]
-        assert told[0]["path"] == str(path)
+        entries = [message["info"] for message in ide.seen if message["cmd"] == "conditionFailed"]
+        assert [(item["line"], item["expression"]) for item in entries] == [(3, "nothing.here > 1")]
+        assert "nothing" in entries[0]["message"]
+        assert entries[0]["path"] == str(path)
 
 
 def test_a_condition_that_never_ends_does_not_hold_the_program(lua: str, tmp_path: Path) -> None:

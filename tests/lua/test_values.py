@@ -317,7 +317,7 @@ def test_sources_and_their_lines_are_known(lua: str, tmp_path: Path) -> None:
         path = tmp_path / "main.lua"
         source = next(item for item in ide.ask("sources")["sources"] if item["file"] == str(path))
         assert {4, 6, 8, 11} <= set(source["lines"])
-        told = ide.breakpoints(path, 6, 7)["breakpoints"]
-        assert {item["line"]: item["verified"] for item in told} == {6: True, 7: None}
+        result = ide.breakpoints(path, 6, 7)["breakpoints"]
+        assert {item["line"]: item["verified"] for item in result} == {6: True, 7: None}
         missing = ide.breakpoints(tmp_path / "elsewhere.lua", 1)["breakpoints"]
         assert [(item["known"], item["verified"]) for item in missing] == [(False, None)]

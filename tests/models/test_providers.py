@@ -107,11 +107,11 @@ CONVERSATION = ModelRequest(
 async def test_a_conversation_with_tools_is_asked_as_openai_wants_it() -> None:
     async with FakeModel.running() as fake:
         await answer(model_at(fake, "openai"), CONVERSATION)
-        (heard,) = fake.requests
-    assert heard.path == "/chat/completions"
-    assert heard.headers["authorization"] == f"Bearer {KEY}"
+        (result,) = fake.requests
+    assert result.path == "/chat/completions"
+    assert result.headers["authorization"] == f"Bearer {KEY}"
     call = {"id": "c1", "type": "function", "function": {"name": "read", "arguments": '{"path":"a.py"}'}}
-    assert heard.body == {
+    assert result.body == {
         "model": "small",
         "max_tokens": 99,
         "stream": True,
@@ -134,10 +134,10 @@ async def test_a_conversation_with_tools_is_asked_as_openai_wants_it() -> None:
 async def test_a_conversation_with_tools_is_asked_as_anthropic_wants_it() -> None:
     async with FakeModel.running() as fake:
         await answer(model_at(fake, "anthropic"), CONVERSATION)
-        (heard,) = fake.requests
-    assert heard.path == "/v1/messages"
-    assert (heard.headers["x-api-key"], heard.headers["anthropic-version"]) == (KEY, "2023-06-01")
-    assert heard.body == {
+        (result,) = fake.requests
+    assert result.path == "/v1/messages"
+    assert (result.headers["x-api-key"], result.headers["anthropic-version"]) == (KEY, "2023-06-01")
+    assert result.body == {
         "model": "small",
         "max_tokens": 99,
         "stream": True,
@@ -324,7 +324,7 @@ async def test_a_key_by_command_is_asked_for_once_and_again_after_a_refusal(tmp_
             await answer(model)
         assert count.read_text() == "x"
         await answer(model)
-        assert [heard.headers["authorization"] for heard in fake.requests] == ["Bearer k-1"] * 3
+        assert [result.headers["authorization"] for result in fake.requests] == ["Bearer k-1"] * 3
     assert count.read_text() == "xx"
 
 

@@ -40,15 +40,15 @@ _TOOL = re.compile(r"TOOL:(\{.*\})", re.DOTALL)
 class Stub(FakeModel):
     """Steered by what stands in the prompt, wherever a gateway puts it: SLOW, FAIL, TOOL:{"name", "args"}."""
 
-    def steps_for(self, heard: ReceivedRequest) -> Sequence[Step]:
-        prompts = [_text(it) for it in heard.body["messages"] if it["role"] == "user"]
+    def steps_for(self, result: ReceivedRequest) -> Sequence[Step]:
+        prompts = [_text(it) for it in result.body["messages"] if it["role"] == "user"]
         prompt = next((it for it in reversed(prompts) if re.search("SLOW|FAIL|TOOL:|SAY", it)), "")
         if "FAIL" in prompt:
             return [Refuses(400, "the stub will not")]
         if "SLOW" in prompt:
             self.go_on = anyio.Event()
             return [Says(["Once upon "]), Waits(), Says(["a time."]), Ends()]
-        call = _call(prompt, heard.body["messages"])
+        call = _call(prompt, result.body["messages"])
         return [Says(["Let me look."]), call, Ends("tool_calls")] if call else [Says(REPLY), Ends()]
 
 

@@ -35,8 +35,8 @@ def tool(action: str, **args: str) -> str:
 
 async def approve(it: Person) -> None:
     await it.until(lambda: it.link.node.gateway_status.state == "pairing_required")
-    told = GatewayMethods(it.link).gateway_status("en")
-    assert f"dragoman gateway approve {told['canvas_request_id']}" in told["canvas_hint"]
+    result = GatewayMethods(it.link).gateway_status("en")
+    assert f"dragoman gateway approve {result['canvas_request_id']}" in result["canvas_hint"]
     assert [answer async for answer in GatewayMethods(it.link).table()["gateway_approve"]({})]
     await it.until(lambda: it.link.node.gateway_status.state == "connected")
 

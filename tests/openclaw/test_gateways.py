@@ -195,13 +195,13 @@ async def test_a_gateway_that_falls_silent_is_left_and_come_back_to(gateway: Lab
 
 
 def plain_client(gateway: Lab, folder: Path, *, token: str, role: GatewayRole = OPERATOR) -> GatewayClient:
-    told: list[GatewayStatus] = []
+    received: list[GatewayStatus] = []
     return GatewayClient(
         GatewayAddress(gateway.url, token),
         DeviceIdentity(folder),
         SystemClock(),
         open_websocket,
-        on_status=told.append,
+        on_status=received.append,
         on_event=lambda _: None,
         role=role,
     )

@@ -94,8 +94,8 @@ def kinds_of(path: Path) -> set[str]:
 
 
 def test_these_are_all_the_kinds_that_the_record_knows() -> None:
-    told = set().union(*map(kinds_of, SOURCES.rglob("*.py"))) - OTHERS
-    assert told == set(HAPPENED)
+    result = set().union(*map(kinds_of, SOURCES.rglob("*.py"))) - OTHERS
+    assert result == set(HAPPENED)
 
 
 @pytest.fixture(scope="module")

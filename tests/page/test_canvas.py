@@ -333,11 +333,11 @@ def test_questions_that_nobody_answered_in_time_are_seen_to_be_closed(tab: Tab, 
 
 def test_what_an_agent_writes_runs_nowhere_and_loads_nothing(tab: Tab, agent: Agent) -> None:
     canvas = tab.show("Canvas")
-    for said in PAYLOADS:
-        drawn = every_component(said, address="https://evil.example/x.png")
-        agent.told("show_canvas", surface_id=f"hostile {said}"[:200], title=said[:150], components=drawn)
+    for result in PAYLOADS:
+        drawn = every_component(result, address="https://evil.example/x.png")
+        agent.told("show_canvas", surface_id=f"hostile {result}"[:200], title=result[:150], components=drawn)
         surface = canvas.locator("dragoman-surface").last
-        expect(surface.locator("[data-type=Form]")).to_contain_text(said[-20:])
+        expect(surface.locator("[data-type=Form]")).to_contain_text(result[-20:])
         canvas.locator(".surfaces [role=tab]").last.click()
         expect(surface.locator("[data-type=Form]")).to_be_visible()
         assert surface.locator("[data-type]").count() > 35

@@ -159,8 +159,8 @@ def test_what_an_older_page_left_behind_is_not_a_reason_to_read_nothing(tab: Tab
 
 def test_a_refusal_in_plain_words_is_reported_as_such(tab: Tab) -> None:
     answered_with(tab.page, "/api/canvas", 413, "Too large")
-    told = tab.show("Canvas").get_by_role("alert")
-    expect(told).to_have_text("Request refused (413): Too large")
+    element = tab.show("Canvas").get_by_role("alert")
+    expect(element).to_have_text("Request refused (413): Too large")
 
 
 ASKS_FIRST: list[list[Step]] = [

@@ -87,8 +87,8 @@ def test_the_table_binds_every_component_and_fires_every_action() -> None:
         (row,) = [row for row in ROWS if row.type == name]
         fired = {act.name for act in row.acts}
         assert fired == ({entry.event, "chosen"} if entry.event else set()), name  # its own, and the drawer's
-        told = set().union(*(act.context for act in row.acts)) - {"run"}
-        assert told == set(entry.action_fields), name
+        text = set().union(*(act.context for act in row.acts)) - {"run"}
+        assert text == set(entry.action_fields), name
 
 
 @pytest.mark.requirement(

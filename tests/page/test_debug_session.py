@@ -96,8 +96,8 @@ def test_waits_are_ended_and_a_program_is_stopped_with_the_mouse(tab: Tab, place
 def _ends_waits(view: Locator) -> bool:
     """The page's own start may be one of them still."""
     view.locator("#unwait").click()
-    told = re.compile(r"No calls were waiting\.|Ended one wait\.|Ended 2 waits\.")
-    expect(view.locator("#notice")).to_have_text(told)
+    pattern = re.compile(r"No calls were waiting\.|Ended one wait\.|Ended 2 waits\.")
+    expect(view.locator("#notice")).to_have_text(pattern)
     expect(view.get_by_role("alert")).to_have_count(0)
     return True
 

@@ -169,8 +169,8 @@ def test_an_action_of_another_client_shows_at_once_with_its_client(view: Locator
     view.locator("#over").click()
     expect(current(view)).to_contain_text("total += value")
     expect(standing(view)).to_contain_text("you stepped over")
-    told = place.tool("list_sessions")["sessions"]
-    assert [it["stop_number"] for it in told if it["session_id"] == started["session_id"]] == [3]
+    answer = place.tool("list_sessions")["sessions"]
+    assert [it["stop_number"] for it in answer if it["session_id"] == started["session_id"]] == [3]
 
 
 def test_a_running_program_is_paused_and_restarted(view: Locator) -> None:
@@ -209,8 +209,8 @@ def test_a_folder_that_nobody_trusted_is_reported_with_what_would_run_and_the_co
     earlier = _ended(place)
     try:
         start(view, "adding")
-        for told in ("Nothing was started", f"dragoman trust {place.folder}", "It would run:", "adding.py"):
-            expect(view.get_by_role("alert")).to_contain_text(told)
+        for result in ("Nothing was started", f"dragoman trust {place.folder}", "It would run:", "adding.py"):
+            expect(view.get_by_role("alert")).to_contain_text(result)
         assert trusted(place) == []
         view.get_by_role("alert").locator("#trust").click()  # where it was refused, after what would run was shown
         eventually(lambda: [it["folder"] for it in trusted(place)] == [str(place.folder)])

@@ -334,7 +334,7 @@ def test_the_documents_components_are_drawn_and_each_sends_the_gateway_what_was_
     expect(surface.locator("[data-type=CodeBlock] .line span:last-child")).to_have_text([""])
     expect(surface.locator("[data-type=FileTree]").last.get_by_role("button")).to_have_count(0)
     expect(surface.locator("[data-type=Hologram]")).to_have_text("[Hologram: not yet implemented]")
-    said = len(gateway.params("chat.send"))
+    count = len(gateway.params("chat.send"))
     for silent in ("Text", "CodeBlock", "Chart", "Hologram"):
         surface.locator(f"[data-type={silent}]").first.click()
     for label, action, details in (
@@ -345,9 +345,9 @@ def test_the_documents_components_are_drawn_and_each_sends_the_gateway_what_was_
         ("确认", "onConfirm", {"componentId": "sure", "confirmed": True}),
         ("取消", "onConfirm", {"componentId": "sure", "confirmed": False}),
     ):
-        told_gateway = pressed(surface, label, gateway)
-        assert f"action={action} " in told_gateway
-        assert json.loads(told_gateway.partition("context=")[2]) == details
-    assert len(gateway.params("chat.send")) == said + 6  # nothing else acts
+        gateway_data = pressed(surface, label, gateway)
+        assert f"action={action} " in gateway_data
+        assert json.loads(gateway_data.partition("context=")[2]) == details
+    assert len(gateway.params("chat.send")) == count + 6  # nothing else acts
     tab.assert_at_home()
     context.close()

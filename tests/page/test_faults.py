@@ -102,9 +102,9 @@ RUDE: dict[str, tuple[bytes, set[int]]] = {
 def test_rude_frames_at_every_socket_of_the_page_end_their_sender_alone(frugal: Tab, place: DebugWorkspace) -> None:
     daemon = place.daemon
     for path, first in doors(place).items():
-        for what, (said, codes) in RUDE.items():
+        for what, (result, codes) in RUDE.items():
             with door(daemon, path, first) as rude:
-                rude.send_raw(said or frame(b"x" * 25_000_000))
+                rude.send_raw(result or frame(b"x" * 25_000_000))
                 assert rude.close_code() in codes | {0}, (path, what)
     expect(frugal.page.locator("#connection.good")).to_be_visible()
 
@@ -112,13 +112,13 @@ def test_rude_frames_at_every_socket_of_the_page_end_their_sender_alone(frugal: 
 def test_messages_up_to_the_cap_and_deep_nonsense_change_nothing(frugal: Tab, place: DebugWorkspace) -> None:
     for path, first in doors(place).items():
         with door(place.daemon, path, first) as rude:
-            for said in (
+            for result in (
                 b"x" * WEBSOCKET_MESSAGE_CAP,
                 b"[" * 100_000,
                 b'{"a":' * 100_000,
                 b'{"id":9223372036854775808}',
             ):
-                rude.send(said)
+                rude.send(result)
             rude.send(b"still here?", opcode=9)
             assert answered_or_closed(rude), path
 
@@ -148,18 +148,18 @@ def bodies() -> dict[str, bytes]:
 def test_rude_bodies_at_every_address_of_the_page_are_refused(frugal: Tab, place: DebugWorkspace, path: str) -> None:
     for what, body in bodies().items():
         answer = posted(place.daemon, path, body)
-        told = json.loads(answer.body) if answer.body else {}
-        assert 400 <= answer.status < 500 or told.get("is_error") or answer.status == 0, (what, answer)
+        data = json.loads(answer.body) if answer.body else {}
+        assert 400 <= answer.status < 500 or data.get("is_error") or answer.status == 0, (what, answer)
 
 
 def posted(daemon: TargetDaemon, path: str, body: bytes) -> Answer:
     """Nothing at all (0) where it hung up while it was still being told."""
     with log_in(daemon.paths).open("/link/calls") as socket:
         socket.send(b'{"id":1,"method":"POST","path":"%b","body":%b}' % (path.encode(), body))
-        opcode, said = socket.receive()
+        opcode, result = socket.receive()
     if opcode != 1:
         return Answer(0, {}, b"")
-    piece = json.loads(said)
+    piece = json.loads(result)
     return Answer(piece["status"], {}, piece["text"].encode())
 
 

@@ -131,9 +131,9 @@ def test_a_daemon_killed_in_the_middle_of_things_is_reported_plainly_and_the_nex
 
 def assert_of_another_instance(page: Page) -> None:
     """What it shows stays, what was typed too; it asks for a link, and tries nobody any more."""
-    told = page.locator("#connection.bad")
-    expect(told).to_contain_text("Dragoman was restarted, or another program answers at this address.")
-    expect(told.locator("code")).to_have_text("dragoman page")
+    element = page.locator("#connection.bad")
+    expect(element).to_contain_text("Dragoman was restarted, or another program answers at this address.")
+    expect(element.locator("code")).to_have_text("dragoman page")
     expect(page.locator("textarea")).to_have_value("half a thought")
     expect(page.locator("article.user .words")).to_have_text(["/read_actions timeout_s=60"])
     page.get_by_role("tab", name="Terminals").click()
@@ -224,12 +224,12 @@ def test_a_chinese_reader_in_a_narrow_window_gets_chinese_and_readable_colours(
 
 def test_an_error_of_the_page_itself_is_reported_and_can_be_put_away(tab: Tab) -> None:
     tab.page.evaluate("() => void setTimeout(() => { throw new Error('<b>oops</b>'); })")
-    told = tab.page.locator(".trouble[role=alert]")
-    expect(told).to_contain_text("Something went wrong on this page: Uncaught Error: <b>oops</b>")
+    element = tab.page.locator(".trouble[role=alert]")
+    expect(element).to_contain_text("Something went wrong on this page: Uncaught Error: <b>oops</b>")
     tab.page.evaluate("() => void Promise.reject(new Error('late'))")
-    expect(told).to_contain_text("late")
-    told.get_by_role("button", name="Close").click()
-    expect(told).to_have_count(0)
+    expect(element).to_contain_text("late")
+    element.get_by_role("button", name="Close").click()
+    expect(element).to_have_count(0)
     assert len(tab.complaints) == 2
     tab.complaints.clear()
 

@@ -68,8 +68,8 @@ def remembered(text: str) -> list[Any]:
         {"role": "toolResult", "toolCallId": f"c{number}", "isError": is_error, "content": "ok"}
         for number, (_, _, is_error) in enumerate(CALLS)
     ]
-    said = {"role": "assistant", "content": [{"type": "text", "text": "Done."}, *calls], "stopReason": "stop"}
-    return [{"role": "user", "content": text, "timestamp": 1}, {**said, "timestamp": 2}, *results]
+    data = {"role": "assistant", "content": [{"type": "text", "text": "Done."}, *calls], "stopReason": "stop"}
+    return [{"role": "user", "content": text, "timestamp": 1}, {**data, "timestamp": 2}, *results]
 
 
 @pytest.fixture(scope="module")

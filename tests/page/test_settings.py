@@ -50,8 +50,8 @@ def test_a_value_is_saved_and_a_wrong_one_is_reported_beside_its_field_and_stays
     box = field.get_by_role("textbox")
     box.fill("70000")
     box.press("Enter")
-    told = "Invalid value 70000 for the setting port: it must be an integer from 0 to 65535"
-    expect(field.get_by_role("alert")).to_contain_text(told)
+    sentence = "Invalid value 70000 for the setting port: it must be an integer from 0 to 65535"
+    expect(field.get_by_role("alert")).to_contain_text(sentence)
     expect(box).to_have_value("70000")
     expect(box).to_have_attribute("aria-invalid", "true")
     assert "port" not in written(daemon)

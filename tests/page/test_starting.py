@@ -43,14 +43,14 @@ def test_the_open_file_is_started_and_where_trust_is_missing_that_is_reported(
     open_file(view, "adding.py")
     begin = view.get_by_role("button", name="Start adding.py", exact=True)
     begin.click()
-    told = view.get_by_role("alert")
-    expect(told).to_contain_text("trust")
-    expect(told).to_contain_text("adding.py")
+    element = view.get_by_role("alert")
+    expect(element).to_contain_text("trust")
+    expect(element).to_contain_text("adding.py")
     call(place.daemon.paths, "trust_add", {"folder": str(place.folder)})
     begin.click()
     expect(view.locator("#output")).to_contain_text("the sum is 6")
     expect(standing(view)).to_contain_text("Terminated: exit code 0")
-    expect(told).to_have_count(0)
+    expect(element).to_have_count(0)
 
 
 def test_a_launch_json_that_is_written_later_is_offered_by_itself(view: Locator, place: DebugWorkspace) -> None:

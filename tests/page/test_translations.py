@@ -18,9 +18,9 @@ def texts() -> list[str]:
 
 
 def test_every_phrase_has_its_chinese() -> None:
-    said = {match[1] for text in texts() for match in re.finditer(r'\bt\(\s*"((?:[^"\\]|\\.)*)"', text)}
-    assert len(said) > 40
-    assert said - translated() == set()
+    found = {match[1] for text in texts() for match in re.finditer(r'\bt\(\s*"((?:[^"\\]|\\.)*)"', text)}
+    assert len(found) > 40
+    assert found - translated() == set()
 
 
 def of_tables(text: str) -> set[str]:
@@ -33,9 +33,9 @@ def of_tables(text: str) -> set[str]:
 
 
 def test_every_phrase_that_is_in_a_table_has_its_chinese() -> None:
-    said = set().union(*(of_tables(text) for text in texts()))
-    assert len(said) > 15
-    assert said - translated() - {""} == set()
+    content = set().union(*(of_tables(text) for text in texts()))
+    assert len(content) > 15
+    assert content - translated() - {""} == set()
 
 
 def test_no_phrase_has_two_translations() -> None:

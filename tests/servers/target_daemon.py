@@ -108,8 +108,8 @@ class TargetDaemon:
 
     def tell(self, kind: str, body: dict[str, Any], *, text: str = "") -> int:
         """An event as some part of the daemon would."""
-        told = {"count": 1, "size": 0, "kind": kind, "body": body, "text": text}
-        return int(call(self.paths, "test_append", told)["last"])
+        data = {"count": 1, "size": 0, "kind": kind, "body": body, "text": text}
+        return int(call(self.paths, "test_append", data)["last"])
 
     def patch(self, name: str, value: float) -> None:
         """One of the daemon's deadlines or caps: `module:NAME`."""
@@ -170,7 +170,7 @@ def settled(value: Any, at_most: float, *, within_s: float = 10) -> float:
     return now
 
 
-def run_here(tell: Callable[[int], None]) -> None:
+def run_here(report: Callable[[int], None]) -> None:
     """Until it is ended; its port is told as soon as it serves."""
     plain_table = ControlMethods.table
 
@@ -178,7 +178,7 @@ def run_here(tell: Callable[[int], None]) -> None:
         return {**plain_table(self), "test_append": lambda params: _append(self, params), **_OWN_METHODS}
 
     def ready(running: RunningDaemon) -> None:
-        tell(running.state.port)
+        report(running.state.port)
 
     ControlMethods.table = table  # type: ignore[method-assign]
     EventLoopLagMeter.run = own_lag  # type: ignore[method-assign, assignment]

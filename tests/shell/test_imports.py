@@ -19,9 +19,9 @@ _FORKED = "import os, sys; os.fork = lambda: os._exit(print(*(set(sys.modules) -
 
 @pytest.mark.parametrize("module", ["dragoman.shell.main", "dragoman.shell.pump", "dragoman.shell.sidecar"])
 def test_a_wrapper_imports_nothing_heavy(module: str) -> None:
-    told = f"import sys; before = set(sys.modules); import {module}; print(*(set(sys.modules) - before))"
+    sentence = f"import sys; before = set(sys.modules); import {module}; print(*(set(sys.modules) - before))"
     shown = subprocess.run(
-        [sys.executable, "-I", "-c", told], capture_output=True, text=True, check=True, timeout=30
+        [sys.executable, "-I", "-c", sentence], capture_output=True, text=True, check=True, timeout=30
     ).stdout.split()
     assert module in shown
     assert HEAVY.isdisjoint(shown), HEAVY.intersection(shown)
@@ -30,11 +30,11 @@ def test_a_wrapper_imports_nothing_heavy(module: str) -> None:
 @pytest.mark.needs("bash")
 def test_a_shell_is_started_before_anything_that_it_does_not_need_is_imported() -> None:
     """From the command's own entry point on, up to the fork."""
-    told = f"import sys; before = set(sys.modules); {_FORKED}; sys.argv[1:] = ['shell', '--', 'bash']; "
+    sentence = f"import sys; before = set(sys.modules); {_FORKED}; sys.argv[1:] = ['shell', '--', 'bash']; "
     screen, terminal = os.openpty()
     try:
         subprocess.run(
-            [sys.executable, "-I", "-c", f"{told}from dragoman.cli.main import main; main()"],
+            [sys.executable, "-I", "-c", f"{sentence}from dragoman.cli.main import main; main()"],
             stdin=terminal, stdout=terminal, stderr=terminal, check=True, timeout=30,
         )  # fmt: skip
         shown = os.read(screen, 65536).decode().split()

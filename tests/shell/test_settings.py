@@ -35,12 +35,12 @@ def _both(tmp_path: Path, text: str, variables: dict[str, str]) -> tuple[Setting
     ],
 )
 def test_both_readers_read_the_same(tmp_path: Path, text: str, variables: dict[str, str]) -> None:
-    settings, wishes = _both(tmp_path, text, variables)
+    settings, requests = _both(tmp_path, text, variables)
     for field in fields(ShellSettings):
         if field.name != "unusable":
             value = getattr(settings, field.name)
-            assert getattr(wishes, field.name) == (tuple(value) if isinstance(value, list) else value), field.name
-    assert wishes.unusable == ()
+            assert getattr(requests, field.name) == (tuple(value) if isinstance(value, list) else value), field.name
+    assert requests.unusable == ()
 
 
 @pytest.mark.parametrize(
@@ -59,9 +59,9 @@ def test_both_readers_read_the_same(tmp_path: Path, text: str, variables: dict[s
 def test_what_cannot_be_used_is_named_and_its_default_counts(tmp_path: Path, text: str, named: str) -> None:
     file = tmp_path / "settings.toml"
     file.write_text(text)
-    wishes = read_shell_settings(file, {})
-    assert wishes.unusable == (named,)
-    assert wishes == ShellSettings(unusable=(named,))
+    requests = read_shell_settings(file, {})
+    assert requests.unusable == (named,)
+    assert requests == ShellSettings(unusable=(named,))
 
 
 @pytest.mark.parametrize("half", ['["vault *"', "[vault *]", 'vault *"]', "[1]"])

@@ -109,6 +109,6 @@ class FakeLua:
     def _answer(self, cmd: str) -> Any:
         recorded = self._answers[cmd]
         if cmd == "initSuccess":
-            told = recorded.popleft() if recorded else _DEFAULT_INIT
-            return {**told, "UseLoadstring": "1" if self._loads_code else "0"}
+            result = recorded.popleft() if recorded else _DEFAULT_INIT
+            return {**result, "UseLoadstring": "1" if self._loads_code else "0"}
         return recorded.popleft() if recorded else _EMPTY_ASSIGNMENT if cmd == "setVariable" else []

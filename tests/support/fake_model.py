@@ -208,36 +208,36 @@ class FakeModel:
     async def _serve(self, stream: SocketStream) -> None:
         async with stream:
             with contextlib.suppress(anyio.BrokenResourceError, anyio.EndOfStream, anyio.ClosedResourceError):
-                heard = await _receive_request(stream)
-                self.requests.append(heard)
+                answer = await _receive_request(stream)
+                self.requests.append(answer)
                 self.asked.set()
-                await self._reply(stream, heard, self.steps_for(heard))
+                await self._reply(stream, answer, self.steps_for(answer))
 
-    def steps_for(self, heard: ReceivedRequest) -> Sequence[Step]:
+    def steps_for(self, result: ReceivedRequest) -> Sequence[Step]:
         return self.replies.pop(0) if self.replies else (Says(["yes"]), Ends())
 
-    async def _reply(self, stream: SocketStream, heard: ReceivedRequest, steps: Sequence[Step]) -> None:
+    async def _reply(self, stream: SocketStream, result: ReceivedRequest, steps: Sequence[Step]) -> None:
         if steps and isinstance(steps[0], Refuses):
             await stream.send(_refusal(steps[0]))
             return
         await stream.send(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n")
-        speaking = DIALECTS[heard.path.rpartition("/")[2]]()
+        speaking = DIALECTS[result.path.rpartition("/")[2]]()
         for step in steps:
             if isinstance(step, Cuts):
                 return
             if isinstance(step, Waits):
-                await self._wait(stream, heard)
+                await self._wait(stream, result)
             else:
                 for data in _encode_step(speaking, step):
                     await stream.send(b"%x\r\n%s\r\n" % (len(data), data))
         await stream.send(b"0\r\n\r\n")
 
-    async def _wait(self, stream: SocketStream, heard: ReceivedRequest) -> None:
+    async def _wait(self, stream: SocketStream, result: ReceivedRequest) -> None:
         async def notice_leaving() -> None:
             try:
                 await stream.receive()
             except (anyio.EndOfStream, anyio.BrokenResourceError):
-                heard.left.set()
+                result.left.set()
             group.cancel_scope.cancel()
 
         with anyio.move_on_after(_WAITS_S):

@@ -82,7 +82,7 @@ class Shell:
         self, line: str, began_ms: int, *, exit_code: int | None = 0, cwd: str = "/home/ann", unverified: bool = False
     ) -> RecordedCommand:
         self.count += 1
-        told = CommandReport(
+        result = CommandReport(
             id=f"{self.terminal}:{self.count}" + (":unverified" if unverified else ""),
             terminal=self.terminal,
             line=line,
@@ -91,7 +91,7 @@ class Shell:
             ended_ms=self.tick(),
             exit_code=exit_code,
         )
-        return await self.service.command_ended(told)
+        return await self.service.command_ended(result)
 
 
 def names_in(folder: Path) -> list[str]:

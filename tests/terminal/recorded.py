@@ -45,7 +45,7 @@ class Recorded:
         for at in range(0, len(data), 65_536):
             await self.service.take(terminal, "output", began_ms, data[at : at + 65_536])
         self.clock.advance(took_s)
-        told = CommandReport(
+        result = CommandReport(
             id=f"{terminal}:{number}" + ("" if verified else UNVERIFIED),
             terminal=terminal,
             line=line,
@@ -54,7 +54,7 @@ class Recorded:
             ended_ms=self.clock.wall_ns() // 1_000_000,
             exit_code=exit_code,
         )
-        command = await self.service.command_ended(told)
+        command = await self.service.command_ended(result)
         self.clock.advance(5)
         return command
 

@@ -18,11 +18,11 @@ class Terminal:
         self.shown: list[RunRequest] = []
         self.withdrawn: list[str] = []
 
-    def put(self, wish: RunRequest) -> None:
-        self.shown.append(wish)
+    def put(self, request: RunRequest) -> None:
+        self.shown.append(request)
 
-    def withdraw(self, wish: RunRequest) -> None:
-        self.withdrawn.append(wish.id)
+    def withdraw(self, request: RunRequest) -> None:
+        self.withdrawn.append(request.id)
 
     async def asked(self, count: int = 1) -> RunRequest:
         with anyio.fail_after(LONG_S):
@@ -50,7 +50,7 @@ async def test_a_terminal_that_cannot_ask_is_reported_as_such(wrappers: ConsentB
 
 
 @pytest.mark.parametrize(
-    ("said", "verdict"),
+    ("result", "verdict"),
     [
         ("accepted", "accepted"),
         ("refused", "refused"),
@@ -59,16 +59,16 @@ async def test_a_terminal_that_cannot_ask_is_reported_as_such(wrappers: ConsentB
         ("YES", "refused"),
     ],
 )
-async def test_only_the_word_itself_accepts(wrappers: ConsentBroker, said: str, verdict: str) -> None:
+async def test_only_the_word_itself_accepts(wrappers: ConsentBroker, result: str, verdict: str) -> None:
     terminal, asker = Terminal(), Asker(wrappers)
     wrappers.register_link("t", terminal)
     async with anyio.create_task_group() as group:
         group.start_soon(asker.ask, "ls -l")
-        wish = await terminal.asked()
-        assert (wish.terminal, wish.command, wish.by) == ("t", "ls -l", "Claude")
-        assert wrappers.answered(terminal, wish.id, said)
+        request = await terminal.asked()
+        assert (request.terminal, request.command, request.by) == ("t", "ls -l", "Claude")
+        assert wrappers.answered(terminal, request.id, result)
     assert asker.verdicts == {"ls -l": verdict}
-    assert not wrappers.answered(terminal, wish.id, "accepted")
+    assert not wrappers.answered(terminal, request.id, "accepted")
     assert terminal.withdrawn == []
 
 
@@ -78,11 +78,11 @@ async def test_nobody_answers_for_the_terminal_that_was_asked(wrappers: ConsentB
     wrappers.register_link("other", stranger)
     async with anyio.create_task_group() as group:
         group.start_soon(asker.ask, "ls")
-        wish = await terminal.asked()
-        assert not wrappers.answered(stranger, wish.id, "accepted")
+        request = await terminal.asked()
+        assert not wrappers.answered(stranger, request.id, "accepted")
         assert not wrappers.answered(terminal, "guessed", "accepted")
         assert asker.verdicts == {}
-        wrappers.answered(terminal, wish.id, "refused")
+        wrappers.answered(terminal, request.id, "refused")
     assert asker.verdicts == {"ls": "refused"}
 
 
@@ -118,10 +118,10 @@ async def test_a_wrapper_that_leaves_or_is_followed_by_a_newer_one_answers_no_mo
     wrappers.register_link("t", old)
     async with anyio.create_task_group() as group:
         group.start_soon(asker.ask, "first")
-        wish = await old.asked()
+        request = await old.asked()
         wrappers.register_link("t", new)
-        assert not wrappers.answered(old, wish.id, "accepted")
-        assert not wrappers.answered(new, wish.id, "accepted")
+        assert not wrappers.answered(old, request.id, "accepted")
+        assert not wrappers.answered(new, request.id, "accepted")
         group.start_soon(asker.ask, "second")
         await new.asked()
         wrappers.unregister_link("t", old)

@@ -44,14 +44,14 @@ class Pane:
     def recorded(self) -> bytes:
         """With what our wrapper puts there when the window changes."""
         data, whole, at = self._record.read_bytes(), b"", 0
-        for place, told in self._resizes:
-            whole, at = whole + data[at:place] + told, place
+        for place, result in self._resizes:
+            whole, at = whole + data[at:place] + result, place
         return whole + data[at:]
 
     def resize(self, columns: int, rows: int) -> None:
         """Of a pane that has nothing to say at the moment."""
-        told = resize_sequence((self.columns, self.rows), (columns, rows))
-        self._resizes.append((len(self._record.read_bytes()), told))
+        result = resize_sequence((self.columns, self.rows), (columns, rows))
+        self._resizes.append((len(self._record.read_bytes()), result))
         self.columns, self.rows = columns, rows
         self.tmux("resize-window", "-x", str(columns), "-y", str(rows))
 

@@ -49,14 +49,14 @@ async def test_the_eleven_come_first_in_the_documents_order_and_the_list_is_fixe
 async def test_the_whole_list_stays_within_its_budget(tmp_path: Path) -> None:
     async with opened(tmp_path) as bench, Journal.open(tmp_path / "other") as journal:
         toolbox = build_tool_registry(dict, journal, bench.toolbox.tools)
-    told = 0
+    result = 0
     declared = 0
     for it in toolbox.tools:
         hints = {"readOnlyHint": False, "destructiveHint": False, "idempotentHint": False, "openWorldHint": False}
-        told += weight(it.name, it.title, it.description, it.input_schema, hints)
+        result += weight(it.name, it.title, it.description, it.input_schema, hints)
         declared += weight(it.output_schema)
     assert len(toolbox.tools) == 20
-    assert told <= BUDGET
+    assert result <= BUDGET
     assert declared <= BUDGET
 
 

@@ -146,13 +146,13 @@ def test_the_daemons_files_are_looked_for_where_it_puts_them(
     esbuild = (EXTENSION / "node_modules" / ".bin" / "esbuild").resolve()
     words = ["--bundle", "--platform=node", "--format=esm", f"--outfile={script}", "--log-level=error"]
     subprocess.run([node(), esbuild, "src/daemon/places.ts", *words], cwd=EXTENSION, check=True)
-    tell = f"import {{ findPlaces }} from {json.dumps(str(script))}; console.log(JSON.stringify(findPlaces()))"
+    report = f"import {{ findPlaces }} from {json.dumps(str(script))}; console.log(JSON.stringify(findPlaces()))"
     for other in ("DRAGOMAN_HOME", "XDG_STATE_HOME"):
         monkeypatch.delenv(other, raising=False)
     monkeypatch.setenv(name, value)
-    told = subprocess.run([node(), "--input-type=module", "-e", tell], capture_output=True, check=True)
+    answer = subprocess.run([node(), "--input-type=module", "-e", report], capture_output=True, check=True)
     wanted = find_paths(os.environ)
-    assert json.loads(told.stdout) == {
+    assert json.loads(answer.stdout) == {
         "stateFile": str(wanted.state_file),
         "controlSocket": str(wanted.socket),
         "tokensFolder": str(wanted.tokens_folder),

@@ -167,9 +167,9 @@ def test_the_port_is_changed_from_the_menu_and_one_that_is_taken_changes_nothing
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         _change_port(first, str(taken.getsockname()[1]))
-        told = first.toast("is in use by")
-        expect(told).not_to_contain_text("--port")  # words of the command line
-        told.get_by_role("button", name="Choose another port…").click()
+        result = first.toast("is in use by")
+        expect(result).not_to_contain_text("--port")  # words of the command line
+        result.get_by_role("button", name="Choose another port…").click()
         expect(first.page.locator(".quick-input-title")).to_have_text("Port of the Dragoman server")
         first.page.keyboard.press("Escape")
         assert both.cli.status()["pid"] == before["pid"]
@@ -260,8 +260,8 @@ def test_a_page_that_a_browser_elsewhere_cannot_have_is_said_to_be_where_it_is(r
     page = f"{status['instance']}.localhost:{status['port']}"
     first.clear_toasts()
     first.command("Dragoman: Open the page")
-    told = first.toast(f"at {page}. Open it there, or forward that port")
-    told.get_by_role("button", name="Copy the link").click()
+    result = first.toast(f"at {page}. Open it there, or forward that port")
+    result.get_by_role("button", name="Copy the link").click()
     eventually(lambda: first.clipboard().startswith(f"http://{page}/#code="))
     from_link(first.clipboard()).log_in()  # as it was copied it opens the page
 

@@ -21,10 +21,10 @@ pytestmark = [pytest.mark.needs("editor", "chromium"), pytest.mark.timeout(150 *
 @pytest.fixture(autouse=True)
 def _nothing_allowed_yet(running: Editor, first: Window) -> None:
     """When it says so: what was allowed in the test before is not allowed any more."""
-    said = first.page.locator(".statusbar-item").filter(has_text="Permissions cleared: agents ask again")
-    expect(said).to_have_count(0)
+    text = first.page.locator(".statusbar-item").filter(has_text="Permissions cleared: agents ask again")
+    expect(text).to_have_count(0)
     first.command("Dragoman: Forget what agents may do in this workspace")
-    expect(said).to_be_visible()
+    expect(text).to_be_visible()
 
 
 @pytest.mark.requirement("vscode:bridge:open-file")
@@ -159,8 +159,8 @@ def test_what_only_an_editor_can_resolve_in_a_launch_file_is_asked_of_the_person
         "args": ["${input:word}", "${input:number}", "${command:Choose}"],
     }  # fmt: skip
     (first.folder / ".vscode").mkdir(exist_ok=True)
-    told = {"version": "0.2.0", "configurations": [asked], "inputs": INPUTS}
-    (first.folder / ".vscode" / "launch.json").write_text(json.dumps(told))
+    data = {"version": "0.2.0", "configurations": [asked], "inputs": INPUTS}
+    (first.folder / ".vscode" / "launch.json").write_text(json.dumps(data))
     starting = Later(running, first.folder, "start_debugging", configuration_name="Asked", timeout_s=30)
     title = first.page.locator(".quick-input-title")
     expect(title).to_have_text("For a launch configuration that an agent starts: which")

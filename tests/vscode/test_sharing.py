@@ -178,8 +178,8 @@ def _click_f9(window: Window, line: str) -> None:
 
 def _write_launch(window: Window, configuration: dict[str, Any]) -> None:
     (window.folder / ".vscode").mkdir(exist_ok=True)
-    told = {"version": "0.2.0", "configurations": [configuration]}
-    (window.folder / ".vscode" / "launch.json").write_text(json.dumps(told))
+    data = {"version": "0.2.0", "configurations": [configuration]}
+    (window.folder / ".vscode" / "launch.json").write_text(json.dumps(data))
 
 
 def _stopped(it: Agent) -> str:

@@ -62,8 +62,8 @@ def _a_named_one_is_asked_for_anew_when_it_changes(it: Agent, editor: Editor, wi
     _write(window, _script())
     started = Later(editor, window.folder, "start_debugging", configuration_name="Script", timeout_s=40)
     window.toast(ASKED).get_by_role("button", name="Always allow").click()
-    told = started.data()
-    assert told.get("exit_code") == 0, told
+    result = started.data()
+    assert result.get("exit_code") == 0, result
     again = it.tool("start_debugging", configuration_name="Script", timeout_s=40)
     assert (again["state"], again["exit_code"]) == ("Terminated", 0)  # short: over before it could be lent, and told
     assert "6" in again["output"]
@@ -103,5 +103,5 @@ def _script(**more: Any) -> dict[str, Any]:
 
 def _write(window: Window, configuration: dict[str, Any]) -> None:
     (window.folder / ".vscode").mkdir(exist_ok=True)
-    told = {"version": "0.2.0", "configurations": [configuration]}
-    (window.folder / ".vscode" / "launch.json").write_text(json.dumps(told))
+    data = {"version": "0.2.0", "configurations": [configuration]}
+    (window.folder / ".vscode" / "launch.json").write_text(json.dumps(data))

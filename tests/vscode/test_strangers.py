@@ -183,12 +183,12 @@ def test_a_foreign_server_that_is_dialled_gets_nothing_that_opens_anything(victi
     victim.cli.kill()
     with stranger(int(note["port"]), tmp_path / "heard") as there:
         assert victim.run("dial", f"127.0.0.1:{note['port']}", note["instance"]) == [{"why": "foreign"}]
-        (said,) = there.heard()
-        assert sorted(json.loads(said)) == ["dialled", "key", "nonce"]
+        (result,) = there.heard()
+        assert sorted(json.loads(result)) == ["dialled", "key", "nonce"]
         assert victim.cli.token("editor").encode() not in there.record.read_bytes()
     started = victim.cli("up", "--port", str(note["port"]), "--workspace", str(tmp_path))
     assert started.returncode == 0, started.stdout + started.stderr
-    assert _replayed(victim, said) == CLOSE_UNPROVED
+    assert _replayed(victim, result) == CLOSE_UNPROVED
 
 
 def _replayed(victim: Victim, opening: str) -> int:

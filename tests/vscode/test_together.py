@@ -137,8 +137,8 @@ def test_what_a_person_starts_runs_through_the_daemon_and_an_agent_joins_it(runn
         expect(first.toasts.filter(has_text="A debug session started in this folder")).to_have_count(
             0
         )  # it is the person's own
-        told = it.tool("evaluate_expression", expression="total", session_id=listed[0]["session_id"])
-        assert told["result"] == "6"
+        answer = it.tool("evaluate_expression", expression="total", session_id=listed[0]["session_id"])
+        assert answer["result"] == "6"
         it.tool("remove_breakpoint", clear_all=True)
         first.page.keyboard.press("F5")
         expect(first.page.locator(".debug-toolbar")).to_be_hidden()

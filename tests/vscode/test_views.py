@@ -64,11 +64,11 @@ def test_the_selection_is_put_where_the_person_can_continue_with_it(first: Windo
 def test_conversations_are_listed_and_their_messages_are_read_back(first: Window, chat: Frame) -> None:
     _say(chat, "/help")
     expect(chat.locator("article.assistant .prose").last).to_contain_text("/status")
-    said = chat.locator("article").count()
+    count = chat.locator("article").count()
     chat.get_by_role("button", name="New conversation").click()
     expect(chat.locator("article")).to_have_count(0)
     chat.get_by_label("Conversation").first.select_option(index=1)
-    expect(chat.locator("article")).to_have_count(said)
+    expect(chat.locator("article")).to_have_count(count)
 
 
 @pytest.mark.requirement("vscode:chat-view:connection-state", "vscode:to-chat:connection-state")

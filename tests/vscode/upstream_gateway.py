@@ -43,17 +43,17 @@ class AgentGateway:
                 await accepted.answer(asked, {"sessions": [], "messages": [], "subscribed": True})
 
     async def _run(self, accepted: AcceptedConnection, asked: Json, params: Json) -> None:
-        said, run = params["message"], {"runId": params["idempotencyKey"], "sessionKey": SESSION}
-        self.said.append(said)
-        self._runs[said] = run
+        entries, run = params["message"], {"runId": params["idempotencyKey"], "sessionKey": SESSION}
+        self.said.append(entries)
+        self._runs[entries] = run
         await accepted.answer(asked, {"runId": run["runId"], "status": "started"})
-        await accepted.event("agent", {**run, "kind": "text_delta", "content": f"You said: {said}"})
-        if said in self.changes:
-            await accepted.event("agent", {**run, "kind": "diff", **self.changes[said]})
+        await accepted.event("agent", {**run, "kind": "text_delta", "content": f"You said: {entries}"})
+        if entries in self.changes:
+            await accepted.event("agent", {**run, "kind": "diff", **self.changes[entries]})
             await accepted.event("agent", {**run, "kind": "done", "stopReason": "end_turn"})
 
-    def _of(self, said: str) -> Json:
-        return self._runs.get(said, {"sessionKey": SESSION})
+    def _of(self, result: str) -> Json:
+        return self._runs.get(result, {"sessionKey": SESSION})
 
     _runs: dict[str, Json] = field(default_factory=dict)
 

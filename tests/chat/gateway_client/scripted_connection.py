@@ -64,19 +64,19 @@ async def line(
     folder: Path, script: Script, *, token: str = "", reconnect_policy: ReconnectPolicy | None = None, url: str = ""
 ) -> AsyncIterator[Line]:
     async with fake_gateway(script) as gateway, anyio.create_task_group() as group:
-        told: list[GatewayStatus] = []
+        received: list[GatewayStatus] = []
         on_event: list[EventFrame | SequenceGap] = []
         client = GatewayClient(
             GatewayAddress(url or gateway.url, token),
             DeviceIdentity(folder / "identity"),
             SystemClock(),
             open_websocket,
-            on_status=told.append,
+            on_status=received.append,
             on_event=on_event.append,
             reconnect_policy=reconnect_policy or QuickDelays(),
         )
         group.start_soon(client.run)
         client.connect()
-        yield Line(client, gateway, told, on_event)
+        yield Line(client, gateway, received, on_event)
         client.disconnect()
         group.cancel_scope.cancel()

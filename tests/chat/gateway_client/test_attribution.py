@@ -56,10 +56,10 @@ def test_what_has_names_passes_as_it_came() -> None:
 def test_an_empty_name_does_not_count_and_nothing_else_of_an_event_is_touched() -> None:
     it = running(("key", "acp:one"))
     payload = {**TEXT, "runId": None, "sessionKey": "", "more": [{"runId": "inner"}]}
-    (told,) = it.on_event(frame(payload))
-    assert isinstance(told, EventFrame)
-    assert isinstance(told.payload, Raw)
-    assert json.loads(bytes(told.payload)) == {**payload, "runId": "run-1", "sessionKey": "acp:one"}
+    (result,) = it.on_event(frame(payload))
+    assert isinstance(result, EventFrame)
+    assert isinstance(result.payload, Raw)
+    assert json.loads(bytes(result.payload)) == {**payload, "runId": "run-1", "sessionKey": "acp:one"}
 
 
 @pytest.mark.parametrize("params", [None, UNSET, 5, [], {"idempotencyKey": 7}, Raw(b"[]"), Raw(b'{"sessionKey":5}')])
@@ -155,8 +155,8 @@ def test_more_than_can_wait_is_a_gap(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(run_attribution, "HELD_AT_MOST", 3)
     it = RunAttribution()
     it.sent("key", "main")
-    told = [one for _ in range(4) for one in it.on_event(frame(TEXT))]
-    assert told == [SequenceGap(expected=0, received=0)]
+    entries = [one for _ in range(4) for one in it.on_event(frame(TEXT))]
+    assert entries == [SequenceGap(expected=0, received=0)]
     assert it.answered("key", "run-1") == []
 
 
@@ -169,5 +169,5 @@ def test_runs_that_never_end_are_forgotten_in_time() -> None:
     "payload", [5, None, [], {"runId": 7, "kind": "done"}, {"kind": "new"}, {"stream": "lifecycle"}]
 )
 def test_what_is_not_of_a_run_passes_as_it_came(payload: Any) -> None:
-    it, told = running(("key", "main")), frame(payload)
-    assert it.on_event(told) == [told]
+    it, entries = running(("key", "main")), frame(payload)
+    assert it.on_event(entries) == [entries]

@@ -65,9 +65,9 @@ class Conversation:
 
     @property
     def text(self) -> str:
-        said = [it for it in self.on_event if isinstance(it, ChatTextDelta)]
-        last = max((number for number, it in enumerate(said) if it.replace), default=0)
-        return "".join(it.content for it in said[last:])
+        entries = [it for it in self.on_event if isinstance(it, ChatTextDelta)]
+        last = max((number for number, it in enumerate(entries) if it.replace), default=0)
+        return "".join(it.content for it in entries[last:])
 
 
 @asynccontextmanager

@@ -99,14 +99,14 @@ async def test_the_messages_of_a_real_gateway_are_read(tmp_path: Path, name: str
             replay.line = it
             await replay.is_over.wait()
             events = [frame.frame for frame in socket.of("in") if frame.frame.get("type") == "event"]
-            told = [frame for frame in events if frame["event"] != "connect.challenge"]
-            await it.until(lambda: sum(isinstance(event, EventFrame) for event in it.on_event) == len(told))
+            listed = [frame for frame in events if frame["event"] != "connect.challenge"]
+            await it.until(lambda: sum(isinstance(event, EventFrame) for event in it.on_event) == len(listed))
             await it.until(lambda: replay.answers.keys() == expected(socket).keys())
             assert replay.answers == expected(socket)
-            heard = [event for event in it.on_event if isinstance(event, EventFrame)]
-            assert [event.event for event in heard] == [frame["event"] for frame in told]
-            assert [msgspec.json.decode(event.payload) for event in heard if event.payload is not UNSET] == [
-                frame["payload"] for frame in told if "payload" in frame
+            entries = [event for event in it.on_event if isinstance(event, EventFrame)]
+            assert [event.event for event in entries] == [frame["event"] for frame in listed]
+            assert [msgspec.json.decode(event.payload) for event in entries if event.payload is not UNSET] == [
+                frame["payload"] for frame in listed if "payload" in frame
             ]
             replay.group.cancel_scope.cancel()
 

@@ -91,7 +91,7 @@ async def test_a_recorded_run_is_reported_once_however_often_it_came(name: str) 
     "chat:router:done-to-chat",
 )
 @pytest.mark.parametrize(
-    ("told_as", "kind"),
+    ("reported_as", "kind"),
     [
         ({"kind": "text_delta", "content": "x"}, ChatTextDelta),
         ({"kind": "tool_start", "id": "t", "tool": "read", "title": "Read", "input": {}}, ToolStart),
@@ -99,10 +99,10 @@ async def test_a_recorded_run_is_reported_once_however_often_it_came(name: str) 
         ({"kind": "done", "stopReason": "end_turn"}, Done),
     ],
 )
-async def test_the_documents_kinds_go_to_the_chat(told_as: dict[str, Any], kind: type) -> None:
+async def test_the_documents_kinds_go_to_the_chat(reported_as: dict[str, Any], kind: type) -> None:
     async with routed() as places:
         with places.router.subscribe() as on_event:
-            places.router.on_event(frame({"runId": "r", "sessionKey": "main", **told_as}))
+            places.router.on_event(frame({"runId": "r", "sessionKey": "main", **reported_as}))
             assert kind in {type(it) for it in on_event._unread}
         assert (places.drawn, places.changed) == ([], [])
 

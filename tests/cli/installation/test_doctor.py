@@ -24,10 +24,10 @@ def findings(capsys: pytest.CaptureFixture[str]) -> tuple[int, str]:
 def test_a_settings_file_that_is_not_there_is_not_called_in_order(
     home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    status, told = findings(capsys)
+    status, output = findings(capsys)
     assert status == 0
-    assert f"note  no settings file; every setting has its default value: {home}/config/settings.toml" in told
-    assert "ok    settings" not in told
+    assert f"note  no settings file; every setting has its default value: {home}/config/settings.toml" in output
+    assert "ok    settings" not in output
 
 
 def test_one_that_can_be_read_is(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -39,9 +39,9 @@ def test_one_that_can_be_read_is(home: Path, capsys: pytest.CaptureFixture[str])
 def test_one_that_cannot_is_wrong_and_ends_with_one(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (home / "config").mkdir()
     (home / "config" / "settings.toml").write_text("port = \n")
-    status, told = findings(capsys)
+    status, output = findings(capsys)
     assert status == 1
-    assert [line for line in told.splitlines() if line.startswith("ERROR") and "settings.toml" in line]
+    assert [line for line in output.splitlines() if line.startswith("ERROR") and "settings.toml" in line]
 
 
 def test_a_missing_extra_is_noted_with_how_it_comes_into_this_environment(
@@ -49,10 +49,10 @@ def test_a_missing_extra_is_noted_with_how_it_comes_into_this_environment(
 ) -> None:
     assert "ok    terminal screens are available" in findings(capsys)[1]
     monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
-    status, told = findings(capsys)
+    status, output = findings(capsys)
     assert status == 0
-    assert "note  terminal screens are unavailable" in told
-    assert f"To install it: {install_command('pyte')}" in told
+    assert "note  terminal screens are unavailable" in output
+    assert f"To install it: {install_command('pyte')}" in output
 
 
 def test_a_page_that_was_not_installed_is_wrong(
@@ -60,13 +60,13 @@ def test_a_page_that_was_not_installed_is_wrong(
 ) -> None:
     (tmp_path / "built").mkdir()
     monkeypatch.setattr(doctor_module, "files", lambda _: tmp_path)
-    status, told = findings(capsys)
+    status, output = findings(capsys)
     assert status == 1
-    assert "ERROR the page is not installed" in told
+    assert "ERROR the page is not installed" in output
     (tmp_path / "built" / "index.html").touch()
-    status, told = findings(capsys)
+    status, output = findings(capsys)
     assert status == 0
-    assert "ok    the page is installed" in told
+    assert "ok    the page is installed" in output
 
 
 @pytest.mark.parametrize(

@@ -56,27 +56,27 @@ def test_the_doctor_names_what_a_launch_file_gets_wrong(tmp_path: Path, capsys: 
     (tmp_path / ".vscode").mkdir()
     (tmp_path / ".vscode" / "launch.json").write_text("// mine\n" + json.dumps({"configurations": [wrong]}))
     assert doctor(tmp_path) == 1
-    said = capsys.readouterr().err
-    assert f"game: `cwd` is {tmp_path}/nope" in said
-    assert "`program` is" in said
+    output = capsys.readouterr().err
+    assert f"game: `cwd` is {tmp_path}/nope" in output
+    assert "`program` is" in output
 
 
 def test_a_configuration_that_cannot_be_read_hides_nothing_of_the_others(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    told = [
+    entries = [
         {"name": "first", "type": "luapanda", "request": "attach", "connectionPort": 99999},
         {"name": "second", "type": "lua-panda", "request": "launch", "program": "x.lua", "luaPath": "lua-of-nobody"},
         {"name": "other", "type": "node", "request": "launch", "program": "x.js"},
     ]
     (tmp_path / ".vscode").mkdir()
-    (tmp_path / ".vscode" / "launch.json").write_text(json.dumps({"configurations": told}))
+    (tmp_path / ".vscode" / "launch.json").write_text(json.dumps({"configurations": entries}))
     assert doctor(tmp_path) == 1
-    said = capsys.readouterr().err
-    assert "first: `connectionPort` is not a valid port: '99999'" in said
-    assert f"second: `program` is {tmp_path}/x.lua, which does not exist" in said
-    assert "second: No Lua interpreter found: lua-of-nobody" in said
-    assert "other" not in said
+    output = capsys.readouterr().err
+    assert "first: `connectionPort` is not a valid port: '99999'" in output
+    assert f"second: `program` is {tmp_path}/x.lua, which does not exist" in output
+    assert "second: No Lua interpreter found: lua-of-nobody" in output
+    assert "other" not in output
 
 
 def test_the_doctor_says_that_a_launch_file_is_not_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -100,8 +100,8 @@ def test_what_is_more_than_a_plain_move_is_left_to_the_parser(words: list[str]) 
 def test_both_ways_call_the_same_tool_alike(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     called: list[tuple[Any, ...]] = []
 
-    def noted(name: str, *, json: bool, **said: Any) -> int:
-        called.append((name, json, {key: value for key, value in said.items() if value is not None}))
+    def noted(name: str, *, json: bool, **result: Any) -> int:
+        called.append((name, json, {key: value for key, value in result.items() if value is not None}))
         return 0
 
     monkeypatch.setattr(run_control, "control", noted)
@@ -114,8 +114,8 @@ def test_both_ways_call_the_same_tool_alike(name: str, monkeypatch: pytest.Monke
 def test_both_ways_start_and_end_the_daemon_alike(words: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     called: list[dict[str, bool]] = []
 
-    def noted(**said: Any) -> int:
-        called.append({name: value for name, value in said.items() if value is True})
+    def noted(**result: Any) -> int:
+        called.append({name: value for name, value in result.items() if value is True})
         return 0
 
     monkeypatch.setattr(lifecycle, words[0], noted)

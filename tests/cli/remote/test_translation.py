@@ -140,9 +140,9 @@ def test_an_editor_is_told_in_its_console(shop: Path) -> None:
     }
     assert made.to_near(line({}) + frame(answer)) == line({})
     pieces = DapStream()
-    told, shown = pieces.feed(line({}) + made.take_reply(hashes("a\nB\nc")))[1:]
-    assert told.message["event"] == "output"
-    assert told.message["body"]["output"] == f"{NOTE}\n"
+    result, shown = pieces.feed(line({}) + made.take_reply(hashes("a\nB\nc")))[1:]
+    assert result.message["event"] == "output"
+    assert result.message["body"]["output"] == f"{NOTE}\n"
     assert shown.message["body"]["stackFrames"][0]["source"]["path"] == f"{shop}/orders.py"
 
 

@@ -167,8 +167,8 @@ def test_the_last_command_and_all_that_it_printed(here: Here) -> None:
 def test_the_last_command_is_this_workspaces_unless_all_are_asked_for(here: Here, tmp_path: Path) -> None:
     failed = as_json(here("last", "--failed", "--json"))["command"]["command_id"]
     for arguments in (["last"], ["last", "--output"], ["last", "--failed"], ["last", failed, "--output"]):
-        told = here(*arguments, cwd=str(tmp_path))
-        assert (told.returncode, told.stdout) == (1, ""), arguments
+        text = here(*arguments, cwd=str(tmp_path))
+        assert (text.returncode, text.stdout) == (1, ""), arguments
         assert lines(here(*arguments, "--all-workspaces", cwd=str(tmp_path))) == lines(here(*arguments)), arguments
     assert len(lines(here("terminals", cwd=str(tmp_path)))) == len(lines(here("terminals"))) > 0
 

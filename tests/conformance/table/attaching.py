@@ -108,8 +108,8 @@ async def program_at(started: subprocess.Popen[bytes], port: int) -> int:
     """The program itself, once it or its server listens. Asked of the system: some take whoever knocks for a client."""
 
     def found() -> list[int]:
-        heard = psutil.net_connections("tcp")
-        if not any(it.status == psutil.CONN_LISTEN and it.laddr and it.laddr.port == port for it in heard):
+        result = psutil.net_connections("tcp")
+        if not any(it.status == psutil.CONN_LISTEN and it.laddr and it.laddr.port == port for it in result):
             return []
         return [process.pid for process in _tree(started.pid) if process.cmdline()[-1:] == ["walk"]]
 

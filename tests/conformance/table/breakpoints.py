@@ -22,8 +22,8 @@ async def line_breakpoint(stage: Stage, _: Stop) -> None:
     assert (stop.reason, stop.line, stop.hit) == ("breakpoint", stage.line("computes"), [id])
     assert (stop.data["source"]["path"], "twice" in stop.function) == (str(stage.source), True)
     assert any("@computes" in line for line in stop.data["source_lines"]["lines"])
-    (told,) = (await stage.done("get_breakpoints"))["breakpoints"]
-    assert (told["verified"], told["line"], told.get("actual_line", stop.line)) == (True, stop.line, stop.line)
+    (entries,) = (await stage.done("get_breakpoints"))["breakpoints"]
+    assert (entries["verified"], entries["line"], entries.get("actual_line", stop.line)) == (True, stop.line, stop.line)
 
 
 @walking("each stop names the breakpoint that was hit")
@@ -96,15 +96,15 @@ async def logged(stage: Stage, **fields: str) -> list[str]:
     await stage.set("calls", log_message="n is {n}, then {n + 1}.", **fields)
     assert await values_of_n(stage) == []
 
-    async def said() -> list[str]:
+    async def text_of() -> list[str]:
         text = (await stage.done("get_output", cursor=cursor))["output"]
         return [line for line in text.splitlines() if "n is" in line]
 
     async def complete() -> bool:
-        return "n is 9, then 10." in await said()
+        return "n is 9, then 10." in await text_of()
 
     await eventually(complete)
-    return await said()
+    return await text_of()
 
 
 @walking("logpoint with `{expression}`")
@@ -138,16 +138,16 @@ async def set_while_running(stage: Stage, _: Stop) -> None:
 @walking("a line without code: bound to another line, which is reported")
 async def moved(stage: Stage, _: Stop) -> None:
     id = await stage.set("moved")
-    (told,) = (await stage.done("get_breakpoints"))["breakpoints"]
-    if not told["verified"]:
-        raise CannotError(told["message"])
+    (entries,) = (await stage.done("get_breakpoints"))["breakpoints"]
+    if not entries["verified"]:
+        raise CannotError(entries["message"])
     stop = await stage.on()
-    (told,) = (await stage.done("get_breakpoints"))["breakpoints"]
-    assert (told["line"], stop.hit) == (stage.line("moved"), [id])
+    (entries,) = (await stage.done("get_breakpoints"))["breakpoints"]
+    assert (entries["line"], stop.hit) == (stage.line("moved"), [id])
     assert stop.line in {stage.line("home"), stage.line("bound")}
-    if "actual_line" not in told:
-        raise CannotError(f"stopped at line {stop.line}, but reports only that line {told['line']} is verified")
-    assert told["actual_line"] == stop.line
+    if "actual_line" not in entries:
+        raise CannotError(f"stopped at line {stop.line}, but reports only that line {entries['line']} is verified")
+    assert entries["actual_line"] == stop.line
 
 
 @walking("not bound: the reason is reported")
@@ -158,9 +158,9 @@ async def unbound(stage: Stage, _: Stop) -> None:
     made = await stage.done("set_breakpoint", file_path=str(stranger), line_number=stage.line("computes"))
     await stage.set("done")
     stop = await stage.on()
-    told = {it["id"]: it["reason"] for it in stop.data.get("unbound_breakpoints") or ()}
-    if made["breakpoint"]["id"] not in told:
+    found = {it["id"]: it["reason"] for it in stop.data.get("unbound_breakpoints") or ()}
+    if made["breakpoint"]["id"] not in found:
         raise CannotError(
             f"for a line in a file that is not loaded, it reports verified: {made['breakpoint']['verified']}"
         )
-    assert told[made["breakpoint"]["id"]]
+    assert found[made["breakpoint"]["id"]]

@@ -11,8 +11,8 @@ from tests.conformance.table.stage import Answer, CannotError, Stage, Stop
 def lacking(stage: Stage, capability: str, answer: Answer) -> CannotError:
     """The adapter's own word, and what came of asking all the same."""
     assert not stage.has(capability), answer
-    told = answer.get("breakpoint") or answer
-    return CannotError(f"initialize does not announce {capability}; when requested anyway: {told['message']}")
+    result = answer.get("breakpoint") or answer
+    return CannotError(f"initialize does not announce {capability}; when requested anyway: {result['message']}")
 
 
 @walking("function breakpoint")
@@ -57,10 +57,10 @@ def _lines(stop: Stop) -> list[int]:
 async def uncaught(stage: Stage) -> None:
     stop = await _fails(stage)
     assert stop.reason == "exception"
-    told = stop.data["exception"]
+    result = stop.data["exception"]
     type, message = stage.language.raised
-    assert (re.search(type, told["type"]) and re.search(message, told["message"])) is not None, told
-    assert (told["uncaught"], {stage.line("raises"), stage.line("uncaught")} <= set(_lines(stop))) == (True, True)
+    assert (re.search(type, result["type"]) and re.search(message, result["message"])) is not None, result
+    assert (result["uncaught"], {stage.line("raises"), stage.line("uncaught")} <= set(_lines(stop))) == (True, True)
     printed = (await stage.done("get_output"))["output"]
     assert "caught" in printed
 
@@ -69,9 +69,9 @@ async def uncaught(stage: Stage) -> None:
 async def raised(stage: Stage) -> None:
     answer = await stage.done("set_breakpoint", kind="exception", exception="raised")
     stop = await _fails(stage)
-    (told,) = (await stage.done("get_breakpoints"))["breakpoints"]
-    if not told["verified"]:
-        raise CannotError(told["message"])
+    (entries,) = (await stage.done("get_breakpoints"))["breakpoints"]
+    if not entries["verified"]:
+        raise CannotError(entries["message"])
     if "caught" in (await stage.done("get_output"))["output"]:
         raise CannotError(f"the first stop was not where the exception was raised: {stop.data['exception']}")
     assert (stop.reason, stop.hit) == ("exception", [answer["breakpoint"]["id"]])

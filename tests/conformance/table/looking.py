@@ -97,14 +97,14 @@ async def set_variable(stage: Stage, _: Stop) -> None:
 async def output(stage: Stage, _: Stop) -> None:
     await stage.set("prints")
     await stage.set("done")
-    told, stop = "", await stage.on()
+    entries, stop = "", await stage.on()
     while stop.line != stage.line("done"):
         stop = await stage.on()
-        told += stop.output
+        entries += stop.output
     await stage.done("remove_breakpoint", clear_all=True)
-    told += (await stage.step("over")).output
+    entries += (await stage.step("over")).output
     sums = [sum(2 * n for n in range(last + 1)) for last in range(10)]
-    assert [line for line in told.splitlines() if line.startswith("total")] == [f"total {it}" for it in sums]
+    assert [line for line in entries.splitlines() if line.startswith("total")] == [f"total {it}" for it in sums]
 
 
 @walking("output by kind: stdout and stderr")

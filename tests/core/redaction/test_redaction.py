@@ -38,8 +38,8 @@ def test_a_secret_is_recognised_by_its_shape_wherever_it_is(kind: str) -> None:
 
 @pytest.mark.parametrize("seed", range(200))
 def test_every_known_shape_is_found_with_nothing_else_in_the_text_to_hint_at_it(seed: int) -> None:
-    told = {kind: REDACTOR.text(secret) for kind, secret in leaks(seed).items()}
-    assert {kind for kind, shown in told.items() if not shown.startswith("<redacted ")} == set()
+    found = {kind: REDACTOR.text(secret) for kind, secret in leaks(seed).items()}
+    assert {kind for kind, shown in found.items() if not shown.startswith("<redacted ")} == set()
 
 
 @pytest.mark.parametrize(

@@ -108,21 +108,21 @@ def test_an_empty_variable_counts_as_unset(paths: Paths) -> None:
 def test_a_wrong_value_names_its_line_what_was_found_and_what_is_allowed(
     paths: Paths, line: str, found: str, allowed: str
 ) -> None:
-    said = refusal(paths, f"# mine\n\n{line}  # here\n")
-    assert said.startswith("settings.toml, line 3: ")
-    assert found in said
-    assert allowed in said
+    result = refusal(paths, f"# mine\n\n{line}  # here\n")
+    assert result.startswith("settings.toml, line 3: ")
+    assert found in result
+    assert allowed in result
 
 
 def test_a_long_wrong_value_is_cut_and_moves_no_cursor(paths: Paths) -> None:
-    said = refusal(paths, 'port = "\\u001b[2J\\u009b' + "x" * 500 + '"\n')
-    assert len(said) < 300
-    assert said.isprintable()
+    result = refusal(paths, 'port = "\\u001b[2J\\u009b' + "x" * 500 + '"\n')
+    assert len(result) < 300
+    assert result.isprintable()
 
 
 def test_a_wrong_variable_is_named_instead_of_a_line(paths: Paths) -> None:
-    said = refusal(paths, "port = 9000\n", {"DRAGOMAN_PORT": "80a"})
-    assert said.startswith('the environment variable DRAGOMAN_PORT: port is "80a", but must be an integer')
+    result = refusal(paths, "port = 9000\n", {"DRAGOMAN_PORT": "80a"})
+    assert result.startswith('the environment variable DRAGOMAN_PORT: port is "80a", but must be an integer')
 
 
 @pytest.mark.parametrize("digits", ["9" * 19, "9" * 5000, "８１７７", "1_000", "0x10"])
@@ -367,8 +367,8 @@ def test_a_wrong_key_is_found_behind_and_before_anything_else(
     folder.mkdir(exist_ok=True)
     above = "".join(f"{statement}\n" for statement in before)
     text = f"{above}port = 'x'{after}".replace("\n", line_end)
-    said = refusal(Paths(config=folder, state=folder, runtime=folder), text)
-    assert said.startswith(f"settings.toml, line {above.count(chr(10)) + 1}: port")
+    content = refusal(Paths(config=folder, state=folder, runtime=folder), text)
+    assert content.startswith(f"settings.toml, line {above.count(chr(10)) + 1}: port")
 
 
 def test_allowed_folders_are_whole_paths_or_begin_at_home(paths: Paths) -> None:

@@ -324,8 +324,10 @@ async def test_a_condition_that_failed_is_reported_with_its_breakpoint_and_not_a
     adapter.can("supportsDebuggerProperties")
     wrong = Breakpoint(id=1, path="/p/a.py", line=5, condition="nope == 3")
     async with running_session(session_of(adapter, quirks=PYTHON.quirks), wrong) as session:
-        said = "Error while evaluating expression in conditional breakpoint: nope == 3\nTraceback\n\nNameError: nope\n"
-        adapter.emit("output", output=said, category="stderr")
+        sentence = (
+            "Error while evaluating expression in conditional breakpoint: nope == 3\nTraceback\n\nNameError: nope\n"
+        )
+        adapter.emit("output", output=sentence, category="stderr")
         adapter.stop()
         assert (await stopped(session)).output == ""
         assert session.breakpoint_sync.binding_of(1).message == "The condition failed: NameError: nope"

@@ -197,8 +197,8 @@ def test_of_what_an_exception_holds_every_link_is_reported_and_a_circle_ends() -
     first.__context__ = second
     group = ExceptionGroup("all", [first, ExceptionGroup("inner", [second])])
     shown = repr(eval(python_evaluation.build_causes_query(8), {"__exception__": (type(group), group, None)}))
-    told = [(type, text) for type, text, _, _ in python_evaluation.parse_causes(shown)]
-    assert told == [
+    entries = [(type, text) for type, text, _, _ in python_evaluation.parse_causes(shown)]
+    assert entries == [
         ("ValueError", "b"),
         ("ExceptionGroup", "inner (1 sub-exception)"),
         ("KeyError", "'a'"),

@@ -107,8 +107,8 @@ async def test_a_sanitizer_report_names_the_line_that_freed_the_memory(tmp_path:
     answer = await explained(tmp_path, "freed.c", source, program=program)
     assert "heap-use-after-free" in str(answer["ended"]["exception"])
     assert answer["frames"][0]["line"] == 5
-    told = [(it["type"].partition(" by ")[0], it["at"]) for it in answer["caused_by"]]
-    assert told == [("freed", "freed.c:4 main"), ("previously allocated", "freed.c:3 main")]
+    entries = [(it["type"].partition(" by ")[0], it["at"]) for it in answer["caused_by"]]
+    assert entries == [("freed", "freed.c:4 main"), ("previously allocated", "freed.c:3 main")]
 
 
 LIST_C = """\

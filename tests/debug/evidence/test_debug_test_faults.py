@@ -107,8 +107,8 @@ async def test_what_no_debugger_stops_at_is_reported_as_pytest_prints_it(tmp_pat
         for it in answer["failures"]
     }
     assert shown["test_leaves"] == ("SystemExit", "bye", 6)
-    overflow, said, _ = shown["test_overflows"]
-    assert (overflow, said.partition(" depth")[0]) == ("RecursionError", "maximum recursion")
+    overflow, result, _ = shown["test_overflows"]
+    assert (overflow, result.partition(" depth")[0]) == ("RecursionError", "maximum recursion")
     assert shown["test_asks_for_a_fixture"] == ("", "fixture 'nothing' not found", 17)
     assert {name for name in shown if "test_each" in name} == {f"TestEach::test_each (n={n})" for n in (1, 2)}
 

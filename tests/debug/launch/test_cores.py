@@ -32,8 +32,8 @@ def test_a_native_core_is_attached_to_whatever_was_asked(tmp_path: Path, type: s
 
 def test_a_core_of_go_is_opened_by_delves_own_mode(tmp_path: Path) -> None:
     opened = with_core_dump(session(tmp_path, "go", "attach", mode="auto", coreFilePath="core"))
-    told = (opened.request, opened.arguments["mode"], opened.arguments["coreFilePath"])
-    assert told == ("launch", "core", str(tmp_path / "core"))
+    entries = (opened.request, opened.arguments["mode"], opened.arguments["coreFilePath"])
+    assert entries == ("launch", "core", str(tmp_path / "core"))
 
 
 def test_without_a_core_nothing_changes(tmp_path: Path) -> None:

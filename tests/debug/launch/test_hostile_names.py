@@ -72,11 +72,11 @@ FAULTS = [
 @pytest.mark.parametrize("wrong", FAULTS)
 def test_a_name_is_quoted_and_cut_in_a_sentence(workspace: Workspace, wrong: Callable[[Workspace], Any]) -> None:
     fault: LaunchError = fault_of(lambda: wrong(workspace))
-    for said in (str(fault.message), str(fault.hint or "")):
-        assert said.isprintable(), ascii(said)
-        for quotation in re.findall(r'"[^"]*obey[^"]*', said):
+    for result in (str(fault.message), str(fault.hint or "")):
+        assert result.isprintable(), ascii(result)
+        for quotation in re.findall(r'"[^"]*obey[^"]*', result):
             assert len(quotation) <= MOST + 2, quotation
-        assert "obey" not in re.sub(r'"[^"]*', "", said)
+        assert "obey" not in re.sub(r'"[^"]*', "", result)
     assert "obey" not in str(fault.hint or "")
 
 

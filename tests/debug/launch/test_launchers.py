@@ -19,11 +19,11 @@ from dragoman.workspace.caller import Caller as Asker
 from tests.debug.launch.workspaces import Workspace
 
 
-def resolved(workspace: Workspace, **wish: Any) -> ResolvedConfiguration:
+def resolved(workspace: Workspace, **request: Any) -> ResolvedConfiguration:
     folder = workspace.folder
     asker = Asker(id="a", workspace=folder, cwd=folder, environment={"PATH": str(folder / "bin")})
     client = LaunchClient(workspace=folder, environment=asker.environment)
-    return resolve(LaunchRequest(**wish), client, unwrap=partial(_unwrap_command, asker)).sessions[0]
+    return resolve(LaunchRequest(**request), client, unwrap=partial(_unwrap_command, asker)).sessions[0]
 
 
 WAYS: list[tuple[Sequence[str], str, dict[str, Any]]] = [
@@ -102,10 +102,10 @@ def test_tests_of_cargo_run_one_after_another_and_say_at_once_why_they_panic(pro
     test.write_bytes(b"\x7fELF")
     test.chmod(0o755)
     for words in (["test", "name"], ["test", "name", "--profile", "dev", "-pmy-app"]):
-        told = resolved(project, program="cargo", args=words).arguments["args"]
-        assert told == ["name", "--test-threads=1", "--nocapture"]
-    told = resolved(project, program="cargo", args=["test", "--", "--show-output", "--nocapture"]).arguments["args"]
-    assert told == ["--show-output", "--nocapture", "--test-threads=1"]
+        result = resolved(project, program="cargo", args=words).arguments["args"]
+        assert result == ["name", "--test-threads=1", "--nocapture"]
+    result = resolved(project, program="cargo", args=["test", "--", "--show-output", "--nocapture"]).arguments["args"]
+    assert result == ["--show-output", "--nocapture", "--test-threads=1"]
 
 
 def test_behind_the_options_of_cargo_run_all_is_the_programs(project: Workspace) -> None:

@@ -248,8 +248,8 @@ def test_what_a_caller_says_besides_goes_over_what_is_written(workspace: Workspa
     written = a_configuration(args=["written"], cwd="${workspaceFolder}", env={"A": "written", "B": "written"})
     workspace.launch_json(written)
     for way in ({"configuration_name": written["name"]}, {"configuration": written}):
-        wish = LaunchRequest(**way, args=("said",), cwd="sub", env={"A": "said"})
-        (session,) = resolve(wish, workspace.client()).sessions
+        request = LaunchRequest(**way, args=("said",), cwd="sub", env={"A": "said"})
+        (session,) = resolve(request, workspace.client()).sessions
         assert (session.arguments["args"], session.arguments["cwd"]) == (["said"], str(workspace.folder / "sub"))
         assert session.env == session.arguments["env"] == {"A": "said", "B": "written"}
 
@@ -278,8 +278,8 @@ def test_a_fault_of_an_inline_configuration_has_a_path_and_no_place(
 
 def test_just_a_program_is_started_with_its_words_untouched(workspace: Workspace) -> None:
     path = workspace.write("src/main.py", "")
-    wish = LaunchRequest(program="src/main.py", args=("${file}", "a b"), cwd="src", env={"A": "${env:B}"})
-    (session,) = resolve(wish, workspace.client()).sessions
+    request = LaunchRequest(program="src/main.py", args=("${file}", "a b"), cwd="src", env={"A": "${env:B}"})
+    (session,) = resolve(request, workspace.client()).sessions
     assert session.arguments == {
         "name": "main.py",
         "type": "python",
@@ -321,7 +321,7 @@ def test_the_table_of_types_is_the_callers_to_replace(workspace: Workspace) -> N
 
 
 @pytest.mark.parametrize(
-    "wish",
+    "launch_request",
     [
         LaunchRequest(),
         LaunchRequest(configuration_name="a", program="b"),
@@ -329,22 +329,24 @@ def test_the_table_of_types_is_the_callers_to_replace(workspace: Workspace) -> N
         LaunchRequest(configuration_name="a", configuration={"type": "x"}),
     ],
 )
-def test_exactly_one_way_to_say_what_to_start_is_taken(workspace: Workspace, wish: LaunchRequest) -> None:
-    fault = fault_of(lambda: resolve(wish, workspace.client()))
+def test_exactly_one_way_to_say_what_to_start_is_taken(workspace: Workspace, launch_request: LaunchRequest) -> None:
+    fault = fault_of(lambda: resolve(launch_request, workspace.client()))
     assert (fault.code, "`configuration_name`" in str(fault.hint)) == ("bad_start", True)
 
 
 @pytest.mark.parametrize(
-    "wish",
+    "launch_request",
     [
         LaunchRequest(configuration_name="main"),
         LaunchRequest(configuration={"type": "x"}),
         LaunchRequest(program="x.py"),
     ],
 )
-def test_no_way_starts_anything_in_a_workspace_that_is_not_there(workspace: Workspace, wish: LaunchRequest) -> None:
+def test_no_way_starts_anything_in_a_workspace_that_is_not_there(
+    workspace: Workspace, launch_request: LaunchRequest
+) -> None:
     workspace.folder = Path("/nowhere/at/all")
-    assert fault_of(lambda: resolve(wish, workspace.client())).code == "bad_workspace"
+    assert fault_of(lambda: resolve(launch_request, workspace.client())).code == "bad_workspace"
 
 
 def test_a_nul_in_the_callers_words_is_refused_before_the_system_sees_it(workspace: Workspace) -> None:
@@ -412,8 +414,8 @@ def test_null_is_nothing_wherever_it_is(workspace: Workspace) -> None:
     members: dict[str, Any] = dict.fromkeys(nulls)
     session = workspace.one(**members)
     require_program(session)
-    (told,) = planned_commands(workspace.start("main"))
-    assert (told.line, told.cwd) == ("", str(workspace.folder))
+    (result,) = planned_commands(workspace.start("main"))
+    assert (result.line, result.cwd) == ("", str(workspace.folder))
 
 
 @pytest.mark.parametrize("where", ["program", "envFile", "args"])

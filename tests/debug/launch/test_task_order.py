@@ -115,14 +115,14 @@ async def test_a_failing_task_is_reported_with_its_last_lines_apart_from_our_wor
 
 
 @pytest.mark.requirement("debug:start:error-compile")
-@pytest.mark.parametrize("said", [{"group": "build"}, {"group": {"kind": "build"}}, {"type": "cppbuild"}])
+@pytest.mark.parametrize("result", [{"group": "build"}, {"group": {"kind": "build"}}, {"type": "cppbuild"}])
 async def test_a_failing_task_that_builds_is_a_program_that_does_not_compile(
-    workspace: Workspace, said: dict[str, Any]
+    workspace: Workspace, result: dict[str, Any]
 ) -> None:
     with pytest.raises(TaskFailedError) as caught:
-        await run(workspace, FakeRunner({"main": 1}), {"label": "main", "command": "main", **said})
-    told = caught.value.message.in_language("zh")
-    assert told.startswith(requirements.sentence("debug:start:error-compile"))
+        await run(workspace, FakeRunner({"main": 1}), {"label": "main", "command": "main", **result})
+    error_text = caught.value.message.in_language("zh")
+    assert error_text.startswith(requirements.sentence("debug:start:error-compile"))
 
 
 async def test_a_program_that_cannot_be_started_is_a_failed_task(workspace: Workspace) -> None:
@@ -216,9 +216,9 @@ def test_an_env_file_of_a_workspace_that_is_not_trusted_is_named_and_not_read(wo
     workspace.launch_json(a_configuration(program="x.py", envFile=["${workspaceFolder}/secrets.env", ""]))
     asking = replace(workspace.client(), is_trusted=False)
     launch = resolve(LaunchRequest(configuration_name="main"), asking)
-    (told,) = planned_commands(launch)
-    assert told.env_files == (str(workspace.folder / "secrets.env"),)
-    assert told.variables == ()
+    (result,) = planned_commands(launch)
+    assert result.env_files == (str(workspace.folder / "secrets.env"),)
+    assert result.variables == ()
     assert workspace.start("main").sessions[0].env == {"TOKEN": "1"}
 
 
@@ -272,8 +272,8 @@ async def test_what_would_run_is_reported_in_order_with_what_decides_it(workspac
     compound = {"name": "all", "configurations": ["one", "two", "three"], "preLaunchTask": "clean"}
     workspace.launch_json(one, two, three, compounds=[compound])
     folder = str(workspace.folder)
-    told = planned_commands(workspace.start("all"))
-    assert [(item.what, item.name, item.line, item.cwd.removeprefix(folder)) for item in told] == [
+    result = planned_commands(workspace.start("all"))
+    assert [(item.what, item.name, item.line, item.cwd.removeprefix(folder)) for item in result] == [
         ("task", "clean", "rm -rf build", "/sub"),
         ("task", "build", "make 'a b'", ""),
         ("program", "one", "x.py 'a b'", ""),
@@ -281,7 +281,7 @@ async def test_what_would_run_is_reported_in_order_with_what_decides_it(workspac
         ("program", "three", "-m app -v", ""),
         ("task", "after", "tidy", ""),
     ]
-    assert (told[1].variables, told[4].variables, told[4].settings) == (
+    assert (result[1].variables, result[4].variables, result[4].settings) == (
         ("CC",),
         ("LD_PRELOAD",),
         {"python": "/tmp/evil"},

@@ -142,8 +142,8 @@ def test_the_go_and_rust_templates(workspace: Workspace) -> None:
     cargo = {"name": "rust", "type": "lldb", "request": "launch", "cargo": {"args": ["build", "--bin=x"]}}
     workspace.launch_json(package, {**cargo, "program": "${workspaceFolder}/target/debug/x"})
     require_program(workspace.start("go", file="cmd/main.go").sessions[0])
-    (told,) = planned_commands(workspace.start("rust"))
-    assert told.settings == {"cargo": {"args": ["build", "--bin=x"]}}
+    (result,) = planned_commands(workspace.start("rust"))
+    assert result.settings == {"cargo": {"args": ["build", "--bin=x"]}}
 
 
 def test_the_repository_s_own_examples_start() -> None:
@@ -219,17 +219,17 @@ def told_of(workspace: Workspace, configuration: dict[str, Any]) -> list[Planned
 @settings(max_examples=150, deadline=None)
 def test_any_configuration_is_resolved_or_refused(shared: Workspace, members: Any, kind: str) -> None:
     shared.write(".vscode/tasks.json", "{}")
-    told = told_of(shared, {**a_configuration(request=kind), **members})
-    if isinstance(told, LaunchError):
-        assert told.code in CODES
-        assert str(told.message) != told.message.in_language("zh")
+    answer = told_of(shared, {**a_configuration(request=kind), **members})
+    if isinstance(answer, LaunchError):
+        assert answer.code in CODES
+        assert str(answer.message) != answer.message.in_language("zh")
     else:
-        assert told[-1].what == {"launch": "program", "attach": "attach"}[kind]
+        assert answer[-1].what == {"launch": "program", "attach": "attach"}[kind]
 
 
 @given(task=TASKS, other=TASKS, more=st.dictionaries(st.sampled_from(["options", "inputs", "linux"]), VALUES))
 @settings(max_examples=150, deadline=None)
 def test_any_tasks_file_is_planned_or_refused(shared: Workspace, task: Any, other: Any, more: Any) -> None:
     shared.write(".vscode/tasks.json", json.dumps({"tasks": [{"label": "main", **task}, other], **more}))
-    told = told_of(shared, a_configuration(module="x", preLaunchTask="main"))
-    assert told.code in CODES if isinstance(told, LaunchError) else told[-1].what == "program"
+    answer = told_of(shared, a_configuration(module="x", preLaunchTask="main"))
+    assert answer.code in CODES if isinstance(answer, LaunchError) else answer[-1].what == "program"

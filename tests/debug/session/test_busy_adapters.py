@@ -264,14 +264,14 @@ async def test_nothing_is_interrupted_where_that_would_not_reach_the_look_or_is_
 
 async def test_what_an_exception_says_is_kept_in_part() -> None:
     adapter = FakeAdapter()
-    said = "x" * 4_000_000
+    sentence = "x" * 4_000_000
     adapter.answers["exceptionInfo"] = lambda _: {
         "exceptionId": "ValueError",
         "breakMode": "always",
-        "details": {"message": said, "stackTrace": said},
+        "details": {"message": sentence, "stackTrace": sentence},
     }
     async with running_session(session_of(adapter)) as session:
-        adapter.stop("exception", description=said, text=said)
+        adapter.stop("exception", description=sentence, text=sentence)
         stop = await stopped(session)
         assert stop.raised is not None
         kept = (stop.description or "", stop.text or "", stop.raised.message, stop.raised.where)

@@ -142,15 +142,15 @@ async def run(script: list[tuple[str, str, Any]], ending: str) -> None:
         made = Script(adapter, session)
         for kind, what, how in script:
             await made.perform(kind, what, how)
-        waiter_told: list[Stop | ProgramEnd | None] = []
+        waiter_result: list[Stop | ProgramEnd | None] = []
 
         async def wait() -> None:
-            waiter_told.append(await session.outcome(10_000, ENDED_WITHIN_S))
+            waiter_result.append(await session.outcome(10_000, ENDED_WITHIN_S))
 
         async with anyio.create_task_group() as group:
             group.start_soon(wait)
             await end(adapter, session, ending)
-        assert waiter_told == [session.ended]
+        assert waiter_result == [session.ended]
         assert session.ended is not None
     assert adapter.ended
 

@@ -92,9 +92,9 @@ async def test_a_program_that_would_be_left_standing_is_sent_on_before_we_leave_
 @pytest.mark.parametrize("when", ["before the end is asked for", "on the way out"])
 async def test_a_stop_that_nobody_can_do_anything_at_is_not_reported(when: str) -> None:
     """Its debugger leaves while it is looked at: it would be told without a place, as the last thing that happened."""
-    adapter, looked, left, told = FakeAdapter(), anyio.Event(), anyio.Event(), Told()
+    adapter, looked, left, entries = FakeAdapter(), anyio.Event(), anyio.Event(), Told()
     adapter.answers["disconnect"] = lambda _: left
-    async with running_session(session_of(adapter, told=told)) as session:
+    async with running_session(session_of(adapter, told=entries)) as session:
         adapter.stop()
         await stopped(session)
         await session.run_control.resume()
@@ -110,4 +110,4 @@ async def test_a_stop_that_nobody_can_do_anything_at_is_not_reported(when: str) 
         assert session.state is SessionState.TERMINATING
         left.set()
         await end_of(session)
-    assert ([kind for kind, _ in told].count("debug.stopped"), session.last_stop) == (1, 1)
+    assert ([kind for kind, _ in entries].count("debug.stopped"), session.last_stop) == (1, 1)

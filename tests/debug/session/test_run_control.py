@@ -321,12 +321,12 @@ async def test_an_adapter_that_reports_its_threads_is_not_asked_again_until_one_
 
 
 async def test_stops_and_commands_are_reported_with_places_and_names_and_without_values() -> None:
-    adapter, told = FakeAdapter(), Told()
-    async with running_session(session_of(adapter, told=told)) as session:
+    adapter, entries = FakeAdapter(), Told()
+    async with running_session(session_of(adapter, told=entries)) as session:
         adapter.stop()
         await stopped(session)
         await session.run_control.step("over", by="agent")
-    assert told == [
+    assert entries == [
         ("debug.running", {}),
         (
             "debug.stopped",
@@ -337,13 +337,13 @@ async def test_stops_and_commands_are_reported_with_places_and_names_and_without
 
 
 async def test_that_it_runs_is_reported_once_and_not_while_it_starts() -> None:
-    adapter, told = FakeAdapter(), Told()
-    adapter.when("configurationDone", lambda: told.append(("configured", {})))
-    async with running_session(session_of(adapter, told=told)) as session:
+    adapter, entries = FakeAdapter(), Told()
+    adapter.when("configurationDone", lambda: entries.append(("configured", {})))
+    async with running_session(session_of(adapter, told=entries)) as session:
         adapter.emit("continued", threadId=1)
         await anyio.wait_all_tasks_blocked()
         assert session.state is SessionState.RUNNING
-    assert told == [("configured", {}), ("debug.running", {})]
+    assert entries == [("configured", {}), ("debug.running", {})]
 
 
 async def test_an_attached_program_is_restarted_by_its_adapter_alone() -> None:

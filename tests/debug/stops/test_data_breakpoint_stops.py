@@ -24,9 +24,9 @@ def test_a_watchpoint_is_recognised_by_its_description(
     quirks: AdapterQuirks, description: str | None, reason: str
 ) -> None:
     body = bodies.StoppedBody(reason="breakpoint", description=description, hit_breakpoint_ids=(1,))
-    told = as_data_breakpoint(quirks, body)
-    assert told.reason == reason
-    assert told.hit_breakpoint_ids == (None if reason == "data breakpoint" else (1,))
+    result = as_data_breakpoint(quirks, body)
+    assert result.reason == reason
+    assert result.hit_breakpoint_ids == (None if reason == "data breakpoint" else (1,))
 
 
 @pytest.mark.parametrize(

@@ -96,12 +96,12 @@ def test_the_banner_names_the_command_for_a_new_link_and_it_gives_one(cli: Cli, 
     with in_foreground(cli, tmp_path) as foreground:
         lines = foreground.banner().splitlines()
         at = next(at for at, line in enumerate(lines) if "For a new one, run this in another terminal:" in line)
-        told = subprocess.run(
+        text = subprocess.run(
             f"{lines[at + 1].strip()} --print", shell=True, capture_output=True, text=True, check=True
         )
         first = next(line for line in lines if "/#code=" in line).rpartition(" ")[2]
-        assert told.stdout.partition("=")[0] == first.partition("=")[0]
-        assert told.stdout.strip() != first
+        assert text.stdout.partition("=")[0] == first.partition("=")[0]
+        assert text.stdout.strip() != first
 
 
 def test_a_second_up_finds_the_one_in_the_foreground_and_a_take_over_ends_it(cli: Cli, tmp_path: Path) -> None:

@@ -100,17 +100,17 @@ def test_a_disk_that_fills_while_it_runs_stops_the_recording_and_nothing_else(sm
 
 def test_a_full_disk_is_reported_until_there_is_room_again(small: Cli) -> None:
     require_success(small("up"))
-    told = "The disk is full, so recording has stopped."
+    sentence = "The disk is full, so recording has stopped."
     for arguments in (("status",), ("terminals",), ("ask", "what failed?")):
-        assert told not in _said(small, *arguments)
+        assert sentence not in _said(small, *arguments)
     ballast = fill(small.home)
     for arguments in (("status",), ("terminals",), ("ask", "what failed?")):
-        assert _said(small, *arguments).count(told) == 1, arguments
+        assert _said(small, *arguments).count(sentence) == 1, arguments
     assert small.status()["write_fault"] == {"code": "disk_full", "reason": ""}
     ballast.unlink()
     eventually(lambda: small.status()["write_fault"] is None)
     for arguments in (("terminals",), ("ask", "what failed?")):
-        assert told not in _said(small, *arguments)
+        assert sentence not in _said(small, *arguments)
 
 
 def _said(cli: Cli, *arguments: str) -> str:

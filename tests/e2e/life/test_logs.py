@@ -63,8 +63,8 @@ def test_following_continues_over_rotations_line_by_line(cli: Cli, tmp_path: Pat
             following.kill()
             following.communicate()
     assert len(list(cli.paths.log_file.parent.iterdir())) == 4, "it did rotate"
-    told = [json.loads(line)["message"].split(" x")[0] for line in shown.read_text().splitlines()]
-    assert told == ["before", *(f"line {number}" for number in range(120))]
+    data = [json.loads(line)["message"].split(" x")[0] for line in shown.read_text().splitlines()]
+    assert data == ["before", *(f"line {number}" for number in range(120))]
 
 
 def test_escape_sequences_are_shown_and_never_sent(cli: Cli) -> None:

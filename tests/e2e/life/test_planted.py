@@ -244,6 +244,6 @@ def test_a_ready_daemon_does_not_end_because_its_log_became_a_link(tmp_path: Pat
     os.link(log, kept)
     victim.write_text("precious")
     command = [sys.executable, "-c", LINKED_WHEN_TOLD, str(log), str(victim)]
-    told = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert (told.returncode, json.loads(told.stdout)["login_code"]) == (0, "code"), told.stderr
+    text = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (text.returncode, json.loads(text.stdout)["login_code"]) == (0, "code"), text.stderr
     assert (log.is_symlink(), victim.read_text(), kept.read_text()) == (True, "precious", "alive\n")

@@ -52,8 +52,8 @@ def test_the_other_ends_in_order_and_there_is_no_moment_with_two(cli: Cli) -> No
     assert (watch.most_daemons, watch.most_holders) == (1, 1)
     assert {first, second} <= watch.pids
     assert one_daemon(cli) == second != first
-    told = [(row["kind"], row["body"]["pid"]) for row in journal_rows(cli)]
-    assert told == [("daemon.started", first), ("daemon.ended", first), ("daemon.started", second)]
+    entries = [(row["kind"], row["body"]["pid"]) for row in journal_rows(cli)]
+    assert entries == [("daemon.started", first), ("daemon.ended", first), ("daemon.started", second)]
 
 
 def test_without_a_daemon_it_just_starts(cli: Cli) -> None:
@@ -98,8 +98,8 @@ LENT = LiveSession("run-2", "debug", "Mine", ends=False)
 @pytest.mark.anyio
 async def test_a_persons_own_session_in_an_editor_continues_and_the_answer_says_so(cli: Cli) -> None:
     async with busy_daemon(cli, LIFE, LENT):
-        told = (await run_sync(cli, "down")).stderr
-        would_end, goes_on = told.split("These sessions continue in their editor")
+        output = (await run_sync(cli, "down")).stderr
+        would_end, goes_on = output.split("These sessions continue in their editor")
         assert "run-1" in would_end
         assert "run-2" not in would_end
         assert "debug Mine (run-2)" in goes_on
@@ -181,9 +181,9 @@ async def test_a_busy_daemon_of_another_version_is_kept_and_named(cli: Cli, monk
         require_success(up)
         assert f"pid {running.state.pid}" in up.stdout
         assert "The daemon is 0.0.1 and busy" in up.stderr
-        told = (await run_sync(asked("status"))).stdout
-        assert "version 0.0.1" in told
-        assert "`dragoman restart` to update the daemon" in told
+        output = (await run_sync(asked("status"))).stdout
+        assert "version 0.0.1" in output
+        assert "`dragoman restart` to update the daemon" in output
         assert json.loads((await run_sync(asked("up", "--json"))).stdout)["version"] == "0.0.1"
         assert is_held(cli.paths.lock_file)
     assert daemons_of(cli.home) == []

@@ -41,25 +41,25 @@ def used(tmp_path: Path) -> Iterator[Cli]:
 
 def test_all_of_it_is_listed_and_nothing_goes_without_a_yes(used: Cli) -> None:
     person = Path(used.environment["HOME"])
-    told = used("uninstall")
-    assert told.returncode == 4
+    result = used("uninstall")
+    assert result.returncode == 4
     for trace in ("the running daemon", "Cursor", str(person / ".bashrc"), *map(str, folders(used))):
-        assert trace in told.stdout
+        assert trace in result.stdout
     project = person / "project"
     for made in (project / ".mcp.json", project / ".vscode" / "mcp.json", project / "lib" / "LuaPanda.lua"):
-        assert str(made) in told.stdout
-    assert str(project / "taken") not in told.stdout
-    assert "globalStorage/dragoman.dragoman" in told.stdout
-    assert "Nothing changed" in told.stdout
+        assert str(made) in result.stdout
+    assert str(project / "taken") not in result.stdout
+    assert "globalStorage/dragoman.dragoman" in result.stdout
+    assert "Nothing changed" in result.stdout
     assert used.status()["state"] == "running"
     assert "dragoman" in (person / ".cursor" / "mcp.json").read_text()
 
 
 def test_after_a_yes_only_what_was_the_persons_is_left(used: Cli) -> None:
     person = Path(used.environment["HOME"])
-    told = used("uninstall", "--yes")
-    assert told.returncode == 0, told.stdout + told.stderr
-    assert "uninstall" in told.stdout.splitlines()[-1]
+    result = used("uninstall", "--yes")
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert "uninstall" in result.stdout.splitlines()[-1]
     assert used.status()["state"] == "stopped"
     assert [it for it in folders(used) if it.exists()] == []
     assert (person / ".bashrc").read_text() == "alias ll='ls -l'\n"
@@ -70,7 +70,7 @@ def test_after_a_yes_only_what_was_the_persons_is_left(used: Cli) -> None:
     assert json.loads((project / ".mcp.json").read_text()) == {"mcpServers": {"other": {"command": "other"}}}
     assert [it.name for it in project.rglob("*.lua")] == ["LuaPanda.lua"], "the one that is somebody else's now"
     assert list((person / ".config" / "Code" / "User" / "globalStorage").iterdir()) == []
-    assert "  code --uninstall-extension dragoman.dragoman" in told.stdout.splitlines()
+    assert "  code --uninstall-extension dragoman.dragoman" in result.stdout.splitlines()
     again = used("uninstall", "--yes")
     assert (again.returncode, "Nothing of Dragoman is left" in again.stdout) == (0, True)
 

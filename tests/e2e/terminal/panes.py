@@ -57,12 +57,12 @@ class Pane:
         """The screen, once it is as wished."""
         seen: list[list[str]] = [[]]
 
-        def wished() -> bool:
+        def report() -> bool:
             seen[0] = self.screen()
             return bool(condition(seen[0]))
 
         try:
-            eventually(wished, within_s=within_s, every_s=0.03)
+            eventually(report, within_s=within_s, every_s=0.03)
         except AssertionError as error:
             raise AssertionError("\n".join([str(error), *seen[0]])) from None
         return seen[0]

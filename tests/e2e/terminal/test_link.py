@@ -100,6 +100,6 @@ def test_failures_and_watched_texts_are_events(tmp_path: Path, address: Path) ->
         terminal.type("exit\r")
         terminal.ended()
         eventually(daemon.ends)
-        told = [str(it.event_type) for it in daemon.messages if hasattr(it, "event_type")]
-        assert "PatternMatch(pattern='segmentation fault')" in told
-        assert "NonZeroExit(exit_code=9)" in told
+        entries = [str(it.event_type) for it in daemon.messages if hasattr(it, "event_type")]
+        assert "PatternMatch(pattern='segmentation fault')" in entries
+        assert "NonZeroExit(exit_code=9)" in entries

@@ -314,8 +314,8 @@ def test_a_window_of_another_program_silences_nothing(bash: Held, daemon: StandI
 
 def test_what_a_wrapped_shell_exports_to_its_programs_is_not_an_unknown_setting(bash: Held) -> None:
     bash.run("echo =${!DRAGOMAN_*}=", shown="=DRAGOMAN_")
-    told = bash.plain().decode().rpartition("=DRAGOMAN_")[2].partition("=")[0]
-    names = set(f"DRAGOMAN_{told}".split())
+    text = bash.plain().decode().rpartition("=DRAGOMAN_")[2].partition("=")[0]
+    names = set(f"DRAGOMAN_{text}".split())
     assert {"DRAGOMAN_SESSION_ID", "DRAGOMAN_INSIDE"} <= names <= RESERVED_VARIABLES
 
 

@@ -29,15 +29,15 @@ class DaemonKills:
     def rounds(self, count: int) -> Iterator[str]:
         """What was done, round by round; at the end the whole record is compared with what was told."""
         dice = random.Random(self.seed)
-        told = [ResumingClient(self.daemon.paths.omnish_socket, f"kills-{number}") for number in range(_WRAPPERS)]
+        entries = [ResumingClient(self.daemon.paths.omnish_socket, f"kills-{number}") for number in range(_WRAPPERS)]
         for number in range(count):
-            yield self._round(number, dice, told)
-        for client in told:
+            yield self._round(number, dice, entries)
+        for client in entries:
             client.settle()
             client.close()
         self.daemon.end()
-        assert sum(client.reconnects for client in told) > 0, "nobody noticed anything"
-        for client in told:
+        assert sum(client.reconnects for client in entries) > 0, "nobody noticed anything"
+        for client in entries:
             _require_whole(client, read_back(self.daemon.paths, client.session_id), count, f"seed {self.seed}")
 
     def _round(self, number: int, dice: random.Random, told: list[ResumingClient]) -> str:

@@ -46,8 +46,8 @@ def acknowledged(path: Path, data: bytes, attributes: dict[str, str]) -> None:
     with socket.socket(socket.AF_UNIX) as caller:
         caller.settimeout(10 * PATIENCE)
         caller.connect(str(path))
-        told = m.IoData("held", m.IoDirection.OUTPUT, 2, data)
-        for message in (m.SessionStart("held", None, 1, attributes), told):
+        result = m.IoData("held", m.IoDirection.OUTPUT, 2, data)
+        for message in (m.SessionStart("held", None, 1, attributes), result):
             frame_id, frame = connection.request(message)
             waiting.add(frame_id)
             caller.sendall(frame)

@@ -80,10 +80,10 @@ class DriverOwner:
 
 
 @asynccontextmanager
-async def driven(heard: DriverOwner) -> AsyncIterator[tuple[DapAdapterDriver, FakeAdapter]]:
+async def driven(result: DriverOwner) -> AsyncIterator[tuple[DapAdapterDriver, FakeAdapter]]:
     ours, theirs = socket.socketpair()
     adapter = FakeAdapter(TcpStream(theirs))
-    driver = DapAdapterDriver(TcpStream(ours), events=heard, on_request=heard.on_request)
+    driver = DapAdapterDriver(TcpStream(ours), events=result, on_request=result.on_request)
     async with anyio.create_task_group() as group:
         group.start_soon(driver.run)
         try:

@@ -63,16 +63,16 @@ async def test_an_answer_that_says_no_is_an_answer() -> None:
 
 
 async def test_events_before_the_answer_come_in_order_and_do_not_settle_it() -> None:
-    heard, asked = DriverOwner(), Asked()
-    async with driven(heard) as (driver, adapter), anyio.create_task_group() as group:
+    entries, asked = DriverOwner(), Asked()
+    async with driven(entries) as (driver, adapter), anyio.create_task_group() as group:
         group.start_soon(asked.ask, driver, "launch")
         request = await adapter.next_request()
         for name in ("initialized", "process", "stopped", "stopped"):
             await adapter.event(name)
-        await until(lambda: len(heard.events) == 4)
+        await until(lambda: len(entries.events) == 4)
         assert asked.outcome is None
         await adapter.answer(request)
-    assert heard.names == ["initialized", "process", "stopped", "stopped"]
+    assert entries.names == ["initialized", "process", "stopped", "stopped"]
 
 
 async def test_answers_to_nothing_and_repeated_ones_are_counted_and_do_no_harm() -> None:
@@ -135,8 +135,8 @@ async def test_a_cancelled_caller_never_cuts_a_message_short() -> None:
     ],
 )
 async def test_the_end_answers_everybody_at_once_and_says_why(last_words: bytes, code: str) -> None:
-    heard, asked, late = DriverOwner(), [Asked(), Asked()], Asked()
-    async with driven(heard) as (driver, adapter):
+    entries, asked, late = DriverOwner(), [Asked(), Asked()], Asked()
+    async with driven(entries) as (driver, adapter):
         async with anyio.create_task_group() as group:
             for one in asked:
                 group.start_soon(one.ask, driver, "continue")
@@ -146,20 +146,20 @@ async def test_the_end_answers_everybody_at_once_and_says_why(last_words: bytes,
             await adapter.stream.send_eof()
         with anyio.fail_after(LONG_S):
             await driver.closed.wait()
-        assert heard.names == ["output"], "what came before the end is handled before the end is told"
+        assert entries.names == ["output"], "what came before the end is handled before the end is told"
         assert (driver.fault is None) == (code == "adapter_gone")
         await late.ask(driver, "threads")
     assert [one.outcome for one in [*asked, late]] == [code] * 3
 
 
 async def test_ten_thousand_outputs_arrive_whole_and_in_order() -> None:
-    heard = DriverOwner()
-    async with driven(heard) as (_, adapter):
+    result = DriverOwner()
+    async with driven(result) as (_, adapter):
         for start in range(0, 10_000, 500):
             events = [adapter.connection.send_event("output", {"output": str(n)}) for n in range(start, start + 500)]
             await adapter.stream.send(b"".join(events))
-        await until(lambda: len(heard.events) == 10_000)
-    texts = [dap.read_body(event, dict[str, str])["output"] for event in heard.events]
+        await until(lambda: len(result.events) == 10_000)
+    texts = [dap.read_body(event, dict[str, str])["output"] for event in result.events]
     assert texts == [str(n) for n in range(10_000)]
 
 
@@ -176,39 +176,39 @@ async def _flooding(adapter: FakeAdapter, count: int) -> AsyncIterator[None]:
 
 
 async def test_while_nobody_asks_a_full_sink_slows_the_adapter_and_loses_nothing() -> None:
-    heard = DriverOwner()
-    heard.room = 20
-    async with driven(heard) as (_, adapter), _flooding(adapter, 3000):
-        await until(lambda: heard.is_full)
+    result = DriverOwner()
+    result.room = 20
+    async with driven(result) as (_, adapter), _flooding(adapter, 3000):
+        await until(lambda: result.is_full)
         await anyio.wait_all_tasks_blocked()
-        assert len(heard.events) < 200
-        heard.room = 1_000_000
-        heard.wake()
-        await until(lambda: len(heard.events) == 3000)
-    assert heard.names == ["output"] * 3000
-    assert heard.omitted == 0
+        assert len(result.events) < 200
+        result.room = 1_000_000
+        result.wake()
+        await until(lambda: len(result.events) == 3000)
+    assert result.names == ["output"] * 3000
+    assert result.omitted == 0
 
 
 async def test_while_somebody_asks_a_full_sink_may_omit_output_and_nothing_else() -> None:
-    heard, asked = DriverOwner(), Asked()
-    heard.room = 20
-    async with driven(heard) as (driver, adapter), _flooding(adapter, 3000):
-        await until(lambda: heard.is_full)
+    entries, asked = DriverOwner(), Asked()
+    entries.room = 20
+    async with driven(entries) as (driver, adapter), _flooding(adapter, 3000):
+        await until(lambda: entries.is_full)
         async with anyio.create_task_group() as group:
             group.start_soon(asked.ask, driver, "pause")
             request = await adapter.next_request()
-            await until(lambda: heard.omitted)
-            heard.room = 1_000_000
+            await until(lambda: entries.omitted)
+            entries.room = 1_000_000
             await adapter.event("stopped")
             await adapter.answer(request)
-        await until(lambda: "stopped" in heard.names)
+        await until(lambda: "stopped" in entries.names)
     assert asked.response.command == "pause"
 
 
 async def test_a_flood_of_other_events_ends_the_connection_and_nothing_else() -> None:
-    heard, asked = DriverOwner(), Asked()
-    heard.room = 50
-    async with driven(heard) as (driver, adapter), anyio.create_task_group() as group:
+    entries, asked = DriverOwner(), Asked()
+    entries.room = 50
+    async with driven(entries) as (driver, adapter), anyio.create_task_group() as group:
         group.start_soon(asked.ask, driver, "threads")
         await adapter.next_request()
         await adapter.stream.send(b"".join(adapter.connection.send_event("thread", {}) for _ in range(200)))
@@ -220,8 +220,8 @@ async def test_a_flood_of_other_events_ends_the_connection_and_nothing_else() ->
 
 
 async def test_a_request_of_the_adapter_is_served_while_others_continue() -> None:
-    heard, asked = DriverOwner(), Asked()
-    async with driven(heard) as (driver, adapter):
+    entries, asked = DriverOwner(), Asked()
+    async with driven(entries) as (driver, adapter):
         await adapter.stream.send(adapter.connection.send_request("runInTerminal", {"cwd": "/", "args": ["x"]}))
         got = await adapter.next()
         assert isinstance(got, dap.ResponseReceived)
@@ -229,7 +229,7 @@ async def test_a_request_of_the_adapter_is_served_while_others_continue() -> Non
         async with anyio.create_task_group() as group:
             group.start_soon(asked.ask, driver, "threads")
             await adapter.answer(await adapter.next_request())
-    assert heard.requests == ["runInTerminal"]
+    assert entries.requests == ["runInTerminal"]
 
 
 async def test_a_refused_request_of_the_adapter_is_answered_with_the_reason() -> None:
@@ -245,36 +245,36 @@ async def test_a_refused_request_of_the_adapter_is_answered_with_the_reason() ->
 
 
 async def test_a_repeated_request_of_the_adapter_is_served_once() -> None:
-    heard, released = DriverOwner(), anyio.Event()
+    entries, released = DriverOwner(), anyio.Event()
 
     async def slowly(request: dap.Request) -> Any:
-        heard.requests.append(request.command)
+        entries.requests.append(request.command)
         await released.wait()
         return {}
 
-    async with driven(heard) as (driver, adapter):
+    async with driven(entries) as (driver, adapter):
         driver._on_request = slowly
         request = adapter.connection.send_request("startDebugging", {})
         await adapter.stream.send(request + request)
         await until(lambda: driver.unmatched_counts["repeated_request"])
         released.set()
         assert isinstance(await adapter.next(), dap.ResponseReceived)
-    assert heard.requests == ["startDebugging"]
+    assert entries.requests == ["startDebugging"]
 
 
 async def test_an_adapter_that_ends_while_it_is_served_is_an_ordinary_end() -> None:
-    heard, released = DriverOwner(), anyio.Event()
+    entries, released = DriverOwner(), anyio.Event()
 
     async def slowly(request: dap.Request) -> Any:
-        heard.requests.append(request.command)
+        entries.requests.append(request.command)
         await released.wait()
         return {}
 
-    async with driven(heard) as (driver, adapter):
+    async with driven(entries) as (driver, adapter):
         driver._on_request = slowly
         await adapter.event("terminated")
         await adapter.stream.send(adapter.connection.send_request("startDebugging", {}))
-        await until(lambda: heard.requests)
+        await until(lambda: entries.requests)
         await adapter.stream.send_eof()
         await until(lambda: not driver._can_send)
         released.set()
@@ -316,9 +316,9 @@ async def test_a_link_that_breaks_under_a_waiting_caller_answers_it() -> None:
 
 
 async def test_a_cancelled_driver_answers_every_caller_that_still_waits() -> None:
-    asked, heard = Asked(), DriverOwner()
+    asked, entries = Asked(), DriverOwner()
     async with anyio.create_task_group() as outer:
-        async with driven(heard) as (driver, adapter):
+        async with driven(entries) as (driver, adapter):
             outer.start_soon(asked.ask, driver, "continue")
             await adapter.next_request()
         await until(lambda: asked.outcome)

@@ -36,13 +36,13 @@ class Peer:
         return list(self._connection.events())
 
     async def hear_all(self) -> list[Any]:
-        heard: list[Any] = []
+        received: list[Any] = []
         with anyio.fail_after(10):
             try:
                 while True:
-                    heard += await self.hear()
+                    received += await self.hear()
             except anyio.EndOfStream:
-                return heard
+                return received
 
     async def answer(self, request: dap.Request, body: Any) -> None:
         await self._stream.send(self._connection.send_response(request, body))
@@ -125,9 +125,9 @@ async def test_an_end_from_outside_still_says_goodbye_in_whole_messages() -> Non
         it.host.respond(it.taken[0], {"supportsLogPoints": True})
         it.end()
         with anyio.CancelScope(shield=True):
-            heard = await it.peer.hear_all()
-    assert [type(got).__name__ for got in heard] == ["ResponseReceived", "EventReceived"]
-    assert heard[-1].message.event == "terminated"
+            answer = await it.peer.hear_all()
+    assert [type(got).__name__ for got in answer] == ["ResponseReceived", "EventReceived"]
+    assert answer[-1].message.event == "terminated"
 
 
 async def test_a_question_to_the_editor_is_answered_or_over_with_it() -> None:
@@ -159,8 +159,8 @@ async def test_what_is_answered_twice_or_after_the_end_is_dropped() -> None:
         await until(lambda: it.taken)
         it.host.respond(it.taken[0], {})
         it.host.refuse(it.taken[0], "no", {})
-        (heard,) = await it.peer.hear()
-        assert heard.message.success
+        (answer,) = await it.peer.hear()
+        assert answer.message.success
         it.peer.leave()
         with anyio.fail_after(5):
             await it.ended.wait()
@@ -170,8 +170,8 @@ async def test_what_is_answered_twice_or_after_the_end_is_dropped() -> None:
 async def test_half_a_character_that_a_program_printed_does_not_end_the_connection() -> None:
     async with hosted() as it:
         it.host.event("output", {"output": "half \ud83d of it"})
-        (heard,) = await it.peer.hear()
-        assert dap.read_body(heard.message, dict[str, Any])["output"].startswith("half ")
+        (answer,) = await it.peer.hear()
+        assert dap.read_body(answer.message, dict[str, Any])["output"].startswith("half ")
         await it.peer.request("threads")
         await until(lambda: it.taken)
         it.host.respond(it.taken[0], {"threads": [{"id": 1, "name": "\udc00"}]})

@@ -86,20 +86,20 @@ def served_by(user: int, *, moved: str = "") -> Iterator[tuple[int, Callable[[],
 async def gateway_client(
     port: int, folder: Path, trusted: Callable[[], Sequence[str]]
 ) -> AsyncIterator[tuple[GatewayClient, list[GatewayStatus]]]:
-    told: list[GatewayStatus] = []
+    received: list[GatewayStatus] = []
     gateway = GatewayAddress(f"ws://user:{SECRET}@127.0.0.1:{port}/?token={SECRET}", SECRET)
     client = GatewayClient(
         gateway,
         DeviceIdentity(folder),
         SystemClock(),
         lambda url: open_websocket(url, trusted=trusted),
-        on_status=told.append,
+        on_status=received.append,
         on_event=lambda _: None,
     )
     async with anyio.create_task_group() as group:
         group.start_soon(client.run)
         client.connect()
-        yield client, told
+        yield client, received
         group.cancel_scope.cancel()
 
 
@@ -111,8 +111,8 @@ async def settled(told: list[GatewayStatus]) -> GatewayStatus:
 @only_root
 async def test_a_gateway_of_another_user_is_sent_nothing_and_the_way_to_allow_it_is_reported(tmp_path: Path) -> None:
     with served_by(NOBODY) as (port, sent):
-        async with gateway_client(port, tmp_path, list) as (_, told):
-            standing = await settled(told)
+        async with gateway_client(port, tmp_path, list) as (_, result):
+            standing = await settled(result)
             assert (standing.state, standing.code) == ("paused", "foreign_server")
             assert f"config set trusted_servers '127.0.0.1:{port} nobody'" in str(standing.hint)
             assert SECRET not in f"{standing.reason} {standing.hint}"
@@ -131,8 +131,8 @@ async def test_one_that_a_person_trusts_is_spoken_to(tmp_path: Path, user: str) 
 @pytest.mark.parametrize("entry", ["127.0.0.1:1 nobody", "127.0.0.1:{port} daemon", "localhost:{port} nobody"])
 async def test_trust_is_for_that_address_and_that_user(tmp_path: Path, entry: str) -> None:
     with served_by(NOBODY) as (port, sent):
-        async with gateway_client(port, tmp_path, lambda: [entry.format(port=port)]) as (_, told):
-            assert (await settled(told)).code == "foreign_server"
+        async with gateway_client(port, tmp_path, lambda: [entry.format(port=port)]) as (_, result):
+            assert (await settled(result)).code == "foreign_server"
         assert await anyio.to_thread.run_sync(sent) == (0, False)
 
 
@@ -207,5 +207,5 @@ async def test_one_that_hangs_up_at_once_is_nobodys() -> None:
 
 
 def test_an_address_is_reported_with_its_port() -> None:
-    told = [server_address(it) for it in ("ws://Localhost", "wss://[::1]/x", "http://u:p@127.0.0.1:11434/v1")]
-    assert told == ["localhost:80", "[::1]:443", "127.0.0.1:11434"]
+    entries = [server_address(it) for it in ("ws://Localhost", "wss://[::1]/x", "http://u:p@127.0.0.1:11434/v1")]
+    assert entries == ["localhost:80", "[::1]:443", "127.0.0.1:11434"]

@@ -125,7 +125,7 @@ async def test_a_glimpse_sees_orphans_and_children_of_threads(
         monkeypatch.setattr(os, "access", never)
     async with SupervisorPool() as supervisors, supervisors.tree(grace_s=0) as tree:
         child = await tree.start(python(code))
-        told = {int(line) for line in await first_lines(child.stdout, count)}
-        assert told | {child.pid} <= set(tree.quick_pids())
+        output = {int(line) for line in await first_lines(child.stdout, count)}
+        assert output | {child.pid} <= set(tree.quick_pids())
         child.signal(signal.SIGKILL)
     assert tree.quick_pids() == []

@@ -75,8 +75,8 @@ async def test_merged_outputs_keep_the_order_of_their_writing(tree: ProcessTree)
 async def test_a_terminal_is_the_controlling_terminal_of_its_program(tree: ProcessTree) -> None:
     child = await tree.start(shell("test -t 0 && stty size </dev/tty; read line; echo got $line", Stdio.TERMINAL))
     await child.stdin.send(b"text\n")
-    assert b"24 80" in (said := await everything(child.stdout))
-    assert b"got text" in said
+    assert b"24 80" in (output := await everything(child.stdout))
+    assert b"got text" in output
     assert await child.wait() == ProcessExit(0)
 
 

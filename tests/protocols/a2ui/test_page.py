@@ -16,11 +16,11 @@ SOURCE = "".join(path.read_text() for path in Path(a2ui.__file__).parent.glob("*
 
 def test_every_code_of_a_refusal_is_on_the_page_and_no_other() -> None:
     raised = set(re.findall(r'(?:A2uiError|PointerError|GraphError)\(\s*"(\w+)"', SOURCE))
-    told = PAGE.split("## Refusals")[1].split("Bounds")[0]
-    assert raised == set(re.findall(r"`([a-z]+(?:_[a-z]+)+)`", told))
+    result = PAGE.split("## Refusals")[1].split("Bounds")[0]
+    assert raised == set(re.findall(r"`([a-z]+(?:_[a-z]+)+)`", result))
 
 
 def test_the_numbers_of_the_bounds_are_on_the_page() -> None:
-    told = PAGE.split("Bounds")[1].split("##")[0]
+    result = PAGE.split("Bounds")[1].split("##")[0]
     for value in msgspec.structs.asdict(A2uiLimits()).values():
-        assert f"{value:,}" in told or f"{value >> 20} MiB" in told
+        assert f"{value:,}" in result or f"{value >> 20} MiB" in result

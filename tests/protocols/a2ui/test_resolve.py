@@ -270,8 +270,8 @@ def test_a_click_carries_only_so_much() -> None:
     event = {"name": "go", "context": {str(number): {"path": "/blob"} for number in range(100)}}
     button = {"id": "root", "component": "Button", "child": "t", "action": {"event": event}}
     surface = surface_of(button, data={"blob": "x" * 10_000})
-    said = action_of(surface, "root", timestamp=NOW, limits=A2uiLimits(tree_bytes=100_000)).context
-    assert 5 < sum(value is not None for value in said.values()) < 15
+    content = action_of(surface, "root", timestamp=NOW, limits=A2uiLimits(tree_bytes=100_000)).context
+    assert 5 < sum(value is not None for value in content.values()) < 15
 
 
 # Actions

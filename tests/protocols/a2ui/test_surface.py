@@ -356,6 +356,6 @@ def test_a_surface_that_is_shown_as_it_was_is_not_made_again() -> None:
     before = played(filled)
     for root, theme in (("root", {}), ("root", {"font": "Inter"}), ("other", {})):
         begin = CreateSurface(surface_id="s", root=root, theme=theme, existing="keep")
-        told = for_viewer(before, begin)
-        assert bool(told) == ((root, theme) != ("root", {}))
-        assert [type(each) for each in told[:2]] == [DeleteSurface, CreateSurface][: len(told)]
+        result = for_viewer(before, begin)
+        assert bool(result) == ((root, theme) != ("root", {}))
+        assert [type(each) for each in result[:2]] == [DeleteSurface, CreateSurface][: len(result)]

@@ -262,9 +262,9 @@ def test_a_relay_changes_the_numbers_and_nothing_else() -> None:
     assert isinstance(answered, ResponseReceived)
     back = client.send_relayed(answered, request_seq=answered.request.context)
     assert sent(back) == {"seq": 1, "type": "response", "request_seq": 70, "success": True, "vendor": [None]}
-    (told,) = received(adapter, event("vendor/thing", deep={"er": 1}))
-    assert not isinstance(told, Closed)
-    assert sent(client.send_relayed(told)) == sent(event("vendor/thing", deep={"er": 1})) | {"seq": 2}
+    (result,) = received(adapter, event("vendor/thing", deep={"er": 1}))
+    assert not isinstance(result, Closed)
+    assert sent(client.send_relayed(result)) == sent(event("vendor/thing", deep={"er": 1})) | {"seq": 2}
 
 
 def test_a_message_of_an_unknown_type_passes_a_relay() -> None:

@@ -223,10 +223,10 @@ def test_after_a_fault_nothing_more_is_read_and_what_came_before_is_still_delive
     connection.send_request("1", "health", deadline_s=30.0)
     for frame in (event("good"), b"nope", event("after")):
         connection.receive_data(frame)
-    told = connection.events()
-    assert next(told) == EventFrame("good")
+    result = connection.events()
+    assert next(result) == EventFrame("good")
     with pytest.raises(GatewayProtocolError):
-        next(told)
+        next(result)
     connection.receive_eof(1007)
     assert list(connection.events()) == [RequestAbandoned("1", "health"), Closed(1007, "")]
 
@@ -380,8 +380,8 @@ def test_a_repeated_or_late_frame_is_dropped_and_one_without_a_number_never() ->
 
 def test_a_jump_of_the_number_is_a_gap_and_then_the_frame() -> None:
     connection = opened()
-    told = fed(connection, event("a", 1), event("d", 4), event("c", 3), event("e", 5))
-    assert told == [EventFrame("a", seq=1), SequenceGap(2, 4), EventFrame("d", seq=4), EventFrame("e", seq=5)]
+    result = fed(connection, event("a", 1), event("d", 4), event("c", 3), event("e", 5))
+    assert result == [EventFrame("a", seq=1), SequenceGap(2, 4), EventFrame("d", seq=4), EventFrame("e", seq=5)]
 
 
 @pytest.mark.requirement("gateway:event:seq")
@@ -394,12 +394,12 @@ def test_the_number_of_a_payload_drops_nothing() -> None:
 
 @given(st.lists(st.integers(0, 30) | st.none(), max_size=60))
 def test_numbers_that_are_reported_only_rise_and_every_gap_is_reported_once(numbers: list[int | None]) -> None:
-    told = fed(opened(), *(event("x", seq) for seq in numbers))
-    seen = [one.seq for one in told if isinstance(one, EventFrame) and one.seq is not None]
-    missing = sum(one.received - one.expected for one in told if isinstance(one, SequenceGap))
+    result = fed(opened(), *(event("x", seq) for seq in numbers))
+    seen = [one.seq for one in result if isinstance(one, EventFrame) and one.seq is not None]
+    missing = sum(one.received - one.expected for one in result if isinstance(one, SequenceGap))
     assert seen == sorted(set(seen))
     assert missing == (seen[-1] - len(seen) if seen else 0)
-    assert sum(isinstance(one, EventFrame) and one.seq is None for one in told) == numbers.count(None)
+    assert sum(isinstance(one, EventFrame) and one.seq is None for one in result) == numbers.count(None)
 
 
 def test_the_fields_of_protocol_4_go_out_with_a_request() -> None:

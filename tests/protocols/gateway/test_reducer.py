@@ -104,10 +104,10 @@ def test_every_tool_call_starts_once_and_ends_once_in_that_order(name: str) -> N
 def test_only_the_agent_and_chat_streams_reach_a_chat_and_never_their_lifecycle(name: str) -> None:
     reducer, silent = Reducer(), 0
     for frame in event_frames(name):
-        told = reducer.feed(frame)
+        result = reducer.feed(frame)
         if frame.event in {"agent", "chat", "session.tool"} and payload_of(frame).get("stream") != "lifecycle":
             continue
-        assert told == []
+        assert result == []
         silent += 1
     assert silent > 0
     assert reducer.unreadable == 0
@@ -198,9 +198,9 @@ def test_a_run_continues_over_a_reconnect_with_or_without_the_memory_of_it() -> 
 def test_a_run_that_nobody_announced_is_placed_by_its_session() -> None:
     """A message queued behind an aborted run was run under an id of the gateway's making."""
     frames = [frame for frame in FRAMES["v3-14c"] if frame.event in {"agent", "chat"}]
-    told = reduced(frames)
-    assert {event.session_key for event in told} == {"agent:main:main"}
-    assert {event.run_id for event in told} == {"12d40da3-b3d7-4d6d-ae3f-326346637ccf", "node-sub-1"}
+    result = reduced(frames)
+    assert {event.session_key for event in result} == {"agent:main:main"}
+    assert {event.run_id for event in result} == {"12d40da3-b3d7-4d6d-ae3f-326346637ccf", "node-sub-1"}
 
 
 def test_a_gap_is_reported_to_the_chat() -> None:
@@ -271,21 +271,21 @@ def test_how_the_two_streams_are_interleaved_does_not_matter_in_the_end(name: st
     while chat or agent:
         source = agent if not chat or (agent and (is_terminal(chat[0]) or dice.random() < 0.5)) else chat
         merged.append(source.pop(0))
-    told = reduced(merged)
+    result = reduced(merged)
     for run_id, final in said_by_chat(name).items():
         if final:
-            assert text_of(told, run_id) == final
+            assert text_of(result, run_id) == final
 
 
 def test_state_is_bounded_and_a_run_that_was_dropped_is_not_doubled() -> None:
     reducer = Reducer()
     frames = FRAMES["v3-10"]
     half = len(frames) // 2
-    told: list[ChatEvent] = reduced(frames[:half], reducer)
+    result: list[ChatEvent] = reduced(frames[:half], reducer)
     for number in range(2000):
         reducer.feed(EventFrame("chat", frame_of_run(f"other-{number}")))
-    told += reduced(frames[half:], reducer)
-    assert text_of(told, "idem-ok-1") == said_by_chat("v3-10")["idem-ok-1"]
+    result += reduced(frames[half:], reducer)
+    assert text_of(result, "idem-ok-1") == said_by_chat("v3-10")["idem-ok-1"]
     assert len(reducer._runs) <= 256
     for number in range(5000):
         reducer.feed(EventFrame("chat", frame_of_run(f"gone-{number}", "final")))

@@ -71,9 +71,9 @@ def test_every_recorded_refusal_is_classified_as_the_reference_client_does() -> 
     for name, socket in handshakes():
         answer = socket.answer_to(socket.of("out")[0].frame)
         if answer is not None and not answer["ok"]:
-            told = answer["error"]
-            details = Raw(json.dumps(told["details"]).encode()) if "details" in told else Raw(b"{}")
-            verdicts[name] = classify(GatewayError(code=told["code"], details=details)).action
+            result = answer["error"]
+            details = Raw(json.dumps(result["details"]).encode()) if "details" in result else Raw(b"{}")
+            verdicts[name] = classify(GatewayError(code=result["code"], details=details)).action
     retried = {name.split(": ")[1] for name, action in verdicts.items() if action == "retry"}
     assert retried == {"device nonce mismatch", "device nonce blank", "device signature stale"}
     assert len(verdicts) > 20

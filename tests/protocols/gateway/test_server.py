@@ -271,9 +271,9 @@ def test_after_the_handshake_a_malformed_frame_is_answered_and_the_socket_stays(
 ) -> None:
     """The first four, word for word, as recorded."""
     connection = opened()
-    [told] = fed(connection, frame)
-    assert isinstance(told, MalformedFrame)
-    answer = json.loads(told.reply)
+    [result] = fed(connection, frame)
+    assert isinstance(result, MalformedFrame)
+    answer = json.loads(result.reply)
     assert (answer["id"], answer["ok"]) == (id, False)
     assert answer["error"] == {"code": "INVALID_REQUEST", "message": f"invalid request frame: {words}"}
     assert isinstance(fed(connection, {"type": "req", "id": "2", "method": "health"})[0], RequestFrame)
@@ -283,14 +283,14 @@ def test_the_complaints_are_those_of_the_recorded_gateway() -> None:
     socket = next(one for one in sockets("v3-05") if "malformed" in one.case)
     recorded = [line.frame for line in socket.of("in") if line.frame.get("ok") is False]
     frames = (b'{"type":"req","id":"m1"}', b'{"hello":1}', b'{"type":"req","id":5,"method":"health"}', b"[1,2]")
-    told = [event for event in fed(opened(), *frames) if isinstance(event, MalformedFrame)]
-    assert [json.loads(event.reply) for event in told] == recorded
+    entries = [event for event in fed(opened(), *frames) if isinstance(event, MalformedFrame)]
+    assert [json.loads(event.reply) for event in entries] == recorded
 
 
 def test_a_giant_id_is_not_echoed() -> None:
-    [told] = fed(opened(), {"type": "req", "id": "x" * 100_000})
-    assert isinstance(told, MalformedFrame)
-    assert len(told.reply) < 200
+    [result] = fed(opened(), {"type": "req", "id": "x" * 100_000})
+    assert isinstance(result, MalformedFrame)
+    assert len(result.reply) < 200
 
 
 @pytest.mark.parametrize("data", [b"not json", b'{"type": "load": {"nonce": 1}}', b'{"type":5,"id":'])

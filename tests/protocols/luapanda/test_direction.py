@@ -25,9 +25,9 @@ def test_each_recorded_line_says_which_end_wrote_it(name: str) -> None:
         for row in rows
         if row["dir"] in ENDS and "raw" in row
     ]
-    told = [(end, written_by(read_message(message_text(line)))) for end, line in lines if _is_one_message(line)]
-    assert told
-    assert [pair for pair in told if pair[0] != pair[1]] == []
+    entries = [(end, written_by(read_message(message_text(line)))) for end, line in lines if _is_one_message(line)]
+    assert entries
+    assert [pair for pair in entries if pair[0] != pair[1]] == []
 
 
 def _is_one_message(line: bytes) -> bool:

@@ -129,10 +129,10 @@ def said_again(command: LuaPandaCommand) -> dict[str, Any]:
     """What the runtime hears when our IDE says the same, apart from the id."""
     connection = ide_that_may(command.cmd)
     line = connection.send_command(command.cmd, command.info, now=0)
-    heard = read_command(message_text(line.rstrip(b"\n")))
-    assert ("callbackId" in heard) == (command.cmd != "LuaGarbageCollect")
-    heard.pop("callbackId", None)
-    return heard
+    text = read_command(message_text(line.rstrip(b"\n")))
+    assert ("callbackId" in text) == (command.cmd != "LuaGarbageCollect")
+    text.pop("callbackId", None)
+    return text
 
 
 def ide_that_may(cmd: str) -> IdeConnection:

@@ -148,11 +148,11 @@ def test_a_few_empty_frames_are_skipped_and_a_stream_of_zeros_ends_the_connectio
     assert received(DaemonConnection(), [(few + ACK_ON_THE_WIRE) * 3]).count(RequestReceived(7, Ack())) == 3
     daemon = DaemonConnection()
     daemon.receive_data(bytes(1 << 20))
-    told: list[ConnectionEvent] = []
+    collected: list[ConnectionEvent] = []
     with pytest.raises(RemoteProtocolError) as caught:
-        told.extend(daemon.events())
+        collected.extend(daemon.events())
     assert caught.value.code == "empty_frames"
-    assert len(told) <= MAX_SHORT_FRAMES
+    assert len(collected) <= MAX_SHORT_FRAMES
 
 
 def test_a_broken_connection_takes_nothing_more() -> None:

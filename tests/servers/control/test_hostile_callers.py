@@ -200,8 +200,8 @@ TOOL_FLOODS = {
 def test_a_flood_of_tool_calls_is_cut_off(caller: Caller, lines: list[object], code: str) -> None:
     caller.say({**HELLO, "role": "tools"}, *lines)
     codes = []
-    while (heard := caller.hear()) is not None:
-        codes += [heard["error"]["code"]] if "error" in heard else []
+    while (result := caller.hear()) is not None:
+        codes += [result["error"]["code"]] if "error" in result else []
     assert codes[-1:] == [code]
 
 
@@ -235,9 +235,9 @@ def test_an_event_is_delivered_when_it_happens_and_not_with_the_next_one(victim:
         followed = link.stream("journal_tail", {"lines": 1, "follow": True})
         next(followed)
         last = victim.append(1)
-        told = next(followed)
-    assert isinstance(told, ControlItem)
-    assert told.value["sequence"] == last
+        result = next(followed)
+    assert isinstance(result, ControlItem)
+    assert result.value["sequence"] == last
 
 
 @pytest.fixture
@@ -262,7 +262,7 @@ def test_a_caller_that_reads_nothing_costs_little_and_is_disconnected(impatient:
 
 
 def test_a_connection_without_a_hello_is_closed(impatient: TargetDaemon) -> None:
-    for said in (b"", b'{"dragoman":1,'):
+    for result in (b"", b'{"dragoman":1,'):
         with Caller(impatient) as caller:
-            caller.say_bytes(said)
+            caller.say_bytes(result)
             assert caller.hear() is None

@@ -109,8 +109,8 @@ def test_no_hint_to_a_shell_names_a_tool_or_its_parameter() -> None:
     agents = names_of_agents()
     hints = {template: file for file, template in advice() if not NOT_FOR_SHELLS.search(file)}
     assert sum(bool(agents.search(it)) for it in hints) > 20, "many do, before they are said to a shell"
-    told = {it: shell_text(_filled(it), language) for it in hints for language in ("en", "zh")}
-    assert {hints[it]: words for it, words in told.items() if agents.search(words)} == {}
+    found = {it: shell_text(_filled(it), language) for it in hints for language in ("en", "zh")}
+    assert {hints[it]: words for it, words in found.items() if agents.search(words)} == {}
 
 
 def test_a_value_in_a_hint_and_braces_of_its_own_stay_as_they_are() -> None:

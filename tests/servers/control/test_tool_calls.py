@@ -181,8 +181,8 @@ def test_advice_for_impatient_clients_is_left_out() -> None:
 
 
 def test_what_a_program_says_keeps_its_words_and_its_braces() -> None:
-    said = "  | call stop_debugging {now} {0}"
-    assert _shown(localize("{text}", text=said)) == [said]
+    sentence = "  | call stop_debugging {now} {0}"
+    assert _shown(localize("{text}", text=sentence)) == [sentence]
 
 
 def test_an_error_names_commands_and_keeps_the_debuggers_words_apart() -> None:
@@ -201,13 +201,13 @@ def test_an_error_names_commands_and_keeps_the_debuggers_words_apart() -> None:
 
 
 def test_the_output_of_a_compiler_is_reported_whole_line_by_line() -> None:
-    said = ["drops.c:19:13: error: " + "x" * 500, "   19 | \tint broken"]
-    details = {"exit_code": 1, "last_lines": said}
+    entries = ["drops.c:19:13: error: " + "x" * 500, "   19 | \tint broken"]
+    details = {"exit_code": 1, "last_lines": entries}
     failure = DebugFailure(status="error", code="task_failed", message="It failed.", details=details)
     assert shell_lines(ToolOutcome([], failure, is_error=True), "en") == [
         "task_failed: It failed.",
         "  exit_code: 1",
         "  last_lines:",
-        f"    {said[0]}",
-        f"    {said[1].expandtabs(4)}",
+        f"    {entries[0]}",
+        f"    {entries[1].expandtabs(4)}",
     ]

@@ -47,8 +47,8 @@ class Peer:
             while True:
                 self._connection.receive_data(await self._stream.receive())
                 self.answered += [it for it in self._connection.events() if isinstance(it, dap.ResponseReceived)]
-                heard, self._heard = self._heard, anyio.Event()
-                heard.set()
+                entries, self._heard = self._heard, anyio.Event()
+                entries.set()
         except (anyio.EndOfStream, anyio.ClosedResourceError):
             return
 

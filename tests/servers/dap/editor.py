@@ -58,9 +58,9 @@ class Editor:
     def refusal(self, seq: int) -> tuple[str, str]:
         got = self.response(seq)
         assert not got["success"], got
-        told = got["body"]["error"]["variables"]
-        assert got["message"] == told["text"]
-        return told["code"], told["text"]
+        result = got["body"]["error"]["variables"]
+        assert got["message"] == result["text"]
+        return result["code"], result["text"]
 
     def stop_reading(self) -> None:
         self._reading.clear()

@@ -28,8 +28,8 @@ def test_a_late_joiner_sees_the_present_stop_its_stack_its_variables_and_what_wa
 ) -> None:
     agent.stopped_at(program, IN_LOOP)
     stop = agent.call("continue_debugging")["stop_event_data"]
-    told = editor.join(stop["session_id"])
-    assert told["supportsSetVariable"]
+    text = editor.join(stop["session_id"])
+    assert text["supportsSetVariable"]
     stopped = editor.event("stopped")
     assert (stopped["reason"], stopped["threadId"], stopped["allThreadsStopped"]) == (
         "breakpoint",
@@ -115,7 +115,7 @@ def test_an_editor_ends_the_session_only_when_it_says_so(agent: Agent, editor: E
 def test_the_client_that_ended_a_session_is_reported_to_the_others(
     agent: Agent, editor_at: OpenEditor, program: Path
 ) -> None:
-    for ends, told in (("person", "a person in Visual Studio Code"), ("agent", "raw")):
+    for ends, result in (("person", "a person in Visual Studio Code"), ("agent", "raw")):
         session = agent.stopped_at(program, IN_LOOP)["session_id"]
         with editor_at("Visual Studio Code") as editor, editor_at("nvim") as other:
             for each in (editor, other):
@@ -124,7 +124,7 @@ def test_the_client_that_ended_a_session_is_reported_to_the_others(
             _ = editor.ask("terminate") if ends == "person" else agent.call("stop_debugging", session_id=session)
             for each in (editor, other):
                 each.event("terminated")
-            assert f"The session was ended by {told}." in other.output()
+            assert f"The session was ended by {result}." in other.output()
             assert ("The session was ended by" in editor.output()) == (ends == "agent")  # who did it knows
 
 
@@ -140,12 +140,12 @@ def test_a_client_that_joins_a_session_of_another_folder_learns_which(
     agent: Agent, editor_at: OpenEditor, program: Path, tmp_path: Path
 ) -> None:
     session = agent.stopped_at(program, IN_LOOP)["session_id"]
-    for folder, is_told in ((tmp_path, False), (tmp_path / "below", False), (tmp_path.parent / "other", True)):
+    for folder, is_reported in ((tmp_path, False), (tmp_path / "below", False), (tmp_path.parent / "other", True)):
         folder.mkdir(exist_ok=True)
         with editor_at("nvim") as editor:
             editor.join(session, workspace=str(folder))
             editor.event("stopped")
-            assert (f"This session belongs to {tmp_path}." in editor.output()) == is_told
+            assert (f"This session belongs to {tmp_path}." in editor.output()) == is_reported
 
 
 def test_the_end_of_the_program_reaches_the_editor_with_its_exit_code(
@@ -172,10 +172,10 @@ def test_the_record_has_who_joined_and_what_was_typed_but_no_glances(
     editor.ask("evaluate", expression="count - 2", frameId=top, context="repl")
     editor.ask("disconnect")
 
-    def told() -> list[tuple[str, str]]:
+    def report() -> list[tuple[str, str]]:
         events = list(map(json.loads, daemon("journal", "export").stdout.splitlines()))
         mine = [it for it in events if it["session"] == session and "Visual" in str(it["body"].get("by"))]
         return [(it["kind"], it["body"].get("expression", "")) for it in mine]
 
     expected = [("debug.joined", ""), ("debug.evaluated", "count - 2"), ("debug.left", "")]
-    eventually(lambda: told() == expected, every_s=0.2)
+    eventually(lambda: report() == expected, every_s=0.2)

@@ -140,8 +140,8 @@ def test_a_person_changes_and_removes_an_agents_breakpoint_in_the_folder_of_the_
     editor.join(session, mirrorsBreakpoints=True)
     (theirs,) = editor.event("dragomanBreakpoints")["breakpoints"]
     editor.set_lines(looping, {"line": IN_LOOP, "condition": "total > 2"})  # the editor's list may come first
-    told = editor.ask("dragomanChangeBreakpoint", id=theirs["id"], line=IN_LOOP, condition="total > 2")
-    assert [(it["id"], it["condition"]) for it in told["breakpoints"]] == [(theirs["id"], "total > 2")]
+    answer = editor.ask("dragomanChangeBreakpoint", id=theirs["id"], line=IN_LOOP, condition="total > 2")
+    assert [(it["id"], it["condition"]) for it in answer["breakpoints"]] == [(theirs["id"], "total > 2")]
     assert [it["condition"] for it in shared.call("get_breakpoints")["breakpoints"]] == ["total > 2"]
     editor.ask("dragomanChangeBreakpoint", id=theirs["id"], line=IN_LOOP, enabled=False)
     assert [it["enabled"] for it in shared.call("get_breakpoints")["breakpoints"]] == [False]

@@ -22,7 +22,7 @@ print("done", flush=True)
 
 
 @pytest.mark.parametrize(
-    ("said", "reason"),
+    ("result", "reason"),
     [
         (b"GET / HTTP/1.1\r\nHost: x\r\n\r\n", "header"),
         (b"Content-Length: 5\r\n\r\nhello", "JSON"),
@@ -35,12 +35,12 @@ print("done", flush=True)
     ],
 )
 def test_what_is_not_the_protocol_ends_that_connection_with_the_reason(
-    editor: Editor, editor_at: OpenEditor, said: bytes, reason: str
+    editor: Editor, editor_at: OpenEditor, result: bytes, reason: str
 ) -> None:
     editor.initialize()
-    editor.send_bytes(said)
-    told = editor.event("output", category="important")["output"]
-    assert reason.lower() in told.lower()
+    editor.send_bytes(result)
+    answer = editor.event("output", category="important")["output"]
+    assert reason.lower() in answer.lower()
     editor.event("terminated")
     editor.ends()
     with editor_at() as another:

@@ -91,9 +91,9 @@ async def test_a_jump_is_a_stop_of_its_own_and_names_its_client(tmp_path: Path, 
     async with stopped(tmp_path, *ALL_OF_IT, clientName="Neovim") as it:
         it.bench.adapter.when(command, lambda: it.bench.adapter.stop("goto"))
         await it.peer.asks(command, **await it.arguments(command))
-        told = await it.bench.call("wait_for_stop", timeout_s=5)
-        assert told["stop_event_data"]["stop_number"] == 2
-        assert "a person in Neovim" in str(told)
+        answer = await it.bench.call("wait_for_stop", timeout_s=5)
+        assert answer["stop_event_data"]["stop_number"] == 2
+        assert "a person in Neovim" in str(answer)
 
 
 async def test_a_jump_that_the_debugger_refuses_leaves_the_program_where_it_is(tmp_path: Path) -> None:
@@ -118,13 +118,16 @@ async def test_lines_and_columns_go_and_come_as_the_editor_counts_them(tmp_path:
         at = {"id": 1, "label": "x", "line": 8, "column": 5, "endLine": 8}
         it.bench.adapter.answers["gotoTargets"] = lambda _: {"targets": [at]}
         source = {"path": "file:///p/a%20b.py"}
-        told = await it.peer.asks("gotoTargets", source=source, line=7, column=4)
+        answer = await it.peer.asks("gotoTargets", source=source, line=7, column=4)
         assert it.bench.adapter.sent("gotoTargets") == [{"source": {"path": "/p/a b.py"}, "line": 8, "column": 5}]
-        assert told["targets"] == [{"id": 1, "label": "x", "line": 7, "column": 4, "endLine": 7}]
+        assert answer["targets"] == [{"id": 1, "label": "x", "line": 7, "column": 4, "endLine": 7}]
         code = {"address": "0x1", "instruction": "ret", "line": 3, "location": {"path": "/p/a.c"}}
         it.bench.adapter.answers["disassemble"] = lambda _: {"instructions": [code]}
-        told = await it.peer.asks("disassemble", memoryReference="0x1", instructionCount=1)
-        assert (told["instructions"][0]["line"], told["instructions"][0]["location"]["path"]) == (2, "file:///p/a.c")
+        answer = await it.peer.asks("disassemble", memoryReference="0x1", instructionCount=1)
+        assert (answer["instructions"][0]["line"], answer["instructions"][0]["location"]["path"]) == (
+            2,
+            "file:///p/a.c",
+        )
 
 
 async def test_a_step_says_into_which_call_and_how_far(tmp_path: Path) -> None:
@@ -137,8 +140,8 @@ async def test_a_step_says_into_which_call_and_how_far(tmp_path: Path) -> None:
 async def test_where_a_value_lies_in_memory_is_reported_with_it(tmp_path: Path) -> None:
     async with stopped(tmp_path, *ALL_OF_IT) as it:
         it.bench.adapter.answers["evaluate"] = lambda _: {"result": "7", "memoryReference": "0x7"}
-        told = await it.peer.asks("evaluate", expression="n", frameId=await it.frame())
-        assert told["memoryReference"] == "0x7"
+        answer = await it.peer.asks("evaluate", expression="n", frameId=await it.frame())
+        assert answer["memoryReference"] == "0x7"
 
 
 async def test_what_the_debugger_learns_to_do_later_is_served_from_then_on(tmp_path: Path) -> None:

@@ -119,8 +119,8 @@ def test_an_editor_that_counts_from_zero_and_writes_addresses_is_answered_alike(
     top = editor.frames(thread)[0]
     assert (top["line"], top["column"], top["source"]["path"]) == (IN_LOOP - 1, 0, program.as_uri())
     asked = {"source": {"path": program.as_uri()}, "breakpoints": [{"line": AT_INNER - 1}]}
-    (told,) = editor.ask("setBreakpoints", **asked)["breakpoints"]
-    assert (told["line"], told["verified"]) == (AT_INNER - 1, True)
+    (answer,) = editor.ask("setBreakpoints", **asked)["breakpoints"]
+    assert (answer["line"], answer["verified"]) == (AT_INNER - 1, True)
     editor.ask("continue", threadId=thread)
     editor.event("stopped")
     assert editor.frames(thread)[0]["line"] == AT_INNER - 1

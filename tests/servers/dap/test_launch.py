@@ -158,8 +158,8 @@ def test_a_program_that_wants_a_terminal_gets_the_editors(editor: Editor, progra
         **{key: value for key, value in (wanted.get("env") or {}).items() if value is not None},
     }
     with subprocess.Popen(wanted["args"], cwd=wanted.get("cwd"), env=environment, stdout=subprocess.PIPE) as ran:
-        told = {"type": "response", "request_seq": asked["seq"], "command": "runInTerminal", "success": True}
-        editor.send({"seq": 1000, **told, "body": {"processId": ran.pid}})
+        data = {"type": "response", "request_seq": asked["seq"], "command": "runInTerminal", "success": True}
+        editor.send({"seq": 1000, **data, "body": {"processId": ran.pid}})
         editor.event("initialized")
         editor.ask("configurationDone")
         editor.answer(begun)

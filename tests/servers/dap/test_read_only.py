@@ -70,9 +70,9 @@ def test_whatever_would_change_something_is_refused(agent: Agent, watcher: Edito
 
 def test_its_breakpoints_say_that_they_are_not_set(agent: Agent, watcher: Editor, program: Path) -> None:
     watcher.join()
-    (told,) = watcher.set_lines(program, AT_INNER)
-    assert not told["verified"]
-    assert "is read-only" in told["message"]
+    (result,) = watcher.set_lines(program, AT_INNER)
+    assert not result["verified"]
+    assert "is read-only" in result["message"]
     assert watcher.ask("setExceptionBreakpoints", filters=[])["breakpoints"] == []
     assert len(agent.call("get_breakpoints")["breakpoints"]) == 1
 

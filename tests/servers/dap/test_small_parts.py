@@ -56,8 +56,8 @@ def test_what_the_editor_does_itself_is_not_done_again() -> None:
 
 
 def test_a_configuration_of_launch_json_is_named_with_its_inputs() -> None:
-    wish = launch_request_from({"configurationName": "Tests", "inputs": {"which": "all"}, "noDebug": True}, "launch")
-    assert (wish.configuration_name, wish.inputs, wish.no_debug) == ("Tests", {"which": "all"}, True)
+    request = launch_request_from({"configurationName": "Tests", "inputs": {"which": "all"}, "noDebug": True}, "launch")
+    assert (request.configuration_name, request.inputs, request.no_debug) == ("Tests", {"which": "all"}, True)
 
 
 @pytest.mark.parametrize("given", [{}, {"type": "dragoman"}, {"program": 7}, {"program": ""}])
@@ -98,10 +98,10 @@ def test_a_persons_own_folder_is_trusted_when_they_open_it(tmp_path: Path) -> No
 def test_a_person_is_distinguished_from_a_program_by_the_id_and_the_name_is_one_short_line() -> None:
     id = model.new_person_id("Visual\nStudio \x1b[31mCode" + "x" * 100)
     assert model.is_person(id)
-    told = model.person_label(id)
-    assert told is not None
-    assert str(told).startswith("a person in Visual Studio \\x1b[31mCode")
-    assert len(str(told)) < 80
+    result = model.person_label(id)
+    assert result is not None
+    assert str(result).startswith("a person in Visual Studio \\x1b[31mCode")
+    assert len(str(result)) < 80
     assert model.person_label("mcp-1f2e") is None
     assert model.new_person_id("x") != model.new_person_id("x")
 
@@ -115,10 +115,10 @@ def test_a_refusal_has_the_same_number_for_a_code_and_no_template_in_its_words()
 
 
 async def test_a_beat_wakes_every_follower_once_and_is_not_missed() -> None:
-    changes, heard = ChangeSignal(), list[int]()
+    changes, entries = ChangeSignal(), list[int]()
 
     async def follow() -> None:
-        heard.append(await changes.wait_for_change(0))
+        entries.append(await changes.wait_for_change(0))
 
     async with anyio.create_task_group() as group:
         group.start_soon(follow)
@@ -126,7 +126,7 @@ async def test_a_beat_wakes_every_follower_once_and_is_not_missed() -> None:
         await anyio.wait_all_tasks_blocked()
         changes.notify()
         changes.notify()
-    assert heard == [2, 2]
+    assert entries == [2, 2]
     assert await changes.wait_for_change(1) == 2
 
 

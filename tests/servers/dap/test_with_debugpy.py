@@ -40,8 +40,8 @@ def test_targets_to_step_into_or_to_go_to_completions_assignments_and_modules(
     editor.ask("goto", threadId=thread, targetId=back["id"])
     assert editor.event("stopped")["reason"] == "goto"
     assert editor.frames(thread)[0]["line"] == 6
-    told = agent.call("wait_for_stop")["stop_event_data"]
-    assert (told["line"], told["reason"]) == (6, "goto")
+    answer = agent.call("wait_for_stop")["stop_event_data"]
+    assert (answer["line"], answer["reason"]) == (6, "goto")
     editor.ask("next", threadId=thread)
     editor.event("stopped")
 

@@ -159,15 +159,15 @@ class _Played:
     def _introduced(self, params: Json, challenge: Json, answer: Json) -> Json:
         """With a token of ours, and a device that signs our challenge, or fails to in the way that was recorded."""
         auth = {name: self._credential(value) for name, value in params.get("auth", {}).items()}
-        told = {**params, **({"auth": auth} if auth else {})}
+        data = {**params, **({"auth": auth} if auth else {})}
         if "device" not in params:
-            return told
+            return data
         seed = hashlib.sha256(params["device"]["id"].encode()).digest()
         fault = answer.get("error", {}).get("details", {}).get("code", "")
-        bare = msgspec.convert({name: value for name, value in told.items() if name != "device"}, ConnectParams)
+        bare = msgspec.convert({name: value for name, value in data.items() if name != "device"}, ConnectParams)
         ts = challenge["ts"] - (600_000 if fault == "DEVICE_AUTH_SIGNATURE_EXPIRED" else 0)
         signed = sign_connect(bare, seed, Challenge(challenge["nonce"], ts))
-        return {**told, "device": {**msgspec.to_builtins(signed.device), **_FAULTS.get(fault, {})}}
+        return {**data, "device": {**msgspec.to_builtins(signed.device), **_FAULTS.get(fault, {})}}
 
     def _credential(self, value: str) -> str:
         return {"<token>": self.gateway.token, "<deviceToken>": self.replay.device_token}.get(value, value)

@@ -35,9 +35,9 @@ async def test_a_console_of_a_declared_adapter_runs_nothing_unasked(
     contexts = ("repl", "watch", "hover", "clipboard")
     looks = evaluated("sh . notes", "> made", "made.x[0]", "3")
     looks += [it for context in contexts for it in evaluated("true > made", context=context)]
-    asked, told = await questions_of([START, *looks], starts_alone, monkeypatch, tmp_path, settings=DECLARED)
+    asked, answer = await questions_of([START, *looks], starts_alone, monkeypatch, tmp_path, settings=DECLARED)
     assert [it["subject"] for it in asked[1:]] == ["sh . notes", "> made", "made.x[0]", *["true > made"] * 4]
-    assert ["did not allow" in it for it in told] == [False, True, True, True, False, *[True] * 4]
+    assert ["did not allow" in it for it in answer] == [False, True, True, True, False, *[True] * 4]
     assert not (tmp_path / "made").exists()
 
 
@@ -86,8 +86,8 @@ async def test_a_text_that_lasts_is_asked_for_where_only_an_editor_may_have_the_
     calls += [("set_breakpoint", {"file_path": "deploy.sh", "line_number": 1, **text}) for text in texts[1:]]
     calls += [("set_breakpoint", {"kind": "function", "function_name": "main", **texts[0]})]
     calls += [("trace", {"program": "x", "points": [{"file_path": "deploy.sh", "line_number": 1, **texts[0]}]})]
-    asked, told = await questions_of(calls, lambda _: False, monkeypatch, tmp_path)
-    assert [index for index, it in enumerate(told) if "did not allow" in it] == [0, 1, 2, 3, 4, 7, 9, 10]
+    asked, answer = await questions_of(calls, lambda _: False, monkeypatch, tmp_path)
+    assert [index for index, it in enumerate(answer) if "did not allow" in it] == [0, 1, 2, 3, 4, 7, 9, 10]
     assert ["n > pwned" in it["subject"] for it in asked] == [True] * 5 + [False] + [True] * 2
 
 
@@ -114,11 +114,11 @@ async def test_lldbs_own_console_runs_a_command_when_a_person_allows_it(
     settings = '[adapters.native]\ncommand = ["lldb-dap-19", "--repl-mode", "command"]\ntypes = ["by-hand"]\n'
     start = {"type": "by-hand", "request": "launch", "program": str(tmp_path / "main"), "stopOnEntry": True}
     calls = [("start_debugging", {"configuration": start}), *evaluated(f"shell . {tmp_path}/notes", "shell . notes")]
-    asked, told = await questions_of(
+    asked, answer = await questions_of(
         calls, lambda it: allowed or starts_alone(it), monkeypatch, tmp_path, settings=settings
     )
     assert [it["subject"] for it in asked[1:]] == [f"shell . {tmp_path}/notes", "shell . notes"]
-    assert ["did not allow" in it for it in told[1:]] == [not allowed] * 2
+    assert ["did not allow" in it for it in answer[1:]] == [not allowed] * 2
     assert (tmp_path / "made").exists() is allowed
 
 
@@ -150,7 +150,7 @@ async def test_a_named_configuration_is_approved_by_what_it_runs_and_asked_for_a
         return "touch evil" not in wanted["subject"]
 
     rewritten = ("run_in_terminal", {"command": "sed -i s/built/evil/ .vscode/tasks.json"})
-    asked, told = await questions_of(
+    asked, answer = await questions_of(
         [launched(), launched(), rewritten, launched(), ("restart_debugging", {})], decide, monkeypatch, tmp_path
     )
     assert [it["tool"] for it in asked] == [
@@ -160,7 +160,7 @@ async def test_a_named_configuration_is_approved_by_what_it_runs_and_asked_for_a
     for part in ('task "first": touch built', 'task "build": true', "main.py", f"cwd: {tmp_path}", "TOKEN", "python"):
         assert part in shown
     assert '"one"' not in shown  # a value may be a secret
-    assert ["did not allow" in it for it in told] == [False, False, False, True, True]
+    assert ["did not allow" in it for it in answer] == [False, False, False, True, True]
     assert (tmp_path / "built").exists()
     assert not (tmp_path / "evil").exists()
 
@@ -179,8 +179,8 @@ async def test_whatever_decides_what_runs_is_part_of_what_was_approved(
             launch_file(tmp_path, "true", **{"env": {"TOKEN": "one"}, **changes})
         return len(seen) == 1
 
-    asked, told = await questions_of([launched()], decide, monkeypatch, tmp_path)
-    assert (len(asked), "did not allow" in told[0]) == (2, True)
+    asked, answer = await questions_of([launched()], decide, monkeypatch, tmp_path)
+    assert (len(asked), "did not allow" in answer[0]) == (2, True)
     assert not (tmp_path / "ran").exists()
 
 
@@ -191,7 +191,7 @@ async def test_every_tool_that_starts_a_program_asks_for_what_it_would_run(
     (tmp_path / "test_it.py").write_text(f"def test_it():\n    {PROGRAM.splitlines()[0]}\n    assert 1 == 2\n")
     place = {"program": "main.py", "file_path": "main.py", "line_number": 1}
     point = {"file_path": "main.py", "line_number": 1, "expressions": ["1"]}
-    asked, told = await questions_of(
+    asked, answer = await questions_of(
         [
             ("trace", {"program": "main.py", "points": [point]}),
             ("check", {**place, "claim": "1"}),
@@ -209,7 +209,7 @@ async def test_every_tool_that_starts_a_program_asks_for_what_it_would_run(
         "trace", "check", "find_change", "explain_crash", "compare_runs", "debug_test", "start_debugging"
     ]  # fmt: skip
     assert all("program " in it["subject"] and str(tmp_path) in it["subject"] for it in asked)
-    assert all("did not allow" in it for it in told)
+    assert all("did not allow" in it for it in answer)
     assert not (tmp_path / "ran").exists()
 
 
@@ -232,8 +232,8 @@ async def test_both_runs_of_a_comparison_are_asked_for_once_and_before_the_first
 
     point = {"file_path": "main.py", "line_number": 1, "expressions": ["1"]}
     compared = ("compare_runs", {"program": "main.py", "points": [point], "against": against})
-    asked, told = await questions_of([compared], decide, monkeypatch, project)
+    asked, answer = await questions_of([compared], decide, monkeypatch, project)
     assert before == [False]
     assert asked[0]["subject"].count('program "main.py": ') == 2
-    assert "The runs are identical" in told[0]
+    assert "The runs are identical" in answer[0]
     assert ran.read_text() == "xx"

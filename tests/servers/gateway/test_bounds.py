@@ -36,9 +36,9 @@ async def test_more_calls_than_are_taken_are_refused_and_a_stop_passes_them(tmp_
         assert refused["message"].startswith("too many calls at once: 128 are not answered yet")
         assert (await peer.ask("chat.abort", {"sessionKey": "main"}))["payload"]["runIds"] == ["r1"]
         every = range(gateway_calls.CALLS_AT_ONCE + gateway_calls.WAITING_AT_MOST)
-        told = [(await peer.until(lambda frame: str(frame.get("id")).startswith("wait_"))) for _ in every]
-        assert {frame["id"] for frame in told} == {f"wait_{number}" for number in every}
-        assert {frame["payload"]["status"] for frame in told} == {"aborted"}
+        entries = [(await peer.until(lambda frame: str(frame.get("id")).startswith("wait_"))) for _ in every]
+        assert {frame["id"] for frame in entries} == {f"wait_{number}" for number in every}
+        assert {frame["payload"]["status"] for frame in entries} == {"aborted"}
         assert (await peer.ask("health"))["ok"]
 
 
@@ -47,8 +47,8 @@ async def test_calls_behind_those_that_run_are_answered_in_their_turn(tmp_path: 
         asked = [f"health_{number}" for number in range(3 * gateway_calls.CALLS_AT_ONCE)]
         for id in asked:
             await peer.send({"type": "req", "id": id, "method": "health"})
-        told = [(await peer.until(lambda frame: "id" in frame)) for _ in asked]
-        assert [(frame["id"], frame["ok"]) for frame in told] == [(id, True) for id in asked]
+        entries = [(await peer.until(lambda frame: "id" in frame)) for _ in asked]
+        assert [(frame["id"], frame["ok"]) for frame in entries] == [(id, True) for id in asked]
 
 
 async def test_a_client_that_leaves_with_open_calls_is_forgotten_at_once(tmp_path: Path) -> None:

@@ -121,10 +121,10 @@ async def test_the_canvas_comes_as_a_node_of_its_own_and_says_what_has_to_be_app
     async with drawn_on(tmp_path, gateway) as (link, _, __):
         await until(lambda: link.node.gateway_status.state == "pairing_required")
         methods = GatewayMethods(link)
-        told = methods.gateway_status("en")
-        assert (told["canvas"], told["canvas_request_id"]) == ("pairing_required", "req-1")
-        assert "dragoman gateway approve req-1" in told["canvas_hint"]
-        assert "openclaw nodes approve req-1" in told["canvas_hint"]
+        result = methods.gateway_status("en")
+        assert (result["canvas"], result["canvas_request_id"]) == ("pairing_required", "req-1")
+        assert "dragoman gateway approve req-1" in result["canvas_hint"]
+        assert "openclaw nodes approve req-1" in result["canvas_hint"]
         assert [it async for it in methods.table()["gateway_approve"]({})] == [{"approved": "req-1"}]
         await until(lambda: link.node.gateway_status.state == "connected")
     operator, node = gateway.connects
@@ -175,10 +175,10 @@ async def test_what_agents_push_is_drawn_and_what_a_person_does_starts_a_run(tmp
         await canvas.act(DRAWER, "main", "root", by="the page")
         await until(lambda: len(gateway.requests) == 1)
     (sent,) = gateway.requests
-    told = json.loads(sent["payloadJSON"])
-    assert (sent["event"], told["sessionKey"], told["deliver"]) == ("agent.request", "agent:main:draw", False)
-    assert told["message"].startswith("CANVAS_A2UI action=clicked session=agent:main:draw surface=main component=")
-    assert told["message"].endswith("ctx={} default=update_canvas")
+    data = json.loads(sent["payloadJSON"])
+    assert (sent["event"], data["sessionKey"], data["deliver"]) == ("agent.request", "agent:main:draw", False)
+    assert data["message"].startswith("CANVAS_A2UI action=clicked session=agent:main:draw surface=main component=")
+    assert data["message"].endswith("ctx={} default=update_canvas")
 
 
 async def test_what_a_person_does_on_a_surface_of_an_acp_session_is_a_message_in_it(tmp_path: Path) -> None:
@@ -205,8 +205,8 @@ async def test_an_action_goes_to_the_session_that_drew_its_surface(tmp_path: Pat
         for surface in ("main", "other"):
             await canvas.act(DRAWER, surface, "root", by="the page")
         await until(lambda: len(gateway.requests) == 2)
-    told = [json.loads(sent["payloadJSON"])["sessionKey"] for sent in gateway.requests]
-    assert told == ["agent:main:first", "agent:main:second"]
+    data = [json.loads(sent["payloadJSON"])["sessionKey"] for sent in gateway.requests]
+    assert data == ["agent:main:first", "agent:main:second"]
 
 
 async def test_each_command_is_obeyed_once_or_refused_with_the_reason(tmp_path: Path) -> None:

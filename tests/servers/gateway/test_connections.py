@@ -179,8 +179,8 @@ async def test_watchers_of_sessions_see_the_changes_of_others(tmp_path: Path) ->
         await writer.ask("sessions.create", {"key": "one", "label": "One"})
         await writer.ask("sessions.patch", {"key": "one", "label": "Two"})
         await writer.ask("sessions.delete", {"key": "one"})
-        told = [(await watcher.until(lambda frame: frame.get("event") == "sessions.changed")) for _ in range(3)]
-        about = [[frame["payload"].get(name) for name in ("reason", "sessionKey", "label")] for frame in told]
+        entries = [(await watcher.until(lambda frame: frame.get("event") == "sessions.changed")) for _ in range(3)]
+        about = [[frame["payload"].get(name) for name in ("reason", "sessionKey", "label")] for frame in entries]
         key = "agent:main:one"
         assert about == [["create", key, "One"], ["patch", key, "Two"], ["delete", key, None]]
         it.hub.end()
@@ -224,8 +224,8 @@ async def test_that_something_was_erased_is_a_gap_that_is_seen_at_once(tmp_path:
     async with running_gateway(tmp_path) as it, it.member() as peer:
         for erased in (1, 2):
             it.hub.publish_erased()
-            told = await peer.until(lambda frame: frame.get("event") == "tick")
-            assert told["seq"] == 2 * erased, "one number is missing"
+            answer = await peer.until(lambda frame: frame.get("event") == "tick")
+            assert answer["seq"] == 2 * erased, "one number is missing"
 
 
 async def test_a_run_is_reported_to_every_reader_and_is_in_the_history(tmp_path: Path) -> None:
@@ -235,8 +235,8 @@ async def test_a_run_is_reported_to_every_reader_and_is_in_the_history(tmp_path:
         end = await reader.until(is_end)
         assert end["payload"]["message"]["content"] == [{"type": "text", "text": "you said hello"}]
         assert (await writer.ask("chat.send", {**send, "message": "other"}))["payload"]["status"] == "ok"
-        told = (await reader.ask("chat.history", {"sessionKey": "main"}))["payload"]["messages"]
-        assert [(row["role"], row["content"][0]["text"]) for row in told] == [
+        answer = (await reader.ask("chat.history", {"sessionKey": "main"}))["payload"]["messages"]
+        assert [(row["role"], row["content"][0]["text"]) for row in answer] == [
             ("user", "hello"),
             ("assistant", "you said hello"),
         ]
@@ -255,9 +255,9 @@ async def test_a_client_that_joins_during_a_run_gets_its_text_and_calls_so_far(t
     async with running_gateway(tmp_path, half) as it, it.member() as writer:
         await writer.ask("chat.send", {"sessionKey": "main", "message": "go", "idempotencyKey": "r1"})
         await writer.until(lambda frame: "Half" in str(frame))
-        told = (await writer.ask("chat.history", {"sessionKey": "main"}))["payload"]
-        assert told["messages"][0]["__openclaw"]["by"]
-        run = told["inFlightRun"]
+        answer = (await writer.ask("chat.history", {"sessionKey": "main"}))["payload"]
+        assert answer["messages"][0]["__openclaw"]["by"]
+        run = answer["inFlightRun"]
         assert (run["runId"], run["text"]) == ("r1", "I look. \n\nHalf")
         phases = [(it["data"]["toolCallId"], it["data"]["phase"]) for it in run["events"]]
         assert phases == [("one", "start"), ("one", "result"), ("two", "start")]
@@ -279,8 +279,8 @@ async def test_what_tools_printed_counts_among_the_characters_of_a_history(tmp_p
         for run in ("r1", "r2"):
             await peer.ask("chat.send", {"sessionKey": "main", "message": "go", "idempotencyKey": run})
             await it.runs.outcome(run)
-        told = (await peer.ask("chat.history", {"sessionKey": "main", "maxChars": 1000}))["payload"]["messages"]
-        texts = [len(row["content"][0]["text"]) for row in told if row["role"] == "toolResult"]
+        answer = (await peer.ask("chat.history", {"sessionKey": "main", "maxChars": 1000}))["payload"]["messages"]
+        texts = [len(row["content"][0]["text"]) for row in answer if row["role"] == "toolResult"]
         assert texts == [800, 200, 0]
 
 
@@ -305,9 +305,9 @@ async def test_a_run_that_ends_while_the_history_is_read_is_in_it(
             return rows
 
         monkeypatch.setattr(it.conversations, "history", outrun)
-        told = (await peer.ask("chat.history", {"sessionKey": "main"}))["payload"]
-        assert "inFlightRun" not in told
-        assert [row["role"] for row in told["messages"]] == ["user", "assistant"]
+        answer = (await peer.ask("chat.history", {"sessionKey": "main"}))["payload"]
+        assert "inFlightRun" not in answer
+        assert [row["role"] for row in answer["messages"]] == ["user", "assistant"]
 
 
 @pytest.mark.parametrize("protocol", [3, 4])
@@ -378,8 +378,8 @@ async def test_an_injected_note_is_reported_and_kept(tmp_path: Path) -> None:
         assert row["content"][0]["text"] == "note from the host"
         for label in ("you", "The page", "dragoman"):
             await peer.ask("chat.inject", {"sessionKey": "main", "message": "as if", "label": label})
-        said = await it.conversations.history("main", limit=10)
-        assert [one.by for one in said] == ["host", "client you", "client The page", "client dragoman"]
+        answer = await it.conversations.history("main", limit=10)
+        assert [one.by for one in answer] == ["host", "client you", "client The page", "client dragoman"]
 
 
 async def test_an_approval_is_seen_by_all_readers_and_answered_by_a_person_once(tmp_path: Path) -> None:

@@ -33,7 +33,7 @@ async def test_a_run_goes_through_ours_whole_and_once(tmp_path: Path, text: str,
             await client.until(lambda: client.router.canvas)
             await client.session_list()
             assert client.router.text == "Let me look. Done."
-            told = [it["kind"] for it in client.router.chat if it["kind"] != "text_delta"]
-            assert told == ["tool_start", "tool_result", "diff", "done"]
+            entries = [it["kind"] for it in client.router.chat if it["kind"] != "text_delta"]
+            assert entries == ["tool_start", "tool_result", "diff", "done"]
             assert client.router.canvas == [SURFACE]
             assert [it["sessionKey"] for it in behind.params("chat.send")] == ["acp:one"]

@@ -277,11 +277,11 @@ async def test_an_event_that_came_before_is_dropped_by_its_router(tmp_path: Path
     async with running_gateway(tmp_path) as it, document_client(it.url, it.token) as client:
         await client.chat_send("acp:a", "hello")
         await client.until_done()
-        told, before = client.router.chat.copy(), client.router.dropped
+        entries, before = client.router.chat.copy(), client.router.dropped
         repeated = [event for frame in client.frames if "event" in frame for event in translated(frame)]
         for event in repeated:
             client.router.route(event)
-        assert client.router.chat == told
+        assert client.router.chat == entries
         assert client.router.dropped - before == len(repeated) > 1
 
 

@@ -188,8 +188,8 @@ async def test_what_its_own_run_draws_comes_in_order_and_an_action_goes_to_that_
         await client.chat_send(other, acting("onClick", componentId="c3"))
         await client.until_done(2)
         assert [row["role"] for row in await client.chat_history(other)] == []
-        said = [row["content"][0]["text"] for row in await client.chat_history(drew) if row["role"] == "user"]
-        assert said[-1] == acting("onClick", componentId="c3")
+        entries = [row["content"][0]["text"] for row in await client.chat_history(drew) if row["role"] == "user"]
+        assert entries[-1] == acting("onClick", componentId="c3")
 
 
 async def test_what_a_person_typed_as_a_secret_is_not_reported(daemon: Cli) -> None:

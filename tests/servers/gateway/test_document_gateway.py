@@ -233,18 +233,18 @@ async def test_a_run_continues_over_a_lost_connection(tmp_path: Path) -> None:
         await run.end()
 
     async with connected(tmp_path, breaks_off) as (gateway, link, _), anyio.create_task_group() as group:
-        heard: list[ChatEvent] = []
+        received: list[ChatEvent] = []
 
         async def follow() -> None:
-            heard.extend(await say(link, "go"))
+            received.extend(await say(link, "go"))
 
         group.start_soon(follow)
         await until(lambda: len(gateway.params("chat.send")) == 2)
         first, second = gateway.params("chat.send")
         assert first == second, "the same key: nothing runs twice"
         again.set()
-        await until(lambda: bool(heard))
-        assert (text_of(heard), type(heard[-1]), len(gateway.seen)) == ("so it is", Done, 1)
+        await until(lambda: bool(received))
+        assert (text_of(received), type(received[-1]), len(gateway.seen)) == ("so it is", Done, 1)
 
 
 async def test_an_end_that_was_missed_is_found_in_the_history(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

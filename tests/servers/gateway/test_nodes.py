@@ -49,8 +49,8 @@ async def test_a_command_reaches_the_node_and_its_answer_the_operator(tmp_path: 
         answer = {"id": asked["id"], "nodeId": node_id, "ok": True, "payloadJSON": '{"shown": true}'}
         assert (await node.ask("node.invoke.result", answer))["payload"] == {"ok": True}
         assert (await node.ask("node.invoke.result", answer))["payload"] == {"ok": True, "ignored": True}
-        told = (await operator.until(lambda frame: frame.get("id") == "invoke"))["payload"]
-        assert (told["payload"], told["command"]) == ({"shown": True}, "canvas.present")
+        entries = (await operator.until(lambda frame: frame.get("id") == "invoke"))["payload"]
+        assert (entries["payload"], entries["command"]) == ({"shown": True}, "canvas.present")
 
 
 @pytest.mark.parametrize(
@@ -105,9 +105,9 @@ async def test_nobody_answers_for_a_node_or_acts_as_what_he_is_not(tmp_path: Pat
 
 async def test_what_a_node_asks_of_the_agent_is_a_run_and_it_gets_the_session_it_subscribed_to(tmp_path: Path) -> None:
     async with running_gateway(tmp_path) as it, a_node(it) as (node, _, __):
-        told = {"sessionKey": "main", "message": "clicked"}
-        await node.ask("node.event", {"event": "chat.subscribe", "payloadJSON": json.dumps(told)})
-        await node.ask("node.event", {"event": "agent.request", "payloadJSON": json.dumps(told)})
+        data = {"sessionKey": "main", "message": "clicked"}
+        await node.ask("node.event", {"event": "chat.subscribe", "payloadJSON": json.dumps(data)})
+        await node.ask("node.event", {"event": "agent.request", "payloadJSON": json.dumps(data)})
         end = await node.until(is_end)
         assert end["payload"]["message"]["content"][0]["text"] == "you said clicked"
         assert "seq" not in end

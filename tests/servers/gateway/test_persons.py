@@ -59,10 +59,10 @@ async def test_trust_is_answered_by_a_person_and_by_nobody_who_calls_himself_one
 
 
 async def test_a_conversation_is_about_the_folder_of_the_window_that_began_it(tmp_path: Path) -> None:
-    heard: list[str] = []
+    received: list[str] = []
 
     async def listen(asked: AgentRequest, _: RunOutput) -> None:
-        heard.append(asked.workspace)
+        received.append(asked.workspace)
 
     two = tmp_path / "two"
     two.mkdir()
@@ -80,23 +80,23 @@ async def test_a_conversation_is_about_the_folder_of_the_window_that_began_it(tm
         moved = (await window.ask("dragoman.open", {"workspace": str(tmp_path / "three"), "key": created}))["payload"]
         typed = {"text": "/x", "sessionKey": created}
         files = [(await it.ask("dragoman.complete", typed))["payload"]["offers"][0] for it in (window, agent)]
-    assert heard == ["", str(two), str(two)]
+    assert received == ["", str(two), str(two)]
     assert [it["description"].rpartition(", ")[2] for it in files] == [str(two), "nowhere"], "names are for a person"
     assert moved["workspace"] == str(two), "what was said in it was said there"
 
 
 async def test_the_caller_is_known_by_its_token_and_not_by_a_name(tmp_path: Path) -> None:
-    heard: list[tuple[str, bool]] = []
+    received: list[tuple[str, bool]] = []
 
     async def listen(asked: AgentRequest, _: RunOutput) -> None:
-        heard.append((asked.by, asked.is_person))
+        received.append((asked.by, asked.is_person))
 
     async with running_gateway(tmp_path, listen) as it, it.member(client=POSING) as agent, person(it) as somebody:
         for peer, run_id in ((agent, "r1"), (somebody, "r2")):
-            said = {"sessionKey": "main", "message": "hi", "idempotencyKey": run_id}
-            assert (await peer.ask("chat.send", said))["ok"]
+            data = {"sessionKey": "main", "message": "hi", "idempotencyKey": run_id}
+            assert (await peer.ask("chat.send", data))["ok"]
             assert await it.runs.outcome(run_id) == "final"
-    assert heard == [("client the page", False), ("the page", True)]
+    assert received == [("client the page", False), ("the page", True)]
 
 
 @pytest.mark.parametrize(
@@ -112,14 +112,14 @@ async def test_a_caller_is_answered_in_the_language_it_names(
         assert asked.language == spoken
         raise fault
 
-    said = {"sessionKey": "main", "message": "hi", "idempotencyKey": "r1"}
+    data = {"sessionKey": "main", "message": "hi", "idempotencyKey": "r1"}
     async with running_gateway(tmp_path, refuse) as it, person(it, **({"locale": locale} if locale else {})) as reader:
         offers = (await reader.ask("dragoman.complete", {"text": "/he"}))["payload"]["offers"]
-        await reader.ask("chat.send", said)
+        await reader.ask("chat.send", data)
         assert await it.runs.outcome("r1") == "error"
-        told = (await it.conversations.history("main"))[-1].error
+        entries = (await it.conversations.history("main"))[-1].error
     assert offers[0]["description"] == f"goes on, in {spoken}, {tmp_path}"
-    assert told == fault.in_language(spoken)
+    assert entries == fault.in_language(spoken)
 
 
 @pytest.mark.parametrize(

@@ -140,8 +140,8 @@ async def test_watchers_of_sessions_see_those_of_upstream_gateways(
     ):
         assert (await watcher.ask("sessions.subscribe", {}))["payload"] == {"subscribed": True}
         await other.ask("sessions.create", {"key": "one", "label": "made there"})
-        told = await watcher.until(lambda frame: frame.get("event") == "sessions.changed")
-        assert told["payload"]["label"] == "made there"
+        answer = await watcher.until(lambda frame: frame.get("event") == "sessions.changed")
+        assert answer["payload"]["label"] == "made there"
 
 
 async def test_rights_are_judged_here_and_words_come_from_there(

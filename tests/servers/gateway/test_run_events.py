@@ -30,7 +30,7 @@ def read(frames: list[OutgoingEvent], *, with_tools: bool = True) -> list[ChatEv
     reducer = Reducer()
     sent = [frame for frame in frames if not frame.needs or with_tools]
     events = [EventFrame(it.event, msgspec.Raw(msgspec.json.encode(it.payload)), seq) for seq, it in enumerate(sent, 1)]
-    return [told for event in events for told in reducer.feed(event)]
+    return [result for event in events for result in reducer.feed(event)]
 
 
 def spoken(*events: ChatEvent, every_ms: int = 10) -> list[OutgoingEvent]:
@@ -101,8 +101,8 @@ def test_a_tool_call_has_one_start_and_one_result_for_every_reader(with_tools: b
     start = ToolStart(id="t1", tool="get_source", title="Read", input=msgspec.Raw(b'{"line": 1}'), **RUN)
     result = ToolResult(id="t1", output="x = 1", error=None, **RUN)  # type: ignore[arg-type]
     events = read(spoken(said("Let me look."), start, result, said("One.", 1), done()), with_tools=with_tools)
-    told = [type(event) for event in events if not isinstance(event, ChatTextDelta | ToolUpdate)]
-    assert told == [ToolStart, ToolResult, Done]
+    entries = [type(event) for event in events if not isinstance(event, ChatTextDelta | ToolUpdate)]
+    assert entries == [ToolStart, ToolResult, Done]
     (began,) = [event for event in events if isinstance(event, ToolStart)]
     assert (began.id, began.tool) == ("t1", "get_source")
     (ended,) = [event for event in events if isinstance(event, ToolResult)]

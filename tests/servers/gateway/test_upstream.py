@@ -133,23 +133,23 @@ async def unconnected(folder: Path, script: Any) -> AsyncIterator[UpstreamGatewa
 
 async def test_the_status_says_why_there_is_no_connection_and_what_to_do(tmp_path: Path) -> None:
     async with unconnected(tmp_path, Gateway().script) as link:
-        told = GatewayMethods(link).gateway_status("en")
-        assert (told["state"], told["reason"]) == ("disconnected", "No connection has been requested yet.")
-        assert "dragoman gateway connect" in told["hint"]
+        result = GatewayMethods(link).gateway_status("en")
+        assert (result["state"], result["reason"]) == ("disconnected", "No connection has been requested yet.")
+        assert "dragoman gateway connect" in result["hint"]
         await link.connect("")
         link.disconnect()
         await until(lambda: link.gateway_status.state == "disconnected")
-        told = GatewayMethods(link).gateway_status("en")
-        assert told["reason"] == "Disconnected on request."
-        assert "dragoman gateway connect" in told["hint"]
-        assert (told["canvas"], told["canvas_reason"]) == ("disconnected", "")
+        result = GatewayMethods(link).gateway_status("en")
+        assert result["reason"] == "Disconnected on request."
+        assert "dragoman gateway connect" in result["hint"]
+        assert (result["canvas"], result["canvas_reason"]) == ("disconnected", "")
 
 
 async def test_a_call_that_waits_is_given_its_own_time_and_others_theirs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(outward_module, "REQUEST_WITHIN_S", 0.2)
-    was_silent, told = anyio.Event(), list[Any]()
+    was_silent, entries = anyio.Event(), list[Any]()
 
     async def late(accepted: AcceptedConnection) -> None:
         await accepted.welcome()
@@ -161,7 +161,7 @@ async def test_a_call_that_waits_is_given_its_own_time_and_others_theirs(
     async with unconnected(tmp_path, late) as link, anyio.create_task_group() as group:
 
         async def wait() -> None:
-            told.append(bytes(await link.relay("agent.wait", Raw(b'{"runId": "r", "timeoutMs": 60000}'))))
+            entries.append(bytes(await link.relay("agent.wait", Raw(b'{"runId": "r", "timeoutMs": 60000}'))))
 
         await link.connect("")
         group.start_soon(wait)
@@ -170,7 +170,7 @@ async def test_a_call_that_waits_is_given_its_own_time_and_others_theirs(
             await link.relay("chat.history", Raw(b'{"sessionKey": "main", "timeoutMs": 60000}'))
         assert silent.value.code == "gateway_silent"
         was_silent.set()
-    assert told == [b'{"status": "ok"}']
+    assert entries == [b'{"status": "ok"}']
 
 
 @pytest.mark.parametrize(
@@ -239,9 +239,9 @@ async def test_an_unreadable_token_is_reported_to_the_client_and_a_relay_starts_
         await anyio.wait_all_tasks_blocked()
         with pytest.raises(DragomanError, match="Cannot read"):
             await link.connect("")
-        told = GatewayMethods(link).gateway_status("en")
-        assert (told["state"], told["code"]) == ("error", "no_gateway_token")
-        assert "Cannot read" in told["reason"]
+        result = GatewayMethods(link).gateway_status("en")
+        assert (result["state"], result["code"]) == ("error", "no_gateway_token")
+        assert "Cannot read" in result["reason"]
 
 
 def test_no_tool_names_a_gateway() -> None:

@@ -99,8 +99,8 @@ async def test_a_client_with_an_open_conversation_learns_that_it_was_forgotten(v
         await other.ask("sessions.create", {"key": key})
         call(victim.paths, "journal_forget", {"session": key})
         for each in (watcher, other):
-            told = await each.until(lambda frame: frame.get("payload", {}).get("reason") == "delete")
-            assert (told["event"], told["payload"]["sessionKey"]) == ("sessions.changed", key)
+            answer = await each.until(lambda frame: frame.get("payload", {}).get("reason") == "delete")
+            assert (answer["event"], answer["payload"]["sessionKey"]) == ("sessions.changed", key)
 
 
 async def test_without_a_model_every_tool_is_a_command(victim: TargetDaemon) -> None:

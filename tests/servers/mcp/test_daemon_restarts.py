@@ -68,9 +68,9 @@ def test_killed_during_an_open_call_it_is_reported_and_the_next_call_works(cli: 
         open_call = client.begin_call("dragoman_status")
         eventually(client.is_idle)
         kill(first)
-        told = client.answer(open_call)
-        assert (told["error"]["code"], code_of(told)) == (-32010, "daemon_restarted")
-        assert "may or may not have taken effect" in told["error"]["message"]
+        result = client.answer(open_call)
+        assert (result["error"]["code"], code_of(result)) == (-32010, "daemon_restarted")
+        assert "may or may not have taken effect" in result["error"]["message"]
         assert pid_of(client) != first
         assert client.silent(0.05)
         assert client.leave() == 0
@@ -257,10 +257,10 @@ def write_settings(cli: Cli, text: str) -> None:
 def test_where_clients_may_not_start_it_the_client_learns_what_to_do_and_a_restart_is_waited_for(fresh: Cli) -> None:
     forbid_starting(fresh)
     with raw_client(fresh) as client:
-        told = client.answer(client.request("initialize", introduction("2025-11-25")))
-        assert code_of(told) == "not_running"
-        assert "mcp_starts_daemon" in told["error"]["message"]
-        assert "`dragoman up`" in told["error"]["message"]
+        answer = client.answer(client.request("initialize", introduction("2025-11-25")))
+        assert code_of(answer) == "not_running"
+        assert "mcp_starts_daemon" in answer["error"]["message"]
+        assert "`dragoman up`" in answer["error"]["message"]
         assert daemons_of(fresh.home) == []
         assert fresh("up").returncode == 0
         assert "result" in client.initialize()
@@ -295,9 +295,9 @@ def test_a_client_that_never_reads_or_closes_our_standard_error_is_answered_all_
 def test_settings_that_cannot_be_read_are_reported_to_the_client(fresh: Cli) -> None:
     write_settings(fresh, "port = maybe\n")
     with raw_client(fresh) as client:
-        told = client.answer(client.request("initialize", introduction("2025-11-25")))
-        assert code_of(told) == "bad_settings"
-        assert "line 1" in told["error"]["message"]
+        answer = client.answer(client.request("initialize", introduction("2025-11-25")))
+        assert code_of(answer) == "bad_settings"
+        assert "line 1" in answer["error"]["message"]
         write_settings(fresh, "")
         with serving(fresh.paths):
             assert "result" in client.initialize()
@@ -306,8 +306,8 @@ def test_settings_that_cannot_be_read_are_reported_to_the_client(fresh: Cli) -> 
 def test_one_that_ends_every_conversation_is_retried_less_and_less_and_then_reported(fresh: Cli) -> None:
     with raw_client(fresh) as client:
         with closing_at_once(fresh.paths) as met:
-            told = client.answer(client.request("initialize", introduction("2025-11-25")))
-            assert code_of(told) == "daemon_gone"
+            answer = client.answer(client.request("initialize", introduction("2025-11-25")))
+            assert code_of(answer) == "daemon_gone"
             assert 4 < len(met) < 9
             assert psutil.Process(client.process.pid).cpu_times().user < 2
         with serving(fresh.paths):
@@ -353,9 +353,9 @@ def test_a_daemon_of_another_version_is_kept_when_busy_and_replaced_when_idle(fr
 
 def test_an_unknown_set_of_tools_is_reported_to_the_client_and_on_standard_error(cli: Cli) -> None:
     with raw_client(cli, "--tools", "debug,telepathy") as client:
-        told = client.answer(client.request("initialize", introduction("2025-11-25")))
-        assert code_of(told) == "unknown_tool_set"
-        assert told["error"]["message"].startswith(
+        answer = client.answer(client.request("initialize", introduction("2025-11-25")))
+        assert code_of(answer) == "unknown_tool_set"
+        assert answer["error"]["message"].startswith(
             "Unknown tool set: 'telepathy'. Available sets: default, all, general"
         )
         assert code_of(client.ask("tools/list")) == "unknown_tool_set"

@@ -51,17 +51,17 @@ async def test_a_session_from_the_first_stop_to_the_end_keeps_every_schema(tmp_p
 
 
 async def test_progress_reaches_a_client_that_asks_for_it(tmp_path: Path) -> None:
-    told: list[str] = []
+    received: list[str] = []
 
-    async def hear(progress: float, total: float | None, message: str | None) -> None:
+    async def receive(progress: float, total: float | None, message: str | None) -> None:
         assert total is not None
         assert progress < total
-        told.append(message or "")
+        received.append(message or "")
         bench.adapter.stop()
 
     async with opened(tmp_path, every_s=0.001) as bench, client_of(bench) as client:
         with anyio.fail_after(10):
-            result = await client.call_tool("start_debugging", {"program": "app.py"}, progress_callback=hear)
+            result = await client.call_tool("start_debugging", {"program": "app.py"}, progress_callback=receive)
     assert result.structured_content is not None
     assert result.structured_content["status"] == "stopped"
-    assert told[0].startswith("start_debugging waits for debug-")
+    assert received[0].startswith("start_debugging waits for debug-")

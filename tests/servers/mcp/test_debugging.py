@@ -137,9 +137,9 @@ async def require_the_whole_way(way: str, running: Cli, workspace: Path) -> None
         about = f"dragoman://session/{session['session_id']}"
         assert (await agent.read_resource(f"{about}/output")).contents[0].text == "[10, 22, 36]\n"
         with anyio.fail_after(10 * PATIENCE):  # the record is written beside the session, a moment later
-            while "debug.ended" not in (told := (await agent.read_resource(f"{about}/journal")).contents[0].text):  # noqa: ASYNC110
+            while "debug.ended" not in (entries := (await agent.read_resource(f"{about}/journal")).contents[0].text):  # noqa: ASYNC110
                 await anyio.sleep(0.05)
-        assert "debug.started" in told
+        assert "debug.started" in entries
 
 
 async def test_two_agents_in_one_workspace_are_distinguished_by_their_sessions(running: Cli, workspace: Path) -> None:
@@ -186,15 +186,15 @@ async def test_progress_comes_as_events_while_a_call_waits(running: Cli, workspa
 
 
 async def require_progress(way: str, running: Cli, workspace: Path) -> None:
-    told: list[str] = []
+    received: list[str] = []
 
-    async def hear(_: float, __: float | None, message: str | None) -> None:
-        told.append(message or "")
+    async def receive(_: float, __: float | None, message: str | None) -> None:
+        received.append(message or "")
 
     async with agent_by(way, running, workspace) as agent:
         result = await agent.call_tool(
-            "start_debugging", {"program": "loop.py", "timeout_s": 11}, progress_callback=hear
+            "start_debugging", {"program": "loop.py", "timeout_s": 11}, progress_callback=receive
         )
         assert result.structured_content["status"] == "timeout"
         await asked(agent, "stop_debugging", session_id=result.structured_content["session_id"])
-    assert told[0].startswith("start_debugging waits for debug-"), way
+    assert received[0].startswith("start_debugging waits for debug-"), way

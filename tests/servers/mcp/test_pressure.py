@@ -168,9 +168,9 @@ def test_a_failure_inside_is_reported_without_its_inside(talking: RawClient) -> 
 
 def test_an_error_has_its_code_in_text_and_in_data(talking: RawClient) -> None:
     result = talking.call("refuse")
-    told = {"code": "journal_closed", "message": "No daemon is running.", "hint": "Start one with `dragoman up`."}
+    data = {"code": "journal_closed", "message": "No daemon is running.", "hint": "Start one with `dragoman up`."}
     assert result["content"][0]["text"] == "journal_closed: No daemon is running. Start one with `dragoman up`."
-    assert result["_meta"]["dragoman/error"] == told
+    assert result["_meta"]["dragoman/error"] == data
 
 
 def test_text_that_is_not_unicode_arrives(talking: RawClient) -> None:

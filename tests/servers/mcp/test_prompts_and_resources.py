@@ -80,8 +80,8 @@ async def test_every_tool_that_a_prompt_speaks_of_exists() -> None:
     known = {tool.name for tool in TOOLS} | {"log_message", "debug_this_failure", "find_where_value_changes"}
     for prompt in PROMPTS:
         lines = prompt.compose({"failure": "x", "expression": "x"})
-        said = set(re.findall(r"\b[a-z]+(?:_[a-z]+)+\b", "\n".join(map(str, lines))))
-        assert said <= known, said - known
+        text = set(re.findall(r"\b[a-z]+(?:_[a-z]+)+\b", "\n".join(map(str, lines))))
+        assert text <= known, text - known
 
 
 async def test_what_is_pasted_into_a_prompt_is_one_visible_line() -> None:
@@ -143,12 +143,12 @@ async def test_of_a_long_record_the_newest_events_are_read(tmp_path: Path, more:
             async for row in bench.journal.tail(kinds=["debug.stopped"]):
                 assert isinstance(row, RecordedEvent)
                 break
-        told = [
+        entries = [
             Event(kind="debug.resumed", session=session_id, text=f"step {at}")
             for at in range(MAX_RESOURCE_EVENTS + more)
         ]
-        for first in range(0, len(told), 500):
-            await bench.journal.append(told[first : first + 500])
+        for first in range(0, len(entries), 500):
+            await bench.journal.append(entries[first : first + 500])
         lines = (await read(client, f"dragoman://session/{session_id}/journal")).splitlines()
     assert lines[0] == "…"
     assert [line.rsplit(" ", 2)[1:] for line in lines[1:]] == [

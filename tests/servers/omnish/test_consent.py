@@ -26,16 +26,18 @@ class Asker:
         self.verdict = await self.face.wrappers.ask_to_run("s", "rm x", by="Claude", within_s=self.within_s)
 
 
-@pytest.mark.parametrize("said", ["accepted", "refused"])
-async def test_the_wrapper_gets_the_command_and_its_agent_and_answers_with_a_request(tmp_path: Path, said: str) -> None:
+@pytest.mark.parametrize("result", ["accepted", "refused"])
+async def test_the_wrapper_gets_the_command_and_its_agent_and_answers_with_a_request(
+    tmp_path: Path, result: str
+) -> None:
     async with standing(tmp_path) as face, face.client() as client, anyio.create_task_group() as group:
         await client.ask(began("s", dragoman__asks="1"))
         asker = Asker(face)
         group.start_soon(asker.ask)
         push = await client.push()
         assert push == m.Request(push.request_id, "s", "rm x", m.Sessions(["Claude"]))
-        assert await client.ask(m.Response(push.request_id, said, False, True)) == m.Ack()
-        await until(lambda: asker.verdict == said)
+        assert await client.ask(m.Response(push.request_id, result, False, True)) == m.Ack()
+        await until(lambda: asker.verdict == result)
 
 
 async def test_a_session_that_did_not_say_it_can_ask_is_never_asked(tmp_path: Path) -> None:

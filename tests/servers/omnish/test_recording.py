@@ -31,7 +31,7 @@ U64 = (1 << 64) - 1
     "omnish:daemon:records-commands",
 )
 async def test_every_message_with_content_is_recorded_in_order_and_acknowledged(tmp_path: Path) -> None:
-    told = [
+    entries = [
         m.SessionStart("s", "parent", 1, {"shell": "zsh"}),
         m.Event("s", 2, m.CommandBoundary("make")),
         m.IoData("s", m.IoDirection.INPUT, 3, b"y\r"),
@@ -42,7 +42,7 @@ async def test_every_message_with_content_is_recorded_in_order_and_acknowledged(
         m.SessionEnd("s", 7, 2),
     ]
     async with standing(tmp_path) as face, face.client() as client:
-        ids = [await client.send(message) for message in told]
+        ids = [await client.send(message) for message in entries]
         assert [await client.next() for _ in ids] == [m_ack(frame_id) for frame_id in ids]
         assert face.record.told == [
             ("begin", "s", "parent", 1, {"shell": "zsh"}),

@@ -30,12 +30,12 @@ def client(cli: Cli) -> Iterator[Client]:
 
 def run(client: Client, session: str, number: int, line: str, output: bytes, exit_code: int) -> None:
     """A command as our wrapper tells it."""
-    told = [
+    entries = [
         m.Event(session, 2_000 + number, m.CommandBoundary(line)),
         shown(session, output, 2_000 + number),
         ended(session, number, line, exit_code=exit_code),
     ]
-    assert [client.ask(message) for message in told] == [m.Ack()] * 3
+    assert [client.ask(message) for message in entries] == [m.Ack()] * 3
 
 
 @pytest.mark.requirement("omnish:daemon:answers-requests", "omnish:daemon:honours-scope")
@@ -81,10 +81,10 @@ def test_a_client_that_knows_nothing_of_us_is_answered_about_its_commands_by_nam
 
 def test_a_record_goes_out_as_it_came_in_after_redaction(cli: Cli, client: Client, tmp_path: Path) -> None:
     client.ask(began("as-told"))
-    told = m.CommandRecord(
+    result = m.CommandRecord(
         "as-told:1", "as-told", None, None, 2_000, None, "first\nAWS_SECRET_KEY=hunter2hunter2", 0, 0, None
     )
-    assert client.ask(m.CommandComplete("as-told", told)) == m.Ack()
+    assert client.ask(m.CommandComplete("as-told", result)) == m.Ack()
     require_success(cli("terminals", "export", "as-told", "--format", "omnish", "--output", str(tmp_path / "out")))
     (record,) = json.loads(next((tmp_path / "out").rglob("commands.json")).read_text())
     assert (record["command_line"], record["ended_at"], record["exit_code"]) == (None, None, None)

@@ -69,9 +69,9 @@ class Program:
         self.editor.tell("debug.event", {"session": "s1", "event": event, "body": body})
 
     def offer(self, place: DebugWorkspace, **more: Any) -> Json:
-        told = {"session": "s1", "name": "Mine", "type": "debugpy", "folder": str(place.folder)}
+        data = {"session": "s1", "name": "Mine", "type": "debugpy", "folder": str(place.folder)}
         stopped = {"reason": "breakpoint", "threadId": 1, "allThreadsStopped": True}
-        return self.editor.call("debug.offered", {**told, "capabilities": CAPABILITIES, "stops": [stopped], **more})
+        return self.editor.call("debug.offered", {**data, "capabilities": CAPABILITIES, "stops": [stopped], **more})
 
 
 def live(place: DebugWorkspace) -> list[Json]:

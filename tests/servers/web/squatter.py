@@ -30,8 +30,8 @@ Answer = Callable[[str, dict[str, Any]], str]
 """What it says to a client's first message on a WebSocket, by the socket's path; empty is nothing."""
 
 
-def reflects(_: str, said: dict[str, Any]) -> str:
-    return json.dumps(said)
+def reflects(_: str, result: dict[str, Any]) -> str:
+    return json.dumps(result)
 
 
 def lies(_: str, __: dict[str, Any]) -> str:
@@ -45,8 +45,8 @@ def says_that_all_is_well(_: str, __: dict[str, Any]) -> str:
 def knows(secret: str, instance: str) -> Answer:
     """What nobody else can be: for comparison."""
 
-    def answer(path: str, said: dict[str, Any]) -> str:
-        transcript = Transcript(said["key"], path, said["nonce"], "1" * 64, instance, said["dialled"])
+    def answer(path: str, result: dict[str, Any]) -> str:
+        transcript = Transcript(result["key"], path, result["nonce"], "1" * 64, instance, result["dialled"])
         return json.dumps({"nonce": "1" * 64, "instance": instance, "mac": transcript.mac(secret, "daemon")})
 
     return answer
@@ -127,9 +127,9 @@ def _converse(connection: socket.socket, record: int, answer: Answer, pages: dic
         accepted = base64.b64encode(hashlib.sha1(key[1] + GUID, usedforsecurity=False).digest()).decode()
         upgrade = "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: "
         connection.sendall(f"HTTP/1.1 101 Switching Protocols\r\n{upgrade}{accepted}\r\n\r\n".encode())
-        said = _read_text(connection)
-        os.write(record, b"\nsaid " + said + b"\n")
-        _send_text(connection, answer(path, json.loads(said)))
+        text = _read_text(connection)
+        os.write(record, b"\nsaid " + text + b"\n")
+        _send_text(connection, answer(path, json.loads(text)))
         while more := _read_text(connection):
             os.write(record, b"\nsaid " + more + b"\n")
 

@@ -105,8 +105,8 @@ def refused_start(victim: TargetDaemon, program: Path, **more: Any) -> Any:
 def test_the_trust_question_shows_everything_that_decides_what_runs(victim: TargetDaemon, tmp_path: Path) -> None:
     more = {"args": ["a\u202eb", "\u3164"], "env": {"LD_PRELOAD": "x.so"}, "envFile": str(tmp_path / "env")}
     shown = refused_start(victim, tmp_path / "clear" / "app.py", **more)["shown"]
-    for told in ("app.py", "202e", "3164", "LD_PRELOAD", str(tmp_path / "env"), str(tmp_path / "clear")):
-        assert told in shown, told
+    for result in ("app.py", "202e", "3164", "LD_PRELOAD", str(tmp_path / "env"), str(tmp_path / "clear")):
+        assert result in shown, result
     assert not {"\u202e", "\u3164"} & set(shown)
 
 

@@ -87,8 +87,8 @@ async def test_all_surfaces_together_are_reported_within_a_bound_and_the_newest_
 def test_an_action_carries_the_typed_text_to_the_drawer(victim: TargetDaemon, drawn: dict[str, str]) -> None:
     acted = post(victim, "/api/canvas/act", {**drawn, "component_id": "go", "changes": [["/name", "Ada"]]}).json()
     assert (acted["name"], acted["context"]) == ("go", {"who": "Ada"})
-    (heard,) = tool(victim, "read_actions", timeout_s=5)["actions"]
-    assert (heard["id"], heard["context"]) == (acted["id"], {"who": "Ada"})
+    (result,) = tool(victim, "read_actions", timeout_s=5)["actions"]
+    assert (result["id"], result["context"]) == (acted["id"], {"who": "Ada"})
     (shown,) = surfaces(victim)
     assert {"surfaceId": "form", "value": {"name": "Ada"}} in [it.get("updateDataModel") for it in shown["messages"]]
 
@@ -99,12 +99,12 @@ def test_changes_reach_an_open_page_in_their_order(victim: TargetDaemon, drawn: 
         feed.receive_json()
         for number in range(5):
             tool(victim, "update_canvas", surface_id=drawn["surface_id"], changes={"/number": number})
-        told: list[Any] = []
-        while len(told) < 5:
-            told += [it["event"]["body"] for it in feed.receive_json()["events"]]
-    values = [message["updateDataModel"]["value"] for body in told for message in body["messages"]]
+        received: list[Any] = []
+        while len(received) < 5:
+            received += [it["event"]["body"] for it in feed.receive_json()["events"]]
+    values = [message["updateDataModel"]["value"] for body in received for message in body["messages"]]
     assert values == [0, 1, 2, 3, 4]
-    versions = [body["versions"]["form"] for body in told]
+    versions = [body["versions"]["form"] for body in received]
     assert versions == list(range(versions[0], versions[0] + 5))
 
 

@@ -34,9 +34,9 @@ def test_without_an_editor_every_tool_says_how_to_connect_one(place: DebugWorksp
         "ide_run_in_terminal": {"command": "ls"},
     }
     for name, arguments in asked.items():
-        told = place.tool(name, **arguments)
-        assert told["code"] == "no_editor", name
-        assert "extension" in told["hint"]
+        answer = place.tool(name, **arguments)
+        assert answer["code"] == "no_editor", name
+        assert "extension" in answer["hint"]
 
 
 def test_a_file_is_opened_where_its_path_leads(place: DebugWorkspace) -> None:
@@ -57,8 +57,8 @@ def test_what_is_outside_of_the_workspace_never_reaches_the_editor(place: DebugW
 @pytest.mark.parametrize("decision", ["accepted", "rejected", "closed"])
 def test_what_the_person_decides_about_a_proposal_is_reported(place: DebugWorkspace, decision: str) -> None:
     with fake_editor(place, {"diff": lambda _: {"decision": decision, "is_new": True}}) as editor:
-        told = place.tool("ide_diff", path="new.py", text="print()\n")
-        assert (told["status"], told["is_new"]) == (decision, True)
+        answer = place.tool("ide_diff", path="new.py", text="print()\n")
+        assert (answer["status"], answer["is_new"]) == (decision, True)
         assert editor.asked[0]["params"]["text"] == "print()\n"
 
 
@@ -78,19 +78,19 @@ def test_problems_are_reported_within_the_workspace_escaped_and_with_how_many_mo
     problem = {"line": 2, "column": 1, "severity": "error", "message": "bad\x1b[31m"}
     problems = {"problems": [{"path": here, **problem}, {"path": hidden, **problem}], "more": 7}
     with fake_editor(place, {"diagnostics": lambda _: problems}):
-        told = place.tool("ide_diagnostics", least="hint")
-    assert [it["path"] for it in told["problems"]] == [here]
-    assert told["more"] == 7
-    assert "\x1b" not in told["problems"][0]["message"]
+        answer = place.tool("ide_diagnostics", least="hint")
+    assert [it["path"] for it in answer["problems"]] == [here]
+    assert answer["more"] == 7
+    assert "\x1b" not in answer["problems"][0]["message"]
 
 
 def test_a_selection_is_reported_without_secrets_and_not_at_all_outside(place: DebugWorkspace) -> None:
     here = {"path": str(place.folder / "adding.py"), "start_line": 1, "end_line": 2}
     secret = "api_key = 'sk-ant-REDACTED'"
     with fake_editor(place, {"selection": lambda _: {**here, "text": secret}}) as editor:
-        told = place.tool("ide_selection")
-        assert (told["status"], told["start_line"]) == ("selection", 1)
-        assert "aaaaaaaa" not in told["text"]
+        answer = place.tool("ide_selection")
+        assert (answer["status"], answer["start_line"]) == ("selection", 1)
+        assert "aaaaaaaa" not in answer["text"]
         editor.answers["selection"] = lambda _: {"path": "/home/other/diary.txt", "text": "dear diary"}
         withheld = place.tool("ide_selection")
         assert (withheld["status"], withheld["text"]) == ("withheld", "")
@@ -101,9 +101,9 @@ def test_a_selection_is_reported_without_secrets_and_not_at_all_outside(place: D
 def test_open_files_outside_are_counted_and_not_named(place: DebugWorkspace) -> None:
     files = [{"path": str(place.folder / "adding.py"), "is_active": True, "is_changed": True}, {"path": "/etc/hosts"}]
     with fake_editor(place, {"open_files": lambda _: {"files": files}}):
-        told = place.tool("ide_open_files")
-    assert told["files"] == [files[0]]
-    assert told["withheld"] == 1
+        answer = place.tool("ide_open_files")
+    assert answer["files"] == [files[0]]
+    assert answer["withheld"] == 1
 
 
 def test_a_command_for_the_terminal_is_one_line_that_can_be_seen(place: DebugWorkspace) -> None:
@@ -225,9 +225,9 @@ def test_many_questions_at_once_each_get_their_own_answer(place: DebugWorkspace)
     lock, found = threading.Lock(), []
 
     def ask(line: int) -> None:
-        told = place.tool("ide_open", path="adding.py", line=line)
+        answer = place.tool("ide_open", path="adding.py", line=line)
         with lock:
-            found.append(told["line"])
+            found.append(answer["line"])
 
     with fake_editor(place, {"open": lambda _: {}}):
         threads = [threading.Thread(target=ask, args=(line,)) for line in range(1, 9)]
@@ -263,8 +263,8 @@ def test_each_kind_of_input_without_a_default_is_asked_of_the_editor_once(place:
     launch = place.folder / ".vscode" / "launch.json"
     launch.parent.mkdir(exist_ok=True)
     launch.write_text(json.dumps({"version": "0.2.0", "configurations": [asked], "inputs": inputs}))
-    told = {"input:which": "words.py", "input:word": "spoken", "input:number": "7", "command:Choose": "8"}
-    with fake_editor(place, {"variable": lambda it: {"value": told[it["variable"]]}}) as editor:
+    data = {"input:which": "words.py", "input:word": "spoken", "input:number": "7", "command:Choose": "8"}
+    with fake_editor(place, {"variable": lambda it: {"value": data[it["variable"]]}}) as editor:
         started = place.tool("start_debugging", configuration_name="Asked", timeout_s=20)
         assert str(["spoken", "spoken", "7", "8"]) in json.dumps(started)
-        assert [it["params"]["variable"] for it in editor.asked] == list(told)
+        assert [it["params"]["variable"] for it in editor.asked] == list(data)

@@ -39,8 +39,8 @@ def test_one_that_stops_reading_is_disconnected_and_its_queue_is_bounded(place: 
     place.daemon.patch("dragoman.io.net.http_server:TAKEN_WITHIN_S", 0.3)
     before = place.daemon.process.memory_info().rss
     with _wire(place, receive_buffer=4096):
-        told = [place.tool("ide_diff", path="x.py", text="y" * 400_000, timeout_s=0.05) for _ in range(20)]
-        assert told[0]["status"] == "waiting"
+        answer = [place.tool("ide_diff", path="x.py", text="y" * 400_000, timeout_s=0.05) for _ in range(20)]
+        assert answer[0]["status"] == "waiting"
         eventually(lambda: _has_none(place), within_s=20, every_s=0.1)
     assert place.daemon.process.memory_info().rss - before < 40 * MB
     place.daemon.assert_serves()

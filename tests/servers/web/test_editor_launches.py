@@ -72,16 +72,16 @@ def _editor(place: DebugWorkspace, *programs: Program, types: Sequence[str] = TY
 
 
 def _start(place: DebugWorkspace, **more: Any) -> Json:
-    told: Json = place.tool("start_debugging", configuration={**CONFIGURATION, **more}, timeout_s=20)
-    return told
+    answer: Json = place.tool("start_debugging", configuration={**CONFIGURATION, **more}, timeout_s=20)
+    return answer
 
 
 def test_the_editor_starts_it_with_the_breakpoints_and_the_agent_has_a_shared_session(place: DebugWorkspace) -> None:
     delegate = Delegate(place)
     place.tool("set_breakpoint", file_path="adding.py", line_number=3, condition="total > 0")
     with _editor(place, delegate):
-        told = _start(place, args=["one", "two"], env={"MODE": "fast"})
-        assert told["stop_event_data"]["line"] == 3, told
+        result = _start(place, args=["one", "two"], env={"MODE": "fast"})
+        assert result["stop_event_data"]["line"] == 3, result
         (asked,) = delegate.started
         assert asked["configuration"] == {
             **CONFIGURATION, "program": f"{place.folder}/it.txt", "args": ["one", "two"], "env": {"MODE": "fast"},
@@ -173,9 +173,9 @@ def test_an_agent_that_stops_it_while_the_person_is_asked_withdraws_the_question
 
     late = Late(place)
     with _editor(place, late) as editor:
-        told = place.tool("start_debugging", configuration=CONFIGURATION, wait=False)
+        answer = place.tool("start_debugging", configuration=CONFIGURATION, wait=False)
         eventually(lambda: late.started, every_s=0.02)
-        place.tool("stop_debugging", session_id=told["session_id"])
+        place.tool("stop_debugging", session_id=answer["session_id"])
         eventually(lambda: "withdrawn" in [it["method"] for it in editor.told], every_s=0.02)
         offered = late.offer(place, start=late.started[0]["start"], type="plain-script")
         assert offered["error"]["code"] == "not_taken"  # a person who says yes too late gives nobody a session
@@ -193,9 +193,9 @@ def test_a_program_that_is_over_before_it_is_lent_is_reported_with_what_it_print
             self.answer(number, {})
 
     with _editor(place, Short(place)):
-        told = _start(place)
-        assert (told["state"], told["exit_code"]) == ("Terminated", 3), told
-        assert "all is said" in str(told)
+        result = _start(place)
+        assert (result["state"], result["exit_code"]) == ("Terminated", 3), result
+        assert "all is said" in str(result)
 
 
 def test_another_window_cannot_take_what_one_was_asked_for(place: DebugWorkspace) -> None:
@@ -207,12 +207,12 @@ def test_another_window_cannot_take_what_one_was_asked_for(place: DebugWorkspace
     slow, other = Slow(place), Delegate(place)
     with _editor(place, slow):
         other.editor = FakeEditor(place, other.answers, debug_types=["unrelated"])
-        told = place.tool("start_debugging", configuration=CONFIGURATION, wait=False)
+        answer = place.tool("start_debugging", configuration=CONFIGURATION, wait=False)
         eventually(lambda: slow.started, every_s=0.02)
         assert not other.started  # it has no such debugger
         stolen = other.offer(place, start=slow.started[0]["start"], type="plain-script")
         assert stolen["error"]["code"] == "not_taken"
-        place.tool("stop_debugging", session_id=told["session_id"])
+        place.tool("stop_debugging", session_id=answer["session_id"])
         other.editor.leave()
 
 
@@ -243,9 +243,9 @@ def test_a_named_configuration_runs_its_task_here_before_the_editor_is_asked(pla
         with _editor(place, delegate):
             place.tool("start_debugging", configuration_name="Script", timeout_s=30)
             assert (place.folder / "marked.txt").read_text() == "done\n"
-            told = delegate.started[0]["configuration"]
-            assert told["environment"] == [{"name": "A", "value": "b"}]
-            assert {"preLaunchTask", "env", "serverReadyAction"}.isdisjoint(told)
+            result = delegate.started[0]["configuration"]
+            assert result["environment"] == [{"name": "A", "value": "b"}]
+            assert {"preLaunchTask", "env", "serverReadyAction"}.isdisjoint(result)
             place.tool("stop_debugging")
     finally:
         for name, text in before.items():
@@ -256,18 +256,18 @@ def test_what_the_editor_would_expand_once_more_is_not_handed_to_it(place: Debug
     """From outside: what our own look at the configuration has not replaced, and must not run a command there."""
     delegate = Delegate(place)
     with _editor(place, delegate):
-        told = place.tool(
+        answer = place.tool(
             "start_debugging",
             configuration={**CONFIGURATION, "args": ["${env:HIDDEN}"]},
             env={"X": "${command:workbench.action.terminal.new}"},
         )
-        assert told["code"] == "bad_configuration"
+        assert answer["code"] == "bad_configuration"
         assert not delegate.started
 
 
 def test_what_the_daemon_can_debug_itself_stays_here(place: DebugWorkspace) -> None:
     delegate = Delegate(place)
     with _editor(place, delegate, types=["debugpy", "python"]):
-        told = place.tool("start_debugging", program="adding.py", timeout_s=30 * PATIENCE)
-        assert told["state"] == "Terminated", told
+        answer = place.tool("start_debugging", program="adding.py", timeout_s=30 * PATIENCE)
+        assert answer["state"] == "Terminated", answer
         assert not delegate.started

@@ -83,12 +83,12 @@ def test_an_offer_of_http_2_is_answered_in_http_1(victim: TargetDaemon) -> None:
 
 
 def test_errors_speak_the_readers_language(victim: TargetDaemon) -> None:
-    told = {
+    data = {
         language: ask(victim.port, Ask("/mcp", headers=[victim.host, ("Accept-Language", language)])).json()
         for language in ("zh-CN,zh;q=0.9", "en")
     }
-    assert [it["error"]["message"] for it in told.values()] == ["需要令牌。", "A token is required."]
-    assert ["令牌" in it["error"]["hint"] for it in told.values()] == [True, False]
+    assert [it["error"]["message"] for it in data.values()] == ["需要令牌。", "A token is required."]
+    assert ["令牌" in it["error"]["hint"] for it in data.values()] == [True, False]
 
 
 def test_a_client_without_a_token_learns_how_to_get_one(victim: TargetDaemon) -> None:

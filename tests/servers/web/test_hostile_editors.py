@@ -79,13 +79,13 @@ def test_half_a_message_is_waited_for_without_harm_and_its_end_is_taken(place: D
 
 @pytest.mark.usefixtures("lent")
 @pytest.mark.parametrize(
-    "said",
+    "result",
     [b"", b"{", b"[]", b'{"id": {}}', b'{"method": 3}', b'{"params": []}', b'"\\ud83d"', b'{"id": 1, "error": "x"}',
      b"[" * 100_000, b'{"method": "' + b"x" * 100 + b'\xff"}'],
 )  # fmt: skip
-def test_what_is_not_a_message_ends_that_connection_alone(place: DebugWorkspace, said: bytes) -> None:
+def test_what_is_not_a_message_ends_that_connection_alone(place: DebugWorkspace, result: bytes) -> None:
     with rude(place) as wire:
-        wire.send(said)
+        wire.send(result)
         assert wire.close_code() in {4400, 1007}
 
 
@@ -101,8 +101,8 @@ def test_25_megabytes_are_refused_before_they_are_held(place: DebugWorkspace) ->
 @pytest.mark.usefixtures("lent")
 def test_answers_that_nobody_asked_for_are_nobodys(place: DebugWorkspace) -> None:
     with rude(place) as wire:
-        for said in ({"id": 1, "result": {}}, {"id": -5, "error": {"code": "x"}}, {"id": 2**60}, {"result": 3}, {}):
-            wire.send(json.dumps(said).encode())
+        for result in ({"id": 1, "result": {}}, {"id": -5, "error": {"code": "x"}}, {"id": 2**60}, {"result": 3}, {}):
+            wire.send(json.dumps(result).encode())
         wire.send(json.dumps({"id": 9, "method": "focused", "params": {}}).encode())
         assert wire.receive_json() == {"id": 9, "result": None}
 
@@ -112,8 +112,8 @@ def test_what_fails_by_our_own_fault_is_an_answer_and_not_the_end(place: DebugWo
     place.daemon.patch("dragoman.daemon.editor_wiring:MAX_LENT_SESSIONS", 0.5)
     try:
         with fake_editor(place, {}) as editor:
-            told = editor.call("debug.lendable", {"sessions": [{"name": "a", "folder": "/b"}]})
-            assert told["error"]["code"] == "internal_error"
+            answer = editor.call("debug.lendable", {"sessions": [{"name": "a", "folder": "/b"}]})
+            assert answer["error"]["code"] == "internal_error"
             assert editor.call("focused", {})["result"] is None
     finally:
         place.daemon.patch("dragoman.daemon.editor_wiring:MAX_LENT_SESSIONS", 16)
@@ -146,8 +146,8 @@ def test_a_silent_adapter_costs_only_its_caller_time(place: DebugWorkspace) -> N
         program.offer(place, stops=[])
         (session,) = (it["session_id"] for it in live(place))
         before = time.monotonic()
-        told = place.tool("pause_debugging", session_id=session, timeout_s=0.5)
-        assert told["status"] != "success" or told.get("state") != "Stopped"
+        answer = place.tool("pause_debugging", session_id=session, timeout_s=0.5)
+        assert answer["status"] != "success" or answer.get("state") != "Stopped"
         assert time.monotonic() - before < 8
         assert place.tool("set_breakpoint", file_path="adding.py", line_number=4)["breakpoint"]["verified"] is False
     place.tool("remove_breakpoint", clear_all=True)

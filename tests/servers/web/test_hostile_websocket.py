@@ -124,7 +124,7 @@ def flood(feed: WebSocket, data: bytes, *, at_most: int) -> int:
 
 def test_what_a_page_says_has_no_effect(victim: TargetDaemon, feed: WebSocket) -> None:
     before = victim.health().status, victim.append(1)
-    for said in (b'{"method":"shutdown"}', b'{"id":1,"method":"token_rotate"}', b"\x00" * 1000):
-        feed.send(said)
-        feed.send(said, opcode=BINARY)
+    for result in (b'{"method":"shutdown"}', b'{"id":1,"method":"token_rotate"}', b"\x00" * 1000):
+        feed.send(result)
+        feed.send(result, opcode=BINARY)
     assert (victim.health().status, victim.append(1)) == (before[0], before[1] + 1)

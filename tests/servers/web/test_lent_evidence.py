@@ -102,7 +102,7 @@ def lent(place: DebugWorkspace) -> Iterator[str]:
     """A program of a person's that stands at its first line, lent."""
     path = place.folder / "looping.py"
     with debugger() as dap:
-        dap.messages = heard = _Heard()
+        dap.messages = result = _Heard()
         can = dap.initialize()
         begun = dap.begin("launch", program=str(path), console="internalConsole", python=[sys.executable])
         dap.event("initialized")
@@ -111,18 +111,18 @@ def lent(place: DebugWorkspace) -> Iterator[str]:
         dap.ask("configurationDone")
         dap.answer(begun)
         stopped = dap.event("stopped")
-        heard.lender = Lender(place, dap)
-        yield _offer(place, heard.lender.editor, can, stopped)
-        heard.lender.editor.leave()
-        heard.lender = None
+        result.lender = Lender(place, dap)
+        yield _offer(place, result.lender.editor, can, stopped)
+        result.lender.editor.leave()
+        result.lender = None
     eventually(lambda: place.tool("ide_notify", message="there?").get("code") == "no_editor", every_s=0.02)
     place.tool("remove_breakpoint", clear_all=True)
 
 
 def _offer(place: DebugWorkspace, editor: FakeEditor, can: Json, stopped: Json) -> str:
     about = {"session": "real", "name": "Mine", "type": "debugpy", "folder": str(place.folder)}
-    told = editor.call("debug.offered", {**about, "capabilities": can, "stops": [stopped]})
-    session = str(told["result"]["session_id"])
+    answer = editor.call("debug.offered", {**about, "capabilities": can, "stops": [stopped]})
+    session = str(answer["result"]["session_id"])
     eventually(lambda: _state(place, session) == "Stopped", every_s=0.05)
     return session
 
@@ -139,32 +139,32 @@ def at(line: int) -> dict[str, Any]:
 def test_a_trace_continues_from_where_it_stopped_and_the_run_ends_at_the_persons_own_stop(
     place: DebugWorkspace, lent: str
 ) -> None:
-    told = place.tool("trace", session_id=lent, points=[{**at(IN_LOOP), "expressions": ["total", "value"]}])
-    assert told["status"] != "error", told
-    assert len(told["rows"]) == 6
+    answer = place.tool("trace", session_id=lent, points=[{**at(IN_LOOP), "expressions": ["total", "value"]}])
+    assert answer["status"] != "error", answer
+    assert len(answer["rows"]) == 6
     place.tool("set_breakpoint", **at(IN_LOOP))
     assert [it["line"] for it in place.tool("get_breakpoints")["breakpoints"]] == [IN_LOOP]  # the agent's are back
 
 
 def test_a_claim_is_checked_and_the_stop_history_has_what_was_seen(place: DebugWorkspace, lent: str) -> None:
-    told = place.tool("check", session_id=lent, claim="total < 9", **at(IN_LOOP))
-    assert (told["verdict"], told["hits"]) == ("broken", 6), told
+    answer = place.tool("check", session_id=lent, claim="total < 9", **at(IN_LOOP))
+    assert (answer["verdict"], answer["hits"]) == ("broken", 6), answer
     history = place.tool("stop_history", session_id=lent)
     assert history["status"] != "error", history
     assert str(place.folder / "looping.py") in str(history) or "looping.py" in str(history)
 
 
 def test_where_a_value_changes_is_found_by_steps(place: DebugWorkspace, lent: str) -> None:
-    told = place.tool("find_change", session_id=lent, expression="total", invariant="total < 3", **at(2))
-    assert told["status"] != "error", told
-    assert (told["verdict"], told["by"]) == ("changed", "steps"), told
-    assert told["place"].endswith(f"looping.py:{IN_LOOP}"), told
+    answer = place.tool("find_change", session_id=lent, expression="total", invariant="total < 3", **at(2))
+    assert answer["status"] != "error", answer
+    assert (answer["verdict"], answer["by"]) == ("changed", "steps"), answer
+    assert answer["place"].endswith(f"looping.py:{IN_LOOP}"), answer
 
 
 def test_a_crash_is_explained_where_the_persons_debugger_stops_at_it(place: DebugWorkspace, lent: str) -> None:
     place.tool("continue_debugging", session_id=lent)
-    told = place.tool("explain_crash", session_id=lent)
-    assert "IndexError" in str(told), told
+    answer = place.tool("explain_crash", session_id=lent)
+    assert "IndexError" in str(answer), answer
 
 
 @pytest.mark.parametrize("tool", ["debug_test", "compare_runs"])
@@ -173,7 +173,7 @@ def test_what_needs_a_run_of_its_own_says_so_and_leaves_the_person_alone(
 ) -> None:
     points = [{**at(IN_LOOP), "expressions": ["total"]}]
     more: dict[str, Any] = {"test": "x.py::y"} if tool == "debug_test" else {"points": points}
-    told = place.tool(tool, session_id=lent, **more)
-    assert told["status"] == "error"
-    assert told["message"]
+    answer = place.tool(tool, session_id=lent, **more)
+    assert answer["status"] == "error"
+    assert answer["message"]
     assert _state(place, lent) == "Stopped"

@@ -94,34 +94,34 @@ AT_4: Json = {"file_path": "adding.py", "line_number": 4}
 
 def test_a_trace_continues_from_where_it_stopped_and_reads_every_hit(place: DebugWorkspace, adding: Adding) -> None:
     session = stopped(place, adding)
-    told = place.tool("trace", session_id=session, points=[{**AT_4, "expressions": ["total", "value"]}])
-    assert [row["values"] for row in told["rows"]] == [
+    answer = place.tool("trace", session_id=session, points=[{**AT_4, "expressions": ["total", "value"]}])
+    assert [row["values"] for row in answer["rows"]] == [
         {"total": "0", "value": "1"}, {"total": "1", "value": "2"}, {"total": "3", "value": "3"},
-    ], told  # fmt: skip
-    assert told["ended"]["exit_code"] == 0
+    ], answer  # fmt: skip
+    assert answer["ended"]["exit_code"] == 0
 
 
 def test_a_claim_is_checked_and_the_program_stops_where_it_breaks(place: DebugWorkspace, adding: Adding) -> None:
     session = stopped(place, adding)
-    told = place.tool("check", session_id=session, claim="total < 3", stop=True, **AT_4)
-    assert (told["verdict"], told["hits"]) == ("broken", 3), told
+    answer = place.tool("check", session_id=session, claim="total < 3", stop=True, **AT_4)
+    assert (answer["verdict"], answer["hits"]) == ("broken", 3), answer
     assert adding.line == 4
     assert adding.breakpoints == []  # what it needed in the editor is taken out again
 
 
 def test_a_change_is_found_by_steps(place: DebugWorkspace, adding: Adding) -> None:
     session = stopped(place, adding)
-    told = place.tool("find_change", session_id=session, expression="total", **AT_4)
-    assert (told["verdict"], told["by"], told["old"], told["new"]) == ("changed", "steps", "0", "1"), told
+    answer = place.tool("find_change", session_id=session, expression="total", **AT_4)
+    assert (answer["verdict"], answer["by"], answer["old"], answer["new"]) == ("changed", "steps", "0", "1"), answer
 
 
 def test_an_exception_that_it_stopped_at_is_explained(place: DebugWorkspace, adding: Adding) -> None:
     stops = [{"reason": "exception", "threadId": 1, "allThreadsStopped": True, "text": "too much"}]
     adding.offer(place, stops=stops, capabilities={"supportsExceptionInfoRequest": True})
     session = eventually(lambda: next((it["session_id"] for it in live(place) if it["state"] == "Stopped"), ""))
-    told = place.tool("explain_crash", session_id=session)
-    assert "ValueError" in str(told)
-    assert "total" in str(told)
+    answer = place.tool("explain_crash", session_id=session)
+    assert "ValueError" in str(answer)
+    assert "total" in str(answer)
 
 
 def test_its_stops_are_kept_as_any_others(place: DebugWorkspace, adding: Adding) -> None:
@@ -144,15 +144,15 @@ WORKS: dict[str, Json] = {
 def test_what_looks_and_steps_works(place: DebugWorkspace, adding: Adding, tool: str) -> None:
     session = stopped(place, adding)
     more: Json = {} if tool == "set_breakpoint" else {"session_id": session}
-    told = place.tool(tool, **WORKS[tool], **more)
-    assert "code" not in told, told
+    answer = place.tool(tool, **WORKS[tool], **more)
+    assert "code" not in answer, answer
 
 
 def test_a_variable_is_looked_up_in_its_scope_and_set(place: DebugWorkspace, adding: Adding) -> None:
     session = stopped(place, adding)
     (scope,) = place.tool("get_scopes", session_id=session)["scopes"]
-    told = place.tool("get_variables", session_id=session, variables_reference=scope["variables_reference"])
-    assert [it["name"] for it in told["variables"]] == ["total", "value"]
+    result = place.tool("get_variables", session_id=session, variables_reference=scope["variables_reference"])
+    assert [it["name"] for it in result["variables"]] == ["total", "value"]
     about = {"workspace": str(place.folder), "cwd": str(place.folder), "environment": {}}
     with ControlClient.open(place.daemon.paths, role="tools", about=about) as link:
         wanted = {"session_id": session, "name": "total", "value": "5"}
@@ -171,9 +171,9 @@ REFUSED: dict[str, tuple[Json, str]] = {
 def test_what_is_the_persons_alone_is_refused_with_the_reason(place: DebugWorkspace, adding: Adding, tool: str) -> None:
     session = stopped(place, adding)
     arguments, word = REFUSED[tool]
-    told = place.tool(tool, session_id=session, **arguments)
-    assert told.get("code"), told
-    assert word in str(told).lower()
+    answer = place.tool(tool, session_id=session, **arguments)
+    assert answer.get("code"), answer
+    assert word in str(answer).lower()
     assert not {"restart", "terminate", "disconnect", "launch"} & set(adding.commands)
 
 
@@ -185,6 +185,6 @@ def test_what_is_the_persons_alone_is_refused_with_the_reason(place: DebugWorksp
 def test_breakpoints_that_only_the_person_may_set_say_so(place: DebugWorkspace, adding: Adding, wanted: Json) -> None:
     session = stopped(place, adding)
     more: Json = {"session_id": session} if "variable" in wanted else {}
-    told = place.tool("set_breakpoint", **wanted, **more)
-    breakpoint = told.get("breakpoint") or {}
-    assert told.get("code") or (not breakpoint["verified"] and breakpoint["message"]), told
+    answer = place.tool("set_breakpoint", **wanted, **more)
+    breakpoint = answer.get("breakpoint") or {}
+    assert answer.get("code") or (not breakpoint["verified"] and breakpoint["message"]), answer

@@ -32,15 +32,15 @@ def test_a_stopped_session_is_taken_as_it_is_and_inspected(place: DebugWorkspace
     session = stopped(place, program)
     assert [(it["session_id"], it["name"]) for it in live(place)] == [(session, "Mine")]
     assert place.tool("evaluate_expression", expression="total")["result"] == "0"
-    told = place.tool("wait_for_stop", timeout_s=0)
-    assert told["stop_event_data"]["line"] == 3
-    assert "total" in str(told["stop_event_data"])
+    answer = place.tool("wait_for_stop", timeout_s=0)
+    assert answer["stop_event_data"]["line"] == 3
+    assert "total" in str(answer["stop_event_data"])
 
 
 def test_an_agent_steps_it_and_nothing_else_reaches_the_debugger(place: DebugWorkspace, program: Program) -> None:
     session = stopped(place, program)
-    told = place.tool("step_execution", session_id=session, step_type="over")
-    assert told["stop_event_data"]["line"] == 4
+    answer = place.tool("step_execution", session_id=session, step_type="over")
+    assert answer["stop_event_data"]["line"] == 4
     place.tool("stop_debugging", session_id=session)  # lets go of it
     eventually(lambda: not live(place), every_s=0.02)
     assert not {"disconnect", "terminate", "initialize", "attach", "configurationDone"} & set(program.commands)
@@ -50,13 +50,13 @@ def test_what_the_person_does_is_reported_as_the_persons_action(place: DebugWork
     session = stopped(place, program)
     program.event("continued", threadId=1, allThreadsContinued=True)
     program.stop_at(11)
-    told = eventually(lambda: at_line(place, session, 11), every_s=0.02)
-    assert "a person in Fake Code" in str(told)
+    result = eventually(lambda: at_line(place, session, 11), every_s=0.02)
+    assert "a person in Fake Code" in str(result)
 
 
 def at_line(place: DebugWorkspace, session: str, line: int) -> Any:
-    told = place.tool("wait_for_stop", session_id=session, timeout_s=0)
-    return told if (told.get("stop_event_data") or {}).get("line") == line else None
+    answer = place.tool("wait_for_stop", session_id=session, timeout_s=0)
+    return answer if (answer.get("stop_event_data") or {}).get("line") == line else None
 
 
 def test_breakpoints_of_agents_are_set_by_the_editor(place: DebugWorkspace, program: Program) -> None:
@@ -136,9 +136,9 @@ def test_a_question_that_the_editor_does_not_answer_ends_in_time(place: DebugWor
         raise Silence
 
     program.editor.answers["debug.request"] = silent
-    told = place.tool("evaluate_expression", session_id=session, expression="total", timeout_s=0.3)
-    assert told["status"] != "success"
-    assert "total" not in told.get("result", "")
+    answer = place.tool("evaluate_expression", session_id=session, expression="total", timeout_s=0.3)
+    assert answer["status"] != "success"
+    assert "total" not in answer.get("result", "")
 
 
 @pytest.mark.parametrize("categories", [("stdout",), ("stdout", "stderr")])
@@ -178,8 +178,8 @@ def test_an_agent_that_releases_a_session_says_so_and_it_can_be_lent_again(
 ) -> None:
     session = stopped(place, program)
     place.tool("stop_debugging", session_id=session)
-    told = eventually(lambda: program.editor.told, every_s=0.02)
-    assert [(it["method"], it["params"]) for it in told] == [("debug.released", {"session": "s1", "why": "let_go"})]
+    result = eventually(lambda: program.editor.told, every_s=0.02)
+    assert [(it["method"], it["params"]) for it in result] == [("debug.released", {"session": "s1", "why": "let_go"})]
     assert stopped(place, program) != session
 
 

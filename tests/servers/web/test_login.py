@@ -52,11 +52,11 @@ def test_no_answer_sends_a_referrer_is_framed_or_loads_from_elsewhere(
     port = port_of(cli)
     names = {"": f"127.0.0.1:{port}", "page": f"{cli.status()['instance']}.localhost:{port}"}
     answer = ask(port, Ask(path, headers=[("Host", names.get(host, host))]))
-    told = {name.lower(): value for name, value in answer.headers.items()}
+    found = {name.lower(): value for name, value in answer.headers.items()}
     assert answer.status == status
-    assert told["referrer-policy"] == "no-referrer"
-    assert (told["x-content-type-options"], told["cache-control"]) == ("nosniff", "no-store")
-    policy = dict(part.strip().split(" ", 1) for part in told["content-security-policy"].split(";"))
+    assert found["referrer-policy"] == "no-referrer"
+    assert (found["x-content-type-options"], found["cache-control"]) == ("nosniff", "no-store")
+    policy = dict(part.strip().split(" ", 1) for part in found["content-security-policy"].split(";"))
     own = {"script-src", "style-src", "img-src", "connect-src"}
     closed = {"default-src", "base-uri", "form-action", "frame-ancestors"}
     assert policy == dict.fromkeys(own, "'self'") | dict.fromkeys(closed, "'none'")

@@ -45,10 +45,10 @@ def unproved(victim: TargetDaemon, *messages: bytes, path: str = "/link/feed") -
     with WebSocket(victim.port, path, [victim.host]) as socket:
         for message in messages:
             socket.send(message)
-        said = []
+        collected = []
         while (received := socket.receive())[0] == 1:
-            said.append(json.loads(received[1]))
-        return said, int.from_bytes(received[1][:2])
+            collected.append(json.loads(received[1]))
+        return collected, int.from_bytes(received[1][:2])
 
 
 def opening(proof: Proof, **changed: Any) -> bytes:
@@ -74,8 +74,8 @@ def test_the_editors_key_opens_every_socket(victim: TargetDaemon) -> None:
 def test_a_wrong_secret_opens_nothing(victim: TargetDaemon, proof: Proof) -> None:
     with pytest.raises(ForeignServerError):  # the daemon's own proof is not what this client computes
         replace(proof, key=ProofSession(proof.key.id, "x")).open("/link/feed")
-    said, code = unproved(victim, opening(proof), json.dumps({"mac": "0" * 64}).encode())
-    assert [set(it) for it in said] == [{"nonce", "instance", "mac"}]
+    result, code = unproved(victim, opening(proof), json.dumps({"mac": "0" * 64}).encode())
+    assert [set(it) for it in result] == [{"nonce", "instance", "mac"}]
     assert code == 4403
 
 
@@ -90,11 +90,11 @@ def test_the_daemon_proves_nothing_to_a_client_with_a_wrong_address_or_key(
 
 
 @pytest.mark.parametrize(
-    "said", [b"", b"{}", b"hello", b"x" * 100_000, b'{"method":"GET","path":"/api/status","id":1}']
+    "result", [b"", b"{}", b"hello", b"x" * 100_000, b'{"method":"GET","path":"/api/status","id":1}']
 )
-def test_a_client_that_does_not_begin_with_a_proof_learns_nothing(victim: TargetDaemon, said: bytes) -> None:
+def test_a_client_that_does_not_begin_with_a_proof_learns_nothing(victim: TargetDaemon, result: bytes) -> None:
     for path in (*PATHS, "/link/editor"):
-        assert unproved(victim, said, said, path=path) == ([], 4403)
+        assert unproved(victim, result, result, path=path) == ([], 4403)
 
 
 def test_with_the_proof_switched_off_the_same_walk_comes_in(tmp_path_factory: pytest.TempPathFactory) -> None:
@@ -102,8 +102,8 @@ def test_with_the_proof_switched_off_the_same_walk_comes_in(tmp_path_factory: py
     with target_daemon(tmp_path_factory.mktemp("unguarded")) as daemon:
         daemon.switch_off("dragoman.access.proof:_is_same", True)
         wrong = json.dumps({"mac": "0" * 64}).encode()
-        said, _ = unproved(daemon, opening(log_in(daemon.paths)), wrong, b"no request", path="/link/calls")
-        assert {"proved": True} in said
+        answer, _ = unproved(daemon, opening(log_in(daemon.paths)), wrong, b"no request", path="/link/calls")
+        assert {"proved": True} in answer
 
 
 def test_messages_of_one_connection_are_worthless_on_another(victim: TargetDaemon, proof: Proof) -> None:
@@ -150,9 +150,9 @@ def test_what_a_request_does_wrong_is_its_own_affair(page: Calls) -> None:
     assert page.ask("/api/status").status == 200
 
 
-@pytest.mark.parametrize("said", ["hello", [], {"id": "one"}, {"id": 1, "is_admin": True}])
-def test_what_is_not_a_request_ends_the_socket(page: Calls, said: Any) -> None:
-    page.send(said)
+@pytest.mark.parametrize("result", ["hello", [], {"id": "one"}, {"id": 1, "is_admin": True}])
+def test_what_is_not_a_request_ends_the_socket(page: Calls, result: Any) -> None:
+    page.send(result)
     assert page.close_code() == 4400
 
 

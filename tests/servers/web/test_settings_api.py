@@ -34,11 +34,11 @@ def row(victim: TargetDaemon, key: str) -> Any:
 
 
 def test_every_setting_is_shown_with_its_source_and_the_server_with_its_port(victim: TargetDaemon) -> None:
-    told = get(victim, "/api/settings", CHINESE)
-    assert {it["key"] for it in told["settings"]} == set(Settings.model_fields)
-    assert told["server"]["port"] == victim.port
-    assert told["file"] == str(victim.paths.settings_file)
-    assert all(any(letter >= "\u4e00" for letter in it["about"]) for it in told["settings"])
+    answer = get(victim, "/api/settings", CHINESE)
+    assert {it["key"] for it in answer["settings"]} == set(Settings.model_fields)
+    assert answer["server"]["port"] == victim.port
+    assert answer["file"] == str(victim.paths.settings_file)
+    assert all(any(letter >= "\u4e00" for letter in it["about"]) for it in answer["settings"])
 
 
 def test_a_change_is_written_with_its_comments_kept_and_waits_for_a_restart(victim: TargetDaemon) -> None:
@@ -54,16 +54,16 @@ def test_a_change_is_written_with_its_comments_kept_and_waits_for_a_restart(vict
 
 
 @pytest.mark.parametrize(
-    ("key", "value", "says"),
+    ("key", "value", "text"),
     [("port", "70000", "65535"), ("model_address", "ftp://127.0.0.1", "http://"), ("auto_start", "perhaps", "true")],
 )
 def test_a_wrong_value_is_refused_with_what_is_allowed_and_nothing_is_written(
-    victim: TargetDaemon, key: str, value: str, says: str
+    victim: TargetDaemon, key: str, value: str, text: str
 ) -> None:
     before = row(victim, key)["value"]
     refused = change(victim, key, value)
     assert (refused.status, refused.json()["error"]["code"]) == (400, "bad_settings")
-    assert says in refused.json()["error"]["message"]
+    assert text in refused.json()["error"]["message"]
     assert row(victim, key)["value"] == before
     assert "允许的值" in change(victim, key, value, CHINESE).json()["error"]["message"]
 
@@ -130,13 +130,13 @@ def test_credentials_of_an_address_and_the_commands_of_adapters_are_not_shown(vi
 
 
 def test_clients_are_given_their_configuration_and_never_a_token(victim: TargetDaemon) -> None:
-    told = get(victim, "/api/settings/clients")["clients"]
+    answer = get(victim, "/api/settings/clients")["clients"]
     tokens = [file.read_text().strip() for file in victim.paths.tokens_folder.iterdir()]
     assert tokens
-    assert all(token not in json.dumps(told) for token in tokens)
-    codex = next(it for it in told if it["id"] == "codex")
+    assert all(token not in json.dumps(answer) for token in tokens)
+    codex = next(it for it in answer if it["id"] == "codex")
     assert "dragoman" in tomllib.loads(codex["stdio"]["text"])["mcp_servers"]
-    claude = next(it for it in told if it["id"] == "claude-code")
+    claude = next(it for it in answer if it["id"] == "claude-code")
     assert f"http://127.0.0.1:{victim.port}/mcp" in claude["http"]["text"]
     desktop = next(
         it for it in get(victim, "/api/settings/clients", CHINESE)["clients"] if it["id"] == "claude-desktop"
@@ -148,10 +148,10 @@ def test_clients_are_given_their_configuration_and_never_a_token(victim: TargetD
 def test_the_gateway_is_that_of_the_settings_and_its_state_has_a_reason(victim: TargetDaemon) -> None:
     assert get(victim, "/api/gateway")["state"] == "disconnected"
     assert post(victim, "/api/gateway/connect", {"url": "ws://127.0.0.1:1"}).status == 400
-    told = post(victim, "/api/gateway/connect", {}).json()
-    assert told["address"] == "ws://127.0.0.1:18789"
-    assert told["code"] == "gateway_unreachable"
-    assert told["reason"]
+    data = post(victim, "/api/gateway/connect", {}).json()
+    assert data["address"] == "ws://127.0.0.1:18789"
+    assert data["code"] == "gateway_unreachable"
+    assert data["reason"]
     assert post(victim, "/api/gateway/disconnect", {}).status == 200
     eventually(lambda: get(victim, "/api/gateway")["state"] == "disconnected")
 

@@ -55,21 +55,21 @@ def test_a_reader_that_stops_costs_little_and_resumes_behind_a_gap(victim: Targe
             last = victim.append(STEP)
             assert sequences(quick, last) == list(range(quick_from + done + 1, last + 1))
         assert victim.resident() - before < 20 * MB
-        told = until_gap(slow, slow_from)
-        assert told["resumed_at"] - told["after"] > BEHIND_AT_MOST
+        result = until_gap(slow, slow_from)
+        assert result["resumed_at"] - result["after"] > BEHIND_AT_MOST
         last = victim.append(1)
-        assert sequences(slow, last)[0] > told["after"]
+        assert sequences(slow, last)[0] > result["after"]
     victim.assert_punctual()
 
 
 def until_gap(feed: WebSocket, start: int) -> dict[str, int]:
     """What was on its way comes in order and without holes; then the gap begins where it ended."""
-    told = start
+    result = start
     while (message := feed.receive_json())["type"] == "events":
         numbers = [row["sequence"] for row in message["events"]]
-        assert numbers == list(range(told + 1, told + 1 + len(numbers)))
-        told = numbers[-1]
-    assert (message["type"], message["after"]) == ("gap", told)
+        assert numbers == list(range(result + 1, result + 1 + len(numbers)))
+        result = numbers[-1]
+    assert (message["type"], message["after"]) == ("gap", result)
     return {"after": message["after"], "resumed_at": message["resumed_at"]}
 
 
@@ -126,9 +126,9 @@ def test_large_events_are_reported_in_small_messages(victim: TargetDaemon) -> No
 def test_an_answer_has_as_many_events_as_fit(victim: TargetDaemon) -> None:
     last = victim.append(200, size=60_000)
     answer = victim.ask_page(f"/api/events?after={last - 200}&limit=200")
-    told = [row["sequence"] for row in answer.json()["events"]]
+    data = [row["sequence"] for row in answer.json()["events"]]
     assert len(answer.body) <= ANSWER_BYTES + 100
-    assert told == list(range(last - 199, last - 199 + len(told)))
+    assert data == list(range(last - 199, last - 199 + len(data)))
     assert (answer.json()["more"], answer.json()["last_sequence"]) == (True, last)
 
 
@@ -147,26 +147,26 @@ def test_fifty_readers_get_the_same_in_order_while_half_of_them_stop(victim: Tar
         for _ in range(10):
             started = time.monotonic()
             last = victim.append(400)
-            told = in_threads(readers, last)
+            result = in_threads(readers, last)
             delays.append(time.monotonic() - started)
-            assert all(numbers == told[0] for numbers in told)
+            assert all(numbers == result[0] for numbers in result)
         assert victim.resident() - before < 20 * MB
         assert sorted(delays)[len(delays) // 2] < 1.0
     victim.assert_punctual()
 
 
 def in_threads(readers: list[tuple[WebSocket, int]], last: int) -> list[list[int]]:
-    told: list[list[int]] = [[] for _ in readers]
+    entries: list[list[int]] = [[] for _ in readers]
 
     def read(index: int) -> None:
-        told[index] = sequences(readers[index][0], last)
+        entries[index] = sequences(readers[index][0], last)
 
     threads = [threading.Thread(target=read, args=[index]) for index in range(len(readers))]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    return told
+    return entries
 
 
 def works() -> None:

@@ -30,9 +30,9 @@ def impatient(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TargetDaemon
         yield victim
 
 
-def connect(victim: TargetDaemon, said: bytes = b"") -> socket.socket:
+def connect(victim: TargetDaemon, result: bytes = b"") -> socket.socket:
     connection = socket.create_connection(("127.0.0.1", victim.port), 10)
-    connection.sendall(said)
+    connection.sendall(result)
     return connection
 
 
@@ -61,11 +61,11 @@ HALVES = {
 }
 
 
-@pytest.mark.parametrize("said", HALVES.values(), ids=HALVES)
+@pytest.mark.parametrize("result", HALVES.values(), ids=HALVES)
 @pytest.mark.parametrize("trickle", [b"", b"x"], ids=["silent", "trickling"])
-def test_half_a_head_is_closed_at_its_deadline(impatient: TargetDaemon, said: str, trickle: bytes) -> None:
+def test_half_a_head_is_closed_at_its_deadline(impatient: TargetDaemon, result: str, trickle: bytes) -> None:
     """A byte now and then buys no more time."""
-    with connect(impatient, said.replace("{port}", str(impatient.port)).encode()) as connection:
+    with connect(impatient, result.replace("{port}", str(impatient.port)).encode()) as connection:
         assert seconds_until_closed(connection, trickle) < 2
     impatient.assert_serves()
 
@@ -194,14 +194,14 @@ def test_ten_thousand_connections_dropped_at_once_leave_nothing(victim: TargetDa
 
 
 def test_requests_dropped_in_the_middle_leave_nothing(victim: TargetDaemon) -> None:
-    said = [
+    entries = [
         Ask("/health", headers=[victim.host]).encode(),
         Ask("/mcp", headers=[victim.host, victim.mcp_bearer]).encode(),
         Ask("/link/feed", headers=[victim.host, *WEBSOCKET_HEADERS]).encode(),
         half_a_body(victim),
     ]
     for number in range(2000):
-        connect(victim, said[number % 4]).close()
+        connect(victim, entries[number % 4]).close()
     assert settled(victim.connections, 0) == 0
     assert settled(victim.links, 0) == 0
     assert ask(victim.port, Ask("/health", headers=[victim.host])).status == 200

@@ -104,21 +104,21 @@ def test_a_tab_sends_another_server_on_the_port_nothing_that_opens_a_daemon(
         eventually(taken.messages)
         assert {frozenset(it) for it in taken.messages()} == {frozenset({"key", "nonce", "dialled"})}
         assert_worthless(taken, session)
-        said = taken.messages()
+        result = taken.messages()
     assert cli("up", "--port", str(port)).returncode == 0
     assert not opens(session)
     assert not opens(replace(session, dialled=f"127.0.0.1:{port}"))
-    for message in said:
+    for message in result:
         for changed in ({}, {"dialled": f"127.0.0.1:{port}"}, {"key": "editor", "dialled": f"127.0.0.1:{port}"}):
-            replayed(port, {**message, **changed}, *said)
+            replayed(port, {**message, **changed}, *result)
 
 
 def assert_worthless(taken: Squatter, session: Proof) -> None:
-    heard = taken.heard().decode("latin-1").lower()
-    assert session.key.secret not in heard
-    assert "half a thought" not in heard
+    text = taken.heard().decode("latin-1").lower()
+    assert session.key.secret not in text
+    assert "half a thought" not in text
     for word in ("mac", "bearer", "authorization", "cookie", "code="):
-        assert word not in heard, heard
+        assert word not in text, text
 
 
 def replayed(port: int, *messages: object) -> None:

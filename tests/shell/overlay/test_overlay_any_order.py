@@ -50,8 +50,8 @@ class Both:
     """One terminal with the overlay between, and one without."""
 
     def __init__(self) -> None:
-        wishes = ShellSettings(explain_failures=True, explain_failures_every_s=1)
-        self.overlay = Overlay(wishes, session_id="s", columns=COLUMNS, rows=ROWS)
+        requests = ShellSettings(explain_failures=True, explain_failures_every_s=1)
+        self.overlay = Overlay(requests, session_id="s", columns=COLUMNS, rows=ROWS)
         self.overlay.connected = True
         self.over, self.bare = pyte.Screen(COLUMNS, ROWS), pyte.Screen(COLUMNS, ROWS)
         self._over, self._bare = pyte.ByteStream(self.over), pyte.ByteStream(self.bare)

@@ -26,11 +26,11 @@ WORD = "fedcba9876543210"
 class Shell:
     """A shell's marks and output into a recording; `told` is what came out, in short."""
 
-    def __init__(self, *, private: bool = False, nonce: str = NONCE, **wishes: tuple[str, ...]) -> None:
+    def __init__(self, *, private: bool = False, nonce: str = NONCE, **requests: tuple[str, ...]) -> None:
         session = SessionIdentity("s", None, {"shell": "bash"}, 1)
         self._outbox = RecordingOutbox(gap=session.gap, resume=session.resume)
-        wished = ShellSettings(**wishes)  # type: ignore[arg-type]
-        self.recording = ShellRecorder(session, wished, nonce, self._outbox, private=private, word=WORD)
+        requested = ShellSettings(**requests)  # type: ignore[arg-type]
+        self.recording = ShellRecorder(session, requested, nonce, self._outbox, private=private, word=WORD)
 
     def mark(self, *marks: Mark) -> None:
         for mark in marks:
@@ -58,8 +58,8 @@ class Shell:
         return [taken[0] for taken in iter(self._outbox.take, None)]
 
     def told(self) -> list[object]:
-        told = [_short(message) for message in self.messages()]
-        return [it for it in told if it != "start"]
+        entries = [_short(message) for message in self.messages()]
+        return [it for it in entries if it != "start"]
 
 
 def _short(message: object) -> object:
@@ -112,10 +112,10 @@ def test_of_an_ignored_command_nothing_is_reported_but_that_there_was_one() -> N
     shell.run("vault read x", b"hunter2\r\n", 1)
     shell.prompt()
     shell.run("ls", b"file\r\n")
-    told = shell.told()
-    assert told[:2] == ["1", "0"]
-    assert b"hunter2" not in b"".join(it for it in told if isinstance(it, bytes))
-    assert told[-1] == ("ran", "ls", 0)
+    result = shell.told()
+    assert result[:2] == ["1", "0"]
+    assert b"hunter2" not in b"".join(it for it in result if isinstance(it, bytes))
+    assert result[-1] == ("ran", "ls", 0)
 
 
 def test_marks_that_a_program_prints_hide_nothing_of_what_it_prints() -> None:
@@ -134,9 +134,9 @@ def test_marks_that_a_program_prints_hide_nothing_of_what_it_prints() -> None:
         assert not shell.recording.marked(mark, 2)
     shell.recording.printed(b"after", 2)
     shell.mark(CommandFinished(exit_code=0))
-    told = shell.told()
-    began, ended = told.index("CommandBoundary(command='cat evil')"), told.index(("ran", "cat evil", 0))
-    assert b"".join(it for it in told[began:ended] if isinstance(it, bytes)) == b"evil " * 5 + b"after"
+    result = shell.told()
+    began, ended = result.index("CommandBoundary(command='cat evil')"), result.index(("ran", "cat evil", 0))
+    assert b"".join(it for it in result[began:ended] if isinstance(it, bytes)) == b"evil " * 5 + b"after"
 
 
 def test_a_paused_recording_says_when_it_stops_and_continues() -> None:
@@ -198,13 +198,13 @@ def test_a_line_that_was_typed_ahead_with_a_space_first_stays(pieces: list[bytes
     shell.mark(CommandLineReported(command_line="make"), OutputStarted(parameters={"listed": "0"}))
     shell.recording.printed(b"x\r\n", 2)
     shell.mark(CommandFinished(exit_code=0))
-    told = shell.told()
-    assert [it for it in told if isinstance(it, bytes)] == [b"make\r\n", b"made\r\n"]
-    assert [it for it in told if isinstance(it, tuple)] == [("ran", "make", 0)]
+    result = shell.told()
+    assert [it for it in result if isinstance(it, bytes)] == [b"make\r\n", b"made\r\n"]
+    assert [it for it in result if isinstance(it, tuple)] == [("ran", "make", 0)]
 
 
-@pytest.mark.parametrize("says_its_end", [True, False])
-def test_what_a_wrapper_inside_shows_stays_and_its_command_is_reported(says_its_end: bool) -> None:
+@pytest.mark.parametrize("reports_its_end", [True, False])
+def test_what_a_wrapper_inside_shows_stays_and_its_command_is_reported(reports_its_end: bool) -> None:
     shell = Shell()
     shell.prompt()
     shell.type(b"nest\r")
@@ -212,7 +212,7 @@ def test_what_a_wrapper_inside_shows_stays_and_its_command_is_reported(says_its_
     assert shell.inner("elsewhere")
     shell.recording.printed(b"hunter2", 2)
     shell.type(b"hunter2\r", cooked=True)
-    assert not says_its_end or shell.inner("here")
+    assert not reports_its_end or shell.inner("here")
     shell.mark(CommandFinished(exit_code=0))
     shell.prompt()
     shell.type(b"ls\r")
@@ -344,5 +344,5 @@ def test_a_command_is_reported_with_the_ends_of_its_output() -> None:
     shell.run("true", b"")
     shell.prompt()
     shell.run("few", b"one\r\ntwo\r\n")
-    told = [it.record.output_summary for it in shell.messages() if isinstance(it, CommandComplete)]
-    assert told == ["0\n1\n2\n3\n4\n995\n996\n997\n998\n999", "", "one\ntwo"]
+    output = [it.record.output_summary for it in shell.messages() if isinstance(it, CommandComplete)]
+    assert output == ["0\n1\n2\n3\n4\n995\n996\n997\n998\n999", "", "one\ntwo"]

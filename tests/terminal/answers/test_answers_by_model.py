@@ -98,9 +98,9 @@ async def test_a_model_that_fails_leaves_the_records_answer_with_one_line_of_why
 
 async def test_what_a_provider_says_about_a_refusal_is_quoted(record: Recorded) -> None:
     async with FakeModel.running([Refuses(404, "no model small\x1b[2J")]) as fake:
-        *_, why, said = "".join(await pieces(fake, record)).splitlines()
+        *_, why, sentence = "".join(await pieces(fake, record)).splitlines()
     assert why == "The model provider refused the request (404). Check `model_name` and `model_address`."
-    assert said == "  │ no model small\\x1b[2J"
+    assert sentence == "  │ no model small\\x1b[2J"
 
 
 async def test_a_model_without_a_key_leaves_the_records_answer(record: Recorded) -> None:

@@ -203,9 +203,9 @@ async def test_a_model_is_asked_where_the_history_knows_little(record: Recorded)
         assert "$ ls" in fake.requests[0].body["messages"][1]["content"]
 
 
-@pytest.mark.parametrize("said", ["rm -rf /", "tar x", "tar x\x1b[2J", "tar x" + "y" * 400, "", "Sure! `tar x`"])
-async def test_a_models_line_that_is_not_a_way_to_continue_is_not_shown(record: Recorded, said: str) -> None:
-    async with with_model(record, [Says([said]), Ends()]) as (completions, fake):
+@pytest.mark.parametrize("result", ["rm -rf /", "tar x", "tar x\x1b[2J", "tar x" + "y" * 400, "", "Sure! `tar x`"])
+async def test_a_models_line_that_is_not_a_way_to_continue_is_not_shown(record: Recorded, result: str) -> None:
+    async with with_model(record, [Says([result]), Ends()]) as (completions, fake):
         assert completions._model is not None
         assert await completions._model.lines("tar x", SHOP, [], within_s=10 * PATIENCE) == []
         assert await lines(completions, "tar x") == []
@@ -249,10 +249,10 @@ async def ran_unverified(record: Recorded, terminal: str, line: str) -> None:
     """By a client that gives its shell no nonce."""
     now_ms = record.clock.wall_ns() // 1_000_000
     await record.service.begin(terminal, parent="", at_ms=now_ms, attributes={"shell": "bash"})
-    told = CommandReport(
+    result = CommandReport(
         id=f"{terminal}:1", terminal=terminal, line=line, started_ms=now_ms, ended_ms=now_ms, exit_code=0
     )
-    await record.service.command_ended(told)
+    await record.service.command_ended(result)
 
 
 async def test_what_nobody_verified_is_given_to_a_model_for_its_own_terminal_alone(
@@ -266,8 +266,8 @@ async def test_what_nobody_verified_is_given_to_a_model_for_its_own_terminal_alo
     async with with_model(record, *replies) as (completions, fake):
         for number, terminal in enumerate(("plain", "other", "ours"), 1):
             assert await lines(completions, "tar x", terminal=terminal) == [f"tar x{number}"]
-        told = [it.body["messages"][1]["content"] for it in fake.requests]
-    seen = [{word for word in ("echo plain", "echo other", "make ours") if word in it} for it in told]
+        entries = [it.body["messages"][1]["content"] for it in fake.requests]
+    seen = [{word for word in ("echo plain", "echo other", "make ours") if word in it} for it in entries]
     assert seen == [{"echo plain", "make ours"}, {"echo other", "make ours"}, {"make ours"}]
 
 
@@ -284,17 +284,17 @@ async def test_a_session_that_verifies_nothing_is_suggested_its_own_commands_and
 async def test_a_command_of_the_far_future_does_not_keep_later_ones_from_being_learnt(record: Recorded) -> None:
     await record.run("git status")
     far_ms = record.clock.wall_ns() // 1_000_000 + 10**11
-    told = CommandReport(id="t1:far", terminal="t1", line="git far", started_ms=far_ms, ended_ms=far_ms, exit_code=0)
-    await record.service.command_ended(told)
+    result = CommandReport(id="t1:far", terminal="t1", line="git far", started_ms=far_ms, ended_ms=far_ms, exit_code=0)
+    await record.service.command_ended(result)
     completions = await loaded(record)
     await record.run("git stash")
     assert "git stash" in await lines(completions, "git")
 
 
 async def test_a_command_of_a_clock_that_was_not_set_leaves_others_their_age(record: Recorded) -> None:
-    told = CommandReport(id="t1:unset", terminal="t1", line="git unset", started_ms=1, ended_ms=1, exit_code=0)
+    result = CommandReport(id="t1:unset", terminal="t1", line="git unset", started_ms=1, ended_ms=1, exit_code=0)
     await record.service.begin("t1", parent="", at_ms=1, attributes={VERIFIES: "1"})
-    await record.service.command_ended(told)
+    await record.service.command_ended(result)
     for _ in range(3):
         await record.run("git old")
     record.clock.advance(400 * 86_400)

@@ -55,7 +55,7 @@ async def recorded(service: TerminalService) -> str:
     await service.take("orig", "output", START + 5, "$ echo 中文\r\n".encode())
     await service.command_began("orig", START + 5, "echo 中文")
     await service.take("orig", "output", START + 5, "\x1b[31m中文\x1b[0m\r\n".encode())
-    told = CommandReport(
+    result = CommandReport(
         id="orig:1",
         terminal="orig",
         line="echo 中文",
@@ -64,13 +64,13 @@ async def recorded(service: TerminalService) -> str:
         ended_ms=START + 5,
         exit_code=0,
     )
-    await service.command_ended(told)
+    await service.command_ended(result)
     await service.take("orig", "output", START + 5, b"$ " + resize_sequence((80, 24), (100, 30)) + b"false\r\n")
     await service.command_began("orig", START + 1500, "false")
-    told = CommandReport(
+    result = CommandReport(
         id="orig:2", terminal="orig", line="false", cwd="/", started_ms=START + 1500, ended_ms=START + 1600, exit_code=1
     )
-    await service.command_ended(told)
+    await service.command_ended(result)
     await service.take("orig", "output", START + 1700, b"$ exit\r\n")
     await service.end("orig", START + 2000, 0)
     return "orig"
@@ -316,8 +316,10 @@ async def test_an_export_never_runs_backwards(service: TerminalService, tmp_path
     await service.begin("back", parent="", at_ms=START, attributes={})
     for at_ms, text in ((START + 9_000, b"a"), (START + 1_000, b"b")):
         await service.take("back", "output", at_ms, text)
-    told = CommandReport(id="back:1", terminal="back", line="make", started_ms=START + 500, ended_ms=None, exit_code=0)
-    await service.command_ended(told)
+    result = CommandReport(
+        id="back:1", terminal="back", line="make", started_ms=START + 500, ended_ms=None, exit_code=0
+    )
+    await service.command_ended(result)
     await service.take("back", "output", START + 9_500, b"c")
     with open_recording(await written(service, "back", format, tmp_path)) as (_, items):
         times = [item.at_ms for item in items if isinstance(item, StreamPiece)]
@@ -328,8 +330,8 @@ async def test_an_export_never_runs_backwards(service: TerminalService, tmp_path
 @pytest.mark.parametrize("format", ["omnish", "jsonl", "asciicast"])
 async def test_unreported_fields_are_exported_as_absent(service: TerminalService, tmp_path: Path, format: str) -> None:
     await service.begin("bare", parent="", at_ms=START, attributes={})
-    told = CommandReport(id="bare:1", terminal="bare", line=None, started_ms=START, ended_ms=None, summary="one\ntwo")
-    await service.command_ended(told)
+    result = CommandReport(id="bare:1", terminal="bare", line=None, started_ms=START, ended_ms=None, summary="one\ntwo")
+    await service.command_ended(result)
     with open_recording(await written(service, "bare", format, tmp_path)) as (_, items):
         (ended,) = [item for item in items if isinstance(item, CommandEnd)]
     assert (ended.line, ended.ended_ms, ended.summary) == (None, None, "one\ntwo")

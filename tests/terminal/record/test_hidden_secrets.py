@@ -18,14 +18,14 @@ def kept(data: bytes, *, size: int) -> bytes:
 @pytest.mark.parametrize("size", [1, 7, 30, 10_000])
 @pytest.mark.parametrize("end", [b"\x07", b"\x1b\\"])
 def test_a_title_is_not_kept_since_half_a_secret_may_be_in_it(size: int, end: bytes) -> None:
-    told = b"before\x1b]0;export KEY=" + TOKEN[:12] + end + b"after\n\x1b]2;vim" + end
-    assert kept(told, size=size) == b"before\x1b]0;" + end + b"after\n\x1b]2;" + end
+    result = b"before\x1b]0;export KEY=" + TOKEN[:12] + end + b"after\n\x1b]2;vim" + end
+    assert kept(result, size=size) == b"before\x1b]0;" + end + b"after\n\x1b]2;" + end
 
 
 @pytest.mark.parametrize("size", [1, 7, 10_000])
 def test_of_links_and_folders_the_secret_alone_is_replaced(size: int) -> None:
-    told = b"\x1b]8;;https://host/?a=" + TOKEN + b"\x07text\x1b]8;;\x07 \x1b]7;file://host/home\x07"
-    shown = kept(told, size=size)
+    text = b"\x1b]8;;https://host/?a=" + TOKEN + b"\x07text\x1b]8;;\x07 \x1b]7;file://host/home\x07"
+    shown = kept(text, size=size)
     assert TOKEN not in shown
     assert shown.startswith(b"\x1b]8;;https://host/?a=<redacted ")
     assert shown.endswith(b"text\x1b]8;;\x07 \x1b]7;file://host/home\x07")
@@ -40,5 +40,5 @@ def test_endless_events_are_cut_off_in_time() -> None:
 
 def test_with_redaction_off_every_byte_is_kept() -> None:
     stream = Redactor(enabled=False).stream()
-    told = b"\x1b]0;" + TOKEN + b"\x07"
-    assert stream.feed(told) == told
+    result = b"\x1b]0;" + TOKEN + b"\x07"
+    assert stream.feed(result) == result

@@ -91,8 +91,8 @@ async def test_one_terminal_cannot_speak_of_anothers_commands(tmp_path: Path) ->
         await mine.begin()
         await other.begin()
         kept = await mine.run("make", b"done\r\n")
-        told = CommandReport(id=kept.id, terminal="other", line="evil", started_ms=NOON_MS, exit_code=0)
-        forged = await service.command_ended(told)
+        result = CommandReport(id=kept.id, terminal="other", line="evil", started_ms=NOON_MS, exit_code=0)
+        forged = await service.command_ended(result)
         assert forged.id == f"other:{kept.id}"
         assert await service.command(kept.id) == kept
 
@@ -218,8 +218,8 @@ async def test_of_a_client_that_cannot_send_again_all_is_written_at_once_with_no
         first = await service.tail(shell.terminal, 100)
         await shell.show(line[cut:])
         whole = await service.tail(shell.terminal, 100)
-    for shown, told in ((first, cut), (whole, len(line))):
-        assert len(re.sub(rb"<redacted (\d+) chars>", lambda mark: b"x" * int(mark[1]), shown)) == told
+    for shown, result in ((first, cut), (whole, len(line))):
+        assert len(re.sub(rb"<redacted (\d+) chars>", lambda mark: b"x" * int(mark[1]), shown)) == result
         assert b"=h" not in shown
         assert b"hunt" not in shown
 
@@ -291,18 +291,18 @@ async def test_a_watcher_that_never_reads_is_dropped(tmp_path: Path) -> None:
 
 
 async def test_listeners_get_every_finished_command_and_a_broken_one_harms_nobody(tmp_path: Path) -> None:
-    heard: list[str] = []
+    received: list[str] = []
 
     def broken(_: RecordedCommand) -> None:
         raise ValueError("broken")
 
     async with recorded(tmp_path) as service:
         service.on_command(broken)
-        service.on_command(lambda command: heard.append(command.line))
+        service.on_command(lambda command: received.append(command.line))
         shell = Shell(service)
         await shell.begin()
         await shell.run("ls")
-    assert heard == ["ls"]
+    assert received == ["ls"]
 
 
 async def test_a_running_command_is_seen_and_the_end_of_a_terminal_too(tmp_path: Path) -> None:
@@ -370,14 +370,14 @@ async def test_a_time_that_has_not_come_counts_as_now_and_hides_nothing_newer(tm
     async with recorded(tmp_path, clock=clock) as service:
         await service.begin("t", parent="", at_ms=far_ms, attributes={})
         await service.take("t", "output", far_ms, b"a")
-        told = CommandReport(id="t:1", terminal="t", line="far", started_ms=far_ms, ended_ms=far_ms, exit_code=1)
-        far = await service.command_ended(told)
+        result = CommandReport(id="t:1", terminal="t", line="far", started_ms=far_ms, ended_ms=far_ms, exit_code=1)
+        far = await service.command_ended(result)
         assert (far.started_ns // 1_000_000, far.ended_ns, far.claimed_ns) == (now_ms, now_ms * 10**6, far_ms * 10**6)
         clock.advance(1)
-        told = CommandReport(
+        result = CommandReport(
             id="t:2", terminal="t", line="now", started_ms=now_ms + 500, ended_ms=now_ms + 900, exit_code=1
         )
-        await service.command_ended(told)
+        await service.command_ended(result)
         await service.take("t", "output", now_ms + 950, b"b")
         assert [it.line for it in await service.commands(CommandFilter(terminal="t"))] == ["now", "far"]
         assert [piece.at_ms async for piece in service.pieces("t")] == [now_ms, now_ms + 950]
@@ -395,8 +395,8 @@ async def test_a_clock_that_was_set_back_does_not_turn_the_stream_round(tmp_path
 async def test_a_clock_that_was_set_back_does_not_hide_what_ran_last(tmp_path: Path) -> None:
     async with recorded(tmp_path) as service:
         for number, started_ms in enumerate((NOON_MS, NOON_MS - 3_600_000, 1)):
-            told = CommandReport(id=f"t:{number}", terminal="t", line=f"echo {number}", started_ms=started_ms)
-            await service.command_ended(told)
+            result = CommandReport(id=f"t:{number}", terminal="t", line=f"echo {number}", started_ms=started_ms)
+            await service.command_ended(result)
         newest_first = await service.commands(CommandFilter(terminal="t"))
         assert [it.line for it in newest_first] == ["echo 2", "echo 1", "echo 0"]
         assert [it.claimed_ns for it in newest_first] == [1_000_000, (NOON_MS - 3_600_000) * 1_000_000, None]
@@ -423,8 +423,8 @@ async def test_what_a_client_says_of_a_command_is_kept_as_it_came_after_redactio
     async with recorded(tmp_path) as service:
         await service.command_began("t", NOON_MS, "make")
         for number, (line, summary) in enumerate([(None, "API_KEY=abcdefgh12345678 ok"), ("", key), ("ls", "a\nb")]):
-            told = CommandReport(id=f"t:{number}", terminal="t", line=line, started_ms=NOON_MS, summary=summary)
-            await service.command_ended(told)
+            result = CommandReport(id=f"t:{number}", terminal="t", line=line, started_ms=NOON_MS, summary=summary)
+            await service.command_ended(result)
     async with recorded(tmp_path) as service:
         unnamed, empty, named = sorted(await service.commands(CommandFilter(terminal="t")), key=lambda it: it.id)
         assert (unnamed.line, unnamed.line_told, unnamed.ended_ns) == ("make", False, None)

@@ -178,9 +178,9 @@ def test_what_is_not_a_secret_stays_readable(text: str) -> None:
 @settings(max_examples=200)
 @given(st.lists(st.binary(max_size=60), max_size=8))
 def test_any_bytes_without_a_secret_come_out_as_they_went_in(chunks: list[bytes]) -> None:
-    shown, told = fed(*chunks), b"".join(chunks)
-    if b"<redacted " not in shown and b"\x1b]" not in told:  # titles are not kept
-        assert shown == told
+    shown, entries = fed(*chunks), b"".join(chunks)
+    if b"<redacted " not in shown and b"\x1b]" not in entries:  # titles are not kept
+        assert shown == entries
 
 
 @settings(max_examples=100)

@@ -100,9 +100,9 @@ async def test_what_is_forgotten_is_in_no_file(tmp_path: Path, scope: Scope, pac
 async def test_what_came_today_is_not_forgotten_for_the_time_that_it_claims(tmp_path: Path) -> None:
     async with recorded(tmp_path) as service:
         began_ns = time.time_ns()
-        told = CommandReport(id="unset:1", terminal="unset", line="make", started_ms=1, ended_ms=2)
+        result = CommandReport(id="unset:1", terminal="unset", line="make", started_ms=1, ended_ms=2)
         await service.begin("unset", parent="", at_ms=1, attributes={})
-        command = await service.command_ended(told)
+        command = await service.command_ended(result)
         await service.end("unset", 3, 0)
         await service._journal.forget(BeforeScope(began_ns))
         assert (await service.command(command.id)).line == "make"
@@ -223,28 +223,28 @@ def every_leak(count: int) -> Iterator[tuple[str, str]]:
 async def test_five_thousand_secrets_are_in_no_file(tmp_path: Path) -> None:
     """Printed, coloured, cut, typed, in command lines, folders, attributes and patterns; every file is searched."""
     dice = random.Random(5)
-    told = list(every_leak(5_000))
+    entries = list(every_leak(5_000))
     async with recorded(tmp_path, names=["iban"]) as service:
         shell = Shell(service)
-        await shell.begin(note=told[0][0])
-        for number, (text, _) in enumerate(told):
+        await shell.begin(note=entries[0][0])
+        for number, (text, _) in enumerate(entries):
             await _leak(shell, text, number % 50, dice)
         await indexed(service)
         assert len((await service.search_output("redacted", limit=100)).hits) == 100
-        assert _leaked(tmp_path, told) == []
+        assert _leaked(tmp_path, entries) == []
         while await service._journal.pack_segment():
             pass
-    assert _leaked(tmp_path, told) == []
+    assert _leaked(tmp_path, entries) == []
 
 
 async def test_the_search_for_secrets_finds_them_where_redaction_is_off(tmp_path: Path) -> None:
-    told = list(every_leak(300))
+    entries = list(every_leak(300))
     async with recorded(tmp_path, redact=False) as service:
         shell = Shell(service)
         await shell.begin()
-        for text, _ in told:
+        for text, _ in entries:
             await shell.show(f"{text}\r\n".encode())
-    assert len(_leaked(tmp_path, told)) == 300
+    assert len(_leaked(tmp_path, entries)) == 300
 
 
 async def _leak(shell: Shell, text: str, way: int, dice: random.Random) -> None:
@@ -293,7 +293,7 @@ async def test_the_index_is_made_again_when_it_is_gone_or_damaged(tmp_path: Path
 
 
 async def test_many_terminals_at_once_keep_their_own_bytes_in_order(tmp_path: Path) -> None:
-    async def tell(shell: Shell) -> None:
+    async def report(shell: Shell) -> None:
         await shell.begin()
         for number in range(30):
             await shell.show(b"%s %d\r\n" % (shell.terminal.encode(), number))
@@ -302,7 +302,7 @@ async def test_many_terminals_at_once_keep_their_own_bytes_in_order(tmp_path: Pa
         shells = [Shell(service, f"t{number}") for number in range(20)]
         async with anyio.create_task_group() as group:
             for shell in shells:
-                group.start_soon(tell, shell)
+                group.start_soon(report, shell)
         for shell in shells:
             expected = b"".join(b"%s %d\r\n" % (shell.terminal.encode(), number) for number in range(30))
             assert await service.tail(shell.terminal, 10_000) == expected

@@ -143,15 +143,15 @@ async def test_secrets_leave_every_file_and_lengths_stay(tmp_path: Path, is_pack
 async def test_every_form_of_the_corpus_is_masked_and_ordinary_output_is_not_touched(tmp_path: Path) -> None:
     forms = secret_forms()
     async with opened(tmp_path, redact=False) as (_, service):
-        plain, told = Shell(service, "plain"), Shell(service, "told")
+        plain, entries = Shell(service, "plain"), Shell(service, "told")
         await plain.begin()
-        await told.begin()
+        await entries.begin()
         for at in range(0, len(ORDINARY), 700):
             await plain.show(ORDINARY[at : at + 700])
         for form in forms:
             data = b"\r\n\r\n# next\r\n" + form.text.replace("\n", "\r\n").encode() + b"\r\n"
             for at in range(0, len(data), 7):
-                await told.show(data[at : at + 7])
+                await entries.show(data[at : at + 7])
     ordinary = {path: path.read_bytes() for path in (tmp_path / "journal" / "segments" / "plain").iterdir()}
     assert (await scrubbed(tmp_path)).files
     assert {path: path.read_bytes() for path in ordinary} == ordinary

@@ -109,7 +109,7 @@ async def test_a_hundred_thousand_commands_are_filtered_within_milliseconds_and_
     async with Journal.open(tmp_path / "journal", stores=[CommandStore()]):
         pass
     fill_with_commands(tmp_path / "journal", MANY)
-    wishes = [
+    requests = [
         CommandFilter(),
         CommandFilter(text="make"),
         CommandFilter(text="car*"),
@@ -122,12 +122,12 @@ async def test_a_hundred_thousand_commands_are_filtered_within_milliseconds_and_
         CommandFilter(since_ns=(NOON_MS + MANY - 5) * 1_000_000),
     ]
     async with recorded(tmp_path) as service:
-        for wish in wishes:
+        for request in requests:
             began_s = time.perf_counter()
-            found = await service.commands(wish)
+            found = await service.commands(request)
             took_s = time.perf_counter() - began_s
-            assert took_s < 0.25 * PATIENCE, (wish, took_s)
-            assert found or wish.cwd == "/nowhere"
+            assert took_s < 0.25 * PATIENCE, (request, took_s)
+            assert found or request.cwd == "/nowhere"
         began_s = time.perf_counter()
         assert len([command async for command in service.history()]) == MANY
         assert time.perf_counter() - began_s < 10 * PATIENCE

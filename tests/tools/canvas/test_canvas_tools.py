@@ -169,9 +169,9 @@ async def test_actions_are_reported_once_and_a_time_without_any_is_not_an_error(
     async with agent(tmp_path) as (call, service):
         await call("show_canvas", components=[{"id": "f", "component": "FileTree", "items": ["a.py"]}])
         await service.act("mcp-1", "main", "f", details={"path": "a.py\x1b[2J"}, by="page")
-        heard = await call("read_actions", timeout_s=1)
-        assert [(it["name"], it["context"]) for it in heard["actions"]] == [("onSelect", {"path": "a.py\\x1b[2J"})]
-        assert "\x1b" not in heard["text"]
+        answer = await call("read_actions", timeout_s=1)
+        assert [(it["name"], it["context"]) for it in answer["actions"]] == [("onSelect", {"path": "a.py\\x1b[2J"})]
+        assert "\x1b" not in answer["text"]
         nothing = await call("read_actions", timeout_s=0)
         assert (nothing["status"], nothing["is_error"]) == ("timeout", False)
 
@@ -297,7 +297,7 @@ async def test_components_are_listed_briefly_and_by_name_in_full(tmp_path: Path)
 @pytest.mark.parametrize("name", COMPONENT_NAMES)
 async def test_every_example_that_is_listed_can_be_shown(tmp_path: Path, name: str) -> None:
     async with agent(tmp_path) as (call, _):
-        (told,) = (await call("list_components", names=[name]))["components"]
+        (entries,) = (await call("list_components", names=[name]))["components"]
         stand_ins = [{"id": it, "component": "Text", "text": it} for it in ("a", "b", "label", "item", "open")]
-        shown = await call("show_canvas", components=[{"id": "x", "component": name, **told["example"]}, *stand_ins])
+        shown = await call("show_canvas", components=[{"id": "x", "component": name, **entries["example"]}, *stand_ins])
         assert shown["status"] == "shown", shown

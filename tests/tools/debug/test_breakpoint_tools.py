@@ -423,7 +423,7 @@ async def test_the_lines_of_breakpoints_are_in_the_readers_language(tmp_path: Pa
 
 
 @pytest.mark.parametrize(
-    "said",
+    "result",
     [
         DragomanError("adapter_gone", localize("{text}", text="it is ending")),
         AdapterRefusedError("setBreakpoints", "it is ending"),
@@ -432,13 +432,13 @@ async def test_the_lines_of_breakpoints_are_in_the_readers_language(tmp_path: Pa
     ],
 )
 async def test_a_breakpoint_set_right_after_an_end_carries_nothing_of_the_dying_session(
-    tmp_path: Path, said: object
+    tmp_path: Path, result: object
 ) -> None:
     """Its debugger takes its time over `disconnect`, and has a last word on breakpoints meanwhile."""
     left = anyio.Event()
     async with opened(tmp_path) as bench:
         await bench.started()
-        bench.adapter.answers |= {"setBreakpoints": lambda _: said, "disconnect": lambda _: left}
+        bench.adapter.answers |= {"setBreakpoints": lambda _: result, "disconnect": lambda _: left}
         await bench.call("stop_debugging")
         await until(lambda: bench.adapter.sent("disconnect"))
         asked = len(bench.adapter.sent("setBreakpoints"))

@@ -283,7 +283,7 @@ async def test_the_context_reaches_the_debugger_and_is_repl_when_not_given(tmp_p
     "debug:evaluate:error-side-effect",
 )
 @pytest.mark.parametrize(
-    ("said", "words"),
+    ("result", "words"),
     [
         ('  File "<string>", line 1\nSyntaxError: invalid syntax', "debug:evaluate:error-syntax"),
         ("SyntaxError: Unexpected token ')'", "debug:evaluate:error-syntax"),
@@ -299,17 +299,17 @@ async def test_the_context_reaches_the_debugger_and_is_repl_when_not_given(tmp_p
     ],
 )
 async def test_why_an_expression_fails_is_reported_in_the_documents_words_and_the_debuggers_apart(
-    tmp_path: Path, said: str, words: str
+    tmp_path: Path, result: str, words: str
 ) -> None:
     async with opened(tmp_path) as bench:
         await bench.started()
-        bench.adapter.refuse("evaluate", said)
+        bench.adapter.refuse("evaluate", result)
         answer = await bench.call("evaluate_expression", language="zh", expression="x + 1")
     assert (answer["status"], answer["code"], answer["message"]) == ("error", "adapter_refused", sentence(words))
-    assert answer["debugger_says"] == said.strip()
+    assert answer["debugger_says"] == result.strip()
     first, *rest = answer.text.splitlines()[1:]
-    lines = said.splitlines()
-    assert first == ("调试器：" if len(lines) > 1 else f"调试器：{said}")
+    lines = result.splitlines()
+    assert first == ("调试器：" if len(lines) > 1 else f"调试器：{result}")
     assert sorted(it.strip() for it in rest) == sorted(it.strip() for it in lines if len(lines) > 1)
 
 

@@ -388,7 +388,7 @@ def test_the_place_is_read_from_a_debuggers_last_words(printed: str, place: tupl
 
 @pytest.mark.requirement("debug:stop-event:text")
 @pytest.mark.parametrize(
-    ("said", "text"),
+    ("result", "text"),
     [
         ({"description": "boom", "text": "ValueError"}, "ValueError: boom"),  # debugpy
         ({"description": "Paused on exception", "text": "boom"}, "boom"),  # js-debug
@@ -396,9 +396,9 @@ def test_the_place_is_read_from_a_debuggers_last_words(printed: str, place: tupl
         ({}, "boom"),
     ],
 )
-async def test_the_text_of_an_exception_says_what_it_says(tmp_path: Path, said: dict[str, str], text: str) -> None:
+async def test_the_text_of_an_exception_says_what_it_says(tmp_path: Path, result: dict[str, str], text: str) -> None:
     info = {"exceptionId": "ValueError", "breakMode": "unhandled", "details": {"message": "boom"}}
     async with opened(tmp_path) as bench:
         bench.adapter.can("supportsExceptionInfoRequest")
         bench.adapter.answers["exceptionInfo"] = lambda _: info
-        assert (await stopped(bench, "exception", **said))["stop_event_data"]["text"] == text
+        assert (await stopped(bench, "exception", **result))["stop_event_data"]["text"] == text

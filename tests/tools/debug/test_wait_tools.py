@@ -167,11 +167,11 @@ async def test_the_limit_counts_from_the_call_also_over_a_slow_start(tmp_path: P
 
 
 async def test_progress_is_reported_while_waiting_and_ends_with_it(tmp_path: Path) -> None:
-    told: list[tuple[float, float, LocalizedText]] = []
+    received: list[tuple[float, float, LocalizedText]] = []
 
     async def progress(done: float, total: float, what: LocalizedText) -> None:
-        told.append((done, total, what))
-        if len(told) == 2:
+        received.append((done, total, what))
+        if len(received) == 2:
             bench.adapter.stop("step")
 
     async with opened(tmp_path, every_s=0.001) as bench:
@@ -181,8 +181,8 @@ async def test_progress_is_reported_while_waiting_and_ends_with_it(tmp_path: Pat
         refused = await bench.call("continue_debugging", caller=caller, session_id="debug-x")
     assert answer["status"] == "stopped"
     assert refused["code"] == "unknown_session"
-    assert [total for _, total, _ in told[:2]] == [30, 30]
-    assert str(told[0][2]) == f"continue_debugging waits for {first['session_id']}."
+    assert [total for _, total, _ in received[:2]] == [30, 30]
+    assert str(received[0][2]) == f"continue_debugging waits for {first['session_id']}."
 
 
 async def test_an_error_while_progress_is_reported_comes_by_itself(tmp_path: Path) -> None:

@@ -290,9 +290,9 @@ async def test_a_program_that_cannot_be_parsed_is_an_error_with_its_place(
     async with agent_in(tmp_path) as agent:
         answer = await agent.call("start_debugging", program="broken.py")
     assert (answer["status"], answer["code"]) == ("error", "syntax_error")
-    told = answer["details"]
-    assert (told["path"], told["line"]) == (str(tmp_path / "broken.py"), line)
-    assert told["error"].startswith(error)
+    result = answer["details"]
+    assert (result["path"], result["line"]) == (str(tmp_path / "broken.py"), line)
+    assert result["error"].startswith(error)
     assert f"line {line} of " in answer["message"]
 
 

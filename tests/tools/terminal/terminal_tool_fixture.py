@@ -195,13 +195,13 @@ class Bench:
         return Answer(data, "\n".join(line.in_language("en") for line in outcome.lines))
 
     async def terminal(self, id: str, attributes: Mapping[str, str] | None = None) -> None:
-        told = {VERIFIES: "1", "shell": "bash", "cwd": "/home/x", **(attributes or {})}
-        await self.service.begin(id, parent="", at_ms=self.next_ms(), attributes=told)
+        data = {VERIFIES: "1", "shell": "bash", "cwd": "/home/x", **(attributes or {})}
+        await self.service.begin(id, parent="", at_ms=self.next_ms(), attributes=data)
         self.service.connected(id)
 
-    async def person(self, id: str, says: str = "accepted") -> Person:
+    async def person(self, id: str, text: str = "accepted") -> Person:
         await self.terminal(id)
-        person = Person(self.wrappers, says)
+        person = Person(self.wrappers, text)
         self.wrappers.register_link(id, person)
         return person
 
@@ -222,12 +222,12 @@ class Bench:
 
     async def _ended(self, terminal: str, line: str, exit_code: int, cwd: str, suffix: str) -> RecordedCommand:
         at_ms = self.next_ms()
-        told = CommandReport(
+        result = CommandReport(
             id=self.next_id(terminal, suffix), terminal=terminal, line=line, cwd=cwd,
             started_ms=at_ms - 5, ended_ms=at_ms, exit_code=exit_code,
         )  # fmt: skip
         self._ended_count += 1
-        return await self.service.command_ended(told)
+        return await self.service.command_ended(result)
 
 
 @asynccontextmanager

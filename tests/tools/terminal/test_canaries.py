@@ -35,8 +35,8 @@ OUR_FIELDS = {
 
 async def hostile(bench: Bench) -> str:
     """One terminal whose every word is the canary; the id of its command."""
-    told = {"shell": CANARY, "cwd": CANARY, "tty": CANARY, "hostname": CANARY, AGENT: CANARY}
-    await bench.terminal("t", told)
+    data = {"shell": CANARY, "cwd": CANARY, "tty": CANARY, "hostname": CANARY, AGENT: CANARY}
+    await bench.terminal("t", data)
     output = f"error: {CANARY}\r\n".encode()
     await bench.ran("t", f"echo {CANARY}", output, 1, cwd=f"/{CANARY}", suffix=UNVERIFIED)
     command = await bench.ran("t", f"make {CANARY}", output, 1, cwd=f"/{CANARY}")

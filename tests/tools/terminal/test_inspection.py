@@ -21,10 +21,10 @@ pytestmark = pytest.mark.anyio
 async def test_the_list_of_the_tools_is_short_enough_for_an_agent_to_pay_for(tmp_path: Path) -> None:
     async with opened(tmp_path) as bench:
         tools = bench.toolbox.tools
-    told = [json.dumps([it.name, it.title, it.description, it.input_schema], separators=(",", ":")) for it in tools]
+    entries = [json.dumps([it.name, it.title, it.description, it.input_schema], separators=(",", ":")) for it in tools]
     declared = [json.dumps(it.output_schema, separators=(",", ":")) for it in tools]
     assert [it.set for it in tools] == ["terminal"] * 7
-    assert len("".join(told)) <= 4500
+    assert len("".join(entries)) <= 4500
     assert len("".join(declared)) <= 6500
 
 
@@ -237,8 +237,10 @@ async def test_since_today_means_since_midnight_here(tmp_path: Path) -> None:
         now_ms = SystemClock().wall_ns() // 1_000_000
         midnight_ms = midnight_ns(now_ms * 1_000_000) // 1_000_000
         for name, at_ms in (("before", midnight_ms - 1_000), ("after", midnight_ms + 1)):
-            told = CommandReport(id=f"t:{name}", terminal="t", line=name, started_ms=at_ms, ended_ms=at_ms, exit_code=1)
-            await bench.service.command_ended(told)
+            result = CommandReport(
+                id=f"t:{name}", terminal="t", line=name, started_ms=at_ms, ended_ms=at_ms, exit_code=1
+            )
+            await bench.service.command_ended(result)
         today = await bench.call("search_commands", failed=True, since="today")
         both = await bench.call("search_commands", failed=True, since="yesterday")
     assert [it["command"] for it in today["commands"]] == ["after"]

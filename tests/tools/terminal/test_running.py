@@ -238,17 +238,17 @@ async def test_what_a_person_allowed_to_run_is_recognised_as_the_shell_reports_i
 
 
 @pytest.mark.parametrize(
-    ("says", "status"),
+    ("text", "status"),
     [("refused", "refused"), ("", "no_answer"), ("no_answer", "no_answer"), ("yes please", "refused")],
 )
-async def test_without_the_persons_key_nothing_runs(tmp_path: Path, says: str, status: str) -> None:
+async def test_without_the_persons_key_nothing_runs(tmp_path: Path, text: str, status: str) -> None:
     async with opened(tmp_path) as bench:
-        person = await bench.person("t", says)
+        person = await bench.person("t", text)
         answer = await bench.call("run_in_terminal", command="make", terminal="t", timeout_s=0.05)
     assert answer["status"] == status
     assert answer["command"] is None
     assert len(person.asked) == 1
-    assert len(person.withdrawn) == (not says)
+    assert len(person.withdrawn) == (not text)
 
 
 async def test_keys_cannot_be_pressed_in_a_persons_terminal(tmp_path: Path) -> None:
@@ -278,15 +278,15 @@ async def test_a_client_that_asks_for_progress_is_notified_while_the_wait_contin
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(waits, "PROGRESS_EVERY_S", 0.01)
-    told: list[str] = []
+    received: list[str] = []
 
-    async def hear(waited: float, most: float, what: LocalizedText) -> None:
+    async def receive(waited: float, most: float, what: LocalizedText) -> None:
         assert waited <= most
-        told.append(str(what))
+        received.append(str(what))
 
     async with opened(tmp_path) as bench:
-        bench.caller = replace(bench.caller, progress=hear)
+        bench.caller = replace(bench.caller, progress=receive)
         await bench.call("run_in_terminal", command="true")
         bench.own.opened[0].ends = False
         await bench.call("run_in_terminal", command="sleep 9", timeout_s=0.1)
-    assert told[0] == "Waiting for the command in own1."
+    assert received[0] == "Waiting for the command in own1."

@@ -33,9 +33,9 @@ def user(tmp_path: Path) -> dict[str, str]:
     return {"HOME": str(tmp_path / "user"), "PATH": str(tmp_path / "bin")}
 
 
-def program(path: Path, says: str = "") -> Path:
+def program(path: Path, text: str = "") -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(f"#!/bin/sh\necho '{says}'\n")
+    path.write_text(f"#!/bin/sh\necho '{text}'\n")
     path.chmod(0o755)
     return path
 
@@ -147,11 +147,11 @@ def test_debian_is_asked_for_its_newest_lldb(
 
 
 @pytest.mark.parametrize(
-    ("name", "says", "version"),
+    ("name", "text", "version"),
     [("go", "Delve Debugger\nVersion: 1.20.2\nBuild: x", "1.20.2"), ("ruby", "rdbg3 1.4.0", "1.4.0"), ("go", "?", "")],
 )
-def test_a_version_is_what_the_adapter_says(tmp_path: Path, name: str, says: str, version: str) -> None:
-    assert adapter_version(name, program(tmp_path / "adapter", says)) == version
+def test_a_version_is_what_the_adapter_says(tmp_path: Path, name: str, text: str, version: str) -> None:
+    assert adapter_version(name, program(tmp_path / "adapter", text)) == version
 
 
 def test_one_that_does_not_answer_has_no_version(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -236,10 +236,10 @@ async def test_a_child_sessions_long_answer_delays_nobody_and_keeps_its_rows() -
         raised.append(await _to_tree_response(response, 2))
 
     await require_prompt(act)
-    place, told = 2 << 40, read_body(raised[0], dict[str, Any])
-    assert told["variables"][:2] == [plain, {**deep, "variablesReference": place + 3}]
-    assert told["variables"][2]["location"] == {"sourceReference": place + 4}
-    assert (len(told["variables"]), told["x"]) == (90_000, {"variablesReference": place + 2})
+    place, entries = 2 << 40, read_body(raised[0], dict[str, Any])
+    assert entries["variables"][:2] == [plain, {**deep, "variablesReference": place + 3}]
+    assert entries["variables"][2]["location"] == {"sourceReference": place + 4}
+    assert (len(entries["variables"]), entries["x"]) == (90_000, {"variablesReference": place + 2})
 
 
 async def test_a_child_sessions_deep_answer_is_refused() -> None:

@@ -33,8 +33,8 @@ def situation(workspace: Path, request: str = "launch", stdin: str | None = None
 
 
 def test_a_configuration_of_the_c_extension_is_translated(tmp_path: Path) -> None:
-    told = native_arguments(situation(tmp_path, **CPPDBG))
-    assert told == {
+    result = native_arguments(situation(tmp_path, **CPPDBG))
+    assert result == {
         "type": "cppdbg",
         "program": str(tmp_path / "sub" / "build" / "app"),
         "args": ["-v"],
@@ -79,18 +79,18 @@ def test_what_cargo_would_build_must_be_built_before(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("spec", [LLDB, CODELLDB], ids=lambda spec: spec.name)
 def test_input_is_a_private_file_that_goes_once_it_is_open(tmp_path: Path, spec: AdapterSpec) -> None:
-    told = spec.arguments(situation(tmp_path, stdin="secret", program="a", initCommands=["mine"]))
+    result = spec.arguments(situation(tmp_path, stdin="secret", program="a", initCommands=["mine"]))
     (file,) = (find_paths().runtime / "scratch").iterdir()
     assert (file.read_text(), file.stat().st_mode & 0o777) == ("secret", 0o600)
-    assert sum(str(file) in command for command in told["initCommands"]) == 1
-    assert told["initCommands"][-1] == "mine"
-    assert f"rm -f {file}" in told["postRunCommands"][0]
+    assert sum(str(file) in command for command in result["initCommands"]) == 1
+    assert result["initCommands"][-1] == "mine"
+    assert f"rm -f {file}" in result["postRunCommands"][0]
 
 
 def test_without_input_nothing_is_written(tmp_path: Path) -> None:
-    told = LLDB.arguments(situation(tmp_path, program="a"))
-    assert sum(os.devnull in command for command in told["initCommands"]) == 1
-    assert "postRunCommands" not in told
+    result = LLDB.arguments(situation(tmp_path, program="a"))
+    assert sum(os.devnull in command for command in result["initCommands"]) == 1
+    assert "postRunCommands" not in result
 
 
 @pytest.mark.parametrize(

@@ -25,8 +25,8 @@ def rustc_in(folder: Path) -> dict[str, str]:
 
 
 def loaded(folder: Path, environment: dict[str, str], **arguments: Any) -> list[str]:
-    told = LLDB.arguments(LaunchContext("launch", {"program": "app", **arguments}, environment, folder))
-    return [it for it in told["initCommands"] if "rustlib" in it]
+    text = LLDB.arguments(LaunchContext("launch", {"program": "app", **arguments}, environment, folder))
+    return [it for it in text["initCommands"] if "rustlib" in it]
 
 
 def test_a_rust_program_gets_the_formatters_of_the_clients_rustc(tmp_path: Path) -> None:

@@ -49,10 +49,10 @@ def test_scripts_of_other_packages_are_not_what_was_built(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize(
-    "said", [{"runtimeArgs": ["--import", "tsx"]}, {"runtimeExecutable": "tsx"}, {"outFiles": ["/b/*.js"]}]
+    "result", [{"runtimeArgs": ["--import", "tsx"]}, {"runtimeExecutable": "tsx"}, {"outFiles": ["/b/*.js"]}]
 )
-def test_a_configuration_that_says_how_to_run_is_believed(tmp_path: Path, said: dict[str, Any]) -> None:
-    JAVASCRIPT.require_runnable(situation(tmp_path, "v20.1.0", **said))
+def test_a_configuration_that_says_how_to_run_is_believed(tmp_path: Path, result: dict[str, Any]) -> None:
+    JAVASCRIPT.require_runnable(situation(tmp_path, "v20.1.0", **result))
 
 
 def test_a_script_is_not_typescript(tmp_path: Path) -> None:

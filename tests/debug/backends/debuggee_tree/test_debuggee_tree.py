@@ -183,8 +183,8 @@ async def test_a_breakpoint_is_bound_when_one_member_has_bound_it() -> None:
         assert (unbound["verified"], unbound["message"]) == (False, "no")
         await it.child()
         await it.until(lambda: bool(it.bodies("breakpoint")))
-        told = it.bodies("breakpoint")[0]["breakpoint"]
-        assert (told["id"], told["verified"], told["line"]) == (unbound["id"], True, 5)
+        result = it.bodies("breakpoint")[0]["breakpoint"]
+        assert (result["id"], result["verified"], result["line"]) == (unbound["id"], True, 5)
         again = (await it.ask("setBreakpoints", FILE))["breakpoints"][0]
         assert again["verified"]
 

@@ -77,7 +77,7 @@ async def test_the_stop_may_be_looked_at_still_when_the_late_one_comes() -> None
 @pytest.mark.parametrize("first", ["continued", "answer", "stopped"])
 async def test_a_requested_run_is_recognised_by_whatever_comes_first(first: str) -> None:
     root, answered = FakeAdapter(), anyio.Event()
-    said: dict[str, Callable[[], object]] = {
+    data: dict[str, Callable[[], object]] = {
         "continued": lambda: all_go_on(root, 2),
         "answer": answered.set,
         "stopped": lambda: root.stop("step"),
@@ -89,7 +89,7 @@ async def test_a_requested_run_is_recognised_by_whatever_comes_first(first: str)
         async with anyio.create_task_group() as group:
             group.start_soon(session.run_control.resume)
             await anyio.wait_all_tasks_blocked()
-            said[first]()
+            data[first]()
             await anyio.wait_all_tasks_blocked()
             assert session.state is (SessionState.STOPPED if first == "stopped" else SessionState.RUNNING)
             assert session.last_stop == (2 if first == "stopped" else 1)
@@ -169,8 +169,8 @@ async def test_an_adapter_that_somebody_else_commands_is_believed() -> None:
         (thread,) = await it.told_stops(1)
         all_go_on(it.root, 1)
         await heard(it, it.root)
-        told: list[dict[str, Any]] = it.bodies("continued")
-        assert told == [{"threadId": thread, "allThreadsContinued": True}]
+        result: list[dict[str, Any]] = it.bodies("continued")
+        assert result == [{"threadId": thread, "allThreadsContinued": True}]
 
 
 BY_DEBUGPY = """\

@@ -49,8 +49,8 @@ async def test_log_messages_are_filled_with_names_and_the_program_continues() ->
     async with playing(fake, cwd="/proj") as played:
         await stopped_at_entry(played, logMessage="n is {n}, {n + 1}")
         await played.until("terminated")
-        (told,) = [fields["output"] for fields in map(_body, played.named("output"))]
-        assert told.startswith("n is 7, <")
+        (entries,) = [fields["output"] for fields in map(_body, played.named("output"))]
+        assert entries.startswith("n is 7, <")
         assert not played.named("stopped")
 
 
@@ -91,10 +91,10 @@ async def test_a_runtime_that_says_it_loads_code_and_does_not_run_ours_is_asked_
     [('"[]"', "adapter_broke_protocol"), ('"no JSON"', "adapter_broke_protocol"), ("", "adapter_refused")],
 )
 async def test_what_cannot_be_looked_at_at_the_entry_ends_the_start_with_the_reason(look: str, code: str) -> None:
-    def said(value: str) -> list[dict[str, str]]:
+    def text_of(value: str) -> list[dict[str, str]]:
         return [{"name": "x", "type": "string", "value": value, "variablesReference": "0", "isSuccess": "true"}]
 
-    answers = [said('"{}"'), said(look) if look else []]
+    answers = [text_of('"{}"'), text_of(look) if look else []]
     fake = FakeLua([*stops(4), *(line("runREPLExpression", it) for it in answers)], loads_code=True)
     async with playing(fake, cwd="/proj") as played:
         with pytest.raises(DragomanError) as refused:
@@ -125,19 +125,21 @@ async def test_a_field_is_not_set_since_the_runtime_would_make_a_global_of_it() 
 
 
 async def test_output_notices_and_memory_find_their_places() -> None:
-    said = [
+    entries = [
         line("debug_console", {"logInfo": "[LogPoint Output]: hello"}),
         line("tip", {"logInfo": "look here"}),
         line("output", {"logInfo": "of the debugger"}),
         line("refreshLuaMemory", {"memInfo": "2.5"}),
         line("tipError", {"logInfo": "bad"}),
     ]
-    fake = FakeLua([*said, *stops()])
+    fake = FakeLua([*entries, *stops()])
     async with playing(fake, cwd="/proj", stopOnEntry=True) as played:
         await stopped_at_entry(played)
         await played.until("stopped")
-        told = [(body.category, body.output) for body in played.named("output") if isinstance(body, bodies.OutputBody)]
-        assert told == [
+        output = [
+            (body.category, body.output) for body in played.named("output") if isinstance(body, bodies.OutputBody)
+        ]
+        assert output == [
             ("stdout", "hello\n"),
             ("important", "look here\n"),
             ("console", "of the debugger\n"),
@@ -172,8 +174,8 @@ async def test_a_breakpoint_that_is_sent_again_keeps_its_number_and_another_gets
             ids = []
             for listed in ([one], [other, one], [other]):
                 asked = {"source": {"path": "/proj/b.lua"}, "breakpoints": listed}
-                told = json.loads(bytes((await played.ask(command, **asked)).body or b""))
-                ids.append([it["id"] for it in told["breakpoints"]])
+                data = json.loads(bytes((await played.ask(command, **asked)).body or b""))
+                ids.append([it["id"] for it in data["breakpoints"]])
             (first,), (second, again), (last,) = ids
             assert first == again != second == last
 
@@ -183,9 +185,9 @@ async def test_data_cannot_be_watched_and_that_is_the_answer() -> None:
     async with playing(fake, cwd="/proj", stopOnEntry=True) as played:
         await stopped_at_entry(played)
         await played.until("stopped")
-        told = json.loads(bytes((await played.ask("dataBreakpointInfo", name="n")).body or b""))
-        assert told["dataId"] is None
-        assert "dragoman.lua" in told["description"]
+        data = json.loads(bytes((await played.ask("dataBreakpointInfo", name="n")).body or b""))
+        assert data["dataId"] is None
+        assert "dragoman.lua" in data["description"]
         assert "setDataBreakpoints" not in {command.cmd for command in fake.commands}
 
 

@@ -110,10 +110,10 @@ async def test_the_two_thousandth_request_of_a_stop_is_the_last() -> None:
         assert caught.value.code == "stop_budget_spent"
 
 
-@pytest.mark.parametrize("said", [b"HTTP/1.1 400 Bad Request\r\n\r\n", b"{}|*|\n", b"[1]|*|\n", b"x" * 100 + b"\n"])
-async def test_a_peer_that_does_not_speak_luapanda_is_disconnected(said: bytes) -> None:
+@pytest.mark.parametrize("result", [b"HTTP/1.1 400 Bad Request\r\n\r\n", b"{}|*|\n", b"[1]|*|\n", b"x" * 100 + b"\n"])
+async def test_a_peer_that_does_not_speak_luapanda_is_disconnected(result: bytes) -> None:
     async with wired() as it:
-        await it.far.send(said)
+        await it.far.send(result)
         with anyio.fail_after(5):
             await it.driver.closed.wait()
         with pytest.raises(DragomanError) as caught:
@@ -156,20 +156,20 @@ async def test_with_the_hook_library_messages_ids_and_states_are_the_same(name: 
     fake = FakeLua(to_ide(name))
     stops = len(fake.stops)
     async with anyio.create_task_group() as group:
-        heard: list[Message] = []
+        received: list[Message] = []
 
-        async def hear(message: Message) -> None:
-            heard.append(message)
+        async def receive(message: Message) -> None:
+            received.append(message)
 
-        driver = LuaPandaDriver(fake.near, hear, ids=count(10).__next__)
+        driver = LuaPandaDriver(fake.near, receive, ids=count(10).__next__)
         group.start_soon(fake.run)
         group.start_soon(driver.run)
         answer = await driver.ask("initSuccess", INIT, timeout_s=5)
         assert (answer.info["UseHookLib"], answer.callback_id) == ("1", "10")
         for number in range(1, stops):
-            while len([it for it in heard if it.stack is not None]) < number:
+            while len([it for it in received if it.stack is not None]) < number:
                 await anyio.lowlevel.checkpoint()
             assert driver.connection.state is LuaPandaState.STOPPED
             assert (await driver.ask("continue", {}, timeout_s=5)).callback_id == str(10 + number)
         await driver.close()
-    assert {it.callback_id for it in heard} == {"0"}
+    assert {it.callback_id for it in received} == {"0"}

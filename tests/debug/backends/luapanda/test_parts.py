@@ -64,11 +64,11 @@ def test_what_is_sent_first_is_whole_and_its_flags_are_text() -> None:
         "logLevel": "7",
         "clibPath": "clib",
     }
-    told = encoded_info("initSuccess", read_settings("attach", given, Path("/w")).init())
-    assert (told["luaFileExtension"], told["useCHook"], told["logLevel"]) == ("lua.txt", "true", "1")
-    assert told["clibPath"] == "/w/clib/"
-    assert all(isinstance(value, str) for value in told.values())
-    assert told["TempFilePath"]
+    result = encoded_info("initSuccess", read_settings("attach", given, Path("/w")).init())
+    assert (result["luaFileExtension"], result["useCHook"], result["logLevel"]) == ("lua.txt", "true", "1")
+    assert result["clibPath"] == "/w/clib/"
+    assert all(isinstance(value, str) for value in result.values())
+    assert result["TempFilePath"]
 
 
 @pytest.mark.parametrize("port", [0, 70000, "x", "-1", "８８１８"])
@@ -91,9 +91,9 @@ def test_what_is_not_a_port_is_refused(port: object) -> None:
 def test_a_port_that_others_can_reach_is_warned_of_in_the_first_answer(
     given: dict[str, Any], is_warned_of: bool
 ) -> None:
-    told = adapter.LUA.facts(LaunchContext("attach", given, {}, Path("/w")))
-    assert ("other machines can connect" in told.get("warning", "")) is is_warned_of
-    assert 'start("0.0.0.0"' not in told["waits for"]
+    text = adapter.LUA.facts(LaunchContext("attach", given, {}, Path("/w")))
+    assert ("other machines can connect" in text.get("warning", "")) is is_warned_of
+    assert 'start("0.0.0.0"' not in text["waits for"]
 
 
 def test_an_interpreter_is_a_name_or_a_path_from_where_the_program_runs(tmp_path: Path) -> None:
@@ -168,9 +168,9 @@ def test_whatever_a_program_calls_its_chunks_is_survived(name: str) -> None:
 )
 def test_the_advice_names_the_setting_that_would_fit(given: dict[str, Any], chunk: LuaChunk, expected: str) -> None:
     settings = read_settings("attach", given, Path("/w"))
-    told = explain_unbound("/w/src/mod.lua", [chunk], LuaPathMap(settings, Path("/w")), settings)
-    assert expected in told
-    assert "mod.lua" in told
+    result = explain_unbound("/w/src/mod.lua", [chunk], LuaPathMap(settings, Path("/w")), settings)
+    assert expected in result
+    assert "mod.lua" in result
 
 
 @pytest.mark.parametrize(
@@ -192,8 +192,8 @@ def test_what_may_be_the_file_is_offered_as_a_line_to_evaluate(
     for name in ("src/mod.lua", "here.lua"):
         (tmp_path / name).write_text("")
     settings = read_settings("attach", {"autoPathMode": False}, tmp_path)
-    told = explain_unbound(str(tmp_path / "src/mod.lua"), chunks, LuaPathMap(settings, tmp_path), settings)
-    assert told.partition("evaluate `")[2].partition("`. Loaded:")[0] == line
+    text = explain_unbound(str(tmp_path / "src/mod.lua"), chunks, LuaPathMap(settings, tmp_path), settings)
+    assert text.partition("evaluate `")[2].partition("`. Loaded:")[0] == line
     if line:
         assert parse_path_command(line) == (chunks[0].plain, "src/mod.lua")
 
@@ -218,15 +218,15 @@ def test_a_declared_chunk_is_its_file_and_a_file_must_be_there(tmp_path: Path) -
 
 
 @pytest.mark.parametrize(
-    ("source", "is_told"),
+    ("source", "is_reported"),
     [("src/mod.lua", False), ("mod", False), ("src.mod", False), ("lib/mod.lua", True), ("/else/mod.lua", True)],
 )
-def test_a_name_that_agrees_without_its_folder_is_reported(tmp_path: Path, source: str, is_told: bool) -> None:
+def test_a_name_that_agrees_without_its_folder_is_reported(tmp_path: Path, source: str, is_reported: bool) -> None:
     settings = read_settings("attach", {}, tmp_path)
-    told = explain_binding(
+    text = explain_binding(
         str(tmp_path / "src/mod.lua"), LuaChunk(source="@" + source), LuaPathMap(settings, tmp_path), settings
     )
-    assert (source in told) == is_told
+    assert (source in text) == is_reported
 
 
 # Lines.
@@ -265,8 +265,8 @@ def test_every_string_of_bytes_is_the_same_in_lua(data: bytes) -> None:
     text = lua_string(data.decode("utf-8", "surrogateescape"))
     assert text.isascii()
     assert "|" not in text
-    said = subprocess.run([str(LUA), "-e", f"io.write({text})"], capture_output=True, check=True).stdout
-    assert said == data
+    output = subprocess.run([str(LUA), "-e", f"io.write({text})"], capture_output=True, check=True).stdout
+    assert output == data
 
 
 def test_tables_are_written_with_their_keys() -> None:

@@ -75,15 +75,15 @@ async def test_what_was_asked_is_answered_as_it_was_recorded(name: str) -> None:
         driver = LuaPandaDriver(fake.near, _passed_over, ids=count(10).__next__)
         group.start_soon(fake.run)
         group.start_soon(driver.run)
-        heard = []
+        received = []
         for line in to_runtime(name):
             asked = json.loads(line.decode().removesuffix(" |*|\n"))
             if asked["cmd"] == "LuaGarbageCollect":
                 await driver.notify(asked["cmd"])
                 continue
-            heard.append(await driver.ask(asked["cmd"], asked["info"], timeout_s=5))
+            received.append(await driver.ask(asked["cmd"], asked["info"], timeout_s=5))
         await driver.close()
-    assert [message.cmd for message in heard] == [message["cmd"] for message in recorded]
+    assert [message.cmd for message in received] == [message["cmd"] for message in recorded]
     assert (driver.late, driver.unexpected) == (0, 0)
 
 
@@ -114,8 +114,8 @@ async def test_a_program_that_falls_silent_at_any_command_is_given_up_in_time(
 async def test_the_fake_knows_every_line_of_a_recording(name: str) -> None:
     fake = FakeLua(to_ide(name))
     fake.close()
-    said = len(fake.stops) + len(fake.notices) + sum(map(len, fake._answers.values()))
-    assert said == len(to_ide(name))
+    number = len(fake.stops) + len(fake.notices) + sum(map(len, fake._answers.values()))
+    assert number == len(to_ide(name))
     assert {"initSuccess"} <= RUNS
 
 

@@ -106,9 +106,9 @@ def scenario_several_functions_each_have_their_rows() -> None:
         try:
             twice([3, 4])
         finally:
-            told = {it["function"]: it["lines"] for it in (each.record() for each in tracer._running)}
+            found = {it["function"]: it["lines"] for it in (each.record() for each in tracer._running)}
             tracer.stop()
-        assert told == {"twice": 2, "summed": 7}, told
+        assert found == {"twice": 2, "summed": 7}, found
 
 
 def rebound(values: list[int]) -> list[int]:
@@ -694,8 +694,8 @@ def scenario_mocked_functions_are_not_used() -> None:
             try:
                 assert waits(1) == [1.0, 2.5, 1]
             finally:
-                told = tracer.stop()
-        assert json.loads(told)["end"]["value"] == "[1.0, 2.5, 1]", told
+                result = tracer.stop()
+        assert json.loads(result)["end"]["value"] == "[1.0, 2.5, 1]", result
         assert json.loads(path.read_text())["done"] is True
 
 
@@ -710,8 +710,8 @@ def scenario_tools_of_profilers_and_coverage_stay_free() -> None:
         assert held.count("dragoman trace_call") == 1, held
         fib(3)
     finally:
-        told = json.loads(tracer.stop())
-    assert told["records"][0]["end"]["value"] == "2", told
+        data = json.loads(tracer.stop())
+    assert data["records"][0]["end"]["value"] == "2", data
 
 
 def first_step(n: int) -> int:
@@ -744,8 +744,8 @@ def traced_steps() -> list[Any]:
         first_step(1)
         first_step(2)
     finally:
-        told = json.loads(tracer.stop())["records"]
-    return [[it["end"]["value"], it["call"], len(it["rows"][0].get("calls", ()))] for it in told]
+        data = json.loads(tracer.stop())["records"]
+    return [[it["end"]["value"], it["call"], len(it["rows"][0].get("calls", ()))] for it in data]
 
 
 def scenario_five_functions_are_traced_in_one_run() -> None:
@@ -832,14 +832,14 @@ def scenario_debugger_goes_on_after_a_signal() -> None:
         debugger = sys.gettrace()
     finally:
         originals.monotonic = real
-        told = json.loads(tracer.stop())
+        data = json.loads(tracer.stop())
         signal.signal(signal.SIGALRM, before)
         if not MONITORING:
             sys.settrace(None)
     assert MONITORING or debugger is no_debugger
     assert sys.getprofile() is None
-    assert told["end"]["how"] == "raised", told["end"]
-    assert "TimeIsUpError" in told["end"]["error"], told["end"]
+    assert data["end"]["how"] == "raised", data["end"]
+    assert "TimeIsUpError" in data["end"]["error"], data["end"]
 
 
 def steps_over(grid: list[list[float]], names: dict[str, list[float]], count: int) -> int:

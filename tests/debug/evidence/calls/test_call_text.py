@@ -38,8 +38,8 @@ def test_an_empty_record_does_not_say_that_the_function_was_never_called() -> No
 
 def test_a_row_without_room_keeps_what_a_call_returned() -> None:
     call = ["depth_of", [["folder", "Folder(" + "x" * 80 + ")"], ["level", "2"]], "4", "", 0]
-    told = {**record(1), "rows": [{"line": 1, "calls": [call], "changes": [["level", "4"]]}]}
-    [row] = [it for it in call_lines(told, limit=240) if it.startswith("1: ")]
+    data = {**record(1), "rows": [{"line": 1, "calls": [call], "changes": [["level", "4"]]}]}
+    [row] = [it for it in call_lines(data, limit=240) if it.startswith("1: ")]
     assert row.endswith("\u2026) \u2192 level = 4")
 
 
@@ -51,12 +51,12 @@ def test_in_a_gap_short_values_come_before_long_ones() -> None:
 
 def test_one_list_that_two_objects_hold_is_shown_once() -> None:
     changes = [["menu.log.lines +", "['a']"], ["log.lines +", "['a']"], ["other +", "['a']"]]
-    told = call_lines({**record(1), "rows": [{"line": 1, "changes": changes}]})
-    assert "1: log.lines += ['a'], other += ['a']" in told
+    result = call_lines({**record(1), "rows": [{"line": 1, "changes": changes}]})
+    assert "1: log.lines += ['a'], other += ['a']" in result
 
 
 def test_a_long_error_that_the_reader_has_read_is_not_told_again() -> None:
     error = "TypeError: unsupported operand type(s) for +=: 'int' and 'str'"
-    told = {**record(1), "end": {"how": "raised", "line": 1, "error": error}}
-    assert call_lines(told, known={error[:KNOWN]})[-1] == "raised TypeError: unsupported o\u2026 at line 1"
-    assert call_lines(told)[-1] == f"raised {error} at line 1"
+    data = {**record(1), "end": {"how": "raised", "line": 1, "error": error}}
+    assert call_lines(data, known={error[:KNOWN]})[-1] == "raised TypeError: unsupported o\u2026 at line 1"
+    assert call_lines(data)[-1] == f"raised {error} at line 1"

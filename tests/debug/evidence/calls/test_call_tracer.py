@@ -37,11 +37,11 @@ def other_pythons() -> list[str]:
 
 @pytest.mark.parametrize("python", other_pythons())
 def test_every_installed_python_records_the_same(python: str) -> None:
-    told = subprocess.run([python, scenarios.__file__], capture_output=True, text=True, timeout=50, check=False)
-    if "No version is set" in told.stderr:
+    text = subprocess.run([python, scenarios.__file__], capture_output=True, text=True, timeout=50, check=False)
+    if "No version is set" in text.stderr:
         pytest.skip("a name without an interpreter")
-    assert told.returncode == 0, told.stderr[-3000:]
-    assert told.stdout.count("scenario_") == len(scenarios.SCENARIOS)
+    assert text.returncode == 0, text.stderr[-3000:]
+    assert text.stdout.count("scenario_") == len(scenarios.SCENARIOS)
 
 
 def test_an_answer_never_has_more_than_its_limit() -> None:
@@ -70,5 +70,5 @@ def test_words_go_through_the_translator() -> None:
 def test_every_word_has_a_translation() -> None:
     """`trace_call` looks each up by its template, so that the catalogue holds it."""
     tree = ast.parse(Path(call_text.__file__).read_text(encoding="utf-8"))
-    said = [it for it in ast.walk(tree) if isinstance(it, ast.Call) and ast.unparse(it.func) == "say"]
-    assert {ast.literal_eval(it.args[0]) for it in said} == set(calls._TEXTS)
+    entries = [it for it in ast.walk(tree) if isinstance(it, ast.Call) and ast.unparse(it.func) == "say"]
+    assert {ast.literal_eval(it.args[0]) for it in entries} == set(calls._TEXTS)

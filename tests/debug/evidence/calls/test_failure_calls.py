@@ -52,8 +52,8 @@ def test_what_was_called_last_is_traced_first() -> None:
 
 def test_a_callee_is_that_of_its_file() -> None:
     calls = [["load", [], "1", "", 0, "shop.py", 3], ["load", [], "2", "", 0, "other.py", 9]]
-    told = {"rows": [{"line": 2, "calls": calls}], "end": {}}
-    assert callee_queries([told], [CallQuery("load", "other.py", 9)]) == [CallQuery("load", "shop.py", 3, "last")]
+    data = {"rows": [{"line": 2, "calls": calls}], "end": {}}
+    assert callee_queries([data], [CallQuery("load", "other.py", 9)]) == [CallQuery("load", "shop.py", 3, "last")]
 
 
 def test_after_a_stack_overflow_the_first_call_is_traced() -> None:

@@ -66,13 +66,15 @@ def test_an_oversized_record_is_cut_before_it_is_redacted() -> None:
     row = {"line": 1, "changes": pairs, "calls": [["f", pairs, "r", "", 0]] * 500, "yielded": ["y"] * 5000}
     found = record(rows=[row] * 100_000, args=pairs, source=[[1, "x" * 2000]] * 100_000, cycle=["f"] * 100_000)
     began_s = time.process_time()
-    told = redacted(record(rows=[{"line": it} for it in range(100_000)]))
-    assert len(told["rows"]) == 400
-    told = redacted({**found, "rows": [row]})
+    result = redacted(record(rows=[{"line": it} for it in range(100_000)]))
+    assert len(result["rows"]) == 400
+    result = redacted({**found, "rows": [row]})
     assert time.process_time() - began_s < 20
-    assert (len(told["args"]), len(told["source"]), len(told["cycle"])) == (60, 400, 60)
-    assert len(told["rows"][0]["changes"]) == len(told["rows"][0]["calls"]) == len(told["rows"][0]["yielded"]) == 60
-    assert all(len(text) <= 400 for _, text in told["args"])
+    assert (len(result["args"]), len(result["source"]), len(result["cycle"])) == (60, 400, 60)
+    assert (
+        len(result["rows"][0]["changes"]) == len(result["rows"][0]["calls"]) == len(result["rows"][0]["yielded"]) == 60
+    )
+    assert all(len(text) <= 400 for _, text in result["args"])
 
 
 def test_a_file_is_read_up_to_a_bound_and_only_if_it_is_a_file(tmp_path: Path) -> None:
@@ -97,18 +99,18 @@ def test_a_secret_in_the_middle_of_a_path_is_hidden(path: str) -> None:
         "changes": [[path, "'hunter2hunter2'"]],
         "calls": [["f", [[path, "'hunter2hunter2'"]], "1", "", 0]],
     }
-    told = redacted(record(rows=[row], args=[[path, "'hunter2hunter2'"]], outer=[[path, "'hunter2hunter2'"]]))
-    assert "hunter2" not in json.dumps(told)
-    assert path.rpartition(" ")[0] or path in json.dumps(told)
+    result = redacted(record(rows=[row], args=[[path, "'hunter2hunter2'"]], outer=[[path, "'hunter2hunter2'"]]))
+    assert "hunter2" not in json.dumps(result)
+    assert path.rpartition(" ")[0] or path in json.dumps(result)
 
 
 def test_the_results_of_a_function_with_the_name_of_a_secret_are_hidden() -> None:
     listed = [[1, 1, [], "'hunter2hunter2'", ""]]
     row = {"line": 2, "calls": [["get_password", [], "'hunter2hunter2'", "", 0]], "yielded": ["'hunter2hunter2'"]}
     end = {"how": "returned", "line": 2, "value": "'hunter2hunter2'"}
-    told = redacted(record(function="get_password", rows=[row], end=end, all=listed, all_last=listed, open=listed))
-    assert told["all"]
-    assert "hunter2" not in json.dumps(told)
+    result = redacted(record(function="get_password", rows=[row], end=end, all=listed, all_last=listed, open=listed))
+    assert result["all"]
+    assert "hunter2" not in json.dumps(result)
 
 
 def test_a_token_is_hidden_wherever_it_stands() -> None:
@@ -120,8 +122,8 @@ def test_a_token_is_hidden_wherever_it_stands() -> None:
     }
     end = {"how": "raised", "line": 2, "error": f"ValueError: {TOKEN}", "values": [["x", f"'{TOKEN}'"]]}
     listed = [[1, 1, [["x", f"'{TOKEN}'"]], f"'{TOKEN}'", f"E: {TOKEN}"]]
-    told = redacted(record(rows=[row], end=end, source=[[1, f"key = '{TOKEN}'"]], all=listed, where_error=TOKEN))
-    assert "canary" not in json.dumps(told)
+    result = redacted(record(rows=[row], end=end, source=[[1, f"key = '{TOKEN}'"]], all=listed, where_error=TOKEN))
+    assert "canary" not in json.dumps(result)
 
 
 @pytest.mark.anyio
@@ -150,6 +152,6 @@ async def test_an_answer_of_trace_call_has_at_most_4000_characters(tmp_path: Pat
 
 
 def test_what_a_reader_has_to_know_of_a_record_reaches_them() -> None:
-    told = redacted(record(locals_changed=True, not_failing=True))
-    assert told["locals_changed"]
-    assert told["not_failing"]
+    result = redacted(record(locals_changed=True, not_failing=True))
+    assert result["locals_changed"]
+    assert result["not_failing"]

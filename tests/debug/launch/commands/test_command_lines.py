@@ -130,12 +130,12 @@ def test_words_of_go_are_for_the_build_or_for_the_program_as_go_reads_them(
         (tmp_path / folder).mkdir(exist_ok=True)
         (tmp_path / folder / "go.mod").write_text(f"module {module} // here\n")
     (tmp_path / "go.work").write_text("go 1.18\n\nuse (\n\t. // the root\n\t./tools\n)\n")
-    told = facts(read(line, tmp_path))
-    assert (told["program"], told.get("buildFlags")) == (
+    result = facts(read(line, tmp_path))
+    assert (result["program"], result.get("buildFlags")) == (
         str(tmp_path / program),
         flags and flags.replace("{cwd}", str(tmp_path)),
     )
-    assert told["args"] == [it.replace("{cwd}", str(tmp_path)) for it in args]
+    assert result["args"] == [it.replace("{cwd}", str(tmp_path)) for it in args]
 
 
 def test_the_interpreter_of_a_runner_is_the_one_its_script_names(tmp_path: Path) -> None:
@@ -155,8 +155,8 @@ def test_a_command_is_of_the_environment_that_python_means(tmp_path: Path) -> No
             (folder / name).chmod(0o755)
     for prefix, own in {"": ".venv/bin", ". v/bin/activate; ": "v/bin"}.items():
         assert facts(read(f"{prefix}pytest t.py", tmp_path)).get("python") == f"{tmp_path}/{own}/python"
-        told = facts(read(f"{prefix}celery -A shop worker", tmp_path))
-        assert (told["program"], told["python"]) == (f"{tmp_path}/{own}/celery", f"{tmp_path}/{own}/python")
+        result = facts(read(f"{prefix}celery -A shop worker", tmp_path))
+        assert (result["program"], result["python"]) == (f"{tmp_path}/{own}/celery", f"{tmp_path}/{own}/python")
         assert read(f"{prefix}django-admin test", tmp_path).runner == "unittest"
     (tmp_path / ".venv/bin/pytest").unlink()
     assert facts(read("pytest t.py", tmp_path))["python"] == f"{tmp_path}/bin/python"
@@ -445,9 +445,9 @@ def test_runners_of_javascript_run_alone_and_to_their_end(
     tmp_path: Path, line: str, runner: str, args: list[str], env: dict[str, str] | None
 ) -> None:
     found = read(line, project(tmp_path))
-    told = facts(found)
-    assert (found.runner, told["args"], told.get("env")) == (runner, [*args, *ALONE[runner]], env)
-    assert (told["program"], told["skipFiles"], told["runtimeArgs"]) == (
+    result = facts(found)
+    assert (found.runner, result["args"], result.get("env")) == (runner, [*args, *ALONE[runner]], env)
+    assert (result["program"], result["skipFiles"], result["runtimeArgs"]) == (
         str(tmp_path / f"node_modules/{runner}/bin/{runner}.js"),
         [],
         [],
@@ -468,8 +468,8 @@ def test_what_a_package_manager_runs_before_a_script_is_a_task(tmp_path: Path, l
     folder = project(tmp_path)
     scripts = {"pretest": "x", "test": "jest", "posttest": "x", "pree2e": "x", "e2e": "npm run unit", "preunit": "x"}
     (folder / "package.json").write_text(json.dumps({"scripts": {**scripts, "unit": "mocha"}}))
-    told = facts(read(line, folder)).get("preLaunchTask") or []
-    assert told == [{"type": "npm", "script": it, "path": str(folder)} for it in first]
+    answer = facts(read(line, folder)).get("preLaunchTask") or []
+    assert answer == [{"type": "npm", "script": it, "path": str(folder)} for it in first]
 
 
 def test_a_users_own_timeout_and_process_options_are_kept(tmp_path: Path) -> None:
@@ -486,8 +486,8 @@ def test_a_users_own_timeout_and_process_options_are_kept(tmp_path: Path) -> Non
 def test_the_files_of_a_folder_of_tests_are_found_for_any_version_of_node(tmp_path: Path, line: str) -> None:
     found = read(line, project(tmp_path))
     files = [str(tmp_path / "test" / name) for name in ("a.test.js", "b.mjs")]
-    told = facts(found)
-    assert (found.runner, told["runtimeArgs"], "program" in told) == ("node", ["--test", *files], False)
+    result = facts(found)
+    assert (found.runner, result["runtimeArgs"], "program" in result) == ("node", ["--test", *files], False)
 
 
 @pytest.mark.parametrize(
@@ -509,8 +509,8 @@ def test_tests_in_typescript_are_found_where_this_node_runs_them(
         file.touch()
     node.write_text(f"#!/bin/sh\necho {version}\n")
     node.chmod(0o755)
-    told = facts(read(line, tmp_path))
-    found = [told["program"]] if "program" in told else [it for it in told["runtimeArgs"] if it.startswith("/")]
+    result = facts(read(line, tmp_path))
+    found = [result["program"]] if "program" in result else [it for it in result["runtimeArgs"] if it.startswith("/")]
     assert [Path(it).name for it in found] == (["a.js", "b.mts"] if is_run else ["a.js"])
 
 
