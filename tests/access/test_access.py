@@ -239,6 +239,26 @@ def test_a_remote_address_is_called_by_that_address_alone() -> None:
     assert AllowedNames.of("::1", 80).hosts == {"127.0.0.1:80", "[::1]:80", "localhost:80"}
 
 
+def test_another_name_of_the_page_counts_only_as_long_as_it_is_open(tokens: Tokens) -> None:
+    names = AllowedNames.of("127.0.0.1", 8177, page="0123.localhost:8177")
+    name = "0123.localhost:4000"
+
+    def refused(origin: str = f"http://{name}", audience: Audience = "page") -> GuardRefusal | None:
+        return judge(PresentedHeaders([name], [origin], []), names, tokens, None, audience)
+
+    assert refused() == GuardRefusal(421, "wrong_host")
+    assert name not in names
+    with names.forwarding(name):
+        with names.forwarding(name):
+            assert refused() is None
+        assert refused(audience="link") is None
+        assert refused("http://0123.localhost:8177") == GuardRefusal(403, "wrong_origin")
+        assert refused(audience="programs") == GuardRefusal(421, "wrong_host")
+        assert name in names
+    assert refused() == GuardRefusal(421, "wrong_host")
+    assert {"0123.localhost:8177", "127.0.0.1:8177"} <= {it for it in names.hosts | {names.page} if it in names}
+
+
 PAGE = "0123.localhost:8177"
 AT_PAGE = AllowedNames.of("127.0.0.1", 8177, page=PAGE)
 

@@ -28,7 +28,7 @@ import hmac
 import re
 import secrets
 import struct
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Container
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import NamedTuple, TypeVar
@@ -119,7 +119,7 @@ class ProofHandshake:
         *,
         path: str,
         instance: str,
-        addresses: Collection[str],
+        addresses: Container[str],
         nonce: str,
     ) -> None:
         self._find = find

@@ -6,8 +6,10 @@ attacks got past the guards of other programs.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import Literal
 
 from dragoman.access.tokens import Purpose, Tokens
@@ -44,6 +46,8 @@ class AllowedNames:
     page: str
     hosts: frozenset[str]
     origins: frozenset[str]
+    _forwarded: Counter[str] = field(default_factory=Counter, init=False, compare=False)
+    """Under which the page is open on other machines, as `HOST:PORT`."""
 
     @classmethod
     def of(cls, bind: str, port: int, *, page: str = "") -> AllowedNames:
@@ -53,17 +57,30 @@ class AllowedNames:
         hosts = frozenset(f"{name}:{port}" for name in names)
         return cls(page or f"{literal}:{port}", hosts, frozenset(f"http://{host}" for host in hosts))
 
-    @property
-    def dialled(self) -> frozenset[str]:
-        """The addresses that a client may claim to have dialled."""
-        return self.hosts | {self.page}
+    def __contains__(self, address: object) -> bool:
+        """Whether a client may claim to have dialled that address."""
+        return address in self.hosts or self.is_page(address)
+
+    @contextmanager
+    def forwarding(self, host: str) -> Iterator[None]:
+        """Allow another name for the page. Only this user asks for one, over the daemon's socket."""
+        self._forwarded[host] += 1
+        try:
+            yield
+        finally:
+            self._forwarded[host] -= 1
+            if not self._forwarded[host]:
+                del self._forwarded[host]
+
+    def is_page(self, host: object) -> bool:
+        return host == self.page or host in self._forwarded
 
     def allows_host(self, host: str, audience: Audience) -> bool:
-        return (audience != "programs" and host == self.page) or (audience != "page" and host in self.hosts)
+        return (audience != "programs" and self.is_page(host)) or (audience != "page" and host in self.hosts)
 
     def allows_origin(self, origin: str, host: str, audience: Audience) -> bool:
         """Whether this Origin may use the route. Programs send no Origin; of the scripts, only the page may connect."""
-        if host == self.page and origin == f"http://{self.page}":
+        if self.is_page(host) and origin == f"http://{host}":
             return True
         return audience in {"programs", "lobby"} and host in self.hosts and origin in self.origins
 

@@ -68,6 +68,7 @@ from dragoman.servers.web.app import WebApis, build_app
 from dragoman.servers.web.canvas_api import CanvasApi
 from dragoman.servers.web.editor_api import EditorApi
 from dragoman.servers.web.feed import EventFeed
+from dragoman.servers.web.page_forwarder import PageForwarder
 from dragoman.servers.web.settings_api import PreferencesApi, SettingsApi
 from dragoman.servers.web.sockets import SocketAuthenticator
 from dragoman.servers.web.status_api import StatusApi
@@ -342,9 +343,7 @@ class _Services:
             api, feed, CanvasApi(chat.canvas), calls, watched, chosen, editor, PreferencesApi(paths.preferences_file),
             StopApi(self._emergency),
         )  # fmt: skip
-        prover = SocketAuthenticator(
-            self._keys, links, state.instance, names.dialled, known_uids(settings.debug_port_users)
-        )
+        prover = SocketAuthenticator(self._keys, links, state.instance, names, known_uids(settings.debug_port_users))
         self._http = HttpServer(build_app(served, self._mcp, self._gateway, prover, names, tokens))
         debugged_of = {**DebugMethods(debugger.reports).table(), **debugger.handover.table()}
         approved = ApprovalMethods(chat.approvals, self._agent_processes).table()
@@ -352,11 +351,16 @@ class _Services:
         table = {**methods.table(), **terminal.methods, **methods_of_gateway.table(), **debugged_of, **of_persons}
         shells = ToolCallServer(registry, waits, debugger.runs, self._agent_processes)
         self._editors = DapServer(debugger.service, _anonymous_editor(state))
+        pages = PageForwarder(names, state.instance, state.bind, state.port)
         self._control = ControlServer(
             __version__,
             table,
-            roles={"mcp": mcp_endpoint, "tools": shells, "dap": self._editors},
-            access_checks={"mcp": mcp_endpoint.check_access, "dap": self._editors.check_access},
+            roles={"mcp": mcp_endpoint, "tools": shells, "dap": self._editors, "page": pages},
+            access_checks={
+                "mcp": mcp_endpoint.check_access,
+                "dap": self._editors.check_access,
+                "page": pages.check_access,
+            },
             instance=state.instance,
         )
 

@@ -13,6 +13,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from dragoman.cli.output import ExitCode, render, show_json, show_message, show_text, warn
+from dragoman.cli.remote.options import chosen_target
 from dragoman.core.localization import localize
 from dragoman.core.paths import find_paths
 from dragoman.io.drivers.control_client import ControlClient
@@ -27,11 +28,15 @@ def page(
     ] = False,
     json: Annotated[bool, Parameter(negative="", help=render(localize("Print JSON.")))] = False,
 ) -> int:
+    if (target := chosen_target()) is not None:
+        from dragoman.cli.remote.page import forward_page
+
+        return forward_page(target, print_link=print_, as_json=json)
     with ControlClient.open(find_paths()) as link:
         answer = link.call("login_link")
     if json:
         show_json(answer)
-    elif not print_ and sys.stdout.isatty() and _open_browser(answer["link"]):
+    elif not print_ and sys.stdout.isatty() and open_browser(answer["link"]):
         show_message(
             localize("Opening the page in your browser. If nothing happens, run `dragoman page --print` for the link.")
         )
@@ -41,7 +46,7 @@ def page(
     return ExitCode.OK
 
 
-def _open_browser(link: str) -> bool:
+def open_browser(link: str) -> bool:
     """Open the browser, unless the only one available would take over this terminal."""
     if sys.platform != "darwin" and not any(map(os.environ.get, _DISPLAYS)):
         return False

@@ -24,14 +24,12 @@ _ON, _ENV, _MAP, _ALLOW_STOP = "--on", "--env", "--map", "--allow-stop"
 
 REMOTE_COMMANDS = frozenset(
     {
-        *("approvals", "ask", "client-config", "dap", "debug", "doctor", "history", "journal", "last", "mcp", "replay"),
-        *("report", "setup", "status", "stop", "stop-waiting", "terminals", "trust", "why"),
+        *("approvals", "ask", "client-config", "dap", "debug", "doctor", "history", "journal", "last", "mcp", "page"),
+        *("replay", "report", "setup", "status", "stop", "stop-waiting", "terminals", "trust", "why"),
     }
 )
 # With DRAGOMAN_ON, these would change this machine's daemon while the person means another.
-_ONLY_HERE = frozenset(
-    {"down", "forget", "gateway", "logs", "open", "page", "restart", "share", "token", "uninstall", "up"}
-)
+_ONLY_HERE = frozenset({"down", "forget", "gateway", "logs", "open", "restart", "share", "token", "uninstall", "up"})
 _SEVERAL = frozenset({"client-config", "mcp", "status", "stop"})
 MAY_STOP = frozenset({"client-config", "dap", "debug", "mcp"})
 LOCAL = "local"

@@ -77,7 +77,7 @@ def page_routes(names: AllowedNames, language: Callable[[], str]) -> Iterator[Gu
 
     async def root(request: Request) -> Response:
         """At any other of the server's names, serve a notice: no script runs there, and no login code is read there."""
-        if request.headers["host"].lower() != names.page:
+        if not names.is_page(request.headers["host"].lower()):
             return Response(_notice(_NOT_HERE_NOTICE), media_type=_TYPES[".html"])
         return Response(page.replace("<html ", f'<html data-language="{language()}" ', 1), media_type=_TYPES[".html"])
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import secrets
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Awaitable, Callable, Collection, Container
 from dataclasses import dataclass, field
 
 import anyio
@@ -50,7 +50,7 @@ class SocketAuthenticator:
     keys: Keyring
     links: AccessLinks
     instance: str
-    addresses: Collection[str]
+    addresses: Container[str]
     """Where this daemon listens, as clients dial it."""
     users: frozenset[int] = frozenset()
     """Other users that may be at the other end: port forwarders, by their uid."""
