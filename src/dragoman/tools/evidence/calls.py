@@ -53,6 +53,10 @@ _COUNTS = (
     "lines",
     "yields",
     "first",
+    "most_steps",
+    "most_seconds",
+    "newest_passed",
+    "counted_to",
 )
 _CALL = re.compile(r"outermost|last|failing|[1-9]\d{0,8}")
 
@@ -92,7 +96,11 @@ _TEXTS = {
         localize("{count} calls in other threads", count=""),
         localize("No call was recorded."),
         localize("returned; this debugger does not say what"),
-        localize("by single steps: {count}", count=""),
+        localize("The function was called {count} times, and none was reached.", count=""),
+        localize("The function was not called before the time was over."),
+        localize("Single steps end after {steps} steps or {seconds} s in all.", steps="", seconds=""),
+        localize("Not the last call: call {number} came later, and was not stepped through.", number=""),
+        localize("Only the first {count} calls were counted.", count=""),
     )
 }
 
@@ -154,6 +162,8 @@ class TraceCallTool:
 
         traced = await self.context.wait_for_run(caller, "trace_call", wanted.timeout_s, act)
         record = RecordRedactor(self.context.values).redacted(traced.record, caller.workspace)
+        if traced.end.how == "limit":
+            record["is_unfinished"] = True
         lines = record_lines(caller, record, CALL_CHARACTERS)
         answer = self._answer(caller, wanted, traced, record, lines)
         place = answer.place or wanted.function

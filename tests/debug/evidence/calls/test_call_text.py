@@ -60,3 +60,15 @@ def test_a_long_error_that_the_reader_has_read_is_not_told_again() -> None:
     data = {**record(1), "end": {"how": "raised", "line": 1, "error": error}}
     assert call_lines(data, known={error[:KNOWN]})[-1] == "raised TypeError: unsupported o\u2026 at line 1"
     assert call_lines(data)[-1] == f"raised {error} at line 1"
+
+
+def test_limits_of_single_steps_are_named_where_they_were_reached() -> None:
+    limits = {"most_steps": 500, "most_seconds": 20}
+    ended = "Single steps end after 500 steps or 20 s in all."
+    assert call_lines({"calls": 9, **limits}) == ["The function was called 9 times, and none was reached.", ended]
+    assert call_lines({**record(3), **limits})[-1] == ended
+    assert call_lines({**record(3), "newest_passed": 40, "counted_to": 40})[-2:] == [
+        "Not the last call: call 40 came later, and was not stepped through.",
+        "Only the first 40 calls were counted.",
+    ]
+    assert call_lines({"calls": 0, "is_unfinished": True}) == ["The function was not called before the time was over."]

@@ -71,7 +71,7 @@ async def test_a_go_function_is_stepped_through(tmp_path: Path) -> None:
     assert "still running at line" in spinning.text
     assert "more steps in lines 15–16" in spinning.text
     assert len(spinning.text) <= 4000
-    assert "by single steps: " in spinning.text
+    assert "Single steps end after 500 steps or 20 s in all." in spinning.text
     assert last["call"] == 2
     assert unknown["code"] == "no_such_function"
 
@@ -85,6 +85,45 @@ async def test_a_javascript_function_is_stepped_through(tmp_path: Path, home: Pa
     assert "found = 50" in found.text, found.text
     assert "returned -100" in found.text
     assert found["ended"]["exit_code"] == 0
+
+
+MANY_JS = """\
+function price(n) {
+  const cents = n * 10;
+  if (n === 30) {
+    throw new Error('no price for ' + n);
+  }
+  return cents;
+}
+
+for (let n = 1; n <= Number(process.argv[2]); n++) {
+  price(n);
+}
+"""
+
+
+@pytest.mark.needs("javascript")
+async def test_the_last_of_many_calls_is_the_last_and_the_failing_one_is_the_one_that_raised(
+    tmp_path: Path, home: Path
+) -> None:
+    give_adapters(home)
+    async with agent_in(tmp_path) as agent:
+        agent.write("many.js", MANY_JS)
+        last = await agent.call("trace_call", program="many.js", args=["20"], function="price", call="last")
+        failing = await agent.call("trace_call", program="many.js", args=["40"], function="price", call="failing")
+        returned = await agent.call("trace_call", program="many.js", args=["2"], function="price", call="failing")
+        point = await agent.call("set_breakpoint", file_path="many.js", line_number=9)
+        assert not point.is_error
+        started = await agent.call("start_debugging", program="many.js", args=["20"])
+        session = started["session_id"]
+        borrowed = await agent.call("trace_call", session_id=session, function="many.js::price", call="last")
+    assert (last["call"], last["calls"], last["value"]) == (20, 20, "200"), last.text
+    assert (failing["call"], failing["call_ended"]) == (30, "raised"), failing.text
+    assert "no price for 30" in failing["error"]
+    assert "arguments: n = 30" in failing.text
+    assert "No call was on the stack when the run failed" in returned.text
+    assert borrowed["call"] == 12
+    assert "Not the last call: call 20 came later" in borrowed.text, borrowed.text
 
 
 TILL_JS = """\

@@ -144,8 +144,14 @@ def _cut(text: str, limit: int) -> str:
 
 def _never_called(record: dict[str, Any], say: Translate) -> list[str]:
     found = []
-    if record.get("calls"):
+    if record.get("most_steps"):
+        limits = {"steps": record["most_steps"], "seconds": record["most_seconds"]}
+        found.append(say("The function was called {count} times, and none was reached.", count=record["calls"]))
+        found.append(say("Single steps end after {steps} steps or {seconds} s in all.", **limits))
+    elif record.get("calls"):
         found.append(say("No such call: the function was called {count} times.", count=record["calls"]))
+    elif record.get("is_unfinished"):
+        found.append(say("The function was not called before the time was over."))
     elif record.get("untraced_threads"):
         found.append(say("The function was not called in the threads that are traced."))
     elif "calls" in record:
@@ -421,8 +427,14 @@ def _remarks(record: dict[str, Any], say: Translate) -> list[str]:
     found = []
     if record.get("not_failing"):
         found.append(say("No call was on the stack when the run failed; this is the last one."))
-    if record.get("by_steps") and record["end"]["how"] == "limit":
-        found.append(say("by single steps: {count}", count=record["lines"]))
+    if record.get("most_steps"):
+        limits = {"steps": record["most_steps"], "seconds": record["most_seconds"]}
+        found.append(say("Single steps end after {steps} steps or {seconds} s in all.", **limits))
+    if record.get("newest_passed"):
+        count = record["newest_passed"]
+        found.append(say("Not the last call: call {number} came later, and was not stepped through.", number=count))
+    if record.get("counted_to"):
+        found.append(say("Only the first {count} calls were counted.", count=record["counted_to"]))
     if record.get("locals_changed"):
         found.append(say("Recording renews what `locals()` returned in this function (before Python 3.13)."))
     if record.get("other_threads"):

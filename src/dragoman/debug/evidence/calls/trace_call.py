@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import anyio
+
 from dragoman.core.errors import ErrorSpec
 from dragoman.debug.evidence.calls.injection import (
     PYTHON_ADAPTERS,
@@ -31,6 +33,9 @@ _MOST_HITS = 100_000
 _MOST_STOPS = 60
 _MOST_CALLEES = 8
 _ASYNC_SHARE = 0.6
+_SPARE = 1.5  # another run is begun only if there is time for it
+_NEWEST_SHARE = 0.6
+"""Of the time, for a run that counts the calls, if the last one is wanted."""
 _MOST_POINTS = 24
 _CAUGHT_BY_ADAPTER = {"pwa-node": own_code_throw_condition()}
 _GRACE_POLLS = 30  # of a tenth of a second: a program that is started for this ends by itself if it ends soon
@@ -113,16 +118,28 @@ async def _stepped_calls(
         return TracedCalls([], has_failed=True, runs=0)
     is_async = any(it.function.is_async for it in targets)
     share = _ASYNC_SHARE if is_async else 1.0
+    began_s = anyio.current_time()
     records, end, _ = await _stepped(evidence, client, subject, targets, search, seconds * share)
+    took_s = anyio.current_time() - began_s
     # An asynchronous call below another one is only passed over: it gets a run in which nothing above it is stepped.
-    called = [
-        it for it, record in zip(targets, records, strict=True) if record.get("calls") and "function" not in record
-    ]
-    missed = [it for it in called if it.function.is_async]
+    # So does the last one of many calls, if there is time for it.
+    has_time = seconds - took_s > took_s * _SPARE
+    missed = list[SteppedTarget]()
+    for target, record in zip(targets, records, strict=True):
+        if "function" not in record and record.get("calls") and target.function.is_async:
+            missed.append(target)
+        elif has_time and record.get("newest_passed"):
+            missed.append(replace(target, number=record["newest_passed"]))
     if missed:
-        others, _, _ = await _stepped(evidence, client, subject, missed, search, seconds * (1 - share))
-        records = [*others, *(it for it in records if "function" in it)]
+        others, _, _ = await _stepped(evidence, client, subject, missed, search, seconds - took_s)
+        others = [it for it in others if "function" in it]
+        shown = {(it["file"], it["first"]) for it in others}
+        records = [*others, *(it for it in records if "function" in it and (it["file"], it["first"]) not in shown)]
     return TracedCalls(records, has_failed=_has_failed(end), runs=2 if missed else 1)
+
+
+def _has_raised(record: Mapping[str, Any]) -> bool:
+    return "function" in record and record["end"]["how"] == "raised"
 
 
 async def step_through_call(
@@ -135,10 +152,21 @@ async def step_through_call(
     seconds: float,
 ) -> TracedCall:
     """By single steps: the call of the first of these functions that was called at all."""
-    number = 0 if query.call in {"last", "failing"} else query.number
-    targets = [SteppedTarget(it, number, query.where) for it in functions]
-    records, end, session = await _stepped(evidence, client, subject, targets, search, seconds)
-    record = max(records, key=lambda it: ("function" in it, it.get("calls", 0)))
+    is_newest = query.call in {"last", "failing"}
+    number = 0 if is_newest else query.number
+    targets = [SteppedTarget(it, number, query.where, query.call == "failing") for it in functions]
+    until_s = anyio.current_time() + seconds
+    is_repeatable = is_newest and isinstance(subject.launch_request, LaunchRequest)
+    share = _NEWEST_SHARE if is_repeatable else 1.0
+    records, end, session = await _stepped(evidence, client, subject, targets, search, seconds * share)
+    target, record = max(
+        zip(targets, records, strict=True), key=lambda it: ("function" in it[1], it[1].get("calls", 0))
+    )
+    if is_repeatable and (passed := record.get("newest_passed")) and (left_s := until_s - anyio.current_time()) > 1:
+        again = replace(target, number=passed)
+        repeated, repeated_end, repeated_session = await _stepped(evidence, client, subject, [again], search, left_s)
+        if "function" in repeated[0] and (_has_raised(repeated[0]) or not _has_raised(record)):
+            record, end, session = repeated[0], repeated_end, repeated_session
     is_left = not isinstance(subject.launch_request, LaunchRequest) and session.ended is None
     state = session.state.value if is_left else ""
     return TracedCall(end, record, session.id if is_left else "", state, session.id)

@@ -27,6 +27,8 @@ _MOST_CALLS_LISTED = 6
 _MOST_OTHERS = 4
 _MOST_DEPTH = 4
 _MOST_PASSED = 300
+_MOST_COUNTED = 2000
+"""Of a function whose last call is wanted: another run steps through that one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +38,8 @@ class SteppedTarget:
     function: SourceFunction
     number: int = 0
     condition: str = ""
+    prefers_raised: bool = False
+    """Of several, the newest that ended with an exception."""
 
 
 class SteppingProbe(EvidenceProbe):
@@ -79,6 +83,10 @@ class _Counted:
     record: dict[str, Any] | None = None
     is_inner: bool = False
     """Whether the record is of a call within a call of the same function."""
+    newest_passed: int = 0
+    """The number of the newest call that was not stepped through, without those within a call of the same function."""
+    is_muted: bool = False
+    """Whether further calls are not counted."""
 
 
 class CallStepper:
@@ -132,13 +140,25 @@ class CallStepper:
         return [self._record_of(it) for it in self._targets], end
 
     def _is_complete(self) -> bool:
-        return all(self.counted[it].record is not None for it in self._targets)
+        """The newest call is known when the program ends."""
+        return all(it.number and self.counted[function].record is not None for function, it in self._targets.items())
 
     def _record_of(self, function: SourceFunction) -> Mapping[str, Any]:
-        counted = self.counted[function]
+        counted, target = self.counted[function], self._targets[function]
+        found: dict[str, Any] = {"calls": counted.calls, "deepest": max(1, counted.deepest)}
+        limits = {"most_steps": MAX_STEPS, "most_seconds": int(MAX_SECONDS)}
+        if counted.is_muted:
+            found["counted_to"] = counted.calls
         if counted.record is None:
-            return {"calls": counted.calls, "deepest": 1}
-        return {**counted.record, "calls": counted.calls, "deepest": max(1, counted.deepest), **_listed(counted)}
+            return found | (limits if counted.newest_passed and self.is_over else {})
+        found |= {**counted.record, **_listed(counted)}
+        if counted.record["end"]["how"] == "limit":
+            found |= limits
+        if not target.number and counted.newest_passed > counted.record["call"]:
+            found["newest_passed"] = counted.newest_passed
+        if target.prefers_raised and counted.record["end"]["how"] != "raised":
+            found["not_failing"] = True
+        return found
 
     # One stop.
 
@@ -172,13 +192,16 @@ class CallStepper:
     def _is_wanted(self, function: SourceFunction) -> bool:
         counted, target = self.counted[function], self._targets.get(function)
         if target is not None and target.number:
-            return counted.calls == target.number or counted.kept < _MOST_CALLS_LISTED
+            is_listed = target.number <= _MOST_CALLS_LISTED and counted.kept < _MOST_CALLS_LISTED
+            return counted.calls == target.number or is_listed
         return counted.kept < (_MOST_CALLS_KEPT if target is not None else _MOST_DEPTH)
 
     async def through(self, function: SourceFunction, stop: Stop, depth: int) -> CallLeft:
         counted = self.counted[function]
         counted.calls += 1
         is_wanted = self._is_wanted(function)
+        if not counted.active and (not is_wanted or self.is_over):
+            counted.newest_passed = counted.calls
         if not is_wanted and depth == 0:
             await self._mute_what_is_known(function)
             return CallLeft(stop)
@@ -199,6 +222,8 @@ class CallStepper:
         is_chosen = target is not None and target.number in {0, number}
         # Calls that take turns end in another order than they began; a call around others comes after them.
         is_newer = counted.record is None or counted.is_inner or number > counted.record["call"]
+        if target is not None and target.prefers_raised and counted.record is not None and not left.error:
+            is_newer = is_newer and counted.record["end"]["how"] != "raised"
         if is_chosen and (counted.record is None or (is_newer and not call.is_inner)):
             counted.is_inner = call.is_inner
             counted.record = {**await call.record(), "call": number}
@@ -206,10 +231,10 @@ class CallStepper:
 
     async def _mute_what_is_known(self, function: SourceFunction) -> None:
         """A function that is called very often is no longer counted either."""
-        counted = self.counted[function]
-        if counted.calls > _MOST_PASSED and (
-            not (target := self._targets.get(function)) or target.number < counted.calls
-        ):
+        counted, target = self.counted[function], self._targets.get(function)
+        most = _MOST_COUNTED if target is not None and self.run.owns_session else _MOST_PASSED
+        if counted.calls > most and (target is None or target.number < counted.calls):
+            counted.is_muted = True
             await self.mute([function])
 
     async def mute(self, functions: Sequence[SourceFunction]) -> None:
