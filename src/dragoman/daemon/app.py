@@ -352,15 +352,12 @@ class _Services:
         shells = ToolCallServer(registry, waits, debugger.runs, self._agent_processes)
         self._editors = DapServer(debugger.service, _anonymous_editor(state))
         pages = PageForwarder(names, state.instance, state.bind, state.port)
+        checks = {"mcp": mcp_endpoint.check_access, "dap": self._editors.check_access, "page": pages.check_access}
         self._control = ControlServer(
             __version__,
             table,
             roles={"mcp": mcp_endpoint, "tools": shells, "dap": self._editors, "page": pages},
-            access_checks={
-                "mcp": mcp_endpoint.check_access,
-                "dap": self._editors.check_access,
-                "page": pages.check_access,
-            },
+            access_checks=checks,
             instance=state.instance,
         )
 
