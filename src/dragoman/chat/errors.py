@@ -25,10 +25,6 @@ class GatewayRequestError(DragomanError):
         self.error = error
 
 
-def request_failed(method: str, error: GatewayError) -> DragomanError:
-    return GatewayRequestError(method, error)
-
-
 def not_connected(now: GatewayStatus) -> DragomanError:
     return DragomanError(
         NOT_CONNECTED,

@@ -402,7 +402,7 @@ def _result(
         case RequestSucceeded():
             return outcome.payload
         case RequestFailed():
-            raise chat_errors.request_failed(method, outcome.error)
+            raise chat_errors.GatewayRequestError(method, outcome.error)
         case RequestAbandoned():
             raise chat_errors.connection_lost(method=method)
         case _:

@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from dragoman import __version__
-from dragoman.core.errors import DragomanError, RemoteProtocolError
+from dragoman.core.errors import DragomanError, ErrorSpec, RemoteProtocolError
 from dragoman.core.localization import LocalizedText, localize, preferred_language
 from dragoman.core.paths import Paths
 from dragoman.io.errors import daemon_gone, daemon_not_running, foreign_socket, not_answering
@@ -33,12 +33,11 @@ WELCOME_WITHIN_S = 3.0
 _TRY_AGAIN_S = 0.01
 
 
-def _unreadable(error: RemoteProtocolError) -> DragomanError:
-    return DragomanError(
-        "not_dragoman",
-        localize("The program at the daemon's socket is not Dragoman: {reason}.", reason=error),
-        hint=localize("It may be another version. Replace it with `dragoman up --take-over`."),
-    )
+_unreadable = ErrorSpec(
+    "not_dragoman",
+    "The program at the daemon's socket is not Dragoman: {reason}.",
+    "It may be another version. Replace it with `dragoman up --take-over`.",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +47,7 @@ class DaemonPeer:
     fault: Callable[[], DragomanError | None] = lambda: None
     """Why the connection broke, if anyone knows. Asked after its end."""
     late: Callable[[], DragomanError] = not_answering
-    unreadable: Callable[[RemoteProtocolError], DragomanError] = _unreadable
+    unreadable: Callable[[RemoteProtocolError], DragomanError] = lambda error: _unreadable(reason=error)
     is_far: bool = False
     """The daemon of another machine: less is kept of what it sends."""
 

@@ -10,8 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from dragoman.core.errors import DragomanError
-from dragoman.core.localization import localize
+from dragoman.core.errors import DragomanError, ErrorSpec
 from dragoman.debug.model import ProgramEnd, Stop
 from dragoman.debug.session.session import DebugSession
 
@@ -56,7 +55,10 @@ def start_failure(session: DebugSession, ended: ProgramEnd) -> DragomanError | N
     if (syntax_error := _find_syntax_error(printed)) is not None:
         return _syntax_error(syntax_error, session_id=session.id, exit_code=ended.exit_code)
     missing = next((found for pattern in _MISSING if (found := pattern.search(printed))), None)
-    return _program_not_found(missing["error"], session_id=session.id, exit_code=ended.exit_code) if missing else None
+    if missing is None:
+        return None
+    details = {"error": missing["error"].strip(), "session_id": session.id, "exit_code": ended.exit_code}
+    return _program_not_found(details=details)
 
 
 def start_failure_at_stop(session: DebugSession, stop: Stop) -> DragomanError | None:
@@ -96,24 +98,17 @@ def _full_path(path: str, program: Path | None) -> str:
 
 
 def _syntax_error(found: _SyntaxError, **details: object) -> DragomanError:
-    return DragomanError(
-        "syntax_error",
-        localize(
-            "The program did not start: line {line} of {path} has a syntax error.", line=found.line, path=found.path
-        ),
-        hint=localize("Fix that line, then start again."),
-        path=found.path,
-        line=found.line,
-        error=found.error,
-        **details,
-    )
+    facts = {"path": found.path, "line": found.line, "error": found.error, **details}
+    return _syntax_error_spec(path=found.path, line=found.line, details=facts)
 
 
-def _program_not_found(error: str, **details: object) -> DragomanError:
-    return DragomanError(
-        "program_not_found",
-        localize("The program did not start: the interpreter cannot find it."),
-        hint=localize("Check the program or module name, and the working directory."),
-        error=error.strip(),
-        **details,
-    )
+_syntax_error_spec = ErrorSpec(
+    "syntax_error",
+    "The program did not start: line {line} of {path} has a syntax error.",
+    "Fix that line, then start again.",
+)
+_program_not_found = ErrorSpec(
+    "program_not_found",
+    "The program did not start: the interpreter cannot find it.",
+    "Check the program or module name, and the working directory.",
+)
