@@ -122,6 +122,6 @@ class HistoryLineReader:
         if found is None or found[1] != expected:
             mark.parameters["listed"] = "0"
         reported = CommandLineReported(command_line=found[2][:_MOST] if found else "", nonce=self._nonce)
-        with contextlib.suppress(LocalProtocolError):  # too long for any terminal: then it gets none
+        with contextlib.suppress(LocalProtocolError):  # too long for any terminal, so it is dropped
             reported.raw = encode_mark(reported)
         return [reported, mark]

@@ -129,7 +129,7 @@ class TerminalPump:
 
     def _handle_ready(self, ready: dict[int, int]) -> None:
         self._catch_up()
-        self._is_clear = False  # the next work may draw
+        self._is_clear = False  # the overlay may draw again
         if self._signals.fd in ready:
             self._signalled(self._signals.take())
         if self._outer.screen in ready and ready[self._outer.screen] & ~select.POLLIN:
@@ -151,7 +151,7 @@ class TerminalPump:
             return
         self._state = state
         wanted = {self._signals.fd: select.POLLIN, self._child.master: 0}
-        if self.ended_by is None:  # a closed terminal would always be ready
+        if self.ended_by is None:  # a closed terminal would always count as readable
             wanted |= {self._outer.keys: 0, self._outer.screen: 0}
             if len(self._keys.pending) < _FULL:
                 wanted[self._outer.keys] |= select.POLLIN

@@ -44,7 +44,7 @@ from dragoman.terminal.search.indexer import Indexer
 from dragoman.terminal.search.output_search import EchoFilter, OutputSearcher
 
 log = logging.getLogger(__name__)
-# What might have become a secret is shown after this much silence.
+# Text that might have become a secret is shown after this much silence.
 QUIET_S = 0.5
 _POLL_INTERVAL_S = 0.2
 _FLUSH_TIMEOUT_S = 3.0
@@ -109,7 +109,7 @@ class TerminalService:
                 yield service
             finally:
                 group.cancel_scope.cancel()
-                with anyio.CancelScope(shield=True):  # so that the error is not lost in a cancellation
+                with anyio.CancelScope(shield=True):  # otherwise a cancellation would hide the error
                     await service._end(index)
 
     async def _end(self, index: OutputIndex) -> None:

@@ -135,7 +135,7 @@ class AdapterEventQueue:
         if self._into is not None:
             await self._into.wait_for_change()
             return
-        if self._changed.is_set():  # else others wait for it already: each connection of a group does
+        if self._changed.is_set():  # otherwise another connection of the group is already waiting for it
             self._changed = anyio.Event()
         await self._changed.wait()
 

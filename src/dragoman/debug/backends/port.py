@@ -72,7 +72,7 @@ class AdapterRefusedError(DragomanError):
 
 def make_event(event: str, **body: Any) -> EventBody:
     """With the names of the protocol: `make_event("thread", reason="exited", threadId=1)`."""
-    if event == bodies.CapabilitiesBody.event:  # the one body that keeps its value as bytes
+    if event == bodies.CapabilitiesBody.event:  # the only body that keeps its value as bytes
         body = {**body, "capabilities": msgspec.Raw(msgspec.json.encode(body.get("capabilities", {})))}
     return bodies.read_value(body, bodies.EVENT_BODIES[event], event)
 

@@ -36,9 +36,9 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 _GRACE_S = 2.0
-# Also the limit of one line: a task that never ends a line must not fill the memory.
+# Also limits one line: a task that never prints a newline must not fill the memory.
 _MAX_LINE_CHARACTERS = 4000
-_READ_TO_END_TIMEOUT_S = 0.5  # a child of the task may hold its output open
+_READ_TO_END_TIMEOUT_S = 0.5  # a child of the task may keep its output open
 
 OnTaskOutput = Callable[[str], Awaitable[None]]
 
@@ -155,7 +155,7 @@ class _TaskOutput:
             self._ready.set()
 
 
-# Colours and cursor moves, which a pattern written by a person does not expect.
+# Colours and cursor movements, which problem matchers do not expect.
 _TERMINAL_CONTROL = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\))")
 
 

@@ -135,7 +135,7 @@ class AdapterStarter:
 
     async def prepare(self, client: Caller, launch_request: LaunchRequest) -> PreparedLaunch:
         launch, starts = await self._resolve_trusted(client, launch_request)
-        # From here on nothing is read again: what was approved is what runs.
+        # From here on no file is read again, so what was approved is what runs.
         self.approve([_disclosure(client, launch_request, launch, starts)])
         if not _has_tasks(launch):
             await anyio.to_thread.run_sync(_require_runnable, starts)
@@ -258,7 +258,7 @@ class AdapterStarter:
         if launch_request.no_debug:
             launches.require_debugging(session)
         situation = replace(_situation(client, session, launch_request.stdin), port_users=self._port_users)
-        facts = spec.facts(situation)  # also says what is missing, before a task has run
+        facts = spec.facts(situation)  # also reports what is missing, before any task runs
         adapter_launch = _adapter_launch(spec, situation, no_debug=launch_request.no_debug)
 
         def require_runnable() -> None:

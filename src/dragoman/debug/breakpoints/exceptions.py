@@ -22,7 +22,7 @@ from dragoman.workspace.breakpoints import Breakpoint
 _RESPONSE_TIMEOUT_S = 10.0
 _TYPE_NAMES = re.compile(r"\s*[\w.]+(?:\s*,\s*[\w.]+)*\s*")
 
-# The adapters' names for these, the nearest meaning first. Measured: see the capabilities of each.
+# The adapters' names for these filters, closest meaning first, as each adapter lists them in its capabilities.
 _UNCAUGHT = ("uncaught", "RuntimeError")
 _RAISED = ("raised", "all", "any", "cpp_throw")
 _FILTERS_BY_NAME: Mapping[str, tuple[tuple[str, ...], ...]] = {

@@ -13,7 +13,8 @@ from dragoman.workspace.breakpoints import Breakpoint
 
 log = logging.getLogger(__name__)
 
-# A session takes breakpoints in milliseconds. One that hangs must not delay the client that sets them for the others.
+# A session accepts breakpoints within milliseconds. One that hangs must not delay the client, which sets them in all
+# sessions.
 _BREAKPOINT_UPDATE_TIMEOUT_S = 2.0
 _FURTHER_UPDATE_TIMEOUT_S = 0.5
 

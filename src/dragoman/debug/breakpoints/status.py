@@ -68,11 +68,11 @@ def any_condition(conditions: Iterable[str], or_word: str) -> str:
     return "" if "" in several else f" {or_word} ".join(f"({condition})" for condition in several)
 
 
-# js-debug sends the key of a message that it has in no language, instead of the reason.
+# js-debug has no text for some reasons and sends the key of the message instead.
 _MESSAGE_KEY = re.compile(r"[A-Za-z]+(?:\.[A-Za-z]+)+")
 
 
-# Ours, where an adapter gives none.
+# Used if the adapter sends no message.
 _NO_CODE = localized_str(localize("No code at this line."))
 _NOT_LOADED = localized_str(localize("The debugger did not bind it: no code is loaded for this line."))
 _FROZEN = localized_str(

@@ -49,7 +49,7 @@ def temporary_breakpoint(path: str, line: int) -> Breakpoint:
     return Breakpoint(id=_TEMPORARY_ID, path=path, line=line)
 
 
-# A hit that we count costs a stop, some milliseconds of the program's time.
+# If Dragoman counts the hits, each hit is a stop, which costs the program some milliseconds.
 _MAX_LOCAL_COUNT = 100
 
 
@@ -86,7 +86,9 @@ class HitCounter:
         return not self._is_left_to_adapter(breakpoint, condition, self._quirks.hit_spelling.get(condition.compare))
 
     def _is_left_to_adapter(self, breakpoint: Breakpoint, condition: HitCondition, spelling: str | None) -> bool:
-        if breakpoint.condition:  # some count every pass, some stop where either holds: we count where both do
+        # With both, some adapters count every hit and some stop if either is true, so Dragoman counts the hits
+        # itself.
+        if breakpoint.condition:
             return False
         if self._quirks.resets_hit_counts and condition.number <= _MAX_LOCAL_COUNT:
             return False
@@ -129,7 +131,7 @@ class BreakpointSync:
         guard: HaltGuard | None = None,
     ) -> None:
         self._guard = guard or HaltGuard()
-        if self._guard.traces_only:  # what we would log or count ourselves would halt the program
+        if self._guard.traces_only:  # logging or counting in Dragoman would stop the program
             quirks = replace(quirks, takes_log_messages=True, resets_hit_counts=False)
         self._backend = backend
         self._quirks = quirks
@@ -284,7 +286,8 @@ class BreakpointSync:
         if top is None:
             return []
         group = self._sent.get(top.path, ())
-        if self._quirks.condition_expression:  # it moves one to the next line with code, and tells nobody
+        # The adapter moves the breakpoint to the next line with code without reporting it.
+        if self._quirks.condition_expression:
             asked = max((line for line in self._lines_ever_sent[top.path] if line <= top.line), default=0)
             return [breakpoint for breakpoint in group if breakpoint.line == asked]
         return [

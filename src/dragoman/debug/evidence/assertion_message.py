@@ -14,7 +14,7 @@ _DETAIL = 300
 _MOST_DETAILS = 12
 _OPERATORS = (" == ", " != ", " not in ", " in ", " is not ", " is ", " <= ", " >= ", " < ", " > ")
 _OPENING, _CLOSING = "([{", ")]}"
-# Blocks of pytest's that say again what both sides say: a headline, and the lines up to the next one.
+# Blocks of pytest's message that repeat both sides: a headline, and the lines up to the next headline.
 _REPEATS = re.compile(r"\s*(?:Full diff|Common items|Matching attributes):|\s*Use -v|\s*Omitting \d+|\s*Skipping \d+")
 _DIFFERENCE = re.compile(r"\s*[-+?] |\s*[-+?]$")
 _ORIGIN = re.compile(r"\s*\+\s+(?:where|and) ")
@@ -29,7 +29,8 @@ def readable_assertion(message: str) -> str:
         return message
     sides = "\n".join([lines[at], *_continued(lines[at + 1 :])])
     rest = lines[at + 1 + sides.count("\n") :]
-    # pytest puts an empty line before what it computes from the sides, and none before where they come from.
+    # pytest puts an empty line before a comparison of the sides, and none before the lines that say where they come
+    # from.
     separator = [""] if rest and not rest[0].strip() else []
     return "\n".join([*lines[:at], _whole_sides(sides), *separator, *list(_details(rest))[:_MOST_DETAILS]]).rstrip()
 

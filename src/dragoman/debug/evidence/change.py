@@ -33,7 +33,8 @@ from dragoman.workspace.caller import Caller
 _LOOKUP_TIMEOUT_S = 2.0
 _UNBOUNDED = 1_000_000
 
-# The consoles of those debuggers that watch data: the place of the instruction before.
+# Console commands of the debuggers that support data breakpoints: they print the location of the previous
+# instruction.
 _LOOKUP_COMMANDS: Mapping[str, str] = {
     "lldb-dap": "`image lookup --address $pc-1",
     "codelldb": "image lookup --address $pc-1",
@@ -133,7 +134,7 @@ class _ChangeSearch:
         if await self._set_data_breakpoint():
             self._by = "data breakpoint"
             return await self._watch(old)
-        await self._suspend(resting=True)  # a call of the same function would end a step over it
+        await self._suspend(resting=True)  # a recursive call would end a step over it
         return await self._step(old)
 
     def _result(self, verdict: ChangeVerdict, end: RunOutcome, change: DetectedChange | None = None) -> ChangeResult:

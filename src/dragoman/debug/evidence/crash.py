@@ -40,22 +40,23 @@ _OWN_EXIT_TIMEOUT_S = 2.0
 _PRINTED_CHARACTERS = 20_000
 _REPORT_CHARACTERS = 100_000
 _MOST_CAUGHT = 40
-# A value that is code was not computed by the line; each adapter shows it in such words.
+# A value that is a function or class was not computed by the line. This is how the adapters show such values.
 _IS_CODE = ("<function", "<built-in", "<module", "<class", "<bound method", "ƒ ", "class ")
 
 
 _NULL = re.compile(r"0x0+")
 _IS_MEMBER = re.compile(r"[^\W\d]\w*|\[\d+\]")
-_INNER = re.compile(r"\bArray\(\d+\)|\{…\}|: (?:Map|Set)\(\d+\)")  # as js-debug shows what is within
+_INNER = re.compile(r"\bArray\(\d+\)|\{…\}|: (?:Map|Set)\(\d+\)")  # js-debug shows the content this way
 _ADDRESS = re.compile(r"^<[\w.<>]+ object at 0x[0-9a-f]+>$|^0x[0-9a-f]+$|^\w[\w:<>, *&]* ?@ ?0x[0-9a-f]+$|^\{\.\.\.\}$")
-# Such a name is bound by the line itself, inside a comprehension; or it is the failure, and told as that.
+# A name that is not defined is bound inside a comprehension of the line itself, or it is the failure and is reported
+# as such.
 _NO_SUCH_NAME = re.compile(r"(?:Uncaught )?(?:NameError|ReferenceError)\b")
 
 
 _CHAINED = re.compile(r"(?s)\[Chained Exc: (?P<message>.*)\] (?P<name>\S+)$")
-# What is caught and ends the program all the same.
+# Exceptions that end the program although something catches them.
 _CAUGHT_BY_ADAPTER = {"pwa-node": own_code_throw_condition(modules_alone=True)}
-# The text of a worker's traceback, which its exception carries from one process to another.
+# The text of a worker process's traceback, which its exception brings along.
 _REMOTE_TRACEBACKS = frozenset({"_RemoteTraceback", "RemoteTraceback"})
 
 
@@ -147,7 +148,7 @@ def _with_chain(run: EvidenceRun, crash: CrashReport, printed: str) -> CrashRepo
         return crash
     raised, *causes = read_printed_chain(adapter_id, end.raised, printed)
     stop = msgspec.structs.replace(end.stop, raised=raised)
-    # A sanitizer has reported by the time it stops.
+    # At this stop, the sanitizer has already printed its report.
     text = run.session.output.since(0, most=_REPORT_CHARACTERS)[0] if "Sanitizer" in raised.type else printed
     found = read_printed_crash(adapter_id, strip_colors(text))
     led_to_it = tuple(CrashCause(it.type, it.message) for it in causes) or (found.causes if found else ())

@@ -65,7 +65,7 @@ _BY_ADAPTER: Mapping[str, EvidenceLanguage] = {
         LocatedEvaluation(python_evaluation.build_location_query, python_evaluation.parse_location_result),
         truth="bool({claim})",
     ),
-    # No conditions: js-debug judges them again where something was thrown at their line, and sends the program on.
+    # No conditions: js-debug evaluates them again if an exception is thrown at their line, and resumes the program.
     "pwa-node": EvidenceLanguage(
         BatchEvaluation(javascript_evaluation.build_query, javascript_evaluation.parse_result), truth="!!({claim})"
     ),

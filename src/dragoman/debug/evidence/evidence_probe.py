@@ -127,7 +127,8 @@ class EvidenceProbe:
         point = self.points[at]
         condition = writing.condition(
             self._file,
-            self.table.limits.hits + self.never_stops,  # one too many ends it, and is read here instead of stopped at
+            # The first hit beyond the limit ends the run; it is read from the file instead of from a stop.
+            self.table.limits.hits + self.never_stops,
             at,
             self._language.expressions_at(point),
             claims=bool(point.claim),
@@ -147,7 +148,7 @@ class EvidenceProbe:
     def owns(self, hit: Sequence[int]) -> bool:
         return bool(hit) and all(0 <= tracepoint_index(id) < len(self.points) for id in hit)
 
-    # Rows that the program writes down by itself.
+    # Rows that the program writes itself
 
     @contextmanager
     def writing_rows(self) -> Iterator[None]:
@@ -204,7 +205,7 @@ class EvidenceProbe:
     def _without(self, record: WrittenRecord) -> dict[int, int]:
         return {thread: point for thread, point in self.in_progress.items() if thread != record.thread}
 
-    # Rows that are asked for at a stop.
+    # Rows that are evaluated at a stop
 
     async def take(self, hit: Sequence[int], thread: int, top: FrameInfo, reader: StopReader) -> bool:
         """Whether the program goes on."""
@@ -277,7 +278,7 @@ class EvidenceProbe:
         except (DragomanError, ValueError, SyntaxError) as error:
             if getattr(error, "code", "") in _TIMEOUT_CODES:
                 return [self._timed_out_cell(it) for it in expressions]
-            self._evaluated_singly.add(at)  # one of them is no expression at all, and would spoil the others
+            self._evaluated_singly.add(at)  # one of them is not a valid expression and would make all of them fail
             return [await self._cell(it, top, reader) for it in expressions]
 
     async def _cell(self, expression: str, top: FrameInfo, reader: StopReader) -> Cell:

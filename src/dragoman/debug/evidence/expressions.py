@@ -90,7 +90,7 @@ def _values(node: ast.AST) -> Iterator[ast.AST]:
         case ast.Name() | ast.Attribute() | ast.Subscript():
             yield node
         case ast.GeneratorExp() | ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.Lambda():
-            return  # what it binds means nothing outside of it
+            return  # names that it binds are not defined outside of it
         case ast.Call(func=ast.Name()):
             yield from (found for it in node.args for found in _values(it))
         case ast.Call(func=ast.Attribute(value=value)):
@@ -102,7 +102,7 @@ def _values(node: ast.AST) -> Iterator[ast.AST]:
 _STRINGS_AND_COMMENTS = re.compile(r"\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'|(?://|#|--).*")
 _MEMBERS = re.compile(r"(?<![\w.])[A-Za-z_$][\w$]*(?:(?:\.|->)[A-Za-z_$][\w$]*(?![\w(])|\[[\w.]+\])+")
 _LINK = re.compile(r"(?:\.|->)?[A-Za-z_$][\w$]*|\[[\w.]+\]")
-# To evaluate these again would do something again.
+# Evaluating these again would repeat their side effects.
 _ACTING_NODES = (
     ast.Call,
     ast.Await,
@@ -122,7 +122,7 @@ def line_parts(lines: Sequence[str], line: int, path: str) -> tuple[str, ...]:
         return ()
     suffix = PurePath(path).suffix
     found = _python_parts(lines, line) if suffix in source_files.PYTHON else _parts_by_text(lines[line - 1])
-    is_calling = suffix in source_files.RUBY  # there a member is a call
+    is_calling = suffix in source_files.RUBY  # in Ruby, a member access is a call
     return tuple(it for it in dict.fromkeys(found) if not (is_calling and "." in it))[:_MOST_PARTS]
 
 

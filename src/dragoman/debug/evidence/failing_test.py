@@ -31,13 +31,13 @@ from dragoman.workspace.caller import Caller
 _MOST = 5
 _MOST_CHARACTERS = 600
 
-# python -m doctest, and what `doctest.testmod()` prints.
+# The output of `python -m doctest` and `doctest.testmod()`.
 _PLAIN = re.compile(
     r'^File "(?P<file>[^"\n]+)", line (?P<line>\d+), in (?P<name>\S+)\n'
     r"Failed example:\n(?P<example>(?:    .*\n)+)(?P<outcome>(?:(?!\*{5,}|File \").*\n?)*)",
     re.MULTILINE,
 )
-# pytest numbers the source up to the example. The place follows.
+# pytest numbers the source lines up to the example; the location follows.
 _PYTEST = re.compile(
     r"^_+ \[doctest\] (?P<name>\S+) _+\n(?P<source>(?:(?:\d{3,}|EXAMPLE LOCATION UNKNOWN).*\n|\?\?\? .*\n)+)"
     r"(?P<outcome>(?:.*\n)*?)\n?(?P<file>\S+):(?P<line>\d+): (?:DocTestFailure|UnexpectedException|\w+)$",
@@ -96,7 +96,7 @@ def _dedented(text: str) -> str:
 
 MAX_FAILURES = 5
 TestVerdict = Literal["passed", "failed", "no tests", "limit"]
-_MOST_STOPS = 60  # a runner that catches much, and throws it again; further ones are passed over
+_MOST_STOPS = 60  # a runner may catch and rethrow many exceptions; further ones are ignored
 _MOST_HITS = 100_000
 _OUTPUT_CHARACTERS = 200_000
 _NO_TESTS = re.compile(
@@ -104,7 +104,7 @@ _NO_TESTS = re.compile(
 )
 _WITH_DOCTESTS = frozenset({"pytest", "doctest", "unittest", ""})
 _WORKERS = re.compile(r"^(?:created: \d+/\d+ workers?|\d+ workers? \[|bringing up nodes|\[gw\d+\] )", re.MULTILINE)
-_NO_TESTS_BY_CODE = 5  # as pytest, and unittest since Python 3.12, say it
+_NO_TESTS_BY_CODE = 5  # the exit code of pytest, and of unittest since Python 3.12
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,12 +126,12 @@ def _runner_format(names: str, **seen: Any) -> _RunnerFormat:
 
 _CAUGHT_IN_NODE: Mapping[str, Any] = {"stops_at_caught": True, "caught_if": own_code_throw_condition()}
 _RUNNER_FORMATS: Mapping[TestRunner, _RunnerFormat] = {
-    # Ids may have brackets, blanks and dashes in their parameters. Without a cut, so that both sides stand whole.
+    # Test ids may contain brackets, spaces and dashes. The message is not truncated, so that both sides are complete.
     "pytest": _runner_format(
         r"^(?:FAILED|ERROR|SUBFAILED\S*) (\S+?\.py(?:::[^\[\n]+?)?(?:\[.*?\])?)(?: - .*)?$", first_words=("-vvvv",)
     ),
     "doctest": _runner_format(r'^File "[^"]+", line \d+, in (\S+)$'),
-    # A subtest is caught in the frame of its test, so that nothing leaves the user's code.
+    # A failed subtest is caught in the frame of its test, so its exception never leaves the user's code.
     "unittest": _runner_format(r"^(?:FAIL|ERROR): (.+)$", stops_at_caught=True),
     "go": _runner_format(r"^\s*--- FAIL: (\S+)", failure_function="testing.(*common).Fail"),
     "node": _runner_format(r"^\s*(?:not ok \d+ - |✖ )(.+?)(?: \([\d.]+ms\))?$", **_CAUGHT_IN_NODE),
@@ -312,7 +312,7 @@ def _reported_failures(
     seen = list(crashes_by_identity.values())
     spoken_of = [it for it in seen if _is_message_printed(it, output)] if way.stops_at_caught else seen
     named = [it for it in spoken_of if _is_named(it, names) or _is_location_printed(it, output)]
-    # What the runner tells of itself is surer than the last exception that somebody caught.
+    # The runner's own report is more reliable than the last exception that was caught.
     return tuple((named or (() if printed else spoken_of or seen[-1:]))[:MAX_FAILURES])
 
 

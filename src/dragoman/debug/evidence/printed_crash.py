@@ -214,7 +214,7 @@ def _of_section(body: str, messages: Sequence[str], cwd: str) -> PrintedCrash:
         named = at["name"] or next(reversed(_FUNCTION.findall(body[end : at.start()])), "")
         frames.insert(0, _frame(named, os.path.normpath(Path(cwd, at["path"])), at["line"]))
         type_name, end = at["type"] or "", at.end()
-    # The place of an error of syntax is what its message begins with; the type is what it ends with.
+    # The message of a syntax error begins with the location and ends with the type.
     if (place := _SYNTAX_PLACE.match(messages[0])) is not None:
         frames.insert(0, _frame("<module>", place["path"], place["line"]))
     first, rest = (messages[-1], messages[1:-1]) if place else (messages[0], messages[1:])

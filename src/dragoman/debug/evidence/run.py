@@ -32,7 +32,7 @@ EndReason = Literal["exited", "exception", "stopped", "limit", "lost"]
 _END_TIMEOUT_S = 5.0
 _PAUSE_TIMEOUT_S = 3.0
 _STOP_TIMEOUT_S = 5.0
-_LATE_STOP_S = 0.5  # what was written down is over when it is read: a stop is on its way, or none comes
+_LATE_STOP_S = 0.5  # when the rows have been read, either a stop is on its way or there is none
 _READ_INTERVAL_S = 0.1
 _SHORTEST_WAIT_S = 0.05
 OUTPUT_CHARACTERS = 4000
@@ -163,7 +163,7 @@ class EvidenceRun:
             group.start_soon(self._read)
             try:
                 found.append((await wait(self.remaining_s)).outcome)
-            except DragomanError as raised:  # raised outside of the group, by itself
+            except DragomanError as raised:  # raised alone, outside of the task group
                 error = raised
             group.cancel_scope.cancel("it has come")
         if error is not None:
@@ -244,7 +244,7 @@ class EvidenceService:
     async def _open_session(
         self, client: Caller, asking: Caller, launch_request: LaunchRequest, probe: EvidenceProbe
     ) -> AsyncIterator[EvidenceRun]:
-        with anyio.CancelScope(shield=True):  # who goes away during a start would leave a program behind
+        with anyio.CancelScope(shield=True):  # a caller that disconnects during a start would leave a program running
             happened = await self.service.start(asking, launch_request, within_s=0, probe=probe)
         run = EvidenceRun(self.service, self._clock, asking, happened.session, probe, owns_session=True)
         try:
@@ -253,7 +253,8 @@ class EvidenceService:
             with anyio.CancelScope(shield=True):
                 if run.keeps_session and run.session.is_at_stop:
                     await _give_back(run.session)
-                    await self.service.wait(client, run.session.id, within_s=0)  # it is its owner's from here
+                    # From here on, the owner is responsible for it.
+                    await self.service.wait(client, run.session.id, within_s=0)
                 else:
                     for session in (happened.session, *happened.others):
                         await _end_session(session)

@@ -98,7 +98,7 @@ async def run_trace(
     )
 
 
-# Where something lies in memory is never the same twice.
+# Memory addresses differ in every run.
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]{5,}")
 
 

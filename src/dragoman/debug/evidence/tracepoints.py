@@ -217,7 +217,7 @@ UNSET = Cell("not set", failed=True)
 """In the column of a name that this hit does not have."""
 _MOST_SIGNATURE_LINES = 30
 
-# Made by the language or by a runner of tests.
+# Names that the language or a test runner creates.
 _GENERATED_PREFIXES = ("__", "special variables", "function variables", "class variables", "~r", "@py_")
 _GENERATED_VALUES = {
     ("this", "global"),

@@ -22,7 +22,8 @@ log = logging.getLogger(__name__)
 
 _GIT_TIMEOUT_S = 10.0
 _CHECKOUT_TIMEOUT_S = 120.0
-# What a checkout would run besides: hooks are for who works in the tree, and nobody is there to answer a prompt.
+# Switches off what a checkout would also run: hooks are for people who work in the tree, and nobody could answer a
+# prompt.
 _QUIET = ("-c", f"core.hooksPath={os.devnull}", "-c", "advice.detachedHead=false")
 
 

@@ -11,7 +11,7 @@ from dragoman.core.jsonc import JsoncDocument, PathStep
 from dragoman.core.localization import LocalizedText, localize
 from dragoman.debug.launch.errors import LaunchError, quoted
 
-# People write four levels; the standard decoder would let a file exhaust our stack.
+# People write about four levels. The standard decoder has no limit, so a file could exhaust the stack.
 MAX_LEVELS = 64
 PLATFORMS = ("linux", "osx", "windows")
 _PLAIN_KEY = re.compile(r"[^\W\d]\w*")

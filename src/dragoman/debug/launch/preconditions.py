@@ -28,7 +28,7 @@ _NATIVE_TYPES = frozenset(
     {"lldb", "lldb-dap", "lldb-vscode", "codelldb", "cppdbg", "cpp", "c", "rust", "gdb", "native", "cppvsdbg"}
 )
 _GO_TYPES = frozenset({"go", "delve", "dlv"})
-# They would pass over the key and run the program. What an editor's debugger makes of it is its own affair.
+# These adapters ignore the key and run the program. An editor's debugger may support it.
 _TYPES_WITHOUT_CORES = frozenset({"python", "debugpy", "node", "pwa-node", "javascript", "ruby", "rdbg", "lua"})
 
 
@@ -145,7 +145,7 @@ _own_process = LaunchErrorSpec(
 _IMPLIED_SUFFIXES: Mapping[str, str] = {"node": ".js", "pwa-node": ".js"}
 
 
-# Other debuggers have a place where they look of their own accord.
+# Other debuggers have default search paths of their own.
 _TYPES_WITH_TARGET = frozenset({"python", "debugpy", "go", "lldb", "lldb-dap", "codelldb", "cppdbg"})
 _TARGET_KEYS = (
     *ATTACH_TARGET_KEYS,

@@ -75,7 +75,7 @@ INTERPRETER_TYPES: Mapping[str, str] = {
 }
 
 
-# Source files whose debugger needs the program that was built from them.
+# Source files of languages whose debugger needs the built program.
 BUILT_FROM: Mapping[str, str] = {
     ".c": "C",
     ".cc": "C++",
@@ -89,7 +89,7 @@ BUILT_FROM: Mapping[str, str] = {
 }
 
 
-# A folder is a program where one of these files says so; `*` stands for any name.
+# A folder counts as a program if it contains one of these files; `*` matches any name.
 FOLDER_TYPES: Mapping[str, str] = {
     "__main__.py": "python",
     "go.mod": "go",
@@ -111,7 +111,7 @@ def debugger_type_for(program: Path) -> str:
         )
     suffix = program.suffix.lower()
     if suffix in BUILT_FROM:
-        return NATIVE  # its debugger knows whether it was built
+        return NATIVE  # its debugger reports whether it was built
     return EXTENSION_TYPES.get(suffix) or _by_content(program) or _unknown_type(program)
 
 
@@ -184,7 +184,7 @@ def is_launcher(given: Mapping[str, Any], folder: Path, cwd: Path) -> bool:
     """By its name. A file of the project with this name belongs to the project, unless it is an interpreter."""
     program, type = str(given.get("program") or ""), str(given.get("type") or "")
     name = Path(program).name
-    if type in NATIVE_TYPES:  # a native debugger for an interpreter debugs the interpreter itself
+    if type in NATIVE_TYPES:  # a native debugger would debug the interpreter itself
         return name == "cargo" and "/" not in program
     if _PYTHON.fullmatch(name):
         return "/" in program or not _is_program(cwd / program)

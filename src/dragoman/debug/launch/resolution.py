@@ -48,11 +48,11 @@ from dragoman.workspace.file_access import FileAccessPolicy
 
 _PLATFORMS: Mapping[str, Platform] = {"darwin": "osx", "win32": "windows"}
 _THIS_PLATFORM: Platform = _PLATFORMS.get(sys.platform, "linux")
-# Each is a debugger and a program; a file that names more would fill the machine.
+# Each one starts a debugger and a program; more would overload the machine.
 MAX_SESSIONS = 32
-# Handled here; an adapter does not know them.
+# These keys are handled here, because adapters do not know them.
 _HANDLED_KEYS = ("preLaunchTask", "postDebugTask", "envFile", "environment", "env")
-# Adapters want numbers where a variable can only give text.
+# Adapters expect numbers here, but a variable can only give text.
 _NUMBER_KEYS = (("processId",), ("pid",), ("port",), ("connect", "port"), ("listen", "port"))
 ATTACH_TARGET_KEYS = ("processId", "pid", "port", "connect", "listen", "program", "websocketAddress")
 

@@ -29,7 +29,7 @@ _MOST_ENTRIES = 200
 # an unknown one: debuggers keep adding keys that name commands, scripts and files to write.
 _SHOWN_ELSEWHERE = frozenset(
     {"name", "type", "request", "program", "module", "args", "cwd", "env", "envFile", "environment"}
-    | {"preLaunchTask", "postDebugTask"}  # as tasks
+    | {"preLaunchTask", "postDebugTask"}  # shown as tasks
 )
 _RUNS_NOTHING = frozenset(
     {"console", "internalConsoleOptions", "presentation", "suppressMultipleSessionWarning", "debugOptions", "noDebug"}
@@ -42,7 +42,8 @@ _RUNS_NOTHING = frozenset(
     | {"showLog", "logOutput", "dlvLoadConfig", "tag", "description", "luaFileExtension", "connectionPort", "useCHook"}
     | {"autoPathMode", "logLevel", "pathCaseSensitivity", "isNeedB64EncodeStr", "truncatedOPath", "updateTips"}
     | {"distinguishSameNameFile", "dbCheckBreakpoint", "VSCodeAsClient", "connectionIP"}
-    | {"processId", "pid", "host", "port", "connect", "listen", "address", "coreFile"}  # as what is attached to
+    # Shown as the process to attach to.
+    | {"processId", "pid", "host", "port", "connect", "listen", "address", "coreFile"}
 )
 
 
@@ -171,14 +172,14 @@ _CODE_KEYS = (
     *("debugAdapterPython", "miDebuggerPath", "dlvToolPath", "rdbgPath", "command", "script", "luaPath"),
     *("debugLauncherPath", "debugLauncherPython", "bundlePath", "buildFlags"),
 )
-# Variables that tell a program where more code is.
+# Variables that name more code for a program to load.
 _CODE_VARIABLES = (
     *("PYTHONPATH", "PYTHONHOME", "PYTHONSTARTUP", "NODE_PATH", "NODE_OPTIONS", "LD_PRELOAD", "LD_LIBRARY_PATH"),
     *("LD_AUDIT", "DYLD_INSERT_LIBRARIES", "DYLD_LIBRARY_PATH", "RUBYLIB", "RUBYOPT", "PERL5LIB", "PERL5OPT"),
     *("LUA_PATH", "LUA_CPATH", "LUA_INIT", "GOFLAGS", "GOPATH", "CLASSPATH", "JAVA_TOOL_OPTIONS", "BASH_ENV", "ENV"),
     *("GCONV_PATH", "GIT_EXEC_PATH", "PATH"),
 )
-# `--import=file:///x.mjs`, `-r/x.js`, `-I../x`, `-ex=source /x`: what stands in front of a path, and between two.
+# What can precede or separate paths in an argument: `--import=file:///x.mjs`, `-r/x.js`, `-I../x`, `-ex=source /x`.
 _PARTS = re.compile(r"[=,:;\s]+|(?<=^-[A-Za-z])")
 
 
@@ -205,7 +206,8 @@ def _program_paths(
     program = cwd / str(given.get("program") or "")
     yield program
     if not folders.is_of_workspace(program) or not given.get("program"):
-        # A program that is installed runs what it is given: `node x.js`, `pytest tests`. Data is not asked about.
+        # An installed program runs the files in its arguments: `node x.js`, `pytest tests`. Plain data needs no
+        # approval.
         yield from (path for path in _paths_in(given.get("args"), cwd) if _is_code(path))
 
 

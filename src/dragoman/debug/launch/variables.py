@@ -23,7 +23,7 @@ from dragoman.debug.launch.workspace_files import WorkspaceFiles
 
 _INPUT_TYPES = ("promptString", "pickString", "command")
 _MOST_KNOWN = 200
-# A file of a megabyte that names a long variable everywhere would otherwise become gigabytes.
+# Without this limit, a file of one megabyte that repeats a long variable would expand to gigabytes.
 MAX_EXPANDED = 16 << 20
 
 

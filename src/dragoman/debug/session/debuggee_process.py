@@ -19,7 +19,7 @@ from dragoman.io.processes.process_info import interrupt_process, is_process_run
 from dragoman.protocols.dap import bodies
 
 _INTERRUPT_INTERVAL_S = 1.0
-_MAX_INTERRUPTS = 4  # debuggers swallow some, and try the same again
+_MAX_INTERRUPTS = 4  # some debuggers swallow the interrupt and repeat the evaluation, so several are sent
 
 
 class DebuggeeProcess:
@@ -38,7 +38,7 @@ class DebuggeeProcess:
         try:
             self._process = (pid, process_start_s(pid))
         except (psutil.Error, ValueError, OverflowError):
-            self._process = None  # it has ended already, or there never was such a process
+            self._process = None  # the process has ended or never existed
 
     @property
     def pid(self) -> int | None:
@@ -55,9 +55,8 @@ class DebuggeeProcess:
             await anyio.to_thread.run_sync(terminate, *self._process)
 
 
-_INTERRUPTIBLE_COMMANDS = frozenset(
-    {"variables", "scopes"}
-)  # debugpy ends an evaluation itself: both at once end the program
+# Not `evaluate`, which debugpy interrupts itself: two interrupts at once would end the program.
+_INTERRUPTIBLE_COMMANDS = frozenset({"variables", "scopes"})
 
 
 class InspectionInterrupter:
@@ -76,7 +75,7 @@ class InspectionInterrupter:
         pid = body.system_process_id
         if not self._is_allowed or not pid or body.is_local_process is False:
             return
-        with contextlib.suppress(psutil.Error, ValueError, OverflowError):  # it has ended already, or never was
+        with contextlib.suppress(psutil.Error, ValueError, OverflowError):  # the process has ended or never existed
             self._process = (pid, process_start_s(pid))
 
     async def interrupt_request(self, tracked: TrackedRequest, thread_id: int) -> None:

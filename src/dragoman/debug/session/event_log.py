@@ -88,7 +88,7 @@ class EventLog:
         if dropped:
             log.warning("%d events of debug sessions are not in the record: it is too slow", dropped)
         try:
-            with anyio.move_on_after(_APPEND_TIMEOUT_S, shield=True):  # a batch that is cancelled is lost
+            with anyio.move_on_after(_APPEND_TIMEOUT_S, shield=True):  # a cancelled write would lose its batch
                 await self._sink.append(events, writes=writes)
         except DragomanError as error:
             log.warning("%d events of debug sessions are not in the record: %s", len(events), error)

@@ -136,13 +136,13 @@ class AdapterEventReader:
         if body.category == "telemetry" or self._noise.fullmatch(body.output):
             return
         if self._breakpoint_sync.note_output(body.output):
-            return  # reported with the breakpoint instead of at each hit
+            return  # the error is reported once, with the breakpoint, and not at each hit
         prefix = self._log_prefix.match(body.output)
         text = body.output[prefix.end() if prefix else 0 :].replace(self._line_end, "\n")
         self._output.append(body.category or "console", text)
 
 
-_MAX_TRACKED_FRAMES = 256  # of deep recursions the ones seen last
+_MAX_TRACKED_FRAMES = 256  # keeps the most recent; a deep recursion has more
 
 
 class FrameChangeTracker:
@@ -170,7 +170,7 @@ class FrameChangeTracker:
 
 
 _ENDING_STATES = frozenset({SessionState.TERMINATING, SessionState.TERMINATED})
-_CONCURRENT_REASONS = frozenset({"breakpoint", "step"})  # an exception, or watched data, would be lost
+_CONCURRENT_REASONS = frozenset({"breakpoint", "step"})  # otherwise an exception or a data breakpoint would be missed
 
 
 class AdapterEventHandler:
@@ -252,7 +252,7 @@ class AdapterEventHandler:
         if stop_context is None or self._lifecycle.state in _ENDING_STATES:
             return
         if was_stopped and self._run_control.resume_count != resume_count:
-            return  # a repeated stop, or of another thread: the program was resumed during the inspection
+            return  # a repeated stop, or a stop of another thread, after the program was resumed during the inspection
         if was_stopped and self.stop_context is not None and self.stop_context.is_same_stop(stop_context):
             return
         await self._prepare()

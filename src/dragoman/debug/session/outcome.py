@@ -12,8 +12,8 @@ from dragoman.debug.model import ProgramEnd, SessionState, Stop
 from dragoman.debug.session.session import DebugSession
 from dragoman.debug.thread_dump import ThreadDump
 
-_PAUSE_TIMEOUT_S = 4.0  # Lua programs look for messages every two seconds
-_PAUSE_BLOCKED_AFTER_S = 0.7  # a thread that runs halts within milliseconds, where the machine is idle
+_PAUSE_TIMEOUT_S = 4.0  # Lua programs check for messages every two seconds
+_PAUSE_BLOCKED_AFTER_S = 0.7  # a running thread stops within milliseconds on an idle machine
 _BUSY_PAUSE_TIMEOUT_S = 1.9
 
 
@@ -57,7 +57,8 @@ async def pause_program(
     happened = await ask(first_s)
     if dumps.can_dump_running and happened.is_still_running:
         dump = before_it or await dumps.take(may_halt=False)
-        can_halt = quirks.loses_pauses and dump.is_placed  # its code runs, or can be interrupted
+        # Only a thread that runs its own code, or can be interrupted, will stop.
+        can_halt = quirks.loses_pauses and dump.is_placed
         if (dump.is_blocked or dump.is_placed) and not can_halt:
             if quirks.loses_pauses and not dump.native and session.state is SessionState.RUNNING:
                 await ask(0.0)

@@ -12,7 +12,7 @@ from dragoman.debug.session.lifecycle import ChangeSignal
 
 RETAINED_CHARACTERS = 1 << 20
 _MAX_CHUNKS = 20_000
-_CHUNK_CHARACTERS = 2048  # smaller ones are joined: a program may print a character at a time
+_CHUNK_CHARACTERS = 2048  # a program may print one character at a time, so small pieces are joined
 
 
 class OutputChunk(NamedTuple):

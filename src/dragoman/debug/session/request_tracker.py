@@ -26,7 +26,7 @@ TIME_LIMIT_ARGUMENT = "dragomanLimitSeconds"
 
 _RESPONSE_TIMEOUT_S = 600.0
 _IDLE_TIMEOUT_S = 2.5
-_BUSY_PERIOD_S = 30.0  # then asked again: an adapter may also have lost a request
+_BUSY_PERIOD_S = 30.0  # then the request is repeated, because an adapter may have lost it
 
 
 @dataclass(slots=True, eq=False)

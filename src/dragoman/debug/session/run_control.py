@@ -28,7 +28,7 @@ from dragoman.protocols.dap import Response, bodies, read_body
 log = logging.getLogger(__name__)
 
 _RESPONSE_TIMEOUT_S = 10.0
-_QUEUE_SIZE = 32  # a caller beyond it waits for its turn
+_QUEUE_SIZE = 32  # further callers wait their turn
 
 _STATES_BEFORE_FIRST_STOP = frozenset({SessionState.IDLE, SessionState.STARTING})
 _NO_ARGUMENTS: Mapping[str, Any] = {}
@@ -231,7 +231,7 @@ class RunControl:
         more: Mapping[str, Any] = _NO_ARGUMENTS,
     ) -> None:
         async def perform() -> None:
-            if self._is_core:  # lldb-dap says yes to it, and then nothing happens
+            if self._is_core:  # lldb-dap confirms the request and then does nothing
                 raise core_dump()
             thread = await self._require_thread(thread_id, seen_stop)
             await prepare()
@@ -242,7 +242,8 @@ class RunControl:
             await self._resume(command, thread, more)
 
         if self._lifecycle.state in _STATES_BEFORE_FIRST_STOP:
-            raise errors.not_stopped(self._lifecycle.state)  # else it would lie in the mailbox until the start is over
+            # Otherwise it would wait in the mailbox until the start is complete.
+            raise errors.not_stopped(self._lifecycle.state)
         await self._mailbox.perform(perform)
 
     async def _require_thread(self, thread_id: int | None, seen_stop: int | None) -> int:
@@ -264,12 +265,12 @@ class RunControl:
             response = await self._requests.request(command, {**thread_argument, **more}, timeout_s=_RESPONSE_TIMEOUT_S)
         except DragomanError as error:
             if error.code == "adapter_gone":
-                return  # the program ran to its end, which is the outcome
+                return  # the program ended, which is a valid outcome
             self._lifecycle.cancel_resume()
             raise
         if self._threads.stops_of(thread) != stops:
             self._confirm_resumed()
-            return  # its next stop came before the response, and is inspected already
+            return  # the next stop arrived before the response and has already been inspected
         self._threads.mark_resumed(
             thread, everything=_all_threads_continued(response) if command == "continue" else together
         )

@@ -159,7 +159,7 @@ class DebugSession:
         self._scope = anyio.CancelScope()
         self._is_adapter_gone = False
 
-    # What it is.
+    # Facts about the session
 
     @property
     def state(self) -> SessionState:
@@ -229,7 +229,7 @@ class DebugSession:
         """All processes that would end with the session. None if that cannot be known."""
         return self._backend.memory_bytes() if isinstance(self._backend, _MeasuresMemory) and not self.ended else None
 
-    # The life, in the service's task group.
+    # Lifecycle; it runs in the service's task group
 
     async def live(
         self, breakpoints: Iterable[Breakpoint], *, task_status: TaskStatus[None] = anyio.TASK_STATUS_IGNORED
@@ -261,7 +261,7 @@ class DebugSession:
             self._shutdown.finish(str(failure) if failure else "")
             await self._release()
         if not started and self._handshake.launched.is_set() and failure is None:
-            task_status.started()  # a short program may end before its adapter answers `initialize`
+            task_status.started()  # a short program can end before its adapter answers `initialize`
         elif not started:
             raise failure or self._why_not_started()
 
@@ -313,7 +313,7 @@ class DebugSession:
             except Exception:
                 log.exception("session %s: its backend did not end in order", self.id)
 
-    # What the program does.
+    # Events of the program
 
     async def _read_events(self) -> None:
         """The end of the event stream ends the session, whether or not the adapter reported an end."""
@@ -345,9 +345,10 @@ class DebugSession:
         self._mailbox.end()
         self._on_end()
         if not self._handshake.configurable.is_set():
-            self._scope.cancel("the program ended before its debugger was there")  # which would wait for it in vain
+            # Otherwise the start would wait for a debugger that never comes.
+            self._scope.cancel("the program ended before its debugger was there")
 
-    # What callers ask.
+    # Requests of callers
 
     async def restart(self, *, by: str = "") -> None:
         if self.is_owned_by_person:
@@ -363,8 +364,9 @@ class DebugSession:
         if not self._handshake.is_held:
             await self._mailbox.perform(self._send_breakpoints)
             return
-        # The mailbox is not served before the program runs, and its holder must know now which breakpoints are bound.
-        with anyio.CancelScope(shield=True):  # as in the mailbox: a cancelled caller only stops waiting
+        # The mailbox is not served until the program runs, but the caller needs to know now which breakpoints are
+        # bound.
+        with anyio.CancelScope(shield=True):  # as in the mailbox, cancelling the caller only ends its wait
             await self._send_breakpoints()
 
     async def probe(self, probe: Probe | None) -> None:
@@ -399,7 +401,7 @@ class DebugSession:
         """The session is ending, so what it says about breakpoints no longer matters."""
         return self._shutdown.is_requested or self.state is SessionState.TERMINATING
 
-    # Inside.
+    # Internals
 
     def _want(self, breakpoints: Iterable[Breakpoint]) -> None:
         self._wanted = tuple(breakpoints)

@@ -19,11 +19,12 @@ log = logging.getLogger(__name__)
 
 SHUTDOWN_TIMEOUT_S = 5.0
 _FAULT_TIMEOUT_S = 0.5
-# How long the other half of an end is waited for: the exit code after `terminated`, `terminated` after the exit code.
+# An end has two events, `exited` with the exit code and `terminated`, in either order. After the first, wait this
+# long for the other.
 _EXIT_CODE_TIMEOUT_S = 1.0
 _TERMINATED_TIMEOUT_S = 1.0
 _RESUME_TIMEOUT_S = 2.0
-_DETACH_TIMEOUT_S = 0.1  # of what was attached to, few adapters tell a code
+_DETACH_TIMEOUT_S = 0.1  # few adapters report an exit code after an attach
 
 
 async def _no_preparation() -> None:

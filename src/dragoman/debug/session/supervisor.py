@@ -38,10 +38,10 @@ DAEMON_ID = "dragoman"
 """Who ends a session that nobody uses, or that belongs to one that has ended."""
 
 _POST_DEBUG_TIMEOUT_S = 60.0
-_POST_DEBUG_AT_EXIT_TIMEOUT_S = 5.0  # the daemon waits for it before it ends
+_POST_DEBUG_AT_EXIT_TIMEOUT_S = 5.0  # the daemon waits for this before it exits
 _CLEANUP_TIMEOUT_S = 3.0
 _END_TIMEOUT_S = 20.0
-_COMMIT_TIMEOUT_S = 0.5  # a few small files; a file system that hangs does not delay the start
+_COMMIT_TIMEOUT_S = 0.5  # reading a few small files is fast, and a hung file system must not delay the start
 
 
 class SessionSupervisor:

@@ -65,7 +65,7 @@ _IN_SANITIZER = re.compile(r"_+(asan|hwasan|lsan|msan|tsan|ubsan)(?:::|_)")
 _REPORT = re.compile(r"(?:ERROR|WARNING): \w+Sanitizer: (?P<address>[^\n]+)|runtime error: (?P<behaviour>[^\n]+)")
 _COLOURS = re.compile(r"\x1b\[[\d;]*m")
 _FRAMES_OF_A_REPORT = 12
-_HALTED_FOR_A_REPORT = frozenset({"breakpoint", "unknown"})  # lldb-dap's word, and CodeLLDB's
+_HALTED_FOR_A_REPORT = frozenset({"breakpoint", "unknown"})  # the names used by lldb-dap and CodeLLDB
 
 
 def _raised_by_sanitizer(body: bodies.StoppedBody, snapshot: StopSnapshot, printed: str) -> RaisedException | None:

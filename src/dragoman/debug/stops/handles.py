@@ -13,9 +13,8 @@ from dragoman.debug.errors import stale_reference, too_many_references, unknown_
 
 HandleKind = Literal["frame", "variables"]
 
-_HANDLES_PER_STOP = (
-    1_000_000  # handles a stop can have; numbers stay whole in any JSON reader for nine thousand million stops
-)
+# Numbers stay below 2**53, which every JSON reader represents exactly, for nine thousand million stops.
+_HANDLES_PER_STOP = 1_000_000
 
 
 @dataclass(slots=True)

@@ -41,8 +41,8 @@ from dragoman.workspace.breakpoints import Breakpoint
 _SLICE_TIMEOUT_S = 4.0
 _RESPONSE_TIMEOUT_S = 10.0
 _END_TIMEOUT_S = 3.0
-_MAX_LOCATED_THREADS = 32  # each costs a question
-_MAX_FRAMES = 10_000  # of one thread: a recursion without end has hundreds of thousands
+_MAX_LOCATED_THREADS = 32  # each takes a request to the debugger
+_MAX_FRAMES = 10_000  # frames of one thread; an endless recursion has hundreds of thousands
 
 
 class VariablePager:
@@ -100,7 +100,7 @@ class VariablePager:
 def _elements_of_page(elements: tuple[VariableInfo, ...], start: int, count: int) -> tuple[VariableInfo, ...]:
     """Checked by name if names are indices: js-debug adds the prototype to a page, others answer with everything."""
     if len(elements) <= count:
-        return elements  # not by names: Lua counts from one
+        return elements  # not recognized by name, because Lua counts from one
     wanted = {str(place) for place in range(start, start + count)}
     named = tuple(it for it in elements if it.name.strip("[]") in wanted)
     if named:
@@ -125,7 +125,7 @@ def _renumbered(variable: VariableInfo, start: int) -> VariableInfo:
     return msgspec.structs.replace(variable, name=str(start + int(variable.name))) if is_place else variable
 
 
-_FORWARDED_LIMITS = PartLimits(strings=200_000, others=500_000)  # each becomes an object of ours
+_FORWARDED_LIMITS = PartLimits(strings=200_000, others=500_000)  # each one becomes a Python object
 
 
 class Inspection:

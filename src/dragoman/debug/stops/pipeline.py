@@ -33,7 +33,7 @@ _RESUME_TIMEOUT_S = 10.0
 _EVALUATE_TIMEOUT_S = 2.0
 _MAX_CHECKED_THREADS = 64
 _STOP_OUTPUT_CHARACTERS = 4000
-_SANITIZER_REPORT_CHARACTERS = 32_000  # of a sanitizer, whose first lines name the fault
+_SANITIZER_REPORT_CHARACTERS = 32_000  # of a sanitizer's report; its first lines name the fault
 
 
 class LogMessagePart(NamedTuple):
@@ -67,7 +67,7 @@ async def render_log_message(message: str, evaluate: Callable[[str], Awaitable[s
 
 
 _TRUE = frozenset({"true", "1"})
-# The command that resumes an unreported stop, by the command that the program was last resumed with.
+# How to resume after a stop that is not reported: the command that continues what the caller's last command started.
 _RESUME_COMMANDS = {
     "continue": "continue",
     "pause": "continue",
@@ -141,7 +141,7 @@ class StopPipeline:
         if "breakpoint" in body.reason and await self._is_probed(body, thread_id, reader, handles):
             return None
         if self._guard.refuses_stops and await self._resume(thread_id):
-            return None  # the program halted itself, as by `breakpoint()` in its code
+            return None  # the program stopped itself, for example by calling `breakpoint()`
         asks = body.reason == "exception" and not self._launch.quirks.raised_local
         is_decided_by_place = "breakpoint" in body.reason and not self._launch.quirks.raised_local
         snapshot = await reader.snapshot(thread_id, exception=asks, with_locals=not is_decided_by_place)

@@ -27,9 +27,9 @@ from dragoman.workspace.breakpoints import Breakpoint
 
 SNAPSHOT_TIMEOUT_S = 4.0
 SNAPSHOT_FRAMES = 20
-MAX_SCOPES = 1_000  # no language has so many; each one costs a request
+MAX_SCOPES = 1_000  # more than any language has; each one takes a request
 MAX_LOCALS = 100
-EXCEPTION_CHARACTERS = 65_536  # of what an exception says, which may be megabytes: more than anybody is shown
+EXCEPTION_CHARACTERS = 65_536  # an exception's message can have megabytes; nobody is shown more than this
 
 _T = TypeVar("_T")
 _LIBRARY_HINTS = frozenset({"subtle", "deemphasize"})
@@ -174,7 +174,7 @@ class StopReader:
         info = await self._ask("exceptionInfo", {"threadId": thread_id}, bodies.ExceptionInfoResponse)
         details = info.details or bodies.ExceptionDetails()
         type, message = details.type_name or info.exception_id, details.message or info.description or ""
-        if not message:  # js-debug has both in one: `TypeError: x is undefined`
+        if not message:  # js-debug sends type and message in one text: `TypeError: x is undefined`
             type, _, message = type.partition(": ")
         return RaisedException(
             type=self._without_notes(type[:EXCEPTION_CHARACTERS]),

@@ -25,11 +25,11 @@ _TOP_FRAMES = 8
 log = logging.getLogger(__name__)
 _RESPONSE_TIMEOUT_S = 0.8
 _STACKS_TIMEOUT_S = 1.5
-_MAX_STACKS = 64  # each costs a question
+_MAX_STACKS = 64  # each takes a request to the debugger
 _STACK_LEVELS = 12
 _HOLDER_TIMEOUT_S = 0.3
 
-# The first that fits decides, so what a runtime calls for something special stands before what it is made of.
+# The first match counts, so special functions of a runtime come before the general ones that they call.
 _WAITS: Sequence[tuple[str, re.Pattern[str]]] = [
     (kind, re.compile(pattern))
     for kind, pattern in (
@@ -123,7 +123,7 @@ class ThreadDumper:
         return found or process_dump.syscall_dump(pid, self._quirks.kernel_waits)
 
     async def _dump_from_inside(self) -> ThreadDump:
-        # Not `repl`: for as long as that is evaluated debugpy 1.8 also sends what the program prints, a second time.
+        # Not `repl`: while debugpy 1.8 evaluates in that context, it sends the program's output twice.
         asked = {"expression": self._quirks.thread_dump, "context": "watch"}
         try:
             response = await self._backend.request(EVALUATE_IN_EACH, asked, timeout_s=_RESPONSE_TIMEOUT_S)
@@ -147,7 +147,7 @@ class ThreadDumper:
                 except (DragomanError, RemoteProtocolError, ValueError):
                     continue
         dumped = model.with_holders(found[:_MAX_STACKS], holders)
-        shown = sorted(dumped, key=lambda it: is_of_a_library(it.path))  # a runtime's own come last
+        shown = sorted(dumped, key=lambda it: is_of_a_library(it.path))  # threads of the runtime come last
         return ThreadDump(threads=tuple(shown), total=len(threads), deadlocks=model.deadlocks(dumped, holders))
 
     async def _holder(self, top: FrameInfo, reader: StopReader) -> int:

@@ -106,7 +106,7 @@ def _is_own_code(path: str) -> bool:
     return not is_library(path) and not _DEBUGGERS.search(path)
 
 
-# Numbers of system calls, by what a program that is in one waits for.
+# What a program waits for while it is in one of these system calls, by their number.
 _X86_64 = {
     "data": (0, 17, 19, 45, 47),
     "writing": (1, 20, 44, 46),

@@ -25,7 +25,7 @@ from dragoman.debug.thread_dump.model import ThreadDump
 from dragoman.protocols.dap import bodies
 
 _PAUSE_TIMEOUT_S = 1.0
-# A debugger that was slow to halt the program still halts it for us, not for anybody else.
+# A stop that comes late still belongs to this thread dump and is not reported.
 _HALT_PERIOD_S = 10.0
 
 ResumeThread = Callable[[int], Awaitable[bool]]
@@ -75,9 +75,8 @@ class BriefHalt:
         return is_over
 
 
-# A thread dump of a running program by a halt of a few milliseconds that is not reported.
-#
-# For debuggers that can halt a program anywhere and cannot inspect it otherwise: Delve and LLDB.
+# A thread dump of a running program, by suspending it for a few milliseconds without reporting a stop. For debuggers
+# that can suspend a program anywhere but cannot inspect it while it runs: Delve and LLDB.
 
 log = logging.getLogger(__name__)
 
@@ -136,7 +135,7 @@ class SessionThreadDumps:
         if self._lifecycle.state is SessionState.RUNNING:
             is_to_halt = self._run_control.command == "pause"
             seen = await self._dumper.running(is_to_halt=is_to_halt) if self.can_dump_running else ThreadDump()
-            # One that waits would halt when its wait is over, which nobody asked for.
+            # A waiting program would stop when its wait ends, which nobody asked for.
             is_unplaced = may_halt and not seen.is_placed and not (seen and seen.is_blocked)
             return (await self._dump_in_brief_halt() or seen) if is_unplaced else seen
         stop_context = self._stop_context()

@@ -105,7 +105,7 @@ class Overlay:
     def typed(self, data: bytes, now_s: float) -> bytes:
         self._prompt.key_at_s = now_s
         if not self._prompt.at_input and not self._reader.is_pasting and not self._has_pause_key(data):
-            self._greeting = self._greeting if data.startswith(b"\x1b") else ""  # that may be a reply of the terminal
+            self._greeting = self._greeting if data.startswith(b"\x1b") else ""  # it may be a reply of the terminal
             return data
         keys = self._reader.keys(data)
         alone = len(keys) == 1 and not self._reader.is_incomplete
@@ -131,7 +131,7 @@ class Overlay:
             self._begin_line()
         elif isinstance(mark, OutputStarted):
             self._questions.close_line()
-            self._reader = KeyReader()  # the end of a paste never came: it is over
+            self._reader = KeyReader()  # the end mark of the paste never came
         elif isinstance(mark, CommandFinished):
             self._notice = ""
             self._explanation.command_ended(mark.exit_code if verified else None, now_s)

@@ -181,7 +181,7 @@ class OutputSummary:
             self._tail = (self._tail + data[-_END_BYTES:])[-_END_BYTES:]
 
     def text(self) -> str:
-        if len(self._tail) < _END_BYTES:  # nothing is missing between the two
+        if len(self._tail) < _END_BYTES:  # no output is missing between the two
             lines = _lines(self._head + self._tail)
             return "\n".join(lines if len(lines) <= 2 * _LINES else lines[:_LINES] + lines[-_LINES:])
         return "\n".join(_lines(self._head)[:_LINES] + _lines(self._tail)[1:][-_LINES:])

@@ -233,7 +233,7 @@ class TerminalRecorder:
         live = self._new_live_terminal(known.terminal)
         live.known = known
         live.after(await read_resume_state(self._journal, known.terminal.id))
-        if known.live is before:  # another call may have been faster
+        if known.live is before:  # another call may have written it first
             known.live = live
 
     async def _change(self, known: KnownTerminal, attributes: dict[str, str]) -> None:
@@ -265,7 +265,7 @@ class TerminalRecorder:
     def _publish(self, live: LiveTerminal, at_ms: int, shown: bytes) -> None:
         name = live.known.terminal.id
         if live.broken:
-            self.holding.pop(live, None)  # the client sends it again, with what could not be written
+            self.holding.pop(live, None)  # the client will send it again together with the unwritten data
             raise not_kept()
         live.last_at_ms = max(live.last_at_ms, at_ms)
         self.grown[name] = self.grown.get(name, 0) + 1

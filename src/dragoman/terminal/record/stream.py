@@ -162,7 +162,7 @@ class StreamWriter:
         done, self.output_range = self.output_range, OutputRange()
         data = text.encode("utf-8", "replace")[:DATA_LIMIT_BYTES]
         self._append(append, StreamFrame(kind, at_ms, self.received, self.shown, data))
-        at, self.output_range = self.output_range.span, OutputRange()  # the boundary itself belongs to no output
+        at, self.output_range = self.output_range.span, OutputRange()  # the boundary itself is not output
         return StreamBoundary(done, RecordPlace(at.segment, at.offset) if at else None, shown)
 
     def _write(self, append: AppendBytes, kind: FrameKind, at_ms: int, data: bytes) -> None:

@@ -13,7 +13,7 @@ from dragoman.terminal.model import OutputPage, RecordedCommand, StreamPiece
 from dragoman.terminal.record.stream import FrameKind, OutputRange, StreamFrame, decode_frame
 
 PAGE_LIMIT_BYTES = 8 * 1024 * 1024
-# Of a command that printed more files than this before the daemon died, only the end is found again.
+# If a command's output fills more files than this before the daemon dies, only its end is found again.
 _FILES_LOOKED_AT = 64
 _KEPT_BYTES = 32
 
@@ -78,7 +78,7 @@ class StreamReader:
                 continue
             if frame.shown >= base + offset + limit:
                 break
-            if frame.shown > wanted and found:  # what was between was erased: the next page begins after it
+            if frame.shown > wanted and found:  # the part in between was erased, so the next page begins after it
                 break
             if frame.shown > wanted:
                 offset, wanted = frame.shown - base, frame.shown

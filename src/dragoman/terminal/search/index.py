@@ -137,7 +137,7 @@ class OutputIndex:
         self._path = ensure_private_folder(folder) / "output.db"
         self._clock = clock
         self._system = system
-        self._reader, self._writer = _ConnectionSlot(), _ConnectionSlot()  # always locked in this order
+        self._reader, self._writer = _ConnectionSlot(), _ConnectionSlot()  # both locks are always taken in this order
         self._vocabulary = Vocabulary()
         self.generation = 0
         """Changes when the index is reset. What was read for the old one must not go into the new one."""
@@ -159,7 +159,7 @@ class OutputIndex:
             try:
                 with connection:
                     self._add(connection, terminal, blocks, reach)
-            except BaseException:  # rolled back: what was noted as written is not
+            except BaseException:  # rolled back, so nothing counts as written
                 self._vocabulary = Vocabulary()
                 raise
 
@@ -233,7 +233,7 @@ class OutputIndex:
     def _connected(self, slot: _ConnectionSlot) -> apsw.Connection:
         if slot.connection is None:
             with ExitStack() as stack:
-                if slot is self._reader:  # readers open a complete file
+                if slot is self._reader:  # so that readers always open a complete file
                     stack.enter_context(self._writer.lock)
                     self._writer.connection = self._writer.connection or self._opened()
                     slot.connection = open_reader(self._path, None)

@@ -43,11 +43,11 @@ from dragoman.io.processes.process_tree import ChildProcess, ProcessExit, Proces
 
 LOOPBACK = "127.0.0.1"
 _CONNECT_TIMEOUT_S = 20.0
-_EXTERNAL_CONNECT_TIMEOUT_S = 5.0  # of somebody else's port: a person or an agent waits for the answer
+_EXTERNAL_CONNECT_TIMEOUT_S = 5.0  # for a port of another program, because somebody waits for the answer
 _LONGEST_OUTPUT = 4000
 _LAST_OUTPUT_CHARACTERS = 4000
-_LONGEST_PORT = 5  # digits
-_LAST_OUTPUT_TIMEOUT_S = 0.5  # a child of the adapter may hold its outputs open
+_LONGEST_PORT = 5  # digits of a number in the adapter's output
+_LAST_OUTPUT_TIMEOUT_S = 0.5  # a child of the adapter may keep its outputs open
 
 
 class AdapterEndpoint:

@@ -149,14 +149,14 @@ class DebuggeeConnection:
         was_stopped, self.is_stopped, self.is_stepping = self.is_stopped, False, command in STEP_COMMANDS
         if command == "continue" and self._is_next_continue_unanswered:
             with contextlib.suppress(DragomanError, RemoteProtocolError):
-                await self._send(command, arguments, 0)  # the bytes are sent; nothing is waited for
+                await self._send(command, arguments, 0)  # the bytes are sent without waiting for a response
             return make_response(command, {})
         try:
             if command == "continue" and self._quirks.continues_only_on_request:
                 return await self._continue(arguments, timeout_s)
             return await self._send(command, arguments, timeout_s)
         except DragomanError as error:
-            if error.code == "adapter_gone":  # the program ran to its end, which is reported as such
+            if error.code == "adapter_gone":  # the program ended, which is reported separately
                 return make_response(command, {})
             self.is_stopped, self.is_stepping = self.is_stopped or was_stopped, False
             raise

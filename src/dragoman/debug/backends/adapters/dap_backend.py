@@ -63,7 +63,7 @@ _EXIT_TIMEOUT_S = 2.0
 _LAUNCHER_EXIT_GRACE_S = 0.5
 _PORT_ATTEMPTS = 3
 _PORT_TAKEN_CODES = frozenset({"foreign_peer", "adapter_gone"})
-_LONGEST_CODE = 19  # digits; int() refuses thousands of them
+_LONGEST_CODE = 19  # digits, because int() refuses thousands of them
 _ATTACH_TIMEOUT_S = 15.0
 _SERVED_CAPABILITIES = {"supportsRunInTerminalRequest": True, "supportsStartDebuggingRequest": True}
 
@@ -92,12 +92,13 @@ class DapBackend:
     ) -> None:
         self._stack = stack
         self._process = process
-        # Adapters write a message in two pieces and wait 44 ms for the first one's acknowledgement.
+        # Adapters write a message in two pieces, and TCP delays the second by 44 ms until the first is acknowledged.
         self._watched_tree = nodelay_scheduler.watch(process.quick_pids)
         stack.callback(self._watched_tree.unwatch)
         self._spec = spec
         self._quirks = spec.quirks
-        # An adapter that somebody else started may be on another machine: it gets nothing run here, in no terminal.
+        # An adapter that another program started may be on another machine, so it cannot run anything in a terminal
+        # here.
         self._terminal = context.terminal if context.is_in_terminal and isinstance(process, AdapterProcess) else None
         self.events = AdapterEventQueue()
         self._scope = anyio.CancelScope()
@@ -110,7 +111,7 @@ class DapBackend:
         self._exit_reported = False
         self._in_exit_report = False
         self._signal: int | None = None
-        # An attach waits for a program that already runs; only with `listen` does the program come later.
+        # An attach is for a program that is already running. Only with `listen` does the program connect later.
         attaches = context.request == "attach" and "listen" not in context.arguments
         self._attach_commands = frozenset({"initialize", "attach"} if attaches else ())
 
@@ -187,11 +188,11 @@ class DapBackend:
         try:
             response = await self._root.request(command, arguments, timeout_s=timeout_s)
         except DragomanError:
-            if command in RUN_COMMANDS and self._tree is not None:  # the first child came while the request was out
+            if command in RUN_COMMANDS and self._tree is not None:  # the first child connected during the request
                 self._tree.adopt_refusal()
             raise
         if command == "threads":
-            if self._tree is not None:  # the first child came while the request was out
+            if self._tree is not None:  # the first child connected during the request
                 return await self._tree.adopt_threads(response)
             self._last_threads = response
         return response
@@ -202,7 +203,7 @@ class DapBackend:
             if self._tree is None:
                 self._setup.lists[sent.key] = sent
                 sent.response = await self._root.request(sent.command, sent.arguments, timeout_s=timeout_s)
-                if self._tree is not None:  # the first child came while the request was out
+                if self._tree is not None:  # the first child connected during the request
                     self._tree.adopt_list(sent.key)
                 return sent.response
         return await self._tree.request(sent.command, sent.arguments, timeout_s=timeout_s)
@@ -237,7 +238,7 @@ class DapBackend:
         """Every thread whose id the session may have seen, in events or in the last list."""
         listed: set[int] = set()
         if self._last_threads is not None:
-            with contextlib.suppress(RemoteProtocolError):  # a list that the session could not read either
+            with contextlib.suppress(RemoteProtocolError):  # the session could not read this list either
                 listed = {it.id for it in read_body(self._last_threads, ThreadsResponse).threads}
         return self._root.thread_ids | {id for id in listed if id > 0}
 
@@ -371,7 +372,7 @@ class DapBackend:
             )
             if self._quirks.exit_code_from_process:
                 await self._publish(_process_event(started["processId"]))
-            else:  # it is the adapter's launcher, which tells of the program, unless it ends at once
+            else:  # it is the adapter's launcher, which reports the program unless that ends at once
                 self._connections.start_soon(self._watch_launcher, self._process.terminal)
             return started
         raise not_served(command="runInTerminal")
@@ -444,4 +445,4 @@ def _resident_bytes(pid: int) -> int | None:
     try:
         return int(psutil.Process(pid).memory_info().rss)
     except psutil.Error:
-        return None  # it has ended in the meantime
+        return None  # the process has ended in the meantime

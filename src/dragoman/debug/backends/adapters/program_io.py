@@ -26,7 +26,7 @@ from dragoman.io.processes.process_tree import ChildProcess, ProcessExit, Proces
 from dragoman.protocols.dap.bodies import EventBody, ExitedBody, RunInTerminalArguments, read_value
 
 _STALE_AFTER_S = 86_400.0
-_OUTPUT_END_TIMEOUT_S = 0.5  # after the program: a child of it may hold its output open
+_OUTPUT_END_TIMEOUT_S = 0.5  # after the program's end, because a child may keep its output open
 _KILL_TIMEOUT_S = 1.0
 
 

@@ -32,18 +32,18 @@ from dragoman.workspace.python_interpreter import find_interpreter
 # Variables that would change how the adapter's own interpreter starts. The program still gets the client's.
 _PROGRAM_ONLY_VARIABLES = frozenset({"PYTHONHOME", "PYTHONPATH", "PYTHONSTARTUP", "PYTHONINSPECT", "PYTHONOPTIMIZE"})
 
-# Evaluations are interrupted after this many seconds. Otherwise one could block its thread, and so the session, for
-# ever.
+# Evaluations are interrupted after this many seconds. Otherwise one could block its thread, and with it the session,
+# forever.
 _INTERRUPT_TIMEOUT_VARIABLE = "PYDEVD_INTERRUPT_THREAD_TIMEOUT"
 _RESTORED_VARIABLES = _PROGRAM_ONLY_VARIABLES | {_INTERRUPT_TIMEOUT_VARIABLE}
 _DEBUGGER_VARIABLES = {
     _INTERRUPT_TIMEOUT_VARIABLE: "20",
-    # Else each child process says on its standard error that its frozen modules cannot be stepped into.
+    # Otherwise each child process prints a warning about frozen modules on its standard error.
     "PYDEVD_DISABLE_FILE_VALIDATION": "1",
     # Otherwise a slow display or evaluation is reported as a warning among the program's own output.
     "PYDEVD_WARN_SLOW_RESOLVE_TIMEOUT": "86400",
     "PYDEVD_WARN_EVALUATION_TIMEOUT": "86400",
-    # Like debugpy when it reads the program's output: otherwise nothing is seen before the buffer is full.
+    # As debugpy does when it reads the program's output: otherwise nothing appears until the buffer is full.
     "PYTHONUNBUFFERED": "1",
     "PYTHONIOENCODING": "utf-8",
 }
@@ -51,11 +51,11 @@ _DEBUGGER_VARIABLES = {
 # session. debugpy's own way waits for any process that keeps the output open, and reports a child's output twice.
 _RUN_IN_TERMINAL = {"console": "integratedTerminal"}
 
-# `python` says the same, and debugpy rejects both together.
+# It means the same as `python`, and debugpy rejects a configuration with both.
 _ALIASED_KEYS = frozenset({"pythonPath"})
 # These catch what a test raises, so it is never uncaught; it still leaves the user's own code.
 _TEST_RUNNERS = frozenset({"pytest", "py.test", "unittest", "nose2"})
-# A key of debugpy.
+# A key of debugpy's configuration.
 _OLDEST_PYTHON = (3, 8)
 _VERSION = re.compile(r"Python (\d+)\.(\d+)")
 _SCRIPTS = Path(__file__).with_name("debugpy_scripts")
@@ -82,7 +82,8 @@ _LIBRARY_SOURCE = (_SCRIPTS / "python_libraries.py").read_text(encoding="utf-8")
 _CONDITION_FAILED = (
     r"Error while evaluating expression in conditional breakpoint: (?P<condition>[^\n]*)\n.*?(?P<error>[^\n]+)\s*$"
 )
-# In the frame that stops, found below the debugger's own. Before 3.11 code does not know its class: the object does.
+# Evaluated in the frame that stops, below the debugger's own frames. Before 3.11, code objects have no qualified
+# name, so the class comes from the object.
 _QUALIFIED_NAME_CONDITION = (
     "(lambda n, f: (lambda q, o: any(('.' + w).endswith('.' + n) for w in (q,"
     " f.f_globals.get('__name__', '') + '.' + q,"
@@ -114,7 +115,7 @@ def _command(context: LaunchContext) -> ProcessCommand:
 def _arguments(context: LaunchContext) -> dict[str, Any]:
     given = {name: value for name, value in context.arguments.items() if name not in _ALIASED_KEYS}
     if context.request != "launch":
-        # debugpy does not follow the children of a process that it was injected into: they would wait for ever.
+        # debugpy does not follow the children of a process that it was injected into, so they would wait forever.
         return {"redirectOutput": True, "subProcess": True, **given} | _without_children(given)
     held_back = {name: value for name, value in context.environment.items() if name in _RESTORED_VARIABLES}
     return {
@@ -123,7 +124,7 @@ def _arguments(context: LaunchContext) -> dict[str, Any]:
         **given,
         **_RUN_IN_TERMINAL,
         **({} if context.is_in_terminal else _LAUNCHER),
-        "redirectOutput": context.is_in_terminal,  # else its output would only be in the client's terminal
+        "redirectOutput": context.is_in_terminal,  # otherwise its output would appear only in the client's terminal
         "python": _python(context),
         "env": {**_DEBUGGER_VARIABLES, **held_back, **given.get("env", {})},
     }
@@ -169,7 +170,7 @@ def _require_runnable(context: LaunchContext) -> None:
     if "processId" in context.arguments and context.request == "attach":
         require_injection(context.environment)
     python = _python(context)
-    if context.request != "launch" or len(python) != 1:  # more words are a wrapper, which may not know `-V`
+    if context.request != "launch" or len(python) != 1:  # several words are a wrapper, which may not support `-V`
         return
     found = _VERSION.search(command_output([python[0], "-V"], environment=context.environment))
     version = (int(found[1]), int(found[2])) if found else _OLDEST_PYTHON
@@ -229,18 +230,19 @@ PYTHON = AdapterSpec(
         keeps_last_on_line=True,
         resets_hit_counts=True,
         stops_in_each_frame=True,
-        hit_spelling={"%": "% {number} - {remainder}"},  # it writes `== 0` behind it
+        hit_spelling={"%": "% {number} - {remainder}"},  # debugpy appends `== 0` to it
         ways_to_end=frozenset({"SystemExit", "Skipped", "SkipTest", "unittest.case.SkipTest"}),
         name_notes_pattern=r"\s+\((?:note: full exception trace is shown|Current frame\)).*",
         or_word="or",
         truth="bool({condition})",
-        # Its own would come by another way than what the program prints, and after it.
+        # debugpy's own logpoint output takes another path than the program's output, and arrives after it.
         takes_log_messages=False,
         logs_without_halt=True,
         text_expression="str({expression})",
         parse_text=_unquoted,
         fault_of=_condition_error,
-        properties={"skipPrintBreakpointException": []},  # else a condition with a wrong name is silently never true
+        # Otherwise a condition with an unknown name is silently never true.
+        properties={"skipPrintBreakpointException": []},
         condition_error_pattern=_CONDITION_FAILED,
         ignores_bad_values=True,
         exception_category="Python Exceptions",
@@ -249,7 +251,7 @@ PYTHON = AdapterSpec(
         slice_expressions=_SLICES,
         keyed_types=frozenset({"dict"}),
         length="len({name})",
-        # For a clipboard a value is sent whole, and of an answer over 16 MB the adapter dies without a word.
+        # The context `clipboard` sends the complete value, and a response over 16 MB silently kills the adapter.
         evaluate_contexts={"clipboard": "watch"},
         is_interruptible=True,
         thread_dump=_THREAD_DUMP,

@@ -16,7 +16,7 @@ from dragoman.debug.backends.adapters.spec import AdapterSpec, Address, LaunchCo
 from dragoman.debug.backends.quirks import AdapterQuirks
 from dragoman.io.processes.command import ProcessCommand
 
-# Into a pipe Ruby writes in blocks: what was printed before a stop would come after it.
+# Ruby buffers output to a pipe in blocks, so output from before a stop would arrive after it.
 _UNBUFFERED = Path(__file__).with_name("unbuffered.rb")
 _NOISE = re.compile(r"DEBUGGER: ")
 # What a failed expression returns, as if it were a value.
@@ -32,7 +32,7 @@ def _command(context: LaunchContext) -> ProcessCommand:
     adapter = require_adapter("ruby", context.adapter_environment)
     argv = [str(adapter), "--open", f"--sock-path={context.at}", "-c", "--", *_program(context)]
     cwd = context.workspace / str(context.arguments.get("cwd") or "")
-    # Stops at what nothing rescues, with the frames that raised it; it has no filter for that.
+    # Stops at exceptions that nothing rescues, with the frames that raised them. rdbg has no filter for that.
     environment = {"RUBY_DEBUG_POSTMORTEM": "true", **context.environment}
     return ProcessCommand(argv, environment, Path(os.path.normpath(cwd)))
 
@@ -92,7 +92,7 @@ RUBY = AdapterSpec(
         assignment_expression="{name} = ({value})",
         raised_local="_raised",
         raised_local_pattern=r"(?s)#<[\w:]+: (?P<message>.*?)>?",
-        sourceless_pattern=r"\[C\] ",  # reported with the place of its caller
+        sourceless_pattern=r"\[C\] ",  # rdbg reports it at the location of its caller
         step_out_ends_inside=True,
         failure_types=_FAILURES,
         stops_unasked=frozenset({"pause"}),
@@ -103,6 +103,7 @@ RUBY = AdapterSpec(
         adapter_lines=_NOISE,
     ),
     running_adapter=_running_adapter,
-    listening=re.compile(r"wait for debugger connection"),  # before that it takes us for a person at a console
+    # Before that, rdbg treats the client as a person at its console.
+    listening=re.compile(r"wait for debugger connection"),
     facts=_facts,
 )

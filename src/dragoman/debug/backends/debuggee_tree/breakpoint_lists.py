@@ -22,7 +22,7 @@ from dragoman.protocols.dap import Response, read_body
 
 log = logging.getLogger(__name__)
 _ROOT = 0
-_CHILD_TIMEOUT_S = 2.0  # a child that hangs must not take the caller's time
+_CHILD_TIMEOUT_S = 2.0  # a child that hangs must not delay the caller
 _FIRST_NUMBER = 1 << 32
 """Above the ids of any adapter: those that the root gave before it had children stay as they are."""
 
@@ -121,7 +121,7 @@ class BreakpointLists:
     def adopt(self, key: str) -> None:
         sent, answers = self._lists[key], None
         if sent.response is not None:
-            with contextlib.suppress(RemoteProtocolError):  # a response that the session could not read either
+            with contextlib.suppress(RemoteProtocolError):  # the session could not read this response either
                 answers = read_body(sent.response, _BreakpointsBody).breakpoints
         self.breakpoints.adopt(key, sent.count, answers or ())
 

@@ -20,9 +20,9 @@ from dragoman.protocols.dap.bodies import EventBody, StoppedBody
 log = logging.getLogger(__name__)
 
 ROOT = 0
-MAX_DEBUGGEES = 32  # children; each is a connection, and threads to ask for at every stop
+MAX_DEBUGGEES = 32  # children; each one adds a connection, and threads to list at every stop
 _MAX_JOINING = 1_000
-_JOINING_CONCURRENCY = 4  # the adapter is one process, and serves the other debuggees too
+_JOINING_CONCURRENCY = 4  # the adapter process also serves the other debuggees
 _JOIN_TIMEOUT_S = 20.0
 _LEAVE_TIMEOUT_S = 1.0
 _TITLE_CHARACTERS = 200  # appended to the name of every thread

@@ -24,7 +24,7 @@ from dragoman.protocols.dap import Response, bodies, read_body
 ID_SPAN = 1 << 40  # above any adapter's own numbers, and 8,192 members below what JSON readers take as whole
 _FRAME = "frameId"
 
-_REFERENCES = frozenset({"variablesReference", "sourceReference"})  # zero means "none" in these
+_REFERENCES = frozenset({"variablesReference", "sourceReference"})  # in these fields, zero means "none"
 
 
 class ThreadIds:
@@ -142,7 +142,7 @@ class RequestRouter:
                 found.append({"result": result, "threads": self._threads.numbers(debuggee.slot)})
 
         every = list(self._debuggees.connected.values())
-        programs = [it for it in every if self._threads.of(it.slot)]  # a root that only asks for children answers late
+        programs = [it for it in every if self._threads.of(it.slot)]  # a root that only starts children responds late
         async with anyio.create_task_group() as group:
             for debuggee in programs or every:
                 group.start_soon(ask, debuggee)

@@ -152,7 +152,7 @@ class DebuggeeTree:
 
     def _dispatch(self, debuggee: Debuggee, body: EventBody) -> None:
         is_silenced = not debuggee.is_debugged and not isinstance(body, InitializedBody)
-        if debuggee.left or is_silenced:  # another child may have its slot by now
+        if debuggee.left or is_silenced:  # another child may use its slot by now
             return
         try:
             self._handle(debuggee, body)
@@ -192,7 +192,7 @@ class DebuggeeTree:
         if hit:
             ours = [self._breakpoint_lists.breakpoints.number(debuggee.slot, it) for it in hit]
             known = tuple(it for it in ours if it is not None)
-            hit = known if len(known) == len(ours) else ()  # the location says more than some of several ids
+            hit = known if len(known) == len(ours) else ()  # the location is more precise than one of several ids
         stopped = msgspec.structs.replace(body, thread_id=thread, hit_breakpoint_ids=hit)
         if self._stop_arbiter.stopped(debuggee.slot, stopped):
             self.emit(stopped)

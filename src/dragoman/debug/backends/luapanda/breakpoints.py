@@ -30,7 +30,7 @@ from dragoman.debug.breakpoints.hit_conditions import parse_hit_condition
 from dragoman.debug.errors import first_cause
 from dragoman.io.drivers.luapanda_driver import LuaPandaDriver
 
-# While the program runs, the runtime looks for messages every two seconds, where its hooks fire.
+# While the program runs, the runtime checks for messages every two seconds, when one of its hooks fires.
 _SEND_TIMEOUT_S = 8.0
 FIRST_ID = 1_000_000  # apart from those of lines and functions
 _SET_DATA_TIMEOUT_S = 5.0
@@ -112,7 +112,8 @@ class LuaBreakpoints:
     async def set(self, path: str, wanted: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
         code, known = _read_lines(path), {place.identity: place for place in self._places.get(path, ())}
         fresh = [self._place(path, each, code) for each in wanted]
-        # The list of a file is sent whole: a breakpoint that is in it again keeps its number, and so its hit count.
+        # The complete list of a file is sent. A breakpoint that is in it again keeps its number, and so its hit
+        # count.
         group = [known.pop(place.identity, place) for place in fresh]
         self._places[path] = group
         self._update_binding(group)

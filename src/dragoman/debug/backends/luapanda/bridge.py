@@ -40,7 +40,7 @@ log = logging.getLogger(__name__)
 
 _ANSWER_TIMEOUT_S = 5.0
 _MESSAGES = 256
-_LONGEST_NOTICE = 2_000  # characters of a line that people are shown
+_LONGEST_NOTICE = 2_000  # characters of a line that is shown to people
 _STEPS_TO_ENTRY = 3
 _STEPS = {"next": "stopOnStep", "stepIn": "stopOnStepIn", "stepOut": "stopOnStepOut"}
 _REASONS = {
@@ -107,7 +107,7 @@ class LuaPandaBridge:
             "collectGarbage": self._collect_garbage,
         }
 
-    # The life.
+    # Lifecycle
 
     async def handshake(self, driver: LuaPandaDriver, *, within_s: float) -> None:
         """The IDE speaks first. The runtime's answer is all that identifies it."""
@@ -180,7 +180,7 @@ class LuaPandaBridge:
             extra = {"attach": False} if isinstance(self._client, ExtendedRuntimeClient) else {}
             await self._driver.ask("stopRun", extra, timeout_s=_ANSWER_TIMEOUT_S)
 
-    # Messages from the runtime.
+    # Messages from the runtime
 
     async def receive(self, message: Message) -> None:
         """In the reader's task: what needs an answer is done in another."""
@@ -234,7 +234,7 @@ class LuaPandaBridge:
             if self._ran not in _STEPS.values():
                 await self._run("continue")
                 return
-            stop.reason = "step"  # it cannot be taken up again from here, and must not be lost
+            stop.reason = "step"  # it cannot be resumed here, and must not be lost
         await self._publish_stop(stop)
 
     async def _install(self, helper: HelperClient) -> None:
@@ -316,7 +316,7 @@ class LuaPandaBridge:
         except ValueError:
             log.debug("not a number of KiB: %r", kib[:40])
 
-    # Requests.
+    # Requests
 
     async def _set_breakpoints(self, asked: Mapping[str, Any], _: float) -> Any:
         path = str(asked["source"]["path"])
@@ -354,7 +354,7 @@ class LuaPandaBridge:
 
     def _stepper(self, cmd: str) -> LuaRequestHandler:
         async def step(_: Mapping[str, Any], __: float) -> None:
-            # An exception leaves the function: there is no next line.
+            # An exception leaves the function, so there is no next line.
             await self._run("continue" if self._stop and self._stop.exception else cmd)
 
         return step

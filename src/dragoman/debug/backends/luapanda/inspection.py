@@ -198,7 +198,7 @@ class LuaInspector:
             (found,) = await self._results(place, counting, _COUNTED_WITHIN_S)
             each["count"] = int(str(found.get("value")))
         except (DragomanError, ValueError):
-            return  # it is then shown without a count
+            return  # the value is then shown without a count
 
     def _child(self, stop: LuaStop, reference_entry: ValueReference, each: Mapping[str, Any]) -> dict[str, Any]:
         name = str(each.get("name", ""))

@@ -80,7 +80,7 @@ class LuaPathMap:
         if chunk.plain in self._declared:
             return False
         ours = f"/{posixpath.splitext(path)[0].replace('.', '/')}"
-        stems = (posixpath.splitext(theirs)[0], theirs)  # a chunk may have no ending: src.mod
+        stems = (posixpath.splitext(theirs)[0], theirs)  # a chunk name may have no extension: src.mod
         return not any(ours.endswith("/" + stem.replace(".", "/").lstrip("/")) for stem in stems)
 
     def _find_file(self, chunk: LuaChunk) -> str:

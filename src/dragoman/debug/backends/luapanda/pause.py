@@ -24,7 +24,8 @@ from dragoman.protocols.dap.bodies import EventBody
 
 log = logging.getLogger(__name__)
 
-# LuaPanda looks for messages when two seconds of its clock have passed, and a hook fires; ours all the time.
+# LuaPanda checks for messages when a hook fires and two seconds of its clock have passed; Dragoman's runtime checks
+# at every hook.
 _POLL_TIMEOUT_S = 2.4
 _EXTENDED_POLL_TIMEOUT_S = 1.0
 PublishLuaEvent = Callable[[EventBody], Awaitable[None]]
@@ -60,7 +61,7 @@ class PauseControl:
             within_s = _EXTENDED_POLL_TIMEOUT_S if isinstance(self._client, ExtendedRuntimeClient) else _POLL_TIMEOUT_S
             await self._client.ask("pause", {}, timeout_s=within_s)
             return
-        # The files seen so far, or all files: a slow program reads each line that is sent, so few are sent.
+        # The files seen so far, or all files. A slow program has to read each line that is sent, so few are sent.
         self._flooded_files = self._breakpoints.known_files or self._paths.all_files()
         await self._breakpoints.break_on_every_line(self._flooded_files)
 

@@ -104,7 +104,7 @@ def read_settings(request: str, given: Mapping[str, Any], workspace: Path) -> Lu
         package_path=_words(given.get("packagePath")),
         stop_on_entry=_flag(given, "stopOnEntry", default=False),
         extension=str(given.get("luaFileExtension") or "").removeprefix("."),
-        # The true folder is known where we start the program; a stranger's chunk names are matched by file name.
+        # The folder is known if Dragoman starts the program. Chunk names of other programs are matched by file name.
         auto_path=_flag(given, "autoPathMode", default=mode != "started"),
         is_case_sensitive=_flag(given, "pathCaseSensitivity", default=True),
         same_names=_flag(given, "distinguishSameNameFile", default=False),

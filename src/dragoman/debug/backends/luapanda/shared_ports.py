@@ -24,7 +24,7 @@ from dragoman.io.net.tcp_listener import bind_tcp
 log = logging.getLogger(__name__)
 
 _MOST_WAITING = 16
-_MOST_REFUSED_REPORTED = 8  # users, by session and by port: a flood of callers makes neither lines nor notices
+_MOST_REFUSED_REPORTED = 8  # users, per session and per port; more refused callers are not reported
 
 
 class PortLease:

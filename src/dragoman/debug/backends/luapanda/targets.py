@@ -29,8 +29,8 @@ from dragoman.protocols.dap.bodies import EventBody
 log = logging.getLogger(__name__)
 
 _CONNECT_TIMEOUT_S = 20.0
-_RETRY_INTERVAL_S = 0.2  # a program waits for us for half a second as it starts, and a short one never again
-_CONNECT_ATTEMPT_S = 10.0  # it answers when a hook of it fires
+_RETRY_INTERVAL_S = 0.2  # a program waits half a second for a debugger when it starts; a short one never retries
+_CONNECT_ATTEMPT_S = 10.0  # the program responds when one of its hooks fires
 _OUTPUT_END_TIMEOUT_S = 0.5
 _EXIT_TIMEOUT_S = 2.0
 _HERE = Path(__file__).parent
@@ -194,7 +194,7 @@ class IncomingTarget:
 class OutgoingTarget:
     """A program that listens. It is retried more often than LuaPanda's own IDE does, which misses short programs."""
 
-    handshake_timeout_s = 3_600.0  # a connection can wait at its door until a hook of it fires
+    handshake_timeout_s = 3_600.0  # a connection may be accepted only when one of its hooks fires
     accepts_other_peers = True
 
     def __init__(self, settings: LuaSettings, users: frozenset[int]) -> None:

@@ -64,7 +64,7 @@ class FunctionSearch:
             return []
         own = source.innermost(line)
         found = list(self._resolved(calls_behind(source, line), source, own))[:most]
-        for function in found:  # grows: what these call comes behind them
+        for function in found:  # grows: the functions that these call are appended
             if len(found) >= 2 * most:
                 break
             inner = [it for it in self._callees(function, most) if it not in found and it != own]
@@ -141,9 +141,9 @@ class FunctionSearch:
         except (OSError, ValueError):
             return None
         if _GENERATED.search(text, max(0, len(text) - _MAPPED)):
-            return None  # its debugger knows the file that it was made from
+            return None  # its debugger knows the source file
         if max(map(len, text.split("\n"))) > _MOST_OF_LINE:
-            return None  # minified or data: reading it would hold the daemon up
+            return None  # minified code or data: reading it would delay the daemon
         return read_source(path, text)
 
     def _listed(self) -> list[str]:

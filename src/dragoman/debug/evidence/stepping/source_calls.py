@@ -15,8 +15,9 @@ from dragoman.debug.evidence.stepping.source_languages import SourceLanguage
 
 _DEPTH = 5
 _MOST_LINES = 400
-_MOST_CHARACTERS = 1000  # of a line: longer ones are data
-# Begins only where a word does, and its repetitions have bounds: else the time grows with the square of a line.
+_MOST_CHARACTERS = 1000  # characters of a line; longer ones are data
+# Matches only at the start of a word and with bounded repetitions. Otherwise the time would grow with the square of
+# the line's length.
 _CALL = re.compile(
     r"(?<![\w$])(?P<before>(?:[\w$]++\s*+(?:\??\.|->|::|:)\s*+){0,16})"
     r"(?P<name>[A-Za-z_$][\w$]*+[?!]?)\s*+(?:::<[^>]{0,200}>)?\("
@@ -77,7 +78,7 @@ class _CallSearch:
         for text in before:
             if any(it in seen for it in self._names(text)):
                 yield from _called(text, self._language)
-                yield from self._names(text)  # a function that is passed on
+                yield from self._names(text)  # a function that is passed as an argument
 
     def _line_text(self, line: int) -> str:
         return self._source.line(line)[:_MOST_CHARACTERS]

@@ -17,7 +17,7 @@ from dragoman.debug.evidence.expressions import impure_expressions
 _PARAMETERS = r"\((?P<parameters>[^()]*(?:\([^()]*\)[^()]*)*)\)"
 _QUOTED = r"\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'"
 _C_COMMENTS = r"//[^\n]*|/\*[\s\S]*?\*/"
-# A slash after one of these characters begins a pattern, not a division.
+# A slash after one of these characters begins a regular expression, not a division.
 _JS_PATTERN = r"(?<=[(=,:!&|?;{}\[])\s*/(?![/*])(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n\[])+/[a-z]*"
 
 _WORDS = """
@@ -29,7 +29,7 @@ module unless begin rescue ensure super require import export default extends fr
 string byte rune error int8 int16 int32 int64 uint uint8 uint16 uint32 uint64 float32 float64 any
 """
 _KEYWORDS = frozenset(_WORDS.split())
-# What stands before parentheses and a block and is no function.
+# Words before parentheses and a block that do not name a function.
 _STATEMENTS = frozenset(
     {"if", "else", "for", "while", "switch", "catch", "do", "try", "return", "function", "match", "loop"}
 )

@@ -30,12 +30,12 @@ _ASSIGNED = re.compile(
     r"(?<![\w$.>])([A-Za-z_$][\w$]*)\s*(?:\[[^\]]*\]\s*)?(?::\s*[\w<>\[\]&]+\s*)?(?::=|(?<![=!<>])=(?![=>]))"
 )
 
-# What a function returns in the register for integers and addresses.
+# Types that a function returns in the register for integers and addresses.
 _IN_REGISTER = re.compile(r"\*$|\b(?:int|unsigned|long|short|char|bool|_Bool|size_t|s?size_t|u?int\d+_t)$")
 
 NOTHING = "nothing"
 """The value of what returns none."""
-# Variables by which a debugger says what is returned before the function is left.
+# Variables in which a debugger shows the return value before the function has returned.
 _SAYS_RETURNED = frozenset({"Return value", "_return"})
 
 Outcome = Stop | ProgramEnd | None
@@ -159,7 +159,7 @@ class SteppedCall:
             elif called is not None and not self._is_here(outcome):
                 if not self._is_below(outcome):
                     if "await" not in self._line_text(self._line):
-                        break  # it has returned, and the next call begins in the same line
+                        break  # the call has returned, and the next call begins in the same line
                     self._how = "suspended"
                     return (await self._stepper.through(called, outcome, 0)).outcome
                 frame = outcome.frames[0]
@@ -171,7 +171,7 @@ class SteppedCall:
                 if isinstance(outcome, Stop) and outcome.reason != "exception":
                     outcome = await self._back(outcome)
             elif outcome.reason == "step" and not self._is_here(outcome) and self._is_below(outcome):
-                outcome = await self._back(outcome)  # a step can end in code of the language below the line
+                outcome = await self._back(outcome)  # a step can end in runtime code called by the line
                 if isinstance(outcome, Stop) and not self._is_here(outcome):
                     break
             else:
@@ -217,13 +217,13 @@ class SteppedCall:
     def _is_entered_again(self, stop: Stop) -> bool:
         if "breakpoint" not in stop.reason:
             return False
-        is_over = self._line == self._function.last or self._is_return(self._line)  # two calls may stand in one line
+        is_over = self._line == self._function.last or self._is_return(self._line)  # a line may contain two calls
         return is_over or stop.total_frames != self._height
 
     def _is_below(self, stop: Stop) -> bool:
         """Whether this call is still on the stack, under others."""
         at = stop.total_frames - self._height
-        if at > 0:  # by its place: a recursion has others of this name
+        if at > 0:  # by its depth, because a recursion has several frames of this name
             return at >= len(stop.frames) or self._is_own_frame(stop.frames[at])
         return self._function.is_async and any(map(self._is_own_frame, stop.frames[1:]))
 

@@ -52,7 +52,7 @@ class SteppingProbe(EvidenceProbe):
         targets: Sequence[SteppedTarget],
         caught: Mapping[str, str],
     ) -> None:
-        conditions = {it.function: it.condition for it in targets}  # what they call has other names
+        conditions = {it.function: it.condition for it in targets}  # the functions that they call have other names
         points = [_entry(it, conditions.get(it, "")) for it in functions]
         super().__init__(points, table, should_continue=lambda _: False, by_stops=True, caught=caught)
         self.muted: set[int] = set()
@@ -160,12 +160,12 @@ class CallStepper:
             found["not_failing"] = True
         return found
 
-    # One stop.
+    # One stop
 
     def function_at(self, stop: Stop) -> SourceFunction | None:
         """The function that begins there."""
         frame = stop.frames[0] if stop.frames else None
-        if frame is None or "breakpoint" not in stop.reason:  # a step ends in the middle of a line, after a call
+        if frame is None or "breakpoint" not in stop.reason:  # a step can end in the middle of a line, after a call
             return None
         around = [it for it in self._functions if it.path == frame.path and it.has(frame.line)]
         named = [it for it in around if _has_name(frame.name, it)]
@@ -205,7 +205,7 @@ class CallStepper:
         if not is_wanted and depth == 0:
             await self._mute_what_is_known(function)
             return CallLeft(stop)
-        # What is called asynchronously goes on after its caller: stepped through, it would take the steps of that one.
+        # An asynchronous call continues after its caller. Stepping through it would use up the steps of the caller.
         if not is_wanted or depth >= _MOST_DEPTH or self.is_over or (function.is_async and depth):
             return await self._passed_over(stop, depth)
         counted.active += 1
@@ -220,7 +220,7 @@ class CallStepper:
         counted.ended = [*counted.ended, ended][-_MOST_CALLS_KEPT:]
         target = self._targets.get(function)
         is_chosen = target is not None and target.number in {0, number}
-        # Calls that take turns end in another order than they began; a call around others comes after them.
+        # Concurrent calls end in a different order than they began. A call comes after the calls inside it.
         is_newer = counted.record is None or counted.is_inner or number > counted.record["call"]
         if target is not None and target.prefers_raised and counted.record is not None and not left.error:
             is_newer = is_newer and counted.record["end"]["how"] != "raised"

@@ -15,13 +15,13 @@ from dragoman.debug.session.session import DebugSession
 
 _MOST_VARIABLES = 40
 _MOST_MEMBERS = 24
-_MOST_QUESTIONS = 8  # at one stop
+_MOST_QUESTIONS = 8  # per stop
 _LEVELS = 2
 _VALUE = 160
 _IN_VALUE = 8
 _MEMBER = re.compile(r"[^\W\d]\w*|\[?\d+\]?|\[?\"[^\"]{0,60}\"\]?")
 _HIDDEN = frozenset({"[[Prototype]]", "[[Entries]]", "length", "size"})
-# Shown by their address, or with members that are shown by their length alone.
+# Values shown only by their address, or with members shown only by their length.
 _CLOSED = re.compile(
     r"^\W*0x[0-9a-f]+$|@ ?0x[0-9a-f]+|\{\.\.\.\}|\{…\}|\b(?:Array|Map|Set)\(\d+\)[,}]|: (?:Map|Set)\(\d+\)"
     r"|^table: |…[}\]]?$"
@@ -50,7 +50,8 @@ class FrameValues:
         if not parts:
             return _cut(self.values.get(name, ""))
         inside = [f"{path[len(name) :].lstrip('.')}={_cut(value)}" for path, value in parts.items()]
-        inside.sort(key=lambda it: "[" in it.partition("=")[0])  # of what is cut, plain members say more than elements
+        # When a value is truncated, plain members are more useful than elements.
+        inside.sort(key=lambda it: "[" in it.partition("=")[0])
         more = ", …" if len(inside) > _IN_VALUE else ""
         return f"{{{', '.join(inside[:_IN_VALUE])}{more}}}"
 

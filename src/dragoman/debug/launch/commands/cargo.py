@@ -165,7 +165,7 @@ def _newest_test(call: CargoCall, manifest: Path, env: Mapping[str, str]) -> Pat
     """Cargo writes a hash into its name: of those that are there the newest, unless a source is newer."""
     name = (call.options.get("--test") or call.options.get("--bin") or _package_name(manifest)).replace("-", "_")
     target = _target(call, manifest, env)
-    programs = {it.stat().st_ino for it in target.glob("*") if _is_program(it)}  # which cargo keeps there as well
+    programs = {it.stat().st_ino for it in target.glob("*") if _is_program(it)}  # cargo keeps these in `deps` as well
     found = [it for it in (target / "deps").glob(f"{name}-*") if _is_program(it) and it.stat().st_ino not in programs]
     newest = max(found, key=lambda it: it.stat().st_mtime_ns, default=None)
     if newest is None or newest.stat().st_mtime_ns < _newest_source(manifest.parent):

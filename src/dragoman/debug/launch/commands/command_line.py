@@ -61,11 +61,11 @@ TestRunner = Literal["", "pytest", "unittest", "doctest", "node", "go", "cargo",
 
 _PYTHON = re.compile(r"(?:python|pypy)(\d(\.\d+)*)?")
 _ANY_PYTHON = frozenset({"python", "python3"})
-_PYTHON_WITH_VALUE = "mcWX"  # of its options of one letter, which may be written together
+_PYTHON_WITH_VALUE = "mcWX"  # Python's one-letter options with a value; they can follow others, as in `-Im`
 _DJANGO = frozenset({"manage.py", "django-admin", "django"})
 _RUNS_UNITTEST = re.compile(rb"(?:^|\s|:)unittest\.main\(")
 _MOST_SCRIPT_BYTES = 1 << 20
-_MOST_SCRIPTS = 8  # each of which runs another
+_MOST_SCRIPTS = 8  # scripts that run one another
 _ELF = b"\x7fELF"
 
 
@@ -256,7 +256,7 @@ def _node(context: CommandContext, words: Sequence[str]) -> CommandTarget:
     return CommandTarget(_launch_request(context, type="pwa-node", runtimeArgs=flags, **given), runner or "")
 
 
-# Exceptions in Node's own `assert` are not reported if its files are skipped.
+# If Node's own files are skipped, js-debug does not report exceptions raised in `assert`.
 _SKIPS_NOTHING: Mapping[str, Any] = {"skipFiles": []}
 
 
@@ -412,7 +412,8 @@ def _typescript(context: CommandContext, words: Sequence[str]) -> CommandTarget:
     return _node(context, ["node", *loader, *flags, *rest])
 
 
-# The arguments for node, and the options that are not node's: each as a variable, with a value if it takes none.
+# The arguments for node. The loader's own options become environment variables; the second text is the value for an
+# option that takes none.
 _LOADERS: Mapping[str, tuple[list[str], Mapping[str, tuple[str, str]]]] = {
     "tsx": (["--import", "tsx"], {"--tsconfig": ("TSX_TSCONFIG_PATH", "")}),
     "ts-node": (

@@ -27,10 +27,10 @@ _TEST_WITH_VALUE = _PROFILES | {
     *("bench", "benchtime", "blockprofilerate", "count", "cpu", "list", "memprofilerate", "mutexprofilefraction"),
     *("outputdir", "parallel", "run", "shuffle", "skip", "timeout"),
 }
-# Coverage writes other code than stands in the files, and paths that are cut lead to none of them.
+# With `-cover` the compiled code differs from the source, and with `-trimpath` the debugger cannot find the files.
 _DROPPED = frozenset({"cover", "trimpath", "json"})
 _DROPPED_WITH_VALUE = frozenset({"covermode", "coverpkg", "coverprofile", "o", "vet"})
-# They run something else, elsewhere, or nothing.
+# These flags run another program, run elsewhere, or run nothing.
 _REFUSED = frozenset({"n", "c", "i", "exec", "fuzz", "fuzztime", "fuzzminimizetime"})
 _STRIPS = re.compile(r"(?:^|(?<=\s))-[sw](?=\s|$)")
 _MODULE = re.compile(r'^\s*module\s+"?([^\s"]+)', re.MULTILINE)
@@ -170,7 +170,7 @@ def _value_of(name: str, equals: str, value: str, words: list[str]) -> str:
 def _take_build(taken: _GoFlags, name: str, equals: str, value: str) -> None:
     if name in _DROPPED | _DROPPED_WITH_VALUE:
         return
-    if name == "ldflags":  # without its symbols, there is nothing that a debugger could show
+    if name == "ldflags":  # without symbols, a debugger has nothing to show
         value = _STRIPS.sub("", value).strip()
     if name in _PATHS and value not in {"", "auto", "off"}:  # the build runs in the program's folder
         value = str(taken.cwd / value)

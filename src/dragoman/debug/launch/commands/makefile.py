@@ -12,7 +12,7 @@ from dragoman.debug.launch.commands.shell_words import ASSIGNMENT, parse_assignm
 _FILES = ("GNUmakefile", "makefile", "Makefile")
 _MOST_BYTES = 1 << 20
 _LEVELS = 8
-_MOST_EXPANDED = 1 << 16  # characters: each level can multiply a text that doubles itself
+_MOST_EXPANDED = 1 << 16  # characters; a variable that refers to itself twice doubles the text at each level
 _VARIABLE = re.compile(r"^(?P<name>[\w.-]+)[ \t]*(?:::?:?|\?)?=[ \t]*(?P<value>.*)$", re.MULTILINE)
 _RULE = re.compile(
     r"^(?P<targets>[^\s:#=][^:#=\n]*):(?![:=])(?P<needs>[^#\n;]*).*\n(?P<recipe>(?:\t.*\n|[ \t]*\n(?=\t))*)",

@@ -22,9 +22,9 @@ _RUNS_TYPED = re.compile(
     r"|--experimental-(?:strip|transform)-types"
 )
 _NODE_SHEBANG = re.compile(rb"#!\s*\S*(?:/env\s+(?:-S\s+)?)?\bnode\b")
-_NODE_SHIM = re.compile(r'"\$basedir/([^"]+\.[cm]?js)"')  # as pnpm writes one for each command
+_NODE_SHIM = re.compile(r'"\$basedir/([^"]+\.[cm]?js)"')  # pnpm writes one such script for each command
 _TEST_FILE = re.compile(r"(?:test|test-.+|.+[._-]test)\.[cm]?[jt]s")
-_PATIENCE_MS = 30_000  # a test that a debugger looks into takes longer than its runner expects
+_PATIENCE_MS = 30_000  # under a debugger, tests take longer than their runner expects
 
 
 # Node itself.
@@ -44,9 +44,9 @@ NODE_WITH_VALUE = frozenset(
     | {"--heap-prof-interval", "--heapsnapshot-signal", "--heapsnapshot-near-heap-limit", "--report-dir"}
     | {"--report-directory", "--report-filename", "--report-signal", "--allow-fs-read", "--allow-fs-write"}
 )
-# Options with a debugger of their own, and commands that never end.
+# Options that start another debugger, and commands that never end.
 _NOT_FOR_NODE = re.compile(r"--inspect(?:-\w+)*|--debug-port|--watch(?:-\w+)*|--")
-# Code that stands in no file, or in another than is named.
+# The code to run is in no file, or not in the named one.
 CODE_OF_NODE = frozenset({"-e", "--eval", "-p", "--print", "-pe", "-i", "--interactive", "--build-snapshot"})
 
 
@@ -66,7 +66,7 @@ def flags_to_debug(options: Iterable[Sequence[str]]) -> list[str]:
     return [word for it in options if not _NOT_FOR_NODE.fullmatch(it[0].partition("=")[0]) for word in it]
 
 
-# Package managers: from words to a line and the folder that it is run in.
+# Package managers: from the words of a command to the line of the script and its folder.
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,7 @@ _WITH_VALUE = frozenset(
     {"--loglevel", "--registry", "--cache", "--userconfig", "--script-shell", "--reporter", "--mutex"}
     | {"--cache-folder", "--modules-folder"}
 )
-# They run a script in other packages, or node in another way.
+# These options run the script in other packages, or run node differently.
 _ELSEWHERE = frozenset(
     {"-w", "--workspace", "-ws", "--workspaces", "--workspace-root", "--filter", "-F", "--filter-prod"}
     | {"-r", "--recursive", "--node-options"}

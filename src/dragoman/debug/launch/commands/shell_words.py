@@ -19,7 +19,7 @@ _OPERATORS = "();<>|&"
 
 _SHELL_EXPANSION = re.compile(r"\$[\w({]|`")
 _SINGLE_QUOTED = re.compile(r"'[^']*'")
-# They show what a program prints, and change nothing about it.
+# Commands that only display another program's output.
 _VIEWERS = frozenset({"tail", "head", "grep", "less", "more", "cat", "tee", "sort", "uniq", "wc", "rg", "sed", "awk"})
 
 
@@ -55,7 +55,7 @@ def split_commands(line: str) -> list[list[str]]:
         elif word not in {"", "&"} and set(word) <= set("<>&"):
             if at - 1 in streams:
                 parts[-1].pop()
-            at += 1  # with the file that it names, or the other stream
+            at += 1  # the redirection and its target are dropped
             _require_no_input(word, words[at : at + 1])
         elif word and set(word) <= set(_OPERATORS):
             raise cannot_debug(localize("It contains several commands."), localize("Pass only the one that fails."))

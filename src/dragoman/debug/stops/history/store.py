@@ -17,7 +17,8 @@ VALUE_CHARACTERS = 400
 MAX_VARIABLES = 100
 _MAX_FRAMES = 20
 _MESSAGE_CHARACTERS = 1000
-_COMPRESSION_LEVEL = 1  # a stop is kept while a program waits; three times smaller is enough
+# Stops are compressed while the program waits; this level is fast and makes them three times smaller.
+_COMPRESSION_LEVEL = 1
 MAX_STOPS = 20_000
 _COLUMNS = "session, number, at_ns, title, workspace, reason, seen"
 

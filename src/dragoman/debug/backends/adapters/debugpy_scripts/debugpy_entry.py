@@ -73,7 +73,7 @@ def _inject_by_our_launcher() -> None:
 
 
 def main() -> None:
-    # Read of every installed package, for a log that nobody keeps.
+    # debugpy reads the metadata of every installed package for a log that is not kept.
     importlib.metadata.distributions = lambda **_: iter(())
     socket.socket = _QuickSocket  # type: ignore[misc]  # what the module itself makes, an accepted one too, is of it
     import debugpy  # noqa: F401, PLC0415  its adapter looks for it beside the script otherwise

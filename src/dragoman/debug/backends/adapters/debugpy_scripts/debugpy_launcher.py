@@ -20,7 +20,7 @@ _LEFT_WITHIN_S = 0.5
 
 
 def main() -> None:
-    # Its real folder, whatever links led here. By `os.path`: pathlib costs the program its own start.
+    # The real folder, with links resolved. `os.path`, because importing pathlib would delay the program's start.
     if sys.path and sys.path[0] == os.path.dirname(os.path.realpath(__file__)):  # noqa: PTH120
         del sys.path[0]
     if os.path.isabs(sys.argv[1]):  # noqa: PTH117  a launcher is given a port first
@@ -94,7 +94,7 @@ def _show_inner_containers() -> None:
     safe_repr.SafeRepr.maxcollection = (60, 20, 5, 3)
 
 
-_QUIET = "PYDEVD_DISABLE_FILE_VALIDATION"  # else pydevd says on standard error that modules are frozen, and what to do
+_QUIET = "PYDEVD_DISABLE_FILE_VALIDATION"  # otherwise pydevd prints a warning about frozen modules on standard error
 
 
 def _start_children_quietly() -> None:
@@ -120,7 +120,7 @@ def _inject_quietly(server: str) -> None:
     sys.path.append(os.path.join(server, "_vendored", "pydevd", "pydevd_attach_to_process"))  # noqa: PTH118
     injecting: Any = importlib.import_module("add_code_to_python_process")
     inject: Any = injecting.run_python_code
-    # It also says there that the program has not imported `threading`, which it copes with.
+    # It also prints that the program has not imported `threading`, although it can handle that.
     attach, silence = "attach_pid_injected.attach(", "attach_pid_injected.print=lambda *_,**__:None;"
 
     def inject_quietly(pid: int, code: str, **more: Any) -> None:
@@ -156,7 +156,7 @@ def _dump_threads_on_a_signal() -> None:
             os.close(low)
         faulthandler.register(number, file=file, all_threads=True)
     except (OSError, ValueError, RuntimeError):
-        return  # it is debugged all the same
+        return  # debugging works without it
 
 
 if __name__ == "__main__":

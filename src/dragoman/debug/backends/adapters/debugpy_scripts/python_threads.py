@@ -28,7 +28,7 @@ _Columns = Tuple[int, int, int, int]
 _STANDARD = os.path.dirname(os.__file__)
 _MOVES_WITHIN_S = 0.03
 
-# A frame of the standard library, by module and function: what its caller waits for. The outermost one counts.
+# What a thread waits for, by module and function of a frame in the standard library. The outermost such frame counts.
 _LIBRARY = {
     ("threading", "wait"): "condition",
     ("threading", "join"): "thread",
@@ -89,7 +89,7 @@ _LIBRARY = {
     ("asyncio.base_events", "sock_recv"): "data",
     ("asyncio.base_events", "serve_forever"): "connection",
 }
-# A call of native code in the innermost frame, by its name.
+# What a thread waits for, by the name of the native function that its innermost frame calls.
 _CALLS = {
     "sleep": "sleep", "pause": "signal", "sigwait": "signal", "acquire": "lock", "acquire_lock": "lock",
     "recv": "data", "recv_into": "data", "recvfrom": "data", "recvmsg": "data", "read": "data", "readline": "data",
@@ -108,7 +108,7 @@ def dump() -> str:
     before = _positions(sys._current_frames())
     pause = _thread.allocate_lock()
     pause.acquire()
-    pause.acquire(True, _MOVES_WITHIN_S)  # `time.sleep` may be another's by now
+    pause.acquire(True, _MOVES_WITHIN_S)  # the program may have replaced `time.sleep`
     frames = sys._current_frames()
     after = _positions(frames)
     known = dict(vars(threading)["_active"])
@@ -435,7 +435,7 @@ def _tasks() -> list[Any]:
         return []
     found: list[Any] = []
     for name in ("_all_tasks", "_scheduled_tasks", "_eager_tasks"):
-        with contextlib.suppress(RuntimeError, TypeError):  # it grew in the meantime
+        with contextlib.suppress(RuntimeError, TypeError):  # the container grew in the meantime
             found += list(getattr(tasks, name, ()) or ())
     return [task for task in dict.fromkeys(found or _tasks_of_loops(tasks)) if not task.done()]
 
