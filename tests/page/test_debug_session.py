@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -10,6 +12,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
+from dragoman.io.drivers.control_client import ControlClient
 from tests.daemons import eventually
 from tests.page.debugging_page import current, gutter, standing, variable
 from tests.page.page_fixture import DebugWorkspace, debug_workspace
@@ -150,6 +153,43 @@ def test_a_person_debugs_with_the_keyboard_alone(tab: Tab) -> None:
     keys.press("Enter")
     keys.press("Shift+F8")
     expect(standing(view)).to_contain_text("Terminated")
+
+
+BEATS = """\
+import pathlib, time
+import debugpy
+_, port = debugpy.listen(("127.0.0.1", 0))
+pathlib.Path("port").write_text(str(port))
+while True:
+    time.sleep(0.01)
+"""
+
+
+def test_a_program_that_was_there_before_shows_when_it_runs_on_and_can_be_held(tab: Tab, place: DebugWorkspace) -> None:
+    (place.folder / "beats.py").write_text(BEATS)
+    here = str(place.folder)
+    about = {"workspace": here, "cwd": here, "environment": {}, "remote": True, "allow_stop": True}
+    place.tool("remove_breakpoint", clear_all=True)
+    with (
+        subprocess.Popen([sys.executable, "beats.py"], cwd=here, stderr=subprocess.DEVNULL) as program,
+        ControlClient.open(place.daemon.paths, role="tools", about=about) as far,
+    ):
+        port = int(eventually(lambda: (place.folder / "port").exists() and (place.folder / "port").read_text()))
+        attach = {"type": "debugpy", "request": "attach", "name": "a", "connect": {"host": "127.0.0.1", "port": port}}
+        try:
+            far.call("call", {"tool": "set_breakpoint", "arguments": {"file_path": "beats.py", "line_number": 6}})
+            far.call("call", {"tool": "start_debugging", "arguments": {"configuration": attach}}, within_s=30)
+            view = tab.show("Debugger")
+            timer = view.get_by_role("timer")
+            expect(timer).to_have_text(re.compile(r"runs on in [12]\d s"))
+            view.locator("#hold").press("Enter")
+            expect(timer).to_have_text(re.compile(r"runs on in 1\d\d s"))
+            view.locator("#continue").click()
+            place.tool("stop_debugging")
+            expect(timer).to_have_count(0)
+        finally:
+            program.kill()
+    place.tool("remove_breakpoint", clear_all=True)
 
 
 def test_a_stop_and_a_failed_command_are_on_the_canvas_with_one_call(

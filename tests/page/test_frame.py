@@ -10,6 +10,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.daemons import PATIENCE, call, cli_with_home
+from tests.page.agent import Agent
 from tests.page.page_fixture import DebugWorkspace
 from tests.page.tab import Tab
 from tests.raw_http import Ask, ask
@@ -232,6 +233,32 @@ def test_an_error_of_the_page_itself_is_reported_and_can_be_put_away(tab: Tab) -
     expect(element).to_have_count(0)
     assert len(tab.complaints) == 2
     tab.complaints.clear()
+
+
+def test_a_person_stops_everything_by_keyboard_and_lets_agents_go_on(daemon: TargetDaemon, tab: Tab) -> None:
+    agent = Agent.at(daemon)
+    keys, page = tab.page.keyboard, tab.page
+    button = page.locator("#stop-all")
+    button.focus()
+    keys.press("Enter")
+    expect(page.get_by_role("dialog", name="Stop everything that agents do?")).to_be_visible()
+    keys.press("Escape")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    expect(button).to_be_focused()
+    assert agent.told("list_sessions")["sessions"] == []
+    keys.press("Enter")
+    page.get_by_role("dialog").get_by_role("button", name="Stop everything").press("Enter")
+    banner = page.locator(".paused")
+    expect(banner).to_contain_text("Agents are paused. Ended: 0 calls")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    refused = agent.wire.call("list_sessions").messages[-1]["result"]
+    assert (refused["isError"], refused["structuredContent"]["code"]) == (True, "paused_by_person")
+    page.reload()
+    tab.assert_connected()
+    expect(banner).to_contain_text("Agents are paused.")  # also who did not stop them sees it
+    banner.get_by_role("button", name="Let them go on").press("Enter")
+    expect(banner).to_have_count(0)
+    assert agent.told("list_sessions")["sessions"] == []
 
 
 def test_the_tabs_are_in_one_row_and_each_can_be_reached_however_narrow(tab: Tab) -> None:

@@ -6,7 +6,9 @@ import { Unreachable, RequestError, feed, gateway, t, type FeedState } from "../
 import { canvasNotifications, type SurfaceSummary } from "../canvas/notifications";
 import { approvals } from "../chat/approvals";
 import { chatQuote } from "./chatQuote";
+import { agentPause, type Stopped } from "./agentPause";
 import { router } from "./router";
+import "./stopAll";
 import { sharedStyles } from "./styles";
 import { withInlineCode } from "./inlineCode";
 import { actorName } from "../parts/actors";
@@ -45,6 +47,7 @@ export class DragomanApp extends LitElement {
     [approvals, "change", () => this.requestUpdate()],
     [canvasNotifications, "change", () => this.notificationsChanged()],
     [chatQuote, "quoted", () => void this.show(VIEWS[0]!)],
+    [agentPause, "change", () => this.requestUpdate()],
     [window, "login-refused", (event) => (this.refused = (event as CustomEvent<Error>).detail)],
     [window, "error", (event) => this.report((event as ErrorEvent).message)],
     [window, "unhandledrejection", (event) => this.reportRejection((event as PromiseRejectionEvent).reason)],
@@ -55,6 +58,7 @@ export class DragomanApp extends LitElement {
     super.connectedCallback();
     for (const [source, kind, listener] of this.subscriptions) source.addEventListener(kind, listener);
     router.start();
+    agentPause.start();
     this.followRoute();
   }
 
@@ -148,11 +152,20 @@ export class DragomanApp extends LitElement {
         <p id="connection" role="status" class=${isGood ? "good" : this.connection === "connecting" ? "" : "bad"}>
           ${withInlineCode(this.refused ? refusalText(this.refused) : t(WORDS[this.connection]))}
         </p>
+        ${this.wasConnected ? html`<dragoman-stop-all></dragoman-stop-all>` : nothing}
       </header>
       <p id="news" class="unseen" role="status">${this.newest}</p>
-      ${this.error ? this.problem() : nothing} ${this.wasConnected ? this.questions() : nothing}
+      ${agentPause.isPaused ? this.pauseBanner() : nothing} ${this.error ? this.problem() : nothing}
+      ${this.wasConnected ? this.questions() : nothing}
       ${this.wasConnected ? html`<main id="inside">${VIEWS.map((view) => this.panel(view))}</main><dragoman-asking></dragoman-asking>` : this.renderLogin()}
     `;
+  }
+
+  private pauseBanner() {
+    return html`<p class="paused" role="alert">
+      <span>${[t("Agents are paused."), ...stoppedTexts(agentPause.stopped)].join(" ")}</span>
+      <button @click=${() => agentPause.lift()}>${t("Let them go on")}</button>
+    </p>`;
   }
 
   /** In every view except the one where it is answered. A notice about an answer stays until it is dismissed. */
@@ -329,6 +342,24 @@ export class DragomanApp extends LitElement {
         color: var(--bad);
         overflow-wrap: anywhere;
       }
+      .paused {
+        display: flex;
+        flex-wrap: wrap;
+        justify-content: space-between;
+        align-items: center;
+        gap: 0.2rem 1rem;
+        margin: 0;
+        padding: 0.3rem 1rem;
+        background: var(--bad);
+        color: var(--card);
+        overflow-wrap: anywhere;
+      }
+      .paused button {
+        color: var(--bad);
+      }
+      dragoman-stop-all {
+        margin-bottom: 0.5rem;
+      }
       .trouble button {
         flex: none;
       }
@@ -376,6 +407,10 @@ export class DragomanApp extends LitElement {
           order: 1;
           margin-bottom: 0;
         }
+        dragoman-stop-all {
+          order: 1;
+          margin: 0 0 0 auto;
+        }
         .tabs {
           order: 2;
           width: 100%;
@@ -394,6 +429,21 @@ export class DragomanApp extends LitElement {
         }
       }
     `,
+  ];
+}
+
+function stoppedTexts(stopped: Stopped | null): string[] {
+  if (!stopped) return [];
+  const unconfirmed = stopped.sessions.filter(({ confirmed }) => confirmed === false);
+  return [
+    t("Ended: {calls} calls, {chats} chat runs, {terminals} terminals, {programs} programs; {left} run on.", {
+      calls: stopped.calls,
+      chats: stopped.chats,
+      terminals: stopped.terminals,
+      programs: stopped.sessions.filter(({ program }) => program === "terminated").length,
+      left: stopped.sessions.filter(({ program }) => program === "detached").length,
+    }),
+    ...unconfirmed.map(({ title }) => t("{name} did not end in time: check it yourself.", { name: title })),
   ];
 }
 

@@ -17,6 +17,7 @@ import { Watches, type FrameContext } from "./watches";
 
 /** A step that ends within this time is shown at once; the feed reports a longer one. */
 const WAITS_S = 1;
+const HOLD_S = 120;
 const OUTPUT_EVERY_MS = 500;
 const VIEW = "debugger";
 /** How many events are searched for earlier actions: a program's output may lie between them. */
@@ -492,6 +493,12 @@ export class DebugController implements ReactiveController {
     this.next = null;
     if (next) next();
     else await this.refresh();
+  }
+
+  /** Keep a program at its stop that would soon run on. */
+  async hold(): Promise<void> {
+    await this.runToolAndRefresh("wait_for_stop", { session_id: this.selected, hold_s: HOLD_S, timeout_s: 0 });
+    this.host.requestUpdate();
   }
 
   /** Take what was pressed while a command is in progress, if it was meant for the stop after that command. */

@@ -7,6 +7,7 @@ import { timeOfDay } from "../parts/time";
 import "../parts/rows";
 import type { Breakpoint, Frame, Session, Thread } from "./toolResults";
 import "./chinese";
+import "./countdown";
 import { controls, handleControlKey } from "./controls";
 import { DebugController } from "./debugController";
 import { entryKey, type TimelineEntry } from "./timeline";
@@ -67,6 +68,10 @@ export class DragomanDebugger extends LitElement {
     return html`
       <div class="bar">
         ${this.starter()} ${controls(this.controller)}
+        <dragoman-countdown
+          .endsAt=${this.controller.session?.resumesAt ?? null}
+          .hold=${() => void this.controller.hold()}
+        ></dragoman-countdown>
         <p id="standing" role="status">${this.renderState()}</p>
       </div>
       ${this.controller.error ? this.problem() : nothing} ${this.controller.notice ? this.noticed() : nothing}

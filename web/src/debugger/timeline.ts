@@ -60,7 +60,7 @@ const DESCRIPTIONS: Record<string, (body: Body) => Partial<TimelineEntry>> = {
   }),
 };
 
-export const FEED_KINDS = ["debug.", "breakpoint.", "mcp.connected"];
+export const FEED_KINDS = ["debug.", "breakpoint.", "mcp.connected", "mcp.disconnected"];
 /** The kinds of events that the timeline shows. */
 export const TIMELINE_KINDS: readonly string[] = [...Object.keys(DESCRIPTIONS), "mcp.connected"];
 const KEPT = 500;

@@ -18,6 +18,10 @@ export interface Session {
   /** When it entered this state. */
   since: string;
   stop_number?: number;
+  /** How long the program still stands, when the list was read. */
+  resumes_in_s?: number;
+  /** When it runs on, on the clock of `performance`. */
+  resumesAt?: number | null;
   threads?: Thread[];
   exit_code?: number;
   signal?: string;

@@ -20,7 +20,13 @@ export function callToolIn(workspace: string, tool: string, args: Record<string,
 
 export async function sessionsIn(workspace: string): Promise<Session[]> {
   const { data } = await callToolIn(workspace, "list_sessions");
-  return ((data["sessions"] ?? []) as Session[]).map((it) => ({ ...it, workspace }));
+  const now = performance.now();
+  const resumesAt = (seconds?: number) => (seconds === undefined ? null : now + 1000 * seconds);
+  return ((data["sessions"] ?? []) as Session[]).map((it) => ({
+    ...it,
+    workspace,
+    resumesAt: resumesAt(it.resumes_in_s),
+  }));
 }
 
 /** Why a tool failed, in the daemon's words. */

@@ -57,6 +57,18 @@ test("at the start the newest live session is selected, with its stop, its frame
   expect(controller.folders).toEqual(["/w", "/other"]); // the daemon's own first
 });
 
+test("a program that runs on by itself says when, and can be held", async () => {
+  Object.assign(sessions["/w"]![0]!, { resumes_in_s: 30 });
+  await begin();
+  const left = () => ((controller.session?.resumesAt ?? 0) - performance.now()) / 1000;
+  expect(left()).toBeGreaterThan(25);
+  expect(left()).toBeLessThanOrEqual(30);
+  Object.assign(sessions["/w"]![0]!, { resumes_in_s: 120 });
+  await controller.hold();
+  expect(daemon.askedFor("wait_for_stop").at(-1)).toEqual({ session_id: "s1", hold_s: 120, timeout_s: 0 });
+  expect(left()).toBeGreaterThan(100);
+});
+
 test("a live session in another folder comes before an ended one in this", async () => {
   sessions = {
     "/w": [{ session_id: "s0", name: "old", state: "Terminated" }],
