@@ -12,6 +12,7 @@ import { Server } from "./server/server";
 import { showStatus } from "./server/statusBar";
 import { SessionSharing } from "./sharing/sessionSharing";
 import { MirroredBreakpoints } from "./debug/mirroredBreakpoints";
+import { StopCountdown } from "./debug/stopCountdown";
 import { registerDebugType } from "./debug/debugType";
 import { offerSessions } from "./debug/sessionOffers";
 import { registerViews } from "./views/register";
@@ -38,6 +39,7 @@ export function activate(context: vscode.ExtensionContext): Exported {
   context.subscriptions.push(
     registerDebugType(server),
     new MirroredBreakpoints(context.workspaceState),
+    new StopCountdown(),
     offerSessions(server),
     registerViews(server, context),
   );

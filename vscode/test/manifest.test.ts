@@ -26,6 +26,7 @@ const source = [
   "src/server/commands.ts",
   "src/server/gatewayControl.ts",
   "src/debug/debugType.ts",
+  "src/debug/stopCountdown.ts",
   "src/views/register.ts",
   "src/bridge/bridge.ts",
   "src/bridge/proposals.ts",
