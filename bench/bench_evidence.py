@@ -19,7 +19,7 @@ from bench.agent import PROGRAMS, Agent, agent_in, home_with_daemon
 from bench.claims import Claim
 from dragoman.core.clock import SystemClock
 from dragoman.debug.backends.starter import AdapterStarter
-from dragoman.debug.evidence.run import EvidenceService, RunSubject
+from dragoman.debug.evidence.run import EvidenceService, EvidenceSource
 from dragoman.debug.evidence.trace import run_trace
 from dragoman.debug.evidence.tracepoints import TraceLimits, Tracepoint
 from dragoman.debug.model import LaunchRequest
@@ -75,7 +75,7 @@ def _hit_ms(agent: Agent) -> tuple[float, float]:
 async def _by_stops_s(workspace: Path) -> float:
     """In this process: an agent cannot ask for it, where the program says its rows by itself."""
     caller = Caller("bench", workspace, workspace, environment=dict(os.environ), trusts_workspace=True)
-    subject = RunSubject(launch_request=LaunchRequest(program="squares.py"))
+    subject = EvidenceSource(launch_request=LaunchRequest(program="squares.py"))
     limits = TraceLimits(_HITS + 1, 1_000_000, 300.0)
     line = 1 + (workspace / "squares.py").read_text().splitlines().index(_LINE)
     point = Tracepoint(path=str(workspace / "squares.py"), line=line, expressions=tuple(_SQUARES))
@@ -85,7 +85,7 @@ async def _by_stops_s(workspace: Path) -> float:
 
 
 async def _seconds(
-    evidence: EvidenceService, caller: Caller, subject: RunSubject, point: Tracepoint, limits: TraceLimits
+    evidence: EvidenceService, caller: Caller, subject: EvidenceSource, point: Tracepoint, limits: TraceLimits
 ) -> float:
     begun = time.perf_counter()
     trace = await run_trace(evidence, caller, subject, [point], limits, by_stops=True)

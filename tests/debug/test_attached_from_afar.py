@@ -17,7 +17,7 @@ import pytest
 from dragoman.core.clock import SystemClock
 from dragoman.core.errors import DragomanError
 from dragoman.debug.backends.quirks import AdapterQuirks
-from dragoman.debug.evidence.run import EvidenceService, RunSubject
+from dragoman.debug.evidence.run import EvidenceService, EvidenceSource
 from dragoman.debug.evidence.trace import run_check, run_trace
 from dragoman.debug.evidence.tracepoints import TraceLimits, Tracepoint
 from dragoman.debug.model import LaunchRequest, ProgramEnd, RunTarget, SessionState, Stop
@@ -255,7 +255,7 @@ async def test_a_trace_ends_at_its_limits_and_at_a_broken_claim_without_a_halt(
 ) -> None:
     client, file = afar(tmp_path), str(program.folder / "main.py")
     async with service_in(tmp_path) as service:
-        evidence, subject = EvidenceService(service, SystemClock()), RunSubject(program.request)
+        evidence, subject = EvidenceService(service, SystemClock()), EvidenceSource(program.request)
         point = Tracepoint(path=file, line=LINE_OF_BEAT, expressions=("count",))
         trace = await run_trace(evidence, client, subject, [point], TraceLimits(hits=3, seconds=20))
         assert (trace.end.limit, len(trace.table.rows)) == ("hits", 3)

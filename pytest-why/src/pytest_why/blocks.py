@@ -1,6 +1,6 @@
 """The text of what was recorded: at most thirty lines for all functions together.
 
-As in `explain_failure` of Dragoman, a function that calls others which are shown too is told by its calls and values,
+As in `explain_failure` of Dragoman, a function that calls others which are shown too is shown by its calls and values,
 and those at the end of the chain, where values are made, with their source.
 """
 

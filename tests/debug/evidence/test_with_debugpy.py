@@ -12,7 +12,7 @@ import anyio
 import pytest
 
 from dragoman.core.clock import SystemClock
-from dragoman.debug.evidence.run import EvidenceService, RunSubject
+from dragoman.debug.evidence.run import EvidenceService, EvidenceSource
 from dragoman.debug.evidence.trace import run_trace
 from dragoman.debug.evidence.tracepoints import TraceLimits, Tracepoint
 from dragoman.debug.model import LaunchRequest
@@ -225,7 +225,7 @@ async def test_rows_asked_for_at_stops_are_those_that_the_program_writes_down(tm
             await run_trace(
                 EvidenceService(agent.service, SystemClock()),
                 agent.caller,
-                RunSubject(launch_request=LaunchRequest(program="deep.py")),
+                EvidenceSource(launch_request=LaunchRequest(program="deep.py")),
                 points,
                 TraceLimits(),
                 by_stops=by_stops,

@@ -16,7 +16,7 @@ import msgspec
 from dragoman.core.errors import DragomanError
 from dragoman.debug.evidence.evaluation import is_true, language_of
 from dragoman.debug.evidence.evidence_probe import EVALUATION_TIMEOUT_S, EvidenceProbe, error_line
-from dragoman.debug.evidence.run import EvidenceRun, EvidenceService, RunOutcome, RunSubject
+from dragoman.debug.evidence.run import EvidenceRun, EvidenceService, EvidenceSource, RunOutcome
 from dragoman.debug.evidence.tracepoints import (
     CELL_CHARACTERS,
     Cell,
@@ -96,7 +96,7 @@ class ChangeQuery:
 async def find_change(
     evidence: EvidenceService,
     client: Caller,
-    subject: RunSubject,
+    subject: EvidenceSource,
     point: Tracepoint | None,
     question: ChangeQuery,
     *,

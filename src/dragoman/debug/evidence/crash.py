@@ -22,7 +22,7 @@ from dragoman.debug.evidence.printed_crash import (
     read_printed_crash,
     read_python_traceback,
 )
-from dragoman.debug.evidence.run import OUTPUT_CHARACTERS, EvidenceRun, EvidenceService, RunOutcome, RunSubject
+from dragoman.debug.evidence.run import OUTPUT_CHARACTERS, EvidenceRun, EvidenceService, EvidenceSource, RunOutcome
 from dragoman.debug.evidence.tracepoints import Cell, ReadLines, TraceLimits, TraceTable, is_user_variable
 from dragoman.debug.model import FrameInfo, RaisedException, SessionState, Stop, VariableInfo
 from dragoman.workspace.caller import Caller
@@ -92,7 +92,7 @@ class CrashReport:
 
 
 async def explain_crash(
-    evidence: EvidenceService, client: Caller, subject: RunSubject, lines: ReadLines, seconds: float
+    evidence: EvidenceService, client: Caller, subject: EvidenceSource, lines: ReadLines, seconds: float
 ) -> CrashReport:
     """A session that stands at an exception is explained as it stands; any other goes on to its end."""
     probe = EvidenceProbe((), TraceTable(TraceLimits(seconds=seconds)), by_stops=True, caught=_CAUGHT_BY_ADAPTER)
@@ -131,12 +131,12 @@ def _first_line(raised: RaisedException) -> str:
 
 
 def _before(output: str, printed: str) -> str:
-    """What it prints of its end is what is told here."""
+    """What it prints of its end is what is shown here."""
     return output.removesuffix(printed)
 
 
 async def _with_exit(run: EvidenceRun, crash: CrashReport) -> CrashReport:
-    """What a language prints of it then is read, and not shown: it is what is told here."""
+    """What a language prints of it then is read, and not shown: it is what is explained here."""
     printed = run.session.output.end
     crash = replace(crash, end=replace(crash.end, ended=await run.wait_for_exit(_OWN_EXIT_TIMEOUT_S)))
     return _with_chain(run, crash, run.session.output.since(printed, most=_PRINTED_CHARACTERS)[0])
@@ -198,7 +198,7 @@ async def describe_end(run: EvidenceRun, end: RunOutcome, lines: ReadLines) -> C
 
 
 async def _waiting_frames(run: EvidenceRun, stop: Stop) -> list[FrameInfo]:
-    """Of the first thread that stands in the user's code, where all wait and the one that is told of it does not."""
+    """Of the first thread that stands in the user's code, where all wait and the one that is reported does not."""
     if stop.reason != "exception":
         return []
     try:

@@ -14,7 +14,7 @@ from dragoman.debug.evidence.crash import CrashReport, describe_end, describe_pr
 from dragoman.debug.evidence.evidence_probe import EvidenceProbe
 from dragoman.debug.evidence.javascript_evaluation import own_code_throw_condition
 from dragoman.debug.evidence.printed_crash import CrashCause, PrintedFailure, read_pytest_failures
-from dragoman.debug.evidence.run import EvidenceRun, EvidenceService, RunOutcome, RunSubject
+from dragoman.debug.evidence.run import EvidenceRun, EvidenceService, EvidenceSource, RunOutcome
 from dragoman.debug.evidence.tracepoints import (
     EXCEPTION_INDEX,
     ReadLines,
@@ -181,7 +181,7 @@ async def run_test(
             id=breakpoint_id(EXCEPTION_INDEX), kind="exception", filter="raised", condition=way.caught_if
         )
     began_s = clock.monotonic_s()
-    async with evidence.run(client, RunSubject(launch_request=_with_words(what, way)), probe) as run:
+    async with evidence.run(client, EvidenceSource(launch_request=_with_words(what, way)), probe) as run:
         found, end = await _failures(run, lines)
         output = strip_colors(run.session.output.since(0, most=_OUTPUT_CHARACTERS)[0])
     names = tuple(dict.fromkeys(" ".join(it.split()) for it in way.names.findall(output)))

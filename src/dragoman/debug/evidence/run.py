@@ -40,7 +40,7 @@ _TIME_LIMITS = frozenset({"seconds", "expression"})
 
 
 @dataclass(frozen=True, slots=True)
-class RunSubject:
+class EvidenceSource:
     """What to run: a launch request, as for any start, or a stopped session."""
 
     launch_request: LaunchRequest | None = None
@@ -196,7 +196,7 @@ class EvidenceRun:
         return await self.end_at_limit(table.limit, stop)
 
     async def end_at_limit(self, limit: LimitKind, stop: Stop | None = None) -> RunOutcome:
-        """What took too long is told with where each thread is and what it waits for."""
+        """What took too long is shown with where each thread is and what it waits for."""
         dump = ThreadDump()
         if limit in _TIME_LIMITS:
             dump = await self.session.thread_dumps.take(may_halt=stop is None)
@@ -224,7 +224,7 @@ class EvidenceService:
         self._clock = clock
 
     def run(
-        self, client: Caller, subject: RunSubject, probe: EvidenceProbe
+        self, client: Caller, subject: EvidenceSource, probe: EvidenceProbe
     ) -> AbstractAsyncContextManager[EvidenceRun]:
         if subject.launch_request is None:
             return self._borrow(client, subject.session_id, probe)

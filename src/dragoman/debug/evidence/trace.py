@@ -13,7 +13,7 @@ import msgspec
 from dragoman.debug.evidence.evaluation import is_true
 from dragoman.debug.evidence.evidence_probe import ContinuePredicate, EvidenceProbe
 from dragoman.debug.evidence.expressions import names_in
-from dragoman.debug.evidence.run import EvidenceService, RunOutcome, RunSubject
+from dragoman.debug.evidence.run import EvidenceService, EvidenceSource, RunOutcome
 from dragoman.debug.evidence.tracepoints import (
     UNSET,
     Cell,
@@ -64,7 +64,7 @@ def merge_tracepoints(points: Sequence[Tracepoint]) -> tuple[Tracepoint, ...]:
 async def run_trace(
     evidence: EvidenceService,
     client: Caller,
-    subject: RunSubject,
+    subject: EvidenceSource,
     points: Sequence[Tracepoint],
     limits: TraceLimits,
     *,
@@ -189,7 +189,7 @@ class ClaimCheck:
 async def run_check(
     evidence: EvidenceService,
     client: Caller,
-    subject: RunSubject,
+    subject: EvidenceSource,
     point: Tracepoint,
     claim: str,
     limits: TraceLimits,

@@ -138,7 +138,7 @@ class TraceTable:
 
     @property
     def tail(self) -> tuple[TraceRow, ...]:
-        """The last rows, where there were more than fit: each point's first of them is told whole."""
+        """The last rows, where there were more than fit: each point's first of them is shown whole."""
         seen: set[int] = set()
         return tuple(self._whole_once(row, seen) for row, _ in self._tail)
 

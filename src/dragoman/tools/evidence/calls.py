@@ -28,7 +28,7 @@ from dragoman.tools.debug.values import ValueFormatter, name
 from dragoman.tools.evidence.context import EvidenceContext
 from dragoman.tools.evidence.function_names import FunctionNames, read_function_name
 from dragoman.tools.evidence.schema import EvidenceResult, Seconds
-from dragoman.tools.evidence.target import RunTargetParameters, run_subject
+from dragoman.tools.evidence.target import RunTargetParameters, evidence_source
 from dragoman.tools.tool import RUNS_CODE, ToolOutcome, tool
 from dragoman.workspace.caller import Caller
 
@@ -150,7 +150,7 @@ class TraceCallTool:
         RUNS_CODE,
     )
     async def trace_call(self, caller: Caller, wanted: TraceCallParameters) -> ToolOutcome:
-        subject = run_subject(caller, wanted)
+        subject = evidence_source(caller, wanted)
         search = FunctionSearch(caller.workspace)
         query, functions = await self._meant(caller, wanted, search)
 

@@ -35,7 +35,7 @@ from dragoman.tools.evidence.schema import (
     LimitedRunParameters,
     Seconds,
 )
-from dragoman.tools.evidence.target import LocationParameters, RunTargetParameters, run_subject
+from dragoman.tools.evidence.target import LocationParameters, RunTargetParameters, evidence_source
 from dragoman.tools.evidence.traces import point_results
 from dragoman.tools.tool import RUNS_CODE, ToolOutcome, tool
 from dragoman.workspace.caller import Caller
@@ -109,7 +109,7 @@ class CheckTool:
         RUNS_CODE,
     )
     async def check(self, caller: Caller, wanted: CheckParameters) -> ToolOutcome:
-        subject = run_subject(caller, wanted)
+        subject = evidence_source(caller, wanted)
         point = await self.context.finder.point(caller, wanted, wanted, (), wanted.condition)
 
         async def act() -> ClaimCheck:
@@ -193,7 +193,7 @@ class FindChangeTool:
         RUNS_CODE,
     )
     async def find(self, caller: Caller, wanted: FindChangeParameters) -> ToolOutcome:
-        subject, point = run_subject(caller, wanted), await self._point(caller, wanted)
+        subject, point = evidence_source(caller, wanted), await self._point(caller, wanted)
 
         async def act() -> ChangeResult:
             return await find_change(

@@ -28,7 +28,7 @@ from dragoman.debug.evidence.calls.failure_calls import (
 )
 from dragoman.debug.evidence.calls.trace_call import CallQuery, TracedCalls, trace_calls
 from dragoman.debug.evidence.failing_test import DoctestFailure
-from dragoman.debug.evidence.run import RunSubject
+from dragoman.debug.evidence.run import EvidenceSource
 from dragoman.debug.launch.commands.command_line import CommandTarget
 from dragoman.debug.model import LaunchRequest
 from dragoman.tools.agent_text import one_line
@@ -230,7 +230,7 @@ class ExplainFailureTool:
             elif test.verdict == "failed" and not queries:
                 queries = await printed_queries(found.end.output, lines)
             return _Failure(test.verdict, queries, test=test, has_workers=found.has_workers)
-        report = await self.crash_tool.report(caller, RunSubject(launch_request=target.subject), within_s)
+        report = await self.crash_tool.report(caller, EvidenceSource(launch_request=target.subject), within_s)
         crash = self.crash_tool.answer(caller, report)
         if report.end.how == "limit":
             return _Failure("limit", hang_queries(report.end), crash=crash)
@@ -286,7 +286,7 @@ class ExplainFailureTool:
         self, caller: Caller, target: _Target, queries: Sequence[CallQuery], within_s: float
     ) -> TracedCalls:
         async def act() -> TracedCalls:
-            subject = RunSubject(launch_request=target.subject)
+            subject = EvidenceSource(launch_request=target.subject)
             return await trace_calls(self.context.evidence, caller, subject, queries, within_s)
 
         return await self.context.wait_for_run(caller, "explain_failure", within_s, act)

@@ -17,7 +17,7 @@ from dragoman.debug.evidence.assertion_message import readable_assertion
 from dragoman.debug.evidence.crash import CrashReport, ExplainedFrame, explain_crash
 from dragoman.debug.evidence.failing_test import DoctestFailure, SuiteResult, run_test
 from dragoman.debug.evidence.printed_crash import CrashCause
-from dragoman.debug.evidence.run import RunSubject
+from dragoman.debug.evidence.run import EvidenceSource
 from dragoman.debug.evidence.tracepoints import Cell, ReadLines
 from dragoman.debug.launch.commands.command_line import CommandTarget, read_command_line
 from dragoman.debug.launch.commands.shell_words import cannot_debug
@@ -41,7 +41,7 @@ from dragoman.tools.evidence.failure_results import (
     test_lines,
 )
 from dragoman.tools.evidence.schema import ExceptionSummary, Seconds
-from dragoman.tools.evidence.target import RunTargetParameters, run_subject
+from dragoman.tools.evidence.target import RunTargetParameters, evidence_source
 from dragoman.tools.tool import RUNS_CODE, Parameters, ToolOutcome, tool
 from dragoman.workspace.caller import Caller
 
@@ -93,13 +93,13 @@ class ExplainCrashTool:
         RUNS_CODE,
     )
     async def explain(self, caller: Caller, wanted: ExplainCrashParameters) -> ToolOutcome:
-        answer = await self.explained(caller, run_subject(caller, wanted), wanted.timeout_s)
+        answer = await self.explained(caller, evidence_source(caller, wanted), wanted.timeout_s)
         return ToolOutcome(crash_lines(answer), answer)
 
-    async def explained(self, caller: Caller, subject: RunSubject, within_s: float) -> ExplainCrashResult:
+    async def explained(self, caller: Caller, subject: EvidenceSource, within_s: float) -> ExplainCrashResult:
         return self.answer(caller, await self.report(caller, subject, within_s))
 
-    async def report(self, caller: Caller, subject: RunSubject, within_s: float) -> CrashReport:
+    async def report(self, caller: Caller, subject: EvidenceSource, within_s: float) -> CrashReport:
         async def act() -> CrashReport:
             evidence, lines = self.context.evidence, self.lines(caller)
             return await explain_crash(evidence, caller, subject, lines, within_s)
@@ -264,7 +264,7 @@ class DebugLastFailureTool:
             test = self.test_tool.answer(caller, await self.test_tool.tested(caller, what, wanted.timeout_s))
             return _outcome(command, test, test_lines(test), is_well=test.verdict == "passed")
         crash = await self.crash_tool.explained(
-            caller, RunSubject(launch_request=what.launch_request), wanted.timeout_s
+            caller, EvidenceSource(launch_request=what.launch_request), wanted.timeout_s
         )
         return _outcome(command, crash, crash_lines(crash), is_well=not crash.crashed)
 

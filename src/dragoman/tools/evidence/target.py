@@ -20,7 +20,7 @@ from dragoman.core.errors import DragomanError, ErrorSpec
 from dragoman.core.localization import localize
 from dragoman.debug import source_files
 from dragoman.debug.backends.adapters import PYTHON
-from dragoman.debug.evidence.run import RunSubject
+from dragoman.debug.evidence.run import EvidenceSource
 from dragoman.debug.evidence.tracepoints import ReadLines, Tracepoint
 from dragoman.debug.launch.commands.command_line import read_command_words
 from dragoman.debug.launch.workspace_files import list_configurations
@@ -62,7 +62,7 @@ class RunTargetParameters(Parameters):
     session_id: Annotated[str, Field(max_length=100, description="Resume this stopped session instead.")] = ""
 
 
-def run_subject(caller: Caller, wanted: RunTargetParameters) -> RunSubject:
+def evidence_source(caller: Caller, wanted: RunTargetParameters) -> EvidenceSource:
     given = [way for way in START_PARAMETERS if getattr(wanted, way)]
     if len(given) != 1:
         raise DragomanError(
@@ -75,11 +75,11 @@ def run_subject(caller: Caller, wanted: RunTargetParameters) -> RunSubject:
         )
     if wanted.session_id:
         _require_no_start(wanted)
-        return RunSubject(session_id=wanted.session_id)
+        return EvidenceSource(session_id=wanted.session_id)
     if wanted.test or wanted.command:
         found = command_target(caller, wanted.test, wanted.command, wanted.cwd, wanted.env, wanted.args)
-        return RunSubject(launch_request=replace(found.launch_request, stdin=wanted.stdin, file=wanted.file))
-    return RunSubject(
+        return EvidenceSource(launch_request=replace(found.launch_request, stdin=wanted.stdin, file=wanted.file))
+    return EvidenceSource(
         launch_request=LaunchRequest(
             configuration_name=wanted.configuration_name,
             configuration=wanted.configuration,
@@ -226,7 +226,7 @@ class LocationFinder:
             session = self.service.find(caller, subject.session_id)
             return session.launch.quirks.suffixes == source_files.PYTHON
         if subject.test or subject.command:
-            launch_request = run_subject(caller, subject).launch_request
+            launch_request = evidence_source(caller, subject).launch_request
             return launch_request is not None and launch_request.configuration.get("type") in PYTHON.types
         configuration = subject.configuration
         if subject.configuration_name:

@@ -44,7 +44,7 @@ from dragoman.tools.evidence.schema import (
     LimitedRunParameters,
     RunEnd,
 )
-from dragoman.tools.evidence.target import START_PARAMETERS, LocationParameters, run_subject
+from dragoman.tools.evidence.target import START_PARAMETERS, LocationParameters, evidence_source
 from dragoman.tools.json_schema import Maybe
 from dragoman.tools.tool import RUNS_CODE, Parameters, Result, ToolOutcome, tool
 from dragoman.workspace.caller import Caller
@@ -141,7 +141,7 @@ class TraceTool:
         RUNS_CODE,
     )
     async def trace(self, caller: Caller, wanted: TraceParameters) -> ToolOutcome:
-        subject = run_subject(caller, wanted)
+        subject = evidence_source(caller, wanted)
         points = merge_tracepoints([await self._point(caller, wanted, at) for at in range(len(wanted.points))])
         require_distinct_points(points)
 
@@ -312,7 +312,7 @@ class _Side:
 
     @property
     def start(self) -> tuple[Caller, LaunchRequest]:
-        launch_request = run_subject(self.client, self.wanted).launch_request
+        launch_request = evidence_source(self.client, self.wanted).launch_request
         assert launch_request is not None, "two runs are started for this"
         return self.client, launch_request
 
@@ -370,7 +370,7 @@ class CompareRunsTool:
         points = merge_tracepoints([await self._point(side.caller, wanted, at) for at in range(len(wanted.points))])
         require_distinct_points(points)
         return await run_trace(
-            self.context.evidence, side.client, run_subject(side.client, wanted), points, wanted.limits
+            self.context.evidence, side.client, evidence_source(side.client, wanted), points, wanted.limits
         )
 
     async def _point(self, caller: Caller, wanted: CompareRunsParameters, at: int) -> Tracepoint:

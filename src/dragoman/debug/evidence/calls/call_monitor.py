@@ -27,7 +27,7 @@ class MonitoringTool:
         self._tool = -1
         self._engines: tuple[MonitoringEngine, ...] = ()
         self._watched: dict[int, tuple[Any, dict[MonitoringEngine, int]]] = {}
-        """By the id of a code: the code, and the local events that each engine wants of it."""
+        """By the id of a code: the code, and the local events that each engine needs of it."""
         self._named: dict[int, tuple[Any, tuple[MonitoringEngine, ...], bool]] = {}
         """The code, the engines whose function has its name, and whether a call of it is a row of its caller."""
 
@@ -49,7 +49,7 @@ class MonitoringTool:
             self._close()
 
     def renew(self) -> None:
-        """What was switched off before may be wanted now."""
+        """What was switched off before may be needed now."""
         self.set_events()
         sys.monitoring.restart_events()  # type: ignore[attr-defined]
 
@@ -121,7 +121,7 @@ class MonitoringTool:
                     engine.enter_callee(code, frame)
         if is_wanted:
             return None
-        self._named.pop(id(code), None)  # it is not asked about again
+        self._named.pop(id(code), None)  # it brings no further event
         return sys.monitoring.DISABLE  # type: ignore[attr-defined]
 
     def _learn(self, code: Any) -> tuple[Any, tuple[MonitoringEngine, ...], bool]:
@@ -171,7 +171,7 @@ _shared_tool = MonitoringTool()
 
 
 class MonitoringEngine:
-    """What one tracer wants of the tool."""
+    """What one tracer needs of the tool."""
 
     counts_after = True
 

@@ -1,4 +1,4 @@
-"""Which code is the function that is asked about, and which code is the user's own."""
+"""Which code is the function to trace, and which code is the user's own."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class CallTarget:
         self.file = file
         self.line = line
         self.codes = codes
-        """Code objects themselves, for who has them."""
+        """Code objects themselves, where they are known."""
         self._same: dict[str, bool] = {}
 
     def may_match(self, code: Any) -> bool:

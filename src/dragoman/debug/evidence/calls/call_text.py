@@ -92,16 +92,16 @@ def _without_known(record: dict[str, Any], known: set[str]) -> dict[str, Any]:
     def arguments(pairs: list[list[str]]) -> list[list[str]]:
         return [[name, _brief(text, known)] for name, text in pairs]
 
-    told = {**record, "args": arguments(record.get("args") or [])}
-    told["rows"] = [
+    data = {**record, "args": arguments(record.get("args") or [])}
+    data["rows"] = [
         {**row, "calls": [[call[0], arguments(call[1]), *call[2:]] for call in row["calls"]]}
         if "line" in row and row.get("calls")
         else row
         for row in record["rows"]
     ]
     end = record["end"]
-    told["end"] = {**end, **{key: _brief(end[key], known) for key in ("value", "error") if end.get(key)}}
-    return told
+    data["end"] = {**end, **{key: _brief(end[key], known) for key in ("value", "error") if end.get(key)}}
+    return data
 
 
 def _brief(text: str, known: set[str]) -> str:
@@ -204,7 +204,7 @@ def _source(record: dict[str, Any], most: int) -> list[str]:
 
 
 def _without_docstring(lines: list[Any]) -> list[Any]:
-    """It says what is meant, at length, and who wants it has the file."""
+    """It explains the purpose at length; the file has it for the reader who needs it."""
     begin = next((at for at, it in enumerate(lines) if it[1].rstrip().endswith(":")), len(lines)) + 1
     found = _DOCSTRING.match(lines[begin][1]) if begin < len(lines) else None
     if found is None:
@@ -309,19 +309,19 @@ def _is_result(call: list[Any], text: str) -> bool:
 def _called(call: list[Any], say: Translate, width: int) -> str:
     """Where there is no room for all, its arguments are cut rather than its result."""
     name, args, result, error, yields = call[:5]
-    told = ""
+    outcome = ""
     if error:
-        told = " ! %s" % error
+        outcome = " ! %s" % error
     elif yields:
-        told = " \u2192 " + say("{count} values, last {value}", count=yields, value=result)
+        outcome = " \u2192 " + say("{count} values, last {value}", count=yields, value=result)
     elif result is not None and not name.endswith(_CONSTRUCTORS):
-        told = " \u2192 %s" % result
+        outcome = " \u2192 %s" % result
     given = _arguments(args)
     room = max(width - len(name) - _ROW_NUMBER, _LEAST_ROOM)
-    if told and len(given) + len(told) > room:
-        told = _cut(told, max(room - len(given), room * 2 // 3))
-        given = _cut(given, max(room - len(told), _LEAST_ROOM // 2))
-    return "%s(%s)%s" % (name, given, told)
+    if outcome and len(given) + len(outcome) > room:
+        outcome = _cut(outcome, max(room - len(given), room * 2 // 3))
+        given = _cut(given, max(room - len(outcome), _LEAST_ROOM // 2))
+    return "%s(%s)%s" % (name, given, outcome)
 
 
 def _arguments(args: list[Any]) -> str:

@@ -1,7 +1,7 @@
 """Records one call of one function inside the running program: by `sys.monitoring` from Python 3.12, by `sys.settrace`
 before.
 
-It lives with debugpy. From 3.12 all tracers share one tool, and code that is not asked about costs one event in all.
+It lives with debugpy. From 3.12 all tracers share one tool, and code that is not traced costs one event in all.
 Before, pydevd owns `sys.settrace`, so a composite calls pydevd's function first and then this one.
 
 Nothing in here may end the program: every event is handled within `except`, because an exception that leaves a trace
@@ -245,11 +245,11 @@ class CallTracer:
         if entry is None:
             return
         self.ended += 1
-        told = [entry[1], entry[2], entry[3], value if how == "returned" else None, error]
+        listed = [entry[1], entry[2], entry[3], value if how == "returned" else None, error]
         if len(self.first_ended) < _LISTED:
-            self.first_ended.append(told)
+            self.first_ended.append(listed)
         else:
-            self.last_ended.append(told)
+            self.last_ended.append(listed)
         recording = self.recordings.get(id(frame))
         if recording is not None:
             recording.is_suspended = False
@@ -315,45 +315,45 @@ class CallTracer:
         failing = self.pinned if self.is_marked else self.failing
         found = failing if self.call == "failing" else self.newest if self.call == "last" else self.chosen
         found = found or running or self.chosen
-        told: dict[str, Any] = {"calls": self.count, "deepest": self.deepest, "done": self.is_done}
+        data: dict[str, Any] = {"calls": self.count, "deepest": self.deepest, "done": self.is_done}
         if self.is_done and not self.engine.counts_after:
-            told["uncounted"] = True
+            data["uncounted"] = True
         if self.other_threads:
-            told["other_threads"] = self.other_threads
+            data["other_threads"] = self.other_threads
         if self.where_error:
-            told["where_error"] = self.where_error
+            data["where_error"] = self.where_error
         if self.engine.is_lost():
-            told["lost"] = True
+            data["lost"] = True
         if found is None:
             if self.engine.untraced_threads:
-                told["untraced_threads"] = self.engine.untraced_threads
-            return told
+                data["untraced_threads"] = self.engine.untraced_threads
+            return data
         code = found.code
-        told.update(found.as_data(), function=own_name(code), file=code.co_filename, first=code.co_firstlineno)
-        told["source"] = source_of(code)
+        data.update(found.as_data(), function=own_name(code), file=code.co_filename, first=code.co_firstlineno)
+        data["source"] = source_of(code)
         if sys.version_info < (3, 13) and "locals" in code.co_names:
-            told["locals_changed"] = True  # reading a frame renews the dict that its `locals()` returned
+            data["locals_changed"] = True  # reading a frame renews the dict that its `locals()` returned
         if self.call == "failing" and found is not failing:
-            told["not_failing"] = True
-        told.update(self._all_calls())
-        return told
+            data["not_failing"] = True
+        data.update(self._all_calls())
+        return data
 
     def _all_calls(self) -> dict[str, Any]:
         """In the order in which they ended; and, of those that had not, the outermost and the innermost."""
         if self.deepest < 2:
             return {}
-        told: dict[str, Any] = {
+        data: dict[str, Any] = {
             "all": [_listed(it) for it in self.first_ended],
             "all_last": [_listed(it) for it in self.last_ended],
             "all_cut": self.ended - len(self.first_ended) - len(self.last_ended),
         }
         left = [[it[1], it[2], it[3], _OPEN, ""] for it in self.active.values()]
         if left:
-            told["open"] = [_listed(it) for it in (left if len(left) <= 6 else left[:3] + left[-3:])]
-            told["open_cut"] = max(0, len(left) - 6)
+            data["open"] = [_listed(it) for it in (left if len(left) <= 6 else left[:3] + left[-3:])]
+            data["open_cut"] = max(0, len(left) - 6)
         if self.cycle:
-            told["cycle"] = self.cycle
-        return told
+            data["cycle"] = self.cycle
+        return data
 
     def _cycle(self, frame: Any) -> list[str]:
         """The functions between two calls of this one: by which way it calls itself."""
@@ -367,7 +367,7 @@ class CallTracer:
         return [names[0], *reversed(names)]
 
     def write(self) -> None:
-        """Into a private file of who asked, which is read when the run is over. A forked child leaves it alone."""
+        """Into a private file of Dragoman, which is read when the run is over. A forked child leaves it alone."""
         if not self._path or UnpatchedFunctions.getpid() != self._pid:
             return
         self._written_s = UnpatchedFunctions.monotonic()
@@ -423,7 +423,7 @@ _running: list[CallTracer] = []
 
 
 def start(also: tuple[dict[str, Any], ...] = (), **options: Any) -> str:
-    """Switch it on. Called by who puts this into a program: at a stop of its debugger, or before a test.
+    """Switch it on. Called at a stop of the program's debugger, or before a test.
 
     `also` has the options of further functions, each with a tracer of its own.
     """
@@ -461,7 +461,7 @@ def mark(raised: Any, name: str = "") -> str:
 
 def stop() -> str:
     """Switch it off again and say what was recorded."""
-    told = read()
+    data = read()
     while _running:
         _running.pop().stop()
-    return told
+    return data

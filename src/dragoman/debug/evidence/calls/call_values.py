@@ -2,7 +2,7 @@
 
 A value is read through the slots of its real type: the `__dict__` and `__slots__` of objects, and the built-in methods
 of containers. `__repr__`, properties, `__eq__`, `__hash__`, `__len__`, `__iter__`, `__class__` and metaclasses of the
-program are never called: they may query a database, or lie. `isinstance` is avoided, because it asks `__class__`.
+program are never called: they may query a database, or lie. `isinstance` is avoided, because it reads `__class__`.
 
 A copy is one of: an exact int, str or None; ("t", text); ("?", text) where the budget ended; ("s", length, head);
 ("l", kind, length, items); ("d", name, length, pairs); ("o", name, fields, more). What is too long for a copy leaves a
@@ -35,7 +35,7 @@ _BITS = 1200
 _LEAVES = 16
 """How many numbers or strings cost as much of a budget as one container or object."""
 _FEW_FIELDS = 4
-_KEY_ROOM = 200  # whole: who redacts a value goes by the name of its key
+_KEY_ROOM = 200  # whole: redaction of a value goes by the name of its key
 _MOST_TYPES = 2000
 
 _type_name: Any = type.__dict__["__name__"].__get__
@@ -313,7 +313,7 @@ def _is_uniform(items: list[Any]) -> bool:
 
 
 def _long(text: str) -> Any:
-    return ("s", len(text), text[:MAX_STRING], hash(text))  # a string keeps its hash, once it was asked
+    return ("s", len(text), text[:MAX_STRING], hash(text))  # a string keeps its hash, once it was computed
 
 
 def _is_library(kind: type) -> bool:
@@ -382,7 +382,7 @@ def _library_base_of(kind: type) -> str | None:
 
 
 def _held_by(module: str, name: str) -> Any:
-    """Without asking the module, which may be one that loads when it is first asked, or another object in its place."""
+    """Without an attribute of the module, which may load at its first access, or be another object in its place."""
     loaded = sys.modules.get(module)
     return _module_dict(loaded).get(name) if issubclass(type(loaded), types.ModuleType) else None
 

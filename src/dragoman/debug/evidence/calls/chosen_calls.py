@@ -1,6 +1,6 @@
 """Which of the recorded calls an explanation shows, and how long each may be.
 
-A function that calls others which are shown too is told by its calls and values alone: its source would say how they
+A function that calls others which are shown too is shown by its calls and values alone: its source would say how they
 fit together, but not which of them is wrong. One that calls none is shown with its source.
 """
 
@@ -44,7 +44,7 @@ def choose_calls(
         return [(ordered[0], call_lines(ordered[0], translate, max(_ONLY, limit), known=known))]
     fitting = _fitting(ordered, ordered, translate, limit, known)
     shown = [record for record, _ in fitting]
-    # Of a call for which there was no room, its caller has to tell the arguments.
+    # Of a call for which there was no room, its caller has to show the arguments.
     return fitting if len(shown) == len(ordered) else _fitting(shown, ordered, translate, limit, known)
 
 
@@ -78,7 +78,7 @@ def _fitting(
 
 @dataclass(slots=True)
 class _Shown:
-    """`known`: what the reader had been told before it."""
+    """`known`: what the reader has read before it."""
 
     record: Record
     computes: bool

@@ -97,7 +97,7 @@ async def read_record(session: DebugSession) -> Mapping[str, Any]:
 
 
 async def _try(session: DebugSession, expression: str) -> bool:
-    """A program that cannot be asked any more has written down what it had."""
+    """A program that no longer evaluates anything has written its record before."""
     try:
         await _evaluate(session, expression)
     except DragomanError:

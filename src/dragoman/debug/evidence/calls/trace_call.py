@@ -19,7 +19,7 @@ from dragoman.debug.evidence.calls.injection import (
     write_record,
 )
 from dragoman.debug.evidence.javascript_evaluation import own_code_throw_condition
-from dragoman.debug.evidence.run import EvidenceRun, EvidenceService, RunOutcome, RunSubject
+from dragoman.debug.evidence.run import EvidenceRun, EvidenceService, EvidenceSource, RunOutcome
 from dragoman.debug.evidence.stepping.function_search import FunctionSearch
 from dragoman.debug.evidence.stepping.source_functions import SourceFunction
 from dragoman.debug.evidence.stepping.source_languages import language_of_file
@@ -86,14 +86,14 @@ class TracedCalls:
 
 
 async def trace_call(
-    evidence: EvidenceService, client: Caller, subject: RunSubject, query: CallQuery, seconds: float
+    evidence: EvidenceService, client: Caller, subject: EvidenceSource, query: CallQuery, seconds: float
 ) -> TracedCall:
     """By the tracer in a Python program."""
     return await _traced(evidence, client, subject, [query], seconds)
 
 
 async def trace_calls(
-    evidence: EvidenceService, client: Caller, subject: RunSubject, queries: Sequence[CallQuery], seconds: float
+    evidence: EvidenceService, client: Caller, subject: EvidenceSource, queries: Sequence[CallQuery], seconds: float
 ) -> TracedCalls:
     """Several functions in one run."""
     if any(language_of_file(it.file) for it in queries):
@@ -109,7 +109,7 @@ def _has_failed(end: RunOutcome) -> bool:
 
 
 async def _stepped_calls(
-    evidence: EvidenceService, client: Caller, subject: RunSubject, queries: Sequence[CallQuery], seconds: float
+    evidence: EvidenceService, client: Caller, subject: EvidenceSource, queries: Sequence[CallQuery], seconds: float
 ) -> TracedCalls:
     search = FunctionSearch(client.workspace)
     found = [await search.around(it.file, it.line) for it in queries]
@@ -145,7 +145,7 @@ def _has_raised(record: Mapping[str, Any]) -> bool:
 async def step_through_call(
     evidence: EvidenceService,
     client: Caller,
-    subject: RunSubject,
+    subject: EvidenceSource,
     query: CallQuery,
     functions: Sequence[SourceFunction],
     search: FunctionSearch,
@@ -175,7 +175,7 @@ async def step_through_call(
 async def _stepped(
     evidence: EvidenceService,
     client: Caller,
-    subject: RunSubject,
+    subject: EvidenceSource,
     targets: Sequence[SteppedTarget],
     search: FunctionSearch,
     seconds: float,
@@ -191,7 +191,7 @@ async def _stepped(
 
 
 async def _traced(
-    evidence: EvidenceService, client: Caller, subject: RunSubject, queries: Sequence[CallQuery], seconds: float
+    evidence: EvidenceService, client: Caller, subject: EvidenceSource, queries: Sequence[CallQuery], seconds: float
 ) -> TracedCall:
     table = TraceTable(TraceLimits(hits=_MOST_HITS, seconds=seconds, rows=1))
     probe = CallProbe((), table, should_continue=lambda _: False)

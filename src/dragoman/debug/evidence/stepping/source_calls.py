@@ -2,7 +2,7 @@
 
 The same order as in `assertion_calls`: the functions called in the statement and in the heads of the blocks around it;
 then those that gave its names their values, nearest first; then the methods called before on these names, and the
-functions that they were passed to. Names are filtered by who knows which functions there are.
+functions that they were passed to. The caller leaves out names that are not functions.
 """
 
 from __future__ import annotations

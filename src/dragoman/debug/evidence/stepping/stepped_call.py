@@ -42,7 +42,7 @@ Outcome = Stop | ProgramEnd | None
 
 
 @dataclass(slots=True)
-class CallLeft:
+class CallExit:
     """How a call that was stepped through was left."""
 
     outcome: Outcome
@@ -66,7 +66,7 @@ class Stepper(Protocol):
         """The function that begins at this stop."""
         ...
 
-    async def through(self, function: SourceFunction, stop: Stop, depth: int) -> CallLeft: ...
+    async def through(self, function: SourceFunction, stop: Stop, depth: int) -> CallExit: ...
 
     async def mute(self, functions: Sequence[SourceFunction]) -> None: ...
 
@@ -105,7 +105,7 @@ class SteppedCall:
         most = _ARGUMENT if len(args) == 1 else _CONTAINER
         return [[name, _cut(value, most if value.startswith(("{", "[")) else _ARGUMENT)] for name, value in args]
 
-    async def run(self) -> CallLeft:
+    async def run(self) -> CallExit:
         source = await self._stepper.search.source(self._function.path)
         self._text = source
         self._seen = await self._read(self._stop, self._function.parameters)
@@ -145,7 +145,7 @@ class SteppedCall:
             await self._leave(outcome)
             break
         self._rows = [it for at, it in enumerate(self._rows) if self._is_telling(at, it)]
-        return CallLeft(outcome, self._value, self._error, self.short_args())
+        return CallExit(outcome, self._value, self._error, self.short_args())
 
     async def _stepped(self, row: dict[str, Any]) -> Outcome:
         """One line: over it, and through the calls of known functions in it."""
@@ -231,7 +231,7 @@ class SteppedCall:
         return frame.name == self._frame_name and frame.path == self._function.path
 
     def _is_on_stack(self, stop: Stop) -> bool:
-        """One that is raised later, by who called, ends a step out of a call as well."""
+        """One that is raised later, by a caller, ends a step out of a call as well."""
         return any(it.path == self._function.path and self._function.has(it.line) for it in stop.frames)
 
     async def _leave(self, outcome: Outcome) -> None:

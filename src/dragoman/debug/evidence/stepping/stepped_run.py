@@ -13,7 +13,7 @@ from dragoman.debug.evidence.run import EvidenceRun, RunOutcome
 from dragoman.debug.evidence.stepping.function_search import FunctionSearch
 from dragoman.debug.evidence.stepping.source_functions import ANONYMOUS, SourceFunction
 from dragoman.debug.evidence.stepping.source_languages import language_of_file
-from dragoman.debug.evidence.stepping.stepped_call import NOTHING, CallLeft, Outcome, SteppedCall
+from dragoman.debug.evidence.stepping.stepped_call import NOTHING, CallExit, Outcome, SteppedCall
 from dragoman.debug.evidence.tracepoints import Tracepoint, TraceTable
 from dragoman.debug.model import ProgramEnd, StepKind, Stop
 from dragoman.workspace.breakpoints import Breakpoint
@@ -196,7 +196,7 @@ class CallStepper:
             return counted.calls == target.number or is_listed
         return counted.kept < (_MOST_CALLS_KEPT if target is not None else _MOST_DEPTH)
 
-    async def through(self, function: SourceFunction, stop: Stop, depth: int) -> CallLeft:
+    async def through(self, function: SourceFunction, stop: Stop, depth: int) -> CallExit:
         counted = self.counted[function]
         counted.calls += 1
         is_wanted = self._is_wanted(function)
@@ -204,7 +204,7 @@ class CallStepper:
             counted.newest_passed = counted.calls
         if not is_wanted and depth == 0:
             await self._mute_what_is_known(function)
-            return CallLeft(stop)
+            return CallExit(stop)
         # An asynchronous call continues after its caller. Stepping through it would use up the steps of the caller.
         if not is_wanted or depth >= _MOST_DEPTH or self.is_over or (function.is_async and depth):
             return await self._passed_over(stop, depth)
@@ -243,10 +243,10 @@ class CallStepper:
         probe.muted |= {self._functions.index(it) for it in functions}
         await self.run.session.probe(probe)
 
-    async def _passed_over(self, stop: Stop, depth: int) -> CallLeft:
+    async def _passed_over(self, stop: Stop, depth: int) -> CallExit:
         """Out of the function, without stops inside it."""
         if not depth:
-            return CallLeft(stop)
+            return CallExit(stop)
         probe = self.run.probe
         is_quiet = probe.is_suspended
         if not is_quiet:
@@ -256,7 +256,7 @@ class CallStepper:
         if not is_quiet and not isinstance(outcome, ProgramEnd):
             probe.is_suspended = False
             await self.run.session.probe(probe)
-        return CallLeft(outcome)
+        return CallExit(outcome)
 
     async def step(self, kind: StepKind, thread: int) -> Outcome:
         self._steps += 1
