@@ -49,6 +49,7 @@ SHARED = {
         "models.errors.key_variable_missing",
         "models.errors.no_key",
     },
+    "needs_confirmation": {"cli.handover.rerun.needs_yes", "cli.handover.share.needs_yes"},
     "needs_build": {"debug.backends.adapters.javascript._not_runnable", "debug.errors.cargo_unsupported"},
     "no_such_folder": {
         "cli.remote.folder_maps._no_folder",
@@ -60,6 +61,7 @@ SHARED = {
         "debug.evidence.calls.trace_call._not_python",
         "tools.evidence.target.no_such_function",
     },
+    "nothing_to_rerun": {"cli.handover.rerun.attached", "cli.handover.rerun.no_start"},
     "not_running": {"io.errors.daemon_not_running", "io.net.remote_errors.far_daemon_absent"},
     "not_stopped": {"debug.errors.let_go", "debug.errors.resuming"},
     "not_supported": {

@@ -40,7 +40,7 @@ _VARYING = tuple(
         (r"^\d+  (?=\d{4}-)", "NUMBER  "),
         (r"\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?Z?)?", "TIME"),
         (r"\bbak-\d{8}-\d{6}\b", "TIME"),
-        (r"\b\d\d:\d\d:\d\d\b", "TIME"),
+        (r"\b\d\d:\d\d:\d\d(\.\d+)?\b", "TIME"),
         (r"\b\d+(\.\d+)? ?(s|ms|min|MB|KB)\b", "AMOUNT"),
         (r"(?<=127\.0\.0\.1:)\d+|(?<=localhost:)\d+", "PORT"),
         (r"\b(pid|process) \d+", "PID"),

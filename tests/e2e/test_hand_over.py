@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import stat
@@ -217,6 +218,118 @@ def _evil_parts() -> dict[str, bytes]:
         "output.txt": EVIL.encode(),
         "launch.json": encode_lines([launch]),
     }
+
+
+def test_the_parts_are_shown_under_their_names_and_coloured_only_on_a_terminal(
+    shared: Shared, bob: Cli, tmp_path: Path
+) -> None:
+    plain = bob("open", str(shared.file), cwd=tmp_path).stdout
+    for part in (
+        "conclusion: still running", "program: ", "/dinner.py", "breakpoints: 1\n", "/dinner.py:3\n", "events: 5\n",
+        "started (shell)", "continued (shell)", "stops: 2\n", "output:\n", "terminal recording: none\n",
+    ):  # fmt: skip
+        assert part in plain, (part, plain)
+    assert plain.startswith("Session ")
+    read, write = os.openpty()
+    subprocess.run(bob.command("open", str(shared.file)), env=bob.variables(), stdout=write, check=True, cwd=tmp_path)
+    os.close(write)
+    shown = b""
+    with contextlib.suppress(OSError), os.fdopen(read, "rb", buffering=0) as terminal:
+        while data := terminal.read(65536):
+            shown += data
+    assert shown.startswith(b"\x1b[1mSession ")
+    assert b"\x1b[1mevents: 5\x1b[0m" in shown
+    assert shown.replace(b"\x1b[1m", b"").replace(b"\x1b[0m", b"").replace(b"\r", b"").decode() == plain
+
+
+@pytest.fixture
+def copy(shared: Shared, tmp_path: Path) -> Path:
+    """Bob's clone of Ada's repository."""
+    folder = tmp_path / "bobs shop"
+    git(shared.folder, "clone", "-q", str(shared.folder), str(folder))
+    return folder
+
+
+def test_it_runs_again_in_a_trusted_folder_after_a_question_and_stops_where_it_stopped(
+    shared: Shared, bob: Cli, copy: Path
+) -> None:
+    again = ("open", str(shared.file), "--rerun")
+    refused = bob(*again, "--yes", cwd=copy)
+    assert (refused.returncode, "is not trusted" in refused.stderr) == (1, True), refused.stderr
+    bob("trust", str(copy))
+    silent = bob(*again, cwd=copy)
+    assert (silent.returncode, "--yes" in silent.stderr) == (1, True)
+    assert bob("debug", "sessions", cwd=copy).stdout.startswith("No debug sessions")
+    done = bob(*again, "--yes", cwd=copy)
+    assert done.returncode == 0, done.stderr
+    for part in (
+        "No difference is known.", f"'{copy}/dinner.py'", f"breakpoint: {copy}/dinner.py:3",
+        "dinner.py:3 share", "It stopped where it first stopped there, with the same values.",
+    ):  # fmt: skip
+        assert part in done.stdout, (part, done.stdout)
+    bob("debug", "stop", cwd=copy)
+    (copy / "dinner.py").write_text(PROGRAM.replace("(3, 2)", "(5, 2)"))
+    git(copy, "commit", "-qam", "other")
+    other = bob(*again, "--yes", cwd=copy).stdout
+    assert f"there they were at {git(shared.folder, 'rev-parse', 'HEAD')[:12]}" in other
+    assert "people = 5, there 3" in other
+    bob("debug", "stop", cwd=copy)
+
+
+def test_a_rerun_asks_a_person_and_a_no_starts_nothing(shared: Shared, bob: Cli, copy: Path) -> None:
+    bob("trust", str(copy))
+    ours, theirs = os.openpty()
+    with subprocess.Popen(
+        bob.command("open", str(shared.file), "--rerun"),
+        env=bob.variables(), stdin=theirs, stdout=subprocess.PIPE, stderr=theirs, cwd=copy,
+    ) as asked:  # fmt: skip
+        shown = b""
+        while b"[y/N]" not in shown:
+            shown += os.read(ours, 4096)
+        os.write(ours, b"n\n")
+        assert b"This would run on your machine" in asked.communicate(timeout=20)[0]
+    assert asked.returncode == 4
+    os.close(ours)
+    os.close(theirs)
+    assert bob("debug", "sessions", cwd=copy).stdout.startswith("No debug sessions")
+
+
+def test_a_rerun_sets_no_variable_that_runs_code_and_names_what_is_missing(bob: Cli, tmp_path: Path) -> None:
+    folder = tmp_path / "shop"
+    folder.mkdir()
+    (folder / "env.py").write_text("import os\nprint(sorted(it for it in os.environ if it.startswith('X_')))\n")
+    bob("trust", str(folder))
+    variables = {"LD_PRELOAD": "/x.so", "X_EVIL": "1"}
+    launch = SharedLaunch(
+        workspace="~/ada/shop",
+        configuration={
+            "type": "python", "request": "launch", "name": "env", "program": "~/ada/shop/env.py",
+            "env": {**variables, "TZ": "UTC"}, "linux": {"env": variables},
+        },
+        env=variables,
+        left_out=("DATABASE",),
+        breakpoints=(SharedBreakpoint(path="~/ada/shop/gone.py", line=1),),
+    )  # fmt: skip
+    file = tmp_path / "env.dragoman"
+    file.write_bytes(file_of({"launch.json": encode_lines([launch])}))
+    done = bob("open", str(file), "--rerun", "--yes", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    assert "gone.py is missing here" in done.stdout
+    assert "not set, because they could run code: LD_PRELOAD, X_EVIL" in done.stdout
+    assert "if it has them: DATABASE" in done.stdout
+    assert "[]" in done.stdout
+    (tmp_path / "elsewhere.py").write_text("raise SystemExit(3)\n")
+    for changed, reason in (
+        ({"configuration": {"request": "attach", "type": "python", "processId": 1}}, "was attached"),
+        ({"configuration": {}, "program": "~/ada/shop/none.py"}, "none.py is missing here"),
+        ({"configuration": {}, "program": str(tmp_path / "elsewhere.py")}, "is not trusted"),
+    ):
+        odd = SharedLaunch(workspace="~/ada/shop", **changed)
+        file.write_bytes(file_of({"launch.json": encode_lines([odd])}))
+        refused = bob("open", str(file), "--rerun", "--yes", cwd=folder)
+        assert (refused.returncode, reason in refused.stderr) == (1, True), refused.stderr
+    file.write_bytes(file_of({"output.txt": b"x"}))
+    assert "does not say how" in bob("open", str(file), "--rerun", "--yes", cwd=folder).stderr
 
 
 def test_no_text_of_a_signed_file_reaches_the_terminal_as_it_is(bob: Cli, tmp_path: Path) -> None:

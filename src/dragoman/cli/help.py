@@ -246,7 +246,7 @@ EXAMPLES: dict[str, tuple[str, str]] = {
         "dragoman share debug-5d2f6f3a1c0b9e87 -o bug.dragoman",
         "dragoman share debug-5d2f6f3a1c0b9e87 -o bug.dragoman --yes",
     ),
-    "open": ("dragoman open bug.dragoman", "dragoman open ~/Downloads/bug.dragoman"),
+    "open": ("dragoman open bug.dragoman", "dragoman open ~/Downloads/bug.dragoman --rerun"),
     "adapters": ("dragoman adapters", "dragoman adapters install javascript"),
     "adapters install": ("dragoman adapters install javascript", "dragoman adapters install go"),
     "lua": ("dragoman lua doctor", "dragoman lua install ~/projects/game"),

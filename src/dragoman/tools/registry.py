@@ -137,6 +137,10 @@ class ToolRegistry:
             log.exception("the tool %s failed", name)
             return tool.error_format.format_error(caller, name, arguments, internal_error())
 
+    def validated(self, name: str, arguments: Mapping[str, Any], caller: Caller) -> Parameters:
+        """What the call would be made with, without making it."""
+        return _validated(self._tools[name], arguments, caller.workspace)
+
 
 def build_tool_registry(
     status: Callable[[], Mapping[str, Any]],

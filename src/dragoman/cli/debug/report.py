@@ -111,6 +111,11 @@ class _ReportRow:
     is_stop: bool
 
 
+def event_lines(content: ReportContent) -> list[str]:
+    """One line per event, as in the report."""
+    return [row.line for row in _rows(content)]
+
+
 def _rows(content: ReportContent) -> Iterator[_ReportRow]:
     for entry in content.entries:
         if entry["kind"] == "stopped":
@@ -122,7 +127,7 @@ def _rows(content: ReportContent) -> Iterator[_ReportRow]:
 
 def _event_line(entry: Mapping[str, Any]) -> str:
     kind, body = entry["kind"], entry["body"]
-    what = _STEPS.get(body.get("command", "")) if kind == "resumed" else _KINDS.get(kind)
+    what = _STEPS.get(str(body.get("command", ""))) if kind == "resumed" else _KINDS.get(kind)
     about = next((body[it] for it in ("expression", "name", "code", "place") if body.get(it)), "")
     result = f" = {body['result']}" if body.get("result") else ""
     by = f" ({entry['by']})" if entry["by"] else ""

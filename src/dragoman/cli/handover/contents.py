@@ -15,6 +15,7 @@ import msgspec
 from dragoman.cli.debug.report import ReportContent, as_html
 from dragoman.cli.handover.home_folder import HomeFolder
 from dragoman.cli.handover.recording import RecordingSpan, redacted_recording
+from dragoman.cli.handover.variables import harmless_variables, with_harmless_variables
 from dragoman.core.redaction import Redactor
 from dragoman.protocols.share import (
     PART_BYTES,
@@ -30,12 +31,6 @@ from dragoman.protocols.share import (
 _MARK = b"<redacted "
 _PART_ROOM = PART_BYTES - (1 << 16)
 _MAX_ROWS = 20_000
-# Variables that change how a program behaves and say nothing about a person or a service.
-_HARMLESS = frozenset(
-    {"CI", "COLUMNS", "FORCE_COLOR", "LANG", "LC_ALL", "LINES", "NODE_ENV", "NO_COLOR", "RUST_BACKTRACE", "TERM", "TZ"}
-)
-_HARMLESS_PREFIXES = ("PYTHONDONTWRITE", "PYTHONHASHSEED", "PYTHONIOENCODING", "PYTHONUNBUFFERED", "PYTHONUTF8")
-_VARIABLE_KEYS = ("env", "environment")
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,8 +138,8 @@ class ShareBuilder:
         given = recorded.launch
         if given is None:
             return None
-        env, left = _harmless(given.get("env") or {})
-        configuration, more = _without_values(given.get("configuration") or {})
+        env, left = harmless_variables(given.get("env") or {})
+        configuration, more = with_harmless_variables(given.get("configuration") or {})
         words = self._document({"args": list(given.get("args") or ())})["args"]
         stdin = given.get("stdin")
         return SharedLaunch(
@@ -204,36 +199,3 @@ def _mapped(value: Any, shown: Callable[[str], str]) -> Any:
     if isinstance(value, list | tuple):
         return [_mapped(inner, shown) for inner in value]
     return shown(value) if isinstance(value, str) else value
-
-
-def _is_harmless(name: str) -> bool:
-    return name in _HARMLESS or name.startswith(_HARMLESS_PREFIXES)
-
-
-def _harmless(env: Mapping[str, Any]) -> tuple[dict[str, str], list[str]]:
-    """The variables that may be in the file, and the names of the others."""
-    kept = {name: str(value) for name, value in env.items() if _is_harmless(name)}
-    return kept, [name for name in env if name not in kept]
-
-
-def _without_values(configuration: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
-    """The configuration without values of variables, also in the blocks of single systems."""
-    shown: dict[str, Any] = {}
-    names: list[str] = []
-    for key, value in configuration.items():
-        if key in _VARIABLE_KEYS and isinstance(value, Mapping):
-            shown[key], left = _harmless(value)
-            names += left
-        elif key in _VARIABLE_KEYS and isinstance(value, list):
-            shown[key] = [it for it in value if _is_harmless(_variable_name(it))]
-            names += [_variable_name(it) for it in value if not _is_harmless(_variable_name(it))]
-        elif isinstance(value, Mapping):
-            shown[key], left = _without_values(value)
-            names += left
-        else:
-            shown[key] = value
-    return shown, names
-
-
-def _variable_name(item: Any) -> str:
-    return str(item.get("name", "")) if isinstance(item, Mapping) else ""

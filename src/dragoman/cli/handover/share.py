@@ -16,6 +16,7 @@ from dragoman.cli import completion
 from dragoman.cli.caller import record_scope
 from dragoman.cli.debug.report import ReportContent, fetch_content
 from dragoman.cli.handover.contents import RecordedSession, ShareBuilder, ShareContents
+from dragoman.cli.handover.display import commit_text
 from dragoman.cli.handover.home_folder import HomeFolder
 from dragoman.cli.handover.repository import TreeState, tree_state
 from dragoman.cli.journal import AllWorkspaces
@@ -154,17 +155,6 @@ def _inventory(manifest: ShareManifest, built: ShareContents) -> list[LocalizedT
         _row(localize("removed secrets"), localize("{count}", count=manifest.redactions)),
     ]
     return [*lines, *(_row(localize("left out"), f"{name}: {count}") for name, count in manifest.left_out.items())]
-
-
-def commit_text(manifest: ShareManifest) -> LocalizedText:
-    if not manifest.commit:
-        return localize("none: the program was not in a git repository")
-    commit = manifest.commit[:12]
-    return (
-        localize("{commit} with uncommitted or later changes", commit=commit)
-        if manifest.is_dirty
-        else localize("{commit}", commit=commit)
-    )
 
 
 def _bytes(count: int) -> LocalizedText:

@@ -17,8 +17,10 @@ import anyio
 import anyio.to_thread
 from anyio.abc import ByteStream
 
+from dragoman.chat.approvals import start_description
 from dragoman.core.errors import DragomanError, ErrorSpec, RemoteProtocolError, internal_error
 from dragoman.core.localization import localize
+from dragoman.debug.session.launch_request import LaunchDisclosure
 from dragoman.io.processes.process_info import is_run_by
 from dragoman.protocols.control import ControlAnswer, ControlCall, ControlFailure, ControlItem, Hello, ServerConnection
 from dragoman.servers.control.debug_runs import DebugRuns
@@ -26,7 +28,7 @@ from dragoman.servers.control.server import CALLING_PROCESS, Params, failure_rep
 from dragoman.servers.control.shell_text import shell_lines
 from dragoman.servers.mcp.stdio_endpoint import caller_of
 from dragoman.tools import ToolOutcome, ToolRegistry
-from dragoman.tools.debug import OpenWaits
+from dragoman.tools.debug import OpenWaits, StartParameters, launch_request_of
 from dragoman.workspace.caller import Caller
 
 bad_request = ErrorSpec(
@@ -35,6 +37,12 @@ bad_request = ErrorSpec(
     "The CLI may be newer than the daemon. Run `dragoman restart` to update the daemon.",
 )
 
+
+_start_changed = ErrorSpec(
+    "start_changed",
+    "What would run has changed since it was shown. Nothing was started.",
+    "Run the command again.",
+)
 
 log = logging.getLogger(__name__)
 
@@ -126,6 +134,7 @@ class _ToolConnection:
         methods: Mapping[str, Callable[[ControlCall], Awaitable[Any]]] = {
             "call": self._call,
             "run": self._run,
+            "disclose": self._disclose,
             "stop_waiting": self._stop_waiting,
         }
         try:
@@ -170,9 +179,12 @@ class _ToolConnection:
     async def _run(self, call: ControlCall) -> dict[str, Any]:
         """Set the breakpoints, then start.
 
-        Without `keep` the breakpoints belong to this run and are removed with it.
+        Without `keep` the breakpoints belong to this run and are removed with it. A `digest` is of what `disclose`
+        described: nothing else is started.
         """
         start, breakpoints = call.params.get("start", {}), _breakpoints(call.params)
+        if (digest := call.params.get("digest")) is not None and (await self._disclosed(call)).digest != digest:
+            raise _start_changed()
         async with self.call_server.runs.open_run(self.caller.workspace) as run:
             owner = self.caller if call.params.get("keep") else replace(self.caller, id=run.client.id)
             for wanted in breakpoints:
@@ -180,6 +192,23 @@ class _ToolConnection:
                 if outcome.is_error:
                     return self._shaped(outcome)
             return self._shaped(await self.call_server.registry.call("start_debugging", start, self.open[call.id]))
+
+    async def _disclose(self, call: ControlCall) -> dict[str, Any]:
+        """What a start would run, for the person who is asked. Nothing runs for it."""
+        disclosed = await self._disclosed(call)
+        return {"would_run": start_description(disclosed.would_run), "digest": disclosed.digest}
+
+    async def _disclosed(self, call: ControlCall) -> LaunchDisclosure:
+        """The start was written by somebody else, so the folder must be trusted by name: that a person called from it
+        says nothing.
+        """
+        start = call.params.get("start")
+        if not isinstance(start, dict):
+            raise bad_request()
+        caller = self.open[call.id] = replace(self.caller, trusts_workspace=False)
+        wanted = self.call_server.registry.validated("start_debugging", start, caller)
+        assert isinstance(wanted, StartParameters)
+        return await self.call_server.runs.disclose(caller, launch_request_of(wanted))
 
     async def _stop_waiting(self, call: ControlCall) -> dict[str, Any]:
         if call.params.get("own"):

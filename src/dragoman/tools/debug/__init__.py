@@ -13,7 +13,7 @@ from dragoman.tools.debug.breakpoints import BreakpointTools
 from dragoman.tools.debug.failures import DebugFailures
 from dragoman.tools.debug.inspection import InspectionTools
 from dragoman.tools.debug.results import DebugFailure
-from dragoman.tools.debug.run_control import RunControlTools
+from dragoman.tools.debug.run_control import RunControlTools, StartParameters, launch_request_of
 from dragoman.tools.debug.session_lookup import ThreadReader, other_live_sessions
 from dragoman.tools.debug.sessions import ConfigurationListing, ConfigurationReader, NotLentSessions, SessionTools
 from dragoman.tools.debug.source_locations import SourceFiles, SourceLocations, SourceReader
@@ -31,7 +31,9 @@ __all__ = [
     "OpenWaits",
     "SourceFiles",
     "SourceReader",
+    "StartParameters",
     "debug_tools",
+    "launch_request_of",
 ]
 
 # In display order; the specification's eleven first.

@@ -154,7 +154,7 @@ class RunControlTools:
         with start_failures.explain_start_failure(
             caller.workspace / str(wanted.program or wanted.configuration.get("program", ""))
         ):
-            first, *others = sessions = await self.service.launch(caller, _launch_request(wanted))
+            first, *others = sessions = await self.service.launch(caller, launch_request_of(wanted))
             wait_until_started = partial(
                 self.service.wait_until_started, caller, sessions, within_s=self._left_s(waited, began)
             )
@@ -304,7 +304,7 @@ def _still_running(session: DebugSession) -> DebugOutcome:
     return DebugOutcome(session, None)
 
 
-def _launch_request(wanted: StartParameters) -> LaunchRequest:
+def launch_request_of(wanted: StartParameters) -> LaunchRequest:
     given = [name for name in _WAYS_TO_START if getattr(wanted, name)]
     if len(given) != 1:
         raise DragomanError(

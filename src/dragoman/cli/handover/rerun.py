@@ -1,0 +1,248 @@
+"""`dragoman open FILE --rerun`: start a shared session's program again, in this folder, as it was started there.
+
+The file is somebody else's. So the daemon resolves the start and describes it, a person approves exactly that, the
+folder must be trusted by name, and no variable of the file is set unless it is harmless.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from dragoman.cli.caller import find_workspace
+from dragoman.cli.handover.display import breakpoint_text, one_line
+from dragoman.cli.handover.repository import tree_state
+from dragoman.cli.handover.variables import harmless_variables, with_harmless_variables
+from dragoman.cli.output import ExitCode, confirm, show_message, warn
+from dragoman.cli.tool_client import open_tool_client, show_reply
+from dragoman.core.errors import ErrorSpec
+from dragoman.core.labels import with_label
+from dragoman.core.localization import LocalizedText, localize
+from dragoman.protocols.share import SharedBreakpoint, SharedLaunch, SharedSession, SharedStop, SharedValue
+from dragoman.workspace.repository import head_commit
+
+_MARK = "<redacted "
+_STDIN_CHARACTERS = 2_000
+_ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{4,}")
+_CUT_VALUE = re.compile(r"… \(\d+ chars\)\Z")
+
+no_start = ErrorSpec(
+    "nothing_to_rerun",
+    "The file does not say how its program was started.",
+    "The sender can share the session again within ten minutes of its end.",
+)
+attached = ErrorSpec(
+    "nothing_to_rerun",
+    "The session was attached to a program that was running there. Only a started program can be started again.",
+    "Start it here, and set the breakpoints that are listed above.",
+)
+program_missing = ErrorSpec(
+    "program_missing",
+    "{path} is missing here, so there is nothing to run.",
+    "Change to the folder that corresponds to {folder}, then run the command again.",
+)
+needs_yes = ErrorSpec(
+    "needs_confirmation",
+    "There is no terminal to ask on, so nothing was started.",
+    "Pass --yes to start what is listed above without a question.",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """What stands for a folder of the sender on this machine."""
+
+    there: str
+    here: Path
+    home: Path
+
+    def local(self, text: str) -> str:
+        """The text with paths of this machine: of the session's folder, and of the home folder (`~`)."""
+        there = re.escape(self.there.rstrip("/")) if self.there.strip("~/") else r"(?!)"
+        folder = rf"(?<![\w.~/-])(?:(?P<folder>{there})|~)(?=/|\Z|[\s\"',;:])"
+        return re.sub(folder, lambda found: str(self.here if found["folder"] else self.home), text)
+
+    def document(self, value: Any) -> Any:
+        if isinstance(value, Mapping):
+            return {key: self.document(it) for key, it in value.items()}
+        if isinstance(value, list | tuple):
+            return [self.document(it) for it in value]
+        return self.local(value) if isinstance(value, str) else value
+
+
+@dataclass(frozen=True, slots=True)
+class RerunPlan:
+    start: Mapping[str, Any]
+    """Arguments of `start_debugging`."""
+    points: tuple[SharedBreakpoint, ...]
+    """With paths of this machine."""
+    differences: tuple[LocalizedText, ...]
+
+
+def rerun_session(shared: SharedSession, signer: str, *, yes: bool) -> int:
+    workspace = find_workspace(None).resolve()
+    places, plan = rerun_plan(shared, workspace)
+    with open_tool_client(workspace, starts_daemon=True) as client:
+        disclosed = client.link.call("disclose", {"start": plan.start})
+        show_message(*_question_lines(plan, str(disclosed["would_run"]), signer))
+        if not yes and not (sys.stdin.isatty() and sys.stderr.isatty()):
+            raise needs_yes()
+        if not (yes or confirm(localize("Run this in {folder}?", folder=str(workspace)))):
+            warn(localize("Nothing was started."))
+            return ExitCode.DECLINED
+        wanted = {"start": plan.start, "digest": disclosed["digest"]}
+        reply = client.request("run", {**wanted, "breakpoints": list(map(_breakpoint_arguments, plan.points))})
+    status = show_reply(reply, as_json=False)
+    if not reply.is_error:
+        show_message(*stop_differences(shared, places, reply.data.get("stop_event_data")))
+    return status
+
+
+def rerun_plan(shared: SharedSession, workspace: Path) -> tuple[Places, RerunPlan]:
+    launch = shared.launch
+    if launch is None:
+        raise no_start()
+    if launch.configuration.get("request") == "attach":
+        raise attached()
+    places = Places(launch.workspace, workspace, Path.home())
+    start, refused = _start(launch, places)
+    _require_program(start, launch, places)
+    points = [_local_point(it, places) for it in launch.breakpoints]
+    missing = [it for it in points if it.kind == "line" and not Path(it.path).is_file()]
+    differences = [
+        *_commit_differences(shared, workspace),
+        *(localize("{path} is missing here: without its breakpoint.", path=one_line(it.path)) for it in missing),
+        *_variable_differences(launch, refused),
+    ]
+    if _MARK in str(start):
+        differences.append(localize('Secrets were removed from the start: it runs with "<redacted …>" instead.'))
+    kept = tuple(it for it in dict.fromkeys(points) if it not in missing)
+    return places, RerunPlan(start, kept, tuple(differences))
+
+
+def _start(launch: SharedLaunch, places: Places) -> tuple[dict[str, Any], list[str]]:
+    """The configuration as it was there, not the one that has its name here; and the variables that are not set."""
+    env, refused = harmless_variables(launch.env)
+    configuration, more = with_harmless_variables(launch.configuration)
+    given = {
+        # A compound has only its name.
+        "configuration_name": "" if configuration or launch.program else launch.configuration_name,
+        "configuration": places.document(configuration),
+        "program": places.local(launch.program),
+        "args": places.document(launch.args),
+        "cwd": places.local(launch.cwd),
+        "env": env,
+        "stdin": launch.stdin,
+        "no_debug": launch.no_debug,
+    }
+    start = {name: value for name, value in given.items() if value not in ("", None, False, [], {})}
+    return start, sorted({*refused, *more})
+
+
+def _require_program(start: Mapping[str, Any], launch: SharedLaunch, places: Places) -> None:
+    program = start.get("program") or start.get("configuration", {}).get("program") or ""
+    path = Path(program) if isinstance(program, str) else Path()
+    if path.is_absolute() and "${" not in str(program) and not path.exists():
+        raise program_missing(path=one_line(str(path)), folder=one_line(places.there or launch.cwd))
+
+
+def _local_point(point: SharedBreakpoint, places: Places) -> SharedBreakpoint:
+    values = {name: getattr(point, name) for name in point.__struct_fields__}
+    return SharedBreakpoint(**{**values, "path": places.local(point.path)})
+
+
+def _breakpoint_arguments(point: SharedBreakpoint) -> dict[str, Any]:
+    place: dict[str, Any] = {"file_path": point.path, "line_number": point.line, "column_number": point.column}
+    if point.kind == "function":
+        place = {"function_name": point.function}
+    elif point.kind == "exception":
+        place = {"exception": point.filter}
+    conditions = {name: getattr(point, name) for name in ("condition", "hit_condition", "log_message")}
+    return {"kind": point.kind, **{name: it for name, it in {**place, **conditions}.items() if it}}
+
+
+def _commit_differences(shared: SharedSession, workspace: Path) -> Iterator[LocalizedText]:
+    there, here = one_line(shared.manifest.commit[:12]), head_commit(workspace)
+    if not shared.manifest.commit:
+        yield localize("The program was not in a git repository there: its files may differ from yours.")
+        return
+    if shared.manifest.is_dirty:
+        yield localize("The files there had changes that are not in commit {commit}.", commit=there)
+    if not here:
+        yield localize("This folder is not in a git repository. There it was at commit {commit}.", commit=there)
+    elif here != shared.manifest.commit:
+        yield localize("Your files are at commit {here}; there they were at {there}.", here=here[:12], there=there)
+    elif tree_state(workspace, here).is_dirty:
+        yield localize("Your files have changes that are not in commit {commit}.", commit=there)
+
+
+def _variable_differences(launch: SharedLaunch, refused: list[str]) -> Iterator[LocalizedText]:
+    if launch.left_out:
+        names = ", ".join(map(one_line, launch.left_out))
+        yield localize("Not in the file, so taken from your environment if it has them: {names}.", names=names)
+    if refused:
+        names = ", ".join(map(one_line, refused))
+        yield localize("Variables of the file that are not set, because they could run code: {names}.", names=names)
+
+
+def _question_lines(plan: RerunPlan, would_run: str, signer: str) -> Iterator[LocalizedText]:
+    yield localize("Differences:") if plan.differences else localize("No difference is known.")
+    yield from (localize("  {row}", row=it) for it in plan.differences)
+    who = signer or localize("somebody whose key is unknown")
+    yield localize("This would run on your machine, as you, the way {who} ran it:", who=who)
+    yield from (localize("  {row}", row=line) for line in would_run.splitlines())
+    stdin = plan.start.get("stdin")
+    if stdin is not None:
+        yield localize("  {row}", row=with_label(localize("input"), one_line(stdin, _STDIN_CHARACTERS)))
+    for point in plan.points:
+        yield localize("  {row}", row=with_label(localize("breakpoint"), breakpoint_text(point)))
+
+
+def stop_differences(
+    shared: SharedSession, places: Places, stopped: Mapping[str, Any] | None
+) -> Iterator[LocalizedText]:
+    """How the first stop here compares with the first one there."""
+    first = min(shared.stops, key=lambda it: it.number, default=None)
+    if first is None or first.frame is None:
+        return
+    there = f"{places.local(first.frame.path)}:{first.frame.line}"
+    if not stopped:
+        yield localize("There it first stopped at {place}; here it did not stop.", place=one_line(there))
+        return
+    here = f"{(stopped.get('source') or {}).get('path', '')}:{stopped.get('line', '')}"
+    if here != there:
+        yield localize("There it first stopped at {place}.", place=one_line(there))
+        return
+    differing = list(_differing_values(first, places, stopped))
+    if not differing:
+        yield localize("It stopped where it first stopped there, with the same values.")
+        return
+    yield localize("It stopped where it first stopped there. Values that differ:")
+    yield from differing
+
+
+def _differing_values(first: SharedStop, places: Places, stopped: Mapping[str, Any]) -> Iterator[LocalizedText]:
+    variables = (stopped.get("top_frame_variables") or {}).get("variables") or ()
+    here = {str(it["name"]): str(it["value"]) for it in variables}
+    for value in first.variables:
+        mine = here.get(value.name)
+        if mine is not None and not _is_same(value, mine, places):
+            yield localize(
+                "  {name} = {mine}, there {theirs}",
+                name=one_line(value.name),
+                mine=one_line(mine, 100),
+                theirs=one_line(value.value, 100),
+            )
+
+
+def _is_same(value: SharedValue, mine: str, places: Places) -> bool:
+    """Addresses differ in every run; what was removed or cut cannot be compared."""
+    ours, theirs = _ADDRESS.sub("0x", mine), _ADDRESS.sub("0x", places.local(value.value))
+    if _MARK in ours or _MARK in theirs:
+        return True
+    cut = _CUT_VALUE.search(theirs)
+    return ours.startswith(theirs[: cut.start()]) if cut else ours == theirs
