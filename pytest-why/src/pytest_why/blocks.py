@@ -18,12 +18,12 @@ _LEAST_LINES = 5
 _WIDTH = 160
 _ENDING = 3
 # Characters: of a function alone, of one that computes, of one that passes on, and of all together.
-# More than an agent is shown: a log has room, and lines are what a reader scrolls through.
-_ONLY = 1800
-_COMPUTING = 900
-_PASSING_ON = 640
-_TOTAL = 2400
-_ENOUGH = 1900
+# A little more than `explain_failure` has: a reader scrolls through lines, and an agent reads pytest's own text too.
+_ONLY = 1200
+_COMPUTING = 720
+_PASSING_ON = 480
+_TOTAL = 1200
+_ENOUGH = 1000
 _FOLLOWING = 2
 _SHORTER = (1.0, 0.75, 0.55, 0.4, 0.3)
 

@@ -113,10 +113,11 @@ def _explained(
     if took_s > _LONGEST_S:
         return [f"The test took {took_s:.0f} s, so it was not run again."]
     _stop_timer(item)
+    longest = max(_SECONDS, took_s * (1 if _is_timeout(excinfo) else _SLOWER))
     records: list[dict[str, Any]] = []
     for level in range(_LEVELS):
         try:
-            answer = run_again(item, nextitem, targets, max(_SECONDS, took_s * _SLOWER))
+            answer = run_again(item, nextitem, targets, longest)
         except SecondRunError as error:
             return shown(records, str(item.config.rootpath)) if records else [str(error)]
         finally:
@@ -124,10 +125,19 @@ def _explained(
         if answer["passed"] and level == 0:
             return ["The test passed when it ran again: it is not deterministic, or depends on what ran before."]
         records += answer["records"]
+        if not answer["has_ended"]:
+            if not records:
+                return [f"The test did not end within {longest:.0f} s when it ran again."]
+            break
         targets = callees_of(answer["records"], {(it["file"], it["first"]) for it in records})
         if not targets or sum(not is_preparation(it) for it in records) >= _ENOUGH:
             break
     return shown(records, str(item.config.rootpath))
+
+
+def _is_timeout(excinfo: pytest.ExceptionInfo[BaseException]) -> bool:
+    """Whether pytest-timeout ended the test: one that does not end takes as long as it is given."""
+    return isinstance(excinfo.value, pytest.fail.Exception) and str(excinfo.value).startswith("Timeout")
 
 
 def _stop_timer(item: pytest.Item) -> None:

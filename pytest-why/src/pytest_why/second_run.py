@@ -6,6 +6,7 @@ it. A test that ends its process or hangs ends the child alone. Where there is n
 
 from __future__ import annotations
 
+import _thread
 import contextlib
 import json
 import os
@@ -27,6 +28,10 @@ TRACERS: pytest.StashKey[list[CallTracer]] = pytest.StashKey()
 _MOST_BYTES = 8_000_000
 _TRACED_SHARE = 0.7  # of the time: a call that does not end is cut off before the child is
 _POLL_S = 0.02
+_WATCH_S = 0.2
+_sleep, _monotonic = time.sleep, time.monotonic  # tests replace them
+_TRIES = 50
+_WATCHED_SHARE = 0.8  # then the child answers with what it has
 _UNKNOWN = -1
 Target = tuple[CallTarget, str]
 """A function, and which of its calls."""
@@ -39,12 +44,19 @@ class SecondRunError(Exception):
 def run_again(
     item: pytest.Item, nextitem: pytest.Item | None, targets: Sequence[Target], seconds: float
 ) -> dict[str, Any]:
-    """`passed`, and `records`: a call of each function that was called, without secrets."""
+    """`passed`, `has_ended`, and `records`: a call of each function that was called, without secrets."""
 
     def run() -> dict[str, Any]:
         return _traced(item, nextitem, targets, seconds * _TRACED_SHARE)
 
-    return _in_child(run, seconds) if hasattr(os, "fork") else run()
+    def unfinished() -> dict[str, Any]:
+        tracers = item.stash.get(TRACERS, [])
+        for _ in range(_TRIES):
+            with contextlib.suppress(RuntimeError):  # the test goes on meanwhile, and may change what is read
+                return {"passed": False, "has_ended": False, "records": _records(tracers)}
+        return {"passed": False, "has_ended": False, "records": []}
+
+    return _in_child(run, unfinished, seconds) if hasattr(os, "fork") else run()
 
 
 def _traced(
@@ -63,15 +75,18 @@ def _traced(
         reports = runtestprotocol(item, nextitem=nextitem, log=False)
     finally:
         del item.stash[TRACERS]
-    records = [it.record() for it in tracers]
-    return {
-        "passed": all(it.passed for it in reports),
-        "records": [hide_secrets(it) for it in records if "function" in it],
-    }
+    return {"passed": all(it.passed for it in reports), "has_ended": True, "records": _records(tracers)}
 
 
-def _in_child(run: Callable[[], dict[str, Any]], seconds: float) -> dict[str, Any]:
+def _records(tracers: Sequence[CallTracer]) -> list[dict[str, Any]]:
+    return [hide_secrets(it) for it in (tracer.record() for tracer in tracers) if "function" in it]
+
+
+def _in_child(
+    run: Callable[[], dict[str, Any]], unfinished: Callable[[], dict[str, Any]], seconds: float
+) -> dict[str, Any]:
     reading, writing = os.pipe()
+    parent = os.getpid()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # Python 3.12 and later warn of a fork beside threads; it has a deadline here
         try:
@@ -82,7 +97,7 @@ def _in_child(run: Callable[[], dict[str, Any]], seconds: float) -> dict[str, An
             raise
     if child == 0:
         os.close(reading)
-        _answer(run, writing)
+        _answer(run, unfinished, writing, parent, seconds)
     os.close(writing)
     status = None
     try:
@@ -100,19 +115,53 @@ def _in_child(run: Callable[[], dict[str, Any]], seconds: float) -> dict[str, An
     return dict(answer)
 
 
-def _answer(run: Callable[[], dict[str, Any]], writing: int) -> None:
+def _answer(
+    run: Callable[[], dict[str, Any]],
+    unfinished: Callable[[], dict[str, Any]],
+    writing: int,
+    parent: int,
+    seconds: float,
+) -> None:
     """In the child. It leaves at once: what ends a test run must happen once, in the parent."""
+    first = _thread.allocate_lock()
+
+    def leave_with(answer: Callable[[], dict[str, Any]]) -> None:
+        """Never returns, unless nothing can be answered; of two threads, the first one answers."""
+        with contextlib.suppress(BaseException):
+            data = json.dumps(answer()).encode()
+            if not first.acquire(blocking=False):
+                _sleep(seconds)  # the other one is leaving
+            while data:
+                data = data[os.write(writing, data) :]
+            os._exit(0)
+
+    def watch() -> None:
+        """A test that hangs answers nothing, and nobody else ends it if pytest itself is killed."""
+        until = _monotonic() + seconds * _WATCHED_SHARE
+        while _monotonic() < until:
+            if os.getppid() != parent:
+                _kill_group()
+            _sleep(_WATCH_S)
+        leave_with(unfinished)
+        _sleep(seconds)  # the parent ends it before, and says that the test did not end
+        _kill_group()
+
     try:
         os.setpgid(0, 0)
         nothing = os.open(os.devnull, os.O_RDWR)
         for stream in (0, 1, 2):  # of `-s`, and of what the captured streams stand for
             os.dup2(nothing, stream)
-        data = json.dumps(run()).encode()
-        while data:
-            data = data[os.write(writing, data) :]
-    except BaseException:  # noqa: BLE001  the parent says that nothing came
-        os._exit(1)
-    os._exit(0)
+        _thread.start_new_thread(watch, ())
+        leave_with(run)
+    finally:
+        os._exit(1)  # the parent says that nothing came
+
+
+def _kill_group() -> None:
+    """Ours, with what the test started."""
+    if os.getpgrp() == os.getpid():
+        os.killpg(0, signal.SIGKILL)
+    os.kill(os.getpid(), signal.SIGKILL)
 
 
 def _read(reading: int, child: int, until: float) -> tuple[bytes, int | None]:

@@ -11,7 +11,10 @@ import textwrap
 import zipfile
 from pathlib import Path
 
+import psutil
 import pytest
+
+from tests.daemons import eventually
 
 ROOT = Path(__file__).parents[4]
 CALLS = ROOT / "src" / "dragoman" / "debug" / "evidence" / "calls"
@@ -102,6 +105,13 @@ import shop
 exits, hangs = [], []
 
 
+def wait():
+    seconds = 600 * bool(hangs)
+    hangs.append(seconds)
+    time.sleep(seconds)
+    return seconds
+
+
 def test_exits():
     exits.append(1)
     if len(exits) > 1:
@@ -110,14 +120,11 @@ def test_exits():
 
 
 def test_hangs():
-    hangs.append(1)
-    if len(hangs) > 1:
-        time.sleep(600)
-    assert shop.share(5, 5) == 2
+    assert wait() == 2
 
 
 def test_goes_on():
-    assert exits == hangs == [1]
+    assert (exits, hangs) == ([1], [0])
 """
 
 
@@ -207,7 +214,50 @@ def test_a_second_run_that_ends_its_process_or_hangs_ends_alone(installed: Path,
     shown = run(tmp_path, installed, "--why", "test_second.py")
     assert "2 failed, 1 passed" in shown, shown
     assert section(shown, "test_exits") == ["The test ended its process when it ran again (exit code 3)."]
-    assert section(shown, "test_hangs") == ["The test did not end within 10 s when it ran again."]
+    hanging = section(shown, "test_hangs")
+    assert hanging[0].startswith("wait  test_second.py:")
+    assert "seconds = 600" in "\n".join(hanging)
+    assert hanging[-2].startswith("still running at line ")
+
+
+HANGS = """\
+import os
+import threading
+
+
+def wait(path):
+    with open(path, "a") as ran:
+        ran.write(f"{os.getpid()}\\n")
+    runs = open(path).read().split()
+    if len(runs) > 1:
+        threading.Event().wait()
+    return len(runs)
+
+
+def test_waits():
+    assert wait("ran") == 2
+"""
+
+
+def is_running(pid: int) -> bool:
+    try:
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
+
+
+def test_a_second_run_that_hangs_ends_with_a_pytest_that_is_killed(installed: Path, tmp_path: Path) -> None:
+    (tmp_path / "test_waits.py").write_text(HANGS)
+    command = [sys.executable, "-m", "pytest", "-q", "-c", os.devnull, "--rootdir", str(tmp_path), "--why"]
+    environment = {**os.environ, "PYTHONPATH": str(installed)}
+    with subprocess.Popen(
+        [*command, "test_waits.py"], cwd=tmp_path, env=environment, stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    ) as process:  # fmt: skip
+        ran = tmp_path / "ran"
+        second = eventually(lambda: ran.exists() and ran.read_text().split()[1:], within_s=20)
+        process.kill()
+    eventually(lambda: not is_running(int(second[0])), within_s=3)
 
 
 def test_the_first_run_alone_counts(installed: Path, tmp_path: Path) -> None:
