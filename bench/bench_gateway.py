@@ -110,9 +110,9 @@ async def _kept_per_s() -> float:
 
 
 async def _kept_round(journal: Journal, events: list[bytes]) -> float:
-    told: list[ChatEvent] = []
+    received: list[ChatEvent] = []
     router, connection = GatewayEventRouter(_nowhere, _nowhere), _opened()
-    router.watch(told.append)
+    router.watch(received.append)
     begun = time.perf_counter()
     for number, text in enumerate(events):
         connection.receive_data(text)
@@ -120,15 +120,15 @@ async def _kept_round(journal: Journal, events: list[bytes]) -> float:
             if isinstance(event, EventFrame):
                 router.on_event(event)
         if number % _BATCH == _BATCH - 1:
-            await _keep(journal, told)
-    await _keep(journal, told)
+            await _keep(journal, received)
+    await _keep(journal, received)
     return len(events) / (time.perf_counter() - begun)
 
 
-async def _keep(journal: Journal, told: list[ChatEvent]) -> None:
-    written = [(it.session_key, msgspec.json.encode(it).decode()) for it in told]
+async def _keep(journal: Journal, events: list[ChatEvent]) -> None:
+    written = [(it.session_key, msgspec.json.encode(it).decode()) for it in events]
     await journal.append([Event(kind="chat.event", session=key, body={"event": text}) for key, text in written])
-    told.clear()
+    events.clear()
 
 
 def _events(rounds: int) -> list[bytes]:

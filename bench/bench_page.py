@@ -71,16 +71,16 @@ def run() -> list[Claim]:
 def _relayed(room: Path, sent: dict[int, float]) -> Iterator[TargetDaemon]:
     """A daemon in front of a gateway that streams numbered pieces, and notes when each was written."""
 
-    async def script(visit: AcceptedConnection) -> None:
-        await visit.welcome()
-        async for raw in visit.socket:
+    async def script(connection: AcceptedConnection) -> None:
+        await connection.welcome()
+        async for raw in connection.socket:
             request = json.loads(raw)
             if request["method"] == "chat.send":
                 run_id = request["params"]["idempotencyKey"]
-                await visit.answer(request, {"runId": run_id, "status": "started"})
-                await _stream(visit, run_id, sent)
+                await connection.answer(request, {"runId": run_id, "status": "started"})
+                await _stream(connection, run_id, sent)
             else:
-                await visit.answer(request, {"sessionKey": _KEY, "messages": [], "sessions": []})
+                await connection.answer(request, {"sessionKey": _KEY, "messages": [], "sessions": []})
 
     with (
         start_blocking_portal() as portal,
@@ -93,18 +93,18 @@ def _relayed(room: Path, sent: dict[int, float]) -> Iterator[TargetDaemon]:
             yield daemon
 
 
-async def _stream(visit: AcceptedConnection, run_id: str, sent: dict[int, float]) -> None:
+async def _stream(connection: AcceptedConnection, run_id: str, sent: dict[int, float]) -> None:
     about: dict[str, Any] = {"runId": run_id, "sessionKey": _KEY, "stream": "assistant"}
     text = ""
     for number in range(1, _PIECES + 1):
         delta = f"#{number}# "
         text += delta
         sent[number] = time.time() * 1000
-        await visit.event("agent", {**about, "seq": number, "ts": 1, "data": {"text": text, "delta": delta}})
+        await connection.event("agent", {**about, "seq": number, "ts": 1, "data": {"text": text, "delta": delta}})
         await anyio.sleep(_EVERY_S)
     message = {"role": "assistant", "content": [{"type": "text", "text": text}]}
     end = {"runId": run_id, "sessionKey": _KEY, "seq": _PIECES, "state": "final", "message": message}
-    await visit.event("chat", end)
+    await connection.event("chat", end)
 
 
 def _delays_ms(browser: Browser, daemon: TargetDaemon, sent: dict[int, float]) -> list[float]:

@@ -96,8 +96,8 @@ def _posted(
     body = json.dumps({"jsonrpc": "2.0", "id": next(_ids), "method": method, "params": params})
     connection.request("POST", "/mcp", body, headers)
     answer = connection.getresponse()
-    said = answer.read()
-    assert b'"result"' in said, said
+    result = answer.read()
+    assert b'"result"' in result, result
     return answer.headers.get("Mcp-Session-Id")
 
 

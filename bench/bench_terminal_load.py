@@ -103,7 +103,7 @@ def _keyboard(environment: dict[str, str]) -> Iterator[int]:
     try:
         time.sleep(1.5)
         os.write(master, b"x")
-        _heard(master)
+        _drain(master)
         yield master
     finally:
         os.kill(pid, signal.SIGKILL)
@@ -114,11 +114,11 @@ def _keyboard(environment: dict[str, str]) -> Iterator[int]:
 def _echoed_s(keyboard: int) -> float:
     begun = time.perf_counter()
     os.write(keyboard, b"k")
-    _heard(keyboard)
+    _drain(keyboard)
     return time.perf_counter() - begun
 
 
-def _heard(keyboard: int) -> None:
+def _drain(keyboard: int) -> None:
     assert select.select([keyboard], [], [], 10)[0], "a key was not echoed"
     os.read(keyboard, 65536)
 
@@ -147,7 +147,7 @@ class _Wrapper:
         self.socket.connect(str(path))
         self.frames = self.acks = 0
         self.unsent = memoryview(b"")
-        self._heard = 0
+        self._received = 0
 
     def __enter__(self) -> _Wrapper:
         return self
@@ -158,9 +158,9 @@ class _Wrapper:
     def acked_s(self) -> float:
         begun = time.perf_counter()
         self.socket.sendall(self.next_frame())
-        heard = 0
-        while heard < _ACK_BYTES:
-            heard += len(self.socket.recv(_ACK_BYTES - heard))
+        received = 0
+        while received < _ACK_BYTES:
+            received += len(self.socket.recv(_ACK_BYTES - received))
         return time.perf_counter() - begun
 
     def next_frame(self) -> bytes:
@@ -177,19 +177,19 @@ class _Wrapper:
         except BlockingIOError:
             pass
 
-    def hear(self) -> None:
-        self._heard += len(self.socket.recv(65536))
-        self.acks = self._heard // _ACK_BYTES
+    def receive_acks(self) -> None:
+        self._received += len(self.socket.recv(65536))
+        self.acks = self._received // _ACK_BYTES
 
 
-def _load(path: str, seconds: float, told: Connection) -> None:
+def _load(path: str, seconds: float, pipe: Connection) -> None:
     """In a process of its own: paced by the clock, so that a daemon that is too slow is seen as a debt."""
     wrappers = [_Wrapper(Path(path), f"load-{number:02}", _text(number)) for number in range(WRAPPERS)]
     poll, by_fd = select.poll(), {it.socket.fileno(): it for it in wrappers}
     for fd, wrapper in by_fd.items():
         wrapper.socket.setblocking(False)
         poll.register(fd, select.POLLIN)
-    told.send("begun")
+    pipe.send("begun")
     begun = time.monotonic()
     worst_debt = 0
     while (now := time.monotonic() - begun) < seconds + _SETTLED_WITHIN_S:
@@ -198,11 +198,11 @@ def _load(path: str, seconds: float, told: Connection) -> None:
             wrapper.pump(due)
         worst_debt = max(worst_debt, *(due - it.acks for it in wrappers))
         for fd, _ in poll.poll(5):
-            by_fd[fd].hear()
+            by_fd[fd].receive_acks()
         if now > seconds and all(it.acks == it.frames == due for it in wrappers):
             break
     frames, acks = (sum(getattr(it, name) for it in wrappers) for name in ("frames", "acks"))
-    told.send({"frames": frames, "acks": acks, "took_s": time.monotonic() - begun, "worst_debt": worst_debt})
+    pipe.send({"frames": frames, "acks": acks, "took_s": time.monotonic() - begun, "worst_debt": worst_debt})
 
 
 def _text(number: int) -> bytes:

@@ -70,9 +70,9 @@ def _floods(folder: Path, size: int = SIZE, rounds: int = ROUNDS) -> list[Claim]
     for _ in range(rounds):
         bare.append(_flood(["cat", str(text)]))
         plain.append(_flood([sys.executable, _PLAIN_PUMP, str(folder / "record"), "cat", str(text)]))
-        with _stand_in(folder) as (environment, told):
+        with _stand_in(folder) as (environment, result):
             wrapped.append(_flood(_wrapper("cat", str(text)), environment))
-            recorded.append(told())
+            recorded.append(result())
     screens = sum(it.digest == bare[0].digest for it in wrapped)
     records = sum(it["sha256"] == bare[0].digest for it in recorded)
     return [

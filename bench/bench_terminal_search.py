@@ -115,10 +115,10 @@ async def _taken_s(service: TerminalService, first: int, chunks: list[bytes]) ->
         await service.take(terminal, "output", _NOON_MS + number, chunk)
         if number % 100 == 0:
             await service.take(terminal, "output", _NOON_MS + number, b"\na xylophone was heard\r\n")
-            told = CommandReport(
+            result = CommandReport(
                 id=f"{terminal}:{number}", terminal=terminal, line="make", started_ms=_NOON_MS + number
             )
-            await service.command_ended(told)
+            await service.command_ended(result)
     return time.perf_counter() - began_s
 
 
@@ -135,9 +135,13 @@ async def _command_claims(folder: Path) -> list[Claim]:
     async with _service(folder) as service:
         claims = [
             Claim(
-                f"{COMMANDS:,} commands, {name}", await _median_ms(partial(service.commands, wish)), "ms", 50, "lower"
+                f"{COMMANDS:,} commands, {name}",
+                await _median_ms(partial(service.commands, request)),
+                "ms",
+                50,
+                "lower",
             )
-            for name, wish in _FILTERS.items()
+            for name, request in _FILTERS.items()
         ]
         began_s = time.perf_counter()
         read = 0

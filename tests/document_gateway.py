@@ -47,11 +47,11 @@ class Run:
     id: str
     session_key: str
     message: str
-    said: str = ""
+    text_sent: str = ""
     stopped: anyio.Event = field(default_factory=anyio.Event)
 
     async def text(self, piece: str) -> None:
-        self.said += piece
+        self.text_sent += piece
         form = self.gateway.manner.text
         if form in ("stream", "both"):
             await self.event("agent", {"stream": "assistant", "data": {"delta": piece}})
@@ -113,7 +113,7 @@ class DocumentGateway:
 
     def remember(self, run: Run) -> None:
         past = self.sessions.setdefault(run.session_key, [])
-        past += [{"role": "user", "content": run.message}, {"role": "assistant", "content": run.said}]
+        past += [{"role": "user", "content": run.message}, {"role": "assistant", "content": run.text_sent}]
 
     async def event(self, name: str, payload: Json) -> None:
         number = {}

@@ -89,8 +89,8 @@ def build_the_page() -> None:
     say("Building the page")
     if subprocess.call([str(VENV / "bin" / "python"), str(ROOT / "tools" / "build_page.py")]) == 0:
         return
-    tell = stop if os.environ.get("CI") == "true" else say
-    tell("The page is not built, so the browser shows a notice in its place.")
+    report = stop if os.environ.get("CI") == "true" else say
+    report("The page is not built, so the browser shows a notice in its place.")
 
 
 def ensure_venv() -> None:

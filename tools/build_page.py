@@ -46,8 +46,8 @@ def npm() -> "list[str]":
 
 
 def is_new_enough(node: str) -> bool:
-    told = subprocess.run([node, "--version"], capture_output=True, text=True, check=False).stdout
-    major = told.strip().lstrip("v").split(".")[0]
+    output = subprocess.run([node, "--version"], capture_output=True, text=True, check=False).stdout
+    major = output.strip().lstrip("v").split(".")[0]
     return major.isdigit() and int(major) >= OLDEST_NODE
 
 

@@ -62,8 +62,8 @@ def install() -> bool:
 
 
 def node_is_new_enough() -> bool:
-    told = subprocess.run(["node", "--version"], capture_output=True, text=True, check=False, env=environment())
-    major = told.stdout.strip().lstrip("v").split(".")[0]
+    version = subprocess.run(["node", "--version"], capture_output=True, text=True, check=False, env=environment())
+    major = version.stdout.strip().lstrip("v").split(".")[0]
     return major.isdigit() and int(major) >= 22
 
 

@@ -37,5 +37,5 @@ def in_words(english: str, **values: object) -> str:
 def is_chinese() -> bool:
     """`DRAGOMAN_LANG` first, then the locale variables in their POSIX order, as Dragoman itself does."""
     names = ("DRAGOMAN_LANG", "LC_ALL", "LC_MESSAGES", "LANG")
-    told = next((os.environ[name] for name in names if os.environ.get(name)), "")
-    return told.lower().startswith("zh")
+    language = next((os.environ[name] for name in names if os.environ.get(name)), "")
+    return language.lower().startswith("zh")

@@ -58,7 +58,7 @@ OTHERS: Mapping[str, type[Parameters]] = {
 TOOLS = sorted({form.tool for form in SLASH_COMMANDS.values()})
 
 
-async def said(box: Box, text: str, language: Language = "en") -> list[ChatEvent]:
+async def events_of(box: Box, text: str, language: Language = "en") -> list[ChatEvent]:
     received: list[ChatEvent] = []
     asked = AgentRequest("agent:main:main", "r", text, "page", (), language=language)
     await CommandAgent(box).answer(asked, RunOutput("r", "agent:main:main", received.append))
@@ -100,7 +100,7 @@ async def said(box: Box, text: str, language: Language = "en") -> list[ChatEvent
 )
 async def test_a_short_form_becomes_its_tools_call(text: str, tool: str, arguments: dict[str, Any]) -> None:
     box = Box(TOOLS)
-    answer = await said(box, text)
+    answer = await events_of(box, text)
     assert box.called == [(tool, arguments)]
     assert [type(event) for event in answer] == [ToolStart, ToolResult, ChatTextDelta]
 
@@ -108,9 +108,9 @@ async def test_a_short_form_becomes_its_tools_call(text: str, tool: str, argumen
 async def test_every_tool_is_a_command_with_names_and_values() -> None:
     schema = {"properties": {"words": {"type": "string"}, "limit": {"type": "integer"}}, "required": ["words"]}
     box = Box(["search_journal"], schema)
-    await said(box, "/search_journal words='two words' limit=3")
-    await said(box, "/search_journal failed")
-    await said(box, '/search_journal {"words": "a", "limit": 1}')
+    await events_of(box, "/search_journal words='two words' limit=3")
+    await events_of(box, "/search_journal failed")
+    await events_of(box, '/search_journal {"words": "a", "limit": 1}')
     assert [arguments for _, arguments in box.called] == [
         {"words": "two words", "limit": 3},
         {"words": "failed"},
@@ -134,14 +134,14 @@ async def test_every_tool_is_a_command_with_names_and_values() -> None:
 async def test_what_is_not_understood_is_answered_with_how_it_is_written(text: str, code: str, hint: str) -> None:
     box = Box(TOOLS)
     with pytest.raises(DragomanError) as refused:
-        await said(box, text)
+        await events_of(box, text)
     assert refused.value.code == code
     assert hint in str(refused.value.hint)
     assert box.called == []
 
 
 async def test_a_tool_that_fails_is_shown_as_failed() -> None:
-    answer = await said(Box(TOOLS), "/stop")
+    answer = await events_of(Box(TOOLS), "/stop")
     assert [event.error for event in answer if isinstance(event, ToolResult)] == ["stop_debugging by page"]
 
 
@@ -213,23 +213,23 @@ def test_no_other_name_hides_a_command() -> None:
 
 
 async def test_help_lists_what_there_is_and_explains_one() -> None:
-    (everything,) = await said(Box([*TOOLS, "special"]), "/help")
+    (everything,) = await events_of(Box([*TOOLS, "special"]), "/help")
     assert isinstance(everything, ChatTextDelta)
     assert "/break FILE:LINE" in everything.content
     assert len(everything.content) < 600, "all of it is in sight"
-    (tools,) = await said(Box([*TOOLS, "special"]), "/help tools")
+    (tools,) = await events_of(Box([*TOOLS, "special"]), "/help tools")
     assert isinstance(tools, ChatTextDelta)
     assert "`/special`" in tools.content
-    (one,) = await said(Box(TOOLS), "/help /break")
+    (one,) = await events_of(Box(TOOLS), "/help /break")
     assert isinstance(one, ChatTextDelta)
     assert "if EXPRESSION" in one.content
-    (without,) = await said(Box(["dragoman_status"]), "/help")
+    (without,) = await events_of(Box(["dragoman_status"]), "/help")
     assert isinstance(without, ChatTextDelta)
     assert "/break" not in without.content
 
 
 async def test_plain_words_are_answered_with_what_it_can_do() -> None:
-    (answer,) = await said(Box(TOOLS), "please fix my program")
+    (answer,) = await events_of(Box(TOOLS), "please fix my program")
     assert isinstance(answer, ChatTextDelta)
     assert "/why" in answer.content
 
@@ -237,12 +237,12 @@ async def test_plain_words_are_answered_with_what_it_can_do() -> None:
 async def test_everything_is_in_the_language_of_the_caller() -> None:
     box = Box(TOOLS)
     for text, english in (("hello", "No model"), ("/help", "Breakpoints"), ("/help break", "Set a breakpoint")):
-        (answer,) = await said(box, text, "zh")
+        (answer,) = await events_of(box, text, "zh")
         assert isinstance(answer, ChatTextDelta)
         assert english not in answer.content
-        assert english in str(await said(box, text, "en"))
+        assert english in str(await events_of(box, text, "en"))
     for language in ("zh", "en"):
-        await said(box, "/status", language)
+        await events_of(box, "/status", language)
     assert box.spoken == ["zh", "en"]
 
 

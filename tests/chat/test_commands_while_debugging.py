@@ -58,7 +58,7 @@ class Box:
 class Person:
     commands: CommandAgent
 
-    async def says(self, text: str) -> str:
+    async def answer_to(self, text: str) -> str:
         """What stands in the block of the answer."""
         run_output = RunOutput("r", "agent:main:main", lambda _: None)
         await self.commands.answer(AgentRequest("agent:main:main", "r", text, "page", ()), run_output)
@@ -72,33 +72,33 @@ async def test_a_stop_its_variables_stack_and_lines_are_read_as_they_are(tmp_pat
     (tmp_path / "orders.py").write_text(PROGRAM)
     async with agent_in(tmp_path) as agent:
         person = Person(CommandAgent(Box(agent)))
-        await person.says("/b orders.py:7")
-        stop = await person.says("/start orders.py")
+        await person.answer_to("/b orders.py:7")
+        stop = await person.answer_to("/start orders.py")
         assert "\n>    7      return len(first) + RATES[last]" in stop
         assert re.search(r"^  codes = \['x', 'b'\]$", stop, re.MULTILINE)
         assert re.search(r"^stack: orders\.py:7 total < orders\.py:11 report", stop, re.MULTILINE)
         assert not re.search(r"#\d{4,}|\[\d{4,}\]|debug-[0-9a-f]{8}", stop)
         await _looks(person)
         with pytest.raises(DragomanError) as refused:
-            await person.says("/p nothing_like_this")
+            await person.answer_to("/p nothing_like_this")
         assert not str(refused.value).startswith(refused.value.code)
 
 
 async def _looks(person: Person) -> None:
-    found = await person.says("/vars")
+    found = await person.answer_to("/vars")
     assert re.search(r"^  first = \['x'\]$", found, re.MULTILINE)
     assert re.search(r"^  text = .*  \[7\]'$", found, re.MULTILINE)
-    assert "RATES" in await person.says("/vars globals")
-    assert "'b' = 2" in await person.says("/vars RATES")
-    assert "= int: 1" in await person.says("/vars len(first)")
-    frames = (await person.says("/where")).split("\n")
+    assert "RATES" in await person.answer_to("/vars globals")
+    assert "'b' = 2" in await person.answer_to("/vars RATES")
+    assert "= int: 1" in await person.answer_to("/vars len(first)")
+    frames = (await person.answer_to("/where")).split("\n")
     assert frames[0].startswith("> total  ")
     assert frames[0].endswith("orders.py:7")
     assert frames[1].startswith("  report  ")
-    assert re.search(r"^  0 = 'x'$", await person.says("/vars orders"), re.MULTILINE)  # of who called
-    assert re.fullmatch(r"report  \S+orders\.py:11\n.*= int: 7.*", await person.says("/vars limit"), re.DOTALL)
-    lines = await person.says("/l")
+    assert re.search(r"^  0 = 'x'$", await person.answer_to("/vars orders"), re.MULTILINE)  # of who called
+    assert re.fullmatch(r"report  \S+orders\.py:11\n.*= int: 7.*", await person.answer_to("/vars limit"), re.DOTALL)
+    lines = await person.answer_to("/l")
     assert [line for line in lines.split("\n") if line.startswith(">")] == [
         ">    7      return len(first) + RATES[last]"
     ]
-    assert "= str: 'b'" in await person.says("/print last")
+    assert "= str: 'b'" in await person.answer_to("/print last")

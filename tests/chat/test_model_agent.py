@@ -72,7 +72,7 @@ class Office:
     runs: ChatRuns
     approvals: Approvals
     box: Box
-    told: list[ChatEvent]
+    events: list[ChatEvent]
     wanted: list[PendingApproval]
 
     async def ask(self, text: str, run_id: str = "r1", key: str = "main") -> Done:
@@ -80,11 +80,11 @@ class Office:
         return await self.end(run_id)
 
     async def end(self, run_id: str) -> Done:
-        await until(lambda: any(isinstance(it, Done) and it.run_id == run_id for it in self.told))
-        return next(it for it in self.told if isinstance(it, Done) and it.run_id == run_id)
+        await until(lambda: any(isinstance(it, Done) and it.run_id == run_id for it in self.events))
+        return next(it for it in self.events if isinstance(it, Done) and it.run_id == run_id)
 
     def text(self, run_id: str = "r1") -> str:
-        return "".join(it.content for it in self.told if isinstance(it, ChatTextDelta) and it.run_id == run_id)
+        return "".join(it.content for it in self.events if isinstance(it, ChatTextDelta) and it.run_id == run_id)
 
 
 @asynccontextmanager
@@ -171,7 +171,7 @@ async def test_a_tool_that_the_model_made_up_is_an_error_at_once_and_nobody_is_a
         assert (it.wanted, it.box.called) == ([], [])
         (result,) = tool_results(it.fake.requests[1].body)
         assert r"There is no tool 'delete_everything\n'. There are: evaluate_expression, run_in_terminal." in result
-        (ended,) = [event for event in it.told if isinstance(event, ToolResult)]
+        (ended,) = [event for event in it.events if isinstance(event, ToolResult)]
         assert ended.error
 
 
@@ -192,13 +192,13 @@ async def test_a_command_is_run_only_when_the_person_allows_it_and_asked_once(tm
         await it.runs.send("main", "run the tests", run_id="r1", by="page")
         await until(lambda: bool(it.wanted))
         assert (it.wanted[0].tool, it.wanted[0].subject, it.box.called) == ("run_in_terminal", "make test", [])
-        waiting = [event.output for event in it.told if isinstance(event, ToolUpdate)]
+        waiting = [event.output for event in it.events if isinstance(event, ToolUpdate)]
         assert waiting == ["Waiting for approval on the page or in the editor: make test"]
         assert it.approvals.answer(it.wanted[0].id, allowed=True)
         assert (await it.end("r1")).outcome == "final"
         assert [arguments for _, arguments in it.box.called] == [{"command": "make test"}] * 2
         assert len(it.wanted) == 1
-        assert sum(isinstance(event, ToolUpdate) for event in it.told) == 1, "the second time nobody is asked"
+        assert sum(isinstance(event, ToolUpdate) for event in it.events) == 1, "the second time nobody is asked"
         assert not it.approvals.answer(it.wanted[0].id, allowed=True)
 
 
@@ -225,7 +225,7 @@ async def test_a_refusal_and_no_answer_are_both_no(tmp_path: Path, answered: boo
             assert it.approvals.answer(it.wanted[0].id, allowed=False)
         assert (await it.end("r1")).outcome == "final"
         assert it.box.called == []
-        (result,) = [event for event in it.told if isinstance(event, ToolResult)]
+        (result,) = [event for event in it.events if isinstance(event, ToolResult)]
         assert "did not allow" in (result.error or "")
         assert "did not allow" in tool_results(it.fake.requests[1].body)[0]
         assert it.approvals.waiting() == ()
@@ -307,9 +307,9 @@ async def test_two_runs_at_once_do_not_get_each_others_events(tmp_path: Path) ->
 async def test_calls_with_the_same_number_in_different_turns_are_different_calls(tmp_path: Path) -> None:
     async with office(tmp_path, LOOK, LOOK, [Says(["ok"]), Ends()]) as it:
         await it.ask("look twice")
-        starts = [event.id for event in it.told if isinstance(event, ToolStart)]
+        starts = [event.id for event in it.events if isinstance(event, ToolStart)]
         assert len(set(starts)) == 2
-        assert [event.id for event in it.told if isinstance(event, ToolResult)] == starts
+        assert [event.id for event in it.events if isinstance(event, ToolResult)] == starts
         given = [len(tool_results(result.body)) for result in it.fake.requests]
         assert given == [0, 1, 2]
 

@@ -36,12 +36,12 @@ class Room:
     runs: ChatRuns
     conversations: Conversations
     journal: Journal
-    told: list[ChatEvent] = field(default_factory=list)
+    events: list[ChatEvent] = field(default_factory=list)
 
     async def ended(self, run_id: str) -> Done:
         with anyio.fail_after(10):
             while True:
-                for event in self.told:
+                for event in self.events:
                     if isinstance(event, Done) and event.run_id == run_id:
                         return event
                 await anyio.sleep(0.002)
@@ -71,7 +71,7 @@ async def test_a_message_is_answered_and_both_are_kept_over_a_restart(tmp_path: 
     async with room(tmp_path, echo) as it:
         assert await it.runs.send("main", "hello", run_id="r1", by="page") == "started"
         assert (await it.ended("r1")).outcome == "final"
-        assert "".join(event.content for event in it.told if isinstance(event, ChatTextDelta)) == "you said hello"
+        assert "".join(event.content for event in it.events if isinstance(event, ChatTextDelta)) == "you said hello"
     async with room(tmp_path, echo) as it:
         history = await it.conversations.history("agent:main:main")
         assert [(result.role, result.text, result.run_id) for result in history] == [
@@ -95,7 +95,7 @@ async def test_the_same_run_again_runs_nothing_after_a_restart_nor_in_another_co
         await it.runs.send("main", "a", run_id="r1", by="page")
         assert await it.runs.send("other", "a", run_id="r1", by="page") == "in_flight"
         with anyio.fail_after(5):
-            while not it.told:  # noqa: ASYNC110
+            while not it.events:  # noqa: ASYNC110
                 await anyio.sleep(0.002)
     async with room(tmp_path, echo) as it:
         assert await it.runs.send("main", "a", run_id="r1", by="page") == "ok"
@@ -130,7 +130,7 @@ async def test_a_stopped_run_keeps_its_text_and_ends_at_once_with_the_queued_run
         await it.runs.send("main", "a", run_id="r1", by="page")
         await it.runs.send("main", "b", run_id="r2", by="page")
         with anyio.fail_after(5):
-            while not it.told:  # noqa: ASYNC110
+            while not it.events:  # noqa: ASYNC110
                 await anyio.sleep(0.002)
         assert await it.runs.abort("main") == ("r1", "r2")
         assert [(await it.ended(run_id)).outcome for run_id in ("r1", "r2")] == ["aborted", "aborted"]
@@ -171,7 +171,7 @@ async def test_each_run_has_one_end_and_nothing_is_reported_after_it(tmp_path: P
         await it.runs.send("main", "a", run_id="r1", by="page")
         await it.ended("r1")
         voices[0].say("too late")
-        assert [type(event) for event in it.told] == [Done]
+        assert [type(event) for event in it.events] == [Done]
 
 
 async def test_text_and_tools_are_in_their_order(tmp_path: Path) -> None:
@@ -184,7 +184,7 @@ async def test_text_and_tools_are_in_their_order(tmp_path: Path) -> None:
     async with room(tmp_path, script) as it:
         await it.runs.send("main", "a", run_id="r1", by="page")
         await it.ended("r1")
-        shown = [event.segment if isinstance(event, ChatTextDelta) else type(event) for event in it.told]
+        shown = [event.segment if isinstance(event, ChatTextDelta) else type(event) for event in it.events]
         assert shown == [0, ToolStart, ToolResult, 1, Done]
         (_, answer) = await it.conversations.history("main")
         assert (answer.text, answer.calls[0].tool, answer.calls[0].output) == (
@@ -233,9 +233,9 @@ async def test_what_waits_and_what_is_said_is_bounded(tmp_path: Path) -> None:
             await it.runs.send("main", "a", run_id="more", by="page")
         assert refused.value.code == "too_many_waiting"
         with anyio.fail_after(10):
-            while not it.told:  # noqa: ASYNC110
+            while not it.events:  # noqa: ASYNC110
                 await anyio.sleep(0.002)
-        assert sum(len(event.content) for event in it.told if isinstance(event, ChatTextDelta)) == TEXT_BYTES
+        assert sum(len(event.content) for event in it.events if isinstance(event, ChatTextDelta)) == TEXT_BYTES
 
 
 async def test_a_conversation_keeps_its_newest_messages_within_their_size(tmp_path: Path) -> None:

@@ -78,9 +78,9 @@ def here(cli: Cli, tmp_path_factory: pytest.TempPathFactory) -> Here:
     return Here(cli.home, folder)
 
 
-def require_chinese(told: str, *, has: str = "") -> None:
-    assert english_left(told, KNOWN) == [], told
-    assert has in told, told
+def require_chinese(result: str, *, has: str = "") -> None:
+    assert english_left(result, KNOWN) == [], result
+    assert has in result, result
 
 
 @pytest.mark.timeout(120)

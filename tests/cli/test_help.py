@@ -30,7 +30,7 @@ def all_commands(app: App, *before: str) -> Iterator[str]:
 COMMANDS = sorted(all_commands(build_app()))
 
 
-def said(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str]:
+def run_help(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str]:
     status = run(list(arguments))
     captured = capsys.readouterr()
     return status, " ".join((captured.out + captured.err).split())
@@ -67,12 +67,12 @@ def chinese(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_what_is_not_understood_is_said_and_ends_with_two(
     capsys: pytest.CaptureFixture[str], line: str, words: str
 ) -> None:
-    status, told = said(capsys, *line.split())
-    assert (status, words in told) == (2, True), told
+    status, output = run_help(capsys, *line.split())
+    assert (status, words in output) == (2, True), output
     named = r"(?:help )?(up|config get|completions|debug next|debug|terminals watch|token revoke|client-config)?"
     command = re.match(named, line)
     assert command
-    assert f"`{' '.join(filter(None, ('dragoman', command[1])))} --help`" in told
+    assert f"`{' '.join(filter(None, ('dragoman', command[1])))} --help`" in output
 
 
 @pytest.mark.parametrize(
@@ -89,7 +89,7 @@ def test_what_is_not_understood_is_said_and_ends_with_two(
     ],
 )
 def test_words_that_other_tools_use_for_it_work_too(capsys: pytest.CaptureFixture[str], line: str, same: str) -> None:
-    assert said(capsys, *line.split()) == said(capsys, *same.split())
+    assert run_help(capsys, *line.split()) == run_help(capsys, *same.split())
 
 
 @pytest.mark.parametrize(
@@ -106,8 +106,8 @@ def test_words_that_other_tools_use_for_it_work_too(capsys: pytest.CaptureFixtur
 def test_where_a_value_is_missing_the_choices_are_listed(
     capsys: pytest.CaptureFixture[str], line: str, choices: str
 ) -> None:
-    told = said(capsys, *line.split())[1]
-    assert re.search(rf"Missing argument [A-Z]+ \(one of: {choices}\)\.", told), told
+    output = run_help(capsys, *line.split())[1]
+    assert re.search(rf"Missing argument [A-Z]+ \(one of: {choices}\)\.", output), output
 
 
 @pytest.mark.usefixtures("chinese")
@@ -115,19 +115,19 @@ def test_where_a_value_is_missing_the_choices_are_listed(
     "line", ["nope", "stat", "up --prot 3", "up a b", "config get", "up --port x", "up --port", "up --port 99999"]
 )
 def test_no_english_is_left_in_what_was_not_understood(capsys: pytest.CaptureFixture[str], line: str) -> None:
-    _, told = said(capsys, *line.split())
+    _, output = run_help(capsys, *line.split())
     names = {*line.split(), "dragoman", "--help", "--port", "open", "status", "KEY", "config", "get", "up"}
-    assert set(re.findall("[A-Za-z-]+", told)) <= names, told
+    assert set(re.findall("[A-Za-z-]+", output)) <= names, output
 
 
 @pytest.mark.usefixtures("chinese")
 def test_help_is_chinese_to_its_labels(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "140")  # one line per option
-    _, told = said(capsys, "wire", "decode", "--help")
-    assert told.startswith("用法：dragoman wire decode")
-    assert "[可选值：omnish, dap, luapanda, gateway] [必填]" in told
-    assert "[默认：frame]" in told
-    assert not any(word in told for word in ("Usage", "default", "choices", "required"))
+    _, output = run_help(capsys, "wire", "decode", "--help")
+    assert output.startswith("用法：dragoman wire decode")
+    assert "[可选值：omnish, dap, luapanda, gateway] [必填]" in output
+    assert "[默认：frame]" in output
+    assert not any(word in output for word in ("Usage", "default", "choices", "required"))
 
 
 @pytest.mark.usefixtures("chinese")
@@ -135,16 +135,16 @@ def test_no_label_of_any_command_is_left_in_english() -> None:
     """Also of the commands behind a command, whose labels are made when their module is loaded."""
     commands = ("debug next", "terminals watch", "gateway chat", "adapters install", "lua install", "token show")
     program = f"from dragoman.cli.dispatch import run\nfor it in {commands}: run([*it.split(), '--help'])"
-    told = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True, timeout=60)
-    labels = re.findall("╭─ (.+?) ─", told.stdout)
-    assert len(labels) >= len(commands), told.stdout
+    text = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True, timeout=60)
+    labels = re.findall("╭─ (.+?) ─", text.stdout)
+    assert len(labels) >= len(commands), text.stdout
     assert set(labels) <= {"参数", "选项"}
 
 
 def test_help_names_only_defaults_that_say_something(capsys: pytest.CaptureFixture[str]) -> None:
-    _, told = said(capsys, "journal", "tail", "--help")
-    assert "[default: 20]" in told
-    assert "False" not in told
+    _, output = run_help(capsys, "journal", "tail", "--help")
+    assert "[default: 20]" in output
+    assert "False" not in output
 
 
 def listed(*arguments: str, language: str = "en") -> dict[str, list[str]]:
@@ -181,13 +181,13 @@ def test_help_all_lists_every_command_once_and_on_one_line(language: str) -> Non
 
 
 def test_what_is_not_listed_can_still_be_run_and_completed(capsys: pytest.CaptureFixture[str]) -> None:
-    assert said(capsys, "wire", "--help")[0] == 0
-    _, script = said(capsys, "completions", "bash")
+    assert run_help(capsys, "wire", "--help")[0] == 0
+    _, script = run_help(capsys, "completions", "bash")
     assert all(f"{name} " in script for name in build_app() if not name.startswith("-"))
 
 
 def test_help_says_what_each_argument_and_option_is_for(capsys: pytest.CaptureFixture[str]) -> None:
-    assert "Working directory of the client." in said(capsys, "mcp", "--help")[1]
+    assert "Working directory of the client." in run_help(capsys, "mcp", "--help")[1]
     app = build_app(lists_all=True)
     runnable = {
         words: found
@@ -208,16 +208,16 @@ def test_every_command_has_its_help_which_ends_with_two_examples(
     words: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run([*words.split(), "--help"]) == 0
-    told = capsys.readouterr().out
-    assert told.startswith(f"Usage: dragoman {words}")
-    assert told.partition("\nExamples:\n")[2].splitlines() == [f"  {line}" for line in EXAMPLES[words]]
+    output = capsys.readouterr().out
+    assert output.startswith(f"Usage: dragoman {words}")
+    assert output.partition("\nExamples:\n")[2].splitlines() == [f"  {line}" for line in EXAMPLES[words]]
 
 
 def test_the_heading_of_the_examples_is_in_the_readers_language(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("DRAGOMAN_LANG", "zh")
-    assert said(capsys, "status", "--help")[1].endswith("示例： dragoman status dragoman status --json")
+    assert run_help(capsys, "status", "--help")[1].endswith("示例： dragoman status dragoman status --json")
 
 
 def test_there_are_two_examples_of_every_command_and_of_nothing_else() -> None:

@@ -140,10 +140,10 @@ def test_expressions_that_ask_for_all_memory_fail_and_one_that_forks_leaves_nobo
     assert len(pids) == 20
     assert all(psutil.pid_exists(pid) for pid in pids)
     agent.end()
-    eventually(lambda: not any(_lives(pid) for pid in pids))
+    eventually(lambda: not any(_is_running(pid) for pid in pids))
 
 
-def _lives(pid: int) -> bool:
+def _is_running(pid: int) -> bool:
     try:
         return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:

@@ -52,7 +52,7 @@ async def test_a_program_that_comes_to_us_stops_at_breakpoints_set_before(lua: L
             assert stop.frames[0].name == "tick"
             await service.stop(lua.client, waits.session.id)
             await service.wait(lua.client, waits.session.id, within_s=10)
-            assert (await _said(process)).rstrip().endswith("done")
+            assert (await _output_of(process)).rstrip().endswith("done")
             assert process.returncode == 0
 
 
@@ -76,7 +76,7 @@ async def test_a_running_program_is_detached_and_runs_on(lua: LuaWorkspace) -> N
             await eventually(lambda: waits.session.state is SessionState.RUNNING)
             await service.stop(lua.client, waits.session.id)
             end_of(await service.wait(lua.client, waits.session.id, within_s=10))
-            assert (await _said(process)).rstrip().endswith("done")
+            assert (await _output_of(process)).rstrip().endswith("done")
             assert process.returncode == 0
 
 
@@ -317,7 +317,7 @@ async def test_breakpoints_in_wrapped_coroutines_are_hit_and_their_threads_are_r
         assert values(again)["inner"] == "2"
 
 
-async def _said(process: subprocess.Popen[str]) -> str:
+async def _output_of(process: subprocess.Popen[str]) -> str:
     return (await anyio.to_thread.run_sync(lambda: process.communicate(timeout=20)))[0]
 
 

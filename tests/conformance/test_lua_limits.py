@@ -64,7 +64,7 @@ async def test_a_stop_ends_a_program_that_does_not_answer(lua: LuaWorkspace, han
         with anyio.fail_after(10 * PATIENCE):
             await service.stop(lua.client, started.session.id)
             end_of(await service.wait(lua.client, started.session.id, within_s=10))
-            await eventually(lambda: not any(_lives(it) for it in tree))
+            await eventually(lambda: not any(_is_running(it) for it in tree))
         group.cancel_scope.cancel()
 
 
@@ -79,7 +79,7 @@ async def test_a_stop_ends_the_program_even_if_a_caller_has_given_up(lua: LuaWor
         with anyio.fail_after(10 * PATIENCE):
             await service.stop(lua.client, started.session.id)
             end_of(await service.wait(lua.client, started.session.id, within_s=10))
-            await eventually(lambda: not any(_lives(it) for it in tree))
+            await eventually(lambda: not any(_is_running(it) for it in tree))
 
 
 async def test_a_stop_ends_a_host_that_ignores_it_with_the_program_inside(lua: LuaWorkspace) -> None:
@@ -102,11 +102,11 @@ async def test_a_stop_ends_a_host_that_ignores_it_with_the_program_inside(lua: L
         with anyio.fail_after(10 * PATIENCE):
             await service.stop(lua.client, started.session.id)
             end_of(await service.wait(lua.client, started.session.id, within_s=10))
-            await eventually(lambda: not any(_lives(it) for it in tree))
+            await eventually(lambda: not any(_is_running(it) for it in tree))
         group.cancel_scope.cancel()
 
 
-def _lives(process: psutil.Process) -> bool:
+def _is_running(process: psutil.Process) -> bool:
     return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
 
 

@@ -20,7 +20,7 @@ from dragoman.workspace.caller import Caller
 from tests.support.clocks import VirtualClock
 from tests.support.fake_adapter import FakeAdapter
 
-Told = list[tuple[str, dict[str, Any]]]
+RecordedEvents = list[tuple[str, dict[str, Any]]]
 
 
 class NothingToDisclose:
@@ -40,12 +40,12 @@ def session_of(
     request: str = "launch",
     arguments: dict[str, Any] | None = None,
     exception_filters: tuple[str, ...] = (),
-    told: Told | None = None,
+    recorded: RecordedEvents | None = None,
 ) -> DebugSession:
     launch = AdapterLaunch(
         request, arguments or {}, "fake", quirks=quirks or AdapterQuirks(), exception_filters=exception_filters
     )
-    record = told if told is not None else []
+    record = recorded if recorded is not None else []
     return DebugSession(
         "s1", "a.py", adapter, launch, VirtualClock(), record_event=lambda kind, _, body: record.append((kind, body))
     )

@@ -51,14 +51,14 @@ class Starter(NothingToDisclose):
 
     def __init__(self, *preparations: tuple[FakeAdapter, ...], **how: Any) -> None:
         self.preparations = list(preparations)
-        self.wishes: list[LaunchRequest] = []
+        self.requests: list[LaunchRequest] = []
         self.request = str(how.pop("request", "launch"))
         self.post_debug: Callable[[], Awaitable[None]] | None = how.pop("post_debug", None)
         self.stop_all = bool(how.pop("stop_all", False))
 
     async def prepare(self, client: Caller, launch_request: LaunchRequest) -> PreparedLaunch:
         await anyio.lowlevel.checkpoint()
-        self.wishes.append(launch_request)
+        self.requests.append(launch_request)
         if not self.preparations:
             raise DragomanError("no_more", localize("{text}", text="no more"))
         launch = AdapterLaunch(self.request, {}, "fake")
@@ -169,7 +169,7 @@ async def test_a_restart_keeps_the_id_the_breakpoints_and_the_output_and_counts_
         assert step == "stale_reference"
     assert old.ended
     assert [it["line"] for it in new.sent("setBreakpoints")[0]["breakpoints"]] == [5]
-    assert starter.wishes == [LaunchRequest(), LaunchRequest(program="0.py")]
+    assert starter.requests == [LaunchRequest(), LaunchRequest(program="0.py")]
 
 
 async def test_one_that_has_ended_can_be_restarted_also_without_its_id(tmp_path: Path) -> None:

@@ -101,7 +101,7 @@ async def until(condition: Callable[[], bool]) -> None:
             await anyio.sleep(0.01)
 
 
-def lives(pid: int) -> bool:
+def is_running(pid: int) -> bool:
     return psutil.pid_exists(pid) and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
 
 
@@ -261,7 +261,7 @@ async def test_a_session_can_be_ended_while_its_build_runs_and_takes_the_build_w
             await agent.call("stop_debugging", session_id=begun["session_id"])
         else:
             await agent.service.end_idle_sessions(-1)
-        await until(lambda: not lives(pid))
+        await until(lambda: not is_running(pid))
         states = [it["state"] for it in (await agent.call("list_sessions"))["sessions"]]
     assert states == ["Terminated"]
 
@@ -275,10 +275,10 @@ async def test_a_background_task_runs_as_long_as_the_program_and_no_longer(tmp_p
         await agent.call("set_breakpoint", file_path="app.py", line_number=2)
         stopped = await agent.start()
         assert stopped["status"] == "stopped"
-        assert lives(agent.pid("pid"))
+        assert is_running(agent.pid("pid"))
         ended = await agent.call("continue_debugging")
         assert ended["status"] == "completed"
-        await until(lambda: not lives(agent.pid("pid")))
+        await until(lambda: not is_running(agent.pid("pid")))
 
 
 async def test_a_build_that_floods_neither_stalls_nor_fills_the_session(tmp_path: Path) -> None:

@@ -150,7 +150,7 @@ async def asked(agent: ClientSession, tool: str, **arguments: Any) -> dict[str, 
     return result.structured_content
 
 
-def told(answer: dict[str, Any]) -> list[tuple[str, str]]:
+def would_run(answer: dict[str, Any]) -> list[tuple[str, str]]:
     return [(it["what"], it["name"]) for it in answer["details"]["would_run"]]
 
 
@@ -175,7 +175,7 @@ async def test_what_would_run_is_reported_in_full_and_as_data(cli: Cli, hostile:
     async with session_of(cli, workspace=str(hostile.folder)) as agent:
         everything = await asked(agent, "start_debugging", configuration_name="all")
         named = await asked(agent, "start_debugging", configuration_name="python")
-    assert told(everything) == [("task", "before"), ("task", "task"), ("program", "all"), ("task", "after")]
+    assert would_run(everything) == [("task", "before"), ("task", "task"), ("program", "all"), ("task", "after")]
     program = everything["details"]["would_run"][2]
     assert program["env_files"] == [str(hostile.folder / "secrets.env")]
     assert program["variables"] == ["LD_PRELOAD"]

@@ -165,12 +165,12 @@ async def test_a_call_that_no_editor_may_make_is_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    "told",
+    "about",
     [{}, {"name": 1, "folders": [], "features": []}, {"name": "a", "folders": "/", "features": []},
      {"name": "a", "folders": ["/"] * 101, "features": []}, {"name": "a", "folders": [1], "features": []}],
 )  # fmt: skip
-def test_what_no_editor_says_of_itself_is_not_read(told: dict[str, Any]) -> None:
-    assert read_editor_info(told) is None
+def test_what_no_editor_says_of_itself_is_not_read(about: dict[str, Any]) -> None:
+    assert read_editor_info(about) is None
 
 
 def test_a_folder_that_is_not_an_absolute_path_is_left_out() -> None:

@@ -55,13 +55,13 @@ def _stream(chunks: list[bytes]) -> list[str]:
     try:
         for chunk in chunks:
             daemon.receive_data(chunk)
-            seen.extend(map(_told, daemon.events()))
+            seen.extend(map(_described, daemon.events()))
         daemon.receive_eof()
-        seen.extend(map(_told, daemon.events()))
+        seen.extend(map(_described, daemon.events()))
     except RemoteProtocolError as error:
         seen.append(error.code)
     return seen
 
 
-def _told(event: ConnectionEvent) -> str:
+def _described(event: ConnectionEvent) -> str:
     return f"{event.request_id} {event.error}" if isinstance(event, FrameSkipped) else repr(event)

@@ -14,12 +14,12 @@ from dragoman.journal import Journal, JournalGap, JsonStore, Span
 DEADLINE_S = 20.0
 
 
-def said(text: str, *, kind: str = "line.said", session: str = "talk-1") -> Event:
+def line_event(text: str, *, kind: str = "line.said", session: str = "talk-1") -> Event:
     return Event(kind=kind, session=session, cause="call-1", text=text, body={"text": text})
 
 
 def lines(count: int, *, session: str = "talk-1", word: str = "line") -> list[Event]:
-    return [said(f"{word} {number}", session=session) for number in range(count)]
+    return [line_event(f"{word} {number}", session=session) for number in range(count)]
 
 
 def notes() -> JsonStore[str]:

@@ -20,7 +20,7 @@ from dragoman.core.events import Event
 from dragoman.journal import Journal, Statement
 from dragoman.journal.event_rows import NESTING_LIMIT
 from dragoman.journal.journal import WAITING_EVENTS
-from tests.journal.support import append_bytes, lines, notes, said, texts, until
+from tests.journal.support import append_bytes, line_event, lines, notes, texts, until
 from tests.support.clocks import VirtualClock
 from tests.support.faulty_vfs import HeldVFS
 
@@ -48,16 +48,16 @@ async def test_the_record_outlives_the_process_that_wrote_it(tmp_path: Path) -> 
         await journal.append(lines(3))
     async with Journal.open(tmp_path / "j") as journal:
         assert journal.last_sequence == 3
-        assert await journal.append([said("later")]) == 4
+        assert await journal.append([line_event("later")]) == 4
         assert await texts(journal) == ["line 0", "line 1", "line 2", "later"]
 
 
 async def test_sequence_continues_when_the_clock_is_set_back_a_day(tmp_path: Path) -> None:
     clock = VirtualClock()
     async with Journal.open(tmp_path / "j", clock=clock) as journal:
-        await journal.append([said("before")])
+        await journal.append([line_event("before")])
         clock.set_wall_back(86_400)
-        await journal.append([said("after")])
+        await journal.append([line_event("after")])
         before, after = await journal.read()
     assert (before.sequence, after.sequence) == (1, 2)
     assert after.at_ns == before.at_ns - 86_400 * 10**9, "stamps tell what the clock said; the order is the sequence's"
@@ -67,7 +67,7 @@ async def test_every_one_of_many_concurrent_appenders_gets_its_own_last_number(t
     given: dict[int, int] = {}
 
     async def one(journal: Journal, number: int) -> None:
-        given[number] = await journal.append([said(f"{number} a"), said(f"{number} b")])
+        given[number] = await journal.append([line_event(f"{number} a"), line_event(f"{number} b")])
 
     async with Journal.open(tmp_path / "j") as journal:
         async with anyio.create_task_group() as group:
@@ -84,10 +84,10 @@ async def test_appends_that_wait_together_share_one_sync(tmp_path: Path) -> None
         async with Journal.open(tmp_path / "j", vfs=vfs.name) as journal:
             vfs.hold()
             async with anyio.create_task_group() as group:
-                group.start_soon(journal.append, [said("first")])
+                group.start_soon(journal.append, [line_event("first")])
                 await until(vfs.waiting.is_set)
                 for number in range(300):
-                    group.start_soon(journal.append, [said(str(number))])
+                    group.start_soon(journal.append, [line_event(str(number))])
                 await anyio.wait_all_tasks_blocked()
                 syncs = vfs.syncs
                 vfs.release()
@@ -99,7 +99,7 @@ async def test_a_hung_disk_holds_up_appenders_but_never_the_event_loop(tmp_path:
         async with Journal.open(tmp_path / "j", vfs=vfs.name) as journal:
             vfs.hold()
             async with anyio.create_task_group() as group:
-                group.start_soon(journal.append, [said("slow")])
+                group.start_soon(journal.append, [line_event("slow")])
                 await until(vfs.waiting.is_set)
                 lags = []
                 for _ in range(200):
@@ -133,12 +133,12 @@ async def test_a_cancelled_appender_stops_waiting_and_the_others_continue(tmp_pa
         async with Journal.open(tmp_path / "j", vfs=vfs.name) as journal:
             vfs.hold()
             async with anyio.create_task_group() as group:
-                group.start_soon(journal.append, [said("first")])
+                group.start_soon(journal.append, [line_event("first")])
                 await until(vfs.waiting.is_set)
                 with anyio.move_on_after(0.01) as scope:
-                    await journal.append([said("cancelled")])
+                    await journal.append([line_event("cancelled")])
                 assert scope.cancelled_caught
-                group.start_soon(journal.append, [said("last")])
+                group.start_soon(journal.append, [line_event("last")])
                 await anyio.wait_all_tasks_blocked()
                 vfs.release()
             assert await texts(journal) == ["first", "last"]
@@ -149,11 +149,11 @@ async def test_cancelled_appenders_leave_nothing_behind_in_the_queue(tmp_path: P
         async with Journal.open(tmp_path / "j", vfs=vfs.name) as journal:
             vfs.hold()
             async with anyio.create_task_group() as group:
-                group.start_soon(journal.append, [said("first")])
+                group.start_soon(journal.append, [line_event("first")])
                 await until(vfs.waiting.is_set)
                 async with anyio.create_task_group() as impatient:
                     for number in range(50):
-                        impatient.start_soon(journal.append, [said(str(number))])
+                        impatient.start_soon(journal.append, [line_event(str(number))])
                     await anyio.wait_all_tasks_blocked()
                     impatient.cancel_scope.cancel()
                 assert not journal._writer._waiting
@@ -164,7 +164,7 @@ async def test_an_event_of_wrong_types_fails_its_caller_and_not_the_journal(tmp_
     async with Journal.open(tmp_path / "j") as journal:
         with pytest.raises(TypeError):
             await journal.append([Event(kind="x", text=None)])  # type: ignore[arg-type]
-        assert await journal.append([said("next")]) == 1
+        assert await journal.append([line_event("next")]) == 1
 
 
 async def test_one_callers_fault_is_that_callers_alone(tmp_path: Path) -> None:
@@ -172,18 +172,18 @@ async def test_one_callers_fault_is_that_callers_alone(tmp_path: Path) -> None:
 
     async def bad(journal: Journal) -> None:
         with pytest.raises(DragomanError) as caught:
-            await journal.append([said("bad")], writes=[Statement("insert into nowhere values (1)")])
+            await journal.append([line_event("bad")], writes=[Statement("insert into nowhere values (1)")])
         failed.append(caught.value.code)
 
     with HeldVFS("held-fault") as vfs:
         async with Journal.open(tmp_path / "j", vfs=vfs.name) as journal:
             vfs.hold()
             async with anyio.create_task_group() as group:
-                group.start_soon(journal.append, [said("first")])
+                group.start_soon(journal.append, [line_event("first")])
                 await until(vfs.waiting.is_set)
-                group.start_soon(journal.append, [said("good")])
+                group.start_soon(journal.append, [line_event("good")])
                 group.start_soon(bad, journal)
-                group.start_soon(journal.append, [said("also good")])
+                group.start_soon(journal.append, [line_event("also good")])
                 await anyio.wait_all_tasks_blocked()
                 vfs.release()
             assert await texts(journal) == ["first", "good", "also good"]
@@ -193,10 +193,10 @@ async def test_one_callers_fault_is_that_callers_alone(tmp_path: Path) -> None:
 async def test_an_append_and_its_store_writes_are_whole_or_not_at_all(tmp_path: Path) -> None:
     store = notes()
     async with Journal.open(tmp_path / "j", stores=[store]) as journal:
-        await journal.append([said("kept")], writes=[store.put("a", "1", at_ns=1)])
+        await journal.append([line_event("kept")], writes=[store.put("a", "1", at_ns=1)])
         bad = [store.put("b", "2", at_ns=1), Statement("insert into nowhere values (1)")]
         with pytest.raises(DragomanError):
-            await journal.append([said("lost")], writes=bad)
+            await journal.append([line_event("lost")], writes=bad)
         rows = await journal.query(store.everything())
         assert store.decoded(rows.rows) == {"a": "1"}
         assert rows.sequence == 1
@@ -211,7 +211,7 @@ async def test_redaction_comes_first_and_off_the_loop(tmp_path: Path) -> None:
         return Event(kind=event.kind, text=event.text.replace("hunter2", "•••"))
 
     async with Journal.open(tmp_path / "j", redact=redact) as journal:
-        await journal.append([said("the password is hunter2")])
+        await journal.append([line_event("the password is hunter2")])
         assert await texts(journal) == ["the password is •••"]
     assert len(threads - {threading.get_ident()}) == len(threads) == 1
 
@@ -224,9 +224,9 @@ async def test_a_redactor_that_fails_lets_nothing_through(tmp_path: Path) -> Non
 
     async with Journal.open(tmp_path / "j", redact=redact) as journal:
         with pytest.raises(DragomanError) as caught:
-            await journal.append([said("fine"), said("odd")])
+            await journal.append([line_event("fine"), line_event("odd")])
         assert caught.value.code == "redaction_failed"
-        assert await journal.append([said("plain")]) == 1
+        assert await journal.append([line_event("plain")]) == 1
 
 
 @pytest.mark.parametrize(
@@ -244,7 +244,7 @@ async def test_what_the_journal_cannot_hold_is_refused_with_the_reason(tmp_path:
         with pytest.raises(DragomanError) as caught:
             await journal.append([event])
         assert caught.value.code == code
-        assert await journal.append([said("next")]) == 1
+        assert await journal.append([line_event("next")]) == 1
 
 
 async def test_what_only_looks_nested_is_taken_and_the_deepest_body_is_readable_by_everyone(tmp_path: Path) -> None:
@@ -275,12 +275,12 @@ async def test_text_that_no_file_can_hold_is_kept_as_far_as_it_goes(tmp_path: Pa
 async def test_leaving_the_block_writes_what_waits(tmp_path: Path) -> None:
     async with anyio.create_task_group() as group, Journal.open(tmp_path / "j") as journal:
         for number in range(50):
-            group.start_soon(journal.append, [said(str(number))])
+            group.start_soon(journal.append, [line_event(str(number))])
         await anyio.wait_all_tasks_blocked()
     async with Journal.open(tmp_path / "j") as journal:
         assert journal.last_sequence == 50
     with pytest.raises(DragomanError) as caught:
-        await journal.append([said("late")])
+        await journal.append([line_event("late")])
     assert caught.value.code == "journal_closed"
 
 
@@ -289,7 +289,7 @@ async def test_closing_keeps_its_deadline_on_a_disk_that_hangs(tmp_path: Path) -
 
     async def report(journal: Journal, text: str) -> None:
         try:
-            await journal.append([said(text)])
+            await journal.append([line_event(text)])
         except DragomanError as error:
             codes.append(error.code)
 
@@ -315,14 +315,14 @@ async def test_a_second_journal_in_the_same_folder_is_refused(tmp_path: Path) ->
                 pytest.fail("two writers")
     assert caught.value.code == "journal_in_use"
     async with Journal.open(tmp_path / "j") as journal:
-        assert await journal.append([said("free again")]) == 1
+        assert await journal.append([line_event("free again")]) == 1
 
 
 async def test_only_the_owner_can_read_any_file_of_it(tmp_path: Path) -> None:
     old = os.umask(0)
     try:
         async with Journal.open(tmp_path / "j") as journal:
-            await journal.append([said("x")])
+            await journal.append([line_event("x")])
             await append_bytes(journal, "talk-1", b"bytes")
             modes = {path: stat.S_IMODE(path.stat().st_mode) for path in (tmp_path / "j").rglob("*")}
     finally:

@@ -18,7 +18,7 @@ import pytest
 from dragoman.core.errors import DragomanError
 from dragoman.io.files.system_calls import SystemCalls
 from dragoman.journal import EverythingScope, Journal, Retention, SessionScope, database, journal_file
-from tests.journal.support import append_bytes, database_of, lines, notes, require_sound, said, texts, until
+from tests.journal.support import append_bytes, database_of, line_event, lines, notes, require_sound, texts, until
 from tests.support.clocks import VirtualClock
 from tests.support.faulty_system import FaultySystem
 from tests.support.faulty_vfs import FaultyVFS, PowerLossVFS
@@ -49,7 +49,7 @@ async def require_all(folder: Path, acknowledged: list[str]) -> None:
         stored = notes().decoded((await journal.query(notes().everything())).rows)
         assert set(stored) == {text.split()[0] for text in found}, "events and store changed together"
         assert len(await journal.search("0", limit=1_000)) == len(stored)
-        await journal.append([said("next 1")], writes=[notes().put("next", "", at_ns=1)])
+        await journal.append([line_event("next 1")], writes=[notes().put("next", "", at_ns=1)])
     require_sound(folder)
 
 
@@ -117,7 +117,7 @@ async def test_an_append_that_found_no_room_is_noted_too(tmp_path: Path, monkeyp
         async with Journal.open(tmp_path / "journal", vfs=vfs.name) as journal:
             vfs.arm(1)
             with pytest.raises(DragomanError) as caught:
-                await journal.append([said("lost")])
+                await journal.append([line_event("lost")])
             assert journal.write_fault is caught.value
             vfs.disarm()
             await until(lambda: journal.write_fault is None)
@@ -143,7 +143,7 @@ async def test_every_call_of_opening_retaining_and_forgetting_may_fail_in_turn(t
                 async with Journal.open(folder, vfs=vfs.name, stores=[notes()], clock=clock) as journal:
                     await journal.retain(Retention(age_s=500))
                     await journal.forget(SessionScope("victim"))
-                    await journal.append([said("between")])
+                    await journal.append([line_event("between")])
                     is_everything = True
                     await journal.forget(EverythingScope())
             reached = vfs.reached
@@ -306,7 +306,7 @@ async def test_everything_can_be_forgotten_on_a_full_disk_and_that_makes_room(sm
             with pytest.raises(DragomanError):
                 await append_bytes(journal, "talk-1", bytes(100_000))
         assert await journal.forget(EverythingScope()) == 1_000
-        assert await journal.append([said("on")]) == 1_001
+        assert await journal.append([line_event("on")]) == 1_001
         assert await texts(journal) == ["on"]
 
 
@@ -315,9 +315,9 @@ async def test_a_foreign_lock_is_called_busy_and_nothing_is_lost_by_it(tmp_path:
         with closing(apsw.Connection(str(database_of(tmp_path / "j")))) as foreign:
             foreign.execute("begin immediate")
             with pytest.raises(DragomanError) as caught:
-                await journal.append([said("not now")])
+                await journal.append([line_event("not now")])
             assert caught.value.code == "journal_busy"
-        await journal.append([said("now")])
+        await journal.append([line_event("now")])
         assert await texts(journal) == ["now"]
 
 
@@ -352,7 +352,7 @@ async def test_a_damaged_file_is_set_aside_and_a_fresh_one_numbers_on(
         (answer,) = await journal.read()
         assert answer.event.kind == "journal.set_aside"
         assert answer.sequence > last
-        assert await journal.append([said("on")]) == answer.sequence + 1
+        assert await journal.append([line_event("on")]) == answer.sequence + 1
     assert answer.event.body["file"] == "damaged-20231114T221320-events-000000.db"
     assert (folder / answer.event.body["file"]).read_bytes()[100:] == harmed[100:], "kept for whoever wants to look"
     async with Journal.open(folder, stores=[notes()], clock=clock) as journal:
@@ -378,13 +378,13 @@ async def test_a_file_emptied_by_someone_does_not_make_numbers_go_back(tmp_path:
         last = await journal.append(lines(5))
     database_of(tmp_path / "j").write_bytes(b"")
     async with Journal.open(tmp_path / "j") as journal:
-        assert await journal.append([said("on")]) > last
+        assert await journal.append([line_event("on")]) > last
 
 
 async def test_damage_met_while_running_is_set_aside_and_recording_continues(tmp_path: Path) -> None:
     async with Journal.open(tmp_path / "j") as journal:
         for _ in range(10):
-            await journal.append([said("word " * 100) for _ in range(1_000)])
+            await journal.append([line_event("word " * 100) for _ in range(1_000)])
     async with Journal.open(tmp_path / "j") as journal:
         path = database_of(tmp_path / "j")
         with path.open("r+b") as file:
@@ -393,7 +393,7 @@ async def test_damage_met_while_running_is_set_aside_and_recording_continues(tmp
         with pytest.raises(DragomanError) as caught:
             await journal.search("word")
         assert caught.value.code == "journal_corrupt"
-        sequence = await journal.append([said("on")])
+        sequence = await journal.append([line_event("on")])
         assert [event.event.kind for event in await journal.read()] == ["journal.set_aside", "line.said"]
         assert sequence > 10_000
         assert len(list((tmp_path / "j").glob("damaged-*"))) >= 1
@@ -402,11 +402,11 @@ async def test_damage_met_while_running_is_set_aside_and_recording_continues(tmp
 async def test_damage_met_by_the_writer_costs_no_append(tmp_path: Path) -> None:
     async with Journal.open(tmp_path / "j") as journal:
         for _ in range(10):
-            await journal.append([said("word " * 100) for _ in range(1_000)])
+            await journal.append([line_event("word " * 100) for _ in range(1_000)])
     async with Journal.open(tmp_path / "j") as journal:
         path = database_of(tmp_path / "j")
         with path.open("r+b") as file:
             file.seek(4_096)
             file.write(b"\xa5" * (path.stat().st_size - 4_096))
-        await journal.append([said("on")])
+        await journal.append([line_event("on")])
         assert (await journal.read())[-1].event.text == "on"

@@ -12,7 +12,7 @@ import pytest
 
 from dragoman.journal import BeforeScope, EverythingScope, Journal, RemovedCounts, Retention, Scope, SessionScope
 from dragoman.journal.journal import PAGE_EVENTS
-from tests.journal.support import append_bytes, files_with, lines, notes, require_sound, said, texts
+from tests.journal.support import append_bytes, files_with, line_event, lines, notes, require_sound, texts
 from tests.support.clocks import VirtualClock
 
 pytestmark = pytest.mark.anyio
@@ -30,7 +30,7 @@ async def test_events_older_than_the_age_go_and_their_words_with_them(tmp_path: 
         assert await journal.retain(Retention(age_s=1_800)) == RemovedCounts(events=1_300, segments=0)
         assert await journal.search("old") == []
         assert len(await journal.search("young")) == 5
-        assert await journal.append([said("next")]) == 1_306
+        assert await journal.append([line_event("next")]) == 1_306
     require_sound(tmp_path / "j")
 
 
@@ -41,14 +41,16 @@ async def test_sequence_continues_though_everything_was_retired(tmp_path: Path) 
         clock.advance(100)
         await journal.retain(Retention(age_s=1))
     async with Journal.open(tmp_path / "j", clock=clock) as journal:
-        assert await journal.append([said("next")]) == 8
+        assert await journal.append([line_event("next")]) == 8
 
 
 async def test_a_journal_too_large_loses_its_oldest_events_and_gives_the_room_back(tmp_path: Path) -> None:
     dice = random.Random(1)
     async with Journal.open(tmp_path / "j") as journal:
         for _ in range(12):
-            await journal.append([said(" ".join(f"w{dice.randrange(5_000)}" for _ in range(12))) for _ in range(1_000)])
+            await journal.append(
+                [line_event(" ".join(f"w{dice.randrange(5_000)}" for _ in range(12))) for _ in range(1_000)]
+            )
         limit = 2 * 1024 * 1024
         removed = await journal.retain(Retention(age_s=1e9, events_bytes=limit))
         left = [row["sequence"] async for row in journal.export()]
@@ -75,7 +77,7 @@ async def test_appends_come_between_the_steps_of_retention(tmp_path: Path) -> No
         async with anyio.create_task_group() as group:
             group.start_soon(retire)
             await anyio.lowlevel.checkpoint()
-            await journal.append([said("in between")])
+            await journal.append([line_event("in between")])
             finished.append("append")
         assert finished == ["append", "retention"]
         assert await texts(journal) == ["in between"]
@@ -107,7 +109,7 @@ async def test_after_forgetting_no_file_holds_a_byte_of_it(tmp_path: Path, kind:
     def event(secret: bool) -> object:
         word = "zqsecret" if secret else "plain"
         text = " ".join(f"{word}{dice.randrange(3_000)}" for _ in range(dice.randint(1, 12)))
-        return said(text + "x" * dice.choice([0, 50, 5_000]), session="zqvictim" if secret else "other")
+        return line_event(text + "x" * dice.choice([0, 50, 5_000]), session="zqvictim" if secret else "other")
 
     async with Journal.open(tmp_path / "j", clock=clock) as journal:
         for turn in range(20):
@@ -135,7 +137,7 @@ async def test_after_forgetting_no_file_holds_a_byte_of_it(tmp_path: Path, kind:
         assert not any("zqvictim" in str(path) for path in (tmp_path / "j").rglob("*"))
         assert await journal.search("zqs*") == []
         assert len(await texts(journal)) == last - forgotten
-        assert await journal.append([said("next")]) == last + 1
+        assert await journal.append([line_event("next")]) == last + 1
     require_sound(tmp_path / "j")
 
 
@@ -144,7 +146,7 @@ async def test_forgetting_the_newest_events_does_not_give_their_numbers_again(tm
         await journal.append(lines(10, session="mine"))
         assert await journal.forget(SessionScope("mine")) == 10
     async with Journal.open(tmp_path / "j") as journal:
-        assert await journal.append([said("next")]) == 11
+        assert await journal.append([line_event("next")]) == 11
 
 
 @pytest.mark.parametrize(("at_ns", "left"), [(10**30, []), (-(10**30), ["line 0"])])
@@ -170,14 +172,14 @@ async def test_a_tail_survives_forgetting(tmp_path: Path) -> None:
         await journal.forget(SessionScope("gone"))
         async with anyio.create_task_group() as group:
             group.start_soon(follow, journal)
-            await journal.append([said("next")])
+            await journal.append([line_event("next")])
     assert seen == [*range(1, PAGE_EVENTS + 1), 2 * PAGE_EVENTS + 1]
 
 
 async def test_damaged_files_set_aside_are_erased_too(tmp_path: Path) -> None:
     folder = tmp_path / "j"
     async with Journal.open(folder) as journal:
-        await journal.append([said("zqsecret")])
+        await journal.append([line_event("zqsecret")])
     (folder / "events-000000.db").rename(folder / "damaged-20260101T000000-events-000000.db")
     async with Journal.open(folder) as journal:
         assert files_with(folder, b"zqsecret") != []

@@ -14,7 +14,7 @@ from dragoman.core.errors import DragomanError
 from dragoman.journal import Journal
 from dragoman.journal.readers import RANKED_HITS
 from dragoman.journal.search_query import QUERY_LIMIT_CHARACTERS, fts_expression
-from tests.journal.support import lines, said
+from tests.journal.support import line_event, lines
 
 TALK = [
     "the debugger stopped at a breakpoint",
@@ -54,7 +54,7 @@ TALK = [
 )
 async def test_a_query_is_words_phrases_and_beginnings(tmp_path: Path, query: str, found: list[int]) -> None:
     async with Journal.open(tmp_path / "j") as journal:
-        await journal.append([said(text) for text in TALK])
+        await journal.append([line_event(text) for text in TALK])
         assert [TALK.index(hit.event.text) for hit in await journal.search(query)] == found
 
 
@@ -68,7 +68,9 @@ async def test_hits_come_newest_first_and_only_so_many(tmp_path: Path) -> None:
 @pytest.mark.anyio
 async def test_a_search_can_be_kept_to_a_session_or_to_kinds(tmp_path: Path) -> None:
     async with Journal.open(tmp_path / "j") as journal:
-        await journal.append([said("word", session=f"s{number % 3}", kind=f"k{number % 2}") for number in range(12)])
+        await journal.append(
+            [line_event("word", session=f"s{number % 3}", kind=f"k{number % 2}") for number in range(12)]
+        )
         assert [hit.sequence for hit in await journal.search("word", session="s1")] == [11, 8, 5, 2]
         assert [hit.sequence for hit in await journal.search("word", session="s1", kinds=["k1", "k9"])] == [8, 2]
         assert await journal.search("word", session="nobody") == []
@@ -77,11 +79,13 @@ async def test_a_search_can_be_kept_to_a_session_or_to_kinds(tmp_path: Path) -> 
 @pytest.mark.anyio
 async def test_ranking_looks_at_the_newest_hits_alone(tmp_path: Path) -> None:
     async with Journal.open(tmp_path / "j") as journal:
-        await journal.append([said("apple apple apple apple")])
+        await journal.append([line_event("apple apple apple apple")])
         for _ in range(RANKED_HITS // 1_000):
-            await journal.append([said(f"apple among many other words {number}") for number in range(1_000)])
+            await journal.append([line_event(f"apple among many other words {number}") for number in range(1_000)])
         assert (await journal.search("apple", ranked=True, limit=1))[0].sequence != 1, "the best, but too old"
-        await journal.append([said("apple apple"), said("one apple and a pear in a very long line of words")])
+        await journal.append(
+            [line_event("apple apple"), line_event("one apple and a pear in a very long line of words")]
+        )
         assert (await journal.search("apple", ranked=True, limit=1))[0].event.text == "apple apple"
         assert (await journal.search("apple", limit=1))[0].event.text.startswith("one apple")
 

@@ -16,7 +16,7 @@ from dragoman.core.errors import DragomanError
 from dragoman.io.files.system_calls import REAL_SYSTEM, SystemCalls
 from dragoman.journal import BeforeScope, EverythingScope, Journal, SessionScope, Span
 from dragoman.journal.segments import Segments
-from tests.journal.support import append_bytes, files_with, said
+from tests.journal.support import append_bytes, files_with, line_event
 from tests.support.clocks import VirtualClock
 from tests.support.faulty_system import FaultySystem
 
@@ -184,9 +184,9 @@ async def test_an_event_that_names_a_span_is_committed_after_the_bytes_are_synce
     async with Journal.open(tmp_path / "j", system=Watching()) as journal:
         span = await append_bytes(journal, "talk-1", b"output")
         assert calls == [], "appending alone does not wait for the disk"
-        await journal.append([said("output came")], spans=[span])
+        await journal.append([line_event("output came")], spans=[span])
         assert calls == [f"{span.segment:016d}.seg", "talk-1", "segments"]
-        await journal.append([said("once more")], spans=[span])
+        await journal.append([line_event("once more")], spans=[span])
         assert len(calls) == 3, "what is synced is not synced again"
         assert await journal.read_bytes(span) == b"output"
 
@@ -198,9 +198,9 @@ async def test_an_append_that_cannot_be_synced_is_not_recorded(tmp_path: Path) -
         span = await append_bytes(journal, "talk-1", b"output")
         system.fail_at = system.calls + 1
         with pytest.raises(DragomanError) as caught:
-            await journal.append([said("output came")], spans=[span])
+            await journal.append([line_event("output came")], spans=[span])
         assert caught.value.code == "disk_full"
-        assert await journal.append([said("without bytes")]) == 1
+        assert await journal.append([line_event("without bytes")]) == 1
 
 
 @pytest.mark.anyio

@@ -20,7 +20,7 @@ from dragoman.journal import (
     Statement,
     Store,
 )
-from tests.journal.support import files_with, lines, said
+from tests.journal.support import files_with, line_event, lines
 from tests.support.clocks import VirtualClock
 
 pytestmark = pytest.mark.anyio
@@ -60,8 +60,8 @@ async def test_typed_values_come_back_as_what_they_were(tmp_path: Path) -> None:
     points = JsonStore("points", Point)
     async with Journal.open(tmp_path / "j", stores=[points]) as journal:
         put = [points.put("b1", Point("a.py", 3), at_ns=1), points.put("b2", Point("b.py", 4), at_ns=1)]
-        await journal.append([said("two set")], writes=put)
-        await journal.append([said("one moved, one removed")], writes=[points.remove("b1"), put[1]])
+        await journal.append([line_event("two set")], writes=put)
+        await journal.append([line_event("one moved, one removed")], writes=[points.remove("b1"), put[1]])
     async with Journal.open(tmp_path / "j", stores=[points]) as journal:
         rows = await journal.query(points.everything())
         assert points.decoded(rows.rows) == {"b2": Point("b.py", 4)}
@@ -113,7 +113,7 @@ async def test_forgetting_reaches_the_stores(tmp_path: Path, scope: Scope, left:
     async with Journal.open(tmp_path / "j", stores=[texts]) as journal:
         for age, at_ns in (("old", 100), ("new", 200)):
             puts = [texts.put(f"{age}-{n}", f"secret-{age}-{n}", at_ns=at_ns, session=f"s{n}") for n in (1, 2)]
-            await journal.append([said("x", session="other")], writes=puts)
+            await journal.append([line_event("x", session="other")], writes=puts)
         await journal.forget(scope)
         assert set(texts.decoded((await journal.query(texts.everything())).rows)) == left
         gone = {"old-1", "old-2", "new-1", "new-2"} - left

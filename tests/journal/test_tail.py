@@ -13,7 +13,7 @@ import pytest
 from dragoman.core.events import RecordedEvent
 from dragoman.journal import Journal, JournalGap, Retention, SessionScope
 from dragoman.journal.journal import PAGE_EVENTS
-from tests.journal.support import DEADLINE_S, first, lines, notes, said, sequences, texts
+from tests.journal.support import DEADLINE_S, first, line_event, lines, notes, sequences, texts
 from tests.support.clocks import VirtualClock
 
 pytestmark = pytest.mark.anyio
@@ -48,7 +48,7 @@ async def test_a_store_snapshot_and_the_tail_after_it_have_everything_once(tmp_p
 
     async def write(journal: Journal) -> None:
         for number in range(100):
-            await journal.append([said(str(number))], writes=[store.put(f"{number:03}", "x", at_ns=1)])
+            await journal.append([line_event(str(number))], writes=[store.put(f"{number:03}", "x", at_ns=1)])
 
     async with Journal.open(tmp_path / "j", stores=[store]) as journal, anyio.create_task_group() as group:
         group.start_soon(write, journal)
@@ -84,9 +84,9 @@ async def test_a_filtered_tail_waits_for_its_own_kind_and_session(tmp_path: Path
     async with Journal.open(tmp_path / "j") as journal, anyio.create_task_group() as group:
         group.start_soon(follow, journal)
         await journal.append(lines(600, session="a"))
-        await journal.append([said("1", kind="wanted", session="b"), said("2", kind="other", session="b")])
-        await journal.append([said("3", kind="wanted", session="a")])
-        await journal.append([said("4", kind="wanted", session="b")])
+        await journal.append([line_event("1", kind="wanted", session="b"), line_event("2", kind="other", session="b")])
+        await journal.append([line_event("3", kind="wanted", session="a")])
+        await journal.append([line_event("4", kind="wanted", session="b")])
     assert sequences(found) == [601, 604]
 
 
@@ -170,7 +170,7 @@ async def test_a_rare_kind_is_found_however_much_lies_before_it(
     monkeypatch.setattr("dragoman.journal.readers.WINDOW_EVENTS", 10)
     async with Journal.open(tmp_path / "j") as journal:
         await journal.append(lines(95))
-        await journal.append([said("a", kind="rare"), *lines(33), said("b", kind="rare"), *lines(7)])
+        await journal.append([line_event("a", kind="rare"), *lines(33), line_event("b", kind="rare"), *lines(7)])
         assert [item.event.text for item in await journal.read(kinds=["rare"])] == ["a", "b"]
         assert [item.event.text for item in await journal.read(kinds=["rare"], limit=1)] == ["a"]
         assert sequences([item async for item in _some(journal, 2)]) == [96, 130]
@@ -187,7 +187,7 @@ async def _some(journal: Journal, count: int) -> AsyncIterator[RecordedEvent | J
 
 async def test_reading_takes_a_page_of_one_session_or_kind(tmp_path: Path) -> None:
     async with Journal.open(tmp_path / "j") as journal:
-        await journal.append([said(str(number), session=f"s{number % 2}") for number in range(10)])
+        await journal.append([line_event(str(number), session=f"s{number % 2}") for number in range(10)])
         page = await journal.read(2, limit=3, session="s1")
         assert [item.sequence for item in page] == [4, 6, 8]
         assert await journal.read(kinds=["no.such"]) == []
@@ -206,7 +206,7 @@ async def test_any_number_from_outside_is_a_question_with_an_answer(tmp_path: Pa
 async def test_a_session_is_found_by_the_name_it_was_given_even_when_no_file_can_hold_it(tmp_path: Path) -> None:
     odd = "s\0\udcff"
     async with Journal.open(tmp_path / "j") as journal:
-        await journal.append([said("word", session=odd), said("word", session="other")])
+        await journal.append([line_event("word", session=odd), line_event("word", session="other")])
         assert sequences(await journal.read(session=odd)) == [1]
         assert sequences(await journal.search("word", session=odd)) == [1]
         assert await journal.forget(SessionScope(odd)) == 1

@@ -27,7 +27,7 @@ class Gate:
 
 
 async def test_what_waits_is_done_in_order_in_as_few_changes_of_thread_as_can_be() -> None:
-    convoy, gate = WriteBatcher(), Gate()
+    batcher, gate = WriteBatcher(), Gate()
     done: list[tuple[int, int]] = []
 
     def work(number: int) -> int:
@@ -37,10 +37,10 @@ async def test_what_waits_is_done_in_order_in_as_few_changes_of_thread_as_can_be
     results: dict[int, int] = {}
 
     async def ask(number: int) -> None:
-        results[number] = await convoy.run(lambda: work(number))
+        results[number] = await batcher.run(lambda: work(number))
 
     async with anyio.create_task_group() as group:
-        group.start_soon(convoy.run, gate)
+        group.start_soon(batcher.run, gate)
         await until(gate.entered.is_set)
         for number in range(2 * AT_ONCE):
             group.start_soon(ask, number)
@@ -52,17 +52,17 @@ async def test_what_waits_is_done_in_order_in_as_few_changes_of_thread_as_can_be
 
 
 async def test_an_error_reaches_its_own_caller_and_nobody_else() -> None:
-    convoy, gate = WriteBatcher(), Gate()
+    batcher, gate = WriteBatcher(), Gate()
     outcomes: list[object] = []
 
     async def ask(divisor: int) -> None:
         try:
-            outcomes.append(await convoy.run(lambda: 6 // divisor))
+            outcomes.append(await batcher.run(lambda: 6 // divisor))
         except ZeroDivisionError as error:
             outcomes.append(type(error))
 
     async with anyio.create_task_group() as group:
-        group.start_soon(convoy.run, gate)
+        group.start_soon(batcher.run, gate)
         await until(gate.entered.is_set)
         for divisor in (2, 0, 3):
             group.start_soon(ask, divisor)
@@ -72,16 +72,16 @@ async def test_an_error_reaches_its_own_caller_and_nobody_else() -> None:
 
 
 async def test_a_cancelled_caller_takes_its_own_work_back_and_the_rest_continues() -> None:
-    convoy, gate = WriteBatcher(), Gate()
+    batcher, gate = WriteBatcher(), Gate()
     done: list[str] = []
     scope = anyio.CancelScope()
 
     async def ask(name: str, within: anyio.CancelScope) -> None:
         with within:
-            await convoy.run(lambda: done.append(name))
+            await batcher.run(lambda: done.append(name))
 
     async with anyio.create_task_group() as group:
-        group.start_soon(convoy.run, gate)
+        group.start_soon(batcher.run, gate)
         await until(gate.entered.is_set)
         group.start_soon(ask, "cancelled", scope)
         group.start_soon(ask, "kept", anyio.CancelScope())
@@ -90,19 +90,19 @@ async def test_a_cancelled_caller_takes_its_own_work_back_and_the_rest_continues
         await anyio.lowlevel.checkpoint()
         gate.may_go.set()
     assert done == ["kept"]
-    assert await convoy.run(lambda: "after") == "after"
+    assert await batcher.run(lambda: "after") == "after"
 
 
 async def test_a_leader_that_is_cancelled_finishes_what_others_wait_for() -> None:
-    convoy, gate = WriteBatcher(), Gate()
+    batcher, gate = WriteBatcher(), Gate()
     scope, results = anyio.CancelScope(), []
 
     async def lead() -> None:
         with scope:
-            await convoy.run(gate)
+            await batcher.run(gate)
 
     async def ask() -> None:
-        results.append(await convoy.run(lambda: 1))
+        results.append(await batcher.run(lambda: 1))
 
     async with anyio.create_task_group() as group:
         group.start_soon(lead)

@@ -350,7 +350,7 @@ def test_an_error_of_the_language_itself_stops_a_program_that_we_run(lua: str, t
     assert "fails.lua:3:" in err
 
 
-def told_at_the_end(end: tuple[int, str, str]) -> tuple[int, str, list[str]]:
+def end_as_shown(end: tuple[int, str, str]) -> tuple[int, str, list[str]]:
     """Without addresses, and without the frame of the function that stands for `error`."""
     code, out, err = end
     return code, out, [re.sub("0x[0-9a-f]+", "", line) for line in err.splitlines() if "dragoman.lua" not in line]
@@ -370,7 +370,7 @@ def test_an_error_of_the_language_itself_stops_a_program_that_called_start(lua: 
         assert value_of(ide, "here") == "bad"
         ide.send("continue")
         ide.run_out()
-        assert told_at_the_end(program.end()) == told_at_the_end(alone)
+        assert end_as_shown(program.end()) == end_as_shown(alone)
 
 
 def test_a_runaway_recursion_ends_as_it_does_without_a_debugger(lua: str, tmp_path: Path) -> None:
@@ -396,7 +396,7 @@ def test_an_error_object_of_any_kind_is_reported_and_handed_on(lua: str, tmp_pat
         assert ide.go()["info"]["text"] == "an object"
         ide.send("continue")
         ide.run_out()
-        assert told_at_the_end(program.end()) == told_at_the_end(alone)
+        assert end_as_shown(program.end()) == end_as_shown(alone)
 
 
 CAUGHT = (

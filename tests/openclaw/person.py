@@ -44,7 +44,7 @@ class Person:
     def talk(self, session: str, text: str) -> RemoteRun:
         return RemoteRun(self.link.client(), self.link.router, session, text)
 
-    async def said(self, session: str, text: str) -> tuple[list[ChatEvent], str]:
+    async def complete_run(self, session: str, text: str) -> tuple[list[ChatEvent], str]:
         """Every event of the run, and the text as a chat shows it at the end."""
         with anyio.fail_after(WITHIN_S):
             events = [event async for event in self.talk(session, text).events()]

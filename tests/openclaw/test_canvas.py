@@ -46,7 +46,7 @@ async def test_an_agent_draws_a_person_acts_and_the_agent_is_asked(tmp_path: Pat
     with lab("2026.5.7", tmp_path / "gateway") as gateway:
         async with person(gateway, tmp_path / "person") as it:
             await approve(it)
-            events, _ = await it.said(session, tool("a2ui_push", jsonl="\n".join(map(json.dumps, SURFACE))))
+            events, _ = await it.complete_run(session, tool("a2ui_push", jsonl="\n".join(map(json.dumps, SURFACE))))
             assert ended(events).outcome == "final"
             assert [drawn.surface.id for drawn in it.canvas.surfaces()] == ["main"]
             before = len(gateway.stub.requests)

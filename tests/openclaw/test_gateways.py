@@ -126,7 +126,7 @@ async def test_the_same_key_again_is_the_same_message(gateway: Lab, folder: Path
 async def test_a_tool_call_has_one_start_and_one_result(gateway: Lab, folder: Path) -> None:
     (gateway.folder / "workspace" / "note.txt").write_text("forty-two\n")
     async with person(gateway, folder) as it:
-        events, text = await it.said(a_session(), 'TOOL:{"name": "read", "args": {"path": "note.txt"}}')
+        events, text = await it.complete_run(a_session(), 'TOOL:{"name": "read", "args": {"path": "note.txt"}}')
         (start,) = [event for event in events if isinstance(event, ToolStart)]
         (result,) = [event for event in events if isinstance(event, ToolResult)]
         assert (start.tool, start.id, result.error) == ("read", result.id, None)
@@ -154,7 +154,7 @@ async def test_a_run_is_stopped_in_mid_stream(gateway: Lab, folder: Path) -> Non
 async def test_a_model_that_fails_is_reported_as_an_error_and_kept_in_the_history(gateway: Lab, folder: Path) -> None:
     session = a_session()
     async with person(gateway, folder) as it:
-        events, _ = await it.said(session, "FAIL now")
+        events, _ = await it.complete_run(session, "FAIL now")
         end = ended(events)
         assert end.outcome == "error"
         assert end.stop_reason
@@ -178,7 +178,7 @@ async def test_the_chat_reconnects_to_a_killed_gateway_and_continues(gateway: La
         await it.until(lambda: it.link.gateway_status.state == "connecting")
         await anyio.to_thread.run_sync(gateway.start)
         await it.until(lambda: it.link.gateway_status.state == "connected")
-        _, text = await it.said(a_session(), "SAY again")
+        _, text = await it.complete_run(a_session(), "SAY again")
         assert text == "".join(REPLY)
 
 

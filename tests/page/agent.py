@@ -19,12 +19,12 @@ class Agent:
         assert wire.initialize(name).status == 200
         return cls(wire)
 
-    def told(self, tool: str, **arguments: Any) -> dict[str, Any]:
+    def data_of(self, tool: str, **arguments: Any) -> dict[str, Any]:
         result = self.wire.call(tool, **arguments).messages[-1]["result"]
         assert not result.get("isError"), result
         data: dict[str, Any] = result["structuredContent"]
         return data
 
     def actions(self, surface_id: str, *, within_s: float = 10) -> list[tuple[str, dict[str, Any]]]:
-        taken = self.told("read_actions", surface_id=surface_id, timeout_s=within_s)["actions"]
+        taken = self.data_of("read_actions", surface_id=surface_id, timeout_s=within_s)["actions"]
         return [(it["name"], it["context"]) for it in taken]

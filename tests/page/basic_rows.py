@@ -12,6 +12,7 @@ from tests.page.rows import (
     act,
     attribute,
     bound,
+    caption,
     checked,
     click,
     contains,
@@ -19,7 +20,6 @@ from tests.page.rows import (
     fill,
     has_class,
     press,
-    said,
     style,
     text,
     value,
@@ -59,7 +59,7 @@ LAYOUT = [
             {"children": _ITEMS, "justify": "spaceBetween", "align": "center"},
             {"children": ["x"], "justify": "end"},
         ],
-        beside=[_ITEM, _ITEM_NAME, said("x", "at the end")],
+        beside=[_ITEM, _ITEM_NAME, caption("x", "at the end")],
         data=_PAIR,
         sees=[
             text(_NAMES, "Ada", "Grace"),
@@ -87,7 +87,7 @@ LAYOUT = [
     Row(
         type="List",
         drawn=[{"children": _ITEMS, "direction": "horizontal", "align": "center"}, {"children": ["x"]}],
-        beside=[_ITEM, _ITEM_NAME, said("x", "one below the other")],
+        beside=[_ITEM, _ITEM_NAME, caption("x", "one below the other")],
         data=_PAIR,
         sees=[
             text(_NAMES, "Ada", "Grace"),
@@ -101,7 +101,7 @@ LAYOUT = [
     Row(
         type="Card",
         drawn=[{"child": "inside"}],
-        beside=[said("inside", bound("/words"))],
+        beside=[caption("inside", bound("/words"))],
         data={"words": "in a card"},
         sees=[text(".card small", "in a card")],
         changes={"/words": "changed"},
@@ -110,7 +110,7 @@ LAYOUT = [
     Row(
         type="Tabs",
         drawn=[{"tabs": [{"title": bound("/first"), "child": "one"}, {"title": "Second", "child": "two"}]}],
-        beside=[said("one", "the first"), said("two", "the second")],
+        beside=[caption("one", "the first"), caption("two", "the second")],
         data={"first": "First"},
         sees=[text("[role=tab]", "First", "Second"), text("[role=tabpanel] small", "the first")],
         changes={"/first": "Renamed"},
@@ -124,9 +124,9 @@ LAYOUT = [
         type="Modal",
         drawn=[{"trigger": "open", "content": "inner"}],
         beside=[
-            said("open", "Open it"),
+            caption("open", "Open it"),
             {"id": "inner", "component": "Button", "child": "inner-text", "action": _act("agreed", what=bound("/w"))},
-            said("inner-text", bound("/w")),
+            caption("inner-text", bound("/w")),
         ],
         data={"w": "terms"},
         sees=[count("[role=dialog]", 0), click("text=Open it"), contains("[role=dialog]", "terms")],
@@ -211,7 +211,7 @@ ENTERED = [
             {"child": "b", "variant": "borderless", "action": _act("other")},
             {"child": "c"},
         ],
-        beside=[said("a", "Greet"), said("b", "Other"), said("c", "Nothing to do")],
+        beside=[caption("a", "Greet"), caption("b", "Other"), caption("c", "Nothing to do")],
         data={"value": ""},
         sees=[
             attribute("button.primary", "disabled", ""),

@@ -59,13 +59,13 @@ def bound(path: str) -> Json:
     return {"path": path}
 
 
-def said(id: str, words: Any) -> Json:
+def caption(id: str, words: Any) -> Json:
     return {"id": id, "component": "Text", "text": words, "variant": "caption"}
 
 
 def _press() -> list[Json]:
     action = {"event": {"name": "pressed", "context": {"entered": bound("/value")}}}
-    return [{"id": "press", "component": "Button", "child": "go", "action": action}, said("go", "Tell")]
+    return [{"id": "press", "component": "Button", "child": "go", "action": action}, caption("go", "Tell")]
 
 
 # What is looked for.

@@ -69,7 +69,7 @@ class Tab:
         tab.page.on("request", lambda request: tab.requests.append(request.url))
         tab.page.on("websocket", lambda socket: tab.requests.append(socket.url))
         tab.page.on("pageerror", lambda error: tab.complaints.append(str(error)))
-        tab.page.on("console", lambda message: tab.hear(message.text))
+        tab.page.on("console", lambda message: tab.record_complaint(message.text))
         return tab
 
     def begin_anew(self) -> None:
@@ -91,7 +91,7 @@ class Tab:
         key = log_in(self.daemon.paths).key
         return {"id": key.id, "secret": key.secret}
 
-    def hear(self, complaint: str) -> None:
+    def record_complaint(self, complaint: str) -> None:
         """What the browser says of a socket that the page itself gave up while it was being opened is no fault."""
         if not complaint.startswith(BUSY) and not complaint.endswith(GIVEN_UP):
             self.complaints.append(complaint)

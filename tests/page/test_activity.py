@@ -28,7 +28,7 @@ RECORDERS = {
     "publish",
 }
 OTHERS = {"sessions.changed", "gateway.state", "store.written"}
-"""Told to clients of the gateway and to editors, or passed through the redactor alone: kept in no record."""
+"""RecordedEvents to clients of the gateway and to editors, or passed through the redactor alone: kept in no record."""
 
 PLACE = {"path": "/w/app.py", "line": 3}
 BY = {"by": "page"}
@@ -99,14 +99,14 @@ def test_these_are_all_the_kinds_that_the_record_knows() -> None:
 
 
 @pytest.fixture(scope="module")
-def told(daemon: TargetDaemon) -> dict[str, int]:
-    return {kind: daemon.tell(kind, body, text="said this") for kind, body in HAPPENED.items()}
+def recorded(daemon: TargetDaemon) -> dict[str, int]:
+    return {kind: daemon.record_event(kind, body, text="said this") for kind, body in HAPPENED.items()}
 
 
-def sentences(tab: Tab, told: dict[str, int]) -> dict[str, str]:
+def sentences(tab: Tab, recorded: dict[str, int]) -> dict[str, str]:
     activity = tab.page.locator("dragoman-activity")
     found = {}
-    for kind, sequence in told.items():
+    for kind, sequence in recorded.items():
         activity.locator("#find").fill(kind)
         row = activity.locator(".row").filter(has=tab.page.get_by_text(str(sequence), exact=True))
         found[kind] = row.locator(".text").inner_text()
@@ -115,17 +115,17 @@ def sentences(tab: Tab, told: dict[str, int]) -> dict[str, str]:
 
 @pytest.mark.needs("chromium", "page")
 def test_every_kind_has_a_sentence_in_english_and_in_chinese(
-    tab: Tab, browser: Browser, daemon: TargetDaemon, told: dict[str, int]
+    tab: Tab, browser: Browser, daemon: TargetDaemon, recorded: dict[str, int]
 ) -> None:
     tab.show("Activity")
-    english = sentences(tab, told)
+    english = sentences(tab, recorded)
     bare = {kind for kind, text in english.items() if not text or text == "said this" or "{" in text}
     assert bare == set()
     context = browser.new_context(locale="zh-CN", viewport={"width": 1200, "height": 760})
     other = Tab.opened(context, daemon)
     other.page.goto(other.link())
     other.page.locator("#tab-activity").click()
-    chinese = {kind: re.sub(GIVEN, "", text) for kind, text in sentences(other, told).items()}
+    chinese = {kind: re.sub(GIVEN, "", text) for kind, text in sentences(other, recorded).items()}
     assert {kind: text for kind, text in chinese.items() if re.search("[A-Za-z]{2}", text)} == {}
     assert {kind for kind, text in chinese.items() if not re.search("[\u4e00-\u9fff]", text)} == set()
     other.assert_at_home()
@@ -133,11 +133,13 @@ def test_every_kind_has_a_sentence_in_english_and_in_chinese(
 
 
 @pytest.mark.needs("chromium", "page")
-def test_whose_terminal_it_was_and_what_failed_is_said(tab: Tab, told: dict[str, int], daemon: TargetDaemon) -> None:
+def test_whose_terminal_it_was_and_what_failed_is_said(
+    tab: Tab, recorded: dict[str, int], daemon: TargetDaemon
+) -> None:
     activity = tab.show("Activity")
     for kind in ("ended", "failed"):
-        daemon.tell(f"terminal.command_{kind}", {"line": "make 7", "exit_code": 7, "by": "terminal"})
-    daemon.tell("terminal.command_ended", {"line": "make 8", "exit_code": 0, "by": "terminal"})
+        daemon.record_event(f"terminal.command_{kind}", {"line": "make 7", "exit_code": 7, "by": "terminal"})
+    daemon.record_event("terminal.command_ended", {"line": "make 8", "exit_code": 0, "by": "terminal"})
     activity.locator("#find").fill("terminal make")
     expect(activity.locator(".row .text").first).to_have_text("ran make 8")
     expect(activity.locator(".row .text").filter(has_text="make 7")).to_have_text("ran make 7: exit code 7")
@@ -155,7 +157,7 @@ def test_whose_terminal_it_was_and_what_failed_is_said(tab: Tab, told: dict[str,
 
 
 @pytest.mark.needs("chromium", "page")
-def test_what_one_of_them_did_can_be_looked_at_alone(tab: Tab, told: dict[str, int]) -> None:
+def test_what_one_of_them_did_can_be_looked_at_alone(tab: Tab, recorded: dict[str, int]) -> None:
     activity = tab.show("Activity")
     activity.locator("#by").select_option("a person at the terminal")
     expect(activity.locator(".row .text").filter(has_text="failed with exit code 2: make 2")).to_be_visible()
@@ -171,7 +173,7 @@ def test_an_agent_has_one_name_in_every_view_also_one_that_came_long_before_the_
     agent = Agent.at(daemon)
     daemon.append(300)  # more than a page reads of what was
     drawn = [{"id": "root", "component": "Text", "text": "hello"}]
-    agent.told("show_canvas", surface_id="named", title="Named", components=drawn)
+    agent.data_of("show_canvas", surface_id="named", title="Named", components=drawn)
     tab.page.reload()
     tab.assert_connected()
     activity = tab.show("Activity")
@@ -187,7 +189,7 @@ def test_an_agent_has_one_name_in_every_view_also_one_that_came_long_before_the_
 def test_an_agent_that_uses_one_of_our_names_is_not_confused_with_us(tab: Tab, daemon: TargetDaemon, name: str) -> None:
     activity = tab.show("Activity")
     drawn = [{"id": "root", "component": "Text", "text": "hello"}]
-    Agent.at(daemon, name=name).told("show_canvas", surface_id="posing", components=drawn)
+    Agent.at(daemon, name=name).data_of("show_canvas", surface_id="posing", components=drawn)
     activity.locator("#find").fill("drew posing named")
     expect(activity.locator(".row .who").first).to_have_text(f"a client named {name}")
     activity.locator("#find").fill("")

@@ -40,20 +40,20 @@ def test_a_surface_is_drawn_as_it_changes_and_its_button_reaches_the_agent(tab: 
          "action": {"event": {"name": "greet", "context": {"who": {"path": "/name"}}}}},
         {"id": "label", "component": "Text", "text": "Greet"},
     ]  # fmt: skip
-    drawn = agent.told("show_canvas", surface_id="greeting", components=components, data={"count": 1, "name": "Ada"})
+    drawn = agent.data_of("show_canvas", surface_id="greeting", components=components, data={"count": 1, "name": "Ada"})
     assert drawn["watchers"] >= 1
     surface = shown(tab, "greeting")
     expect(surface.get_by_role("heading", name="1")).to_be_visible()
-    agent.told("update_canvas", surface_id="greeting", changes={"/count": 2})
+    agent.data_of("update_canvas", surface_id="greeting", changes={"/count": 2})
     expect(surface.get_by_role("heading", name="2")).to_be_visible()
     field = surface.get_by_label("Name")
     expect(field).to_have_value("Ada")
     field.fill("Grace")
-    agent.told("update_canvas", surface_id="greeting", changes={"/count": 3})
+    agent.data_of("update_canvas", surface_id="greeting", changes={"/count": 3})
     expect(surface.get_by_role("heading", name="3")).to_be_visible()
     expect(field).to_have_value("Grace")  # what is being typed outlives a change by the agent
     surface.get_by_role("button", name="Greet").click()
-    actions = agent.told("read_actions", surface_id="greeting", timeout_s=10)["actions"]
+    actions = agent.data_of("read_actions", surface_id="greeting", timeout_s=10)["actions"]
     assert [(it["name"], it["context"]) for it in actions] == [("greet", {"who": "Grace"})]
     tab.page.reload()
     expect(shown(tab, "greeting").get_by_label("Name")).to_have_value("Grace")
@@ -68,11 +68,11 @@ def test_a_list_is_drawn_from_a_template_and_each_button_names_its_own_item(tab:
         {"id": "what", "component": "Text", "text": {"path": "what"}},
     ]  # fmt: skip
     items = [{"what": name} for name in ("ants", "bees", "crows")]
-    agent.told("show_canvas", surface_id="template", components=components, data={"items": items})
+    agent.data_of("show_canvas", surface_id="template", components=components, data={"items": items})
     surface = shown(tab, "template")
     expect(surface.get_by_role("button")).to_have_text(["ants", "bees", "crows"])
     surface.get_by_role("button", name="bees").click()
-    actions = agent.told("read_actions", surface_id="template", timeout_s=10)["actions"]
+    actions = agent.data_of("read_actions", surface_id="template", timeout_s=10)["actions"]
     assert [it["context"] for it in actions] == [{"what": "bees"}]
 
 
@@ -86,7 +86,7 @@ def test_a_question_with_two_buttons_is_answered_by_either(
     tab.page.get_by_role("tab", name="画布").click()
     for label, confirmed in (("确认", True), ("取消", False)):
         question = [{"id": "root", "component": "Confirm", "message": "Sure?"}]
-        agent.told("show_canvas", surface_id="one", title="Asked", components=question)
+        agent.data_of("show_canvas", surface_id="one", title="Asked", components=question)
         tab.page.get_by_role("tab", name="Asked").click()
         surface = tab.page.get_by_role("tabpanel", name="Asked")
         expect(surface).to_contain_text("Sure?")
@@ -103,7 +103,7 @@ def test_a_text_that_is_not_there_is_empty(tab: Tab, agent: Agent) -> None:
         {"id": "bound", "component": "Text", "text": {"path": "/nowhere"}, "variant": "h3"},
         {"id": "press", "component": "Button", "child": "later"},
     ]
-    agent.told("show_canvas", surface_id="missing", components=components)
+    agent.data_of("show_canvas", surface_id="missing", components=components)
     headings = shown(tab, "missing").get_by_role("heading", include_hidden=True)
     expect(headings).to_have_text(["", ""])
 
@@ -122,13 +122,13 @@ def test_a_button_waits_until_its_checks_hold(tab: Tab, agent: Agent) -> None:
         },
         {"id": "label", "component": "Text", "text": "Write"},
     ]
-    agent.told("show_canvas", surface_id="checked", components=components, data={"mail": "nobody"})
+    agent.data_of("show_canvas", surface_id="checked", components=components, data={"mail": "nobody"})
     surface = shown(tab, "checked")
     expect(surface.get_by_role("button", name="Write")).to_be_disabled()
     expect(surface.get_by_text("An address, please.")).to_be_visible()
     surface.get_by_label("Mail").fill("ada@example.org")
     surface.get_by_role("button", name="Write").click()
-    assert len(agent.told("read_actions", surface_id="checked", timeout_s=10)["actions"]) == 1
+    assert len(agent.data_of("read_actions", surface_id="checked", timeout_s=10)["actions"]) == 1
 
 
 def test_what_was_sent_is_in_its_field_until_the_surface_comes_with_it(tab: Tab, agent: Agent) -> None:
@@ -138,7 +138,7 @@ def test_what_was_sent_is_in_its_field_until_the_surface_comes_with_it(tab: Tab,
         {"id": "send", "component": "Button", "child": "label", "action": {"event": {"name": "sent"}}},
         {"id": "label", "component": "Text", "text": "Send"},
     ]
-    agent.told("show_canvas", surface_id="late", components=components, data={"name": "Ada"})
+    agent.data_of("show_canvas", surface_id="late", components=components, data={"name": "Ada"})
     surface = shown(tab, "late")
     surface.get_by_label("Name").fill("Grace")
     held = Held(tab.page, address="/api/canvas")
@@ -148,7 +148,7 @@ def test_what_was_sent_is_in_its_field_until_the_surface_comes_with_it(tab: Tab,
     expect(surface.get_by_label("Name")).to_have_value("Grace")
     expect(surface.get_by_role("button", name="Send")).to_be_focused()  # who uses keys may press it again
     held.let()
-    agent.told("update_canvas", surface_id="late", changes={"/name": "Barbara"})
+    agent.data_of("update_canvas", surface_id="late", changes={"/name": "Barbara"})
     expect(surface.get_by_label("Name")).to_have_value("Barbara")
     assert agent.actions("late") == [("sent", {})]
 
@@ -158,7 +158,7 @@ def test_another_question_with_the_same_names_begins_with_its_own_values(tab: Ta
         which = {"name": "which", "label": "Which?", "kind": "choice", "options": ["a", "b"], "value": "a"}
         fields = [{"name": "sure", "label": "Sure?", "kind": "yes_no"}, which]
         form = [{"id": "root", "component": "Form", "title": title, "fields": fields}]
-        agent.told("show_canvas", surface_id="asked", title="Asked twice", components=form)
+        agent.data_of("show_canvas", surface_id="asked", title="Asked twice", components=form)
         surface = shown(tab, "Asked twice")
         expect(surface.get_by_role("heading", name=title)).to_be_visible()
         expect(surface.get_by_label("Sure?")).not_to_be_checked()
@@ -180,8 +180,8 @@ def test_a_canvas_is_used_by_keys_alone(tab: Tab, agent: Agent) -> None:
         {"id": "inner", "component": "Text", "text": "the rest of it"},
         {"id": "code", "component": "CodeBlock", "title": "long.py", "code": "x = 1\n" * 500},
     ]
-    agent.told("show_canvas", surface_id="keys", components=components)
-    agent.told("show_canvas", surface_id="beside", components=[{"id": "root", "component": "Text", "text": "x"}])
+    agent.data_of("show_canvas", surface_id="keys", components=components)
+    agent.data_of("show_canvas", surface_id="beside", components=[{"id": "root", "component": "Text", "text": "x"}])
     surface = shown(tab, "keys")
     for name, key in (("More", "Enter"), ("Press", "Space")):
         opens = surface.get_by_role("button", name=name).first
@@ -208,7 +208,7 @@ def test_bars_below_zero_hang_from_its_line(tab: Tab, agent: Agent) -> None:
     components = [
         {"id": "root", "component": "Chart", "kind": "bar", "series": [{"name": "loss", "values": [-5, -3]}]},
     ]
-    agent.told("show_canvas", surface_id="charts", components=components)
+    agent.data_of("show_canvas", surface_id="charts", components=components)
     surface = shown(tab, "charts")
     bars = surface.locator("svg rect")
     expect(bars).to_have_count(2)
@@ -222,7 +222,7 @@ def test_questions_are_answered_in_the_page(tab: Tab, agent: Agent, daemon: Targ
               {"name": "sure", "label": "Sure?", "kind": "yes_no"}]  # fmt: skip
     asked: dict[str, Any] = {"title": "Release", "fields": fields, "timeout_s": 30}
     with ThreadPoolExecutor(1) as waits:
-        answer = waits.submit(agent.told, "ask_user", **asked)
+        answer = waits.submit(agent.data_of, "ask_user", **asked)
         form = shown(tab, "Release")
         form.get_by_label("Which?").select_option("dev")
         form.get_by_label("Sure?").check()
@@ -238,7 +238,7 @@ def test_a_question_is_seen_from_every_view_until_it_is_answered(tab: Tab, agent
     badge = tab.page.locator("#tab-canvas .asks")
     expect(badge).to_have_count(0)
     with ThreadPoolExecutor(1) as waits:
-        answer = waits.submit(agent.told, "ask_user", title="Log in", fields=fields, timeout_s=30)
+        answer = waits.submit(agent.data_of, "ask_user", title="Log in", fields=fields, timeout_s=30)
         expect(badge).to_have_text("1")
         expect(tab.page).to_have_title("(1) Dragoman")
         expect(tab.page.locator("#news[role=status]")).to_have_text("raw asks on the canvas: Log in")
@@ -257,11 +257,11 @@ def test_a_question_is_seen_from_every_view_until_it_is_answered(tab: Tab, agent
 
 
 def test_a_person_that_opens_the_page_finds_the_question_open(tab: Tab, agent: Agent) -> None:
-    agent.told("show_canvas", surface_id="looked at", components=[{"id": "root", "component": "Text", "text": "x"}])
+    agent.data_of("show_canvas", surface_id="looked at", components=[{"id": "root", "component": "Text", "text": "x"}])
     shown(tab, "looked at")
     tab.show("Activity")
     with ThreadPoolExecutor(1) as waits:
-        answer = waits.submit(agent.told, "ask_user", title="Which one", fields=[{"name": "n"}], timeout_s=30)
+        answer = waits.submit(agent.data_of, "ask_user", title="Which one", fields=[{"name": "n"}], timeout_s=30)
         expect(tab.page.locator("#tab-canvas .asks")).to_have_text("1")
         form = tab.show("Canvas").get_by_role("tabpanel", name="Which one")
         expect(form).to_be_visible()
@@ -274,7 +274,7 @@ def test_a_new_drawing_is_reported_until_the_canvas_is_looked_at(tab: Tab, agent
     drawn = [{"id": "root", "component": "Text", "text": "x"}]
     badge = tab.page.locator("#tab-canvas .asks")
     for _ in range(2):  # the second time it is known
-        agent.told("show_canvas", surface_id="unseen", title="Unseen", components=drawn)
+        agent.data_of("show_canvas", surface_id="unseen", title="Unseen", components=drawn)
         expect(badge).to_have_text("1")
     expect(tab.page.locator("#news")).to_have_text("raw drew on the canvas: Unseen")
     tab.show("Canvas")
@@ -284,7 +284,7 @@ def test_a_new_drawing_is_reported_until_the_canvas_is_looked_at(tab: Tab, agent
 
 def test_a_sent_form_names_its_receiver_and_is_closed_until_it_is_drawn_again(tab: Tab, agent: Agent) -> None:
     form = [{"id": "root", "component": "Form", "title": "Deploy", "fields": [{"name": "where", "label": "Where?"}]}]
-    agent.told("show_canvas", surface_id="sent", title="Sent once", components=form)
+    agent.data_of("show_canvas", surface_id="sent", title="Sent once", components=form)
     surface = shown(tab, "Sent once")
     surface.get_by_label("Where?").fill("there")
     surface.get_by_label("Where?").press("Enter")
@@ -304,7 +304,7 @@ def test_a_sent_form_names_its_receiver_and_is_closed_until_it_is_drawn_again(ta
     expect(surface.get_by_label("Where?")).to_have_value("")
     surface.get_by_role("button", name="Cancel").click()
     expect(surface.locator(".answered")).to_be_visible()
-    agent.told("show_canvas", surface_id="sent", title="Sent once", components=form)
+    agent.data_of("show_canvas", surface_id="sent", title="Sent once", components=form)
     expect(surface.get_by_label("Where?")).to_be_visible()
     assert [context.get("values") for _, context in agent.actions("sent")] == [{"where": "there"}, None, None]
 
@@ -312,7 +312,7 @@ def test_a_sent_form_names_its_receiver_and_is_closed_until_it_is_drawn_again(ta
 def test_in_a_narrow_window_the_chosen_tab_is_in_sight(tab: Tab, agent: Agent) -> None:
     for number in range(8):
         drawn = [{"id": "root", "component": "Text", "text": "x"}]
-        agent.told("show_canvas", surface_id=f"one of many {number}", components=drawn)
+        agent.data_of("show_canvas", surface_id=f"one of many {number}", components=drawn)
     shown(tab, "one of many 7")
     tab.page.set_viewport_size({"width": 400, "height": 700})
     chosen = tab.page.locator("dragoman-canvas .surfaces [aria-selected=true]")
@@ -323,7 +323,7 @@ def test_in_a_narrow_window_the_chosen_tab_is_in_sight(tab: Tab, agent: Agent) -
 
 
 def test_questions_that_nobody_answered_in_time_are_seen_to_be_closed(tab: Tab, agent: Agent) -> None:
-    agent.told("ask_user", title="Too late", fields=[{"name": "n", "label": "How many?"}], timeout_s=0)
+    agent.data_of("ask_user", title="Too late", fields=[{"name": "n", "label": "How many?"}], timeout_s=0)
     surface = shown(tab, "Too late")
     expect(surface).to_contain_text("Closed: no answer came in time")
     expect(surface.get_by_label("How many?")).to_have_count(0)
@@ -335,7 +335,7 @@ def test_what_an_agent_writes_runs_nowhere_and_loads_nothing(tab: Tab, agent: Ag
     canvas = tab.show("Canvas")
     for result in PAYLOADS:
         drawn = every_component(result, address="https://evil.example/x.png")
-        agent.told("show_canvas", surface_id=f"hostile {result}"[:200], title=result[:150], components=drawn)
+        agent.data_of("show_canvas", surface_id=f"hostile {result}"[:200], title=result[:150], components=drawn)
         surface = canvas.locator("dragoman-surface").last
         expect(surface.locator("[data-type=Form]")).to_contain_text(result[-20:])
         canvas.locator(".surfaces [role=tab]").last.click()
@@ -365,7 +365,7 @@ def test_the_verdict_sees_what_it_is_for(browser: Browser, daemon: TargetDaemon)
 
 def test_the_same_is_text_in_the_record(tab: Tab, agent: Agent) -> None:
     components = [{"id": "root", "component": "Text", "text": ALL}]
-    agent.told("show_canvas", surface_id="recorded", title=ALL[:200], components=components)
+    agent.data_of("show_canvas", surface_id="recorded", title=ALL[:200], components=components)
     activity = tab.show("Activity")
     activity.locator("#find").fill("recorded")
     activity.locator(".row").first.click()

@@ -102,7 +102,7 @@ def test_the_table_binds_every_component_and_fires_every_action() -> None:
 def test_it_shows_its_properties_follows_its_data_and_reports_once(
     row: Row, agent: Agent, canvas_tab: Tab, pictures: Path
 ) -> None:
-    agent.told("show_canvas", surface_id="it", title=row.type, components=row.components(), data=row.data)
+    agent.data_of("show_canvas", surface_id="it", title=row.type, components=row.components(), data=row.data)
     surface = shown(canvas_tab, row.type)
     for index in range(len(row.drawn)):
         group = surface.get_by_role("group", name=f"{row.type} {index}", exact=True)
@@ -110,7 +110,7 @@ def test_it_shows_its_properties_follows_its_data_and_reports_once(
     for step in row.sees:
         step(surface)
     if row.changes:
-        agent.told("update_canvas", surface_id="it", changes=row.changes)
+        agent.data_of("update_canvas", surface_id="it", changes=row.changes)
     for step in row.then_sees:
         step(surface)
     photograph(canvas_tab, surface, pictures / row.type)
@@ -132,7 +132,7 @@ def test_an_unknown_component_says_its_name_and_the_rest_is_there(
     agent: Agent, canvas_tab: Tab, pictures: Path
 ) -> None:
     components = [{"id": "g", "component": "Gauge", "value": 4}, {"id": "t", "component": "Text", "text": "the rest"}]
-    answer = agent.told("show_canvas", surface_id="unknown", components=components)
+    answer = agent.data_of("show_canvas", surface_id="unknown", components=components)
     assert "Gauge" in answer["warnings"][0]
     surface = shown(canvas_tab, "unknown")
     expect(surface.locator("[data-type=Gauge]")).to_have_text("[Gauge: not yet implemented]")
@@ -189,7 +189,7 @@ DIALECTS: dict[str, Callable[[str], list[dict[str, Any]]]] = {
 def test_each_dialect_is_drawn_and_its_button_says_which_it_was(dialect: str, agent: Agent, canvas_tab: Tab) -> None:
     name = f"in {dialect}"
     messages = DIALECTS[dialect](name)
-    agent.told("show_canvas", surface_id=name, messages=messages)
+    agent.data_of("show_canvas", surface_id=name, messages=messages)
     button = shown(canvas_tab, name).get_by_role("button", name="Press")
     button.click()
     assert agent.actions(name) == [("onClick", {"componentId": "press"})]

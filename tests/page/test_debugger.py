@@ -262,7 +262,9 @@ def test_past_stops_are_looked_back_through_with_what_variables_held(view: Locat
     expect(view.locator("#timeline .chosen")).to_have_count(1)
     view.locator("#now").click()
     expect(variable(view, "total")).to_contain_text("3")
-    tab.daemon.tell("debug.stopped", {"reason": "pause", "stop": 2})  # a place that nobody knows can be looked back at
+    tab.daemon.record_event(
+        "debug.stopped", {"reason": "pause", "stop": 2}
+    )  # a place that nobody knows can be looked back at
     stops.filter(has_text="pause").click()
     expect(then).to_contain_text("Stop 2 (past)")
     view.locator("#now").click()
@@ -359,7 +361,7 @@ def test_what_a_program_says_stays_text_wherever_it_shows(view: Locator, tab: Ta
     file = f"{IMAGE}.py"
     line = (place.folder / file).read_text().splitlines().index("    pass") + 1
     agent = Agent.at(place.daemon, name=IMAGE, workspace=str(place.folder))
-    agent.told("set_breakpoint", file_path=file, line_number=line, condition=f"{IMAGE!r} == said", log_message=IMAGE)
+    agent.data_of("set_breakpoint", file_path=file, line_number=line, condition=f"{IMAGE!r} == said", log_message=IMAGE)
     open_file(view, file)
     expect(view.locator("dragoman-source code").filter(has_text="said = ")).to_contain_text("<img src=x")
     start(view, IMAGE)

@@ -257,23 +257,23 @@ def test_an_agent_and_a_person_in_one_session_see_each_other(
     view: Locator, daemon: TargetDaemon, place: DebugWorkspace
 ) -> None:
     agent = Agent.at(daemon, name="Raven", workspace=str(place.folder))
-    agent.told("set_breakpoint", file_path="adding.py", line_number=4)
-    agent.told("start_debugging", configuration_name="adding")
+    agent.data_of("set_breakpoint", file_path="adding.py", line_number=4)
+    agent.data_of("start_debugging", configuration_name="adding")
     expect(current(view)).to_contain_text("total += value")
     expect(view.locator("#timeline")).to_contain_text("Raven started adding")
     view.locator("#over").click()
     expect(standing(view)).to_contain_text("you stepped over")
     refused = agent.wire.call("step_execution", step_type="over").messages[-1]["result"]["structuredContent"]
     assert (refused["code"], "'the page' ran `next`" in refused["message"]) == ("moved_on", True)
-    seen = agent.told("wait_for_stop", timeout_s=5)["stop_event_data"]
+    seen = agent.data_of("wait_for_stop", timeout_s=5)["stop_event_data"]
     assert (seen["stop_number"], seen["line"]) == (2, 3)  # where the person's step had led
-    agent.told("step_execution", step_type="over")
+    agent.data_of("step_execution", step_type="over")
     expect(standing(view)).to_contain_text("Raven stepped over")
     gutter(view, 5).click()
     expect(gutter(view, 5)).to_have_attribute("aria-pressed", "true")
 
     def lines() -> list[int]:
-        return sorted(it["line"] for it in agent.told("get_breakpoints")["breakpoints"])
+        return sorted(it["line"] for it in agent.data_of("get_breakpoints")["breakpoints"])
 
     eventually(lambda: lines() == [4, 5])  # the gutter shows what is wished before it is done
 
@@ -409,7 +409,7 @@ def test_what_an_agent_starts_is_live_by_itself_and_its_wait_can_be_ended(
     agent = Agent.at(daemon, name="starter", workspace=str(place.folder))
     place.tool("start_debugging", program="slow.py", wait=False)
     with ThreadPoolExecutor() as others:
-        waiting = others.submit(agent.told, "start_debugging", program="slow.py", timeout_s=40)
+        waiting = others.submit(agent.data_of, "start_debugging", program="slow.py", timeout_s=40)
         mine = view.locator("#sessions .item", has_text="starter")
         mine.click()  # perhaps while it starts
         expect(standing(view)).to_contain_text("Running")

@@ -148,11 +148,11 @@ def test_an_ended_connection_is_not_shown_and_the_text_is_returned(
     expect(chat.locator(".standing .outer.connected")).to_be_visible()
 
 
-Told = Callable[[dict[str, Any]], None]
+SendAgentEvent = Callable[[dict[str, Any]], None]
 
 
 @pytest.fixture
-def told(portal: BlockingPortal, gateway: DocumentGateway) -> Told:
+def send_agent_event(portal: BlockingPortal, gateway: DocumentGateway) -> SendAgentEvent:
     """Sends one `agent` event as the document writes it."""
     return lambda payload: portal.call(gateway.event, "agent", payload)
 
@@ -176,37 +176,37 @@ def told(portal: BlockingPortal, gateway: DocumentGateway) -> Told:
     "chat:router:done-to-chat",
 )
 def test_each_frame_of_the_document_is_shown_in_the_chat_as_it_comes(
-    tab: Tab, gateway: DocumentGateway, portal: BlockingPortal, told: Told
+    tab: Tab, gateway: DocumentGateway, portal: BlockingPortal, send_agent_event: SendAgentEvent
 ) -> None:
     gateway.manner = Manner(text="kind", end="kind")
     chat = fresh(tab)
     say(chat, "by hand")
     answer = chat.locator("article.assistant")
-    told({"kind": "text_delta", "content": "这是一段"})
+    send_agent_event({"kind": "text_delta", "content": "这是一段"})
     expect(answer.locator(".prose")).to_have_text("这是一段")
-    told({"stream": "lifecycle", "data": {"phase": "end", "text": "not shown"}})
+    send_agent_event({"stream": "lifecycle", "data": {"phase": "end", "text": "not shown"}})
     for name in ("health", "tick"):
         portal.call(gateway.event, name, {"text": "not shown"})
-    told({"kind": "text_delta", "content": "**文字**"})
+    send_agent_event({"kind": "text_delta", "content": "**文字**"})
     expect(answer.locator(".prose strong")).to_have_text("文字")
     start = {"tool": "readFile", "id": "tool-call-1", "title": "Reading src/main.ts", "input": {"path": "src/main.ts"}}
-    told({"kind": "tool_start", **start})
+    send_agent_event({"kind": "tool_start", **start})
     tool = answer.locator("details.tool")
     expect(tool).to_have_class("tool running")
     expect(tool.locator(".title")).to_have_text("Reading src/main.ts")
     tool.locator("summary").click()
     expect(tool.locator("pre")).to_have_count(1)
     expect(tool.locator("pre")).to_contain_text('"path": "src/main.ts"')
-    told({"kind": "tool_result", "id": "tool-call-1", "output": "文件内容...", "error": None})
+    send_agent_event({"kind": "tool_result", "id": "tool-call-1", "output": "文件内容...", "error": None})
     expect(tool).to_have_class("tool done")
     expect(tool.locator("pre").last).to_have_text("文件内容...")
-    told({"kind": "diff", "path": "src/main.ts", "original": "原始内容", "modified": "修改后内容"})
+    send_agent_event({"kind": "diff", "path": "src/main.ts", "original": "原始内容", "modified": "修改后内容"})
     diff = answer.locator("details.diff")
     expect(diff.locator(".line")).to_have_text(["− 原始内容", "+ 修改后内容"])
-    told({"kind": "diff", "path": "src/new.ts", "original": None, "modified": "新文件"})
+    send_agent_event({"kind": "diff", "path": "src/new.ts", "original": None, "modified": "新文件"})
     expect(diff.last.locator("summary")).to_contain_text("src/new.ts")
     expect(answer.locator(".going")).to_be_visible()
-    told({"kind": "done", "stopReason": "end_turn"})
+    send_agent_event({"kind": "done", "stopReason": "end_turn"})
     expect(answer.locator(".going")).to_have_count(0)
     expect(answer).to_have_count(1)
     assert "not shown" not in chat.inner_text()
@@ -253,24 +253,24 @@ def component(id: str, type: str, **props: Any) -> dict[str, Any]:
     "page:canvas:surface-rendered",
 )
 def test_the_documents_surface_is_drawn_on_the_page_through_its_three_messages(
-    tab: Tab, gateway: DocumentGateway, told: Told
+    tab: Tab, gateway: DocumentGateway, send_agent_event: SendAgentEvent
 ) -> None:
     """The first is sent while no canvas is open, and outside of any answer."""
     gateway.manner = Manner()
     tab.show("Activity")
     text = component("c1", "Text", text="分析完成")
     code = component("c2", "CodeBlock", code="console.log('hello')")
-    told(drawn("createSurface", surface={"id": "seen", "title": "代码分析结果"}, components=[text, code]))
-    told(drawn("createSurface", surface={"id": "beside", "title": "Beside"}, components=[text]))
+    send_agent_event(drawn("createSurface", surface={"id": "seen", "title": "代码分析结果"}, components=[text, code]))
+    send_agent_event(drawn("createSurface", surface={"id": "beside", "title": "Beside"}, components=[text]))
     surface = on_canvas(tab, "代码分析结果")
     expect(surface.locator("[data-type=Text]")).to_have_text("分析完成")
     expect(surface.locator("[data-type=CodeBlock]")).to_contain_text("console.log('hello')")
     new = [component("c1", "Text", text="更新后的内容"), component("c3", "Text", text={"path": "/results/0/status"})]
-    told(drawn("updateComponents", surfaceId="seen", components=new))
+    send_agent_event(drawn("updateComponents", surfaceId="seen", components=new))
     expect(surface.locator("[data-type=Text]")).to_have_text(["更新后的内容", ""])
     expect(surface.locator("[data-type=CodeBlock]")).to_have_count(0)
     for status in ("running", "done"):
-        told(drawn("updateDataModel", surfaceId="seen", pointer="/results/0", value={"status": status}))
+        send_agent_event(drawn("updateDataModel", surfaceId="seen", pointer="/results/0", value={"status": status}))
         expect(surface.locator("[data-type=Text]")).to_have_text(["更新后的内容", status])
     expect(on_canvas(tab, "Beside").locator("[data-type=Text]")).to_have_text("分析完成")
 
@@ -318,13 +318,13 @@ def pressed(surface: Locator, label: str, gateway: DocumentGateway) -> str:
     "page:canvas:interaction",
 )
 def test_the_documents_components_are_drawn_and_each_sends_the_gateway_what_was_done(
-    browser: Browser, daemon: TargetDaemon, gateway: DocumentGateway, told: Told
+    browser: Browser, daemon: TargetDaemon, gateway: DocumentGateway, send_agent_event: SendAgentEvent
 ) -> None:
     gateway.manner = Manner()
     context = browser.new_context(locale="zh-CN")
     tab = Tab.opened(context, daemon)
     tab.page.goto(tab.link())
-    told(drawn("createSurface", surface={"id": "all", "title": "Catalogue"}, components=CATALOGUE))
+    send_agent_event(drawn("createSurface", surface={"id": "all", "title": "Catalogue"}, components=CATALOGUE))
     surface = on_canvas(tab, "Catalogue")
     expect(surface.locator("[data-type=Text]")).to_have_text(["words", "", "Again", ""])  # the last two are buttons'
     expect(surface.locator("[data-type=Chart] figcaption")).to_have_text(["Memory"])

@@ -47,15 +47,15 @@ def test_what_the_documentation_shows_is_all_that_a_new_component_needs(
     monkeypatch.setenv("PYTHONPATH", str(with_a_gauge(tmp_path)))
     with target_daemon(tmp_path / "home") as daemon:
         agent = Agent.at(daemon)
-        (listed,) = agent.told("list_components", names=["Gauge"])["components"]
+        (listed,) = agent.data_of("list_components", names=["Gauge"])["components"]
         assert (listed["example"], listed["tells"]) == ({"value": 40}, ["value"])
         gauge = {"id": "root", "component": "Gauge", "value": {"path": "/load"}, "most": 10}
-        assert agent.told("show_canvas", components=[gauge], data={"load": 4})["warnings"] == []
+        assert agent.data_of("show_canvas", components=[gauge], data={"load": 4})["warnings"] == []
         tab = Tab.opened(browser.new_context(), daemon)
         tab.log_in()
         drawn = tab.show("Canvas").locator("[data-type=Gauge]")
         expect(drawn.locator("meter")).to_have_css("width", "192px")
-        agent.told("update_canvas", changes={"/load": 7})
+        agent.data_of("update_canvas", changes={"/load": 7})
         expect(drawn).to_have_text("7")
         drawn.get_by_role("button").click()
         assert agent.actions("main") == [("onSelect", {"value": 7})]

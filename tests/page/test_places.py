@@ -146,7 +146,7 @@ def test_conversations_have_addresses(tab: Tab) -> None:
 
 
 @pytest.mark.parametrize(
-    ("view", "parts", "told"),
+    ("view", "parts", "data_of"),
     [
         ("Terminals", "no-such", "The terminal in this address no longer exists."),
         ("Terminals", "/no-such", "This command is no longer in the record."),
@@ -154,18 +154,18 @@ def test_conversations_have_addresses(tab: Tab) -> None:
     ],
 )
 def test_an_address_of_something_gone_says_so_and_becomes_that_of_what_is_shown(
-    tab: Tab, place: DebugWorkspace, view: str, parts: str, told: str
+    tab: Tab, place: DebugWorkspace, view: str, parts: str, data_of: str
 ) -> None:
     place.tool("run_in_terminal", command="echo here")
     shown_view = tab.show(view)
     tab.page.evaluate("(address) => { location.hash = address; }", f"#{view.lower()}/{parts}")
     notice = shown_view.locator("#notice")
-    expect(notice).to_have_text(told)
+    expect(notice).to_have_text(data_of)
     expect(tab.page).not_to_have_url(re.compile("no-such"))
     home = tab.page.url.partition("#")[0]
     tab.page.goto("about:blank")  # so that the page is loaded at this address, and not led to it
     tab.page.goto(f"{home}#{view.lower()}/{parts}")
-    expect(notice).to_have_text(told)
+    expect(notice).to_have_text(data_of)
 
 
 def test_terminals_and_commands_have_addresses(tab: Tab, place: DebugWorkspace) -> None:
@@ -233,7 +233,7 @@ def test_the_switch_shows_commands_of_every_folder_and_only_then(
 def test_surfaces_have_addresses_and_a_question_leads_to_its_own(tab: Tab, agent: Agent) -> None:
     text = [{"id": "root", "component": "Text", "text": "x"}]
     for name in ("one", "two"):
-        agent.told("show_canvas", surface_id=name, title=f"Surface {name}", components=text)
+        agent.data_of("show_canvas", surface_id=name, title=f"Surface {name}", components=text)
     canvas = tab.show("Canvas")
     for name in ("one", "two"):
         canvas.get_by_role("tab", name=f"Surface {name}").click()
@@ -246,11 +246,11 @@ def test_surfaces_have_addresses_and_a_question_leads_to_its_own(tab: Tab, agent
 
 def test_a_question_is_announced_in_every_view_and_the_answer_stays_confirmed(tab: Tab, agent: Agent) -> None:
     text = [{"id": "root", "component": "Text", "text": "x"}]
-    agent.told("show_canvas", surface_id="before", title="Before", components=text)
+    agent.data_of("show_canvas", surface_id="before", title="Before", components=text)
     asks, answered = tab.page.locator(".question:not(.answered)"), tab.page.locator(".question.answered")
     tab.show("Canvas").get_by_role("tab", name="Before").click()
     with ThreadPoolExecutor(1) as waits:
-        answer = waits.submit(agent.told, "ask_user", title="Which port?", fields=[{"name": "n"}], timeout_s=60)
+        answer = waits.submit(agent.data_of, "ask_user", title="Which port?", fields=[{"name": "n"}], timeout_s=60)
         for view in ("Canvas", "Chat", "Debugger", "Terminals", "Activity", "Settings"):
             tab.show(view)
             expect(asks).to_contain_text("raw asks: Which port?")
@@ -267,7 +267,7 @@ def test_a_question_is_announced_in_every_view_and_the_answer_stays_confirmed(ta
     answered.get_by_role("button", name="Close").click()
     expect(answered).to_have_count(0)
     with ThreadPoolExecutor(1) as waits:
-        answer = waits.submit(agent.told, "ask_user", title="Sure?", fields=[{"name": "n"}], timeout_s=60)
+        answer = waits.submit(agent.data_of, "ask_user", title="Sure?", fields=[{"name": "n"}], timeout_s=60)
         asks.get_by_role("button", name="Answer").click()
         form = tab.page.locator("dragoman-canvas").get_by_role("tabpanel", name="Sure?")
         form.get_by_role("button", name="Cancel").click()
@@ -277,7 +277,7 @@ def test_a_question_is_announced_in_every_view_and_the_answer_stays_confirmed(ta
 
 def test_a_columns_alignment_is_kept_though_the_policy_forbids_styles(tab: Tab, agent: Agent) -> None:
     table = "| l | c | r | n |\n|:--|:-:|--:|---|\n| 1 | 2 | 3 | 4 |\n\n```python\nx = 1\n```\n"
-    agent.told(
+    agent.data_of(
         "show_canvas",
         surface_id="table",
         title="Table",

@@ -87,19 +87,19 @@ def _become(asked: DaemonStart, run: Callable[[Callable[[int], None]], None]) ->
 
     is_ready = False
 
-    def tell(port: int, fault: str = "") -> None:
+    def report_start(port: int, fault: str = "") -> None:
         nonlocal is_ready
         is_ready = True
         line = json.dumps(asdict(StartedDaemon(os.getpid(), port, fault)))
         os.write(1, f"{line}\n".encode())
 
     try:
-        run(tell)
+        run(report_start)
     except BaseException:  # noqa: BLE001  whoever asked hears of it
         if is_ready:  # one line for each start: another would be taken for that of the next daemon
             traceback.print_exc()
         else:
-            tell(0, traceback.format_exc())
+            report_start(0, traceback.format_exc())
     finally:
         os._exit(0)
 

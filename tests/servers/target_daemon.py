@@ -106,7 +106,7 @@ class TargetDaemon:
     def append(self, count: int, *, size: int = 100) -> int:
         return int(call(self.paths, "test_append", {"count": count, "size": size})["last"])
 
-    def tell(self, kind: str, body: dict[str, Any], *, text: str = "") -> int:
+    def record_event(self, kind: str, body: dict[str, Any], *, text: str = "") -> int:
         """An event as some part of the daemon would."""
         data = {"count": 1, "size": 0, "kind": kind, "body": body, "text": text}
         return int(call(self.paths, "test_append", data)["last"])

@@ -77,7 +77,7 @@ class AcceptedConnection:
 @dataclass(slots=True)
 class FakeGateway:
     url: str
-    visits: int = 0
+    connections: int = 0
     errors: list[Exception] = field(default_factory=list)
 
 
@@ -87,9 +87,9 @@ async def fake_gateway(script: Script) -> AsyncIterator[FakeGateway]:
     gateway = FakeGateway("")
 
     async def accepted(socket: ServerConnection) -> None:
-        gateway.visits += 1
+        gateway.connections += 1
         try:
-            await script(AcceptedConnection(socket, gateway.visits))
+            await script(AcceptedConnection(socket, gateway.connections))
         except ConnectionClosed:
             pass
         except Exception as error:  # noqa: BLE001  raised where the test is

@@ -19,7 +19,7 @@ _WAITS_S = 30.0
 
 
 class FakeDialect(Protocol):
-    def says(self, text: str) -> bytes: ...
+    def text_delta(self, text: str) -> bytes: ...
 
     def calls(self, id: str, name: str, arguments: Sequence[str]) -> Iterator[bytes]: ...
 
@@ -34,7 +34,7 @@ class FakeOpenai:
     def __init__(self) -> None:
         self._calls = 0
 
-    def says(self, text: str) -> bytes:
+    def text_delta(self, text: str) -> bytes:
         return self._chunk({"content": text})
 
     def calls(self, id: str, name: str, arguments: Sequence[str]) -> Iterator[bytes]:
@@ -69,7 +69,7 @@ class FakeAnthropic:
         self._blocks = 0
         self._begun = b""
 
-    def says(self, text: str) -> bytes:
+    def text_delta(self, text: str) -> bytes:
         block = self._begins({"type": "text", "text": ""}) if not self._begun else b""
         self._begun = b"text"
         return block + self._part({"type": "text_delta", "text": text})
@@ -249,7 +249,7 @@ class FakeModel:
 
 def _encode_step(speaking: FakeDialect, step: Step) -> Iterator[bytes]:
     if isinstance(step, Says):
-        yield from map(speaking.says, step.pieces)
+        yield from map(speaking.text_delta, step.pieces)
     elif isinstance(step, Calls):
         yield from speaking.calls(step.id, step.name, step.arguments)
     elif isinstance(step, Ends):

@@ -153,11 +153,11 @@ def test_a_record_that_begins_inside_of_a_sequence_or_a_letter_is_shown_from_the
 
 
 @pytest.mark.parametrize(
-    ("told", "size"),
+    ("result", "size"),
     [("120x40", (120, 40)), ("", DEFAULT_SIZE), ("0x5", DEFAULT_SIZE), ("9999x9999", (1000, 500)), ("axb", (80, 24))],
 )
-def test_the_size_is_what_the_wrapper_sent_and_bounded(told: str, size: tuple[int, int]) -> None:
-    assert terminal_size(RecordedTerminal(id="t", started_ns=0, attributes={SIZE: told})) == size
+def test_the_size_is_what_the_wrapper_sent_and_bounded(result: str, size: tuple[int, int]) -> None:
+    assert terminal_size(RecordedTerminal(id="t", started_ns=0, attributes={SIZE: result})) == size
 
 
 CSI = st.builds(

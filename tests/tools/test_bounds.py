@@ -78,7 +78,7 @@ async def test_a_table_of_names_has_at_most_a_thousand(tmp_path: Path, parameter
         arguments: dict[str, Any] = {parameter: {f"N{number}": "1" for number in range(1001)}}
         answer = await bench.call("start_debugging", program="app.py", **arguments)
         assert answer["code"] == "bad_arguments"
-        assert bench.starter.wishes == []
+        assert bench.starter.requests == []
 
 
 @pytest.mark.anyio

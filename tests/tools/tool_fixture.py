@@ -44,11 +44,11 @@ class Starter(NothingToDisclose):
     title: str = "app.py"
     together: int = 1
     given: int = 0
-    wishes: list[tuple[Caller, LaunchRequest]] = field(default_factory=list)
+    requests: list[tuple[Caller, LaunchRequest]] = field(default_factory=list)
     refuses: DragomanError | None = None
 
     async def prepare(self, client: Caller, launch_request: LaunchRequest) -> PreparedLaunch:
-        self.wishes.append((client, launch_request))
+        self.requests.append((client, launch_request))
         if self.refuses is not None:
             raise self.refuses
         return PreparedLaunch(tuple(self._prepared(launch_request) for _ in range(self.together)))

@@ -19,13 +19,13 @@ EXTENSION = ROOT / "vscode"
 @dataclass
 class HostRun:
     page: Page
-    said: list[str] = field(default_factory=list)
+    log: list[str] = field(default_factory=list)
     codes: list[int] = field(default_factory=list)
 
     @classmethod
     def begun(cls, started: Editor, context: BrowserContext, folder: Path) -> HostRun:
         run = cls(context.new_page())
-        run.page.expose_function("codeAutomationLog", lambda kind, words: run.said.append(f"{kind}: {words}"))
+        run.page.expose_function("codeAutomationLog", lambda kind, words: run.log.append(f"{kind}: {words}"))
         run.page.expose_function("codeAutomationExit", lambda code, *_: run.codes.append(code))
         here, module = f"vscode-remote://127.0.0.1:{started.port}", _bundled(started.room)
         payload = [

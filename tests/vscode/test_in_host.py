@@ -12,5 +12,5 @@ pytestmark = [pytest.mark.needs("editor", "chromium"), pytest.mark.timeout(180 *
 
 @pytest.mark.requirement("vscode:build:debug-host", "vscode:extension:commands")
 def test_the_extension_passes_its_own_tests_in_a_development_host(hosted: HostRun) -> None:
-    assert hosted.code() == 0, "\n".join(hosted.said)
-    assert any("every command of the manifest is there" in it for it in hosted.said)
+    assert hosted.code() == 0, "\n".join(hosted.log)
+    assert any("every command of the manifest is there" in it for it in hosted.log)

@@ -74,7 +74,7 @@ class ForeignServer:
     port: int
     record: Path
 
-    def heard(self) -> list[str]:
+    def received(self) -> list[str]:
         """The texts that came, of all connections."""
         return [text for data in self.record.read_bytes().split(b"GET ")[1:] for text in _texts(data)]
 
@@ -173,7 +173,7 @@ def test_the_note_of_a_killed_daemon_leads_no_window_to_a_foreign_port(victim: V
     port = int(victim.note()["port"])
     victim.cli.kill()
     assert victim.cli.paths.state_file.exists()
-    with stranger(port, tmp_path / "heard") as there:
+    with stranger(port, tmp_path / "received") as there:
         assert victim.run("watch", str(WATCHED_MS)) == [{"state": "stopped"}]
         assert there.connections() == 0
 
@@ -181,9 +181,9 @@ def test_the_note_of_a_killed_daemon_leads_no_window_to_a_foreign_port(victim: V
 def test_a_foreign_server_that_is_dialled_gets_nothing_that_opens_anything(victim: Victim, tmp_path: Path) -> None:
     note = victim.note()
     victim.cli.kill()
-    with stranger(int(note["port"]), tmp_path / "heard") as there:
+    with stranger(int(note["port"]), tmp_path / "received") as there:
         assert victim.run("dial", f"127.0.0.1:{note['port']}", note["instance"]) == [{"why": "foreign"}]
-        (result,) = there.heard()
+        (result,) = there.received()
         assert sorted(json.loads(result)) == ["dialled", "key", "nonce"]
         assert victim.cli.token("editor").encode() not in there.record.read_bytes()
     started = victim.cli("up", "--port", str(note["port"]), "--workspace", str(tmp_path))
@@ -203,10 +203,10 @@ def _replayed(victim: Victim, opening: str) -> int:
 
 def test_a_relay_on_another_port_gets_no_proof_of_either_side(victim: Victim, tmp_path: Path) -> None:
     note = victim.note()
-    with stranger(free_port(), tmp_path / "heard", relays_to=int(note["port"])) as there:
+    with stranger(free_port(), tmp_path / "received", relays_to=int(note["port"])) as there:
         assert victim.run("dial", f"127.0.0.1:{there.port}", note["instance"]) == [{"why": "foreign"}]
         eventually(lambda: there.connections() == 1, every_s=0.05)
-        assert not any("mac" in json.loads(text) for text in there.heard())
+        assert not any("mac" in json.loads(text) for text in there.received())
     (direct,) = victim.run("dial", f"127.0.0.1:{note['port']}", note["instance"])
     assert '"snapshot"' in direct["said"]
 

@@ -114,7 +114,7 @@ def test_what_an_agent_changed_is_in_the_chat_and_is_compared_as_the_person_allo
         expect(chat.locator("article.assistant .prose").last).to_contain_text("You said: never ends")
         chat.get_by_role("button", name="Stop").click()
         expect(chat.locator("article.assistant").last).to_contain_text("Stopped.")
-        assert behind.said == [*CHANGES, "never ends"]  # each once, as `chat.send`
+        assert behind.messages == [*CHANGES, "never ends"]  # each once, as `chat.send`
         assert [it["sessionKey"] for it in behind.aborted] == ["agent:main:main"]
     expect(chat.locator(".away, .bad")).to_have_count(0)  # without a gateway it goes on with the daemon alone
     running.configure_person()

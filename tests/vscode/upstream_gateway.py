@@ -22,7 +22,7 @@ SESSION = "agent:main:main"
 class AgentGateway:
     changes: dict[str, Json] = field(default_factory=dict)
     """By what is said: the change that the agent makes then, in the specification's words. Else it never ends."""
-    said: list[str] = field(default_factory=list)
+    messages: list[str] = field(default_factory=list)
     aborted: list[Json] = field(default_factory=list)
     histories: int = 0
     """How often a chat has read what was said: it has come to this gateway then."""
@@ -44,7 +44,7 @@ class AgentGateway:
 
     async def _run(self, accepted: AcceptedConnection, asked: Json, params: Json) -> None:
         entries, run = params["message"], {"runId": params["idempotencyKey"], "sessionKey": SESSION}
-        self.said.append(entries)
+        self.messages.append(entries)
         self._runs[entries] = run
         await accepted.answer(asked, {"runId": run["runId"], "status": "started"})
         await accepted.event("agent", {**run, "kind": "text_delta", "content": f"You said: {entries}"})

@@ -29,12 +29,12 @@ async def until(condition: Callable[[], bool], within_s: float = 10) -> None:
 class Line:
     client: GatewayClient
     gateway: FakeGateway
-    told: list[GatewayStatus] = field(default_factory=list)
+    statuses: list[GatewayStatus] = field(default_factory=list)
     on_event: list[EventFrame | SequenceGap] = field(default_factory=list)
 
     @property
     def states(self) -> list[str]:
-        return [it.state for it in self.told]
+        return [it.state for it in self.statuses]
 
     async def until(self, condition: Callable[[], bool]) -> None:
         await until(condition)

@@ -24,8 +24,10 @@ def frame(payload: Any) -> EventFrame:
     return EventFrame(event, Raw(json.dumps(payload).encode()))
 
 
-def runs(told: list[EventFrame | SequenceGap]) -> list[tuple[Any, Any]]:
-    payloads = [json.loads(bytes(it.payload)) for it in told if isinstance(it, EventFrame) and it.payload is not UNSET]
+def runs(statuses: list[EventFrame | SequenceGap]) -> list[tuple[Any, Any]]:
+    payloads = [
+        json.loads(bytes(it.payload)) for it in statuses if isinstance(it, EventFrame) and it.payload is not UNSET
+    ]
     return [(it.get("runId"), it.get("sessionKey")) for it in payloads]
 
 

@@ -54,7 +54,7 @@ async def test_it_proves_who_it_is_with_a_signature_that_holds(tmp_path: Path) -
 
     async with line(tmp_path, script, token="shared") as it:
         await it.until_state("connected")
-        await it.stays(lambda: (it.gateway.visits, it.client.gateway_status.state) == (1, "connected"), for_s=0.05)
+        await it.stays(lambda: (it.gateway.connections, it.client.gateway_status.state) == (1, "connected"), for_s=0.05)
     params = msgspec.convert(seen[0], ConnectParams)
     assert (
         device_refusal(params, Challenge(NONCE, params.device.signed_at if params.device else 0), 1_794_724_324_867)
@@ -134,9 +134,9 @@ async def test_what_only_a_person_can_fix_is_reported_and_not_retried(
         now = await it.until_state(state)
         assert now.hint is not None
         assert now.request_id == details.get("requestId", "")
-        await it.stays(lambda: it.gateway.visits == 1, for_s=0.1)
+        await it.stays(lambda: it.gateway.connections == 1, for_s=0.1)
         it.client.connect()
-        await it.until(lambda: it.gateway.visits == 2)
+        await it.until(lambda: it.gateway.connections == 2)
 
 
 async def test_a_gateway_that_approved_fewer_scopes_before_is_asked_for_those(tmp_path: Path) -> None:
@@ -176,7 +176,7 @@ async def test_a_gateway_that_is_starting_is_asked_again_when_it_says(tmp_path: 
 
     async with line(tmp_path, script) as it:
         await it.until_state("connected")
-        assert [now.retry_in_s for now in it.told if now.retry_in_s] == [0.1]
+        assert [now.retry_in_s for now in it.statuses if now.retry_in_s] == [0.1]
 
 
 @pytest.mark.requirement(
@@ -191,10 +191,10 @@ async def test_after_a_loss_it_reconnects_with_the_documented_delays_and_resets_
         await accepted.close(1012, "service restart")
 
     async with line(tmp_path, script) as it:
-        await it.until(lambda: it.gateway.visits >= 6)
-        delays = [now.retry_in_s for now in it.told if now.retry_in_s]
+        await it.until(lambda: it.gateway.connections >= 6)
+        delays = [now.retry_in_s for now in it.statuses if now.retry_in_s]
         assert delays[:5] == [0.01, 0.02, 0.04, 0.01, 0.02]
-        assert {now.state for now in it.told if now.retry_in_s} == {"connecting"}
+        assert {now.state for now in it.statuses if now.retry_in_s} == {"connecting"}
         assert [it.states[0], it.states.count("connected")] == ["connecting", 2]
 
 
@@ -208,8 +208,8 @@ async def test_a_gateway_that_stops_is_come_back_to_when_it_says(tmp_path: Path,
         await accepted.stay()
 
     async with line(tmp_path, script) as it:
-        await it.until(lambda: any(now.code == "connection_lost" for now in it.told))
-        lost = next(now for now in it.told if now.code == "connection_lost")
+        await it.until(lambda: any(now.code == "connection_lost" for now in it.statuses))
+        lost = next(now for now in it.statuses if now.code == "connection_lost")
         assert lost.retry_in_s == delay_s
         assert "stopping or restarting" in str(lost.hint)
 
@@ -254,9 +254,9 @@ async def test_after_ten_attempts_it_says_so_and_connects_only_when_asked(tmp_pa
 
     async with line(tmp_path, script, reconnect_policy=AtOnce()) as it:
         now = await it.until_state("error")
-        assert (now.code, it.gateway.visits) == ("gave_up", 11)
+        assert (now.code, it.gateway.connections) == ("gave_up", 11)
         it.client.connect()
-        await it.until(lambda: it.gateway.visits > 11)
+        await it.until(lambda: it.gateway.connections > 11)
 
 
 async def test_nobody_there_is_reported_with_the_address(tmp_path: Path) -> None:
@@ -271,7 +271,7 @@ async def test_after_disconnect_it_never_comes_back_by_itself(tmp_path: Path) ->
         await it.until_state("connected")
         it.client.disconnect()
         await it.until_state("disconnected")
-        await it.stays(lambda: it.gateway.visits == 1, for_s=0.1)
+        await it.stays(lambda: it.gateway.connections == 1, for_s=0.1)
         it.client.connect()
         await it.until_state("connected")
 
@@ -339,7 +339,7 @@ async def test_a_gateway_that_goes_silent_is_left_after_two_ticks(tmp_path: Path
             codes.append(accepted.socket.close_code)
 
     async with line(tmp_path, script) as it:
-        await it.until(lambda: bool(codes) and it.gateway.visits > 1)
+        await it.until(lambda: bool(codes) and it.gateway.connections > 1)
         assert codes[0] == 4000
 
 
@@ -364,7 +364,7 @@ async def test_what_is_not_a_gateway_is_left_for_a_person_to_look_at(tmp_path: P
 
     async with line(tmp_path, script) as it:
         assert (await it.until_state("paused")).code == "not_a_gateway"
-        assert it.gateway.visits == 1
+        assert it.gateway.connections == 1
 
 
 async def test_a_damaged_key_is_reported_and_not_replaced(tmp_path: Path) -> None:

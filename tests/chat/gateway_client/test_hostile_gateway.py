@@ -35,7 +35,7 @@ async def test_half_a_frame_ends_the_connection_and_waits_for_a_person(tmp_path:
     async with line(tmp_path, script) as it:
         now = await it.until_state("paused")
         assert now.code == "not_a_gateway"
-        assert it.gateway.visits == 1
+        assert it.gateway.connections == 1
 
 
 async def _two_challenges(accepted: AcceptedConnection) -> None:
@@ -113,8 +113,8 @@ async def test_a_frame_of_25_mib_is_taken_and_a_byte_more_is_not(tmp_path: Path,
         if is_taken:
             await it.until(lambda: len(it.on_event) == 1)
         else:
-            await it.until(lambda: it.gateway.visits == 2 and it.client.gateway_status.state == "connected")
-            assert "1009" in str(next(now.reason for now in it.told if now.code == "connection_lost"))
+            await it.until(lambda: it.gateway.connections == 2 and it.client.gateway_status.state == "connected")
+            assert "1009" in str(next(now.reason for now in it.statuses if now.code == "connection_lost"))
             assert it.on_event == []
         assert psutil.Process().memory_info().rss - before < 4 * LARGEST_BYTES
 
@@ -128,5 +128,5 @@ async def test_a_gateway_that_stops_in_the_middle_of_a_message_is_left_after_two
         await accepted.stay()
 
     async with line(tmp_path, script) as it:
-        await it.until(lambda: it.gateway.visits >= 2)
-        assert "4000 tick timeout" in str(next(now.reason for now in it.told if now.code == "connection_lost"))
+        await it.until(lambda: it.gateway.connections >= 2)
+        assert "4000 tick timeout" in str(next(now.reason for now in it.statuses if now.code == "connection_lost"))

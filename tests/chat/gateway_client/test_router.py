@@ -62,7 +62,7 @@ async def routed() -> AsyncIterator[Places]:
         group.cancel_scope.cancel()
 
 
-async def told(listening: EventSubscription, count: int) -> list[Any]:
+async def next_events(listening: EventSubscription, count: int) -> list[Any]:
     with anyio.fail_after(5):
         return [await listening.next() for _ in range(count)]
 
@@ -114,7 +114,7 @@ async def test_surfaces_go_to_the_canvas_and_changes_of_files_to_the_bridge_too(
             places.router.on_event(drawing())
             diff = {"kind": "diff", "path": "a.py", "original": "1", "modified": "2"}
             places.router.on_event(frame({"runId": "r", "sessionKey": "main", **diff}))
-            (shown,) = await told(on_event, 1)
+            (shown,) = await next_events(on_event, 1)
         await until(lambda: bool(places.drawn and places.changed))
         assert json.loads(bytes(places.drawn[0].payload))["surface"]["id"] == "s0"
         assert shown == places.changed[0]
@@ -140,7 +140,7 @@ async def test_lost_frames_and_a_new_connection_are_gaps() -> None:
         with places.router.subscribe() as on_event:
             places.router.on_event(SequenceGap(expected=3, received=5))
             places.router.on_event(SequenceGap(expected=0, received=0))
-            assert [type(it) for it in await told(on_event, 2)] == [ChatGap, ChatGap]
+            assert [type(it) for it in await next_events(on_event, 2)] == [ChatGap, ChatGap]
 
 
 async def test_a_reader_that_is_too_slow_gets_a_gap_and_continues() -> None:
@@ -150,7 +150,7 @@ async def test_a_reader_that_is_too_slow_gets_a_gap_and_continues() -> None:
                 places.router.on_event(
                     frame({"runId": f"r{number}", "sessionKey": "main", "kind": "text_delta", "content": "x"})
                 )
-            first, second = await told(slow, 2)
+            first, second = await next_events(slow, 2)
             assert isinstance(first, ChatGap)
             assert second.run_id == f"r{UNREAD_AT_MOST + 1}"
 
@@ -160,6 +160,6 @@ async def test_listeners_learn_when_there_will_be_nothing_more() -> None:
         with places.router.subscribe() as on_event:
             places.router.on_event(frame({"runId": "r", "kind": "text_delta", "content": "last"}))
             places.router.lost(DragomanError("gone", localize("{text}", text="gone")))
-            assert isinstance((await told(on_event, 1))[0], ChatTextDelta)
+            assert isinstance((await next_events(on_event, 1))[0], ChatTextDelta)
             with pytest.raises(DragomanError, match="gone"):
                 await on_event.next()

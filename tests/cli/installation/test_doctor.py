@@ -95,7 +95,7 @@ class Answering:
 
 
 @pytest.mark.parametrize(
-    ("answer", "told"),
+    ("answer", "result"),
     [
         (
             {"is_done": True, "at_ns": 1_700_000_000_000_000_000, "changed": 3, "files": 2},
@@ -120,13 +120,13 @@ class Answering:
     ids=["done", "pending", "failed", "unread"],
 )
 def test_what_became_of_the_search_for_older_secrets(
-    home: Path, monkeypatch: pytest.MonkeyPatch, answer: dict[str, Any], told: list[str]
+    home: Path, monkeypatch: pytest.MonkeyPatch, answer: dict[str, Any], result: list[str]
 ) -> None:
     monkeypatch.setattr(doctor_module, "is_held", lambda _: True)
     monkeypatch.setattr(ControlClient, "open", lambda *_, **__: nullcontext(Answering(**answer)))
     found: list[DoctorFinding] = list(doctor_module._journal(find_paths()))
     assert [f"{it.level} {it.about}" for it in found] == [
-        line.replace("{folder}", str(home / "state/journal/segments")) for line in told
+        line.replace("{folder}", str(home / "state/journal/segments")) for line in result
     ]
     assert all(it.fix for it in found if it.level != "ok")
     if answer.get("unread"):

@@ -18,11 +18,11 @@ def anyio_backend() -> str:
     return "asyncio"
 
 
-async def lent_session(told: list[str]) -> EditorBackend:
+async def lent_session(result: list[str]) -> EditorBackend:
     async def ask(*_: object) -> dict[str, Any]:
         return {}
 
-    return EditorBackend(SessionOffer("s", "Mine", "debugpy", {}), ask, "person-1:Code", told.append)
+    return EditorBackend(SessionOffer("s", "Mine", "debugpy", {}), ask, "person-1:Code", result.append)
 
 
 async def test_an_editor_that_floods_us_learns_once_that_its_session_was_released(

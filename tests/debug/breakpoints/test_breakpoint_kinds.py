@@ -251,7 +251,7 @@ async def test_data_that_cannot_be_watched_is_reported_with_the_reason(can: bool
 LOGPOINT = Breakpoint(id=1, path="/p/a.py", line=5, log_message="n is {n} of {f(g)}", condition="n > 1")
 
 
-async def heard(session: Any, text: str) -> None:
+async def until_printed(session: Any, text: str) -> None:
     """Until the session's output has it: logpoints are answered while nobody waits."""
     with anyio.fail_after(3):
         while text not in session.output.since(0, most=1000)[0]:
@@ -266,7 +266,7 @@ async def test_a_logpoint_keeps_its_condition_and_is_answered_here_where_the_ada
     ) as session:
         assert adapter.sent("setBreakpoints")[0]["breakpoints"] == [{"line": 5, "condition": "n > 1"}]
         adapter.stop(hitBreakpointIds=[105])
-        await heard(session, "n is n of f(g)\n")
+        await until_printed(session, "n is n of f(g)\n")
         await anyio.wait_all_tasks_blocked()
         assert (session.state, session.last_stop) == (SessionState.RUNNING, 0)
     assert adapter.sent("continue") == [{"threadId": 1}]
@@ -279,7 +279,7 @@ async def test_a_logpoint_with_a_hit_condition_is_logged_by_us_so_that_it_logs_o
         assert adapter.sent("setBreakpoints")[0]["breakpoints"] == [{"line": 5}]
         for _ in range(3):
             adapter.stop(hitBreakpointIds=[105])
-        await heard(session, "x\n")
+        await until_printed(session, "x\n")
         await anyio.wait_all_tasks_blocked()
         assert (session.output.since(0, most=100)[0], len(adapter.sent("continue"))) == ("x\n", 3)
 
@@ -291,7 +291,7 @@ async def test_an_expression_of_a_logpoint_that_fails_says_so_in_its_place_and_d
         session_of(adapter, quirks=AdapterQuirks(takes_log_messages=False)), LOGPOINT
     ) as session:
         adapter.stop(hitBreakpointIds=[105])
-        await heard(session, "n is <NameError: q>")
+        await until_printed(session, "n is <NameError: q>")
         assert session.state is SessionState.RUNNING
 
 
@@ -300,7 +300,7 @@ async def test_what_an_adapter_writes_before_a_logpoints_text_is_not_the_users()
     async with running_session(session_of(adapter, quirks=AdapterQuirks(log_prefix=r"> \[Go \d+\]: "))) as session:
         adapter.emit("output", output="> [Go 1]: n is 3\n", category="stdout")
         adapter.emit("output", output="a > [Go 1]: b\n", category="stdout")
-        await heard(session, "b\n")
+        await until_printed(session, "b\n")
         assert session.output.since(0, most=100)[0] == "n is 3\na > [Go 1]: b\n"
 
 

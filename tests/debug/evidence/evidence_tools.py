@@ -69,7 +69,7 @@ def exits(adapter: FakeAdapter, code: int = 0) -> Callable[[], None]:
     return act
 
 
-def says(adapter: FakeAdapter, values: dict[str, Sequence[str]]) -> None:
+def answer_values(adapter: FakeAdapter, values: dict[str, Sequence[str]]) -> None:
     """Each expression has its values in turn, the last of them for ever; others are refused."""
     asked = dict.fromkeys(values, 0)
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from dragoman.debug.model import SessionState
-from tests.debug.evidence.evidence_tools import at_line, exits, passes, says, steered, stops_at
+from tests.debug.evidence.evidence_tools import answer_values, at_line, exits, passes, steered, stops_at
 from tests.tools.tool_fixture import Bench
 
 pytestmark = pytest.mark.anyio
@@ -21,7 +21,7 @@ async def checked(bench: Bench, **more: Any) -> Any:
 
 async def test_a_claim_that_holds_is_reported_with_the_number_of_hits(tmp_path: Path) -> None:
     async with steered(tmp_path) as bench:
-        says(bench.adapter, {"n < 3": ["true"], "n": ["1"]})
+        answer_values(bench.adapter, {"n < 3": ["true"], "n": ["1"]})
         passes(bench.adapter, 4, exits(bench.adapter))
         answer = await checked(bench)
     assert (answer["verdict"], answer["hits"]) == ("holds", 4)
@@ -30,10 +30,10 @@ async def test_a_claim_that_holds_is_reported_with_the_number_of_hits(tmp_path: 
 
 async def test_a_claim_that_breaks_is_reported_with_the_values_before_and_at_the_break(tmp_path: Path) -> None:
     async with steered(tmp_path) as bench:
-        says(bench.adapter, {"n < 3": ["true", "1", "false"], "n": ["1", "2", "3"], "name": ["'x'"]})
+        answer_values(bench.adapter, {"n < 3": ["true", "1", "false"], "n": ["1", "2", "3"], "name": ["'x'"]})
         passes(bench.adapter, 9, exits(bench.adapter))
         answer = await checked(bench, expressions=["name"])
-        (session,) = bench.service.sessions(bench.starter.wishes[0][0])
+        (session,) = bench.service.sessions(bench.starter.requests[0][0])
         assert session.state is SessionState.TERMINATED
     assert (answer["verdict"], answer["hits"]) == ("broken", 3)
     assert answer["before"] == {"n": "2", "name": "'x'"}
@@ -50,7 +50,7 @@ async def test_a_place_that_is_never_reached_is_an_answer(tmp_path: Path) -> Non
 
 async def test_a_claim_that_cannot_be_judged_is_broken_and_says_why(tmp_path: Path) -> None:
     async with steered(tmp_path) as bench:
-        says(bench.adapter, {"n": ["1"]})
+        answer_values(bench.adapter, {"n": ["1"]})
         passes(bench.adapter, 2, exits(bench.adapter))
         answer = await checked(bench)
     assert (answer["verdict"], answer["hits"], answer["error"]) == ("broken", 1, "no such name")
@@ -59,7 +59,7 @@ async def test_a_claim_that_cannot_be_judged_is_broken_and_says_why(tmp_path: Pa
 async def test_asked_to_it_stays_stopped_at_the_break_with_the_breakpoints_of_its_client(tmp_path: Path) -> None:
     async with steered(tmp_path) as bench:
         await bench.call("set_breakpoint", file_path="app.py", line_number=7)
-        says(bench.adapter, {"n < 3": ["false"], "n": ["4"], "n + 1": ["5"]})
+        answer_values(bench.adapter, {"n < 3": ["false"], "n": ["4"], "n + 1": ["5"]})
         passes(bench.adapter, 9, exits(bench.adapter))
         answer = await checked(bench, stop=True)
         sent = [[it["line"] for it in asked["breakpoints"]] for asked in bench.adapter.sent("setBreakpoints")]
@@ -98,7 +98,7 @@ async def test_steps_find_the_line_that_changes_a_value(tmp_path: Path) -> None:
     async with steered(tmp_path) as bench:
         passes(bench.adapter, 1, exits(bench.adapter))
         steps_through(bench, [6, 7, 8])
-        says(bench.adapter, {"n": ["1", "1", "2"]})
+        answer_values(bench.adapter, {"n": ["1", "1", "2"]})
         answer = await found(bench)
     assert (answer["verdict"], answer["by"], answer["place"], answer["steps"]) == ("changed", "steps", "app.py:6", 2)
     assert (answer["old"], answer["new"], answer["source"]) == ("1", "2", "line 6")
@@ -109,7 +109,7 @@ async def test_an_invariant_breaks_later_than_the_value_changes(tmp_path: Path) 
     async with steered(tmp_path) as bench:
         passes(bench.adapter, 1, exits(bench.adapter))
         steps_through(bench, [6, 7, 8])
-        says(bench.adapter, {"n": ["1", "2", "9"], "n < 5": ["true", "false"]})
+        answer_values(bench.adapter, {"n": ["1", "2", "9"], "n < 5": ["true", "false"]})
         answer = await found(bench, invariant="n < 5")
     assert (answer["place"], answer["old"], answer["new"]) == ("app.py:6", "2", "9")
 
@@ -127,7 +127,7 @@ async def test_after_the_return_of_the_function_the_next_call_of_it_is_looked_at
     async with steered(tmp_path) as bench:
         passes(bench.adapter, 1, stops_at(bench, 5, "breakpoint", depth=2))
         steps_through(bench, [6, 0, 6, 7])
-        says(bench.adapter, {"n": ["1", "1", "1", "3"]})
+        answer_values(bench.adapter, {"n": ["1", "1", "1", "3"]})
         answer = await found(bench)
     assert (answer["verdict"], answer["place"], answer["old"], answer["new"]) == ("changed", "app.py:5", "1", "3")
 
@@ -138,7 +138,7 @@ async def test_a_debugger_that_watches_data_is_asked_to(tmp_path: Path) -> None:
             "supportsConfigurationDoneRequest": True,
             "supportsDataBreakpoints": True,
         }
-        says(bench.adapter, {"n": ["3", "4"]})
+        answer_values(bench.adapter, {"n": ["3", "4"]})
         bench.adapter.when("configurationDone", lambda: bench.adapter.stop("breakpoint"))
         bench.adapter.when("continue", stops_at(bench, 8, "data breakpoint"))
         answer = await found(bench)
@@ -151,7 +151,7 @@ async def test_without_a_place_a_session_begins_where_it_stopped_and_a_program_c
     async with steered(tmp_path) as bench:
         started = await bench.started()
         steps_through(bench, [6, 7])
-        says(bench.adapter, {"n": ["1", "2"]})
+        answer_values(bench.adapter, {"n": ["1", "2"]})
         answer = await bench.call("find_change", session_id=started["session_id"], expression="n")
         refused = await bench.call("find_change", program="app.py", expression="n")
     assert (answer["verdict"], answer["place"], answer["state"]) == ("changed", "app.py:5", "Stopped")

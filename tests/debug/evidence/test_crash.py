@@ -94,7 +94,7 @@ async def test_a_session_that_stopped_at_an_exception_is_explained_and_left_ther
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "result"),
     [
         ("print('all is well')\n", (False, "exited", 0, None)),
         ("raise SystemExit(3)\n", (True, "exited", 3, None)),
@@ -104,13 +104,13 @@ async def test_a_session_that_stopped_at_an_exception_is_explained_and_left_ther
     ids=["calm", "exit code", "signal", "endless"],
 )
 async def test_other_ends_are_reported_as_what_they_are(
-    tmp_path: Path, text: str, told: tuple[bool, str, int | None, str | None]
+    tmp_path: Path, text: str, result: tuple[bool, str, int | None, str | None]
 ) -> None:
     async with agent_in(tmp_path) as agent:
         agent.write("app.py", text)
         answer = await agent.call("explain_crash", program="app.py", timeout_s=4)
     ended = answer["ended"]
-    assert (answer["crashed"], ended["how"], ended.get("exit_code"), ended.get("signal")) == told
+    assert (answer["crashed"], ended["how"], ended.get("exit_code"), ended.get("signal")) == result
 
 
 TASKS = """\

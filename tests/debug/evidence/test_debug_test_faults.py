@@ -23,7 +23,7 @@ async def answered(tmp_path: Path, files: dict[str, str], command: str) -> Answe
         return await agent.call("debug_test", command=command, timeout_s=50)
 
 
-def told(answer: Answer) -> list[tuple[str, int]]:
+def failed_places(answer: Answer) -> list[tuple[str, int]]:
     tops = [it["frames"][0] for it in answer["failures"]]
     return [(top["function"].rpartition(".")[2], top["line"]) for top in tops]
 
@@ -57,7 +57,7 @@ async def test_of_several_failures_each_is_reported_also_that_of_a_fixture(tmp_p
     answer = await answered(tmp_path, {"test_s.py": SEVERAL}, f"{RUN} test_s.py")
     names = ["TestBasket::test_one", "TestBasket::test_two", "test_with_a_server"]
     assert (answer["verdict"], answer["failed"]) == ("failed", [f"test_s.py::{it}" for it in names])
-    assert told(answer) == [("test_one", 6), ("test_two", 9), ("server", 14)]
+    assert failed_places(answer) == [("test_one", 6), ("test_two", 9), ("server", 14)]
     assert answer["failures"][2]["frames"][0]["locals"] == {"port": "5"}
     assert "@py_" not in answer.text
 
@@ -123,7 +123,7 @@ async def test_a_file_of_tests_that_is_not_python_is_reported_with_its_line(tmp_
 async def test_an_exception_while_a_file_is_imported_is_the_failure_of_that_file(tmp_path: Path) -> None:
     files = {"test_i.py": "import rates\n\ndef test_a(): pass\n", "rates.py": "known = {'a': 1}\nrate = known['b']\n"}
     answer = await answered(tmp_path, files, f"{RUN} test_i.py")
-    assert (answer["verdict"], answer["failed"], told(answer)) == ("failed", ["test_i.py"], [("<module>", 2)])
+    assert (answer["verdict"], answer["failed"], failed_places(answer)) == ("failed", ["test_i.py"], [("<module>", 2)])
     assert [it["file_path"] for it in answer["failures"][0]["frames"]] == ["rates.py", "test_i.py"]
     assert answer["failures"][0]["frames"][0]["values"] == {"known['b']": "!KeyError: 'b'"}
 
@@ -158,7 +158,7 @@ async def test_what_measures_coverage_does_not_take_the_debuggers_place(tmp_path
     }
     (tmp_path / "plugins/pytest_cov").mkdir(parents=True)
     answer = await answered(tmp_path, files, f"PYTHONPATH=plugins {RUN} -p pytest_cov test_c.py")
-    assert (answer["verdict"], told(answer)) == ("failed", [("test_c", 3)])
+    assert (answer["verdict"], failed_places(answer)) == ("failed", [("test_c", 3)])
 
 
 async def test_an_id_that_names_no_test_is_reported_as_that(tmp_path: Path) -> None:
@@ -213,7 +213,7 @@ async def test_nested_tests_of_node_are_reported_once_each(tmp_path: Path, home:
     give_adapters(home)
     answer = await answered(tmp_path, {"cart.test.js": NESTED}, "node --test cart.test.js")
     assert answer["failed"] == ["adds", "waits", "totals", "cart"]
-    assert [line for _, line in told(answer)] == [4, 7]
+    assert [line for _, line in failed_places(answer)] == [4, 7]
     assert answer["failures"][1]["frames"][0]["locals"]["later"] == "7"
 
 
@@ -247,6 +247,6 @@ async def test_subtests_of_go_and_a_test_that_panics(tmp_path: Path, home: Path)
     files = {"go.mod": "module sums\n\ngo 1.19\n", "table_test.go": TABLE}
     answer = await answered(tmp_path, files, "go test ./...")
     assert answer["failed"] == ["TestTable", "TestTable/n#01", "TestTable/n#02", "TestPanics"]
-    assert told(answer) == [("func1", 10), ("func1", 10), ("TestPanics", 19)]
+    assert failed_places(answer) == [("func1", 10), ("func1", 10), ("TestPanics", 19)]
     assert [it["frames"][0]["locals"]["n"] for it in answer["failures"][:2]] == ["2", "3"]
     assert "index out of range" in answer["failures"][2]["exception"]["message"]

@@ -10,7 +10,7 @@ import pytest
 
 from dragoman.debug.model import SessionState
 from dragoman.workspace.caller import Caller
-from tests.debug.evidence.evidence_tools import at_line, exits, passes, says, steered
+from tests.debug.evidence.evidence_tools import answer_values, at_line, exits, passes, steered
 from tests.tools.tool_fixture import Bench, until
 
 pytestmark = pytest.mark.anyio
@@ -25,7 +25,7 @@ async def traced(bench: Bench, *points: dict[str, Any], **more: Any) -> dict[str
 
 async def test_each_hit_is_a_row_of_what_has_changed_and_the_end_is_reported(tmp_path: Path) -> None:
     async with steered(tmp_path) as bench:
-        says(bench.adapter, {"n": ["1", "2", "2"], "total": ["0", "0", "7"]})
+        answer_values(bench.adapter, {"n": ["1", "2", "2"], "total": ["0", "0", "7"]})
         passes(bench.adapter, 3, exits(bench.adapter, 4))
         answer = await traced(bench)
     assert answer["rows"] == [
@@ -39,7 +39,7 @@ async def test_each_hit_is_a_row_of_what_has_changed_and_the_end_is_reported(tmp
 
 async def test_rows_in_which_nothing_changes_are_one_line(tmp_path: Path) -> None:
     async with steered(tmp_path) as bench:
-        says(bench.adapter, {"n": ["1", "1", "1", "1", "5"]})
+        answer_values(bench.adapter, {"n": ["1", "1", "1", "1", "5"]})
         passes(bench.adapter, 5, exits(bench.adapter))
         answer = await traced(bench, {"line_number": 5, "expressions": ["n"]})
     assert answer["hits"] == 5
@@ -48,7 +48,7 @@ async def test_rows_in_which_nothing_changes_are_one_line(tmp_path: Path) -> Non
 
 async def test_an_expression_that_fails_shows_its_error_in_its_own_cell(tmp_path: Path) -> None:
     async with steered(tmp_path) as bench:
-        says(bench.adapter, {"n": ["1"]})
+        answer_values(bench.adapter, {"n": ["1"]})
         passes(bench.adapter, 1, exits(bench.adapter))
         answer = await traced(bench, {"line_number": 5, "expressions": ["nope", "n"]})
     assert answer["rows"] == [{"hit": 1, "values": {"n": "1"}, "errors": {"nope": "no such name"}}]
@@ -57,7 +57,7 @@ async def test_an_expression_that_fails_shows_its_error_in_its_own_cell(tmp_path
 
 async def test_a_limit_ends_the_run_and_its_program(tmp_path: Path) -> None:
     async with steered(tmp_path) as bench:
-        says(bench.adapter, {"n": [f"{at:030}" for at in range(9)], "total": ["0"]})
+        answer_values(bench.adapter, {"n": [f"{at:030}" for at in range(9)], "total": ["0"]})
         passes(bench.adapter, 1000, exits(bench.adapter))
         answer = await traced(bench, max_hits=3)
         (session,) = bench.service.sessions(bench_client(bench))
@@ -70,7 +70,7 @@ async def test_a_limit_ends_the_run_and_its_program(tmp_path: Path) -> None:
 
 async def test_of_more_than_is_shown_the_first_rows_and_the_last_are_kept(tmp_path: Path) -> None:
     async with steered(tmp_path) as bench:
-        says(bench.adapter, {"n": [f"{at:030}" for at in range(50)], "total": ["x" * 9000]})
+        answer_values(bench.adapter, {"n": [f"{at:030}" for at in range(50)], "total": ["x" * 9000]})
         passes(bench.adapter, 50, exits(bench.adapter, 3))
         answer = await traced(bench, max_chars=600)
     assert (answer["hits"], answer["ended"]["exit_code"], answer["ended"].get("limit")) == (50, 3, None)
@@ -120,7 +120,7 @@ async def test_a_stopped_session_is_left_where_the_run_ended_with_the_breakpoint
     async with steered(tmp_path) as bench:
         await bench.call("set_breakpoint", file_path="app.py", line_number=7)
         started = await bench.started()
-        says(bench.adapter, {"n": ["1", "2", "3"], "total": ["0"]})
+        answer_values(bench.adapter, {"n": ["1", "2", "3"], "total": ["0"]})
         bench.adapter.when("continue", lambda: bench.adapter.stop("breakpoint"))
         answer = await bench.call("trace", session_id=started["session_id"], points=[POINT], max_hits=2)
         sent = [[it["line"] for it in asked["breakpoints"]] for asked in bench.adapter.sent("setBreakpoints")]
@@ -244,4 +244,4 @@ async def test_what_to_run_and_where_are_said_in_one_way(tmp_path: Path, subject
 
 
 def bench_client(bench: Bench) -> Caller:
-    return bench.starter.wishes[0][0]
+    return bench.starter.requests[0][0]

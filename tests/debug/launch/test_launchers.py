@@ -56,9 +56,9 @@ def project(workspace: Workspace) -> Workspace:
     return workspace
 
 
-@pytest.mark.parametrize(("words", "type", "told"), WAYS, ids=lambda it: it[0] if isinstance(it, list) else "")
+@pytest.mark.parametrize(("words", "type", "result"), WAYS, ids=lambda it: it[0] if isinstance(it, list) else "")
 def test_a_launcher_is_what_it_starts_however_it_is_named(
-    project: Workspace, words: list[str], type: str, told: dict[str, Any]
+    project: Workspace, words: list[str], type: str, result: dict[str, Any]
 ) -> None:
     program, *args = words
     ways = (
@@ -69,7 +69,7 @@ def test_a_launcher_is_what_it_starts_however_it_is_named(
     for way in ways if type != "native" else ways[:2]:
         session = resolved(project, **way)
         expected = {
-            key: it.replace("{ws}", str(project.folder)) if isinstance(it, str) else it for key, it in told.items()
+            key: it.replace("{ws}", str(project.folder)) if isinstance(it, str) else it for key, it in result.items()
         }
         assert session.type == type
         assert {key: session.arguments.get(key) for key in expected} == expected

@@ -26,15 +26,15 @@ class Around:
 
     workspace: Workspace
     trees: TaskProcesses
-    heard: list[str] = field(default_factory=list)
+    lines: list[str] = field(default_factory=list)
 
-    async def hear(self, text: str) -> None:
-        self.heard.append(text)
+    async def receive(self, text: str) -> None:
+        self.lines.append(text)
 
     async def run(self, command: str, **members: Any) -> None:
         task = {"label": "main", "type": "shell", "command": command, **members}
         plan = self.workspace.one(tasks=[task], preLaunchTask="main").before
-        await run_plan(plan, self.trees.runner(self.hear), self.workspace.environment)
+        await run_plan(plan, self.trees.runner(self.receive), self.workspace.environment)
 
     async def failure(self, command: str, **members: Any) -> TaskFailedError:
         with pytest.raises(TaskFailedError) as caught:
@@ -45,7 +45,7 @@ class Around:
         return int((self.workspace.folder / name).read_text())
 
 
-def lives(pid: int) -> bool:
+def is_running(pid: int) -> bool:
     return Path(f"/proc/{pid}").exists() and "\nState:\tZ" not in Path(f"/proc/{pid}/status").read_text()
 
 
@@ -71,7 +71,7 @@ async def test_a_shell_runs_the_line_as_written_and_its_output_is_read(workspace
     async with around(workspace) as it:
         await it.run("printf '%s\\n' \"$A\" > out && cat out", options={"env": {"A": "x  y"}})
     assert (workspace.folder / "out").read_text() == "x  y\n"
-    assert "".join(it.heard) == "x  y\n"
+    assert "".join(it.lines) == "x  y\n"
 
 
 async def test_a_failed_build_reports_the_output_of_both_streams_in_order(workspace: Workspace) -> None:
@@ -128,7 +128,7 @@ async def test_what_cannot_be_started_is_a_failed_task(
 async def test_a_task_that_reads_its_input_finds_the_end_of_it(workspace: Workspace) -> None:
     async with around(workspace) as it:
         await it.run("cat; echo done")
-    assert it.heard == ["done\n"]
+    assert it.lines == ["done\n"]
 
 
 async def test_a_background_task_is_ready_at_its_line_and_is_ended_after_the_session(workspace: Workspace) -> None:
@@ -136,10 +136,10 @@ async def test_a_background_task_is_ready_at_its_line_and_is_ended_after_the_ses
         line = "echo $$ > pid; echo building; printf '\\033[1mready\\033[0m\\n'; echo more; exec sleep 60"
         await it.run(line, **in_background("^ready$"))
         pid = it.pid("pid")
-        await until(lambda: "more" in "".join(it.heard))
-        assert lives(pid)
+        await until(lambda: "more" in "".join(it.lines))
+        assert is_running(pid)
         await it.trees.leave()
-        assert not lives(pid)
+        assert not is_running(pid)
 
 
 async def test_a_background_task_that_ends_before_it_is_ready_has_failed(workspace: Workspace) -> None:
@@ -161,9 +161,9 @@ async def test_what_a_finished_task_left_running_runs_until_the_last_session_has
         await it.run("sleep 60 >/dev/null 2>&1 & echo $! > pid")
         pid = it.pid("pid")
         await it.trees.leave()
-        assert lives(pid)
+        assert is_running(pid)
         await it.trees.leave()
-        assert not lives(pid)
+        assert not is_running(pid)
 
 
 async def test_a_cancelled_task_ends_with_everything_that_it_started(workspace: Workspace) -> None:
@@ -172,7 +172,7 @@ async def test_a_cancelled_task_ends_with_everything_that_it_started(workspace: 
         await until((workspace.folder / "pid").exists)
         pids = [it.pid("pid"), it.pid("child")]
         group.cancel_scope.cancel()
-    await until(lambda: not any(map(lives, pids)))
+    await until(lambda: not any(map(is_running, pids)))
 
 
 async def test_the_first_failure_of_two_that_run_together_ends_the_other(workspace: Workspace) -> None:
@@ -182,9 +182,9 @@ async def test_the_first_failure_of_two_that_run_together_ends_the_other(workspa
         both = {"label": "main", "dependsOn": ["slow", "quick"]}
         plan = workspace.one(tasks=[both, slow, quick], preLaunchTask="main").before
         with pytest.raises(TaskFailedError) as caught:
-            await run_plan(plan, it.trees.runner(it.hear), workspace.environment)
+            await run_plan(plan, it.trees.runner(it.receive), workspace.environment)
         assert (caught.value.task, caught.value.exit_code) == ("quick", 5)
-        assert not lives(it.pid("pid"))
+        assert not is_running(it.pid("pid"))
 
 
 async def test_preparing_builds_the_program_before_it_is_looked_for(workspace: Workspace) -> None:
@@ -194,7 +194,7 @@ async def test_preparing_builds_the_program_before_it_is_looked_for(workspace: W
             workspace.launch_json(a_configuration(program=f"${{workspaceFolder}}/{name}", preLaunchTask="main"))
             launch = workspace.start("main")
             prepared = prepare(
-                launch, launch.sessions[0], TaskExecution(workspace.environment), it.trees.runner(it.hear)
+                launch, launch.sessions[0], TaskExecution(workspace.environment), it.trees.runner(it.receive)
             )
             if problem is None:
                 await prepared

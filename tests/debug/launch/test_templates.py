@@ -205,7 +205,7 @@ CODES = {
 }
 
 
-def told_of(workspace: Workspace, configuration: dict[str, Any]) -> list[PlannedCommand] | LaunchError:
+def planned_or_error(workspace: Workspace, configuration: dict[str, Any]) -> list[PlannedCommand] | LaunchError:
     try:
         launch = resolve(LaunchRequest(configuration=configuration), workspace.client())
         json.dumps(launch.sessions[0].arguments, allow_nan=False)
@@ -219,7 +219,7 @@ def told_of(workspace: Workspace, configuration: dict[str, Any]) -> list[Planned
 @settings(max_examples=150, deadline=None)
 def test_any_configuration_is_resolved_or_refused(shared: Workspace, members: Any, kind: str) -> None:
     shared.write(".vscode/tasks.json", "{}")
-    answer = told_of(shared, {**a_configuration(request=kind), **members})
+    answer = planned_or_error(shared, {**a_configuration(request=kind), **members})
     if isinstance(answer, LaunchError):
         assert answer.code in CODES
         assert str(answer.message) != answer.message.in_language("zh")
@@ -231,5 +231,5 @@ def test_any_configuration_is_resolved_or_refused(shared: Workspace, members: An
 @settings(max_examples=150, deadline=None)
 def test_any_tasks_file_is_planned_or_refused(shared: Workspace, task: Any, other: Any, more: Any) -> None:
     shared.write(".vscode/tasks.json", json.dumps({"tasks": [{"label": "main", **task}, other], **more}))
-    answer = told_of(shared, a_configuration(module="x", preLaunchTask="main"))
+    answer = planned_or_error(shared, a_configuration(module="x", preLaunchTask="main"))
     assert answer.code in CODES if isinstance(answer, LaunchError) else answer[-1].what == "program"

@@ -9,7 +9,7 @@ from dragoman.debug.backends.quirks import AdapterQuirks
 from dragoman.debug.model import ProgramEnd, SessionState
 from dragoman.debug.session.session import DebugSession
 from dragoman.workspace.breakpoints import Breakpoint
-from tests.debug.fake_sessions import Told, running_session, session_of, stopped
+from tests.debug.fake_sessions import RecordedEvents, running_session, session_of, stopped
 from tests.support.fake_adapter import FakeAdapter
 
 pytestmark = [pytest.mark.anyio, pytest.mark.timeout(30)]
@@ -92,9 +92,9 @@ async def test_a_program_that_would_be_left_standing_is_sent_on_before_we_leave_
 @pytest.mark.parametrize("when", ["before the end is asked for", "on the way out"])
 async def test_a_stop_that_nobody_can_do_anything_at_is_not_reported(when: str) -> None:
     """Its debugger leaves while it is looked at: it would be told without a place, as the last thing that happened."""
-    adapter, looked, left, entries = FakeAdapter(), anyio.Event(), anyio.Event(), Told()
+    adapter, looked, left, entries = FakeAdapter(), anyio.Event(), anyio.Event(), RecordedEvents()
     adapter.answers["disconnect"] = lambda _: left
-    async with running_session(session_of(adapter, told=entries)) as session:
+    async with running_session(session_of(adapter, recorded=entries)) as session:
         adapter.stop()
         await stopped(session)
         await session.run_control.resume()

@@ -11,7 +11,7 @@ from dragoman.core.errors import DragomanError
 from dragoman.debug.model import ProgramEnd, RunTarget, SessionState
 from dragoman.protocols.dap import Response
 from dragoman.workspace.breakpoints import Breakpoint
-from tests.debug.fake_sessions import Told, code_of, running_session, session_of, stopped
+from tests.debug.fake_sessions import RecordedEvents, code_of, running_session, session_of, stopped
 from tests.support.fake_adapter import FakeAdapter
 
 pytestmark = [pytest.mark.anyio, pytest.mark.timeout(30)]
@@ -321,8 +321,8 @@ async def test_an_adapter_that_reports_its_threads_is_not_asked_again_until_one_
 
 
 async def test_stops_and_commands_are_reported_with_places_and_names_and_without_values() -> None:
-    adapter, entries = FakeAdapter(), Told()
-    async with running_session(session_of(adapter, told=entries)) as session:
+    adapter, entries = FakeAdapter(), RecordedEvents()
+    async with running_session(session_of(adapter, recorded=entries)) as session:
         adapter.stop()
         await stopped(session)
         await session.run_control.step("over", by="agent")
@@ -337,9 +337,9 @@ async def test_stops_and_commands_are_reported_with_places_and_names_and_without
 
 
 async def test_that_it_runs_is_reported_once_and_not_while_it_starts() -> None:
-    adapter, entries = FakeAdapter(), Told()
+    adapter, entries = FakeAdapter(), RecordedEvents()
     adapter.when("configurationDone", lambda: entries.append(("configured", {})))
-    async with running_session(session_of(adapter, told=entries)) as session:
+    async with running_session(session_of(adapter, recorded=entries)) as session:
         adapter.emit("continued", threadId=1)
         await anyio.wait_all_tasks_blocked()
         assert session.state is SessionState.RUNNING

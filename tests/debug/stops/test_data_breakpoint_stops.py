@@ -30,7 +30,7 @@ def test_a_watchpoint_is_recognised_by_its_description(
 
 
 @pytest.mark.parametrize(
-    ("reason", "description", "command", "told"),
+    ("reason", "description", "command", "result"),
     [
         ("exception", "signal SIGSTOP", "pause", "pause"),
         ("step", None, "pause", "pause"),
@@ -40,7 +40,7 @@ def test_a_watchpoint_is_recognised_by_its_description(
     ],
 )
 def test_what_somebody_paused_is_reported_as_a_pause(
-    reason: str, description: str | None, command: str, told: str
+    reason: str, description: str | None, command: str, result: str
 ) -> None:
     body = bodies.StoppedBody(reason=reason, description=description)
-    assert as_pause(body, command).reason == told
+    assert as_pause(body, command).reason == result

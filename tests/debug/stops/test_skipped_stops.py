@@ -64,16 +64,16 @@ def sharing(**conditions: str) -> list[Breakpoint]:
 
 
 @pytest.mark.parametrize(
-    ("true", "told"), [({"!!(n > 1)"}, (1,)), ({"!!(n > 1)", "!!(n > 2)"}, (1, 2)), (set[str](), (1, 2))]
+    ("true", "result"), [({"!!(n > 1)"}, (1,)), ({"!!(n > 1)", "!!(n > 2)"}, (1, 2)), (set[str](), (1, 2))]
 )
 async def test_of_breakpoints_that_share_a_line_those_with_a_true_condition_are_reported(
-    true: set[str], told: tuple[int, ...]
+    true: set[str], result: tuple[int, ...]
 ) -> None:
     adapter = FakeAdapter()
     adapter.answers["evaluate"] = lambda asked: {"result": str(asked["expression"] in true).lower()}
     async with running_session(session_of(adapter), *sharing(one="n > 1", two="n > 2")) as session:
         adapter.stop(hitBreakpointIds=[105])
-        assert (await stopped(session)).hit_breakpoints == told
+        assert (await stopped(session)).hit_breakpoints == result
 
 
 async def test_one_that_stops_always_is_reported_and_of_the_others_those_that_hold() -> None:

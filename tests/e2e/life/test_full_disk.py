@@ -102,18 +102,18 @@ def test_a_full_disk_is_reported_until_there_is_room_again(small: Cli) -> None:
     require_success(small("up"))
     sentence = "The disk is full, so recording has stopped."
     for arguments in (("status",), ("terminals",), ("ask", "what failed?")):
-        assert sentence not in _said(small, *arguments)
+        assert sentence not in _output_of(small, *arguments)
     ballast = fill(small.home)
     for arguments in (("status",), ("terminals",), ("ask", "what failed?")):
-        assert _said(small, *arguments).count(sentence) == 1, arguments
+        assert _output_of(small, *arguments).count(sentence) == 1, arguments
     assert small.status()["write_fault"] == {"code": "disk_full", "reason": ""}
     ballast.unlink()
     eventually(lambda: small.status()["write_fault"] is None)
     for arguments in (("terminals",), ("ask", "what failed?")):
-        assert sentence not in _said(small, *arguments)
+        assert sentence not in _output_of(small, *arguments)
 
 
-def _said(cli: Cli, *arguments: str) -> str:
+def _output_of(cli: Cli, *arguments: str) -> str:
     result = cli(*arguments)
     require_success(result)
     return str(result.stdout + result.stderr)

@@ -40,15 +40,15 @@ class DaemonKills:
         for client in entries:
             _require_whole(client, read_back(self.daemon.paths, client.session_id), count, f"seed {self.seed}")
 
-    def _round(self, number: int, dice: random.Random, told: list[ResumingClient]) -> str:
+    def _round(self, number: int, dice: random.Random, reported: list[ResumingClient]) -> str:
         halts = dice.random() < 0.3
         strike = self.daemon.halt if halts else self.daemon.kill
         striking = threading.Timer(dice.random() * _WITHIN_S, strike)
         striking.start()
         for _ in range(dice.randint(*_FRAMES)):
-            dice.choice(told).tell(dice.choice(_SIZES))
-        for client in told:
-            client.tell_command(number)
+            dice.choice(reported).report(dice.choice(_SIZES))
+        for client in reported:
+            client.report_command(number)
         striking.join()
         if not halts:
             self.daemon.start()
@@ -56,7 +56,7 @@ class DaemonKills:
 
 
 def _require_whole(client: ResumingClient, kept: Kept, commands: int, story: str) -> None:
-    expected = output_at(0, client.told)
+    expected = output_at(0, client.reported)
     if kept.output != expected:
         at = next((n for n, pair in enumerate(zip(kept.output, expected, strict=False)) if pair[0] != pair[1]), -1)
         sizes = f"{len(kept.output)} of {len(expected)} bytes, first differing at {at}, gaps {kept.gaps}"

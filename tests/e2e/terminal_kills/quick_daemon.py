@@ -64,10 +64,10 @@ class QuickDaemon:
     def end(self) -> None:
         """In order; at the end its record can be opened."""
         call(self.paths, "shutdown")
-        eventually(lambda: not _lives(self.pid), within_s=20)
+        eventually(lambda: not _is_running(self.pid), within_s=20)
 
 
-def _lives(pid: int) -> bool:
+def _is_running(pid: int) -> bool:
     try:
         os.kill(pid, 0)
     except ProcessLookupError:

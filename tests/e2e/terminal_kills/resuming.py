@@ -32,25 +32,25 @@ def output_at(start: int, length: int) -> bytes:
 
 
 class ResumingClient:
-    """Blocking, one thread. `told` counts what was handed over, `known` what the daemon acknowledged."""
+    """Blocking, one thread. `reported` counts what was handed over, `known` what the daemon acknowledged."""
 
     def __init__(self, path: Path, session_id: str) -> None:
         self.path = path
         self.session_id = session_id
-        self.told = 0
+        self.reported = 0
         self.known = 0
         self.reconnects = -1
         self._kept: OrderedDict[int, tuple[object, int]] = OrderedDict()
         self._socket: socket.socket | None = None
         self._connection = ClientConnection(BASE_REVISION)
 
-    def tell(self, length: int) -> None:
+    def report(self, length: int) -> None:
         """So many more bytes of output, in one frame."""
-        data = output_at(self.told, length)
-        self.told += length
-        self._send(m.IoData(self.session_id, m.IoDirection.OUTPUT, self.told, data), length)
+        data = output_at(self.reported, length)
+        self.reported += length
+        self._send(m.IoData(self.session_id, m.IoDirection.OUTPUT, self.reported, data), length)
 
-    def tell_command(self, number: int) -> None:
+    def report_command(self, number: int) -> None:
         record = m.CommandRecord(
             f"{self.session_id}:{number}",
             self.session_id,
@@ -69,9 +69,9 @@ class ResumingClient:
         """Until everything is acknowledged, over as many connections as it takes."""
         deadline = time.monotonic() + within_s * PATIENCE
         while self._kept:
-            assert time.monotonic() < deadline, (len(self._kept), self.known, self.told)
+            assert time.monotonic() < deadline, (len(self._kept), self.known, self.reported)
             if self._alive():
-                self._hear(0.2)
+                self._receive(0.2)
 
     def close(self) -> None:
         if self._socket is not None:
@@ -88,7 +88,7 @@ class ResumingClient:
         deadline = time.monotonic() + _HEARD_WITHIN_S * PATIENCE
         while len(self._kept) > _WINDOW and self._alive():
             assert time.monotonic() < deadline, "nothing is acknowledged any more"
-            self._hear(0.2)
+            self._receive(0.2)
 
     def _alive(self) -> bool:
         if self._socket is not None:
@@ -123,7 +123,7 @@ class ResumingClient:
             except OSError:
                 self.close()
 
-    def _hear(self, within_s: float) -> None:
+    def _receive(self, within_s: float) -> None:
         if self._socket is None:
             return
         self._socket.settimeout(within_s)

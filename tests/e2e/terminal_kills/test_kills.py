@@ -40,7 +40,7 @@ def test_what_may_become_a_secret_and_was_acknowledged_outlives_the_daemon(tmp_p
 
 
 def acknowledged(path: Path, data: bytes, attributes: dict[str, str]) -> None:
-    """Told as the output of a session, and waited for."""
+    """RecordedEvents as the output of a session, and waited for."""
     connection = ClientConnection(BASE_REVISION)
     waiting = set[int]()
     with socket.socket(socket.AF_UNIX) as caller:

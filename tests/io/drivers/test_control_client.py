@@ -41,7 +41,7 @@ class InterruptedInTheMiddle:
         self._sock.sendall(data[half:])
 
 
-def told(*lines: dict[str, Any]) -> bytes:
+def json_lines(*lines: dict[str, Any]) -> bytes:
     return b"".join(json.dumps(line).encode() + b"\n" for line in lines)
 
 
@@ -49,7 +49,7 @@ def test_a_call_posted_while_another_is_half_sent_follows_it_whole(ends: tuple[s
     ours, daemons = ends
     between = InterruptedInTheMiddle(ours)
     between.link = link = ControlClient(cast("socket.socket", between))
-    daemons.sendall(told({"id": 2, "result": {"count": 1}}, {"id": 1, "result": "done"}))
+    daemons.sendall(json_lines({"id": 2, "result": {"count": 1}}, {"id": 1, "result": "done"}))
     assert link.call("call", {"tool": "x"}) == "done"
     lines = [json.loads(line) for line in daemons.recv(65536).splitlines()]
     assert [(line["id"], line["method"]) for line in lines] == [(1, "call"), (2, "stop_waiting")]
@@ -63,17 +63,17 @@ def test_replies_to_a_posted_call_are_not_taken_for_those_that_are_waited_for(
 ) -> None:
     ours, daemons = ends
     link = ControlClient(ours)
-    daemons.sendall(told({"id": 1, "item": "first"}))
+    daemons.sendall(json_lines({"id": 1, "item": "first"}))
     replies = link.stream("call", {}, idle_s=5)
     next(replies)
     link.post("stop_waiting")
-    daemons.sendall(told(other, {"id": 1, "result": "mine"}))
+    daemons.sendall(json_lines(other, {"id": 1, "result": "mine"}))
     assert list(replies) == [ControlAnswer(1, "mine")]
 
 
 def test_a_failure_of_the_connection_itself_ends_every_call(ends: tuple[socket.socket, socket.socket]) -> None:
     ours, daemons = ends
-    daemons.sendall(told({"id": 0, "error": {"code": "too_many_calls", "message": "b"}}))
+    daemons.sendall(json_lines({"id": 0, "error": {"code": "too_many_calls", "message": "b"}}))
     with pytest.raises(DragomanError) as failed:
         ControlClient(ours).call("call", {})
     assert failed.value.code == "too_many_calls"

@@ -29,18 +29,18 @@ class Peer:
     async def request(self, command: str) -> None:
         await self._stream.send(self._connection.send_request(command))
 
-    async def hear(self) -> list[Any]:
+    async def receive(self) -> list[Any]:
         with anyio.fail_after(5):
             data = await self._stream.receive()
         self._connection.receive_data(data)
         return list(self._connection.events())
 
-    async def hear_all(self) -> list[Any]:
+    async def receive_all(self) -> list[Any]:
         received: list[Any] = []
         with anyio.fail_after(10):
             try:
                 while True:
-                    received += await self.hear()
+                    received += await self.receive()
             except anyio.EndOfStream:
                 return received
 
@@ -100,11 +100,11 @@ async def test_the_sender_waits_for_room_and_no_request_is_read_meanwhile() -> N
             await it.host.wait_for_room()
         assert waiting.cancelled_caught
         await it.peer.request("threads")
-        await it.peer.hear()
+        await it.peer.receive()
         async with anyio.create_task_group() as group:
             group.start_soon(it.host.wait_for_room)
             while not it.taken:
-                await it.peer.hear()
+                await it.peer.receive()
         assert [request.command for request in it.taken] == ["threads"]
 
 
@@ -125,7 +125,7 @@ async def test_an_end_from_outside_still_says_goodbye_in_whole_messages() -> Non
         it.host.respond(it.taken[0], {"supportsLogPoints": True})
         it.end()
         with anyio.CancelScope(shield=True):
-            answer = await it.peer.hear_all()
+            answer = await it.peer.receive_all()
     assert [type(got).__name__ for got in answer] == ["ResponseReceived", "EventReceived"]
     assert answer[-1].message.event == "terminated"
 
@@ -142,12 +142,12 @@ async def test_a_question_to_the_editor_is_answered_or_over_with_it() -> None:
 
         async with anyio.create_task_group() as group:
             group.start_soon(ask)
-            (asked,) = await it.peer.hear()
+            (asked,) = await it.peer.receive()
             await it.peer.answer(asked.message, {"processId": 7})
             await until(lambda: answers)
             assert json.loads(bytes(answers[0].body)) == {"processId": 7}
             group.start_soon(ask)
-            await it.peer.hear()
+            await it.peer.receive()
             it.peer.leave()
             await until(lambda: len(answers) == 2)
         assert answers[1] == "editor_silent"
@@ -159,7 +159,7 @@ async def test_what_is_answered_twice_or_after_the_end_is_dropped() -> None:
         await until(lambda: it.taken)
         it.host.respond(it.taken[0], {})
         it.host.refuse(it.taken[0], "no", {})
-        (answer,) = await it.peer.hear()
+        (answer,) = await it.peer.receive()
         assert answer.message.success
         it.peer.leave()
         with anyio.fail_after(5):
@@ -170,10 +170,10 @@ async def test_what_is_answered_twice_or_after_the_end_is_dropped() -> None:
 async def test_half_a_character_that_a_program_printed_does_not_end_the_connection() -> None:
     async with hosted() as it:
         it.host.event("output", {"output": "half \ud83d of it"})
-        (answer,) = await it.peer.hear()
+        (answer,) = await it.peer.receive()
         assert dap.read_body(answer.message, dict[str, Any])["output"].startswith("half ")
         await it.peer.request("threads")
         await until(lambda: it.taken)
         it.host.respond(it.taken[0], {"threads": [{"id": 1, "name": "\udc00"}]})
-        (answered,) = await it.peer.hear()
+        (answered,) = await it.peer.receive()
         assert answered.message.success

@@ -103,9 +103,9 @@ async def gateway_client(
         group.cancel_scope.cancel()
 
 
-async def settled(told: list[GatewayStatus]) -> GatewayStatus:
-    await until(lambda: bool(told) and told[-1].code in {"foreign_server", "connection_lost"}, within_s=20)
-    return told[-1]
+async def settled(result: list[GatewayStatus]) -> GatewayStatus:
+    await until(lambda: bool(result) and result[-1].code in {"foreign_server", "connection_lost"}, within_s=20)
+    return result[-1]
 
 
 @only_root

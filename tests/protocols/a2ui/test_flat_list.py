@@ -113,7 +113,7 @@ def test_what_is_bound_shows_the_data_and_each_copy_of_a_template_has_an_id_of_i
 
 
 @pytest.mark.parametrize(
-    ("component", "told"),
+    ("component", "result"),
     [
         ({"component": "Markdown", "text": "# Hi"}, {"type": "Text", "props": {"text": "# Hi"}}),
         ({"component": "Terminal", "text": "$ ls"}, {"type": "CodeBlock", "props": {"code": "$ ls"}}),
@@ -121,8 +121,8 @@ def test_what_is_bound_shows_the_data_and_each_copy_of_a_template_has_an_id_of_i
         ({"component": "Progress", "value": 0.5}, {"type": "Progress", "props": {"value": 0.5}}),
     ],
 )
-def test_what_the_document_does_not_have_is_readable_or_a_placeholder(component: Json, told: Json) -> None:
-    assert flat({"id": "root", **component}) == [{"id": "root", **told}]
+def test_what_the_document_does_not_have_is_readable_or_a_placeholder(component: Json, result: Json) -> None:
+    assert flat({"id": "root", **component}) == [{"id": "root", **result}]
 
 
 def test_a_list_that_would_be_too_long_is_cut() -> None:

@@ -32,7 +32,7 @@ def frame(payload: Any, event: str = "agent", seq: int | None = None) -> EventFr
     return EventFrame(event, Raw(json.dumps(payload).encode()), seq)
 
 
-def told(*payloads: dict[str, Any]) -> list[ChatEvent]:
+def events_of(*payloads: dict[str, Any]) -> list[ChatEvent]:
     return reduced(frame(payload) for payload in payloads)
 
 
@@ -48,7 +48,7 @@ def tool_frame(stream: str, seq: int | None = None, **data: Any) -> EventFrame:
     return frame(payload | ({} if seq is None else {"seq": seq}))
 
 
-def said(text: str, delta: str, seq: int, **more: Any) -> EventFrame:
+def text_frame(text: str, delta: str, seq: int, **more: Any) -> EventFrame:
     return frame({"runId": "r", "stream": "assistant", "seq": seq, "data": {"text": text, "delta": delta, **more}})
 
 
@@ -102,17 +102,17 @@ SPECIFIED: list[dict[str, Any]] = [
 )
 def test_every_event_of_the_specification_passes_unchanged() -> None:
     session = {"sessionKey": "", "runId": ""}
-    assert [session | shown(event) for event in told(*SPECIFIED)] == [session | event for event in SPECIFIED]
+    assert [session | shown(event) for event in events_of(*SPECIFIED)] == [session | event for event in SPECIFIED]
 
 
 def test_the_canvas_gets_its_message_as_it_came() -> None:
-    [event] = told(SPECIFIED[3])
+    [event] = events_of(SPECIFIED[3])
     assert isinstance(event, A2ui)
     assert json.loads(bytes(event.payload)) == SPECIFIED[3]["payload"]
 
 
 def test_after_its_done_a_nameless_run_is_followed_by_the_next() -> None:
-    events = told(*(SPECIFIED[:1] + SPECIFIED[-1:]) * 3)
+    events = events_of(*(SPECIFIED[:1] + SPECIFIED[-1:]) * 3)
     assert [type(event) for event in events] == [ChatTextDelta, Done] * 3
 
 
@@ -121,13 +121,13 @@ def test_after_its_done_a_nameless_run_is_followed_by_the_next() -> None:
     [("end_turn", "final"), ("max_tokens", "final"), ("aborted", "aborted"), ("500 boom", "error")],
 )
 def test_a_reason_that_nobody_knows_is_the_message_of_an_error(reason: str, outcome: str) -> None:
-    [done] = told({"kind": "done", "stopReason": reason})
+    [done] = events_of({"kind": "done", "stopReason": reason})
     assert isinstance(done, Done)
     assert (done.stop_reason, done.outcome) == (reason, outcome)
 
 
 def test_our_own_additions_to_the_form_are_read_too() -> None:
-    start, update, status, usage = told(
+    start, update, status, usage = events_of(
         {"kind": "tool_start", "id": "t", "tool": "exec"},
         {"kind": "tool_update", "id": "t", "output": "so far"},
         {"kind": "status", "phase": "thinking"},
@@ -139,13 +139,13 @@ def test_our_own_additions_to_the_form_are_read_too() -> None:
 
 
 def test_a_failed_tool_of_the_form_carries_its_error_and_its_output() -> None:
-    [_, result] = told({"kind": "tool_result", "id": "t", "output": "part", "error": "boom"})
+    [_, result] = events_of({"kind": "tool_result", "id": "t", "output": "part", "error": "boom"})
     assert isinstance(result, ToolResult)
     assert (result.output, result.error) == ("part", "boom")
 
 
 def test_the_form_with_run_and_session_joins_the_run() -> None:
-    events = told(
+    events = events_of(
         {"kind": "text_delta", "content": "a", "runId": "r", "sessionKey": "acp:x"},
         {"kind": "text_delta", "content": "b", "sessionKey": "acp:x"},
     )
@@ -159,7 +159,7 @@ def test_a_sessions_kind_in_a_real_tool_payload_is_not_the_specifications() -> N
         "kind": "done",
         "data": {"toolCallId": "c", "phase": "start", "name": "exec"},
     }
-    assert [type(event) for event in told(payload)] == [ToolStart]
+    assert [type(event) for event in events_of(payload)] == [ToolStart]
 
 
 @pytest.mark.parametrize(
@@ -254,7 +254,7 @@ def test_a_tool_that_failed_changed_nothing() -> None:
 
 def test_a_gateway_of_the_form_sends_its_diffs_itself() -> None:
     start = {"kind": "tool_start", "id": "t", "tool": "write", "input": {"path": "a", "content": "x"}}
-    assert of_type(told(start, {"kind": "tool_result", "id": "t", "output": ""}), ChatDiff) == []
+    assert of_type(events_of(start, {"kind": "tool_result", "id": "t", "output": ""}), ChatDiff) == []
 
 
 @pytest.mark.parametrize(
@@ -282,7 +282,7 @@ def test_an_end_without_a_result_is_reported_before_the_next_text() -> None:
     frames = [
         tool_frame("tool", 1, phase="start", name="read"),
         tool_frame("item", 2, phase="end", kind="tool", name="read", status="completed"),
-        said("Next", "Next", 3),
+        text_frame("Next", "Next", 3),
     ]
     assert [type(event) for event in reduced(frames)] == [ToolStart, ToolResult, ChatTextDelta]
 
@@ -329,10 +329,10 @@ def test_session_keys_follow_the_gateways_defaults() -> None:
 
 def test_a_final_that_differs_corrects_from_the_first_segment_that_does() -> None:
     frames = [
-        said("One. ", "One. ", 1),
+        text_frame("One. ", "One. ", 1),
         tool_frame("tool", 2, phase="start", name="a"),
         tool_frame("tool", 3, phase="result", name="a"),
-        said("Two.", "Two.", 4),
+        text_frame("Two.", "Two.", 4),
         chat("final", 5, "One. 2."),
     ]
     events = reduced(frames)
@@ -343,9 +343,9 @@ def test_a_final_that_differs_corrects_from_the_first_segment_that_does() -> Non
 
 def test_a_final_that_differs_from_the_start_replaces_everything() -> None:
     frames = [
-        said("a", "a", 1),
+        text_frame("a", "a", 1),
         tool_frame("tool", 2, phase="result", name="t"),
-        said("b", "b", 3),
+        text_frame("b", "b", 3),
         chat("final", 4, "other"),
     ]
     correction = of_type(reduced(frames), ChatTextDelta)[-1]
@@ -353,20 +353,27 @@ def test_a_final_that_differs_from_the_start_replaces_everything() -> None:
 
 
 def test_a_segment_that_the_agent_begins_again_without_a_tool_is_rewritten_and_not_doubled() -> None:
-    events = reduced([said("Hel", "Hel", 1), said("Hello", "lo", 2), said("Hi", "Hi", 3), said("Hi!", "!", 4)])
+    events = reduced(
+        [
+            text_frame("Hel", "Hel", 1),
+            text_frame("Hello", "lo", 2),
+            text_frame("Hi", "Hi", 3),
+            text_frame("Hi!", "!", 4),
+        ]
+    )
     assert text_of(events, "r") == "Hi!"
 
 
 def test_pieces_that_were_missed_are_restored_from_the_segments_own_text() -> None:
-    events = reduced([said("a", "a", 1), said("abcd", "d", 4), said("abcde", "e", 5)])
+    events = reduced([text_frame("a", "a", 1), text_frame("abcd", "d", 4), text_frame("abcde", "e", 5)])
     assert text_of(events, "r") == "abcde"
 
 
 def test_a_late_joiner_after_a_tool_gets_the_beginning_from_the_chat_and_continues_without_doubling() -> None:
     frames = [
-        said("Hello", "lo", 9),
+        text_frame("Hello", "lo", 9),
         chat("delta", 9, "Look.Hello"),
-        said("Hello!", "!", 10),
+        text_frame("Hello!", "!", 10),
         chat("delta", 10, "Look.Hello!"),
     ]
     texts = [text_of(reduced(frames[: count + 1]), "r") for count in range(len(frames))]
@@ -377,18 +384,18 @@ def test_protocol_4_may_send_only_what_was_added_to_the_chat() -> None:
     alone = [chat("delta", 1, deltaText="Hel"), chat("delta", 2, deltaText="lo"), chat("delta", 2, deltaText="lo")]
     assert text_of(reduced(alone), "r") == "Hello"
     both = [
-        said("Hel", "Hel", 1),
+        text_frame("Hel", "Hel", 1),
         chat("delta", 1, deltaText="Hel"),
-        said("Hello", "lo", 2),
+        text_frame("Hello", "lo", 2),
         chat("delta", 2, deltaText="lo"),
     ]
     assert text_of(reduced(both), "r") == "Hello"
     replaced = [*both, chat("delta", 3, deltaText="Bye", replace=True)]
     assert text_of(reduced(replaced), "r") == "Bye"
     joined = [
-        said("Hello", "lo", 2),
+        text_frame("Hello", "lo", 2),
         chat("delta", 2, deltaText="lo"),
-        said("Hello!", "!", 3),
+        text_frame("Hello!", "!", 3),
         chat("delta", 3, deltaText="!"),
     ]
     assert text_of(reduced(joined), "r") == "Hello!"
@@ -406,5 +413,5 @@ def test_a_message_with_plain_text_content_is_read() -> None:
 
 def test_the_vocabulary_reads_back_what_it_writes() -> None:
     decoder: msgspec.json.Decoder[ChatEvent] = msgspec.json.Decoder(ChatEvent)
-    for event in told(*SPECIFIED):
+    for event in events_of(*SPECIFIED):
         assert decoder.decode(msgspec.json.encode(event)) == event

@@ -30,8 +30,8 @@ from tests.protocols.gateway.transcripts import (
     ended_runs,
     event_frames,
     of_type,
+    printed_by_chat,
     reduced,
-    said_by_chat,
     text_of,
 )
 
@@ -68,7 +68,7 @@ def has_pieces(frames: list[EventFrame], run_id: str) -> bool:
 @EVERY_CHAT
 def test_the_text_of_a_run_is_the_gateways_own_last_word(name: str) -> None:
     events = reduced(FRAMES[name])
-    expected = said_by_chat(name)
+    expected = printed_by_chat(name)
     assert expected
     assert {run_id: text_of(events, run_id) for run_id in expected} == expected
 
@@ -76,7 +76,7 @@ def test_the_text_of_a_run_is_the_gateways_own_last_word(name: str) -> None:
 @EVERY_CHAT
 def test_while_it_is_streamed_the_text_only_grows_towards_it(name: str) -> None:
     events = reduced(FRAMES[name])
-    for run_id, final in said_by_chat(name).items():
+    for run_id, final in printed_by_chat(name).items():
         shown = [text_of(events[: index + 1], run_id) for index in range(len(events))]
         assert all(final.startswith(text) for text in shown)
         assert sorted(map(len, shown)) == [len(text) for text in shown]
@@ -84,7 +84,7 @@ def test_while_it_is_streamed_the_text_only_grows_towards_it(name: str) -> None:
 
 @EVERY_CHAT
 def test_every_run_ends_exactly_once(name: str) -> None:
-    assert sorted(ended_runs(reduced(FRAMES[name]))) == sorted(said_by_chat(name))
+    assert sorted(ended_runs(reduced(FRAMES[name]))) == sorted(printed_by_chat(name))
 
 
 @EVERY_CHAT
@@ -212,7 +212,7 @@ def test_either_stream_alone_gives_the_same_text(name: str) -> None:
     frames = FRAMES[name]
     chat_only = reduced(frame for frame in frames if frame.event == "chat")
     agent_only = reduced(frame for frame in frames if frame.event != "chat")
-    for run_id, final in said_by_chat(name).items():
+    for run_id, final in printed_by_chat(name).items():
         assert text_of(chat_only, run_id) == final
         assert text_of(agent_only, run_id) == (final if has_pieces(frames, run_id) else "")
     assert ended_runs(agent_only) == []
@@ -239,7 +239,7 @@ def test_repeated_and_late_frames_change_nothing(name: str, data: st.DataObject)
 def test_whatever_else_is_lost_the_end_of_a_run_sets_its_text_right(name: str, data: st.DataObject) -> None:
     kept = [frame for frame in FRAMES[name] if is_terminal(frame) or data.draw(st.booleans())]
     events = reduced(kept)
-    expected = said_by_chat(name)
+    expected = printed_by_chat(name)
     assert sorted(ended_runs(events)) == sorted(expected)
     for run_id, final in expected.items():
         if final:
@@ -255,7 +255,7 @@ def test_a_client_that_joins_late_ends_with_the_same_text(name: str, data: st.Da
     start = data.draw(st.integers(0, len(frames) - 1))
     events = reduced(frames[start:])
     over = {payload_of(frame)["runId"] for frame in frames[:start] if is_terminal(frame)}
-    for run_id, final in said_by_chat(name).items():
+    for run_id, final in printed_by_chat(name).items():
         if run_id not in over and final:
             assert text_of(events, run_id) == final
 
@@ -272,7 +272,7 @@ def test_how_the_two_streams_are_interleaved_does_not_matter_in_the_end(name: st
         source = agent if not chat or (agent and (is_terminal(chat[0]) or dice.random() < 0.5)) else chat
         merged.append(source.pop(0))
     result = reduced(merged)
-    for run_id, final in said_by_chat(name).items():
+    for run_id, final in printed_by_chat(name).items():
         if final:
             assert text_of(result, run_id) == final
 
@@ -285,7 +285,7 @@ def test_state_is_bounded_and_a_run_that_was_dropped_is_not_doubled() -> None:
     for number in range(2000):
         reducer.feed(EventFrame("chat", frame_of_run(f"other-{number}")))
     result += reduced(frames[half:], reducer)
-    assert text_of(result, "idem-ok-1") == said_by_chat("v3-10")["idem-ok-1"]
+    assert text_of(result, "idem-ok-1") == printed_by_chat("v3-10")["idem-ok-1"]
     assert len(reducer._runs) <= 256
     for number in range(5000):
         reducer.feed(EventFrame("chat", frame_of_run(f"gone-{number}", "final")))

@@ -55,9 +55,9 @@ def test_a_wrong_shared_token_is_replaced_by_the_stored_device_token_once() -> N
     assert classify(advised, device_token_untried=True).action == "retry_with_device_token"
 
 
-@pytest.mark.parametrize(("told", "waited"), [(1, 100), (500, 500), (60_000, 2_000), (250.7, 250)])
-def test_a_starting_gateway_is_asked_again_when_it_says_within_reason(told: float, waited: int) -> None:
-    starting = GatewayError(code="UNAVAILABLE", details=Raw(b'{"reason":"startup-sidecars"}'), retry_after_ms=told)
+@pytest.mark.parametrize(("result", "waited"), [(1, 100), (500, 500), (60_000, 2_000), (250.7, 250)])
+def test_a_starting_gateway_is_asked_again_when_it_says_within_reason(result: float, waited: int) -> None:
+    starting = GatewayError(code="UNAVAILABLE", details=Raw(b'{"reason":"startup-sidecars"}'), retry_after_ms=result)
     assert classify(starting) == RetryAdvice("retry", "startup-sidecars", waited)
 
 

@@ -98,7 +98,7 @@ def ended_runs(events: Iterable[ChatEvent]) -> list[str]:
     return [event.run_id for event in events if isinstance(event, Done)]
 
 
-def said_by_chat(name: str) -> dict[str, str]:
+def printed_by_chat(name: str) -> dict[str, str]:
     """The text that the gateway itself put into the first terminal message of every run."""
     texts: dict[str, str] = {}
     for frame in (line.frame for socket in sockets(name) for line in socket.of("in")):

@@ -51,11 +51,11 @@ class Pumped:
             data += piece
         return data
 
-    def heard(self) -> list[Any]:
+    def received_by_daemon(self) -> list[Any]:
         """By the daemon."""
         return [json.loads(line) for line in self.to_daemon().splitlines()]
 
-    def told(self) -> list[Any]:
+    def sent_to_client(self) -> list[Any]:
         """To the client."""
         data = b""
         while self.relay.to_client:
@@ -70,11 +70,11 @@ class Pumped:
     def begin(self) -> None:
         self.relay.daemon_found()
         self.client(INITIALIZE)
-        self.heard()
+        self.received_by_daemon()
         self.daemon(WELCOME)
         self.client(INITIALIZED)
-        self.heard()
-        assert self.told() == [WELCOME]
+        self.received_by_daemon()
+        assert self.sent_to_client() == [WELCOME]
 
     def lose(self) -> None:
         self.relay.daemon_lost("daemon_restarted", "it went")
@@ -102,21 +102,21 @@ def test_lines_pass_both_ways_as_they_are(pumped: Pumped) -> None:
 def test_open_calls_are_notified_and_answered_ones_are_not(pumped: Pumped) -> None:
     pumped.begin()
     pumped.client(ask(1), ask("two"), ask(3))
-    pumped.heard()
+    pumped.received_by_daemon()
     pumped.daemon(reply(1))
-    assert pumped.told() == [reply(1)]
+    assert pumped.sent_to_client() == [reply(1)]
     pumped.lose()
-    assert codes(pumped.told()) == {"two": "daemon_restarted", 3: "daemon_restarted"}
+    assert codes(pumped.sent_to_client()) == {"two": "daemon_restarted", 3: "daemon_restarted"}
 
 
 def test_the_same_text_and_number_are_two_ids(pumped: Pumped) -> None:
     pumped.begin()
     pumped.client(ask(1), ask("1"))
-    pumped.heard()
+    pumped.received_by_daemon()
     pumped.daemon(reply("1"))
-    pumped.told()
+    pumped.sent_to_client()
     pumped.lose()
-    assert [repr(message["id"]) for message in pumped.told()] == ["1"]
+    assert [repr(message["id"]) for message in pumped.sent_to_client()] == ["1"]
 
 
 def test_the_handshake_is_replayed_and_its_answer_dropped(pumped: Pumped) -> None:
@@ -124,9 +124,9 @@ def test_the_handshake_is_replayed_and_its_answer_dropped(pumped: Pumped) -> Non
     pumped.lose()
     pumped.client(ask(1))
     pumped.relay.daemon_found()
-    assert pumped.heard() == [INITIALIZE, INITIALIZED, ask(1)]
+    assert pumped.received_by_daemon() == [INITIALIZE, INITIALIZED, ask(1)]
     pumped.daemon(WELCOME, reply(1))
-    assert pumped.told() == [reply(1)]
+    assert pumped.sent_to_client() == [reply(1)]
 
 
 def test_it_is_replayed_to_every_daemon_once(pumped: Pumped) -> None:
@@ -134,9 +134,9 @@ def test_it_is_replayed_to_every_daemon_once(pumped: Pumped) -> None:
     for _ in range(3):
         pumped.lose()
         pumped.relay.daemon_found()
-        assert pumped.heard() == [INITIALIZE, INITIALIZED]
+        assert pumped.received_by_daemon() == [INITIALIZE, INITIALIZED]
         pumped.daemon(WELCOME)
-        assert pumped.told() == []
+        assert pumped.sent_to_client() == []
 
 
 def test_a_daemon_that_exits_before_it_read_the_handshake_leaves_it_for_the_next(pumped: Pumped) -> None:
@@ -147,21 +147,21 @@ def test_a_daemon_that_exits_before_it_read_the_handshake_leaves_it_for_the_next
         pumped.to_daemon(size)
     pumped.lose()
     pumped.relay.daemon_found()
-    assert pumped.heard() == [INITIALIZE, INITIALIZED]
-    assert pumped.told() == []
+    assert pumped.received_by_daemon() == [INITIALIZE, INITIALIZED]
+    assert pumped.sent_to_client() == []
 
 
 def test_an_initialize_without_an_answer_is_asked_again_and_its_answer_passed_on(pumped: Pumped) -> None:
     pumped.relay.daemon_found()
     pumped.client(INITIALIZE)
-    pumped.heard()
+    pumped.received_by_daemon()
     pumped.lose()
-    assert pumped.told() == []
+    assert pumped.sent_to_client() == []
     assert pumped.relay.needs_daemon
     pumped.relay.daemon_found()
-    assert pumped.heard() == [INITIALIZE]
+    assert pumped.received_by_daemon() == [INITIALIZE]
     pumped.daemon(WELCOME)
-    assert pumped.told() == [WELCOME]
+    assert pumped.sent_to_client() == [WELCOME]
 
 
 def test_a_request_that_was_cut_or_never_sent_had_no_effect_and_goes_to_the_next(pumped: Pumped) -> None:
@@ -169,130 +169,130 @@ def test_a_request_that_was_cut_or_never_sent_had_no_effect_and_goes_to_the_next
     pumped.client(ask(1), ask(2), ask(3))
     pumped.to_daemon(len(line(ask(1))) + 7)
     pumped.lose()
-    assert codes(pumped.told()) == {1: "daemon_restarted"}
+    assert codes(pumped.sent_to_client()) == {1: "daemon_restarted"}
     pumped.relay.daemon_found()
-    assert pumped.heard() == [INITIALIZE, INITIALIZED, ask(2), ask(3)]
+    assert pumped.received_by_daemon() == [INITIALIZE, INITIALIZED, ask(2), ask(3)]
 
 
 def test_half_a_line_of_a_daemon_that_went_is_forgotten(pumped: Pumped) -> None:
     pumped.begin()
     pumped.client(ask(1))
-    pumped.heard()
+    pumped.received_by_daemon()
     pumped.relay.receive_from_daemon(line(reply(1))[:-5])
     pumped.lose()
     pumped.relay.daemon_found()
-    pumped.heard()
+    pumped.received_by_daemon()
     pumped.daemon(WELCOME)
-    assert codes(pumped.told()) == {1: "daemon_restarted"}
+    assert codes(pumped.sent_to_client()) == {1: "daemon_restarted"}
 
 
 def test_a_cancelled_call_is_not_waited_for(pumped: Pumped) -> None:
     pumped.begin()
     cancel = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}}
     pumped.client(ask(1), cancel, {**cancel, "params": None}, {**cancel, "params": {"requestId": [1]}})
-    pumped.heard()
+    pumped.received_by_daemon()
     pumped.lose()
-    assert pumped.told() == []
+    assert pumped.sent_to_client() == []
     assert not pumped.relay.needs_daemon
 
 
 def test_no_handshake_is_replayed_for_a_client_that_sent_none(pumped: Pumped) -> None:
     pumped.relay.daemon_found()
     pumped.client(ask(1, "server/discover"))
-    pumped.heard()
+    pumped.received_by_daemon()
     pumped.daemon(reply(1))
     pumped.lose()
     pumped.client(ask(2))
     pumped.relay.daemon_found()
-    assert pumped.heard() == [ask(2)]
+    assert pumped.received_by_daemon() == [ask(2)]
 
 
 def test_without_a_daemon_a_waiting_caller_learns_why(pumped: Pumped) -> None:
     pumped.client(INITIALIZE, INITIALIZED, ask(1))
     pumped.relay.daemon_not_found("not_running", "none runs")
-    assert codes(pumped.told()) == {0: "not_running", 1: "not_running"}
+    assert codes(pumped.sent_to_client()) == {0: "not_running", 1: "not_running"}
     assert not pumped.relay.needs_daemon
     pumped.client(INITIALIZE)
     pumped.relay.daemon_found()
-    assert pumped.heard() == [INITIALIZE]
+    assert pumped.received_by_daemon() == [INITIALIZE]
 
 
 def test_a_refused_initialize_is_not_replayed(pumped: Pumped) -> None:
     pumped.relay.daemon_found()
     pumped.client(INITIALIZE)
-    pumped.heard()
+    pumped.received_by_daemon()
     pumped.lose()
     pumped.relay.daemon_not_found("start_failed", "no")
-    assert codes(pumped.told()) == {0: "start_failed"}
+    assert codes(pumped.sent_to_client()) == {0: "start_failed"}
     pumped.relay.daemon_found()
-    assert pumped.heard() == []
+    assert pumped.received_by_daemon() == []
 
 
 def test_the_end_of_the_handshake_survives_a_daemon_that_could_not_be_found(pumped: Pumped) -> None:
     pumped.relay.daemon_found()
     pumped.client(INITIALIZE)
-    pumped.heard()
+    pumped.received_by_daemon()
     pumped.daemon(WELCOME)
     pumped.lose()
     pumped.client(INITIALIZED)
     pumped.relay.daemon_not_found("not_running", "none runs")
     pumped.relay.daemon_found()
-    assert pumped.heard() == [INITIALIZE, INITIALIZED]
+    assert pumped.received_by_daemon() == [INITIALIZE, INITIALIZED]
 
 
 def test_a_new_initialize_takes_the_place_of_the_last(pumped: Pumped) -> None:
     pumped.begin()
     pumped.client({**INITIALIZE, "id": 9})
-    pumped.heard()
+    pumped.received_by_daemon()
     pumped.daemon({**WELCOME, "id": 9})
     pumped.lose()
     pumped.relay.daemon_found()
-    assert pumped.heard() == [{**INITIALIZE, "id": 9}]
+    assert pumped.received_by_daemon() == [{**INITIALIZE, "id": 9}]
 
 
 def test_every_call_of_a_batch_is_open(pumped: Pumped) -> None:
     pumped.begin()
     pumped.client([ask(1), ask(2), INITIALIZED, 3, None])
-    pumped.heard()
+    pumped.received_by_daemon()
     pumped.daemon(reply(2))
-    pumped.told()
+    pumped.sent_to_client()
     pumped.lose()
-    assert codes(pumped.told()) == {1: "daemon_restarted"}
+    assert codes(pumped.sent_to_client()) == {1: "daemon_restarted"}
 
 
 def test_only_messages_reach_the_client(pumped: Pumped) -> None:
     pumped.begin()
     pumped.relay.receive_from_daemon(b'Traceback (most recent call last):\n{"id":0,"error":{"code":"x"}}\n\n')
-    assert pumped.told() == []
+    assert pumped.sent_to_client() == []
 
 
 def test_a_message_that_is_too_long_is_refused_by_its_id_in_both_directions() -> None:
     pumped = Pumped(cap=10_000)
     pumped.begin()
     pumped.client({**ask(1), "params": "x" * 20_000}, ask(2))
-    assert pumped.heard() == [ask(2)]
+    assert pumped.received_by_daemon() == [ask(2)]
     pumped.daemon({**reply(2), "result": "x" * 20_000})
-    refused = pumped.told()
+    refused = pumped.sent_to_client()
     assert codes(refused) == {1: "line_too_long", 2: "line_too_long"}
     pumped.lose()
-    assert pumped.told() == []
+    assert pumped.sent_to_client() == []
 
 
 def test_it_reads_no_more_than_the_other_end_takes(pumped: Pumped) -> None:
     pumped.begin()
     pumped.relay.receive_from_client(line(ask(1) | {"params": "x" * FULL}))
     assert pumped.reads() == (False, True)
-    pumped.heard()
+    pumped.received_by_daemon()
     pumped.relay.receive_from_daemon(line(reply(1) | {"result": "x" * FULL}))
     assert pumped.reads() == (False, False)
-    pumped.told()
+    pumped.sent_to_client()
     assert pumped.reads() == (True, True)
 
 
 def test_many_empty_messages_fill_it_too(pumped: Pumped) -> None:
     pumped.relay.receive_from_client(b"{}\n" * 10_000)
     assert not pumped.relay.reads_client
-    assert len(pumped.heard()) == 10_000
+    assert len(pumped.received_by_daemon()) == 10_000
     assert pumped.relay.to_daemon.size == 0
 
 
@@ -325,7 +325,7 @@ def test_whatever_happens_each_call_is_answered_once_and_the_client_sees_one_han
             received = b""
         else:
             received = answered(pumped, received, number)
-    assert sorted(message["id"] for message in pumped.told()) == asked
+    assert sorted(message["id"] for message in pumped.sent_to_client()) == asked
 
 
 def answered(pumped: Pumped, received: bytes, count: int) -> bytes:

@@ -37,13 +37,13 @@ def stop(cmd: str = "stopOnEntry", callback_id: Any = 0) -> bytes:
 INIT_REPLY = {"debuggerVer": "3.3.1", "UseHookLib": "0", "UseLoadstring": "1", "isNeedB64EncodeStr": "false"}
 
 
-def heard(connection: IdeConnection, *lines: bytes) -> list[IdeEvent]:
+def events_after(connection: IdeConnection, *lines: bytes) -> list[IdeEvent]:
     for data in lines:
         connection.receive_data(data)
     return list(connection.events())
 
 
-def said(data: bytes) -> dict[str, Any]:
+def sent_message(data: bytes) -> dict[str, Any]:
     message: dict[str, Any] = json.loads(data.removesuffix(b" |*|\n"))
     return message
 
@@ -56,13 +56,13 @@ def running(**options: int) -> IdeConnection:
     """Initialised under the id 10; the next one is 11."""
     connection = fresh(**options)
     connection.send_command("initSuccess", INIT, now=0)
-    heard(connection, line("initSuccess", "10", INIT_REPLY))
+    events_after(connection, line("initSuccess", "10", INIT_REPLY))
     return connection
 
 
 def stopped(**options: int) -> IdeConnection:
     connection = running(**options)
-    heard(connection, stop())
+    events_after(connection, stop())
     return connection
 
 

@@ -7,7 +7,17 @@ from typing import Any
 import pytest
 
 from dragoman.protocols.luapanda import COMMANDS, EXTENDED, IdeConnection, LuaPandaState
-from tests.protocols.luapanda.ide_side import INIT, INIT_REPLY, code_of, fresh, heard, line, said, stop, stopped
+from tests.protocols.luapanda.ide_side import (
+    INIT,
+    INIT_REPLY,
+    code_of,
+    events_after,
+    fresh,
+    line,
+    sent_message,
+    stop,
+    stopped,
+)
 
 EXAMPLES: dict[str, dict[str, Any]] = {
     "pause": {},
@@ -28,7 +38,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
 def extended(**options: int) -> IdeConnection:
     connection = fresh(**options)
     connection.send_command("initSuccess", {**INIT, "dragoman": "1"}, now=0)
-    heard(connection, line("initSuccess", "10", {**INIT_REPLY, "dragoman": "1", "lua": "Lua 5.4"}))
+    events_after(connection, line("initSuccess", "10", {**INIT_REPLY, "dragoman": "1", "lua": "Lua 5.4"}))
     return connection
 
 
@@ -48,8 +58,8 @@ def test_a_runtime_that_did_not_say_so_is_never_sent_one(cmd: str) -> None:
 def test_our_own_is_sent_them_in_every_state_and_stays_in_it(cmd: str, state: LuaPandaState) -> None:
     connection = extended()
     if state is LuaPandaState.STOPPED:
-        heard(connection, stop())
-    message = said(connection.send_command(cmd, EXAMPLES[cmd], now=0))
+        events_after(connection, stop())
+    message = sent_message(connection.send_command(cmd, EXAMPLES[cmd], now=0))
     assert (message["cmd"], message["callbackId"], connection.state) == (cmd, "11", state)
 
 
@@ -60,7 +70,7 @@ def test_before_the_answer_to_init_nothing_of_it_is_sent() -> None:
 
 def test_our_own_runtime_has_no_budget_of_requests() -> None:
     connection = extended(requests_per_stop=1)
-    heard(connection, stop())
+    events_after(connection, stop())
     for _ in range(5):
         connection.send_command("evaluate", EXAMPLES["evaluate"], now=0)
     assert connection.requests_left == 1
@@ -69,7 +79,7 @@ def test_our_own_runtime_has_no_budget_of_requests() -> None:
 def test_a_breakpoint_may_have_a_condition_hits_and_a_message_together() -> None:
     node = {"line": 3, "condition": "x", "hitCondition": "% 2", "logMessage": "{x}"}
     asked = {"path": "/w/a.lua", "bks": [node, {"line": 4}, {"line": 5, "hitCondition": "> 1"}]}
-    first, plain, counted = said(extended().send_command("setBreakPoint", asked, now=0))["info"]["bks"]
+    first, plain, counted = sent_message(extended().send_command("setBreakPoint", asked, now=0))["info"]["bks"]
     assert first == {**node, "verified": True, "type": 1}
     assert (plain["type"], counted["type"]) == (2, 0)
     assert code_of(lambda: stopped().send_command("setBreakPoint", asked, now=0)) == "bad_field"
@@ -82,7 +92,7 @@ def test_what_is_not_a_breakpoint_is_refused_here_too(bks: object) -> None:
 
 
 def test_data_breakpoints_are_sent_with_what_they_have_alone() -> None:
-    sent = said(extended().send_command("setDataBreakpoints", EXAMPLES["setDataBreakpoints"], now=0))
+    sent = sent_message(extended().send_command("setDataBreakpoints", EXAMPLES["setDataBreakpoints"], now=0))
     assert sent["info"] == {"data": [{"id": "7", "condition": "x > 1"}]}
 
 

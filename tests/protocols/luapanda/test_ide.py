@@ -26,11 +26,11 @@ from tests.protocols.luapanda.ide_side import (
     LOCALS,
     WATCH,
     code_of,
+    events_after,
     fresh,
-    heard,
     line,
     running,
-    said,
+    sent_message,
     stop,
     stopped,
 )
@@ -48,7 +48,7 @@ from tests.protocols.luapanda.ide_side import (
     "luapanda:callback-id:made-by-transport",
 )
 def test_a_command_is_its_name_its_info_and_an_id_of_the_connections_own_as_text() -> None:
-    assert said(stopped().send_command("getWatchedVariable", WATCH, now=0)) == {
+    assert sent_message(stopped().send_command("getWatchedVariable", WATCH, now=0)) == {
         "callbackId": "11",
         "cmd": "getWatchedVariable",
         "info": {"varName": "x", "stackId": "2"},
@@ -60,7 +60,7 @@ def test_a_command_is_its_name_its_info_and_an_id_of_the_connections_own_as_text
 def test_ids_go_from_ten_to_nine_nines(candidate: int, taken: bool) -> None:
     connection = IdeConnection(lambda: candidate)
     if taken:
-        assert said(connection.send_command("initSuccess", INIT, now=0))["callbackId"] == str(candidate)
+        assert sent_message(connection.send_command("initSuccess", INIT, now=0))["callbackId"] == str(candidate)
     else:
         assert code_of(lambda: connection.send_command("initSuccess", INIT, now=0)) == "bad_callback_id"
         assert (connection.state, connection.pending) == (LuaPandaState.IDLE, ())
@@ -72,7 +72,7 @@ def test_the_source_is_asked_again_while_its_candidate_is_in_use() -> None:
     candidates = iter([50, 50, 50, 51])
     connection = IdeConnection(candidates.__next__)
     connection.send_command("initSuccess", INIT, now=0)
-    assert said(connection.send_command("setBreakPoint", INFOS["setBreakPoint"], now=0))["callbackId"] == "51"
+    assert sent_message(connection.send_command("setBreakPoint", INFOS["setBreakPoint"], now=0))["callbackId"] == "51"
 
 
 def test_a_source_that_has_only_used_ids_is_not_asked_for_ever() -> None:
@@ -88,7 +88,7 @@ def test_a_source_that_has_only_used_ids_is_not_asked_for_ever() -> None:
 )
 def test_a_command_that_is_never_answered_carries_no_id_and_waits_for_nothing() -> None:
     connection = stopped()
-    assert said(connection.send_command("LuaGarbageCollect", now=0)) == {"cmd": "LuaGarbageCollect", "info": {}}
+    assert sent_message(connection.send_command("LuaGarbageCollect", now=0)) == {"cmd": "LuaGarbageCollect", "info": {}}
     assert connection.pending == ()
 
 
@@ -106,7 +106,7 @@ CONFIRMED = [
 @pytest.mark.parametrize("cmd", CONFIRMED)
 def test_a_command_that_is_answered_always_carries_a_real_id(cmd: str) -> None:
     connection = stopped()
-    sent = said(connection.send_command(cmd, INFOS.get(cmd, {}), now=0))
+    sent = sent_message(connection.send_command(cmd, INFOS.get(cmd, {}), now=0))
     assert sent["callbackId"] == "11"
     assert connection.pending == (PendingCommand(11, cmd),)
 
@@ -121,7 +121,7 @@ def test_a_waiter_is_kept_before_the_line_leaves_and_comes_back_with_its_answer(
     connection.send_command("getVariable", LOCALS, now=0, context=waiter)
     connection.send_command("getWatchedVariable", WATCH, now=0, context=other)
     assert [command.context for command in connection.pending] == [waiter, other]
-    (answer,) = heard(connection, line("getWatchedVariable", "12", [{"name": "x", "value": "1"}]))
+    (answer,) = events_after(connection, line("getWatchedVariable", "12", [{"name": "x", "value": "1"}]))
     assert isinstance(answer, CommandAnswered)
     assert answer.command.context is other
     assert connection.pending == (PendingCommand(11, "getVariable", None, waiter),)
@@ -133,7 +133,7 @@ def test_an_answer_under_nobodys_id_disturbs_no_waiter(callback_id: Any) -> None
     connection = stopped()
     connection.send_command("stopOnStep", now=0)
     pending = connection.pending
-    (event,) = heard(connection, line("stopOnStep", callback_id, []))
+    (event,) = events_after(connection, line("stopOnStep", callback_id, []))
     assert isinstance(event, UnexpectedAnswer)
     assert connection.pending == pending
 
@@ -141,7 +141,7 @@ def test_an_answer_under_nobodys_id_disturbs_no_waiter(callback_id: Any) -> None
 def test_an_answer_without_any_id_disturbs_no_waiter() -> None:
     connection = stopped()
     connection.send_command("stopOnStep", now=0)
-    (event,) = heard(connection, b'{"cmd":"stopOnStep","info":[]}|*|\n')
+    (event,) = events_after(connection, b'{"cmd":"stopOnStep","info":[]}|*|\n')
     assert isinstance(event, UnexpectedAnswer)
     assert len(connection.pending) == 1
 
@@ -149,7 +149,7 @@ def test_an_answer_without_any_id_disturbs_no_waiter() -> None:
 def test_a_stale_id_under_another_cmd_settles_nothing() -> None:
     connection = stopped()
     connection.send_command("getVariable", LOCALS, now=0)
-    (event,) = heard(connection, line("setBreakPoint", "11"))
+    (event,) = events_after(connection, line("setBreakPoint", "11"))
     assert isinstance(event, UnexpectedAnswer)
     assert [command.callback_id for command in connection.pending] == [11]
 
@@ -177,7 +177,7 @@ def test_a_stale_id_under_another_cmd_settles_nothing() -> None:
 def test_a_reply_settles_the_command_with_its_id(cmd: str, info: Any) -> None:
     connection = stopped()
     connection.send_command(cmd, INFOS.get(cmd, {}), now=0)
-    (event,) = heard(connection, line(cmd, "11", info))
+    (event,) = events_after(connection, line(cmd, "11", info))
     assert isinstance(event, CommandAnswered)
     assert event.command == PendingCommand(11, cmd)
     acknowledged = cmd in ("continue", "setBreakPoint", "stopRun") or cmd.startswith("stopOnStep")
@@ -188,7 +188,7 @@ def test_a_reply_settles_the_command_with_its_id(cmd: str, info: Any) -> None:
 def test_the_reply_to_initsuccess_says_what_the_runtime_is() -> None:
     connection = fresh()
     connection.send_command("initSuccess", INIT, now=0)
-    (event,) = heard(connection, line("initSuccess", "10", INIT_REPLY | {"isNeedB64EncodeStr": "true"}))
+    (event,) = events_after(connection, line("initSuccess", "10", INIT_REPLY | {"isNeedB64EncodeStr": "true"}))
     assert isinstance(event, CommandAnswered)
     assert connection.runtime == RuntimeInfo(
         version="3.3.1", has_hook_library=False, has_loadstring=True, encodes_strings=True
@@ -201,7 +201,7 @@ def test_the_reply_to_initsuccess_says_what_the_runtime_is() -> None:
 def test_an_initsuccess_under_the_id_that_a_runtime_begins_with_answers_ours(callback_id: Any) -> None:
     connection, waiter = fresh(), object()
     connection.send_command("initSuccess", INIT, now=0, context=waiter)
-    first, again = heard(connection, *2 * [line("initSuccess", callback_id, [])])
+    first, again = events_after(connection, *2 * [line("initSuccess", callback_id, [])])
     assert isinstance(first, CommandAnswered)
     assert first.command.context is waiter
     assert isinstance(again, UnexpectedAnswer)
@@ -211,7 +211,7 @@ def test_an_initsuccess_under_the_id_that_a_runtime_begins_with_answers_ours(cal
 def test_an_initsuccess_under_an_id_of_somebody_else_answers_nobody() -> None:
     connection = fresh()
     connection.send_command("initSuccess", INIT, now=0)
-    (answer,) = heard(connection, line("initSuccess", "4711", []))
+    (answer,) = events_after(connection, line("initSuccess", "4711", []))
     assert isinstance(answer, UnexpectedAnswer)
     assert len(connection.pending) == 1
 
@@ -223,7 +223,7 @@ def test_an_initsuccess_under_an_id_of_somebody_else_answers_nobody() -> None:
 def test_a_stop_is_distinguished_from_an_acknowledgement_by_its_stack_and_not_by_its_id() -> None:
     connection = stopped()
     connection.send_command("stopOnStep", now=0)
-    ack, stopped_again = heard(connection, line("stopOnStep", "11"), stop("stopOnStep", "11"))
+    ack, stopped_again = events_after(connection, line("stopOnStep", "11"), stop("stopOnStep", "11"))
     assert isinstance(ack, CommandAnswered)
     assert isinstance(stopped_again, StopReceived)
     assert (classify(ack.message), classify(stopped_again.message)) == ("ack", "stop")
@@ -244,7 +244,7 @@ def test_a_stop_is_distinguished_from_an_acknowledgement_by_its_stack_and_not_by
 @pytest.mark.parametrize("callback_id", [0, "0", "", "11", None])
 def test_whatever_has_a_stack_is_a_stop(cmd: str, callback_id: Any) -> None:
     connection = running()
-    (event,) = heard(connection, stop(cmd, callback_id))
+    (event,) = events_after(connection, stop(cmd, callback_id))
     assert isinstance(event, StopReceived)
     assert event.message.stack is not None
     assert (event.message.stack[0].file, event.message.stack[0].line, event.message.stack[0].index) == (
@@ -270,14 +270,14 @@ def test_whatever_has_a_stack_is_a_stop(cmd: str, callback_id: Any) -> None:
 def test_a_notice_answers_nothing_whatever_its_id(cmd: str, field: str, callback_id: str) -> None:
     connection = stopped()
     connection.send_command("stopOnStep", now=0)
-    (event,) = heard(connection, line(cmd, callback_id, {field: "12.5"}))
+    (event,) = events_after(connection, line(cmd, callback_id, {field: "12.5"}))
     assert isinstance(event, NoticeReceived)
     assert event.message.text == "12.5"
     assert len(connection.pending) == 1
 
 
 def test_a_message_that_nobody_knows_is_a_notice_without_an_id_and_a_reply_with_one() -> None:
-    notice, reply = heard(running(), line("novelty", "0", {"a": 1}), line("novelty", "55"))
+    notice, reply = events_after(running(), line("novelty", "0", {"a": 1}), line("novelty", "55"))
     assert isinstance(notice, NoticeReceived)
     assert isinstance(reply, UnexpectedAnswer)
     assert (classify(notice.message), notice.message.text) == ("notice", "")
@@ -289,12 +289,12 @@ def test_a_message_that_nobody_knows_is_a_notice_without_an_id_and_a_reply_with_
 
 @pytest.mark.requirement("luapanda:step:over", "luapanda:step:default-over", "luapanda:step:empty-info")
 def test_a_step_is_a_step_over_unless_another_is_named() -> None:
-    sent = said(stopped().send_step(now=0))
+    sent = sent_message(stopped().send_step(now=0))
     assert (sent["cmd"], sent["info"]) == ("stopOnStep", {})
-    assert said(stopped().send_step("over", now=0))["cmd"] == "stopOnStep"
+    assert sent_message(stopped().send_step("over", now=0))["cmd"] == "stopOnStep"
 
 
 @pytest.mark.requirement("luapanda:step:in", "luapanda:step:out")
 def test_steps_in_and_out_have_their_own_commands() -> None:
-    assert said(stopped().send_step("in", now=0))["cmd"] == "stopOnStepIn"
-    assert said(stopped().send_step("out", now=0))["cmd"] == "stopOnStepOut"
+    assert sent_message(stopped().send_step("in", now=0))["cmd"] == "stopOnStepIn"
+    assert sent_message(stopped().send_step("out", now=0))["cmd"] == "stopOnStepOut"

@@ -31,12 +31,12 @@ from tests.protocols.luapanda.ide_side import (
     LOCALS,
     WATCH,
     code_of,
+    events_after,
     fresh,
-    heard,
     in_state,
     line,
     running,
-    said,
+    sent_message,
     stop,
     stopped,
 )
@@ -76,8 +76,8 @@ def test_the_id_of_a_command_that_timed_out_is_free_again_where_no_other_can_be_
     connection = IdeConnection(lambda: 50)
     connection.send_command("initSuccess", INIT, now=0, timeout_s=1)
     connection.expire(1)
-    assert said(connection.send_command("setBreakPoint", INFOS["setBreakPoint"], now=1))["callbackId"] == "50"
-    (answer,) = heard(connection, line("setBreakPoint", "50"))
+    assert sent_message(connection.send_command("setBreakPoint", INFOS["setBreakPoint"], now=1))["callbackId"] == "50"
+    (answer,) = events_after(connection, line("setBreakPoint", "50"))
     assert isinstance(answer, CommandAnswered)
 
 
@@ -85,14 +85,14 @@ def test_a_late_answer_is_recognised_and_its_id_was_not_used_again() -> None:
     candidates = iter([10, 11, 11, 12])
     connection = IdeConnection(candidates.__next__)
     connection.send_command("initSuccess", INIT, now=0)
-    heard(connection, line("initSuccess", "10", INIT_REPLY), stop())
+    events_after(connection, line("initSuccess", "10", INIT_REPLY), stop())
     connection.send_command("getVariable", LOCALS, now=0, timeout_s=3, context="late")
     connection.expire(3)
-    assert said(connection.send_command("getVariable", LOCALS, now=3))["callbackId"] == "12"
-    (late,) = heard(connection, line("getVariable", "11", []))
+    assert sent_message(connection.send_command("getVariable", LOCALS, now=3))["callbackId"] == "12"
+    (late,) = events_after(connection, line("getVariable", "11", []))
     assert isinstance(late, CommandAnsweredLate)
     assert late.command.context == "late"
-    (again,) = heard(connection, line("getVariable", "11", []))
+    (again,) = events_after(connection, line("getVariable", "11", []))
     assert isinstance(again, UnexpectedAnswer)
 
 
@@ -101,7 +101,7 @@ def test_what_is_remembered_of_time_outs_is_bounded() -> None:
     for _ in range(1_100):
         connection.send_command("getVariable", LOCALS, now=0, timeout_s=1)
     assert len(connection.expire(1)) == 1_100
-    oldest, newest = heard(connection, line("getVariable", "11", []), line("getVariable", "1110", []))
+    oldest, newest = events_after(connection, line("getVariable", "11", []), line("getVariable", "1110", []))
     assert isinstance(oldest, UnexpectedAnswer)
     assert isinstance(newest, CommandAnsweredLate)
 
@@ -139,13 +139,15 @@ def test_breakpoints_may_follow_initsuccess_at_once() -> None:
     connection = fresh()
     connection.send_command("initSuccess", INIT | {"stopOnEntry": False}, now=0)
     connection.send_command("setBreakPoint", INFOS["setBreakPoint"], now=0)
-    heard(connection, line("initSuccess", "10", INIT_REPLY), line("setBreakPoint", "11"), stop("stopOnBreakpoint"))
+    events_after(
+        connection, line("initSuccess", "10", INIT_REPLY), line("setBreakPoint", "11"), stop("stopOnBreakpoint")
+    )
     assert (connection.state, connection.pending) == (LuaPandaState.STOPPED, ())
 
 
 def test_a_stop_that_crosses_our_stoprun_is_reported_and_changes_nothing() -> None:
     connection = in_state(LuaPandaState.CLOSED)
-    (event,) = heard(connection, stop())
+    (event,) = events_after(connection, stop())
     assert isinstance(event, StopReceived)
     assert connection.state is LuaPandaState.CLOSED
 
@@ -169,7 +171,7 @@ def test_requests_in_one_stop_are_counted_and_a_step_or_a_new_stop_gives_them_ba
     assert len(connection.pending) == 3
     connection.send_command("stopOnStep", now=0)
     connection.send_command("getWatchedVariable", WATCH, now=0)
-    heard(connection, stop("stopOnStep"))
+    events_after(connection, stop("stopOnStep"))
     assert connection.requests_left == 3
 
 
@@ -229,7 +231,7 @@ def test_a_fault_comes_after_everything_before_it_and_ends_the_connection(bad: b
     with pytest.raises(RemoteProtocolError) as caught:
         next(events)
     assert caught.value.code == code
-    assert heard(connection, stop()) == []
+    assert events_after(connection, stop()) == []
     assert code_of(lambda: connection.send_command("stopRun", now=0)) == "wrong_state"
     connection.receive_eof()
     assert list(connection.events()) == [Closed((PendingCommand(11, "stopOnStep"),), caught.value)]

@@ -32,7 +32,7 @@ def line(cmd: str, info: Any = None, **more: Any) -> bytes:
     return json.dumps({"cmd": cmd, "info": {} if info is None else info, **more}).encode() + b" |*|\n"
 
 
-def said(data: bytes) -> dict[str, Any]:
+def sent_message(data: bytes) -> dict[str, Any]:
     assert data.endswith(b"|*|\n")
     message: dict[str, Any] = json.loads(data.removesuffix(b"|*|\n"))
     return message
@@ -78,33 +78,33 @@ def stopped() -> RuntimeConnection:
 def test_any_text_is_echoed_as_text_and_no_id_is_answered_with_zero(callback_id: Any, echo: str) -> None:
     runtime = stopped()
     taken(runtime, line("setBreakPoint", callbackId=callback_id))
-    assert said(runtime.send_reply("setBreakPoint"))["callbackId"] == echo
+    assert sent_message(runtime.send_reply("setBreakPoint"))["callbackId"] == echo
 
 
 def test_a_first_message_without_an_id_is_answered_with_empty_text() -> None:
     runtime = RuntimeConnection()
     taken(runtime, line("initSuccess", INIT))
-    assert said(runtime.send_reply("initSuccess"))["callbackId"] == ""
+    assert sent_message(runtime.send_reply("initSuccess"))["callbackId"] == ""
 
 
 @pytest.mark.requirement("luapanda:runtime:single-use")
 def test_an_id_answers_one_command_only() -> None:
     runtime = stopped()
     taken(runtime, line("setBreakPoint", callbackId="77"))
-    assert [said(runtime.send_reply("setBreakPoint"))["callbackId"] for _ in range(2)] == ["77", "0"]
+    assert [sent_message(runtime.send_reply("setBreakPoint"))["callbackId"] for _ in range(2)] == ["77", "0"]
 
 
 def test_the_id_of_a_command_that_is_not_answered_haunts_the_next_reply() -> None:
     runtime = stopped()
     assert taken(runtime, line("LuaGarbageCollect", callbackId="9001")).outcome == "dropped"
     taken(runtime, line("setBreakPoint"))
-    assert said(runtime.send_reply("setBreakPoint"))["callbackId"] == "9001"
+    assert sent_message(runtime.send_reply("setBreakPoint"))["callbackId"] == "9001"
 
 
 def test_commands_that_came_together_are_answered_each_with_its_own_id() -> None:
     runtime = stopped()
     runtime.receive_data(line("setBreakPoint", callbackId="21") + line("setBreakPoint", callbackId="22"))
-    assert [said(runtime.send_reply("setBreakPoint"))["callbackId"] for _ in runtime.events()] == ["21", "22"]
+    assert [sent_message(runtime.send_reply("setBreakPoint"))["callbackId"] for _ in runtime.events()] == ["21", "22"]
 
 
 @pytest.mark.requirement(
@@ -112,7 +112,7 @@ def test_commands_that_came_together_are_answered_each_with_its_own_id() -> None
 )
 def test_a_stop_carries_the_number_zero_a_stack_of_texts_and_an_empty_list() -> None:
     stack = [StackEntry(file="/w/a.lua", opath="a.lua", line=18, index=2), StackEntry(line=23, index=4, name="f")]
-    assert said(initialised().send_stop("stopOnBreakpoint", stack)) == {
+    assert sent_message(initialised().send_stop("stopOnBreakpoint", stack)) == {
         "callbackId": 0,
         "cmd": "stopOnBreakpoint",
         "info": [],
@@ -126,28 +126,30 @@ def test_a_stop_carries_the_number_zero_a_stack_of_texts_and_an_empty_list() -> 
 def test_a_notice_carries_zero_as_text_and_leaves_the_held_id_alone() -> None:
     runtime = stopped()
     taken(runtime, line("getWatchedVariable", callbackId="31"))
-    assert said(runtime.send_notice("refreshLuaMemory", "336.5")) == {
+    assert sent_message(runtime.send_notice("refreshLuaMemory", "336.5")) == {
         "callbackId": "0",
         "cmd": "refreshLuaMemory",
         "info": {"memInfo": "336.5"},
     }
-    assert said(runtime.send_reply("getWatchedVariable"))["callbackId"] == "31"
+    assert sent_message(runtime.send_reply("getWatchedVariable"))["callbackId"] == "31"
 
 
 @pytest.mark.requirement("luapanda:runtime:message-table-cmd", "luapanda:runtime:message-table-info")
 @pytest.mark.parametrize("empty", [None, {}, [], ()])
 def test_an_empty_table_is_written_as_a_list(empty: Any) -> None:
     runtime = stopped()
-    reply = said(runtime.send_reply("getVariable", empty))
+    reply = sent_message(runtime.send_reply("getVariable", empty))
     assert (reply["cmd"], reply["info"]) == ("getVariable", [])
-    assert said(runtime.send_reply("setVariable", {"a": {}, "b": [{}]}))["info"] == {"a": [], "b": [[]]}
+    assert sent_message(runtime.send_reply("setVariable", {"a": {}, "b": [{}]}))["info"] == {"a": [], "b": [[]]}
 
 
 def test_strings_are_base64_once_the_ide_asked_for_it() -> None:
     runtime = RuntimeConnection()
     taken(runtime, line("initSuccess", INIT | {"isNeedB64EncodeStr": "true"}))
     item = {"type": "string", "name": "s", "value": '"\udcff"'}
-    assert said(runtime.send_reply("getVariable", [item]))["info"] == [{"type": "string", "name": "s", "value": "Iv8i"}]
+    assert sent_message(runtime.send_reply("getVariable", [item]))["info"] == [
+        {"type": "string", "name": "s", "value": "Iv8i"}
+    ]
 
 
 def test_bytes_of_a_lua_string_go_out_as_they_are() -> None:
@@ -222,7 +224,7 @@ def test_a_step_with_a_fixed_id_and_null_info_is_carried_out(cmd: str, callback_
     step = json.dumps({"cmd": cmd, "info": None, "callbackId": callback_id}).encode() + b" |*|\n"
     assert taken(runtime, step).outcome == "answered"
     assert runtime.state is LuaPandaState.RUNNING
-    assert said(runtime.send_reply(cmd)) == {"callbackId": callback_id, "cmd": cmd, "info": []}
+    assert sent_message(runtime.send_reply(cmd)) == {"callbackId": callback_id, "cmd": cmd, "info": []}
 
 
 @pytest.mark.parametrize(
@@ -344,4 +346,4 @@ def test_a_reply_nested_too_deeply_is_our_mistake_and_keeps_the_id() -> None:
     with pytest.raises(LocalProtocolError) as caught:
         runtime.send_reply("setBreakPoint", info)
     assert caught.value.code == "not_encodable"
-    assert said(runtime.send_reply("setBreakPoint"))["callbackId"] == "12"
+    assert sent_message(runtime.send_reply("setBreakPoint"))["callbackId"] == "12"

@@ -122,10 +122,10 @@ def test_every_command_is_read_by_the_runtime_and_written_again_by_the_ide(name:
     runtime.receive_data(b"".join(to_runtime(name)))
     for event in runtime.events():
         if isinstance(event, CommandReceived) and event.command.cmd != "noSuchCommand":
-            assert said_again(event.command) == {"cmd": event.command.cmd, "info": event.command.info}
+            assert resent(event.command) == {"cmd": event.command.cmd, "info": event.command.info}
 
 
-def said_again(command: LuaPandaCommand) -> dict[str, Any]:
+def resent(command: LuaPandaCommand) -> dict[str, Any]:
     """What the runtime hears when our IDE says the same, apart from the id."""
     connection = ide_that_may(command.cmd)
     line = connection.send_command(command.cmd, command.info, now=0)
@@ -165,13 +165,13 @@ def replay(runtime: RuntimeConnection, decoder: IdeConnection, record: Record) -
     decoder.receive_data(record.data)
     (event,) = decoder.events()
     assert not isinstance(event, Closed)
-    line = said_by(runtime, event.message)
+    line = sent_by(runtime, event.message)
     assert line.endswith(b"|*|\n")
     assert plain(line) == fields
     return isinstance(event, UnexpectedAnswer)
 
 
-def said_by(runtime: RuntimeConnection, message: Message) -> bytes:
+def sent_by(runtime: RuntimeConnection, message: Message) -> bytes:
     if message.stack is not None:
         return runtime.send_stop(message.cmd, message.stack)
     if message.cmd in NOTICES:

@@ -53,7 +53,7 @@ class Caller:
         with contextlib.suppress(OSError):
             self.socket.sendall(data)
 
-    def hear(self) -> Any:
+    def receive(self) -> Any:
         """A line, or None at the end."""
         try:
             line = self._lines.readline()
@@ -63,8 +63,8 @@ class Caller:
 
     def failure(self) -> str:
         """The code of the failure that ends the connection."""
-        code = str(self.hear()["error"]["code"])
-        assert self.hear() is None
+        code = str(self.receive()["error"]["code"])
+        assert self.receive() is None
         return code
 
 
@@ -77,7 +77,7 @@ def caller(victim: TargetDaemon) -> Iterator[Caller]:
 @pytest.fixture
 def greeted(caller: Caller) -> Caller:
     caller.say(HELLO)
-    assert caller.hear()["dragoman"] == 1
+    assert caller.receive()["dragoman"] == 1
     return caller
 
 
@@ -117,12 +117,12 @@ def test_a_line_without_end_is_refused_at_its_cap(victim: TargetDaemon, caller: 
 def test_a_line_is_taken_up_to_its_cap_and_not_a_byte_further(greeted: Caller, beyond: int, expected: str) -> None:
     start, end = b'{"id":1,"method":"x","params":{"x":"', b'"}}'
     greeted.say_bytes(start + b"x" * (LINE_CAP + beyond - len(start + end)) + end + b"\n")
-    assert greeted.hear()["error"]["code"] == expected
+    assert greeted.receive()["error"]["code"] == expected
 
 
 def test_as_many_keys_as_fit_are_read_and_forgotten(victim: TargetDaemon, greeted: Caller) -> None:
     greeted.say({"id": 1, "method": "status", "params": {f"{number:x}": 1 for number in range(90_000)}})
-    assert greeted.hear()["result"]["state"] == "running"
+    assert greeted.receive()["result"]["state"] == "running"
 
 
 CALLS = {
@@ -136,7 +136,7 @@ CALLS = {
 @pytest.mark.parametrize(("line", "code"), CALLS.values(), ids=CALLS)
 def test_a_broken_call_ends_the_connection_behind_the_answers_before_it(greeted: Caller, line: Any, code: str) -> None:
     greeted.say({"id": 7, "method": "status"}, line)
-    assert greeted.hear()["id"] == 7
+    assert greeted.receive()["id"] == 7
     assert greeted.failure() == code
 
 
@@ -168,7 +168,7 @@ def test_hostile_parameters_are_answered_and_the_connection_stays_open(
 ) -> None:
     greeted.say({"id": 2**63, "method": method, "params": params}, {"id": -1, "method": "status"})
     replies = []
-    while (reply := greeted.hear())["id"] != -1:
+    while (reply := greeted.receive())["id"] != -1:
         replies.append(reply)
     assert replies[-1]["id"] == 2**63
     assert "error" not in replies[-1] or replies[-1]["error"]["code"] != "internal_error"
@@ -178,8 +178,8 @@ def test_hostile_parameters_are_answered_and_the_connection_stays_open(
 def test_what_a_caller_declares_about_itself_counts_for_nothing(caller: Caller) -> None:
     everything = {"is_admin": True, "scopes": ["*"], "uid": 0, "purpose": "page", "token": "x"}
     caller.say({**HELLO, "about": everything, **everything}, {"id": 1, "method": "grant", "params": everything})
-    assert caller.hear()["dragoman"] == 1
-    assert caller.hear()["error"]["code"] == "unknown_method"
+    assert caller.receive()["dragoman"] == 1
+    assert caller.receive()["error"]["code"] == "unknown_method"
 
 
 def test_a_caller_ahead_of_itself_is_cut_off_also_behind_an_endless_answer(greeted: Caller) -> None:
@@ -200,7 +200,7 @@ TOOL_FLOODS = {
 def test_a_flood_of_tool_calls_is_cut_off(caller: Caller, lines: list[object], code: str) -> None:
     caller.say({**HELLO, "role": "tools"}, *lines)
     codes = []
-    while (result := caller.hear()) is not None:
+    while (result := caller.receive()) is not None:
         codes += [result["error"]["code"]] if "error" in result else []
     assert codes[-1:] == [code]
 
@@ -208,7 +208,7 @@ def test_a_flood_of_tool_calls_is_cut_off(caller: Caller, lines: list[object], c
 @pytest.mark.parametrize("role", ["control", "tools"])
 def test_empty_lines_without_end_are_cut_off(caller: Caller, role: str) -> None:
     caller.say({**HELLO, "role": role})
-    assert caller.hear()["dragoman"] == 1
+    assert caller.receive()["dragoman"] == 1
     caller.say_bytes(b"\n \n\r\n" * 200_000)
     assert caller.failure() == "empty_lines"
 
@@ -216,7 +216,7 @@ def test_empty_lines_without_end_are_cut_off(caller: Caller, role: str) -> None:
 def test_a_few_empty_lines_are_passed_over(greeted: Caller) -> None:
     greeted.say_bytes(b"\n\n\r\n")
     greeted.say({"id": 1, "method": "status"})
-    assert greeted.hear()["result"]["state"] == "running"
+    assert greeted.receive()["result"]["state"] == "running"
 
 
 def test_a_follower_that_disconnects_is_noticed_without_an_event(victim: TargetDaemon) -> None:
@@ -254,8 +254,8 @@ def test_a_caller_that_reads_nothing_costs_little_and_is_disconnected(impatient:
     before = impatient.resident()
     with Caller(impatient) as caller:
         caller.say(HELLO, {"id": 1, "method": "journal_export"})
-        assert caller.hear()["dragoman"] == 1
-        assert "item" in caller.hear()
+        assert caller.receive()["dragoman"] == 1
+        assert "item" in caller.receive()
         assert call(impatient.paths, "status")["state"] == "running"
         assert settled(impatient.callers, 0) == 0
     assert impatient.resident() - before < 20 * MB
@@ -265,4 +265,4 @@ def test_a_connection_without_a_hello_is_closed(impatient: TargetDaemon) -> None
     for result in (b"", b'{"dragoman":1,'):
         with Caller(impatient) as caller:
             caller.say_bytes(result)
-            assert caller.hear() is None
+            assert caller.receive() is None

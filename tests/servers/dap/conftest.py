@@ -44,18 +44,18 @@ class Agent:
     """At an MCP pump of its own."""
 
     client: RawClient
-    told: list[dict[str, Any]] = field(default_factory=list)
+    results: list[dict[str, Any]] = field(default_factory=list)
 
     def call(self, tool: str, **arguments: Any) -> dict[str, Any]:
         asked = self.client.request("tools/call", {"name": tool, "arguments": arguments})
         result = self.client.answer(asked)["result"]
-        self.told.append(result)
+        self.results.append(result)
         structured: dict[str, Any] = result["structuredContent"]
         return structured
 
     @property
     def text(self) -> str:
-        return "".join(it["text"] for it in self.told[-1]["content"])
+        return "".join(it["text"] for it in self.results[-1]["content"])
 
     def stopped_at(self, path: Path, line: int, *args: str) -> dict[str, Any]:
         """A session of its own that stands there, by a breakpoint of its own."""
@@ -73,7 +73,7 @@ class SharedAgent(Agent):
 
     def stopped_at(self, path: Path, line: int, *args: str) -> dict[str, Any]:
         self.call("remove_breakpoint", clear_all=True)
-        if not self._lives():
+        if not self._is_running():
             stop = super().stopped_at(path, line, *args)
             self.session = stop["session_id"]
             return stop
@@ -83,7 +83,7 @@ class SharedAgent(Agent):
             stop = self.call("continue_debugging", session_id=self.session)
         return stop
 
-    def _lives(self) -> bool:
+    def _is_running(self) -> bool:
         listed = self.call("list_sessions")["sessions"]
         return any(it["session_id"] == self.session and it["state"] in {"Stopped", "Running"} for it in listed)
 

@@ -40,14 +40,14 @@ class Peer:
         self.answered: list[dap.ResponseReceived] = []
         self._stream = stream
         self._connection = dap.Connection()
-        self._heard = anyio.Event()
+        self._received = anyio.Event()
 
-    async def hear(self) -> None:
+    async def receive(self) -> None:
         try:
             while True:
                 self._connection.receive_data(await self._stream.receive())
                 self.answered += [it for it in self._connection.events() if isinstance(it, dap.ResponseReceived)]
-                entries, self._heard = self._heard, anyio.Event()
+                entries, self._received = self._received, anyio.Event()
                 entries.set()
         except (anyio.EndOfStream, anyio.ClosedResourceError):
             return
@@ -59,7 +59,7 @@ class Peer:
         seq = json.loads(request.partition(b"\r\n\r\n")[2])["seq"]
         with anyio.fail_after(30):
             while not (found := [it for it in self.answered if it.message.request_seq == seq]):
-                await self._heard.wait()
+                await self._received.wait()
         body = dap.read_body(found[0].message, dict[str, Any])
         return body if found[0].message.success else {"code": body["error"]["variables"]["code"]}
 
@@ -69,7 +69,7 @@ class Peer:
     async def until_answered(self, count: int) -> None:
         with anyio.fail_after(30):
             while len(self.answered) < count:
-                await self._heard.wait()
+                await self._received.wait()
 
 
 @asynccontextmanager
@@ -84,7 +84,7 @@ async def visiting(
     peer = Peer(stream)
     async with anyio.create_task_group() as group:
         group.start_soon(connection.run)
-        group.start_soon(peer.hear)
+        group.start_soon(peer.receive)
         try:
             yield peer
         finally:

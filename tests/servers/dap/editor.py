@@ -32,7 +32,7 @@ class Editor:
         self._arrived = threading.Condition()
         self._reading = threading.Event()
         self._reading.set()
-        threading.Thread(target=self._hear, args=(read,), daemon=True).start()
+        threading.Thread(target=self._receive, args=(read,), daemon=True).start()
 
     # Saying.
 
@@ -118,7 +118,7 @@ class Editor:
                 assert time.monotonic() < deadline, "the connection stays open"
                 self._arrived.wait(0.1)
 
-    def _hear(self, read: Callable[[], bytes]) -> None:
+    def _receive(self, read: Callable[[], bytes]) -> None:
         data = bytearray()
         with contextlib.suppress(OSError, ValueError):
             while self._reading.wait() and (piece := read()):

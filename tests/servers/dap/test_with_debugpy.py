@@ -28,7 +28,7 @@ def test_targets_to_step_into_or_to_go_to_completions_assignments_and_modules(
     can = editor.join(agent.stopped_at(path, AT_CALLS)["session_id"])
     thread = editor.event("stopped")["threadId"]
     frame = editor.frames(thread)[0]["id"]
-    _tells_what_it_can(can)
+    _check_capabilities(can)
 
     assert editor.ask("setExpression", expression="first", value="40", frameId=frame)["value"] == "40"
     offered = editor.ask("completions", text="json.dum", column=9, frameId=frame)["targets"]
@@ -53,7 +53,7 @@ def test_targets_to_step_into_or_to_go_to_completions_assignments_and_modules(
     assert editor.locals(editor.frames(thread)[0]["id"])["value"] == "2"
 
 
-def _tells_what_it_can(can: dict[str, object]) -> None:
+def _check_capabilities(can: dict[str, object]) -> None:
     has = ("GotoTargetsRequest", "StepInTargetsRequest", "CompletionsRequest", "ModulesRequest", "SetExpression")
     lacks = ("ReadMemoryRequest", "WriteMemoryRequest", "DisassembleRequest", "RestartFrame", "StepBack")
     assert [name for name in (*has, *lacks) if can[f"supports{name}"]] == list(has)

@@ -161,10 +161,10 @@ class DocumentClient:
         async with anyio.create_task_group() as group:
             with contextlib.suppress(ConnectionClosed):
                 async for text in socket:
-                    self._heard(json.loads(text), group)
+                    self._receive(json.loads(text), group)
             group.cancel_scope.cancel()
 
-    def _heard(self, frame: Json, group: TaskGroup) -> None:
+    def _receive(self, frame: Json, group: TaskGroup) -> None:
         self.frames.append(frame)
         if frame["type"] == "res":
             if frame["id"] in self._pending:

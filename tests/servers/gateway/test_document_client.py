@@ -116,13 +116,13 @@ async def test_without_the_administrators_scope_it_may_not(tmp_path: Path, missi
 
 @pytest.mark.requirement("gateway:response:error")
 @pytest.mark.parametrize(
-    ("token", "told"),
+    ("token", "result"),
     [("", "unauthorized: gateway token missing (`dragoman token show gateway` prints it)"),
      ("nope", "unauthorized: gateway token mismatch")],
 )  # fmt: skip
-async def test_it_is_refused_in_a_text_without_the_token(tmp_path: Path, token: str, told: str) -> None:
+async def test_it_is_refused_in_a_text_without_the_token(tmp_path: Path, token: str, result: str) -> None:
     async with running_gateway(tmp_path) as it, document_client(it.url, token) as client:
-        assert (client.hello, client.state) == ({"refused": told}, "error")
+        assert (client.hello, client.state) == ({"refused": result}, "error")
 
 
 @pytest.mark.requirement(

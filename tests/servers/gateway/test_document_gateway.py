@@ -252,7 +252,7 @@ async def test_an_end_that_was_missed_is_found_in_the_history(tmp_path: Path, mo
 
     async def ends_unheard(run: Run) -> None:
         await run.text("all ")
-        run.said += "of it"
+        run.text_sent += "of it"
         run.gateway.remember(run)
 
     async with connected(tmp_path, ends_unheard) as (gateway, link, _):

@@ -37,7 +37,7 @@ ODD = {
 async def test_what_is_odd_inside_a_frame_is_answered_and_nobody_notices(tmp_path: Path, frame: str) -> None:
     async with running_gateway(tmp_path) as it, it.member() as odd, it.member() as other:
         await odd.send(frame)
-        answer = await odd.until(lambda told: "ok" in told)
+        answer = await odd.until(lambda result: "ok" in result)
         assert answer["ok"] or answer["error"]["message"] != "internal error", answer
         assert len(str(answer)) < 2_000
         assert (await other.ask("sessions.list", {}))["ok"]

@@ -53,7 +53,7 @@ def text_of(events: list[ChatEvent]) -> str:
     return "".join(segments)
 
 
-def said(text: str, segment: int = 0) -> ChatTextDelta:
+def text_delta(text: str, segment: int = 0) -> ChatTextDelta:
     return ChatTextDelta(content=text, segment=segment, **RUN)  # type: ignore[arg-type]
 
 
@@ -66,7 +66,7 @@ WORDS = st.lists(st.text(st.characters(codec="utf-8", exclude_categories=["Cs"])
 
 @given(WORDS, st.sampled_from([1, 60, CHAT_EVERY_MS]), st.booleans())
 def test_text_is_read_back_as_it_was_written(words: list[str], every_ms: int, with_tools: bool) -> None:
-    frames = spoken(*map(said, words), done(), every_ms=every_ms)
+    frames = spoken(*map(text_delta, words), done(), every_ms=every_ms)
     events = read(frames, with_tools=with_tools)
     assert text_of(events) == "".join(words)
     assert [event for event in events if isinstance(event, Done)] == [done()]
@@ -76,19 +76,19 @@ def test_text_is_read_back_as_it_was_written(words: list[str], every_ms: int, wi
     ("replaced", "appended"), [("Hello", ["Hel", "lo"]), ("Hi", ["Hel", ""]), ("Hel", ["Hel", ""])]
 )
 def test_only_the_new_part_of_a_replacement_is_appended(replaced: str, appended: list[str]) -> None:
-    frames = spoken(said("Hel"), ChatTextDelta(content=replaced, replace=True, **RUN), done())  # type: ignore[arg-type]
+    frames = spoken(text_delta("Hel"), ChatTextDelta(content=replaced, replace=True, **RUN), done())  # type: ignore[arg-type]
     assert [it.payload["data"]["delta"] for it in frames if it.payload.get("stream") == "assistant"] == appended
     assert text_of(read(frames)) == replaced
 
 
 def test_replacing_a_message_removes_later_ones() -> None:
     anew = ChatTextDelta(content="new", segment=0, replace=True, **RUN)
-    frames = spoken(said("old"), said("later", 1), anew, done())
+    frames = spoken(text_delta("old"), text_delta("later", 1), anew, done())
     assert text_of(read(frames)) == "new"
 
 
 def test_the_whole_text_is_sent_now_and_then_and_always_at_the_end() -> None:
-    frames = spoken(*map(said, "abcdefghij"), done(), every_ms=50)
+    frames = spoken(*map(text_delta, "abcdefghij"), done(), every_ms=50)
     chats = [frame.payload for frame in frames if frame.event == "chat"]
     deltas = [payload["message"]["content"][0]["text"] for payload in chats if payload["state"] == "delta"]
     assert deltas == ["a", "abcd", "abcdefg", "abcdefghij"]
@@ -100,7 +100,9 @@ def test_the_whole_text_is_sent_now_and_then_and_always_at_the_end() -> None:
 def test_a_tool_call_has_one_start_and_one_result_for_every_reader(with_tools: bool) -> None:
     start = ToolStart(id="t1", tool="get_source", title="Read", input=msgspec.Raw(b'{"line": 1}'), **RUN)
     result = ToolResult(id="t1", output="x = 1", error=None, **RUN)  # type: ignore[arg-type]
-    events = read(spoken(said("Let me look."), start, result, said("One.", 1), done()), with_tools=with_tools)
+    events = read(
+        spoken(text_delta("Let me look."), start, result, text_delta("One.", 1), done()), with_tools=with_tools
+    )
     entries = [type(event) for event in events if not isinstance(event, ChatTextDelta | ToolUpdate)]
     assert entries == [ToolStart, ToolResult, Done]
     (began,) = [event for event in events if isinstance(event, ToolStart)]
@@ -112,7 +114,7 @@ def test_a_tool_call_has_one_start_and_one_result_for_every_reader(with_tools: b
 
 
 @pytest.mark.parametrize(
-    ("output", "error", "told"),
+    ("output", "error", "answer"),
     [
         ("half", "exit code 2", "half\nexit code 2"),
         ("", "exit code 2", "exit code 2"),
@@ -120,10 +122,10 @@ def test_a_tool_call_has_one_start_and_one_result_for_every_reader(with_tools: b
         ("whole", None, "whole"),
     ],
 )
-def test_a_tool_that_failed_says_what_it_wrote_and_what_went_wrong(output: str, error: str | None, told: str) -> None:
+def test_a_tool_that_failed_says_what_it_wrote_and_what_went_wrong(output: str, error: str | None, answer: str) -> None:
     result = ToolResult(id="t1", output=output, error=error, **RUN)  # type: ignore[arg-type]
     (ended,) = [it for it in read(spoken(result, done())) if isinstance(it, ToolResult)]
-    assert (ended.output, ended.error is None) == (told, error is None)
+    assert (ended.output, ended.error is None) == (answer, error is None)
 
 
 def test_what_only_some_are_sent_is_marked() -> None:
@@ -135,7 +137,7 @@ def test_what_only_some_are_sent_is_marked() -> None:
 
 @pytest.mark.parametrize(("outcome", "reason"), [("aborted", "aborted"), ("error", "the model broke off")])
 def test_an_end_keeps_the_text_and_the_reason(outcome: str, reason: str) -> None:
-    frames = spoken(said("so far"), done(outcome, reason))
+    frames = spoken(text_delta("so far"), done(outcome, reason))
     events = read(frames)
     assert text_of(events) == "so far"
     assert events[-1] == done(outcome, reason)
@@ -149,5 +151,5 @@ def test_phases_and_tokens_are_passed_on() -> None:
 
 
 def test_numbers_of_a_run_only_rise() -> None:
-    numbers = [frame.payload["seq"] for frame in spoken(*map(said, "abc"), done()) if frame.event == "agent"]
+    numbers = [frame.payload["seq"] for frame in spoken(*map(text_delta, "abc"), done()) if frame.event == "agent"]
     assert numbers == sorted(set(numbers))

@@ -40,10 +40,10 @@ def token(victim: TargetDaemon, purpose: str = "gateway") -> str:
     return victim.paths.token_file(purpose).read_text().strip()
 
 
-async def said(visitor: ManualClient, text: str, run: str, key: str = "main") -> Json:
+async def send_message(client: ManualClient, text: str, run: str, key: str = "main") -> Json:
     send = {"sessionKey": key, "message": text, "idempotencyKey": run}
-    assert (await visitor.ask("chat.send", send))["payload"]["status"] == "started"
-    end = await visitor.until(lambda frame: is_end(frame) and frame["payload"]["runId"] == run)
+    assert (await client.ask("chat.send", send))["payload"]["status"] == "started"
+    end = await client.until(lambda frame: is_end(frame) and frame["payload"]["runId"] == run)
     payload: Json = end["payload"]
     return payload
 
@@ -72,20 +72,20 @@ async def test_a_page_of_another_origin_gets_no_upgrade(victim: TargetDaemon) ->
 
 
 async def test_clients_are_counted_until_they_disconnect(victim: TargetDaemon) -> None:
-    async with open_client(victim) as visitor:
-        assert (await visitor.connect(token(victim)))["ok"]
-        await visitor.ask("health")
+    async with open_client(victim) as client:
+        assert (await client.connect(token(victim)))["ok"]
+        await client.ask("health")
         assert call(victim.paths, "status")["links"]["gateway"] == 1
-        assert [row["host"] for row in (await visitor.ask("system-presence"))["payload"]] == ["dragoman", "cli"]
+        assert [row["host"] for row in (await client.ask("system-presence"))["payload"]] == ["dragoman", "cli"]
 
 
 async def test_a_conversation_that_was_forgotten_is_in_no_list(victim: TargetDaemon) -> None:
     key = "agent:main:forgotten"
-    async with open_client(victim) as visitor:
-        await visitor.connect(token(victim))
-        await visitor.ask("sessions.create", {"key": key, "label": "what nobody is to know"})
+    async with open_client(victim) as client:
+        await client.connect(token(victim))
+        await client.ask("sessions.create", {"key": key, "label": "what nobody is to know"})
         assert call(victim.paths, "journal_forget", {"session": key})["events"] > 0
-        found = (await visitor.ask("sessions.list", {"search": "nobody is to know"}))["payload"]
+        found = (await client.ask("sessions.list", {"search": "nobody is to know"}))["payload"]
         assert found["sessions"] == []
 
 
@@ -104,12 +104,12 @@ async def test_a_client_with_an_open_conversation_learns_that_it_was_forgotten(v
 
 
 async def test_without_a_model_every_tool_is_a_command(victim: TargetDaemon) -> None:
-    async with open_client(victim) as visitor:
-        await visitor.connect(token(victim), caps=["tool-events"])
-        assert "/why" in text_of(await said(visitor, "what is wrong with my program?", "r1"))
-        assert "Dragoman" in text_of(await said(visitor, "/dragoman_status", "r2"))
-        assert "Unknown command /brek" in (await said(visitor, "/brek", "r3"))["errorMessage"]
-        offered = (await visitor.ask("dragoman.complete", {"text": "/show_c"}))["payload"]
+    async with open_client(victim) as client:
+        await client.connect(token(victim), caps=["tool-events"])
+        assert "/why" in text_of(await send_message(client, "what is wrong with my program?", "r1"))
+        assert "Dragoman" in text_of(await send_message(client, "/dragoman_status", "r2"))
+        assert "Unknown command /brek" in (await send_message(client, "/brek", "r3"))["errorMessage"]
+        offered = (await client.ask("dragoman.complete", {"text": "/show_c"}))["payload"]
         assert offered["completions"] == ["/show_canvas"]
         (offer,) = offered["offers"]
         assert offer["text"] == "/show_canvas"
@@ -118,12 +118,12 @@ async def test_without_a_model_every_tool_is_a_command(victim: TargetDaemon) -> 
 
 async def test_what_is_drawn_in_the_chat_is_reported_with_its_viewers(victim: TargetDaemon) -> None:
     drawing = {"components": [{"id": "hello", "component": "Text", "text": "Hello"}], "surface_id": "greeting"}
-    async with open_client(victim) as visitor:
-        await visitor.connect(token(victim))
-        assert "no page is open" in text_of(await said(visitor, f"/show_canvas {json.dumps(drawing)}", "r4"))
+    async with open_client(victim) as client:
+        await client.connect(token(victim))
+        assert "no page is open" in text_of(await send_message(client, f"/show_canvas {json.dumps(drawing)}", "r4"))
         with victim.feed() as feed:
             feed.receive_json()
-            shown = text_of(await said(visitor, f"/show_canvas {json.dumps(drawing)}", "r5"))
+            shown = text_of(await send_message(client, f"/show_canvas {json.dumps(drawing)}", "r5"))
             assert shown == fenced("shown: greeting (version 2)")
 
 
@@ -134,7 +134,7 @@ async def test_what_is_said_in_a_windows_conversation_is_done_in_its_folder_whic
     async with person(victim) as window:
         assert (await window.connect(""))["ok"]
         key = (await window.ask("dragoman.open", {"workspace": str(tmp_path)}))["payload"]["key"]
-        assert "of the second window" in text_of(await said(window, "/source orders.py", "w1", key))
+        assert "of the second window" in text_of(await send_message(window, "/source orders.py", "w1", key))
         start = {"sessionKey": key, "message": "/start orders.py", "idempotencyKey": "w2"}
         assert (await window.ask("chat.send", start))["ok"]
         wanted = (await window.until(lambda it: it.get("event") == "dragoman.approval.requested"))["payload"]
@@ -158,7 +158,7 @@ async def test_trust_in_another_folder_is_asked_for_where_it_is_refused_and_of_t
         assert (await window.connect(""))["ok"]
         assert (await client.connect(token(victim)))["ok"]
         key = (await window.ask("dragoman.open", {"workspace": str(own)}))["payload"]["key"]
-        refused = await said(client, start, "o1", key)  # nobody is asked for a client of the gateway
+        refused = await send_message(client, start, "o1", key)  # nobody is asked for a client of the gateway
         assert f"dragoman trust {other}" in refused["errorMessage"]
         assert (await window.ask("dragoman.approvals", {}))["payload"]["approvals"] == []
         assert (await window.ask("chat.send", {"sessionKey": key, "message": start, "idempotencyKey": "o2"}))["ok"]
@@ -171,12 +171,12 @@ async def test_trust_in_another_folder_is_asked_for_where_it_is_refused_and_of_t
 
 
 async def test_a_frame_over_the_limit_ends_its_sender_alone(victim: TargetDaemon) -> None:
-    async with open_client(victim) as visitor, open_client(victim) as glutton:
-        assert (await visitor.connect(token(victim)))["ok"]
+    async with open_client(victim) as client, open_client(victim) as glutton:
+        assert (await client.connect(token(victim)))["ok"]
         hello = (await glutton.connect(token(victim)))["payload"]
         await glutton.send("x" * (hello["policy"]["maxPayload"] + 1))
         assert await glutton.closed() == 1009
-        assert (await visitor.ask("health"))["ok"]
+        assert (await client.ask("health"))["ok"]
 
 
 async def test_an_idle_daemon_with_a_gateway_stays_small(victim: TargetDaemon) -> None:

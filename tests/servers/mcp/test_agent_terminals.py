@@ -48,18 +48,18 @@ def bash(running: Cli, home: Path) -> Iterator[RawClient]:
         yield client
 
 
-def told(result: dict[str, Any]) -> dict[str, Any]:
+def content_of(result: dict[str, Any]) -> dict[str, Any]:
     assert not result.get("isError"), result
     content: dict[str, Any] = result["structuredContent"]
     return content
 
 
 def run(client: RawClient, command: str, **more: Any) -> dict[str, Any]:
-    return told(client.call("run_in_terminal", command=command, timeout_s=20 * PATIENCE, **more))
+    return content_of(client.call("run_in_terminal", command=command, timeout_s=20 * PATIENCE, **more))
 
 
 def typed(client: RawClient, **arguments: Any) -> dict[str, Any]:
-    return told(client.call("run_in_terminal", **arguments))
+    return content_of(client.call("run_in_terminal", **arguments))
 
 
 def result_of(answer: dict[str, Any]) -> tuple[str, str, int]:
@@ -75,7 +75,7 @@ def test_each_of_many_calls_at_once_gets_its_own_result(agent: RawClient) -> Non
 
     for _ in range(2):
         asked = [agent.begin_call("run_in_terminal", command=line(number), timeout_s=60) for number in range(8)]
-        answers = [told(agent.answer(each)["result"]) for each in asked]
+        answers = [content_of(agent.answer(each)["result"]) for each in asked]
         assert [result_of(it) for it in answers] == [
             ("completed", f"begins {number}\nends {number}", number) for number in range(8)
         ]
@@ -93,7 +93,7 @@ def test_one_call_after_another_uses_one_terminal(agent: RawClient) -> None:
 
 def test_more_calls_than_there_can_be_terminals_wait_for_one(bash: RawClient) -> None:
     asked = [bash.begin_call("run_in_terminal", command=f"echo {number}", timeout_s=60) for number in range(40)]
-    answers = [told(bash.answer(each)["result"]) for each in asked]
+    answers = [content_of(bash.answer(each)["result"]) for each in asked]
     assert [it["output"] for it in answers] == [str(number) for number in range(40)]
     assert len({it["terminal"] for it in answers}) <= 16
 
@@ -108,7 +108,7 @@ def test_a_terminal_that_was_named_runs_one_command_at_a_time(bash: RawClient) -
     assert len(refused) == 3
     assert all("still running" in it["content"][0]["text"] for it in refused)
     (done,) = (it for it in results if not it.get("isError"))
-    assert told(done)["output"] in "0123"
+    assert content_of(done)["output"] in "0123"
 
 
 def test_no_client_uses_or_changes_a_terminal_of_another(running: Cli, bash: RawClient, home: Path) -> None:
@@ -118,7 +118,7 @@ def test_no_client_uses_or_changes_a_terminal_of_another(running: Cli, bash: Raw
         seen = run(other, 'echo "[$OF_THE_FIRST]"; pwd')
         refused = other.call("run_in_terminal", command="true", terminal=own)
         typed_into = other.call("run_in_terminal", keys=["ctrl-c"], terminal=own)
-        yours = {it["terminal"]: it["yours"] for it in told(other.call("list_terminals"))["terminals"]}
+        yours = {it["terminal"]: it["yours"] for it in content_of(other.call("list_terminals"))["terminals"]}
     assert seen["output"].split("\n") == ["[]", str(home)]
     assert seen["terminal"] != own
     assert refused["isError"]
@@ -130,9 +130,9 @@ def test_no_client_uses_or_changes_a_terminal_of_another(running: Cli, bash: Raw
 def test_marks_that_a_program_prints_do_not_free_its_terminal(bash: RawClient, home: Path) -> None:
     marks = home / "marks"
     marks.write_bytes(b"\x1b]133;D;0\x07\x1b]133;A\x07$ \x1b]133;B\x07\x1b]133;C;id=99\x07")
-    forging = told(bash.call("run_in_terminal", command=f"cat {marks}; sleep 1000", timeout_s=1))
+    forging = content_of(bash.call("run_in_terminal", command=f"cat {marks}; sleep 1000", timeout_s=1))
     beside = run(bash, "echo beside")
-    ended = told(bash.call("run_in_terminal", interrupt=True, terminal=forging["terminal"], timeout_s=20))
+    ended = content_of(bash.call("run_in_terminal", interrupt=True, terminal=forging["terminal"], timeout_s=20))
     assert forging["status"] == "running"
     assert beside["terminal"] != forging["terminal"]
     assert (ended["status"], ended["command"]["exit_code"]) == ("completed", 130)
@@ -185,9 +185,9 @@ def test_a_command_that_is_not_whole_is_an_error_with_its_reason_and_nothing_of_
         began = time.monotonic()
         result = agent.call("run_in_terminal", command=script, timeout_s=20 * PATIENCE)
         text = result["content"][0]["text"]
-        assert result.get("isError") or told(result)["status"] == "completed", script
+        assert result.get("isError") or content_of(result)["status"] == "completed", script
         if script not in whole:
-            assert result.get("isError") or told(result)["command"]["exit_code"] != 0, (script, text)
+            assert result.get("isError") or content_of(result)["command"]["exit_code"] != 0, (script, text)
             assert re.search("unexpected|unmatched|parse error|balance|Missing|incomplete|end of", text), (script, text)
             assert not re.search("^(?:[|] )?first", text, re.MULTILINE), (script, text)
         assert run(agent, "echo next")["output"] == "next"
@@ -196,7 +196,7 @@ def test_a_command_that_is_not_whole_is_an_error_with_its_reason_and_nothing_of_
 
 def test_a_command_that_ends_its_shell_is_answered_at_once(agent: RawClient) -> None:
     began = time.monotonic()
-    ended = told(agent.call("run_in_terminal", command="exit 3", timeout_s=60))
+    ended = content_of(agent.call("run_in_terminal", command="exit 3", timeout_s=60))
     assert result_of(ended)[::2] == ("completed", 3)
     assert time.monotonic() - began < 8 * PATIENCE
     assert run(agent, "echo next")["terminal"] != ended["terminal"]
@@ -214,7 +214,7 @@ def test_the_record_and_its_lists_keep_the_lines_of_a_command(agent: RawClient) 
     script = "echo kept one\necho kept two"
     run(agent, script)
     found = agent.call("search_commands", query="kept two")
-    assert told(found)["commands"][0]["command"] == script
+    assert content_of(found)["commands"][0]["command"] == script
     lines = found["content"][0]["text"].split("\n")
     at = next(number for number, line in enumerate(lines) if line.endswith("| echo kept one"))
     assert lines[at + 1] == "| echo kept two"
@@ -226,7 +226,7 @@ def test_the_record_and_its_lists_keep_the_lines_of_a_command(agent: RawClient) 
 def in_python(client: RawClient) -> dict[str, Any]:
     """It is not waited for until its deadline: it asks."""
     began = time.monotonic()
-    answer = told(client.call("run_in_terminal", command="python3 -q -i -c 'print(\"began\")'", timeout_s=50))
+    answer = content_of(client.call("run_in_terminal", command="python3 -q -i -c 'print(\"began\")'", timeout_s=50))
     assert time.monotonic() - began < 12 * PATIENCE
     return answer
 
@@ -264,11 +264,11 @@ def test_output_that_ends_like_a_prompt_ends_no_wait(bash: RawClient) -> None:
 
 def test_waiting_shows_nothing_twice(bash: RawClient) -> None:
     line = "echo one; read a; echo two; read b; echo three; read c"
-    first = told(bash.call("run_in_terminal", command=line, timeout_s=1))
+    first = content_of(bash.call("run_in_terminal", command=line, timeout_s=1))
     own = first["terminal"]
     second = typed(bash, input="\n", terminal=own, timeout_s=0)
-    waited = told(bash.call("wait_for_command", terminal=own, timeout_s=1.5))
-    idle = told(bash.call("wait_for_command", terminal=own, timeout_s=0))
+    waited = content_of(bash.call("wait_for_command", terminal=own, timeout_s=1.5))
+    idle = content_of(bash.call("wait_for_command", terminal=own, timeout_s=0))
     ended = typed(bash, input="\n\n", terminal=own)
     shown = [it["output"] for it in (first, second, waited, idle, ended)]
     assert [sum(text.count(word) for text in shown) for word in ("one", "two", "three")] == [1, 1, 1]
@@ -276,7 +276,7 @@ def test_waiting_shows_nothing_twice(bash: RawClient) -> None:
 
 
 def test_a_program_that_only_copies_is_not_waited_for_until_the_end(bash: RawClient) -> None:
-    told(bash.call("run_in_terminal", command="cat", timeout_s=0.5))
+    content_of(bash.call("run_in_terminal", command="cat", timeout_s=0.5))
     started = time.monotonic()
     answer = typed(bash, input="copied\n")
     assert time.monotonic() - started < 6 * PATIENCE
@@ -312,7 +312,7 @@ def test_a_key_that_is_not_there_is_answered_with_those_that_are(bash: RawClient
 
 def test_a_full_screen_program_is_answered_with_its_screen(agent: RawClient, home: Path) -> None:
     (home / "text").write_text("".join(f"line {number}\n" for number in range(1, 200)))
-    began = told(agent.call("run_in_terminal", command="less text", timeout_s=2))
+    began = content_of(agent.call("run_in_terminal", command="less text", timeout_s=2))
     assert (began["status"], began["screen"][0], began["output"]) == ("running", "line 1", "")
     down = typed(agent, keys=["page-down"])
     assert down["screen"][0] not in ("line 1", "")
@@ -324,10 +324,10 @@ def test_a_full_screen_program_is_answered_with_its_screen(agent: RawClient, hom
 
 def test_what_is_printed_after_a_full_screen_program_reaches_the_agent(agent: RawClient, home: Path) -> None:
     (home / "text").write_text("".join(f"line {number}\n" for number in range(1, 200)))
-    told(agent.call("run_in_terminal", command="echo before; vim -u NONE -N text; echo after", timeout_s=2))
+    content_of(agent.call("run_in_terminal", command="echo before; vim -u NONE -N text; echo after", timeout_s=2))
     ended = typed(agent, keys=["escape", ":", "q", "!", "enter"])
     assert ended["status"] == "completed"
-    whole = told(agent.call("get_command_output", command_id=ended["command"]["command_id"]))
+    whole = content_of(agent.call("get_command_output", command_id=ended["command"]["command_id"]))
     assert whole["output"] == "before\nafter"
     assert ended["output"] == "after"
 
@@ -336,13 +336,15 @@ def test_what_is_printed_after_a_full_screen_program_reaches_the_agent(agent: Ra
 
 
 def test_ctrl_z_is_not_a_failure(agent: RawClient, shell: str) -> None:
-    told(agent.call("run_in_terminal", command="sleep 987", timeout_s=0.5))
+    content_of(agent.call("run_in_terminal", command="sleep 987", timeout_s=0.5))
     stopped = agent.call("run_in_terminal", keys=["ctrl-z"])
-    assert told(stopped)["status"] == "completed"
+    assert content_of(stopped)["status"] == "completed"
     assert ("exit 0" if shell == "fish" else "suspended (148)") in stopped["content"][0]["text"]
-    assert told(agent.call("search_commands", query="sleep 987", failed=True))["commands"] == []
-    assert "sleep 987" not in str(told(agent.call("get_last_failure")))
-    resumed = told(agent.call("run_in_terminal", command="fg", timeout_s=0.5, terminal=told(stopped)["terminal"]))
+    assert content_of(agent.call("search_commands", query="sleep 987", failed=True))["commands"] == []
+    assert "sleep 987" not in str(content_of(agent.call("get_last_failure")))
+    resumed = content_of(
+        agent.call("run_in_terminal", command="fg", timeout_s=0.5, terminal=content_of(stopped)["terminal"])
+    )
     assert resumed["status"] == "running"
     assert typed(agent, interrupt=True)["status"] == "completed"
 

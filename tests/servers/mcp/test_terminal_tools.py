@@ -49,7 +49,7 @@ def person(running: Cli, workspace: Path, tmp_path_factory: pytest.TempPathFacto
         yield made
 
 
-def told(client: RawClient, tool: str, **arguments: Any) -> dict[str, Any]:
+def content_of(client: RawClient, tool: str, **arguments: Any) -> dict[str, Any]:
     result = client.call(tool, **arguments)
     assert not result.get("isError"), result
     content: dict[str, Any] = result["structuredContent"]
@@ -57,7 +57,9 @@ def told(client: RawClient, tool: str, **arguments: Any) -> dict[str, Any]:
 
 
 def terminals(client: RawClient, owner: str) -> list[dict[str, Any]]:
-    return [it for it in told(client, "list_terminals")["terminals"] if it["owner"] == owner and it["state"] == "live"]
+    return [
+        it for it in content_of(client, "list_terminals")["terminals"] if it["owner"] == owner and it["state"] == "live"
+    ]
 
 
 def id_of(person: Pane, client: RawClient) -> str:
@@ -74,7 +76,7 @@ def settled(person: Pane, text: str) -> None:
 
 
 def test_a_command_runs_with_the_clients_environment_and_folder(agent: RawClient, workspace: Path) -> None:
-    ran = told(agent, "run_in_terminal", command='pwd; echo "$OF_THE_CLIENT"; (exit 7)')
+    ran = content_of(agent, "run_in_terminal", command='pwd; echo "$OF_THE_CLIENT"; (exit 7)')
     assert (ran["status"], ran["command"]["exit_code"], ran["command"]["verified"]) == ("completed", 7, True)
     assert ran["output"].split("\n") == [str(workspace), "its own"]
     assert ran["command"]["cwd"] == str(workspace)
@@ -82,24 +84,24 @@ def test_a_command_runs_with_the_clients_environment_and_folder(agent: RawClient
 
 
 def test_several_lines_and_tabs_are_one_command(agent: RawClient) -> None:
-    ran = told(agent, "run_in_terminal", command="for i in 1 2; do\n\techo 'a\tb' $i\ndone")
+    ran = content_of(agent, "run_in_terminal", command="for i in 1 2; do\n\techo 'a\tb' $i\ndone")
     assert ran["output"].split("\n") == ["a\tb 1", "a\tb 2"]
 
 
 def test_what_runs_on_is_waited_for_typed_into_and_interrupted(agent: RawClient) -> None:
-    running = told(agent, "run_in_terminal", command="read -p 'who? ' x; echo hello $x; sleep 100", timeout_s=0.3)
+    running = content_of(agent, "run_in_terminal", command="read -p 'who? ' x; echo hello $x; sleep 100", timeout_s=0.3)
     assert (running["status"], running["output"]) == ("running", "who?")
-    typed = told(agent, "run_in_terminal", input="me\n", timeout_s=0)
-    eventually(lambda: "hello me" in told(agent, "wait_for_command", timeout_s=0.05)["output"])
-    ended = told(agent, "run_in_terminal", interrupt=True, timeout_s=10)
+    typed = content_of(agent, "run_in_terminal", input="me\n", timeout_s=0)
+    eventually(lambda: "hello me" in content_of(agent, "wait_for_command", timeout_s=0.05)["output"])
+    ended = content_of(agent, "run_in_terminal", interrupt=True, timeout_s=10)
     assert typed["status"] == "running"
     assert (ended["status"], ended["command"]["exit_code"]) == ("completed", 130)
     assert "hello me" not in ended["output"], "it was shown before"
 
 
 def test_its_screen_has_the_size_that_was_promised(agent: RawClient) -> None:
-    own = told(agent, "run_in_terminal", command="clear; stty size")
-    screen = told(agent, "read_terminal", terminal=own["terminal"])
+    own = content_of(agent, "run_in_terminal", command="clear; stty size")
+    screen = content_of(agent, "read_terminal", terminal=own["terminal"])
     assert (screen["columns"], screen["rows"]) == (120, 40)
     assert screen["lines"][0] == "40 120"
 
@@ -111,7 +113,7 @@ def test_another_shell_of_the_client_is_used_as_well(running: Cli, tmp_path: Pat
     other = Cli(running.home, {**running.environment, "SHELL": shell, "ZDOTDIR": str(tmp_path), "HOME": str(tmp_path)})
     with raw_client(other, cwd=tmp_path) as client:
         client.initialize()
-        ran = told(client, "run_in_terminal", command="echo one; false", timeout_s=20)
+        ran = content_of(client, "run_in_terminal", command="echo one; false", timeout_s=20)
     assert (ran["status"], ran["output"], ran["command"]["exit_code"]) == ("completed", "one", 1)
 
 
@@ -154,7 +156,7 @@ def test_the_screen_of_a_person_is_as_tmux_has_it(agent: RawClient, person: Pane
     person.wait_for("23 中文")
 
     def shown() -> list[str]:
-        lines = told(agent, "read_terminal", terminal=terminal)["lines"]
+        lines = content_of(agent, "read_terminal", terminal=terminal)["lines"]
         return [line.rstrip() for line in lines]
 
     eventually(lambda: shown() == "\n".join(person.shown()).rstrip().split("\n"))
@@ -172,10 +174,10 @@ def test_forged_marks_count_neither_as_a_failure_nor_as_a_command_of_the_person(
     )
     evil.write_bytes(begins + b"error: counterfeit\r\n" + ends)
     settled(person, f"cat {evil}")
-    found = eventually(lambda: told(agent, "search_commands", query="cat")["commands"])
+    found = eventually(lambda: content_of(agent, "search_commands", query="cat")["commands"])
     assert found[0]["exit_code"] == 0
-    assert "counterfeit" not in str(told(agent, "get_last_failure"))
-    assert not [it for it in told(agent, "search_commands", query="counterfeit")["commands"] if it["verified"]]
+    assert "counterfeit" not in str(content_of(agent, "get_last_failure"))
+    assert not [it for it in content_of(agent, "search_commands", query="counterfeit")["commands"] if it["verified"]]
 
 
 # Their end.
@@ -191,7 +193,7 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cli]:
 def test_an_own_terminal_dies_with_the_daemon(house: Cli, tmp_path: Path) -> None:
     with raw_client(house, cwd=tmp_path) as client:
         client.initialize()
-        ran = told(client, "run_in_terminal", command="echo $$ $PPID", timeout_s=20)
+        ran = content_of(client, "run_in_terminal", command="echo $$ $PPID", timeout_s=20)
         pids = [int(pid) for pid in ran["output"].split()]
         (daemon,) = daemons_of(house.home)
         assert all(psutil.pid_exists(pid) for pid in pids)
@@ -205,10 +207,10 @@ def test_an_own_terminal_ends_when_its_client_left_or_the_daemon_goes_down(house
     (left := tmp_path / "left").mkdir()
     with raw_client(house, cwd=left) as client:
         client.initialize()
-        first = told(client, "run_in_terminal", command="echo $$; sleep 1000", timeout_s=1)
+        first = content_of(client, "run_in_terminal", command="echo $$; sleep 1000", timeout_s=1)
     with raw_client(house, cwd=tmp_path) as client:
         client.initialize()
-        second = told(client, "run_in_terminal", command="echo hello", timeout_s=20)
+        second = content_of(client, "run_in_terminal", command="echo hello", timeout_s=20)
         left_alone = ("ended", "client_left")
         eventually(lambda: ends_seen_by(client)[first["terminal"]] == left_alone, within_s=30, every_s=0.1)
         assert not psutil.pid_exists(int(first["output"].split()[0]))
@@ -221,5 +223,5 @@ def test_an_own_terminal_ends_when_its_client_left_or_the_daemon_goes_down(house
 
 def ends_seen_by(client: RawClient) -> dict[str, tuple[str, str]]:
     """State and reason of every terminal that was, as the next daemon tells them."""
-    every = told(client, "list_terminals", ended=True)["terminals"]
+    every = content_of(client, "list_terminals", ended=True)["terminals"]
     return {it["terminal"]: (it["state"], it["ended_by"]) for it in every}

@@ -34,7 +34,7 @@ class Suggestion(NamedTuple):
 class MemoryRecord:
     """Keeps what it was told, in order."""
 
-    told: list[tuple[Any, ...]] = field(default_factory=list)
+    reported: list[tuple[Any, ...]] = field(default_factory=list)
     live: set[str] = field(default_factory=set)
     may_take: anyio.Event | None = None
     waiting: int = 0
@@ -51,7 +51,7 @@ class MemoryRecord:
                 await self.may_take.wait()
             finally:
                 self.waiting -= 1
-        self.told.append(what)
+        self.reported.append(what)
 
     async def begin(
         self, terminal_id: str, *, parent: str, at_ms: int, attributes: Mapping[str, str], reopens: bool = True
@@ -65,8 +65,8 @@ class MemoryRecord:
     async def command_began(self, terminal_id: str, at_ms: int, line: str) -> None:
         await self._keep("command", terminal_id, at_ms, line)
 
-    async def command_ended(self, told: CommandReport) -> None:
-        await self._keep("ended", told)
+    async def command_ended(self, reported: CommandReport) -> None:
+        await self._keep("ended", reported)
 
     async def notice(self, terminal_id: str, at_ms: int, notice: TerminalNotice) -> None:
         await self._keep("notice", terminal_id, at_ms, notice)
@@ -84,7 +84,7 @@ class MemoryRecord:
         self.live.discard(terminal_id)
 
     def output(self, terminal_id: str) -> bytes:
-        return b"".join(it[3] for it in self.told if it[:2] == ("output", terminal_id))
+        return b"".join(it[3] for it in self.reported if it[:2] == ("output", terminal_id))
 
 
 @dataclass

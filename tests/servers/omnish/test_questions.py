@@ -71,10 +71,10 @@ async def test_a_session_that_announces_it_gets_the_answer_as_it_comes(tmp_path:
         assert (await client.ask(question(session="other"))).is_streaming is False
 
 
-@pytest.mark.parametrize(("told", "language"), [({"dragoman__language": "zh"}, "zh"), ({}, "en")])
-async def test_a_shell_is_answered_in_its_own_language(tmp_path: Path, told: dict[str, str], language: str) -> None:
+@pytest.mark.parametrize(("reported", "language"), [({"dragoman__language": "zh"}, "zh"), ({}, "en")])
+async def test_a_shell_is_answered_in_its_own_language(tmp_path: Path, reported: dict[str, str], language: str) -> None:
     async with standing(tmp_path, refuse) as face, face.client() as client:
-        await client.ask(began("s", **told))
+        await client.ask(began("s", **reported))
         answer = await client.ask(question())
         assert face.answers.languages == [language]
         assert answer.content == localize("Too many questions at once; this one was dropped.").in_language(

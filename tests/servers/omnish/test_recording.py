@@ -44,12 +44,12 @@ async def test_every_message_with_content_is_recorded_in_order_and_acknowledged(
     async with standing(tmp_path) as face, face.client() as client:
         ids = [await client.send(message) for message in entries]
         assert [await client.next() for _ in ids] == [m_ack(frame_id) for frame_id in ids]
-        assert face.record.told == [
+        assert face.record.reported == [
             ("begin", "s", "parent", 1, {"shell": "zsh"}),
             ("command", "s", 2, "make"),
             ("input", "s", 3, b"y\r"),
             ("output", "s", 4, b"failed"),
-            ("ended", told_of("s", 1, "make", 2)),
+            ("ended", command_report("s", 1, "make", 2)),
             ("notice", "s", 5, CommandFailedNotice(2)),
             ("notice", "s", 6, PatternNotice("fail")),
             ("end", "s", 7, 2),
@@ -61,7 +61,7 @@ def m_ack(frame_id: int) -> object:
     return OmnishFrame(frame_id, m.Ack())
 
 
-def told_of(session: str, number: int, line: str, exit_code: int) -> CommandReport:
+def command_report(session: str, number: int, line: str, exit_code: int) -> CommandReport:
     return CommandReport(
         id=f"{session}:{number}", terminal=session, line=line, cwd="/home", started_ms=2000, ended_ms=3000,
         exit_code=exit_code,
@@ -118,13 +118,13 @@ async def test_what_comes_before_its_session_began_is_kept(tmp_path: Path) -> No
         assert await client.ask(ended("late", 1, "ls")) == m.Ack()
         assert face.record.output("early") == b"x"
         assert face.record.live == {"early", "late"}
-        assert ("begin", "early", "", 2000, {}) in face.record.told
+        assert ("begin", "early", "", 2000, {}) in face.record.reported
 
 
 async def test_a_clock_that_says_anything_is_recorded_within_what_can_be_counted(tmp_path: Path) -> None:
     async with standing(tmp_path) as face, face.client() as client:
         assert await client.ask(m.SessionStart("s", None, U64, {})) == m.Ack()
-        assert face.record.told[0][3] * 1_000_000 < 1 << 63
+        assert face.record.reported[0][3] * 1_000_000 < 1 << 63
 
 
 async def test_one_connection_carries_several_sessions_and_each_keeps_its_order(tmp_path: Path) -> None:
@@ -159,7 +159,7 @@ async def test_what_the_older_connection_had_not_recorded_never_comes_behind_the
         await until(lambda: len(face.server) == 1)
         face.record.may_take.set()
         assert await new.reply_to(frame_id) == m.Ack()
-        assert [it[0] for it in face.record.told] == ["begin", "begin"]
+        assert [it[0] for it in face.record.reported] == ["begin", "begin"]
 
 
 async def test_a_command_that_is_just_recorded_is_whole_before_the_newer_begins(tmp_path: Path) -> None:
@@ -172,7 +172,7 @@ async def test_a_command_that_is_just_recorded_is_whole_before_the_newer_begins(
         await until(lambda: any(it.is_ending for it in face.server.connections))
         face.record.may_take.set()
         assert await new.reply_to(frame_id) == m.Ack()
-        assert [it[0] for it in face.record.told] == ["begin", "ended", "begin"]
+        assert [it[0] for it in face.record.reported] == ["begin", "ended", "begin"]
 
 
 async def test_an_older_connection_that_does_not_end_costs_the_newer_its_turn(
@@ -256,14 +256,14 @@ async def test_an_update_of_a_newer_client_changes_what_it_names_and_a_heartbeat
         await client.ask(m.SessionStart("s", None, 1, {"shell": "bash", "cwd": "/"}))
         assert await client.ask(newer.SessionUpdate("s", 2, {})) == m.Ack()
         assert await client.ask(newer.SessionUpdate("s", 3, {"cwd": "/srv"})) == m.Ack()
-        assert [it[4] for it in face.record.told] == [{"shell": "bash", "cwd": "/"}, {"cwd": "/srv"}]
+        assert [it[4] for it in face.record.reported] == [{"shell": "bash", "cwd": "/"}, {"cwd": "/srv"}]
 
 
 async def test_a_newer_client_needs_its_token(tmp_path: Path) -> None:
     async with standing(tmp_path) as face, face.client(V25) as client:
         assert await client.ask(newer.Auth("wrong", 25)) == newer.AuthResult(False, 25, "1.2.3")
         assert await client.is_closed()
-        assert face.record.told == []
+        assert face.record.reported == []
 
 
 async def test_a_client_of_another_version_may_stay_and_records_nothing(tmp_path: Path) -> None:
@@ -272,7 +272,7 @@ async def test_a_client_of_another_version_may_stay_and_records_nothing(tmp_path
         assert await client.ask(newer.Auth(TOKEN, 24)) == refused
         assert await client.ask(shown("s", b"x")) == refused
         assert (await client.ask(newer.UpdateCheck("linux", "x86_64", "0.8.16", "h"))).available is False
-        assert face.record.told == []
+        assert face.record.reported == []
         assert (await client.ask(newer.Auth(TOKEN, 25))).ok
         assert await client.ask(shown("s", b"x")) == m.Ack()
 

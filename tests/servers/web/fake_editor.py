@@ -38,22 +38,22 @@ class FakeEditor:
         self.wire.socket.settimeout(30)
         self.answers = answers
         self.asked: list[Json] = []
-        self.told: list[Json] = []
+        self.notified: list[Json] = []
         self.replies: list[Json] = []
         features = [*answers, "debug.request", "debug.breakpoints"]
         hello = {"name": "Fake Code", "folders": [str(place.folder)], "features": features, **about}
-        self.tell("hello", hello)
+        self.notify("hello", hello)
         assert self.wire.receive_json()["method"] == "welcome"
         self._thread = threading.Thread(target=self._serve, daemon=True)
         self._thread.start()
 
-    def tell(self, method: str, params: Json, **more: Any) -> None:
+    def notify(self, method: str, params: Json, **more: Any) -> None:
         self.wire.send(json.dumps({"method": method, "params": params, **more}).encode())
 
     def call(self, method: str, params: Json) -> Json:
         """And the daemon's answer."""
         number = len(self.replies) + 1000
-        self.tell(method, params, id=number)
+        self.notify(method, params, id=number)
         found: Json = eventually(lambda: next((it for it in self.replies if it["id"] == number), None), every_s=0.02)
         return found
 
@@ -70,15 +70,15 @@ class FakeEditor:
             except OSError:
                 return
             if opcode == 1:
-                self._heard(json.loads(payload))
+                self._receive(json.loads(payload))
             elif opcode in (8, -1):
                 return
 
-    def _heard(self, message: Json) -> None:
+    def _receive(self, message: Json) -> None:
         if "method" not in message:
             self.replies.append(message)
         elif "id" not in message:
-            self.told.append(message)
+            self.notified.append(message)
         else:
             self.asked.append(message)
             self._answer(message)

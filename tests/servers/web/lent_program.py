@@ -66,7 +66,7 @@ class Program:
         self.event("stopped", reason="step", threadId=1, allThreadsStopped=True)
 
     def event(self, event: str, **body: Any) -> None:
-        self.editor.tell("debug.event", {"session": "s1", "event": event, "body": body})
+        self.editor.notify("debug.event", {"session": "s1", "event": event, "body": body})
 
     def offer(self, place: DebugWorkspace, **more: Any) -> Json:
         data = {"session": "s1", "name": "Mine", "type": "debugpy", "folder": str(place.folder)}

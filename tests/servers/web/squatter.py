@@ -38,7 +38,7 @@ def lies(_: str, __: dict[str, Any]) -> str:
     return json.dumps({"nonce": "0" * 64, "instance": "0" * 32, "mac": "0" * 64})
 
 
-def says_that_all_is_well(_: str, __: dict[str, Any]) -> str:
+def claims_all_is_well(_: str, __: dict[str, Any]) -> str:
     return '{"proved":true}'
 
 
@@ -57,12 +57,12 @@ class Squatter:
     record: int
     """A file in memory that its process shares with us."""
 
-    def heard(self) -> bytes:
+    def received(self) -> bytes:
         return os.pread(self.record, LARGEST, 0)
 
     def messages(self) -> list[dict[str, Any]]:
         """What clients said on WebSockets."""
-        return [json.loads(line) for line in re.findall(rb"^said (.*)$", self.heard(), re.MULTILINE)]
+        return [json.loads(line) for line in re.findall(rb"^said (.*)$", self.received(), re.MULTILINE)]
 
 
 @contextlib.contextmanager

@@ -68,7 +68,7 @@ def test_a_proposal_that_nobody_decides_is_waited_for_again(place: DebugWorkspac
 
     with fake_editor(place, {"diff": silent}) as editor:
         assert place.tool("ide_diff", path="new.py", text="x", timeout_s=0.1)["status"] == "waiting"
-        eventually(lambda: [it["method"] for it in editor.told] == ["withdrawn"])
+        eventually(lambda: [it["method"] for it in editor.notified] == ["withdrawn"])
         editor.answers["diff"] = lambda _: {"decision": "accepted"}
         assert place.tool("ide_diff", path="new.py", text="x")["status"] == "accepted"
 
@@ -143,7 +143,7 @@ def test_an_editor_that_is_killed_in_the_middle_of_a_request_is_reported_at_once
 def test_the_last_one_looked_at_is_asked(place: DebugWorkspace) -> None:
     with fake_editor(place, {"notify": lambda _: {}}) as one, fake_editor_beside(place) as two:
         place.tool("ide_notify", message="a")
-        one.tell("focused", {})
+        one.notify("focused", {})
         eventually(lambda: place.tool("ide_notify", message="b") and len(one.asked) > 0, every_s=0.02)
         assert len(two.asked) >= 1
 

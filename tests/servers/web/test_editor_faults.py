@@ -94,7 +94,7 @@ def test_two_editors_that_call_their_sessions_by_the_same_name_are_two(place: De
             for editor, name in ((one, "First"), (two, "Second"))
         ]
         assert len(set(ids)) == 2
-        two.tell("debug.ended", {"session": "s1"})
+        two.notify("debug.ended", {"session": "s1"})
         eventually(lambda: _states(place) == {"First": "Running", "Second": "Terminated"}, every_s=0.05)
         two.leave()
         assert _states(place)["First"] == "Running"
@@ -110,5 +110,5 @@ def _states(place: DebugWorkspace) -> dict[str, str]:
 def test_news_of_sessions_that_are_not_lent_are_nobodys(place: DebugWorkspace, params: dict[str, Any]) -> None:
     with fake_editor(place, {"notify": lambda _: {}}) as editor:
         for method in ("debug.event", "debug.ended", "debug.breakpoint", "no.such"):
-            editor.tell(method, params)
+            editor.notify(method, params)
         assert place.tool("ide_notify", message="still there")["status"] == "shown"

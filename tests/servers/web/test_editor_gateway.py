@@ -31,7 +31,7 @@ def _gateway() -> Iterator[DocumentGateway]:
 
 
 def _states(editor: FakeEditor) -> list[str]:
-    return [it["params"]["state"] for it in editor.told if it["method"] == "gateway.state"]
+    return [it["params"]["state"] for it in editor.notified if it["method"] == "gateway.state"]
 
 
 def _call(editor: FakeEditor, method: str, **params: str) -> Json:

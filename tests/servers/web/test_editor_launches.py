@@ -54,7 +54,7 @@ class Delegate(Program):
 
     def stop(self, params: Json) -> Json:
         self.stopped_sessions.append(params["session"])
-        self.editor.tell("debug.ended", {"session": params["session"]})
+        self.editor.notify("debug.ended", {"session": params["session"]})
         return {}
 
 
@@ -160,7 +160,7 @@ def test_a_person_who_does_not_answer_is_a_refusal_after_a_while(place: DebugWor
     try:
         with _editor(place, Waiting(place)) as editor:
             assert _start(place)["code"] == "editor_silent"
-            eventually(lambda: "withdrawn" in [it["method"] for it in editor.told], every_s=0.02)
+            eventually(lambda: "withdrawn" in [it["method"] for it in editor.notified], every_s=0.02)
     finally:
         place.daemon.patch("dragoman.debug.backends.editor_launch:EDITOR_START_TIMEOUT_S", 180.0)
 
@@ -176,7 +176,7 @@ def test_an_agent_that_stops_it_while_the_person_is_asked_withdraws_the_question
         answer = place.tool("start_debugging", configuration=CONFIGURATION, wait=False)
         eventually(lambda: late.started, every_s=0.02)
         place.tool("stop_debugging", session_id=answer["session_id"])
-        eventually(lambda: "withdrawn" in [it["method"] for it in editor.told], every_s=0.02)
+        eventually(lambda: "withdrawn" in [it["method"] for it in editor.notified], every_s=0.02)
         offered = late.offer(place, start=late.started[0]["start"], type="plain-script")
         assert offered["error"]["code"] == "not_taken"  # a person who says yes too late gives nobody a session
     assert not [it for it in place.tool("list_sessions")["sessions"] if it["state"] != "Terminated"]
@@ -186,10 +186,10 @@ def test_a_program_that_is_over_before_it_is_lent_is_reported_with_what_it_print
     class Short(Delegate):
         def lend(self, start: str, number: int) -> None:
             offered = {"session": "s1", "name": "Script", "type": "plain-script", "folder": str(place.folder)}
-            self.editor.tell("debug.offered", {**offered, "capabilities": CAPABILITIES, "start": start}, id=7000)
+            self.editor.notify("debug.offered", {**offered, "capabilities": CAPABILITIES, "start": start}, id=7000)
             self.event("output", category="stdout", output="all is said\n")
             self.event("exited", exitCode=3)
-            self.editor.tell("debug.ended", {"session": "s1"})
+            self.editor.notify("debug.ended", {"session": "s1"})
             self.answer(number, {})
 
     with _editor(place, Short(place)):

@@ -131,7 +131,7 @@ def test_two_editors_with_the_same_name_for_a_session_have_one_each(place: Debug
             place.tool("evaluate_expression", session_id=it, expression="total")["result"] for it in (first, second)
         ]
         assert results == ["0", "7"]
-        two.editor.tell("debug.ended", {"session": "s1"})
+        two.editor.notify("debug.ended", {"session": "s1"})
         eventually(lambda: [it["session_id"] for it in live(place)] == [first], every_s=0.02)
         two.editor.leave()
     eventually(lambda: not live(place), every_s=0.02)

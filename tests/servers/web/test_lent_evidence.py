@@ -41,10 +41,10 @@ class Lender:
         answers: Answers = {"debug.request": self._asked, "debug.breakpoints": self._marks}
         self.editor = FakeEditor(place, answers)
 
-    def hear(self, message: Json) -> None:
+    def receive(self, message: Json) -> None:
         if message["type"] == "event":
             self._stops += message["event"] == "stopped"
-            self._tell(message["event"], message.get("body", {}))
+            self._notify(message["event"], message.get("body", {}))
 
     def _asked(self, params: Json) -> Json:
         before = self._stops
@@ -52,14 +52,14 @@ class Lender:
         if not got["success"]:
             return {"refused": got.get("message", "")}
         if params["command"] in _MOVES and before == self._stops:
-            self._tell("continued", {"threadId": params["arguments"]["threadId"], "allThreadsContinued": True})
+            self._notify("continued", {"threadId": params["arguments"]["threadId"], "allThreadsContinued": True})
         return {"body": got.get("body", {})}
 
     def _marks(self, params: Json) -> Json:
         return {"body": self._dap.ask("setBreakpoints", **params["arguments"])}
 
-    def _tell(self, event: str, body: Json) -> None:
-        self.editor.tell("debug.event", {"session": "real", "event": event, "body": body})
+    def _notify(self, event: str, body: Json) -> None:
+        self.editor.notify("debug.event", {"session": "real", "event": event, "body": body})
 
 
 class _Heard(list[Json]):
@@ -70,7 +70,7 @@ class _Heard(list[Json]):
     def append(self, message: Json) -> None:
         super().append(message)
         if self.lender is not None:
-            self.lender.hear(message)
+            self.lender.receive(message)
 
 
 @pytest.fixture(scope="module")

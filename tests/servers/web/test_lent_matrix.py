@@ -72,7 +72,7 @@ class Adding(Program):
                 self.event("stopped", reason=reason, threadId=1, allThreadsStopped=True)
                 return
         self.event("exited", exitCode=0)
-        self.editor.tell("debug.ended", {"session": "s1"})
+        self.editor.notify("debug.ended", {"session": "s1"})
 
 
 @pytest.fixture(scope="module")

@@ -96,15 +96,15 @@ def test_what_the_person_changes_in_the_editor_is_so_for_the_agent(place: DebugW
 
 
 @pytest.mark.parametrize(
-    ("told", "code"),
+    ("result", "code"),
     [({"session": "s2", "path": "/a", "line": 1, "now": None}, "not_lent"), ({"session": "s1"}, "bad_offer"),
      ({"session": "s1", "path": "/a", "line": "x", "now": None}, "bad_offer")],
 )  # fmt: skip
 def test_a_breakpoint_of_no_lent_session_is_refused(
-    place: DebugWorkspace, program: Program, told: Json, code: str
+    place: DebugWorkspace, program: Program, result: Json, code: str
 ) -> None:
     stopped(place, program)
-    assert program.editor.call("debug.breakpoint", told)["error"]["code"] == code
+    assert program.editor.call("debug.breakpoint", result)["error"]["code"] == code
 
 
 def test_it_does_not_end_with_the_daemon(place: DebugWorkspace, program: Program) -> None:
@@ -117,7 +117,7 @@ def test_it_does_not_end_with_the_daemon(place: DebugWorkspace, program: Program
 def test_the_end_is_reported(place: DebugWorkspace, program: Program) -> None:
     session = stopped(place, program)
     program.event("exited", exitCode=3)
-    program.editor.tell("debug.ended", {"session": "s1"})
+    program.editor.notify("debug.ended", {"session": "s1"})
     eventually(lambda: not live(place), every_s=0.02)
     ended = next(it for it in place.tool("list_sessions")["sessions"] if it["session_id"] == session)
     assert ended["state"] == "Terminated"
@@ -167,9 +167,9 @@ def all_printed(place: DebugWorkspace, session: str) -> str:
 def test_a_body_with_any_names_in_it_costs_no_session(place: DebugWorkspace, program: Program) -> None:
     session = stopped(place, program)
     for body in ({"event": "x", "output": "y"}, {"output": 3}, {"output": {"a": 1}, "category": []}, {"self": 1}):
-        program.editor.tell("debug.event", {"session": "s1", "event": "output", "body": body})
-        program.editor.tell("debug.event", {"session": "s1", "event": "thread", "body": body})
-    program.editor.tell("debug.event", {"session": "s1", "event": "stopped", "body": []})
+        program.editor.notify("debug.event", {"session": "s1", "event": "output", "body": body})
+        program.editor.notify("debug.event", {"session": "s1", "event": "thread", "body": body})
+    program.editor.notify("debug.event", {"session": "s1", "event": "stopped", "body": []})
     assert place.tool("evaluate_expression", session_id=session, expression="total")["result"] == "0"
 
 
@@ -178,17 +178,17 @@ def test_an_agent_that_releases_a_session_says_so_and_it_can_be_lent_again(
 ) -> None:
     session = stopped(place, program)
     place.tool("stop_debugging", session_id=session)
-    result = eventually(lambda: program.editor.told, every_s=0.02)
+    result = eventually(lambda: program.editor.notified, every_s=0.02)
     assert [(it["method"], it["params"]) for it in result] == [("debug.released", {"session": "s1", "why": "let_go"})]
     assert stopped(place, program) != session
 
 
 def test_one_that_the_person_takes_back_says_so_and_can_be_lent_again(place: DebugWorkspace, program: Program) -> None:
     session = stopped(place, program)
-    program.editor.tell("debug.ended", {"session": "s1", "why": "taken_back"})
+    program.editor.notify("debug.ended", {"session": "s1", "why": "taken_back"})
     eventually(lambda: not live(place), every_s=0.02)
     assert "took this session back" in str(place.tool("get_output", session_id=session))
-    assert program.editor.told == []
+    assert program.editor.notified == []
     assert stopped(place, program) != session
 
 
@@ -202,7 +202,7 @@ def own(program: Program, line: int, **more: Any) -> Json:
     return {"path": program.path, "line": line, "column": None, "enabled": True, **more}
 
 
-def told_own(program: Program, *marks: Json, session: str = "s1") -> Json:
+def report_own_breakpoints(program: Program, *marks: Json, session: str = "s1") -> Json:
     return program.editor.call("debug.own", {"session": session, "breakpoints": list(marks)})
 
 
@@ -210,7 +210,7 @@ def test_the_persons_own_breakpoints_are_in_the_list_as_theirs_and_nobody_sets_t
     place: DebugWorkspace, program: Program
 ) -> None:
     session = stopped(place, program)
-    told_own(
+    report_own_breakpoints(
         program, own(program, 4, isBound=True), own(program, 5, condition="total", hitCondition="2", enabled=False)
     )
     place.tool("set_breakpoint", file_path="adding.py", line_number=4)
@@ -220,7 +220,7 @@ def test_the_persons_own_breakpoints_are_in_the_list_as_theirs_and_nobody_sets_t
         (5, "a person in Fake Code", False, False),
     ]
     assert [it["line"] for it in program.breakpoints] == [4]  # the agent's alone
-    told_own(program, own(program, 6))
+    report_own_breakpoints(program, own(program, 6))
     assert [it["line"] for it in place.tool("get_breakpoints")["breakpoints"]] == [4, 6]
     place.tool("remove_breakpoint", clear_all=True)
     assert [it["line"] for it in place.tool("get_breakpoints")["breakpoints"]] == [6]  # theirs stay
@@ -234,7 +234,7 @@ def test_what_the_person_does_to_an_agents_leaves_their_own_at_that_line_alone(
     place: DebugWorkspace, program: Program
 ) -> None:
     stopped(place, program)
-    told_own(program, own(program, 5))
+    report_own_breakpoints(program, own(program, 5))
     place.tool("set_breakpoint", file_path="adding.py", line_number=5)
     gone = {"session": "s1", "path": program.path, "line": 5, "now": None}
     assert program.editor.call("debug.breakpoint", gone)["result"] == {"count": 1}
@@ -243,16 +243,16 @@ def test_what_the_person_does_to_an_agents_leaves_their_own_at_that_line_alone(
 
 def test_breakpoints_that_no_editor_would_send_are_refused(place: DebugWorkspace, program: Program) -> None:
     stopped(place, program)
-    assert told_own(program, own(program, 4), session="other")["error"]["code"] == "not_lent"
+    assert report_own_breakpoints(program, own(program, 4), session="other")["error"]["code"] == "not_lent"
     for marks in ([{"line": 3}], [{"path": "/a", "line": "x"}], ["text"], [own(program, 3, enabled="yes")]):
-        assert told_own(program, *marks)["error"]["code"] == "bad_offer"
+        assert report_own_breakpoints(program, *marks)["error"]["code"] == "bad_offer"
 
 
 def test_agents_learn_of_a_session_that_could_be_lent_and_no_longer_when_it_is(
     place: DebugWorkspace, program: Program
 ) -> None:
     here = {"name": "Mine", "folder": str(place.folder)}
-    program.editor.tell("debug.lendable", {"sessions": [here, {"name": "Far", "folder": "/elsewhere"}]})
+    program.editor.notify("debug.lendable", {"sessions": [here, {"name": "Far", "folder": "/elsewhere"}]})
     eventually(lambda: place.tool("list_sessions").get("not_lent") == ["Mine"], every_s=0.02)
     program.editor.call("debug.lendable", {"sessions": "none"})
     assert place.tool("list_sessions")["not_lent"] == ["Mine"]

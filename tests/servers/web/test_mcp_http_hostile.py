@@ -280,14 +280,14 @@ def deaf(client: Wire, number: int) -> socket.socket:
 def test_twenty_clients_open_and_leave_at_once_and_nothing_is_left(victim: TargetDaemon) -> None:
     before = links(victim)
 
-    def visit() -> None:
+    def connect_once() -> None:
         for _ in range(5):
             client = Wire(victim.port, token(victim))
             client.initialize()
             assert client.call("dragoman_status").status == 200
             assert client.ask("DELETE").status == 200
 
-    threads = [threading.Thread(target=visit) for _ in range(20)]
+    threads = [threading.Thread(target=connect_once) for _ in range(20)]
     for thread in threads:
         thread.start()
     for thread in threads:

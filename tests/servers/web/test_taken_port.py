@@ -20,7 +20,7 @@ from tests.proving import ForeignServerError, Proof, as_editor
 from tests.raw_http import WebSocket
 from tests.servers.control.test_other_users import as_nobody
 from tests.servers.web.browser import chromium
-from tests.servers.web.squatter import Answer, Squatter, knows, lies, reflects, relayed, says_that_all_is_well, squatter
+from tests.servers.web.squatter import Answer, Squatter, claims_all_is_well, knows, lies, reflects, relayed, squatter
 
 pytestmark = [
     pytest.mark.needs("chromium", "page"),
@@ -90,7 +90,7 @@ def opens(proof: Proof, path: str = "/link/feed") -> bool:
 
 
 @pytest.mark.parametrize(
-    ("ends", "answer"), [(goes_down, lies), (is_killed, reflects), (is_killed, says_that_all_is_well)]
+    ("ends", "answer"), [(goes_down, lies), (is_killed, reflects), (is_killed, claims_all_is_well)]
 )
 def test_a_tab_sends_another_server_on_the_port_nothing_that_opens_a_daemon(
     cli: Cli, page: Page, port: int, ends: Callable[[Cli], None], answer: Answer
@@ -114,7 +114,7 @@ def test_a_tab_sends_another_server_on_the_port_nothing_that_opens_a_daemon(
 
 
 def assert_worthless(taken: Squatter, session: Proof) -> None:
-    text = taken.heard().decode("latin-1").lower()
+    text = taken.received().decode("latin-1").lower()
     assert session.key.secret not in text
     assert "half a thought" not in text
     for word in ("mac", "bearer", "authorization", "cookie", "code="):

@@ -42,12 +42,12 @@ class Desk:
     def type(self, data: bytes) -> bytes:
         return self.overlay.typed(data, self.now_s) + self.overlay.take_keys()
 
-    def hear(self, request: Request) -> bytes:
+    def receive(self, request: Request) -> bytes:
         self.overlay.received(request, self.now_s)
         return self.overlay.take_screen()
 
     def shown(self, command: str = "make test") -> None:
-        self.hear(wanted(command))
+        self.receive(wanted(command))
         assert command[:10].encode() in self.wait(TYPING_PAUSE_S)
 
 
@@ -108,7 +108,7 @@ def test_nothing_is_drawn_while_the_person_types() -> None:
     desk.overlay.printed(b"l", desk.now_s)
     desk.type(b"\x7f")
     desk.overlay.printed(b"\b \b", desk.now_s)
-    desk.hear(wanted("make"))
+    desk.receive(wanted("make"))
     assert b"make" not in desk.wait(TYPING_PAUSE_S - 0.1)
     assert b"make" in desk.wait(0.1)
 
@@ -116,7 +116,7 @@ def test_nothing_is_drawn_while_the_person_types() -> None:
 def test_a_line_that_is_not_empty_or_not_yet_echoed_is_not_typed_into() -> None:
     desk = Desk()
     desk.type(b"l")
-    desk.hear(wanted("make"))
+    desk.receive(wanted("make"))
     assert b"make" not in desk.wait(TYPING_PAUSE_S * 2)
     desk.overlay.printed(b"l", desk.now_s)
     assert b"make" not in desk.wait(TYPING_PAUSE_S * 2)
@@ -143,7 +143,7 @@ def test_output_during_the_reading_restarts_it() -> None:
 def test_while_a_command_runs_it_waits_and_after_a_minute_it_is_not_answered() -> None:
     desk = Desk()
     desk.overlay.marked(OutputStarted(), True, desk.now_s)
-    assert desk.hear(wanted("make")) == b""
+    assert desk.receive(wanted("make")) == b""
     assert desk.wait(CONSENT_TIMEOUT_S - 1) == b""
     assert verdicts(desk.overlay) == []
     assert desk.overlay.wakes_at_s is not None
@@ -155,7 +155,7 @@ def test_while_a_command_runs_it_waits_and_after_a_minute_it_is_not_answered() -
 
 def test_what_anybody_could_have_printed_is_not_a_prompt() -> None:
     desk = Desk(verified=False)
-    desk.hear(wanted("make"))
+    desk.receive(wanted("make"))
     assert verdicts(desk.overlay) == ["cannot"]
     assert b"make" not in desk.wait(TYPING_PAUSE_S * 2)
 
@@ -163,7 +163,7 @@ def test_what_anybody_could_have_printed_is_not_a_prompt() -> None:
 def test_a_second_one_meanwhile_is_not_answered_and_the_first_stays() -> None:
     desk = Desk()
     desk.shown()
-    desk.hear(wanted("other", id="r2"))
+    desk.receive(wanted("other", id="r2"))
     assert desk.overlay.take_messages() == [Response("r2", "no_answer", False, True)]
     desk.wait(READING_S)
     assert desk.type(b"y") == b"make test\r"
@@ -191,7 +191,7 @@ def test_invisible_letters_and_escapes_in_names_are_shown_as_such() -> None:
 
 def test_a_command_that_does_not_fit_is_not_offered_before_the_window_is_larger() -> None:
     desk = Desk(rows=6)
-    desk.hear(wanted("true;" * 60))
+    desk.receive(wanted("true;" * 60))
     assert b"too long for this window" in desk.wait(TYPING_PAUSE_S)
     desk.wait(READING_S)
     assert desk.type(b"y") == b"y"

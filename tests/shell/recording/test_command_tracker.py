@@ -27,7 +27,7 @@ from dragoman.shell.recording.command_tracker import (
 NONCE = "0123456789abcdef"
 
 
-def told(commands: CommandTracker, *marks: Mark) -> list[CommandStep]:
+def steps_after(commands: CommandTracker, *marks: Mark) -> list[CommandStep]:
     return [step for mark in marks for step in commands.take(mark)]
 
 
@@ -42,7 +42,9 @@ def cycle(line: str, code: int | None, nonce: str | None = NONCE) -> list[Mark]:
 
 
 def test_a_cycle_of_our_marks_is_a_verified_command() -> None:
-    steps = told(CommandTracker(NONCE), PropertyReported(key="Cwd", value="/src", nonce=NONCE), *cycle("make", 2))
+    steps = steps_after(
+        CommandTracker(NONCE), PropertyReported(key="Cwd", value="/src", nonce=NONCE), *cycle("make", 2)
+    )
     assert [type(step) for step in steps] == [InputBegan, CommandBegan, CommandEnded]
     ended = steps[-1]
     assert isinstance(ended, CommandEnded)
@@ -50,18 +52,18 @@ def test_a_cycle_of_our_marks_is_a_verified_command() -> None:
 
 
 def test_marks_of_others_alone_make_unverified_commands() -> None:
-    steps = told(CommandTracker(NONCE), *cycle("ls", 0, nonce=None))
+    steps = steps_after(CommandTracker(NONCE), *cycle("ls", 0, nonce=None))
     assert [step.began.verified for step in steps if isinstance(step, CommandEnded)] == [False]
 
 
 @pytest.mark.parametrize("nonce", [None, "", "0123456789abcdee", NONCE.upper()])
 def test_a_mark_without_the_nonce_ends_no_verified_command(nonce: str | None) -> None:
     commands = CommandTracker(NONCE)
-    told(commands, *cycle("cat evil", 0)[:4])
-    forged = told(commands, *cycle("rm -rf /", 0, nonce))
+    steps_after(commands, *cycle("cat evil", 0)[:4])
+    forged = steps_after(commands, *cycle("rm -rf /", 0, nonce))
     assert all(step.began.nested for step in forged if isinstance(step, CommandEnded))
     assert commands.shell_is_busy
-    (ended,) = told(commands, CommandFinished(exit_code=0, nonce=NONCE))
+    (ended,) = steps_after(commands, CommandFinished(exit_code=0, nonce=NONCE))
     assert isinstance(ended, CommandEnded)
     assert ended.began.line == "cat evil"
 
@@ -72,13 +74,13 @@ def test_without_a_nonce_of_our_own_nothing_is_verified() -> None:
 
 def test_an_empty_line_and_a_repeated_prompt_are_not_commands() -> None:
     prompt = [CommandFinished(nonce=NONCE), PromptStarted(nonce=NONCE), InputStarted(nonce=NONCE)]
-    steps = told(CommandTracker(NONCE), *prompt, *prompt)
+    steps = steps_after(CommandTracker(NONCE), *prompt, *prompt)
     assert [type(step) for step in steps] == [InputBegan, LineAbandoned, InputBegan]
 
 
 def test_a_command_without_an_end_ends_with_the_next_or_with_the_shell() -> None:
     commands = CommandTracker(NONCE)
-    steps = told(commands, *cycle("one", 0)[:4], *cycle("two", 0)[:4])
+    steps = steps_after(commands, *cycle("one", 0)[:4], *cycle("two", 0)[:4])
     assert [step.exit_code for step in steps if isinstance(step, CommandEnded)] == [None]
     (last,) = commands.finish(7)
     assert isinstance(last, CommandEnded)
@@ -87,7 +89,7 @@ def test_a_command_without_an_end_ends_with_the_next_or_with_the_shell() -> None
 
 def test_numbers_are_never_given_twice() -> None:
     commands = CommandTracker(NONCE)
-    steps = told(commands, *cycle("a", 0)[:4], *cycle("x", 0, None), *cycle("b", 0)[2:], *cycle("c", 0))
+    steps = steps_after(commands, *cycle("a", 0)[:4], *cycle("x", 0, None), *cycle("b", 0)[2:], *cycle("c", 0))
     numbers = [step.number for step in steps if isinstance(step, CommandBegan)]
     assert numbers == sorted(set(numbers))
 

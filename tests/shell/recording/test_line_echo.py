@@ -45,7 +45,7 @@ def test_no_part_of_the_correction_leaves_the_wrapper(echo: str) -> None:
     shell.prompt()
     shell.recording.printed(echo.encode(), 1)
     shell.prompt()
-    text = b"|".join(it for it in shell.told() if isinstance(it, bytes))
+    text = b"|".join(it for it in shell.recorded() if isinstance(it, bytes))
     assert KEY.encode() in text, "whole, so that the daemon redacts it"
     assert b"\b" not in text
     assert b"\x1b[" not in text

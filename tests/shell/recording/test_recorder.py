@@ -24,7 +24,7 @@ WORD = "fedcba9876543210"
 
 
 class Shell:
-    """A shell's marks and output into a recording; `told` is what came out, in short."""
+    """A shell's marks and output into a recording; `recorded` is what came out, in short."""
 
     def __init__(self, *, private: bool = False, nonce: str = NONCE, **requests: tuple[str, ...]) -> None:
         session = SessionIdentity("s", None, {"shell": "bash"}, 1)
@@ -57,7 +57,7 @@ class Shell:
         self.recording.flush()
         return [taken[0] for taken in iter(self._outbox.take, None)]
 
-    def told(self) -> list[object]:
+    def recorded(self) -> list[object]:
         entries = [_short(message) for message in self.messages()]
         return [it for it in entries if it != "start"]
 
@@ -80,7 +80,7 @@ def test_a_command_is_reported_in_the_order_of_the_stream() -> None:
     shell.recording.printed(b"$ ", 1)
     shell.prompt()
     shell.run("ls", b"file\r\n", 2)
-    assert shell.told() == [
+    assert shell.recorded() == [
         b"$ ls\r\n",
         "CommandBoundary(command='ls')",
         b"file\r\n",
@@ -93,9 +93,9 @@ def test_a_line_that_is_being_typed_stays_until_it_is_run() -> None:
     shell = Shell()
     shell.prompt()
     shell.recording.printed(b"half a l", 1)
-    assert shell.told() == []
+    assert shell.recorded() == []
     shell.prompt()
-    assert shell.told() == [b"half a l"]
+    assert shell.recorded() == [b"half a l"]
 
 
 def test_a_line_given_up_stays_where_some_lines_must_not_leave() -> None:
@@ -103,7 +103,7 @@ def test_a_line_given_up_stays_where_some_lines_must_not_leave() -> None:
     shell.prompt()
     shell.recording.printed(b"vault login hunter2^C", 1)
     shell.prompt()
-    assert shell.told() == []
+    assert shell.recorded() == []
 
 
 def test_of_an_ignored_command_nothing_is_reported_but_that_there_was_one() -> None:
@@ -112,7 +112,7 @@ def test_of_an_ignored_command_nothing_is_reported_but_that_there_was_one() -> N
     shell.run("vault read x", b"hunter2\r\n", 1)
     shell.prompt()
     shell.run("ls", b"file\r\n")
-    result = shell.told()
+    result = shell.recorded()
     assert result[:2] == ["1", "0"]
     assert b"hunter2" not in b"".join(it for it in result if isinstance(it, bytes))
     assert result[-1] == ("ran", "ls", 0)
@@ -134,7 +134,7 @@ def test_marks_that_a_program_prints_hide_nothing_of_what_it_prints() -> None:
         assert not shell.recording.marked(mark, 2)
     shell.recording.printed(b"after", 2)
     shell.mark(CommandFinished(exit_code=0))
-    result = shell.told()
+    result = shell.recorded()
     began, ended = result.index("CommandBoundary(command='cat evil')"), result.index(("ran", "cat evil", 0))
     assert b"".join(it for it in result[began:ended] if isinstance(it, bytes)) == b"evil " * 5 + b"after"
 
@@ -147,7 +147,7 @@ def test_a_paused_recording_says_when_it_stops_and_continues() -> None:
     shell.run("secret", b"hunter2")
     shell.recording.pause(False, 1)
     shell.recording.printed(b"b", 1)
-    assert shell.told() == [b"a", "1", "0", b"b"]
+    assert shell.recorded() == [b"a", "1", "0", b"b"]
 
 
 def test_what_was_entered_while_paused_stays_whenever_it_runs() -> None:
@@ -163,7 +163,7 @@ def test_what_was_entered_while_paused_stays_whenever_it_runs() -> None:
     shell.prompt()
     shell.type(b"ls\r")
     shell.run("ls", b"file\r\n")
-    assert shell.told() == [
+    assert shell.recorded() == [
         *("1", "0", "1", "0", "1", "0"),
         *(b"ls\r\n", "CommandBoundary(command='ls')", b"file\r\n", ("ran", "ls", 0)),
     ]
@@ -178,7 +178,7 @@ def test_a_command_that_is_resumed_in_the_middle_stays_to_its_end() -> None:
     shell.recording.pause(False, 1)
     shell.recording.printed(b"hunter2", 1)
     shell.mark(CommandFinished(exit_code=1))
-    assert shell.told() == ["1", "0"]
+    assert shell.recorded() == ["1", "0"]
 
 
 @pytest.mark.parametrize("pieces", [[b" echo x\r"], [b" ", b"echo", b" x", b"\r"]])
@@ -198,7 +198,7 @@ def test_a_line_that_was_typed_ahead_with_a_space_first_stays(pieces: list[bytes
     shell.mark(CommandLineReported(command_line="make"), OutputStarted(parameters={"listed": "0"}))
     shell.recording.printed(b"x\r\n", 2)
     shell.mark(CommandFinished(exit_code=0))
-    result = shell.told()
+    result = shell.recorded()
     assert [it for it in result if isinstance(it, bytes)] == [b"make\r\n", b"made\r\n"]
     assert [it for it in result if isinstance(it, tuple)] == [("ran", "make", 0)]
 
@@ -217,7 +217,7 @@ def test_what_a_wrapper_inside_shows_stays_and_its_command_is_reported(reports_i
     shell.prompt()
     shell.type(b"ls\r")
     shell.run("ls", b"file\r\n")
-    assert shell.told() == [
+    assert shell.recorded() == [
         *("CommandBoundary(command='nest')", "1", "0", ("ran", "nest", 0)),
         *(b"ls\r\n", "CommandBoundary(command='ls')", b"file\r\n", ("ran", "ls", 0)),
     ]
@@ -230,7 +230,7 @@ def test_who_does_not_know_the_word_silences_nothing(word: str) -> None:
     shell.mark(CommandLineReported(command_line="cat evil"), OutputStarted())
     assert not shell.inner("elsewhere", word)
     shell.recording.printed(b"after", 2)
-    assert b"after" in shell.told()
+    assert b"after" in shell.recorded()
 
 
 def test_at_a_prompt_no_wrapper_is_inside() -> None:
@@ -238,7 +238,7 @@ def test_at_a_prompt_no_wrapper_is_inside() -> None:
     shell.prompt()
     assert shell.inner("elsewhere")
     shell.run("ls", b"file\r\n")
-    assert ("ran", "ls", 0) in shell.told()
+    assert ("ran", "ls", 0) in shell.recorded()
 
 
 def test_a_private_shell_reports_its_end_and_nothing_else() -> None:
@@ -249,14 +249,14 @@ def test_a_private_shell_reports_its_end_and_nothing_else() -> None:
     shell.recording.typed(b"keys", echoes=True, by_lines=True, now_ms=1)
     shell.recording.pause(True, 1)
     shell.recording.ended(0, 3)
-    assert shell.told() == [("end", 0)]
+    assert shell.recorded() == [("end", 0)]
 
 
 def test_a_flood_is_cut_into_whole_frames() -> None:
     shell = Shell()
     ready = [shell.recording.printed(b"x" * 4096, 1) for _ in range(33)]
     assert ready.count(True) == 2
-    assert [len(it) for it in shell.told() if isinstance(it, bytes)] == [BATCH, BATCH, 4096]
+    assert [len(it) for it in shell.recorded() if isinstance(it, bytes)] == [BATCH, BATCH, 4096]
 
 
 def test_a_watched_text_is_reported_once_per_command() -> None:
@@ -265,7 +265,7 @@ def test_a_watched_text_is_reported_once_per_command() -> None:
     shell.run("one", b"Oops oops OOPS")
     shell.prompt()
     shell.run("two", b"oops")
-    assert [it for it in shell.told() if "Pattern" in str(it)] == ["PatternMatch(pattern='oops')"] * 2
+    assert [it for it in shell.recorded() if "Pattern" in str(it)] == ["PatternMatch(pattern='oops')"] * 2
 
 
 @pytest.mark.parametrize("keys", [[b"ec", b"hx\x7fo hi", b"\r"], [b"echx\x7fo hi\r"]], ids=["typed", "at once"])
@@ -293,7 +293,7 @@ def test_a_guessed_command_s_output_is_what_follows_its_line() -> None:
         shell.recording.quiet(2)
         shell.recording.typed(line + b"\r", echoes=False, by_lines=False, now_ms=2)
         shell.recording.printed(line + b"\r\n" + output, 2)
-    assert shell.told() == [
+    assert shell.recorded() == [
         b"$ ", b"echo hi\r\n", "CommandBoundary(command='echo hi')", b"hi\r\n$ ", ("ran", "echo hi", None),
         b"secret x\r\n", "1", "0", b"true\r\n", "CommandBoundary(command='true')",
     ]  # fmt: skip
@@ -306,7 +306,7 @@ def test_a_watched_text_is_found_once_also_where_it_comes_in_two_pieces() -> Non
     for piece in (b"killed: Out of", b" memory", b"\r\n", b"again: out of memory\r\n"):
         shell.recording.printed(piece, 2)
         shell.recording.quiet(2)
-    assert [it for it in shell.told() if str(it).startswith("PatternMatch")] == [
+    assert [it for it in shell.recorded() if str(it).startswith("PatternMatch")] == [
         "PatternMatch(pattern='out of memory')"
     ]
 

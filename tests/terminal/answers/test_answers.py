@@ -345,7 +345,7 @@ async def test_why_it_failed_is_asked_of_one(record: Recorded, question: str) ->
 
 
 @pytest.mark.parametrize(
-    ("query", "told"),
+    ("query", "result"),
     [
         ("python", "python3 app.py"),
         ("did I use python anywhere", "python3 app.py"),
@@ -359,14 +359,14 @@ async def test_why_it_failed_is_asked_of_one(record: Recorded, question: str) ->
     ],
 )
 async def test_words_are_found_as_history_finds_them_or_reported_as_missing(
-    record: Recorded, query: str, told: str
+    record: Recorded, query: str, result: str
 ) -> None:
     await record.run("python3 app.py", 1, "address already in use\r\n")
     await record.run("ls -l", 2, "ls: cannot open\r\n")
     await record.run("true")
     answer = await ask(record, query)
-    assert told in answer
-    if told.startswith("Nothing") and "The last failure" not in told:
+    assert result in answer
+    if result.startswith("Nothing") and "The last failure" not in result:
         assert "ls" not in answer.split(), "nothing is told of a command that was not asked about"
 
 
@@ -395,7 +395,7 @@ async def test_what_has_all_the_words_is_found_behind_newer_commands_with_some_o
 
 
 @pytest.mark.parametrize(
-    ("query", "told"),
+    ("query", "result"),
     [
         ("天气怎么样", "天气"),
         ("你好", "你好"),
@@ -408,11 +408,11 @@ async def test_what_has_all_the_words_is_found_behind_newer_commands_with_some_o
     ],
 )
 async def test_a_question_about_nothing_in_the_record_says_so_and_is_not_answered_with_something_else(
-    record: Recorded, query: str, told: str
+    record: Recorded, query: str, result: str
 ) -> None:
     await record.run("make", 0)
     await record.run("ls")
-    assert await ask(record, query) == f"Nothing recorded about: {told}"
+    assert await ask(record, query) == f"Nothing recorded about: {result}"
 
 
 @pytest.mark.parametrize("question", ["which terraform commands failed today?", "今天 terraform 有哪些失败"])

@@ -144,7 +144,7 @@ async def test_recording_continues_after_any_call_fails_with_a_gap_where_it_did(
             shell = Shell(service)
             await shell.begin()
             system.fail_at = system.calls + fail_at - 7
-            reached = await _told_beside_a_fault(shell, system)
+            reached = await _reported_beside_a_fault(shell, system)
         async with recorded(tmp_path / str(fail_at)) as service:
             shown = b"".join([piece.data async for piece in service.pieces(shell.terminal) if piece.kind == "output"])
             lost = [int(piece.data) async for piece in service.pieces(shell.terminal) if piece.kind == "gap"]
@@ -157,7 +157,7 @@ async def test_recording_continues_after_any_call_fails_with_a_gap_where_it_did(
     pytest.fail("never ran clean")
 
 
-async def _told_beside_a_fault(shell: Shell, system: FaultySystem) -> bool:
+async def _reported_beside_a_fault(shell: Shell, system: FaultySystem) -> bool:
     """Six pieces in two commands; one that is refused is told again, as its client would."""
     for number in range(2):
         await shell.service.command_began(shell.terminal, shell.tick(), f"run {number}")
@@ -266,11 +266,11 @@ async def _leak(shell: Shell, text: str, way: int, dice: random.Random) -> None:
         await shell.show(piece)
 
 
-def _leaked(folder: Path, told: list[tuple[str, str]]) -> list[str]:
+def _leaked(folder: Path, result: list[tuple[str, str]]) -> list[str]:
     """Every word of every file, each once: five thousand searches in all the bytes would take longer than the rest."""
     every_word = {word for path in files(folder) for word in _WORDS.findall(path.read_bytes())}
     contents = b" ".join(every_word)
-    return [secret for _, secret in told if max(_WORDS.findall(secret.encode()), key=len) in contents]
+    return [secret for _, secret in result if max(_WORDS.findall(secret.encode()), key=len) in contents]
 
 
 async def test_the_index_is_made_again_when_it_is_gone_or_damaged(tmp_path: Path) -> None:

@@ -37,7 +37,7 @@ class Logs:
                 yield whole[:size]
                 held, length = [whole[size:].decode().removesuffix("\r\n")], len(whole) - size
 
-    def _said(self, bits: int) -> str:
+    def _message(self, bits: int) -> str:
         words = self._words
         return f"{words[bits & 0xFFFF]} {words[bits >> 16 & 0xFFFF]} {words[bits >> 32 & 0xFFFF]}"
 
@@ -46,7 +46,7 @@ class Logs:
         level = "warning" if bits % 20 == 0 else "debug" if bits % 7 == 0 else "info"
         end = "timeout" if (bits >> 8) % 1000 == 0 else f"{bits >> 40 & 0x3FF} ms"
         clock = f"12:{bits >> 50 & 31:02}:{bits >> 55 & 31:02}"
-        return f"{clock} [{level}] request {bits >> 28:09x} {self._said(bits)} {end}"
+        return f"{clock} [{level}] request {bits >> 28:09x} {self._message(bits)} {end}"
 
     def _tests(self, bits: int) -> str:
         word = self._words[bits >> 20 & 0xFFFF]

@@ -131,7 +131,7 @@ async def test_a_restart_keeps_the_id_the_launch_request_and_the_breakpoints(tmp
     assert (after["status"], after["session_id"]) == ("stopped", before["session_id"])
     assert after["stop_event_data"]["stop_number"] == before["stop_event_data"]["stop_number"] + 1
     assert second.sent("setBreakpoints")[0]["breakpoints"][0]["line"] == 5
-    assert bench.starter.wishes[1][1] == bench.starter.wishes[0][1]
+    assert bench.starter.requests[1][1] == bench.starter.requests[0][1]
     assert (looked["status"], session["state"]) == ("success", "Stopped")
 
 
@@ -232,5 +232,5 @@ async def test_what_the_program_reads_reaches_its_start(tmp_path: Path) -> None:
     async with opened(tmp_path, adapters=2) as bench:
         await bench.running(stdin="one\ntwo\n")
         await bench.running()
-    assert [launch_request.stdin for _, launch_request in bench.starter.wishes] == ["one\ntwo\n", None]
-    assert bench.starter.wishes[0][1] == LaunchRequest(program="app.py", stdin="one\ntwo\n")
+    assert [launch_request.stdin for _, launch_request in bench.starter.requests] == ["one\ntwo\n", None]
+    assert bench.starter.requests[0][1] == LaunchRequest(program="app.py", stdin="one\ntwo\n")

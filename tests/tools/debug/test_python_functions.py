@@ -35,7 +35,7 @@ def written(folder: Path, files: dict[str, str]) -> Path:
     return folder
 
 
-async def told(
+async def check_function(
     workspace: Path, function: str, besides: tuple[Path, str] | None = None, *, is_python: bool | None = True
 ) -> bool | str:
     others = {str(besides[0]): besides[1]} if besides else {}
@@ -59,28 +59,28 @@ async def told(
 async def test_only_a_function_that_the_workspace_would_have_is_missed(
     tmp_path: Path, function: str, is_known: bool | str
 ) -> None:
-    assert await told(written(tmp_path, FILES), function) == is_known
+    assert await check_function(written(tmp_path, FILES), function) == is_known
 
 
 async def test_a_search_that_does_not_see_all_misses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     here = written(tmp_path / "here", {"app.py": "def main(): pass\n"})
     elsewhere = written(tmp_path / "elsewhere", {"lib.py": "def lib(): pass\n"})
-    assert await told(here, "lib") == "no_such_function"
-    assert await told(here, "lib", (elsewhere / "lib.py", "def lib(): pass\n")) is True
-    assert await told(here, "missing", (elsewhere / "lib.py", "")) is False
+    assert await check_function(here, "lib") == "no_such_function"
+    assert await check_function(here, "lib", (elsewhere / "lib.py", "def lib(): pass\n")) is True
+    assert await check_function(here, "missing", (elsewhere / "lib.py", "")) is False
     (here / "linked").symlink_to(elsewhere)
-    assert await told(here, "lib") is False
+    assert await check_function(here, "lib") is False
     (here / "linked").unlink()
     monkeypatch.setattr(breakpoint_validation, "_MAX_BYTES", 10)
-    assert await told(here, "lib") is False
-    assert await told(elsewhere.parent / "nowhere", "lib") is False
+    assert await check_function(here, "lib") is False
+    assert await check_function(elsewhere.parent / "nowhere", "lib") is False
 
 
 async def test_beside_other_languages_nothing_is_missed_unless_it_is_python(tmp_path: Path) -> None:
     written(tmp_path, {"app.py": "def main(): pass\n"})
-    assert await told(tmp_path, "missing", is_python=None) == "no_such_function"
+    assert await check_function(tmp_path, "missing", is_python=None) == "no_such_function"
     written(tmp_path, {"main.c": ""})
-    assert [await told(tmp_path, "missing", is_python=it) for it in (None, False, True)] == [
+    assert [await check_function(tmp_path, "missing", is_python=it) for it in (None, False, True)] == [
         True,
         True,
         "no_such_function",

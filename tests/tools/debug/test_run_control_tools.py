@@ -195,7 +195,7 @@ async def test_without_debugging_no_breakpoint_is_sent_and_the_end_is_waited_for
     assert answer["status"] == "completed"
     assert bench.adapter.sent("setBreakpoints") == []
     assert bench.adapter.sent("launch") == [{"noDebug": True}]
-    assert bench.starter.wishes[0][1].no_debug is True
+    assert bench.starter.requests[0][1].no_debug is True
 
 
 # start: what is wished for
@@ -219,7 +219,7 @@ async def test_a_start_names_exactly_one_way_and_hands_it_on_whole(tmp_path: Pat
             await bench.call("start_debugging", configuration_name="a", program="b"),
             await bench.call("start_debugging", configuration={}),
         ]
-    ((client, launch_request),) = bench.starter.wishes
+    ((client, launch_request),) = bench.starter.requests
     assert (launch_request.configuration_name, launch_request.args, launch_request.cwd, launch_request.process_id) == (
         "Run",
         ("a",),

@@ -147,15 +147,15 @@ async def test_what_is_not_waited_for_is_answered_at_once(tmp_path: Path, tool: 
 async def test_the_default_limit_is_within_the_patience_of_clients_and_a_longer_one_is_reported(tmp_path: Path) -> None:
     async with opened(tmp_path) as bench:
         properties = {it.name: it.input_schema["properties"] for it in bench.toolbox.tools}
-        patient = await bench.started(timeout_s=61)
+        waited = await bench.started(timeout_s=61)
         plain = await moved(bench, "continue_debugging", lambda: bench.adapter.stop("step"), timeout_s=60)
     waiting = [
         name for name in properties if "wait" in properties[name] or name in {"pause_debugging", "wait_for_stop"}
     ]
     assert len(waiting) == 6
     assert {properties[name]["timeout_s"]["default"] for name in waiting} == {45}
-    assert "60 seconds" in patient["hint"]
-    assert "60 seconds" in patient.text
+    assert "60 seconds" in waited["hint"]
+    assert "60 seconds" in waited.text
     assert "hint" not in plain.data
 
 

@@ -34,14 +34,14 @@ class Person:
     """Who sits in front of a wrapper, and what they press."""
 
     wrappers: ConsentBroker
-    says: str = "accepted"
+    decision: str = "accepted"
     asked: list[RunRequest] = field(default_factory=list)
     withdrawn: list[RunRequest] = field(default_factory=list)
 
     def put(self, launch_request: RunRequest) -> None:
         self.asked.append(launch_request)
-        if self.says:
-            self.wrappers.answered(self, launch_request.id, self.says)
+        if self.decision:
+            self.wrappers.answered(self, launch_request.id, self.decision)
 
     def withdraw(self, launch_request: RunRequest) -> None:
         self.withdrawn.append(launch_request)

@@ -206,7 +206,7 @@ async def test_a_person_is_shown_the_command_and_its_result_is_awaited(tmp_path:
 
 
 @pytest.mark.parametrize(
-    ("asked", "told"),
+    ("asked", "result"),
     [
         ("make", ["make"]),
         ("cd src\nmake", ["cd src", "make"]),
@@ -215,7 +215,7 @@ async def test_a_person_is_shown_the_command_and_its_result_is_awaited(tmp_path:
     ],
 )
 async def test_what_a_person_allowed_to_run_is_recognised_as_the_shell_reports_it(
-    tmp_path: Path, asked: str, told: list[str] | None
+    tmp_path: Path, asked: str, result: list[str] | None
 ) -> None:
     answers: list[Answer] = []
     async with opened(tmp_path) as bench:
@@ -231,10 +231,10 @@ async def test_what_a_person_allowed_to_run_is_recognised_as_the_shell_reports_i
                     await anyio.lowlevel.checkpoint()
             await bench.ran("t", "ls", b"not this\r\n", 0)
             bench.wrappers.answered(person, person.asked[0].id, "accepted")
-            for line in told or [asked]:
+            for line in result or [asked]:
                 await bench.ran("t", line, f"{line[-4:]}\r\n".encode(), 0)
     assert answers[0]["status"] == "completed"
-    assert answers[0]["output"] == (told or [asked])[-1][-4:]
+    assert answers[0]["output"] == (result or [asked])[-1][-4:]
 
 
 @pytest.mark.parametrize(

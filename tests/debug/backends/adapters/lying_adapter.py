@@ -29,7 +29,7 @@ def write(body: bytes) -> None:
     sys.stdout.buffer.flush()
 
 
-def tell(message: Any) -> None:
+def send(message: Any) -> None:
     write(json.dumps({"seq": 1, **message}).encode())
 
 
@@ -67,21 +67,21 @@ def serve(request: dict[str, Any]) -> bool:
     for _ in range(LIES.get("times", 1)):
         write(json.dumps(head).encode()[:-1] + b',"body":' + answer(command) + b"}")
     if command == "launch":
-        tell({"type": "event", "event": "initialized"})
+        send({"type": "event", "event": "initialized"})
     if command == "next":
         fork(LIES.get("forks", 0))
-        tell({"type": "event", "event": "stopped", "body": {**ENTRY, "reason": "step"}})
+        send({"type": "event", "event": "stopped", "body": {**ENTRY, "reason": "step"}})
     if command == "configurationDone":
         for message in LIES.get("running", ()):
-            tell(message)
+            send(message)
         sys.stdout.buffer.write(LIES.get("raw", "").encode())
-        tell({"type": "event", "event": "stopped", "body": ENTRY})
+        send({"type": "event", "event": "stopped", "body": ENTRY})
     return is_last
 
 
 GATE, HELD = os.pipe()
 LIES = json.loads(Path(sys.argv[1]).read_text())
 for early in LIES.get("before", ()):
-    tell(early)
+    send(early)
 while (asked := read()) is not None and not serve(asked):
     pass

@@ -55,10 +55,10 @@ def test_the_line_with_the_port_is_found_in_pieces_and_is_not_shown() -> None:
 
 
 @pytest.mark.parametrize(
-    ("exit", "told"), [(ProcessExit(code=3), [3]), (ProcessExit(signal=9), [-9]), (ProcessExit(), [])]
+    ("exit", "result"), [(ProcessExit(code=3), [3]), (ProcessExit(signal=9), [-9]), (ProcessExit(), [])]
 )
-def test_an_exit_is_reported_as_far_as_it_is_known(exit: ProcessExit, told: list[int]) -> None:
-    assert [getattr(body, "exit_code", None) for body in exited_events(exit)] == told
+def test_an_exit_is_reported_as_far_as_it_is_known(exit: ProcessExit, result: list[int]) -> None:
+    assert [getattr(body, "exit_code", None) for body in exited_events(exit)] == result
 
 
 def test_an_event_with_a_body_that_is_not_an_object_is_skipped() -> None:

@@ -97,12 +97,12 @@ class Scene:
     def __init__(self, quirks: AdapterQuirks, root: FakeAdapter) -> None:
         self.root = root
         self.children: list[FakeAdapter] = []
-        self.told: list[EventBody] = []
+        self.reported: list[EventBody] = []
         self.backend = FakeBackend(quirks, root)
 
     async def listen(self) -> None:
         def take(body: EventBody) -> bool:
-            self.told.append(body)
+            self.reported.append(body)
             return True
 
         self.backend.events.attach(take)
@@ -130,9 +130,9 @@ class Scene:
                 await anyio.wait_all_tasks_blocked()
 
     def bodies(self, event: str) -> list[dict[str, Any]]:
-        return [msgspec.json.decode(msgspec.json.encode(it)) for it in self.told if it.event == event]
+        return [msgspec.json.decode(msgspec.json.encode(it)) for it in self.reported if it.event == event]
 
-    async def told_stops(self, count: int) -> list[int]:
+    async def reported_stops(self, count: int) -> list[int]:
         await self.until(lambda: len(self.bodies("stopped")) >= count)
         return [body["threadId"] for body in self.bodies("stopped")]
 
@@ -197,7 +197,7 @@ async def test_a_members_change_of_a_breakpoint_is_reported_under_our_number() -
         it.root.emit("breakpoint", reason="changed", breakpoint={"id": 105, "verified": False})
         it.root.emit("breakpoint", reason="changed", breakpoint={"id": 999, "verified": True})
         child.stop(hitBreakpointIds=[105])
-        await it.told_stops(1)
+        await it.reported_stops(1)
         assert it.bodies("stopped")[0]["hitBreakpointIds"] == [number]
         assert [body["breakpoint"]["id"] for body in it.bodies("breakpoint")] in ([number], [number, number])
 
@@ -211,7 +211,7 @@ async def test_an_id_that_a_member_gave_twice_says_nothing_and_changes_nothing()
         await it.ask("setBreakpoints", {**FILE, "breakpoints": [{"line": 9}, {"line": 4}]})
         child.emit("breakpoint", reason="changed", breakpoint={"id": 1, "verified": True, "line": 4})
         child.stop(hitBreakpointIds=[1])
-        await it.told_stops(1)
+        await it.reported_stops(1)
         assert it.bodies("stopped")[0]["hitBreakpointIds"] == []
         assert it.bodies("breakpoint") == []
 
@@ -242,7 +242,7 @@ async def test_frames_and_variables_of_a_child_are_asked_of_the_child() -> None:
     async with scene() as it:
         child = await it.child()
         child.stop()
-        (thread,) = await it.told_stops(1)
+        (thread,) = await it.reported_stops(1)
         frame = (await it.ask("stackTrace", {"threadId": thread}))["stackFrames"][0]["id"]
         reference = (await it.ask("scopes", {"frameId": frame}))["scopes"][0]["variablesReference"]
         await it.ask("variables", {"variablesReference": reference})
@@ -257,12 +257,12 @@ async def test_a_second_members_stop_is_held_back_until_the_first_is_sent_on() -
     async with scene() as it:
         child = await it.child()
         it.root.stop()
-        (first,) = await it.told_stops(1)
+        (first,) = await it.reported_stops(1)
         child.stop()
         await anyio.wait_all_tasks_blocked()
         assert len(it.bodies("stopped")) == 1
         await it.ask("continue", {"threadId": first})
-        _, second = await it.told_stops(2)
+        _, second = await it.reported_stops(2)
         assert second != first
         assert not child.sent("continue")
 
@@ -271,23 +271,23 @@ async def test_a_steps_own_stop_comes_before_one_that_was_held_back() -> None:
     async with scene() as it:
         child = await it.child()
         it.root.stop()
-        (first,) = await it.told_stops(1)
+        (first,) = await it.reported_stops(1)
         child.stop()
         await it.ask("next", {"threadId": first})
         it.root.emit("continued", threadId=1)
         await anyio.wait_all_tasks_blocked()
         assert len(it.bodies("stopped")) == 1
         it.root.stop("step")
-        assert await it.told_stops(2) == [first, first]
+        assert await it.reported_stops(2) == [first, first]
         await it.ask("continue", {"threadId": first})
-        assert (await it.told_stops(3))[-1] != first
+        assert (await it.reported_stops(3))[-1] != first
 
 
 async def test_a_run_that_is_refused_leaves_the_stop_in_front() -> None:
     async with scene() as it:
         child = await it.child()
         it.root.stop()
-        (first,) = await it.told_stops(1)
+        (first,) = await it.reported_stops(1)
         child.stop()
         it.root.refuse("continue", "not now")
         with pytest.raises(DragomanError, match="not now"):
@@ -300,7 +300,7 @@ async def test_another_members_continued_is_not_reported_while_one_is_stopped() 
     async with scene() as it:
         child = await it.child()
         it.root.stop()
-        await it.told_stops(1)
+        await it.reported_stops(1)
         child.emit("continued", threadId=1)
         child.emit("output", output="x")
         await it.until(lambda: bool(it.bodies("output")))
@@ -312,10 +312,10 @@ async def test_a_child_that_ends_takes_its_threads_and_its_stop_with_it(way: str
     async with scene() as it:
         child = await it.child()
         child.stop()
-        (thread,) = await it.told_stops(1)
+        (thread,) = await it.reported_stops(1)
         it.root.stop()
         child.emit("terminated") if way == "terminated" else child.die()
-        _, next_thread = await it.told_stops(2)
+        _, next_thread = await it.reported_stops(2)
         assert {"reason": "exited", "threadId": thread} in it.bodies("thread")
         assert next_thread != thread
         assert it.bodies("terminated") == []
@@ -349,7 +349,7 @@ async def test_a_child_that_never_joins_is_not_a_loss() -> None:
         it.backend.add_child("attach", {"name": "x", "fake": child})
         await it.until(lambda: child.ended)
         it.root.stop()
-        await it.told_stops(1)
+        await it.reported_stops(1)
 
 
 async def test_children_beyond_the_limit_are_resumed_without_a_debugger_and_reported_once(
@@ -395,7 +395,7 @@ async def test_a_value_that_was_set_is_shown_until_the_program_runs_again() -> N
         child = await it.child()
         child.answers["setVariable"] = lambda _: {"value": "7", "type": "int"}
         child.stop()
-        (thread,) = await it.told_stops(1)
+        (thread,) = await it.reported_stops(1)
         reference = to_tree_ids({"variablesReference": 9}, 1)["variablesReference"]
         await it.ask("setVariable", {"variablesReference": reference, "name": "n", "value": "7"})
         listed = (await it.ask("variables", {"variablesReference": reference}))["variables"]
@@ -449,14 +449,14 @@ def calls_into(package: ModuleType) -> Iterator[list[str]]:
 
 async def _debug_alone(it: Scene) -> None:
     it.root.stop(hitBreakpointIds=[105])
-    await it.told_stops(1)
+    await it.reported_stops(1)
     for command, arguments in (
         ("threads", None), ("stackTrace", {"threadId": 1}), ("evaluate", {"expression": "1"}), ("next", {"threadId": 1})
     ):  # fmt: skip
         await it.ask(command, arguments)
     it.root.emit("breakpoint", reason="changed", breakpoint={"id": 105, "verified": False})
     it.root.stop("step")
-    await it.told_stops(2)
+    await it.reported_stops(2)
 
 
 async def test_a_program_without_children_never_enters_the_tree() -> None:
@@ -486,7 +486,7 @@ async def test_breakpoints_keep_their_ids_when_the_first_child_comes() -> None:
         assert [body["id"] for body in (await it.ask("setBreakpoints", FILE))["breakpoints"]] == [105]
         await it.child()
         it.root.stop(hitBreakpointIds=[105])
-        await it.told_stops(1)
+        await it.reported_stops(1)
         assert it.bodies("stopped")[0]["hitBreakpointIds"] == [105]
         it.root.emit("breakpoint", reason="changed", breakpoint={"id": 105, "line": 6})
         assert it.bodies("breakpoint")[-1]["breakpoint"] == {"id": 105, "verified": True, "line": 6}
@@ -499,7 +499,7 @@ async def test_a_childs_hit_of_a_breakpoint_that_was_set_before_it_came_has_the_
         it.backend.add_child("launch", {"name": "x", "fake": child})
         await it.until(lambda: bool(child.sent("configurationDone")))
         child.stop(hitBreakpointIds=[0])
-        await it.told_stops(1)
+        await it.reported_stops(1)
         assert it.bodies("stopped")[0]["hitBreakpointIds"] == [105]
 
 
@@ -533,7 +533,7 @@ async def test_threads_that_are_on_their_way_when_the_first_child_comes_are_the_
                 child.emit("thread", reason="started", threadId=2)
             answered.set()
         child.emit("stopped", reason="breakpoint", threadId=2)
-        (stopped,) = await it.told_stops(1)
+        (stopped,) = await it.reported_stops(1)
         roots = [thread["id"] for thread in listed]
         assert roots == ([1, 3] if is_child_first else [1, 2])
         assert stopped not in roots
@@ -544,31 +544,31 @@ async def test_threads_that_are_on_their_way_when_the_first_child_comes_are_the_
 async def test_a_stop_that_was_reported_before_the_first_child_came_is_the_current_one() -> None:
     async with scene() as it:
         it.root.stop()
-        await it.told_stops(1)
+        await it.reported_stops(1)
         child = await it.child()
         child.stop()
         await anyio.wait_all_tasks_blocked()
         assert len(it.bodies("stopped")) == 1
         await it.ask("continue", {"threadId": 1})
-        assert len(await it.told_stops(2)) == 2
+        assert len(await it.reported_stops(2)) == 2
 
 
 async def test_a_step_that_is_under_way_when_the_first_child_comes_is_reported_first() -> None:
     async with scene() as it:
         it.root.stop()
-        await it.told_stops(1)
+        await it.reported_stops(1)
         await it.ask("next", {"threadId": 1})
         child = await it.child()
         child.stop()
         assert len(it.bodies("stopped")) == 1
         it.root.stop("step")
-        assert await it.told_stops(2) == [1, 1]
+        assert await it.reported_stops(2) == [1, 1]
 
 
 async def test_a_run_that_is_refused_after_the_first_child_came_leaves_the_stop_in_front() -> None:
     async with scene() as it:
         it.root.stop()
-        await it.told_stops(1)
+        await it.reported_stops(1)
         refused = anyio.Event()
         it.root.late_answers["continue"] = refused
         it.root.refuse("continue", "not now")
@@ -609,14 +609,14 @@ async def test_a_list_that_is_on_its_way_when_the_first_child_comes_reaches_the_
         assert child.sent("setBreakpoints") == [later]
         assert answers[0]["breakpoints"][0]["id"] == 109
         child.stop(hitBreakpointIds=[109])
-        await it.told_stops(1)
+        await it.reported_stops(1)
         assert it.bodies("stopped")[0]["hitBreakpointIds"] == [109]
 
 
 async def test_a_thread_with_the_id_0_gets_another_also_without_children() -> None:
     async with scene() as it:
         it.root.emit("stopped", reason="pause", threadId=0)
-        (thread,) = await it.told_stops(1)
+        (thread,) = await it.reported_stops(1)
         assert thread > 0
         await it.ask("continue", {"threadId": thread})
         assert it.root.sent("continue") == [{"threadId": 0}]

@@ -31,7 +31,7 @@ def all_go_on(adapter: FakeAdapter, thread: int) -> None:
     adapter.emit("continued", threadId=thread, allThreadsContinued=True)
 
 
-async def heard(it: Scene, adapter: FakeAdapter) -> None:
+async def until_received(it: Scene, adapter: FakeAdapter) -> None:
     """All that was said before."""
     before = len(it.bodies("output"))
     adapter.emit("output", output="x")
@@ -152,23 +152,23 @@ async def test_a_late_one_neither_loses_a_waiting_stop_nor_reports_it_early() ->
     async with scene(AS_DEBUGPY) as it:
         child = await it.child()
         it.root.stop()
-        (first,) = await it.told_stops(1)
+        (first,) = await it.reported_stops(1)
         child.stop()
         for adapter in (child, it.root):
             all_go_on(adapter, 9)
-        await heard(it, child)
-        await heard(it, it.root)
+        await until_received(it, child)
+        await until_received(it, it.root)
         assert (len(it.bodies("stopped")), it.bodies("continued")) == (1, [])
         await it.ask("continue", {"threadId": first})
-        assert (await it.told_stops(2))[1] != first
+        assert (await it.reported_stops(2))[1] != first
 
 
 async def test_an_adapter_that_somebody_else_commands_is_believed() -> None:
     async with scene(AdapterQuirks()) as it:
         it.root.stop()
-        (thread,) = await it.told_stops(1)
+        (thread,) = await it.reported_stops(1)
         all_go_on(it.root, 1)
-        await heard(it, it.root)
+        await until_received(it, it.root)
         result: list[dict[str, Any]] = it.bodies("continued")
         assert result == [{"threadId": thread, "allThreadsContinued": True}]
 

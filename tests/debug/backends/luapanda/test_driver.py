@@ -27,12 +27,12 @@ class Wired:
 
     def __init__(self) -> None:
         near, far = socket.socketpair()
-        self.heard: list[Message] = []
+        self.received: list[Message] = []
         self.far = TcpStream(far)
-        self.driver = LuaPandaDriver(TcpStream(near), self._hear, ids=count(10).__next__)
+        self.driver = LuaPandaDriver(TcpStream(near), self._receive, ids=count(10).__next__)
 
-    async def _hear(self, message: Message) -> None:
-        self.heard.append(message)
+    async def _receive(self, message: Message) -> None:
+        self.received.append(message)
 
     async def stand(self) -> None:
         """Initialised, and stopped at the entry."""

@@ -943,7 +943,7 @@ def looks_at_itself(step: int) -> dict[str, Any]:
     return seen
 
 
-def scenario_changed_locals_are_told() -> None:
+def scenario_changed_locals_are_shown() -> None:
     record, text = traced(lambda: looks_at_itself(1), "looks_at_itself")
     assert record.get("locals_changed", False) is (sys.version_info < (3, 13))
     assert ("renews what `locals()` returned" in text) is (sys.version_info < (3, 13)), text

@@ -30,7 +30,7 @@ TESTS: dict[str, Any] = {"args": [], "skipFiles": []}
 
 
 @pytest.mark.parametrize(
-    ("line", "runner", "told"),
+    ("line", "runner", "result"),
     [
         ("python app.py -v", "", PY | {"program": "{cwd}/app.py", "args": ["-v"]}),
         ("python3 -X dev app.py", "", PY | {"program": "{cwd}/app.py", "args": [], "pythonArgs": ["-X", "dev"]}),
@@ -66,20 +66,21 @@ TESTS: dict[str, Any] = {"args": [], "skipFiles": []}
         ("go run main.go 3", "", {"type": "go", "mode": "debug", "program": "{cwd}/main.go", "args": ["3"]}),
     ],
 )  # fmt: skip
-def test_a_command_is_what_it_would_start(tmp_path: Path, line: str, runner: str, told: dict[str, Any]) -> None:
+def test_a_command_is_what_it_would_start(tmp_path: Path, line: str, runner: str, result: dict[str, Any]) -> None:
     (tmp_path / "tools").mkdir()
     (tmp_path / "tools/check").write_text("#!/opt/py/bin/python3\n")
     for name in ("one.py", "two.py"):
         (tmp_path / name).touch()
     found = read(line, tmp_path)
     wanted = {"cwd": str(tmp_path)} | {
-        name: value.replace("{cwd}", str(tmp_path)) if isinstance(value, str) else value for name, value in told.items()
+        name: value.replace("{cwd}", str(tmp_path)) if isinstance(value, str) else value
+        for name, value in result.items()
     }
     assert (found.runner, facts(found)) == (runner, wanted)
 
 
 @pytest.mark.parametrize(
-    ("line", "file", "told"),
+    ("line", "file", "result"),
     [
         ("env -u B A=1 timeout -s 9 5 python a.py", "a.py", {"env": {"A": "1", "B": None}}),
         ("env -C sub python a.py 1", "sub/a.py", {"args": ["1"], "cwd": "{cwd}/sub"}),
@@ -97,10 +98,10 @@ def test_a_command_is_what_it_would_start(tmp_path: Path, line: str, runner: str
     ],
 )
 def test_words_before_a_program_keep_their_meaning_and_those_behind_it_are_its_own(
-    tmp_path: Path, line: str, file: str, told: dict[str, Any]
+    tmp_path: Path, line: str, file: str, result: dict[str, Any]
 ) -> None:
     found = facts(read(line, tmp_path))
-    wanted = json.loads(json.dumps({"program": f"{{cwd}}/{file}", **told}).replace("{cwd}", str(tmp_path)))
+    wanted = json.loads(json.dumps({"program": f"{{cwd}}/{file}", **result}).replace("{cwd}", str(tmp_path)))
     assert {name: found.get(name) for name in wanted} == wanted | ({} if file else {"program": None})
 
 
