@@ -10,7 +10,7 @@ import logging
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import Field
 
@@ -181,8 +181,8 @@ class ExplainFailureTool:
             calls=calls or None,
             command=one_line(target.command, _LINE) or None,
             command_id=target.command_id or None,
-            test=failure.test,
-            crash=failure.crash,
+            test=_without_output(failure.test),
+            crash=_without_output(failure.crash),
             ended=failure.data.ended,
         )
         texts = [localize("{text}", text=line) for it in calls for line in ("", *it.text.split("\n"))]
@@ -297,6 +297,14 @@ class ExplainFailureTool:
         redacted = [redactor.redacted(it, caller.workspace) for it in traced.records]
         passed = {} if traced.has_failed else {_HAS_PASSED: True}
         return [{**it, **passed} for it in redacted if "function" in it]
+
+
+_Explained = TypeVar("_Explained", DebugTestResult, ExplainCrashResult)
+
+
+def _without_output(found: _Explained | None) -> _Explained | None:
+    """What the program printed stands in the answer's own `ended`."""
+    return found and found.model_copy(update={"ended": found.ended.model_copy(update={"output": None})})
 
 
 def _in_one_process(target: _Target) -> _Target:
