@@ -245,7 +245,7 @@ def test_a_person_stops_everything_by_keyboard_and_lets_agents_go_on(daemon: Tar
     keys.press("Escape")
     expect(page.get_by_role("dialog")).to_have_count(0)
     expect(button).to_be_focused()
-    assert agent.told("list_sessions")["sessions"] == []
+    assert agent.data_of("list_sessions")["sessions"] == []
     keys.press("Enter")
     page.get_by_role("dialog").get_by_role("button", name="Stop everything").press("Enter")
     banner = page.locator(".paused")
@@ -258,7 +258,7 @@ def test_a_person_stops_everything_by_keyboard_and_lets_agents_go_on(daemon: Tar
     expect(banner).to_contain_text("Agents are paused.")  # also who did not stop them sees it
     banner.get_by_role("button", name="Let them go on").press("Enter")
     expect(banner).to_have_count(0)
-    assert agent.told("list_sessions")["sessions"] == []
+    assert agent.data_of("list_sessions")["sessions"] == []
 
 
 def test_the_tabs_are_in_one_row_and_each_can_be_reached_however_narrow(tab: Tab) -> None:
