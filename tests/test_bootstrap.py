@@ -55,7 +55,7 @@ def test_every_sentence_of_the_tools_has_its_chinese_and_no_other() -> None:
     assert {it.value for it in made if isinstance(it, ast.Constant)} == setup_words.CHINESE.keys()
 
 
-_SPEAKERS = {"in_words", "say", "stop", "tell"}
+_SPEAKERS = {"in_words", "report", "say", "stop"}
 
 
 @pytest.mark.parametrize(("locale", "result"), [("zh_CN.UTF-8", "正在安装 tmux"), ("C.UTF-8", "Installing tmux")])

@@ -26,6 +26,7 @@ SHARED = {
     },
     "bad_arguments": {
         "servers.dap.errors.bad_arguments",
+        "servers.web.page_forwarder._bad_port",
         "tools.debug.source_locations._line_or_text_needed",
         "tools.registry._too_large",
     },
@@ -35,6 +36,7 @@ SHARED = {
         "cli.remote.folder_maps._too_many",
     },
     "disk_full": {"core.errors._file_not_written", "core.errors.disk_full"},
+    "far_side_silent": {"io.net.remote_errors.far_side_silent", "io.net.remote_errors.far_side_waits"},
     "foreign_peer": {"io.errors.foreign_peer", "io.errors.not_started_by_us"},
     "gateway_silent": {"chat.errors.no_answer", "chat.errors.run_silent"},
     "halt_refused": {"debug.session.halt_guard.halt_refused", "debug.session.halt_guard.trace_halts"},
@@ -42,6 +44,7 @@ SHARED = {
     "link_lost": {
         "io.net.remote_errors.link_closed",
         "io.net.remote_errors.link_damaged",
+        "io.net.remote_errors.link_failed",
         "io.net.remote_errors.link_silent",
     },
     "model_key_missing": {
@@ -62,6 +65,7 @@ SHARED = {
         "tools.evidence.target.no_such_function",
     },
     "nothing_to_rerun": {"cli.handover.rerun.attached", "cli.handover.rerun.no_start"},
+    "not_dragoman": {"io.drivers.control_client._unreadable", "io.net.remote_errors.foreign_far_side"},
     "not_running": {"io.errors.daemon_not_running", "io.net.remote_errors.far_daemon_absent"},
     "not_stopped": {"debug.errors.let_go", "debug.errors.resuming"},
     "not_supported": {

@@ -36,12 +36,14 @@ def side(*, strip: bool) -> Sidecar:
     )
 
 
-@given(at=st.integers(0, 200), said=st.sampled_from([_OURS, _THEIRS + _OURS, b"caf\xc3\xa9 \x1b[1m" + _OURS + b"ls"]))
+@given(
+    at=st.integers(0, 200), printed=st.sampled_from([_OURS, _THEIRS + _OURS, b"caf\xc3\xa9 \x1b[1m" + _OURS + b"ls"])
+)
 @pytest.mark.parametrize("strip", [False, True])
-def test_the_screen_gets_the_same_bytes_as_from_what_records_them(at: int, result: bytes, strip: bool) -> None:
-    first, rest = result[:at], result[at:]
+def test_the_screen_gets_the_same_bytes_as_from_what_records_them(at: int, printed: bytes, strip: bool) -> None:
+    first, rest = printed[:at], printed[at:]
     shown = filter_first_output(first, NONCE, passing(strip))
     later = side(strip=strip)
     assert later.printed(first, 1.0) == shown
-    assert shown + later.printed(rest, 2.0) == side(strip=strip).printed(result, 1.0)
+    assert shown + later.printed(rest, 2.0) == side(strip=strip).printed(printed, 1.0)
     assert NONCE.encode() not in shown
