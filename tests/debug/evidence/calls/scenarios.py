@@ -969,7 +969,8 @@ def scenario_a_line_of_a_comprehension_is_its_functions() -> None:
 def scenario_the_end_of_a_long_function_is_kept() -> None:
     names: dict[str, Any] = {}
     exec("def long_one(n):\n" + "".join(f"    v{it} = n + {it}\n" for it in range(2000)) + "    return n", names)
-    lines = _load("call_text").call_lines(traced(lambda: names["long_one"](1), "long_one")[0], limit=600)
+    record = traced(lambda: names["long_one"](1), "long_one", max_seconds=300)[0]  # each line copies all variables
+    lines = _load("call_text").call_lines(record, limit=600)
     assert sum(len(it) + 1 for it in lines) <= 600
     assert any("v0 = 1" in it for it in lines), lines
     assert any("v1999 = 2000" in it for it in lines), lines

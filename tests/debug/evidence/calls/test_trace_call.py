@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.debug.evidence.calls.test_call_tracer import other_pythons
+from tests.debug.evidence.calls.test_call_tracer import installed_pythons
 from tests.debug.evidence.evidence_tools import agent_in
 
 pytestmark = [pytest.mark.anyio, pytest.mark.timeout(120)]
@@ -102,7 +102,7 @@ async def test_each_way_to_choose_the_call_and_what_to_run(tmp_path: Path) -> No
     assert "canary" not in whole
 
 
-@pytest.mark.parametrize("python", other_pythons()[-1:])
+@pytest.mark.parametrize("python", installed_pythons()[-1:])
 async def test_the_newest_python_is_traced_beside_its_debugger(tmp_path: Path, python: str) -> None:
     """From Python 3.12 by `sys.monitoring`, with a tool of its own beside debugpy's."""
     async with agent_in(tmp_path) as agent:
