@@ -18,7 +18,7 @@ class MemoryStorage {
 }
 
 vi.stubGlobal("document", {
-  documentElement: { dataset: { language: "en" } },
+  documentElement: { dataset: { language: "en" }, style: {} },
   createTreeWalker: () => ({}), // Lit makes one when it is loaded
   createComment: () => ({}),
 });
