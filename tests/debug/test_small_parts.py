@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dragoman.core.clock import SystemClock
 from dragoman.core.errors import DragomanError
 from dragoman.debug.breakpoints.hit_conditions import parse_hit_condition
 from dragoman.debug.model import LIVE_STATES, SessionState
@@ -157,3 +158,27 @@ def test_two_streams_that_take_turns_character_by_character_are_bounded_too() ->
         output.append("stderr", "y")
     assert len(output._pieces) <= 20_000
     assert output.since(0, most=4) == ("xyxy", 59_996)
+
+
+class SteppingClock(SystemClock):
+    """A second passes with each look."""
+
+    def __init__(self) -> None:
+        self.now_ns = 0
+
+    def wall_ns(self) -> int:
+        self.now_ns += 1_000_000_000
+        return self.now_ns
+
+
+def test_output_knows_when_it_was_printed_however_long_a_program_prints() -> None:
+    output = SessionOutput(clock=SteppingClock())
+    output.append("stdout", "one")
+    output.append("stderr", "two")
+    assert output.marks == ((1_000_000_000, 3), (2_000_000_000, 6))
+    for _ in range(10_000):
+        output.append("stdout", "x")
+    marks = output.marks
+    assert len(marks) <= 4000
+    assert marks[-1].end == output.end
+    assert sorted(marks) == list(marks)

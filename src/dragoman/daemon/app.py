@@ -69,6 +69,7 @@ from dragoman.servers.web.canvas_api import CanvasApi
 from dragoman.servers.web.editor_api import EditorApi
 from dragoman.servers.web.feed import EventFeed
 from dragoman.servers.web.page_forwarder import PageForwarder
+from dragoman.servers.web.replay_api import ReplayApi
 from dragoman.servers.web.settings_api import PreferencesApi, SettingsApi
 from dragoman.servers.web.sockets import SocketAuthenticator
 from dragoman.servers.web.status_api import StatusApi
@@ -341,7 +342,7 @@ class _Services:
         editor = EditorApi(debugger.editors)
         served = WebApis(
             api, feed, CanvasApi(chat.canvas), calls, watched, chosen, editor, PreferencesApi(paths.preferences_file),
-            StopApi(self._emergency),
+            StopApi(self._emergency), ReplayApi(debugger.replays),
         )  # fmt: skip
         prover = SocketAuthenticator(self._keys, links, state.instance, names, known_uids(settings.debug_port_users))
         self._http = HttpServer(build_app(served, self._mcp, self._gateway, prover, names, tokens))

@@ -31,6 +31,7 @@ from dragoman.debug.session.countdown import HaltLimits
 from dragoman.debug.session.session import DebugSession
 from dragoman.debug.shared_sessions import SharedSessions
 from dragoman.debug.source_files import is_other_language, is_source_file
+from dragoman.debug.stops.history.replay import SessionReplays
 from dragoman.debug.stops.history.stop_history import SessionReports, StopHistory
 from dragoman.debug.stops.history.store import stop_recorder
 from dragoman.editors import EditorRegistry
@@ -105,6 +106,7 @@ class DebugWiring:
     trust: TrustedFolders
     supervisors: SupervisorPool
     reports: SessionReports
+    replays: SessionReplays
     editors: EditorRegistry
     adapters: Sequence[AdapterSpec]
     handover: HandoverMethods
@@ -178,6 +180,7 @@ async def wire_debugging(
         )
         history = StopHistory(journal, clock, shared)
         reports = SessionReports(journal, history, partial(service.output_of, most=_REPORT_OUTPUT_CHARACTERS))
+        replays = SessionReplays(journal, history, service.printed_by, sources.lines, redactor)
         evidence = partial(evidence_tools, service, waits, clock, sources, redactor, history)
         resources = SessionResources(service, journal, ValueFormatter(redactor))
         yield DebugWiring(
@@ -190,6 +193,7 @@ async def wire_debugging(
             trust,
             supervisors,
             reports,
+            replays,
             editors,
             adapters,
             HandoverMethods(

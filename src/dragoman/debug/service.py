@@ -36,6 +36,7 @@ from dragoman.debug.session.event_log import EventLog, EventSink
 from dragoman.debug.session.halt_guard import halt_refused
 from dragoman.debug.session.launch_request import LaunchDisclosure, PreparedLaunch, PreparedSession, SessionStarter
 from dragoman.debug.session.outcome import DebugOutcome, pause_program
+from dragoman.debug.session.output import SessionOutput
 from dragoman.debug.session.session import DebugSession
 from dragoman.debug.session.supervisor import DAEMON_ID, SessionSupervisor
 from dragoman.debug.stops.history.store import RecordStop, record_nothing
@@ -307,6 +308,13 @@ class DebugService:
         except DragomanError:
             return ""
         return self._redacted("", session.output.since(0, most=most)[0])
+
+    def printed_by(self, session_id: str) -> SessionOutput | None:
+        """What a session of any workspace printed; None where it is not known any more."""
+        try:
+            return self._registry.in_any_workspace(session_id).session.output
+        except DragomanError:
+            return None
 
     def workspaces(self) -> set[str]:
         """The workspaces that have sessions."""

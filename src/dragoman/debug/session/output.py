@@ -7,12 +7,25 @@ from collections import deque
 from collections.abc import Callable
 from typing import NamedTuple
 
+from dragoman.core.clock import Clock, SystemClock
 from dragoman.core.redaction import SecretStream
 from dragoman.debug.session.lifecycle import ChangeSignal
 
 RETAINED_CHARACTERS = 1 << 20
 _MAX_CHUNKS = 20_000
 _CHUNK_CHARACTERS = 2048  # a program may print one character at a time, so small pieces are joined
+
+
+# When what was printed, for a replay: finer than a person sees, and bounded however long a program prints.
+_MARK_NS = 50_000_000
+_MAX_MARKS = 4_000
+
+
+class OutputMark(NamedTuple):
+    """By then everything before `end` had been printed."""
+
+    at_ns: int
+    end: int
 
 
 class OutputChunk(NamedTuple):
@@ -42,8 +55,11 @@ class SessionOutput:
         kept: int = RETAINED_CHARACTERS,
         changes: ChangeSignal | None = None,
         secrets: Callable[[], SecretStream] | None = None,
+        clock: Clock | None = None,
     ) -> None:
         self.raw: SessionOutput = SessionOutput(kept, changes) if secrets else self
+        self._clock = clock or SystemClock()
+        self._marks: list[OutputMark] = []
         self._secrets = secrets
         self._filters: dict[str, _SecretFilter] = {}
         self._kept = kept
@@ -90,6 +106,7 @@ class SessionOutput:
         self._lines += text.count("\n")
         self._held += len(kept)
         self._add(OutputChunk(self._end - len(kept), category, kept))
+        self._mark_time()
         while len(self._pieces) > 1 and (self._held > self._kept or len(self._pieces) > _MAX_CHUNKS):
             self._held -= len(self._pieces.popleft().text)
         self._changes.notify()
@@ -106,6 +123,19 @@ class SessionOutput:
             self._pieces.append(piece)
         else:
             self._pieces[-1] = last._replace(text=last.text + piece.text)
+
+    def _mark_time(self) -> None:
+        mark = OutputMark(self._clock.wall_ns(), self._end)
+        if self._marks and mark.at_ns - self._marks[-1].at_ns < _MARK_NS:
+            self._marks[-1] = OutputMark(self._marks[-1].at_ns, self._end)
+            return
+        if len(self._marks) >= _MAX_MARKS:
+            del self._marks[:-2:2]  # the older ones become coarser
+        self._marks.append(mark)
+
+    @property
+    def marks(self) -> tuple[OutputMark, ...]:
+        return tuple(self._marks)
 
     def pieces(self, cursor: int) -> list[OutputChunk]:
         """Everything after the cursor, each piece with its category. Text that has been dropped is missing."""

@@ -39,6 +39,7 @@ from dragoman.servers.web.errors import (
 )
 from dragoman.servers.web.feed import EventFeed
 from dragoman.servers.web.guard import GuardedRoute, GuardMiddleware, RouteTable, read_body
+from dragoman.servers.web.replay_api import ReplayApi
 from dragoman.servers.web.settings_api import PreferencesApi, SettingsApi
 from dragoman.servers.web.sockets import CLOSE_BAD_MESSAGE, SocketAuthenticator, close
 from dragoman.servers.web.status_api import StatusApi
@@ -146,6 +147,7 @@ class WebApis:
     editor: EditorApi
     preferences: PreferencesApi
     stop: StopApi
+    replay: ReplayApi
 
 
 def build_table(
@@ -189,6 +191,8 @@ def api_routes(apis: WebApis) -> list[Route]:
         Route("/api/canvas/remove", canvas.remove, methods=["POST"]),
         Route("/api/call", calls.call, methods=["POST"]),
         Route("/api/debug/folders", calls.folders, methods=["GET"]),
+        Route("/api/replay/stops", apis.replay.stops, methods=["GET"]),
+        Route("/api/replay/output", apis.replay.output, methods=["GET"]),
         Route("/api/trust", calls.trust_folder, methods=["POST"]),
         Route("/api/debug/stop-waiting", calls.stop_waiting, methods=["POST"]),
         Route("/api/agents/stop", apis.stop.stop_all, methods=["POST"]),

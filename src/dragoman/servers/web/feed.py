@@ -18,7 +18,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from dragoman.core.errors import DragomanError
 from dragoman.servers.web.sockets import CLOSE_FAULT, close
-from dragoman.servers.web.status_api import JournalEvents, encode_events
+from dragoman.servers.web.status_api import JournalEvents, encode_pieces
 
 log = logging.getLogger(__name__)
 
@@ -58,7 +58,7 @@ class EventBatches:
 
     async def _read(self, sequence: int) -> EventBatch | None:
         rows = await self._record.read(sequence, limit=BATCH_EVENTS)
-        pieces = encode_events(rows, BATCH_BYTES)
+        pieces = encode_pieces(rows, BATCH_BYTES)
         if not pieces:
             return None
         text = b'{"type":"events","events":[' + b",".join(pieces) + b"]}"

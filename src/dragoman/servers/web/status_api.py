@@ -15,14 +15,14 @@ from dragoman.core.events import RecordedEvent
 from dragoman.core.localization import localize
 from dragoman.servers.web.bodies import json_response
 
-MOST_EVENTS = 200
+MOST_EVENTS = 1000
 MOST_NAMES = 200
 MOST_KINDS = 50
 ANSWER_BYTES = 1 << 20
 
 
-def encode_events(rows: Sequence[RecordedEvent], room: int) -> list[bytes]:
-    """Encode the first events that fit, at least one if there is any."""
+def encode_pieces(rows: Sequence[msgspec.Struct], room: int) -> list[bytes]:
+    """Encode the first that fit, at least one if there is any."""
     pieces: list[bytes] = []
     for row in rows:
         piece = msgspec.json.encode(row)
@@ -38,7 +38,9 @@ class JournalEvents(Protocol):
 
     last_sequence: int
 
-    async def read(self, after: int, *, limit: int, kinds: Sequence[str] = ()) -> Sequence[RecordedEvent]: ...
+    async def read(
+        self, after: int, *, limit: int, session: str | None = None, kinds: Sequence[str] = ()
+    ) -> Sequence[RecordedEvent]: ...
 
     async def search(self, query: str, /, *, limit: int, kinds: Sequence[str]) -> Sequence[RecordedEvent]: ...
 
@@ -73,12 +75,13 @@ class StatusApi:
         return JSONResponse(self.status())
 
     async def events(self, request: Request) -> Response:
-        """As many events as fit, oldest first; `more` says that others follow."""
-        after = _number(request, "after", default=0)
-        limit = max(1, min(_number(request, "limit", default=100), MOST_EVENTS))
+        """As many events as fit, oldest first, of one session if it is named; `more` says that others follow."""
+        after = query_number(request, "after", default=0)
+        limit = max(1, min(query_number(request, "limit", default=100), MOST_EVENTS))
         kinds = [kind for kind in request.query_params.get("kinds", "").split(",") if kind]
-        rows = await self.record.read(after, limit=limit, kinds=kinds[:MOST_KINDS])
-        pieces = encode_events(rows, ANSWER_BYTES)
+        session = request.query_params.get("session") or None
+        rows = await self.record.read(after, limit=limit, session=session, kinds=kinds[:MOST_KINDS])
+        pieces = encode_pieces(rows, ANSWER_BYTES)
         more = b"true" if len(pieces) < len(rows) or len(rows) == limit else b"false"
         body = b'{"events":[%b],"more":%b,"last_sequence":%d}' % (b",".join(pieces), more, self.record.last_sequence)
         return Response(body, media_type="application/json")
@@ -89,7 +92,7 @@ class StatusApi:
         return json_response({"names": {it.event.session: it.event.body.get("client", "") for it in reversed(met)}})
 
 
-def _number(request: Request, name: str, *, default: int) -> int:
+def query_number(request: Request, name: str, *, default: int) -> int:
     text = request.query_params.get(name, str(default))
     if not (text.isascii() and text.isdigit() and len(text) < 19):
         raise DragomanError(

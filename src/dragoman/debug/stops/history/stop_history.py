@@ -13,7 +13,7 @@ from dragoman.core.errors import DragomanError
 from dragoman.core.events import Event
 from dragoman.core.localization import localize
 from dragoman.debug.shared_sessions import SharedSessions, is_shared
-from dragoman.debug.stops.history.store import STORE, StopRecord, VariableRecord, read_rows
+from dragoman.debug.stops.history.store import MAX_STOPS, STORE, StopRecord, VariableRecord, read_rows
 from dragoman.journal import Journal
 
 _BATCH_SIZE = 500
@@ -51,9 +51,12 @@ class StopHistory:
         found = await self._journal.query(STORE.newest(workspace, session, 0, limit))
         return [stop for _, stop in read_rows(found.rows)]
 
-    async def of_session(self, session: str) -> list[StopRecord]:
-        """All stops that are kept, the oldest first."""
-        return [stop for _, stop in read_rows((await self._journal.query(STORE.of_session(session))).rows)]
+    async def of_session(self, session: str, *, after: int = 0, limit: int = MAX_STOPS) -> list[StopRecord]:
+        """The stops that are kept after a number, the oldest first."""
+        if is_shared(session):
+            return [it for it in self.shared.find(session, None).stops if it.number > after][:limit]
+        found = await self._journal.query(STORE.of_session(session, after, limit))
+        return [stop for _, stop in read_rows(found.rows)]
 
     async def at(self, workspace: str | None, id: str) -> StopRecord:
         session, _, number = id.rpartition(":")
@@ -168,13 +171,7 @@ class SessionReports:
         read = await self._journal.read(session=session, limit=_MAX_EVENTS, workspace=workspace)
         events = [it for it in read if it.event.kind.startswith("debug.")]
         if not events:
-            raise DragomanError(
-                "unknown_session",
-                localize("No debug session {id} is recorded.", id=ascii(session)[:80]),
-                hint=localize(
-                    "`dragoman journal search debug` finds earlier ones; --all-workspaces searches everywhere."
-                ),
-            )
+            raise unknown_session(session)
         stops = {it.number: it for it in await self._history.of_session(session)}
         entries = [_entry(it.at_ns, it.event, stops) for it in events]
         first = events[0].event.body
@@ -185,6 +182,14 @@ class SessionReports:
             entries=tuple(entries),
             output=self._output_of(session),
         )
+
+
+def unknown_session(session: str) -> DragomanError:
+    return DragomanError(
+        "unknown_session",
+        localize("No debug session {id} is recorded.", id=ascii(session)[:80]),
+        hint=localize("`dragoman journal search debug` finds earlier ones; --all-workspaces searches everywhere."),
+    )
 
 
 def _requester(by: str) -> str:

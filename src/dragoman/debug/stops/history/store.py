@@ -125,9 +125,9 @@ class StopStore(Store):
         wanted = "where session = ? and number = ?"
         return Statement(f"select id, {_COLUMNS} from store_stops {wanted}", (session, number))  # noqa: S608
 
-    def of_session(self, session: str) -> Statement:
-        wanted = "where session = ? order by number"
-        return Statement(f"select id, {_COLUMNS} from store_stops {wanted}", (session,))  # noqa: S608
+    def of_session(self, session: str, after: int = 0, limit: int = -1) -> Statement:
+        wanted = "where session = ? and number > ? order by number limit ?"
+        return Statement(f"select id, {_COLUMNS} from store_stops {wanted}", (session, after, limit))  # noqa: S608
 
     def newest(self, workspace: str | None, session: str, before: int, limit: int) -> Statement:
         """Selects rows of a workspace and the folders below it, or of all; optionally of one session, and before a
