@@ -20,7 +20,7 @@ from .assertion_calls import calls_behind
 from .call_target import CallTarget, is_own
 
 MOST_TARGETS = 3
-"""`sys.monitoring` has room for as many tracers."""
+"""Of one run: what they called is traced in the next, and the section has room for few more."""
 _FRAMES = 3
 _TEST = re.compile(r"test|<module>$|setUp|tearDown", re.IGNORECASE)
 _TEST_FILE = re.compile(r"^(?:test_|tests?\.py$|conftest\.py$)|_test\.py$")

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from dragoman.debug.evidence.calls.call_text import KNOWN, call_lines
+
+NOTATION = Path(__file__).parents[4] / "skills" / "dragoman-debugging" / "references" / "answers.md"
 
 
 def record(rows: int) -> dict[str, Any]:
@@ -72,3 +76,45 @@ def test_limits_of_single_steps_are_named_where_they_were_reached() -> None:
         "Only the first 40 calls were counted.",
     ]
     assert call_lines({"calls": 0, "is_unfinished": True}) == ["The function was not called before the time was over."]
+
+
+def call_with(*rows: dict[str, Any], **fields: Any) -> str:
+    source = [[20, "    rate = f(1)"], [21, "    return rate"]]
+    found = {"function": "total", "file": "orders.py", "first": 19, "call": 2, "calls": 3, "lines": 2, "source": source}
+    end = {"how": "returned", "line": 21, "value": "180.0"}
+    return "\n".join(call_lines({**found, "rows": rows or [{"line": 20}], "end": end, **fields}))
+
+
+NOTATIONS = {
+    "total  orders.py:19  (call 2 of 3)": call_with(),
+    "arguments:": call_with(args=[["price", "200.0"]]),
+    "closure:": call_with(outer=[["limit", "3"]]),
+    "20  rate = …": call_with(),
+    "20: rate = 0.1; 21": call_with({"line": 20, "changes": [["rate", "0.1"]]}, {"line": 21}),
+    "f(x=1) → 2": call_with({"line": 20, "calls": [["f", [["x", "1"]], "2", "", 0]]}),
+    "f(x=1) → rate = 2": call_with(
+        {"line": 20, "calls": [["f", [["x", "1"]], "2", "", 0]], "changes": [["rate", "2"]]}
+    ),
+    "f(x=1) ! ValueError: …": call_with({"line": 20, "calls": [["f", [["x", "1"]], None, "ValueError: no", 0]]}),
+    "f(x=1) → 3 values, last 7": call_with({"line": 20, "calls": [["f", [["x", "1"]], "7", "", 3]]}),
+    "items += [4]": call_with({"line": 20, "changes": [["items +", "[4]"]]}),
+    "… 40 more steps in lines 3–7; after them n = 9": call_with(
+        {"gap": 40, "lines": [3, 7], "calls": 0, "changes": [["n", "9"]]}
+    ),
+    "n = 0 … 9 (10 times)": call_with(
+        *({"line": 20, "changes": [["n", str(it)]]} for it in range(10)), source=[[20, "    for n in range(10):"]]
+    ),
+    "returned …": call_with(),
+    "raised … at line 5": call_with(end={"how": "raised", "line": 5, "error": "ValueError: no"}),
+    "still running at line 12 (300000 lines so far)": call_with(end={"how": "running", "line": 12}, lines=300_000),
+    "calls in the order they ended": call_with(
+        deepest=3, all=[[2, 2, [["n", "0"]], "1", ""], [1, 1, [["n", "1"]], "1", ""]]
+    ),
+}
+
+
+def test_the_skill_explains_the_notation_that_answers_have() -> None:
+    table = re.findall(r"(?m)^\| (`.*`) \| ", NOTATION.read_text("utf-8").partition("| verdict")[0])
+    assert [it for cell in table for it in re.findall(r"`([^`]+)`", cell)] == list(NOTATIONS)
+    for notation, shown in NOTATIONS.items():
+        assert re.search(re.escape(notation).replace("…", ".*"), shown), f"{notation}\n\n{shown}"
