@@ -7,7 +7,7 @@ vi.mock("../../src/link", async () => ({
   request: async () => ({ names: {} }),
 }));
 
-import { entryKey, mergeEntries, timelineEntry, type TimelineEntry } from "../../src/debugger/timeline";
+import { entryKey, mergeEntries, timelineEntry, type TimelineEntry } from "../../src/replay/timelineEntries";
 
 const row = (kind: string, body: Record<string, unknown>, sequence = 1) => ({
   sequence,

@@ -2,8 +2,8 @@ import { beforeEach, expect, test, vi } from "vitest";
 vi.mock("../../src/link", async () => (await import("../daemon")).link);
 
 import { daemon, held, Refused, settled } from "../daemon";
-import { fetchPastStop, fetchPastStops, pastStopReason } from "../../src/debugger/pastStops";
-import { SessionHistory } from "../../src/debugger/sessionHistory";
+import { fetchPastStop, fetchPastStops, pastStopReason } from "../../src/replay/pastStops";
+import { SessionHistory } from "../../src/replay/sessionHistory";
 
 const SUMMARY = { id: "s:3", at: "2026-01-02T03:04:05Z", reason: "step", place: "pkg/a b.py:12 in run" };
 const STORED = { ...SUMMARY, exception: "ValueError: x", frames: [], variables: { n: "1" } };

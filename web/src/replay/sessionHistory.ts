@@ -1,7 +1,7 @@
 /** The history, newest first, and the past stop that is shown instead of the current one. */
 import type { FeedRow } from "../link";
 import { actorName } from "../parts/actors";
-import { timelineEntry, mergeEntries, type TimelineEntry } from "./timeline";
+import { timelineEntry, mergeEntries, type TimelineEntry } from "./timelineEntries";
 import { fetchPastStop, fetchPastStops, type PastStop } from "./pastStops";
 
 const STARTS = 500;

@@ -1,9 +1,9 @@
 /** Stops that are over, as the daemon keeps them: where each was, and what its variables held. */
 import { t } from "../link";
-import type { Stop } from "./toolResults";
-import type { TimelineEntry } from "./timeline";
-import { callToolIn } from "./tools";
-import type { VariableNode } from "./variableTree";
+import type { Stop } from "../debugger/toolResults";
+import type { TimelineEntry } from "./timelineEntries";
+import { callToolIn } from "../debugger/tools";
+import type { VariableNode } from "../debugger/variableTree";
 
 export interface PastFrame {
   function: string;
