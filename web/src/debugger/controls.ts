@@ -20,7 +20,7 @@ const CONTROLS: readonly Control[] = [
     icon: "▶",
     key: "F8",
     when: ["Stopped"],
-    act: (controller) => controller.run("continue_debugging"),
+    act: (controller) => controller.commands.run("continue_debugging"),
   },
   {
     id: "over",
@@ -28,7 +28,7 @@ const CONTROLS: readonly Control[] = [
     icon: "↷",
     key: "F10",
     when: ["Stopped"],
-    act: (controller) => controller.run("step_execution", { step_type: "over" }),
+    act: (controller) => controller.commands.run("step_execution", { step_type: "over" }),
   },
   {
     id: "into",
@@ -36,7 +36,7 @@ const CONTROLS: readonly Control[] = [
     icon: "↓",
     key: "F11",
     when: ["Stopped"],
-    act: (controller) => controller.run("step_execution", { step_type: "into" }),
+    act: (controller) => controller.commands.run("step_execution", { step_type: "into" }),
   },
   {
     id: "out",
@@ -44,7 +44,7 @@ const CONTROLS: readonly Control[] = [
     icon: "↑",
     key: "Shift+F11",
     when: ["Stopped"],
-    act: (controller) => controller.run("step_execution", { step_type: "out" }),
+    act: (controller) => controller.commands.run("step_execution", { step_type: "out" }),
   },
   {
     id: "pause",
@@ -52,7 +52,7 @@ const CONTROLS: readonly Control[] = [
     icon: "❚❚",
     key: "F6",
     when: ["Running"],
-    act: (controller) => controller.run("pause_debugging"),
+    act: (controller) => controller.commands.run("pause_debugging"),
   },
   {
     id: "unwait",
@@ -60,7 +60,7 @@ const CONTROLS: readonly Control[] = [
     icon: "⏏︎",
     key: "Shift+F6",
     when: ["Starting", "Running"],
-    act: (controller) => controller.stopWaiting(),
+    act: (controller) => controller.commands.stopWaiting(),
   },
   {
     id: "restart",
@@ -68,7 +68,7 @@ const CONTROLS: readonly Control[] = [
     icon: "⟳",
     key: "Shift+F9",
     when: ["Running", "Stopped", "Terminated"],
-    act: (controller) => controller.run("restart_debugging"),
+    act: (controller) => controller.commands.run("restart_debugging"),
   },
   {
     id: "stop",
@@ -76,7 +76,7 @@ const CONTROLS: readonly Control[] = [
     icon: "■",
     key: "Shift+F8",
     when: ["Starting", "Running", "Stopped"],
-    act: (controller) => controller.run("stop_debugging"),
+    act: (controller) => controller.commands.run("stop_debugging"),
   },
 ];
 const HINTS: Record<string, string> = {
@@ -115,9 +115,12 @@ export function handleControlKey(event: KeyboardEvent, controller: DebugControll
  */
 function act(control: Control, controller: DebugController): void {
   if (isPossible(control, controller)) void control.act(controller);
-  else controller.whenDone(() => act(control, controller));
+  else controller.commands.whenDone(() => act(control, controller));
 }
 
 function isPossible({ when, id }: Control, controller: DebugController): boolean {
-  return when.includes(controller.session?.state ?? "") && (!controller.busy || id === "stop" || id === "unwait");
+  return (
+    when.includes(controller.sessions.current?.state ?? "") &&
+    (!controller.commands.busy || id === "stop" || id === "unwait")
+  );
 }

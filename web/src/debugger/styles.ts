@@ -17,14 +17,10 @@ export const debuggerStyles = css`
   .bar {
     font-size: 0.92rem;
   }
-  .starter,
   .controls {
     display: flex;
     gap: 0.3rem;
     align-items: center;
-  }
-  .starter select {
-    max-width: 14rem;
   }
   .controls {
     flex-wrap: wrap;
@@ -141,127 +137,16 @@ export const debuggerStyles = css`
     color: var(--quiet);
     flex: none;
   }
-  ul {
-    list-style: none;
-    margin: 0;
-    padding: 0;
-  }
-  .threads {
-    padding-left: 1rem;
-  }
-  .none {
-    margin: 0;
-    padding: 0 0.8rem 0.3rem;
-    color: var(--quiet);
-    font-size: 0.88rem;
-  }
-  .item {
-    display: flex;
-    align-items: center;
-    gap: 0.6rem;
-    width: 100%;
-    min-height: 26px;
-    padding: 0 0.8rem;
-    border: 0;
-    border-radius: 0;
-    text-align: left;
-    font-size: 0.85rem;
-    white-space: nowrap;
-  }
-  .item.mono {
-    font-size: 0.82rem;
-  }
-  .item:disabled {
-    opacity: 1;
-  }
-  .item:hover:not(:disabled),
-  .item.chosen {
-    background: var(--raised);
-  }
-  .item.chosen {
-    box-shadow: inset 3px 0 var(--accent);
-  }
-  .grow {
+  section > :not(h2) {
     flex: 1;
-    min-width: 0;
-    overflow: hidden;
-    text-overflow: ellipsis;
-  }
-  .item .quiet {
-    flex: none;
-    max-width: 50%;
-    overflow: hidden;
-    text-overflow: ellipsis;
-    font-size: 0.8rem;
-  }
-  .begun {
-    display: block;
-    overflow: hidden;
-    text-overflow: ellipsis;
-    color: var(--quiet);
-    font-size: 0.75rem;
-  }
-  .state {
-    font-size: 0.78rem;
-    color: var(--quiet);
-  }
-  .state.Stopped {
-    color: var(--warn);
-  }
-  .state.Running,
-  .state.Starting {
-    color: var(--good);
-  }
-  .pair {
-    display: flex;
-  }
-  .pair .item {
-    flex: 1;
-    min-width: 0;
-  }
-  .forget {
-    padding: 0 0.6rem;
-    color: var(--quiet);
   }
   .source {
     flex: 3;
-  }
-  .file {
-    display: flex;
-    gap: 0.3rem;
-    padding: 0.3rem 0.5rem;
-    border-bottom: 1px solid var(--line);
-  }
-  .file label {
-    flex: 1;
-  }
-  .file input {
-    width: 100%;
-  }
-  .file input,
-  .file button {
-    padding-top: 0.1rem;
-    padding-bottom: 0.1rem;
-    font-size: 0.88rem;
-  }
-  dragoman-source {
-    flex: 1;
   }
   .output {
     flex: 1;
     min-height: 7rem;
     border-bottom: 0;
-  }
-  .output dragoman-rows {
-    flex: 1;
-    min-height: 0;
-    background: var(--card);
-  }
-  .printed {
-    height: 19px;
-    padding: 0 0.8rem;
-    font: 0.82rem/19px var(--mono);
-    white-space: pre;
   }
   .variables {
     flex: 4;
@@ -269,34 +154,9 @@ export const debuggerStyles = css`
   .watches {
     flex: 2;
   }
-  .watches form {
-    padding: 0.3rem 0.5rem;
-  }
-  .watches input {
-    width: 100%;
-    padding: 0.1rem 0.4rem;
-    font-size: 0.82rem;
-  }
-  dragoman-values {
-    flex: 1;
-    background: var(--card);
-  }
   .timeline {
     flex: 3;
     border-bottom: 0;
-  }
-  .timeline dragoman-rows {
-    flex: 1;
-    min-height: 0;
-    background: var(--card);
-  }
-  .timeline time {
-    color: var(--quiet);
-    font: 0.78rem var(--mono);
-    flex: none;
-  }
-  .timeline .stop .grow {
-    color: var(--warn);
   }
   @media (max-width: 75rem) {
     .word {

@@ -51,20 +51,24 @@ const event = (kind: string, session: string, body: Json = {}) => ({
 test("at the start the newest live session is selected, with its stop, its frame and its scopes", async () => {
   sessions["/w"]!.unshift({ session_id: "s0", name: "old", state: "Terminated" });
   await begin();
-  expect([controller.selected, controller.stop?.stop_number, controller.frame?.frame_id]).toEqual(["s1", 1, 1]);
-  expect(controller.scopes).toEqual([{ name: "scope 1" }]);
+  expect([
+    controller.sessions.selected,
+    controller.inspection.stop?.stop_number,
+    controller.inspection.frame?.frame_id,
+  ]).toEqual(["s1", 1, 1]);
+  expect(controller.inspection.scopes).toEqual([{ name: "scope 1" }]);
   expect([controller.text?.path, controller.revealed.line]).toEqual(["/w/a.py", 4]);
-  expect(controller.folders).toEqual(["/w", "/other"]); // the daemon's own first
+  expect(controller.sessions.folders).toEqual(["/w", "/other"]); // the daemon's own first
 });
 
 test("a program that runs on by itself says when, and can be held", async () => {
   Object.assign(sessions["/w"]![0]!, { resumes_in_s: 30 });
   await begin();
-  const left = () => ((controller.session?.resumesAt ?? 0) - performance.now()) / 1000;
+  const left = () => ((controller.sessions.current?.resumesAt ?? 0) - performance.now()) / 1000;
   expect(left()).toBeGreaterThan(25);
   expect(left()).toBeLessThanOrEqual(30);
   Object.assign(sessions["/w"]![0]!, { resumes_in_s: 120 });
-  await controller.hold();
+  await controller.commands.hold();
   expect(daemon.askedFor("wait_for_stop").at(-1)).toEqual({ session_id: "s1", hold_s: 120, timeout_s: 0 });
   expect(left()).toBeGreaterThan(100);
 });
@@ -75,7 +79,7 @@ test("a live session in another folder comes before an ended one in this", async
     "/other": [{ session_id: "s2", name: "there", state: "Running" }],
   };
   await begin();
-  expect([controller.selected, controller.workspace]).toEqual(["s2", "/other"]);
+  expect([controller.sessions.selected, controller.sessions.workspace]).toEqual(["s2", "/other"]);
 });
 
 test("the address selects the session, and a past stop in it", async () => {
@@ -84,26 +88,29 @@ test("the address selects the session, and a past stop in it", async () => {
     at ? { at: { reason: "step", place: "b.py:7 in f", frames: [], variables: {} } } : { stops: [] };
   router.replace("debugger", "s0", "5");
   await begin();
-  expect([controller.selected, controller.history.pastStop?.number]).toEqual(["s0", 5]);
+  expect([controller.sessions.selected, controller.history.pastStop?.number]).toEqual(["s0", 5]);
   expect([controller.text?.path, controller.revealed.line]).toEqual(["b.py", 7]);
 });
 
 test("an address with a session that is gone is reported", async () => {
   router.replace("debugger", "s9");
   await begin();
-  expect([controller.selected, controller.notice]).toEqual(["s1", "The session in this address no longer exists."]);
+  expect([controller.sessions.selected, controller.commands.notice]).toEqual([
+    "s1",
+    "The session in this address no longer exists.",
+  ]);
 });
 
 test("a session that others start is shown, unless one is being debugged here", async () => {
   await begin();
   sessions["/w"]!.push({ session_id: "s2", name: "new", state: "Running" });
   daemon.listener.events?.([event("debug.started", "s2")]);
-  await vi.waitFor(() => expect(controller.sessions).toHaveLength(2));
-  expect(controller.selected).toBe("s1");
+  await vi.waitFor(() => expect(controller.sessions.all).toHaveLength(2));
+  expect(controller.sessions.selected).toBe("s1");
   sessions["/w"]![0]!["state"] = "Terminated";
   sessions["/w"]!.push({ session_id: "s3", name: "newer", state: "Running" });
   daemon.listener.events?.([event("debug.started", "s3")]);
-  await vi.waitFor(() => expect(controller.selected).toBe("s3"));
+  await vi.waitFor(() => expect(controller.sessions.selected).toBe("s3"));
 });
 
 test("a step shows the next stop from its own answer, and no older one after it", async () => {
@@ -112,10 +119,14 @@ test("a step shows the next stop from its own answer, and no older one after it"
     [stop, sessions["/w"]] = [stopAt(2), [{ session_id: "s1", name: "app", state: "Stopped", stop_number: 2 }]];
     return { stop_event_data: stop };
   };
-  const step = controller.run("next");
-  expect(controller.busy).toBe(true);
+  const step = controller.commands.run("next");
+  expect(controller.commands.busy).toBe(true);
   await step;
-  expect([controller.busy, controller.stop?.stop_number, controller.frame?.line_number]).toEqual([false, 2, 5]);
+  expect([
+    controller.commands.busy,
+    controller.inspection.stop?.stop_number,
+    controller.inspection.frame?.line_number,
+  ]).toEqual([false, 2, 5]);
   expect(daemon.askedFor("next")).toEqual([{ session_id: "s1", timeout_s: 1 }]);
   expect(daemon.askedFor("wait_for_stop")).toHaveLength(1);
 });
@@ -124,13 +135,13 @@ test("what is pressed at the next stop, before the step is over, follows it; at 
   await begin();
   const { answer, given } = held();
   daemon.answers["next"] = answer;
-  const step = controller.run("next");
+  const step = controller.commands.run("next");
   await settled();
   const [early, late] = [vi.fn(), vi.fn()];
-  controller.whenDone(early);
+  controller.commands.whenDone(early);
   [stop, sessions["/w"]] = [stopAt(2), [{ session_id: "s1", name: "app", state: "Stopped", stop_number: 2 }]];
   await controller.refresh();
-  controller.whenDone(late);
+  controller.commands.whenDone(late);
   given[0]!({ stop_event_data: stop });
   await step;
   expect([early.mock.calls.length, late.mock.calls.length]).toEqual([0, 1]);
@@ -156,18 +167,22 @@ test("a refused start names the folder to trust, and runs once it is trusted", a
     if (trusted) return { session_id: "s5" };
     throw new Refused({ code: "needs_trust", message: "Not trusted.", details: { folder: "/w", shown: "run a.py" } });
   };
-  await controller.start({ program: "a.py" });
-  expect(controller.error).toMatchObject({ message: "Not trusted.", untrusted: "/w", wouldRun: "run a.py" });
+  await controller.commands.start({ program: "a.py" });
+  expect(controller.commands.error).toMatchObject({ message: "Not trusted.", untrusted: "/w", wouldRun: "run a.py" });
   sessions["/w"]!.push({ session_id: "s5", name: "a.py", state: "Running" });
-  await controller.trust("/w");
-  expect([controller.error, controller.selected]).toEqual([null, "s5"]);
+  await controller.commands.trust("/w");
+  expect([controller.commands.error, controller.sessions.selected]).toEqual([null, "s5"]);
 });
 
 test("a session that ran on keeps no frame and no values", async () => {
   await begin();
   sessions["/w"]![0] = { session_id: "s1", name: "app", state: "Running" };
   await controller.refresh();
-  expect([controller.stop, controller.frame, controller.scopes]).toEqual([null, null, []]);
+  expect([controller.inspection.stop, controller.inspection.frame, controller.inspection.scopes]).toEqual([
+    null,
+    null,
+    [],
+  ]);
 });
 
 test.each([
@@ -176,6 +191,6 @@ test.each([
   [3, "Ended 3 waits."],
 ])("%i ended waits are reported", async (count, notice) => {
   daemon.answers["/api/debug/stop-waiting"] = () => ({ count });
-  await controller.stopWaiting();
-  expect(controller.notice).toBe(notice);
+  await controller.commands.stopWaiting();
+  expect(controller.commands.notice).toBe(notice);
 });

@@ -1,0 +1,64 @@
+/** The watched expressions, and a field to add one. */
+import { css, html } from "lit";
+import { customElement } from "lit/decorators.js";
+import { sharedStyles } from "../../app/styles";
+import { t } from "../../link";
+import "../variableTree";
+import { DebuggerPane } from "./pane";
+import { paneStyles } from "./styles";
+
+@customElement("dragoman-watch-pane")
+export class WatchPane extends DebuggerPane {
+  override render() {
+    const { inspection, history } = this.controller;
+    const { watches } = inspection;
+    return html`<dragoman-values
+        id="watches"
+        removable
+        label=${t("Watch")}
+        .context=${inspection.valuesContext}
+        .roots=${history.pastStop ? watches.emptyNodes : watches.nodes}
+        .load=${this.load}
+        @forget=${(event: CustomEvent<string>) => watches.remove(event.detail)}
+      ></dragoman-values>
+      <form @submit=${this.watch}
+        ><label
+          ><span class="unseen">${t("Expression")}</span>
+          <input
+            id="watch"
+            class="mono"
+            placeholder=${t("An expression, then Enter")}
+            spellcheck="false"
+            autocomplete="off" /></label
+      ></form>`;
+  }
+
+  private readonly load = (reference: number, start: number, count: number) =>
+    this.controller.inspection.variables(reference, start, count);
+
+  private readonly watch = (event: SubmitEvent) => {
+    event.preventDefault();
+    const field = (event.target as HTMLFormElement).querySelector("input")!;
+    void this.controller.inspection.watch(field.value.trim());
+    field.value = "";
+  };
+
+  static override styles = [
+    sharedStyles,
+    paneStyles,
+    css`
+      form {
+        padding: 0.3rem 0.5rem;
+      }
+      input {
+        width: 100%;
+        padding: 0.1rem 0.4rem;
+        font-size: 0.82rem;
+      }
+      dragoman-values {
+        flex: 1;
+        background: var(--card);
+      }
+    `,
+  ];
+}

@@ -1,0 +1,134 @@
+/** The present stop of the selected session: its frames, the chosen one of them, and what its variables hold. */
+import { router } from "../app/router";
+import { VIEW, type DebugController } from "./debugController";
+import type { Frame, Page, Scope, Stop } from "./toolResults";
+import { Watches, type FrameContext } from "./watches";
+
+export class StopInspection {
+  stop: Stop | null = null;
+  frame: Frame | null = null;
+  scopes: Scope[] = [];
+  readonly watches = new Watches(() => this.controller.changed());
+  /** Another client changed something at the selected stop. */
+  areValuesOld = false;
+  /** The stop at which the watches were evaluated. They are evaluated only while the view is visible. */
+  private watchedAt: Frame | null = null;
+  /**
+   * Whether the session's state is known. A stop from before the first look does not move the person from another
+   * session.
+   */
+  private isFollowed = false;
+
+  constructor(private readonly controller: DebugController) {}
+
+  /** Of the session that was selected before. */
+  forget(): void {
+    this.isFollowed = false;
+    this.clear();
+  }
+
+  private clear(): void {
+    this.stop = null;
+    this.frame = null;
+    this.scopes = [];
+  }
+
+  /** The current stop. Run control names a stop, so the page can resume only from a stop that it has read. */
+  async read(): Promise<void> {
+    const { sessions } = this.controller;
+    const session = sessions.current;
+    if (!session && sessions.selected) return; // it was started after the list was read
+    if (session?.state !== "Stopped") {
+      this.clear();
+      this.watches.forgetValues();
+    } else if (this.stop?.session_id !== session.session_id || this.stop.stop_number !== session.stop_number) {
+      const { data } = await sessions.call("wait_for_stop", { session_id: session.session_id, timeout_s: 0 });
+      await this.setStop(data["stop_event_data"] as Stop | undefined);
+    } else if (this.frame && this.areValuesOld) await this.readValues(this.frame);
+    this.isFollowed = true;
+  }
+
+  async setStop(stop: Stop | undefined): Promise<void> {
+    const { sessions, history } = this.controller;
+    if (!stop || stop.session_id !== sessions.selected) return;
+    if (this.stop?.session_id === stop.session_id && this.stop.stop_number === stop.stop_number) return;
+    this.stop = stop;
+    if (this.isFollowed) {
+      history.showPresent();
+      if (!sessions.routeTarget) router.replace(VIEW, sessions.selected);
+    }
+    if (sessions.current) Object.assign(sessions.current, { state: "Stopped", stop_number: stop.stop_number });
+    const at = stop.call_stack.find(({ frame_id }) => frame_id === stop.at_frame_id) ?? stop.call_stack[0];
+    if (at) await this.showFrame(at);
+  }
+
+  /** The frame that values belong to: values of the same frame can be compared. */
+  get valuesContext(): string {
+    const { frame, stop } = this;
+    if (!frame || !stop) return "";
+    const above = stop.call_stack.findIndex(({ frame_id }) => frame_id === frame.frame_id);
+    const { selectionCount } = this.controller.sessions;
+    return `${selectionCount} ${stop.total_frames - above} ${frame.file_path} ${frame.function_name}`;
+  }
+
+  selectFrame(frame: Frame): void {
+    void this.controller.attempt(this.showFrame(frame));
+  }
+
+  private async showFrame(frame: Frame): Promise<void> {
+    this.frame = frame;
+    if (frame.file_path && !this.controller.history.pastStop) this.controller.open(frame.file_path, frame.line_number);
+    this.controller.changed();
+    await this.readValues(frame);
+  }
+
+  private async readValues(frame: Frame): Promise<void> {
+    this.areValuesOld = false;
+    const { sessions } = this.controller;
+    const at = { session_id: sessions.selected, frame_id: frame.frame_id };
+    const [{ data, is_error }] = await Promise.all([sessions.call("get_scopes", at), this.evaluateWatches()]);
+    if (this.frame !== frame) return;
+    this.scopes = is_error ? [] : (data["scopes"] as Scope[]);
+    this.controller.changed();
+  }
+
+  /** What could not be evaluated unseen, or over a lost connection. */
+  async evaluateUnreadWatches(): Promise<void> {
+    if (this.frame && this.watchedAt !== this.frame) await this.evaluateWatches();
+  }
+
+  private async evaluateWatches(): Promise<void> {
+    if (!this.controller.isVisible) return;
+    const { frame } = this;
+    this.watchedAt = frame;
+    try {
+      await this.watches.evaluate(this.frameContext);
+    } catch (error) {
+      // A lost connection, say. The next poll tries again, instead of showing nothing until the next stop.
+      if (this.watchedAt === frame) this.watchedAt = null;
+      throw error;
+    }
+  }
+
+  async watch(expression: string): Promise<void> {
+    this.watches.add(expression);
+    await this.controller.attempt(this.watches.evaluate(this.frameContext));
+  }
+
+  private get frameContext(): FrameContext | null {
+    const { workspace, selected: session_id } = this.controller.sessions;
+    return this.frame && { workspace, session_id, frame_id: this.frame.frame_id };
+  }
+
+  async variables(reference: number, start: number, count: number): Promise<Page> {
+    const { sessions } = this.controller;
+    const { data, is_error, text } = await sessions.call("get_variables", {
+      session_id: sessions.selected,
+      variables_reference: reference,
+      start,
+      count,
+    });
+    if (is_error) throw new Error(String(data["message"] ?? text));
+    return data as unknown as Page;
+  }
+}
