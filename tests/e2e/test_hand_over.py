@@ -225,7 +225,7 @@ def test_the_parts_are_shown_under_their_names_and_coloured_only_on_a_terminal(
 ) -> None:
     plain = bob("open", str(shared.file), cwd=tmp_path).stdout
     for part in (
-        "conclusion: still running", "program: ", "/dinner.py", "breakpoints: 1\n", "/dinner.py:3\n", "events: 5\n",
+        "state: still running", "program: ", "/dinner.py", "breakpoints: 1\n", "/dinner.py:3\n", "events: 5\n",
         "started (shell)", "continued (shell)", "stops: 2\n", "output:\n", "terminal recording: none\n",
     ):  # fmt: skip
         assert part in plain, (part, plain)
@@ -264,7 +264,7 @@ def test_it_runs_again_in_a_trusted_folder_after_a_question_and_stops_where_it_s
     assert done.returncode == 0, done.stderr
     for part in (
         "No difference is known.", f"'{copy}/dinner.py'", f"breakpoint: {copy}/dinner.py:3",
-        "dinner.py:3 share", "It stopped where it first stopped there, with the same values.",
+        "dinner.py:3 share", "It stopped at the same place as the original run, with the same values.",
     ):  # fmt: skip
         assert part in done.stdout, (part, done.stdout)
     bob("debug", "stop", cwd=copy)

@@ -115,7 +115,7 @@ def test_everything_of_agents_ends_at_once_and_nothing_begins_until_a_person_say
                 assert page.ask("/api/status").json()["agents_paused_since"] is None
         with stdio_agent(cli, cwd=work) as agent:
             assert agent.data("list_sessions")["sessions"] == []
-        assert "Agents were not paused." in as_person(cli, person, "stop", "--all", "--undo").stdout
+        assert "Agents are not paused." in as_person(cli, person, "stop", "--all", "--undo").stdout
 
 
 def stands(beats: Path) -> bool:

@@ -256,7 +256,7 @@ def test_a_person_stops_everything_by_keyboard_and_lets_agents_go_on(daemon: Tar
     page.reload()
     tab.assert_connected()
     expect(banner).to_contain_text("Agents are paused.")  # also who did not stop them sees it
-    banner.get_by_role("button", name="Let them go on").press("Enter")
+    banner.get_by_role("button", name="Resume agents").press("Enter")
     expect(banner).to_have_count(0)
     assert agent.data_of("list_sessions")["sessions"] == []
 

@@ -151,10 +151,10 @@ _HELP_GROUPS = (
             ),
             CommandEntry(
                 "stop",
-                localize("With --all: stop everything that agents do, and pause them."),
+                localize("Stop all agent activity and pause agents (with --all)."),
                 "daemon.stop_all:stop",
                 details=localize(
-                    "Programs that were running before are resumed and left alone; others end. Agents stay paused "
+                    "Detaches from programs that were already running, and ends the others. Agents stay paused "
                     "until `--undo`. Without --all, it is `dragoman down`."
                 ),
             ),

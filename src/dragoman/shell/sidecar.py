@@ -239,7 +239,9 @@ class Sidecar:
             return
         self._child, self._is_unhooked = None, True
         self._recording.unhook(now_ms())
-        self._overlay.unhooked(localize("After `exec`, commands are read from the screen, without exit codes."))
+        self._overlay.unhooked(
+            localize("After `exec`, Dragoman reads commands from the screen and does not know their exit codes.")
+        )
 
     def _follow_detected_prompt(self, now_s: float) -> None:
         """In a shell without marks, a question may still be asked at what looks like a prompt."""

@@ -412,7 +412,7 @@ def _refuse_return_value(accepted: Mapping[str, Any]) -> None:
         raise DragomanError(
             "bad_arguments",
             localize("`{name}` is not a variable of the program.", name=named),
-            hint=localize("Ask at the line of the `return` statement for the expression that it returns."),
+            hint=localize("Use the line of the `return` statement and the expression that it returns."),
         )
 
 

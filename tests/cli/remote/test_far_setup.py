@@ -103,7 +103,7 @@ def test_a_file_that_was_changed_on_the_way_is_refused(
 
     far.ask("begin", version=VERSION)
     monkeypatch.setattr(hashlib, "file_digest", lambda *_: _Wrong())
-    with pytest.raises(DragomanError, match="arrived damaged on docker:web"):
+    with pytest.raises(DragomanError, match="on docker:web was damaged"):
         far.send_file(wheel(tmp_path))
     eventually(lambda: not left(home))
 

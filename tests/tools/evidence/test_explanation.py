@@ -12,4 +12,4 @@ def test_runs_that_ended_with_the_time_are_not_all_that_were_asked_for() -> None
         return str(explanation._head_lines(target, explanation._Failure("passed", []), runs, repeat)[0])
 
     assert text_of(20, 20) == "It did not fail again (20 of 20)."
-    assert text_of(3, 20) == "It did not fail again (3 of 20, then the time was over)."
+    assert text_of(3, 20) == "It did not fail again in 3 of 20 runs; then the time limit was reached."

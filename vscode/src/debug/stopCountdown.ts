@@ -75,7 +75,7 @@ export class StopCountdown implements vscode.Disposable {
   private async hold(): Promise<void> {
     const next = this.next;
     if (!next) {
-      void vscode.window.showInformationMessage(t("No program is about to run on by itself."));
+      void vscode.window.showInformationMessage(t("No program is about to resume."));
       return;
     }
     this.set(next[0], (await next[0].customRequest(REQUEST, { seconds: HOLD_S })) as CountdownBody);

@@ -164,7 +164,7 @@ export class DragomanApp extends LitElement {
   private pauseBanner() {
     return html`<p class="paused" role="alert">
       <span>${[t("Agents are paused."), ...stoppedTexts(agentPause.stopped)].join(" ")}</span>
-      <button @click=${() => agentPause.lift()}>${t("Let them go on")}</button>
+      <button @click=${() => agentPause.lift()}>${t("Resume agents")}</button>
     </p>`;
   }
 

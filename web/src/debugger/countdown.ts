@@ -30,7 +30,7 @@ export class Countdown extends LitElement {
   override render() {
     if (this.endsAt === null) return nothing;
     const seconds = Math.max(0, Math.ceil((this.endsAt - performance.now()) / 1000));
-    const why = t("The program was running before the debugger came, so it runs on by itself.");
+    const why = t("The program was already running; it resumes automatically.");
     return html`<span role="timer" title=${why}>${t("runs on in {seconds} s", { seconds })}</span>
       <button id="hold" title=${t("Keep the program here for two more minutes.")} @click=${() => this.hold()}
         >${t("Hold")}</button

@@ -18,7 +18,7 @@ export const CHINESE: Record<string, string> = {
   "Cancel": "取消",
   "Stopping…": "正在停止……",
   "Agents are paused.": "智能体已暂停。",
-  "Let them go on": "让它们继续",
+  "Resume agents": "让智能体继续",
   "Ended: {calls} calls, {chats} chat runs, {terminals} terminals, {programs} programs; {left} run on.":
     "已结束：{calls} 个调用、{chats} 个对话任务、{terminals} 个终端、{programs} 个程序；{left} 个程序继续运行。",
   "{name} did not end in time: check it yourself.": "{name} 未能及时结束，请自行检查。",

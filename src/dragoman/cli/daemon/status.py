@@ -80,7 +80,7 @@ def _lines(answer: dict[str, Any]) -> list[LocalizedText]:
         ),
     ]
     if answer.get("agents_paused_since"):
-        lines.append(localize("Agents are paused. Let them go on with `dragoman stop --all --undo`."))
+        lines.append(localize("Agents are paused. Resume them with `dragoman stop --all --undo`."))
     lines += write_fault_lines(answer.get("write_fault")) + _port_note(answer) + _version_note(answer)
     if connected := answer.get("terminals", {}).get("connected"):
         lines.append(localize("Terminals: {count} connected.", count=connected))

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
+
+from cyclopts import Parameter
 
 from dragoman.cli.daemon.lifecycle import down
-from dragoman.cli.output import ExitCode, report_error, show_json, show_message, warn
+from dragoman.cli.output import ExitCode, render, report_error, show_json, show_message, warn
 from dragoman.cli.remote.options import is_remote, refuse_remote
 from dragoman.cli.remote.status import RemoteAnswer, ask_all
 from dragoman.core.localization import LocalizedText, localize
@@ -13,7 +15,18 @@ from dragoman.core.localization import LocalizedText, localize
 _ANSWER_TIMEOUT_S = 20.0  # a session has 8 s to end
 
 
-def stop(*, all: bool = False, undo: bool = False, yes: bool = False, json: bool = False) -> int:
+def stop(
+    *,
+    all: Annotated[
+        bool, Parameter(negative="", help=render(localize("Stop all agent activity instead of the daemon.")))
+    ] = False,
+    undo: Annotated[bool, Parameter(negative="", help=render(localize("Resume agents (with --all).")))] = False,
+    yes: Annotated[
+        bool,
+        Parameter(negative="", help=render(localize("Stop the daemon even if sessions are open, without asking."))),
+    ] = False,
+    json: Annotated[bool, Parameter(negative="", help=render(localize("Print JSON.")))] = False,
+) -> int:
     if not all:
         refuse_remote("stop")
         return down(yes=yes, json=json)
@@ -60,13 +73,13 @@ def _show(found: RemoteAnswer, *, undo: bool) -> None:
 
 def _lifted_lines(answer: dict[str, Any]) -> list[LocalizedText]:
     if answer["was_paused"]:
-        return [localize("Agents may go on. What was ended stays ended.")]
-    return [localize("Agents were not paused.")]
+        return [localize("Agents are resumed. Sessions and calls that were ended are not restarted.")]
+    return [localize("Agents are not paused.")]
 
 
 def _stopped_lines(answer: dict[str, Any]) -> list[LocalizedText]:
     return [
-        localize("All agents are paused. Let them go on with `dragoman stop --all --undo`, or on the page."),
+        localize("All agents are paused. Resume them with `dragoman stop --all --undo`, or on the page."),
         localize(
             "Ended: {calls} calls, {chats} chat runs, {terminals} terminals.",
             calls=answer["calls"],

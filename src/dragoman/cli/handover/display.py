@@ -69,8 +69,8 @@ def _summary(shared: SharedSession, signer: str) -> Iterator[LocalizedText]:
     yield signer_text(shared, signer)
     yield with_label(localize("commit"), commit_text(manifest))
     if shared.events:
-        yield with_label(localize("conclusion"), one_line(_report(shared).conclusion))
-    yield localize("This is somebody else's data. Secrets removed from it: {count}.", count=manifest.redactions)
+        yield with_label(localize("state"), one_line(_report(shared).conclusion))
+    yield localize("This data comes from somebody else. Secrets removed: {count}.", count=manifest.redactions)
     for name, count in manifest.left_out.items():
         yield localize("Left out of {name}: {count}", name=one_line(name), count=count)
 

@@ -71,4 +71,6 @@ def _show_to_daemon(file: Path, shared: SharedSession) -> str:
 
 def _next_lines(id: str) -> Iterator[LocalizedText]:
     yield localize("Agents read it with stop_history, search_journal and get_output, session_id {id}.", id=id)
-    yield localize("The daemon keeps it in memory until `dragoman forget --session {id}` or its end.", id=id)
+    yield localize(
+        "The daemon keeps it in memory until you run `dragoman forget --session {id}` or the daemon stops.", id=id
+    )

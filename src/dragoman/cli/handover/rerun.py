@@ -47,7 +47,7 @@ program_missing = ErrorSpec(
 )
 needs_yes = ErrorSpec(
     "needs_confirmation",
-    "There is no terminal to ask on, so nothing was started.",
+    "Cannot ask for confirmation without a terminal, so nothing was started.",
     "Pass --yes to start what is listed above without a question.",
 )
 
@@ -115,7 +115,7 @@ def rerun_plan(shared: SharedSession, workspace: Path) -> tuple[Places, RerunPla
     missing = [it for it in points if it.kind == "line" and not Path(it.path).is_file()]
     differences = [
         *_commit_differences(shared, workspace),
-        *(localize("{path} is missing here: without its breakpoint.", path=one_line(it.path)) for it in missing),
+        *(localize("{path} is missing here; its breakpoint is skipped.", path=one_line(it.path)) for it in missing),
         *_variable_differences(launch, refused),
     ]
     if _MARK in str(start):
@@ -168,14 +168,16 @@ def _breakpoint_arguments(point: SharedBreakpoint) -> dict[str, Any]:
 def _commit_differences(shared: SharedSession, workspace: Path) -> Iterator[LocalizedText]:
     there, here = one_line(shared.manifest.commit[:12]), head_commit(workspace)
     if not shared.manifest.commit:
-        yield localize("The program was not in a git repository there: its files may differ from yours.")
+        yield localize("The sender's program was not in a git repository, so its files may differ from yours.")
         return
     if shared.manifest.is_dirty:
         yield localize("The files there had changes that are not in commit {commit}.", commit=there)
     if not here:
         yield localize("This folder is not in a git repository. There it was at commit {commit}.", commit=there)
     elif here != shared.manifest.commit:
-        yield localize("Your files are at commit {here}; there they were at {there}.", here=here[:12], there=there)
+        yield localize(
+            "Your files are at commit {here}; the session was recorded at {there}.", here=here[:12], there=there
+        )
     elif tree_state(workspace, here).is_dirty:
         yield localize("Your files have changes that are not in commit {commit}.", commit=there)
 
@@ -183,7 +185,7 @@ def _commit_differences(shared: SharedSession, workspace: Path) -> Iterator[Loca
 def _variable_differences(launch: SharedLaunch, refused: list[str]) -> Iterator[LocalizedText]:
     if launch.left_out:
         names = ", ".join(map(one_line, launch.left_out))
-        yield localize("Not in the file, so taken from your environment if it has them: {names}.", names=names)
+        yield localize("Taken from your environment, because the file does not contain them: {names}.", names=names)
     if refused:
         names = ", ".join(map(one_line, refused))
         yield localize("Variables of the file that are not set, because they could run code: {names}.", names=names)
@@ -193,7 +195,7 @@ def _question_lines(plan: RerunPlan, would_run: str, signer: str) -> Iterator[Lo
     yield localize("Differences:") if plan.differences else localize("No difference is known.")
     yield from (localize("  {row}", row=it) for it in plan.differences)
     who = signer or localize("somebody whose key is unknown")
-    yield localize("This would run on your machine, as you, the way {who} ran it:", who=who)
+    yield localize("This will run on your machine with your permissions, as {who} ran it:", who=who)
     yield from (localize("  {row}", row=line) for line in would_run.splitlines())
     stdin = plan.start.get("stdin")
     if stdin is not None:
@@ -211,7 +213,7 @@ def stop_differences(
         return
     there = f"{places.local(first.frame.path)}:{first.frame.line}"
     if not stopped:
-        yield localize("There it first stopped at {place}; here it did not stop.", place=one_line(there))
+        yield localize("The original run stopped at {place}; this run did not stop.", place=one_line(there))
         return
     here = f"{(stopped.get('source') or {}).get('path', '')}:{stopped.get('line', '')}"
     if here != there:
@@ -219,9 +221,9 @@ def stop_differences(
         return
     differing = list(_differing_values(first, places, stopped))
     if not differing:
-        yield localize("It stopped where it first stopped there, with the same values.")
+        yield localize("It stopped at the same place as the original run, with the same values.")
         return
-    yield localize("It stopped where it first stopped there. Values that differ:")
+    yield localize("It stopped at the same place as the original run. Values that differ:")
     yield from differing
 
 

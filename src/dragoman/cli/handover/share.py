@@ -38,11 +38,13 @@ _IDLE_TIMEOUT_S = 60.0
 Yes = Annotated[bool, Parameter(name=["--yes", "-y"], negative="", help=render(localize("Do not ask.")))]
 
 exists = ErrorSpec(
-    "file_exists", "{file} already exists.", "Pass another name, or remove it first. Nothing was written."
+    "file_exists",
+    "{file} already exists.",
+    "Choose another file name, or delete the existing file. Nothing was written.",
 )
 needs_yes = ErrorSpec(
     "needs_confirmation",
-    "There is no terminal to ask on, so nothing was written.",
+    "Cannot ask for confirmation without a terminal, so nothing was written.",
     "Pass --yes to write the file without a question.",
 )
 
@@ -146,7 +148,7 @@ def _inventory(manifest: ShareManifest, built: ShareContents) -> list[LocalizedT
         _row(localize("terminal recording"), _bytes(sizes.get("recording.cast", 0))),
         _row(
             localize("start"),
-            localize("configuration and {count} breakpoints", count=built.breakpoints)
+            localize("configuration, breakpoints: {count}", count=built.breakpoints)
             if "launch.json" in sizes
             else localize("not known any more"),
         ),

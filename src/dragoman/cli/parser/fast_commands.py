@@ -149,7 +149,9 @@ FAST_COMMANDS = {
     "debug wait": _run_control(
         "wait",
         Option(
-            "--hold", lambda localize: localize("Seconds from now to keep an attached program at its stop."), "seconds"
+            "--hold",
+            lambda localize: localize("Keep an attached program stopped for this many more seconds."),
+            "seconds",
         ),
         DEBUG_SESSION,
         DEBUG_TIMEOUT,

@@ -110,7 +110,7 @@ def _ptrace(target: Target, facts: FarFacts) -> Iterator[DoctorFinding]:
     if scope in {"", "0"} or (has_right and scope in {"1", "2"}):
         return
     fixes = {
-        "docker": localize("Start it with the right: `docker run --cap-add=SYS_PTRACE …`."),
+        "docker": localize("Start it with the capability: `docker run --cap-add=SYS_PTRACE …`."),
         "podman": localize("Start it with the right: `podman run --cap-add=SYS_PTRACE …`."),
         "kubectl": localize("Add `SYS_PTRACE` to `securityContext.capabilities.add` of the container."),
     }

@@ -46,17 +46,17 @@ _refusals = {
     ),
     "damaged": ErrorSpec(
         "far_copy_damaged",
-        "{reason} arrived damaged on {target}, so it was removed again.",
+        "The copy of {reason} on {target} was damaged and has been removed.",
         "Try again; if it happens often, check the connection.",
     ),
     "does_not_run": ErrorSpec(
         "does_not_run",
-        "What was copied to {target} does not run there, so it was removed again: {reason}.",
+        "The installation on {target} does not run and was removed: {reason}.",
         "The Python there may lack a part of its standard library, or the system a library.",
     ),
     "busy": ErrorSpec(
         "far_daemon_busy",
-        "A daemon with open sessions runs from {reason} on {target}, so nothing was removed.",
+        "A daemon with open sessions on {target} uses {reason}; nothing was removed.",
         "Pass --yes to end them.",
     ),
 }

@@ -24,7 +24,7 @@ from dragoman.io.net.targets import Target
 _declared_target = ErrorSpec(
     "declared_target",
     "{target} is a name from your settings, and its command runs `dragoman pipe` alone.",
-    "Write how to reach the machine, such as `--on ssh:HOST`, or install Dragoman there by hand.",
+    "Pass the machine as `--on ssh:HOST`, or install Dragoman there by hand.",
 )
 no_far_python = ErrorSpec(
     "no_far_python",

@@ -250,7 +250,7 @@ class Router:
         return True
 
     def _busy(self, target: int) -> Reply:
-        text = localize("{target} does not take what it is sent. Try again later.", target=self.names[target])
+        text = localize("{target} is not reading requests. Try again later.", target=self.names[target])
         return error_reply(SERVER_ERROR, render(text), "target_busy")
 
     def _cancel_pending(self, call: OpenCall) -> None:

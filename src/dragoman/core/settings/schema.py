@@ -120,7 +120,7 @@ class Settings(BaseModel):
     halt_s: Annotated[
         int,
         Field(ge=1, le=600),
-        SettingInfo(localize("Number of seconds after which a program that was attached to over --on runs on.")),
+        SettingInfo(localize("Seconds before an attached program resumes automatically (with --on).")),
     ] = 30
     redact: Annotated[
         bool, SettingInfo(localize("Whether to hide secrets in values, output and messages from agents."))
@@ -268,7 +268,7 @@ class Settings(BaseModel):
             Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")],
         ],
         Field(max_length=100),
-        SettingInfo(localize("Keys of people whose shared sessions you know, by name."), False, _KEY_TABLE),
+        SettingInfo(localize("Public keys of people whose shared sessions you trust, by name."), False, _KEY_TABLE),
     ] = {}
 
     adapters: Annotated[

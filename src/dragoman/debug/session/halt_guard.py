@@ -25,11 +25,11 @@ halt_refused = ErrorSpec(
 )
 trace_halts = ErrorSpec(
     "halt_refused",
-    "The debugger {adapter} halts a running program even to trace it. Over --on, that must be allowed.",
+    "{adapter} pauses a running program even to trace it, which needs `--allow-stop` over --on.",
     "Only the user can allow it, with `--allow-stop` beside `--on`. Programs started by the debugger may always stop.",
 )
 NOT_SET = localized_str(
-    localize("Not set here: it would halt a program that is only traced. The user can pass `--allow-stop` beside --on.")
+    localize("Not set: this program may only be traced. The user can pass `--allow-stop` beside --on.")
 )
 
 

@@ -57,7 +57,7 @@ _far_side_failed = ErrorSpec(
 far_daemon_absent = ErrorSpec(
     "not_running",
     "No daemon is running on {target}.",
-    "Run `dragoman up` there. Commands that start programs also start it.",
+    "Run `dragoman up` there. Commands that start a program also start the daemon.",
 )
 far_side_silent = ErrorSpec(
     "far_side_silent",
@@ -66,7 +66,7 @@ far_side_silent = ErrorSpec(
 )
 far_side_waits = ErrorSpec(
     "far_side_silent",
-    "{target} did not answer within {seconds} seconds. The last that `{program}` printed: {reason}.",
+    "{target} did not answer within {seconds} seconds. Last output of `{program}`: {reason}.",
     "If it waits for you, run `{by_hand}` in your own terminal and do what it asks.",
 )
 far_daemon_silent = ErrorSpec(
@@ -76,13 +76,13 @@ far_daemon_silent = ErrorSpec(
 )
 far_answer_not_understood = ErrorSpec(
     "not_understood",
-    "{target} answered with what this version does not understand: {reason}.",
+    "{target} sent a response that this version cannot read: {reason}.",
     "Update the older side. `dragoman doctor --on {target}` names both versions.",
     reason=quoted(200),
 )
 foreign_far_side = ErrorSpec(
     "not_dragoman",
-    "What answered on {target} is not Dragoman: {reason}.",
+    "The program that answered on {target} is not Dragoman: {reason}.",
     "A declared target's command must end in `dragoman pipe`, and its login scripts must print little.",
 )
 peer_too_old = ErrorSpec(
@@ -98,12 +98,12 @@ peer_too_new = ErrorSpec(
 link_silent = ErrorSpec(
     "link_lost",
     "{target} has been silent for {seconds} s, so the connection to it was closed.",
-    "What was already sent may have taken effect there. The next call connects again: look first at its sessions.",
+    "The request may have taken effect there. The next call reconnects: check the sessions before you retry.",
 )
 link_damaged = ErrorSpec(
     "link_lost",
     "The connection to {target} lost or changed bytes, so it was closed.",
-    "What was already sent may have taken effect there. The next call connects again: look first at its sessions.",
+    "The request may have taken effect there. The next call reconnects: check the sessions before you retry.",
 )
 link_failed = ErrorSpec(
     "link_lost",
@@ -114,7 +114,7 @@ link_failed = ErrorSpec(
 link_closed = ErrorSpec(
     "link_lost",
     "The connection to {target} broke: {reason}.",
-    "What was already sent may have taken effect there. The next call connects again: look first at its sessions.",
+    "The request may have taken effect there. The next call reconnects: check the sessions before you retry.",
 )
 
 # The first that matches what the command printed. The words are those of OpenSSH, Docker, Podman, kubectl and shells.

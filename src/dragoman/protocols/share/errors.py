@@ -17,22 +17,22 @@ class ShareErrorSpec(ErrorSpec):
 
 not_a_share = ShareErrorSpec("not_a_share", "This is not a shared session.", "`dragoman share` writes such files.")
 damaged = ShareErrorSpec(
-    "share_damaged", "The shared session is damaged: {reason}.", "Nothing of it was used. Ask for the file again."
+    "share_damaged", "The shared session is damaged: {reason}.", "The file was not used. Ask for the file again."
 )
 forged = ShareErrorSpec(
     "share_forged",
     "The signature of the shared session is not valid: {reason}.",
-    "Nothing of it was used. Ask for the file again.",
+    "The file was not used. Ask for the file again.",
 )
 oversized = ShareErrorSpec(
     "share_too_large",
     "The shared session is too large: {reason}.",
-    "Nothing of it was used.",
+    "The file was not used.",
 )
 unexpected_part = ShareErrorSpec(
     "share_damaged",
     "The shared session is damaged: unexpected part {name}.",
-    "Nothing of it was used. Ask for the file again.",
+    "The file was not used. Ask for the file again.",
     name=quoted(60),
 )
 future_version = ShareErrorSpec(

@@ -204,9 +204,7 @@ class DapEventPublisher:
         self._published_countdown = at
         self._host.event("dragomanCountdown", {"resumesInSeconds": left})
         if left is not None:
-            text = localize(
-                "The program was attached to: it resumes by itself in {seconds} s.", seconds=math.ceil(left)
-            )
+            text = localize("Attached program: resumes automatically in {seconds} s.", seconds=math.ceil(left))
             self._host.event("output", {"category": "important", "output": f"{text.in_language(self._language)}\n"})
 
     def _stop_description(self, stop: Stop) -> dict[str, str]:

@@ -20,7 +20,7 @@ from dragoman.protocols.control import Hello
 _CONNECTS_WITHIN_S = 5.0
 _ENDED = (OSError, anyio.BrokenResourceError, anyio.ClosedResourceError, anyio.EndOfStream)
 
-_bad_port = ErrorSpec("bad_arguments", "The role `page` needs the port that the browser dialled.")
+_bad_port = ErrorSpec("bad_arguments", "The role `page` needs the port that the browser connected to.")
 
 
 class PageForwarder:

@@ -266,7 +266,7 @@ class RunControlTools:
     )
     async def stop(self, caller: Caller, wanted: params.SessionParameters) -> ToolOutcome:
         session = await self.service.stop(caller, wanted.session_id)
-        message = localize("The request to stop the debug session was sent.")
+        message = localize("Stopping the debug session.")
         live = session_summaries(other_live_sessions(self.service, caller, {session.id}))
         answer = StopDebuggingResult(
             message=message.in_language(caller.language),

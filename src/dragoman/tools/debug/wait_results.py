@@ -58,7 +58,7 @@ CONTINUING = WaitMessages(
 )
 STEPPING = WaitMessages(
     "step_execution",
-    localize("The debug session ended normally after the step."),
+    localize("The program ended during the step."),
     localize("Timed out waiting for the debugger to stop after the step."),
     localize("The user interrupted the wait for the step."),
 )

@@ -331,7 +331,9 @@ def _head_lines(target: _Target, failure: _Failure, runs: int, repeat: int) -> l
         return command
     passed = localize("It did not fail again ({count} of {most}).", count=runs, most=repeat)
     if runs < repeat:
-        passed = localize("It did not fail again ({count} of {most}, then the time was over).", count=runs, most=repeat)
+        passed = localize(
+            "It did not fail again in {count} of {most} runs; then the time limit was reached.", count=runs, most=repeat
+        )
     more = [localize("Pass repeat: 20 to run it until it fails.")] if repeat == 1 else []
     return [*command, passed, *more]
 

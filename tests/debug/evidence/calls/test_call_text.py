@@ -75,7 +75,7 @@ def test_limits_of_single_steps_are_named_where_they_were_reached() -> None:
         "Not the last call: call 40 came later, and was not stepped through.",
         "Only the first 40 calls were counted.",
     ]
-    assert call_lines({"calls": 0, "is_unfinished": True}) == ["The function was not called before the time was over."]
+    assert call_lines({"calls": 0, "is_unfinished": True}) == ["The function was not called within the time limit."]
 
 
 def call_with(*rows: dict[str, Any], **fields: Any) -> str:

@@ -151,7 +151,7 @@ def _never_called(record: dict[str, Any], say: Translate) -> list[str]:
     elif record.get("calls"):
         found.append(say("No such call: the function was called {count} times.", count=record["calls"]))
     elif record.get("is_unfinished"):
-        found.append(say("The function was not called before the time was over."))
+        found.append(say("The function was not called within the time limit."))
     elif record.get("untraced_threads"):
         found.append(say("The function was not called in the threads that are traced."))
     elif "calls" in record:
@@ -436,7 +436,9 @@ def _remarks(record: dict[str, Any], say: Translate) -> list[str]:
     if record.get("counted_to"):
         found.append(say("Only the first {count} calls were counted.", count=record["counted_to"]))
     if record.get("locals_changed"):
-        found.append(say("Recording renews what `locals()` returned in this function (before Python 3.13)."))
+        found.append(
+            say("Before Python 3.13, tracing refreshes the dictionary that `locals()` returned in this function.")
+        )
     if record.get("other_threads"):
         found.append(say("{count} calls in other threads", count=record["other_threads"]))
     return found
