@@ -11,7 +11,7 @@ from pathlib import Path
 
 from bench.value.bugs import FOLDER, BadBugError, Bug, complaints, copy_to, load_all
 from bench.value.judge import exposes
-from bench.value.report import Row, as_data, by, row_of, summarize, summary_table, table
+from bench.value.report import Row, as_data, by, published, row_of, summarize, summary_table, table
 from bench.value.ways import BASELINE, WAYS, Product, product, run_test
 
 
@@ -63,8 +63,7 @@ def measure(asked: Product, bug: Bug, ways: Sequence[str], workspace: Path, answ
 
 def print_report(rows: Sequence[Row], ways: Sequence[str]) -> None:
     print(table(rows, ways), end="\n\n")
-    print(summary_table(summarize(rows)), end="\n\n")
-    print(summary_table(by(rows, lambda it: it.language)), end="\n\n")
+    print(published(rows), end="\n\n")
     print(summary_table(by(rows, lambda it: it.kind)), end="\n\n")
     there = {it.way for it in rows if it.outcome != "not available"}
     for way in ways:

@@ -30,6 +30,7 @@ class Bug:
     """`test` is an id that a runner knows, where the language has one; `command` runs the same test.
 
     `program` is what the command starts, for tools that take a program. `hangs`: the test does not end by itself.
+    `call` or `where`: which call of the function the failed assertion is about, as its text shows it.
     """
 
     name: str
@@ -44,6 +45,8 @@ class Bug:
     test: str = ""
     program: str = ""
     build: str = ""
+    call: str = ""
+    where: str = ""
     hangs: bool = False
     timeout_s: float = _DEADLINE_S
 
@@ -87,6 +90,8 @@ def complaints(bug: Bug) -> Iterator[str]:
         yield f"{bug.function} is not in {bug.file}"
     if not (bug.folder / FIX).is_file():
         yield "no fix"
+    if bug.call and bug.where:
+        yield "both call and where"
     if not bug.conditions:
         yield "no condition"
     for condition in bug.conditions:

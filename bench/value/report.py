@@ -28,6 +28,8 @@ class Row:
     characters: int
     seconds: float
     exposed: bool
+    added: int | None = None
+    """Characters of the section that the way adds to the runner's text, if it does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +45,8 @@ class Summary:
     refused: int
     worse: int
     dearer: int
+    added_median: int | None = None
+    added_most: int | None = None
 
     @property
     def share(self) -> float:
@@ -61,7 +65,7 @@ class Summary:
 def row_of(bug: Bug, way: str, answer: Answer, *, exposed: bool) -> Row:
     return Row(
         bug.name, bug.language, bug.kind, way, answer.outcome, answer.calls, len(answer.text),
-        round(answer.seconds, 2), exposed,
+        round(answer.seconds, 2), exposed, None if answer.added is None else len(answer.added),
     )  # fmt: skip
 
 
@@ -74,6 +78,7 @@ def summarize(rows: Sequence[Row], group: str = "all") -> list[Summary]:
 
 def _summary(group: str, way: str, rows: Sequence[Row], baseline: dict[str, Row]) -> Summary:
     sizes = [it.characters for it in rows]
+    added = [it.added for it in rows if it.added is not None]
     pairs = [(it, baseline[it.bug]) for it in rows if it.bug in baseline]
     return Summary(
         group=group,
@@ -85,6 +90,8 @@ def _summary(group: str, way: str, rows: Sequence[Row], baseline: dict[str, Row]
         refused=sum(it.outcome == "refused" for it in rows),
         worse=sum(plain.exposed and not it.exposed for it, plain in pairs),
         dearer=sum(it.exposed <= plain.exposed and it.characters > plain.characters for it, plain in pairs),
+        added_median=round(statistics.median(added)) if added else None,
+        added_most=max(added, default=None),
     )
 
 
@@ -109,15 +116,24 @@ def _cell(row: Row) -> str:
     return f"{row.calls} call, {row.characters:,} chars, {shown}"
 
 
+def published(rows: Sequence[Row]) -> str:
+    """The table of docs/performance.md."""
+    return summary_table([*summarize(rows), *by(rows, lambda it: it.language)])
+
+
 def summary_table(summaries: Iterable[Summary]) -> str:
-    head = "| | way | exposed | median chars | most chars | refused | worse | dearer |"
+    head = "| | way | exposed | median characters | most | refused | worse | longer |"
     lines = [head, "| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |"]
     lines += [
-        f"| {it.group} | {it.way} | {it.exposed} of {it.bugs} ({it.share:.0%}) | {it.median:,} | {it.most:,} "
-        f"| {it.refused} | {it.worse} | {it.dearer} |"
+        f"| {it.group} | {it.way} | {it.exposed} of {it.bugs} ({it.share:.0%}) | {_size(it.median, it.added_median)} "
+        f"| {_size(it.most, it.added_most)} | {it.refused} | {it.worse} | {it.dearer} |"
         for it in summaries
     ]
     return "\n".join(lines)
+
+
+def _size(whole: int, added: int | None) -> str:
+    return f"{whole:,}" if added is None else f"{whole:,} (its section {added:,})"
 
 
 def as_data(rows: Sequence[Row]) -> dict[str, Any]:

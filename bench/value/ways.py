@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import shlex
 import signal
 import subprocess
@@ -15,7 +16,7 @@ import time
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -31,8 +32,10 @@ Outcome = Literal["answered", "refused", "not available", "not applicable"]
 
 _ADAPTERS = Path(__file__).parents[2] / ".peers" / "state" / "adapters"
 _WHY = Path(__file__).parents[2] / "pytest-why"
+_WHY_SECTION = re.compile(r"(?ms)^-+ why -+$\n(?P<section>.*?)(?=^-{3,} [\w ]+ -{3,}$|^={3,} |^_{3,} |\Z)")
 _COMMAND_S = 60
 _HANG_S = 8.0
+"""How long the runner waits for a test that does not end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +48,8 @@ class Answer:
     seconds: float = 0.0
     failed: bool | None = None
     """Of the runner: whether the test failed."""
+    added: str | None = None
+    """Of a way that adds a section to the runner's text: that section."""
 
 
 NOT_AVAILABLE = Answer("not available")
@@ -76,7 +81,10 @@ class Product:
         if bug.language != "python":
             return NOT_APPLICABLE
         environment = {**self.environment, "PYTHONPATH": str(self.why)}
-        return run_command(f"python -m pytest -q --why {shlex.quote(bug.test)}", folder, environment, _limit(bug))
+        timeout = f" --timeout={_HANG_S:.0f}" if bug.hangs else ""  # only a test that ends can be explained
+        command = f"python -m pytest -q --why{timeout} {shlex.quote(bug.test)}"
+        answer = run_command(command, folder, environment, bug.timeout_s)
+        return replace(answer, added=why_section(answer.text))
 
     def _call(self, tool: str, bug: Bug, folder: Path) -> Answer:
         arguments = arguments_for(self.schemas[tool], bug)
@@ -93,11 +101,19 @@ class Product:
 
 
 def arguments_for(schema: Mapping[str, Any], bug: Bug) -> dict[str, Any]:
-    """What an agent would pass: the test's id where a runner knows it, else the command or the program."""
+    """What an agent would pass: the test's id where a runner knows it, else the command or the program; of a call of
+    the function, the one that the failed assertion is about. The deadline is the tool's own.
+    """
     known = schema.get("properties", {})
     subject = next(it for it in ("test", "command", "program") if it in known and getattr(bug, it))
-    wanted = {subject: getattr(bug, subject), "function": bug.function, "timeout_s": _limit(bug)}
-    return {name: value for name, value in wanted.items() if name in known}
+    wanted = {subject: getattr(bug, subject), "function": bug.function, "call": bug.call, "where": bug.where}
+    return {name: value for name, value in wanted.items() if name in known and value}
+
+
+def why_section(text: str) -> str:
+    """What `--why` adds to the text of pytest."""
+    found = _WHY_SECTION.search(text)
+    return found["section"] if found else ""
 
 
 def run_test(bug: Bug, folder: Path, environment: Mapping[str, str], options: str = "-l") -> Answer:

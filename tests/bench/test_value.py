@@ -15,7 +15,7 @@ import pytest
 from bench.value.bugs import Bug, complaints, copy_to, load_all
 from bench.value.judge import Condition, exposes, pattern_of
 from bench.value.report import Row, summarize
-from bench.value.ways import BASELINE, arguments_for
+from bench.value.ways import BASELINE, arguments_for, why_section
 
 BUGS = load_all()
 PYTHON = [it for it in BUGS if it.language == "python"]
@@ -114,6 +114,21 @@ def test_tools_are_asked_as_an_agent_would_ask_them() -> None:
     schema: dict[str, Any] = {"properties": {"test": {}, "command": {}, "function": {}}}
     assert arguments_for(schema, PYTHON[0]) == {"test": PYTHON[0].test, "function": PYTHON[0].function}
     assert arguments_for({"properties": {"command": {}}}, PYTHON[0]) == {"command": PYTHON[0].command}
+
+
+def test_a_tool_is_asked_for_the_call_that_the_assertion_is_about_and_has_its_own_deadline() -> None:
+    schema: dict[str, Any] = {"properties": {key: {} for key in ("test", "command", "call", "where", "timeout_s")}}
+    asked = {it.name: arguments_for(schema, it) for it in BUGS}
+    assert asked["py-cart-discounts"]["call"] == "last"
+    assert asked["py-quote-cache"]["where"] == "currency == 'CHF'"
+    assert {tuple(it)[1:] for it in asked.values()} == {(), ("call",), ("where",)}
+
+
+def test_the_section_of_pytest_why_is_counted_by_itself() -> None:
+    section = "total  shop.py:3\n-- 1\n"
+    for rest in ("--- Captured stdout call ---\nx\n", "=== short test summary info ===\n", "___ test_b ___\n", ""):
+        assert why_section(f"E  assert 1 == 2\n----- why -----\n{section}{rest}") == section
+    assert why_section("E  assert 1 == 2\n") == ""
 
 
 def test_a_way_is_worse_where_only_the_baseline_exposes() -> None:
