@@ -160,13 +160,9 @@ class ExplainFailureTool:
     async def explain(self, caller: Caller, wanted: ExplainFailureParameters) -> ToolOutcome:
         target = await self._target(caller, wanted)
         until_s = self.clock.monotonic_s() + wanted.timeout_s
-        failure = await self._run(caller, target, wanted.timeout_s * _FIRST_RUN_SHARE)
-        run = 1
-        while not failure.has_failed and run < wanted.repeat and self._left_s(until_s) > _SHORTEST_S:
-            failure = await self._run(caller, target, self._left_s(until_s) * _FIRST_RUN_SHARE)
-            run += 1
+        failure, run, late_s = await self._first_failure(caller, target, wanted.repeat, until_s)
         traced = _in_one_process(target) if failure.has_workers else target
-        records, traced_runs = await self._calls(caller, traced, failure, self._left_s(until_s))
+        records, traced_runs = await self._calls(caller, traced, failure, self._left_s(until_s) - late_s)
         head = _head_lines(target, failure, run, wanted.repeat)
         most = _FIRST_LINES_CHARACTERS if records else MAX_CHARACTERS
         shown = _shared([head, *failure.blocks(records, wanted.test)], caller, most)
@@ -188,6 +184,22 @@ class ExplainFailureTool:
         texts = [localize("{text}", text=line) for it in calls for line in ("", *it.text.split("\n"))]
         counted = [localize("(run {count} times)", count=answer.runs)] if answer.runs > 1 else []
         return ToolOutcome([*shown, *texts, *counted], answer)
+
+    async def _first_failure(
+        self, caller: Caller, target: _Target, repeat: int, until_s: float
+    ) -> tuple[_Failure, int, float]:
+        """The first run that fails, its number, and how much longer than allowed it took: to start and end a program
+        takes time too, which the next run has to leave.
+        """
+        run = 0
+        while True:
+            run += 1
+            began_s = self.clock.monotonic_s()
+            within_s = self._left_s(until_s) * _FIRST_RUN_SHARE
+            failure = await self._run(caller, target, within_s)
+            late_s = max(0.0, self.clock.monotonic_s() - began_s - within_s)
+            if failure.has_failed or run == repeat or self._left_s(until_s) <= _SHORTEST_S:
+                return failure, run, late_s
 
     def _left_s(self, until_s: float) -> float:
         return max(0.0, until_s - self.clock.monotonic_s())
