@@ -122,7 +122,7 @@ _HELP_GROUPS = (
             CommandEntry(
                 "open",
                 localize("Show a debug session that somebody shared."),
-                "handover.opened:open_",
+                "handover.open:open_",
                 details=localize("The file is verified as a whole first. Nothing of it runs, except with --rerun."),
             ),
             CommandEntry("adapters", localize("List and install debug adapters."), "installation.adapters:app"),

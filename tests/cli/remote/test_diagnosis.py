@@ -13,7 +13,7 @@ import pytest
 from dragoman.cli.installation.doctor import DoctorFinding
 from dragoman.cli.remote import diagnosis, probe
 from dragoman.cli.remote.diagnosis import diagnose
-from dragoman.cli.remote.probe import FarFacts
+from dragoman.cli.remote.probe import TargetFacts
 from dragoman.io.net.targets import Target, find_target
 
 FAR_SIDE = Path(__file__).parents[2] / "support" / "far_side.py"
@@ -91,7 +91,7 @@ def test_a_home_that_cannot_be_written_is_named(tools: Path, monkeypatch: pytest
     ],
 )
 def test_a_read_only_file_system_is_named_with_what_helps(program: str, fix: str) -> None:
-    facts = FarFacts({"home": "/root", "mounted": "ro"}, ())
+    facts = TargetFacts({"home": "/root", "mounted": "ro"}, ())
     found = list(diagnosis._home(Target(f"{program}:web", (program,)), facts))
     assert bad(found) == [("cannot write to /root: the file system is read-only", fix)]
 
@@ -111,7 +111,7 @@ def test_a_read_only_file_system_is_named_with_what_helps(program: str, fix: str
     ],
 )
 def test_attaching_by_process_id_needs_a_right(scope: str, capabilities: str, program: str, fix: str | None) -> None:
-    facts = FarFacts({"ptrace_scope": scope, "capabilities": capabilities}, ())
+    facts = TargetFacts({"ptrace_scope": scope, "capabilities": capabilities}, ())
     found = list(diagnosis._ptrace(Target(f"{program}:web", (program,)), facts))
     assert [it.level for it in found] == (["note"] if fix else [])
     assert all(fix in str(it.fix) for it in found if fix)

@@ -15,14 +15,14 @@ from pathlib import Path
 import psutil
 import pytest
 
-from dragoman.cli.remote import far_setup, idle_removal
-from dragoman.cli.remote.far_session import FarSession
+from dragoman.cli.remote import idle_removal, setup_script
+from dragoman.cli.remote.setup_session import SetupSession
 from dragoman.io.net.targets import Target
 from tests.daemons import eventually
 
-SOURCE = Path(far_setup.__file__).parents[2]
+SOURCE = Path(setup_script.__file__).parents[2]
 STUBS = ("__init__", "cli/__init__", "cli/remote/__init__", "cli/main", "cli/stdio/__init__", "cli/stdio/pipe")
-OF_OURS = ("cli/remote/far_setup", "cli/remote/idle_removal")
+OF_OURS = ("cli/remote/setup_script", "cli/remote/idle_removal")
 # `dragoman down` as a daemon obeys it that has no open session; `busy` beside it stands for one.
 DOWN = '#!/bin/sh\n[ -e "{folder}/busy" ] || kill $(cat "{folder}/pid")\n'
 
@@ -39,7 +39,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
             archive.writestr(f"dragoman/{name}.py", "")
         for name in OF_OURS:
             archive.write(SOURCE / f"{name}.py", f"dragoman/{name}.py")
-    with FarSession(Target("docker:web", ("sh",), ("env",), "docker exec web"), sys.executable) as far:
+    with SetupSession(Target("docker:web", ("sh",), ("env",), "docker exec web"), sys.executable) as far:
         far.ask("begin", version="0.1.0")
         far.send_file(wheel)
         far.ask("unpack")
@@ -127,7 +127,7 @@ def test_a_daemon_is_stopped_first_unless_a_session_is_open(folder: Path) -> Non
 def test_a_folder_that_stays_or_was_replaced_is_not_watched(folder: Path) -> None:
     watcher(folder).kill()
     done = start_watcher(folder, "60")
-    marker = folder / far_setup.MARKER
+    marker = folder / setup_script.MARKER
     text = marker.read_text()
     marker.rename(folder / "old")
     marker.write_text(text.replace("true", "false"))

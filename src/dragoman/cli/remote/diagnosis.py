@@ -8,7 +8,7 @@ from collections.abc import Generator, Iterator
 from dragoman import __version__
 from dragoman.cli.installation.doctor import DoctorFinding
 from dragoman.cli.remote.connection import open_target
-from dragoman.cli.remote.probe import FarFacts, probe
+from dragoman.cli.remote.probe import TargetFacts, probe
 from dragoman.core.errors import DragomanError
 from dragoman.core.localization import LocalizedText, localize
 from dragoman.io.net.targets import Target, debug_container_command
@@ -34,7 +34,7 @@ def diagnose(target: Target) -> Iterator[DoctorFinding]:
     yield from _connect(target)
 
 
-def _look(target: Target) -> Generator[DoctorFinding, None, FarFacts | None]:
+def _look(target: Target) -> Generator[DoctorFinding, None, TargetFacts | None]:
     try:
         facts = probe(target)
     except DragomanError as error:
@@ -52,7 +52,7 @@ def _without_shell(target: Target) -> LocalizedText:
     return localize("Use an image with a shell and Python, at least while you debug.")
 
 
-def _judge(target: Target, facts: FarFacts) -> Generator[DoctorFinding, None, bool]:
+def _judge(target: Target, facts: TargetFacts) -> Generator[DoctorFinding, None, bool]:
     """Whether what is there is enough to try a connection."""
     has_python = yield from _python(target, facts)
     yield from _home(target, facts)
@@ -65,7 +65,7 @@ def _judge(target: Target, facts: FarFacts) -> Generator[DoctorFinding, None, bo
     return True
 
 
-def _python(target: Target, facts: FarFacts) -> Generator[DoctorFinding, None, bool]:
+def _python(target: Target, facts: TargetFacts) -> Generator[DoctorFinding, None, bool]:
     python = facts.python
     if python is not None and python.is_enough:
         yield DoctorFinding("ok", localize("Python {version} at {path}", version=python.version, path=python.path))
@@ -83,7 +83,7 @@ def _python(target: Target, facts: FarFacts) -> Generator[DoctorFinding, None, b
     return False
 
 
-def _home(target: Target, facts: FarFacts) -> Iterator[DoctorFinding]:
+def _home(target: Target, facts: TargetFacts) -> Iterator[DoctorFinding]:
     if facts.get("writable"):
         return
     home = facts.get("home") or "$HOME"
@@ -103,7 +103,7 @@ def _home(target: Target, facts: FarFacts) -> Iterator[DoctorFinding]:
     yield DoctorFinding("bad", about, fixes.get(target.program, other))
 
 
-def _ptrace(target: Target, facts: FarFacts) -> Iterator[DoctorFinding]:
+def _ptrace(target: Target, facts: TargetFacts) -> Iterator[DoctorFinding]:
     """Launched programs need no rights; attaching by a process id does."""
     scope, capabilities = facts.get("ptrace_scope"), facts.get("capabilities")
     has_right = all(it in "0123456789abcdef" for it in capabilities) and bool(int(capabilities or "0", 16) & _PTRACE)

@@ -17,7 +17,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO
 
-from dragoman.cli.remote.far_setup import MARKER, read_marker, remove_folder, running_daemons, running_processes
+from dragoman.cli.remote.setup_script import MARKER, read_marker, remove_folder, running_daemons, running_processes
 
 IDLE_S = 900.0
 _LOOKS_EVERY_S = 30.0

@@ -53,7 +53,7 @@ _PROBE = "; ".join(
 
 
 @dataclass(frozen=True, slots=True)
-class FoundPython:
+class PythonCandidate:
     command: str
     """One of the names that we tried, so it is safe in a command."""
     version: str
@@ -69,23 +69,23 @@ class FoundPython:
 
 
 @dataclass(frozen=True, slots=True)
-class FarFacts:
+class TargetFacts:
     """What the target printed: foreign text, without control characters."""
 
     values: Mapping[str, str]
-    pythons: tuple[FoundPython, ...]
+    pythons: tuple[PythonCandidate, ...]
 
     def get(self, name: str) -> str:
         return self.values.get(name, "")
 
     @property
-    def python(self) -> FoundPython | None:
+    def python(self) -> PythonCandidate | None:
         """The first that is new enough, or else the first that runs."""
         running = [it for it in self.pythons if it.numbers]
         return next((it for it in running if it.is_enough), running[0] if running else None)
 
 
-def probe(target: Target) -> FarFacts:
+def probe(target: Target) -> TargetFacts:
     """Raises the error that says why the target was not reached."""
     try:
         done = _run(target)
@@ -119,7 +119,7 @@ def _run(target: Target) -> _Ended:
     )
     assert process.stdout is not None
     assert process.stderr is not None
-    kept = [_KeptOutput(it) for it in (process.stdout, process.stderr)]
+    kept = [_BoundedOutput(it) for it in (process.stdout, process.stderr)]
     try:
         status = _wait(process, kept)
     except _ProbeSilentError:
@@ -137,7 +137,7 @@ class _ProbeSilentError(Exception):
         self.seconds = round(seconds)
 
 
-def _wait(process: subprocess.Popen[bytes], kept: Sequence[_KeptOutput]) -> int:
+def _wait(process: subprocess.Popen[bytes], kept: Sequence[_BoundedOutput]) -> int:
     began = time.monotonic()
     while True:
         try:
@@ -150,7 +150,7 @@ def _wait(process: subprocess.Popen[bytes], kept: Sequence[_KeptOutput]) -> int:
             raise _ProbeSilentError(_SILENT_S)
 
 
-class _KeptOutput:
+class _BoundedOutput:
     """What a stream begins with; the rest is read too, so that the program can go on."""
 
     def __init__(self, stream: IO[bytes]) -> None:
@@ -171,7 +171,7 @@ class _KeptOutput:
                 self._kept += data[: _MAX_OUTPUT - len(self._kept)]
 
 
-def _read(text: str) -> FarFacts:
+def _read(text: str) -> TargetFacts:
     values, pythons = {}, []
     for line in text.splitlines():
         name, _, value = line.removeprefix(_MARK).partition("=")
@@ -183,5 +183,5 @@ def _read(text: str) -> FarFacts:
                 values[name] = value
         elif (words := value.split(" ", 2))[0] in _PYTHONS:
             command, version, path = (*words, "", "")[:3]
-            pythons.append(FoundPython(command, version, path))
-    return FarFacts(values, tuple(pythons))
+            pythons.append(PythonCandidate(command, version, path))
+    return TargetFacts(values, tuple(pythons))

@@ -11,9 +11,9 @@ from typing import Any
 
 from dragoman import __version__
 from dragoman.cli.output import ExitCode, progress, show_message
-from dragoman.cli.remote.far_session import FarSession
 from dragoman.cli.remote.options import chosen_target
 from dragoman.cli.remote.probe import probe
+from dragoman.cli.remote.setup_session import SetupSession
 from dragoman.cli.remote.wheels import FarPython, dependency_wheels, extras, own_wheel
 from dragoman.core.errors import ErrorSpec
 from dragoman.core.localization import localize
@@ -35,7 +35,7 @@ no_far_python = ErrorSpec(
 
 def set_up_target() -> int:
     target, python = _find_python()
-    with tempfile.TemporaryDirectory(prefix="dragoman-") as place, FarSession(target, python) as far:
+    with tempfile.TemporaryDirectory(prefix="dragoman-") as place, SetupSession(target, python) as far:
         folder = Path(place)
         with progress(localize("Looking at {target}", target=target.name)):
             found = far.ask("look", version=__version__)
@@ -65,7 +65,7 @@ def set_up_target() -> int:
     return ExitCode.OK
 
 
-def _install(far: FarSession, target: Target, wheel: Path, found: Mapping[str, Any]) -> None:
+def _install(far: SetupSession, target: Target, wheel: Path, found: Mapping[str, Any]) -> None:
     """By the package index of that machine if it has one, or else with the wheels from here."""
     with progress(localize("Installing its packages from the index of {target}", target=target.name)):
         answer = far.ask("index", name=wheel.name, extras=extras())
@@ -84,7 +84,7 @@ def _install(far: FarSession, target: Target, wheel: Path, found: Mapping[str, A
 
 def undo_target(*, force: bool) -> int:
     target, python = _find_python()
-    with FarSession(target, python) as far, progress(localize("Removing Dragoman from {target}", target=target.name)):
+    with SetupSession(target, python) as far, progress(localize("Removing Dragoman from {target}", target=target.name)):
         answer = far.ask("undo", force=force)
     removed, kept = _paths(answer, "removed"), _paths(answer, "kept")
     show_message(*(localize("Removed {path} on {target}.", path=it, target=target.name) for it in removed))

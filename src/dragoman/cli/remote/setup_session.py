@@ -1,4 +1,4 @@
-"""The near side of `dragoman setup --on`: it runs `far_setup` on the target, over the stdio of one command."""
+"""The near side of `dragoman setup --on`: it runs `setup_script` on the target, over the stdio of one command."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from dragoman.cli.remote.far_setup import MARK
+from dragoman.cli.remote.setup_script import MARK
 from dragoman.core.errors import DragomanError, ErrorSpec
 from dragoman.core.safe_text import printable
 from dragoman.io.net.descriptors import nonblocking_writer, read_available
@@ -67,7 +67,7 @@ _far_setup_failed = ErrorSpec(
 )
 
 
-class FarSession:
+class SetupSession:
     """Owns the target's process. Its answers are foreign text."""
 
     def __init__(self, target: Target, python: str) -> None:
@@ -89,8 +89,8 @@ class FarSession:
         self._stdin, self._stdout = self._process.stdin, self._process.stdout
         self._errors.follow(self._process.stderr)
 
-    def __enter__(self) -> FarSession:
-        script = files("dragoman.cli.remote").joinpath("far_setup.py").read_bytes()
+    def __enter__(self) -> SetupSession:
+        script = files("dragoman.cli.remote").joinpath("setup_script.py").read_bytes()
         self._send(b"%d\n" % len(script) + script)
         return self
 

@@ -17,9 +17,9 @@ from typing import Any
 
 import pytest
 
-from dragoman.cli.remote import far_session, far_setup
-from dragoman.cli.remote.far_session import FarSession
-from dragoman.cli.remote.far_setup import MARK, MARKER, FarSetup
+from dragoman.cli.remote import setup_script, setup_session
+from dragoman.cli.remote.setup_script import MARK, MARKER, SetupConversation
+from dragoman.cli.remote.setup_session import SetupSession
 from dragoman.core.errors import DragomanError
 from dragoman.io.net.targets import Target
 from tests.daemons import eventually
@@ -38,8 +38,8 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def far(home: Path) -> Iterator[FarSession]:
-    with FarSession(TARGET, sys.executable) as far:
+def far(home: Path) -> Iterator[SetupSession]:
+    with SetupSession(TARGET, sys.executable) as far:
         yield far
 
 
@@ -58,7 +58,7 @@ def wheel(folder: Path, daemon: str = "", name: str = "dragoman-0.1.0-py3-none-a
     return path
 
 
-def install(far: FarSession, path: Path, digest: str = "d") -> None:
+def install(far: SetupSession, path: Path, digest: str = "d") -> None:
     far.ask("begin", version=VERSION)
     far.send_file(path)
     far.ask("unpack")
@@ -74,7 +74,7 @@ def marker(home: Path) -> dict[str, Any]:
     return made
 
 
-def test_what_was_made_runs_with_nothing_but_python(far: FarSession, home: Path, tmp_path: Path) -> None:
+def test_what_was_made_runs_with_nothing_but_python(far: SetupSession, home: Path, tmp_path: Path) -> None:
     install(far, wheel(tmp_path))
     assert left(home) == [VERSION]
     assert marker(home)["digest"] == "d"
@@ -84,7 +84,7 @@ def test_what_was_made_runs_with_nothing_but_python(far: FarSession, home: Path,
     assert far.ask("look", version=VERSION)["installed"]["digest"] == "d"
 
 
-def test_a_machine_without_an_index_says_so_and_goes_on(far: FarSession, home: Path, tmp_path: Path) -> None:
+def test_a_machine_without_an_index_says_so_and_goes_on(far: SetupSession, home: Path, tmp_path: Path) -> None:
     far.ask("begin", version=VERSION)
     path = wheel(tmp_path)
     far.send_file(path)
@@ -95,7 +95,7 @@ def test_a_machine_without_an_index_says_so_and_goes_on(far: FarSession, home: P
 
 
 def test_a_file_that_was_changed_on_the_way_is_refused(
-    far: FarSession, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    far: SetupSession, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class _Wrong:
         def hexdigest(self) -> str:
@@ -110,7 +110,7 @@ def test_a_file_that_was_changed_on_the_way_is_refused(
 
 @pytest.mark.parametrize("step", ["begin", "file", "unpack"])
 def test_a_connection_that_dies_leaves_nothing(step: str, home: Path, tmp_path: Path) -> None:
-    far = FarSession(TARGET, sys.executable)
+    far = SetupSession(TARGET, sys.executable)
     with far:
         far.ask("begin", version=VERSION)
         if step != "begin":
@@ -130,7 +130,7 @@ def test_half_a_file_is_not_kept(home: Path) -> None:
 def answers(requests: bytes, home: Path) -> list[dict[str, Any]]:
     out = BytesIO()
     try:
-        FarSetup(BufferedReader(BytesIO(requests)), out, home).serve()
+        SetupConversation(BufferedReader(BytesIO(requests)), out, home).serve()
     finally:
         signal.alarm(0)
     return [json.loads(line.removeprefix(MARK)) for line in out.getvalue().splitlines()]
@@ -142,18 +142,18 @@ def test_a_full_disk_is_named_and_nothing_stays(home: Path, monkeypatch: pytest.
 
     begin = b'{"do":"begin","version":"0.1.0"}\n'
     file = b'{"do":"file","name":"a.whl","size":4,"sha256":"00"}\nfull'
-    monkeypatch.setattr(far_setup, "_make_environment", lambda _: None)
+    monkeypatch.setattr(setup_script, "_make_environment", lambda _: None)
     monkeypatch.setattr(Path, "open", full)
     assert answers(begin + file, home)[1]["error"] == "full"
     assert not left(home)
 
 
 def test_what_does_not_run_there_never_becomes_ours(home: Path, tmp_path: Path) -> None:
-    with FarSession(TARGET, sys.executable) as far:
+    with SetupSession(TARGET, sys.executable) as far:
         install(far, wheel(tmp_path), "good")
     broken = wheel(tmp_path, daemon="import no_such_module_here")
     with (
-        FarSession(TARGET, sys.executable) as far,
+        SetupSession(TARGET, sys.executable) as far,
         pytest.raises(DragomanError, match="No module named 'no_such_module_here'"),
     ):
         install(far, broken, "broken")
@@ -163,7 +163,7 @@ def test_what_does_not_run_there_never_becomes_ours(home: Path, tmp_path: Path) 
 
 def test_another_build_of_the_same_version_is_replaced(home: Path, tmp_path: Path) -> None:
     for digest in ("first", "second"):
-        with FarSession(TARGET, sys.executable) as far:
+        with SetupSession(TARGET, sys.executable) as far:
             install(far, wheel(tmp_path, daemon=f"BUILD = {digest!r}"), digest)
     assert left(home) == [VERSION]
     assert marker(home)["digest"] == "second"
@@ -177,9 +177,9 @@ def test_a_folder_that_is_not_ours_is_never_touched(content: str | None, home: P
     (folder / "file").write_text("precious")
     if content is not None:
         (folder / MARKER).write_text(content)
-    with FarSession(TARGET, sys.executable) as far, pytest.raises(DragomanError, match="nothing was changed"):
+    with SetupSession(TARGET, sys.executable) as far, pytest.raises(DragomanError, match="nothing was changed"):
         far.ask("begin", version=VERSION)
-    with FarSession(TARGET, sys.executable) as far:
+    with SetupSession(TARGET, sys.executable) as far:
         assert far.ask("undo", force=True) == {"removed": [], "kept": [str(folder)]}
     assert (folder / "file").read_text() == "precious"
 
@@ -190,13 +190,13 @@ def test_a_link_to_another_folder_is_not_ours(home: Path, tmp_path: Path) -> Non
     (precious / MARKER).write_text('{"dragoman_remote": 1}')
     base(home).mkdir(parents=True)
     (base(home) / VERSION).symlink_to(precious)
-    with FarSession(TARGET, sys.executable) as far:
+    with SetupSession(TARGET, sys.executable) as far:
         assert far.ask("undo", force=True)["removed"] == []
     assert (precious / MARKER).exists()
 
 
 def test_undo_removes_our_folders_and_what_a_killed_setup_left(home: Path, tmp_path: Path) -> None:
-    with FarSession(TARGET, sys.executable) as far:
+    with SetupSession(TARGET, sys.executable) as far:
         install(far, wheel(tmp_path))
         killed = base(home) / ".new-4194305"  # no process has this number
         killed.mkdir()
@@ -215,8 +215,8 @@ def test_names_of_files_cannot_lead_elsewhere(name: str, home: Path) -> None:
 # A far side that lies.
 
 
-def session(script: str) -> FarSession:
-    return FarSession(Target("docker:web", ("sh",), ("sh", "-c", script)), "python3")
+def session(script: str) -> SetupSession:
+    return SetupSession(Target("docker:web", ("sh",), ("sh", "-c", script)), "python3")
 
 
 @pytest.mark.parametrize(
@@ -231,7 +231,7 @@ def session(script: str) -> FarSession:
     ],
 )
 def test_a_far_side_that_lies_is_an_error(script: str, code: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(far_session, "_ENDS_WITHIN_S", 0.1)
+    monkeypatch.setattr(setup_session, "_ENDS_WITHIN_S", 0.1)
     with session(script) as far, pytest.raises(DragomanError) as caught:
         far.ask("look", version=VERSION)
     assert caught.value.code == code
@@ -239,15 +239,15 @@ def test_a_far_side_that_lies_is_an_error(script: str, code: str, monkeypatch: p
 
 
 def test_a_far_side_that_hangs_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(far_session, "_SILENT_S", 0.2)
-    monkeypatch.setattr(far_session, "_ENDS_WITHIN_S", 0.1)
+    monkeypatch.setattr(setup_session, "_SILENT_S", 0.2)
+    monkeypatch.setattr(setup_session, "_ENDS_WITHIN_S", 0.1)
     with session("sleep 30") as far, pytest.raises(DragomanError, match="did not answer"):
         far.ask("look", version=VERSION)
 
 
 def test_a_far_side_that_is_always_busy_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(far_session, "_ANSWERS_WITHIN_S", 0.3)
-    monkeypatch.setattr(far_session, "_ENDS_WITHIN_S", 0.1)
+    monkeypatch.setattr(setup_session, "_ANSWERS_WITHIN_S", 0.3)
+    monkeypatch.setattr(setup_session, "_ENDS_WITHIN_S", 0.1)
     script = "while sleep 0.05; do echo 'dragoman-setup {\"alive\":true}'; done"
     with session(script) as far, pytest.raises(DragomanError, match="did not answer"):
         far.ask("look", version=VERSION)
@@ -255,5 +255,5 @@ def test_a_far_side_that_is_always_busy_is_given_up(monkeypatch: pytest.MonkeyPa
 
 def test_what_login_scripts_print_is_skipped(home: Path) -> None:
     target = Target("docker:web", ("sh",), ("sh", "-c", 'echo Welcome; exec "$@"', "sh"))
-    with FarSession(target, sys.executable) as far:
+    with SetupSession(target, sys.executable) as far:
         assert far.ask("look", version=VERSION)["folder"] == str(base(home) / VERSION)

@@ -45,14 +45,14 @@ _PIP_OPTIONS = (
 )
 
 
-class FarRefusalError(Exception):
+class SetupRefusalError(Exception):
     def __init__(self, code: str, reason: object = "") -> None:
         super().__init__(code)
         self.code = code
         self.reason = str(reason)
 
 
-class FarSetup:
+class SetupConversation:
     """One conversation. It removes what it did not finish."""
 
     def __init__(self, requests: BufferedReader, answers: BinaryIO, home: Path) -> None:
@@ -77,7 +77,7 @@ class FarSetup:
                 request = json.loads(line)
                 try:
                     answer = self._actions[request["do"]](request)
-                except FarRefusalError as error:
+                except SetupRefusalError as error:
                     answer = {"error": error.code, "reason": error.reason}
                 except OSError as error:
                     code = "full" if error.errno in {errno.ENOSPC, errno.EDQUOT} else "system"
@@ -115,7 +115,7 @@ class FarSetup:
     def _begin(self, request: Mapping[str, Any]) -> dict[str, Any]:
         folder = self._base / _name(request["version"])
         if os.path.lexists(folder) and read_marker(folder) is None:
-            raise FarRefusalError("not_ours", folder)
+            raise SetupRefusalError("not_ours", folder)
         self._base.mkdir(parents=True, exist_ok=True)
         self._remove_abandoned()
         self._staging.mkdir(0o700)
@@ -138,12 +138,12 @@ class FarSetup:
                 signal.alarm(_REQUEST_WITHIN_S)
                 data = self._requests.read1(min(left, _CHUNK))
                 if not data:
-                    raise FarRefusalError("cut", request["name"])
+                    raise SetupRefusalError("cut", request["name"])
                 file.write(data)
                 digest.update(data)
                 left -= len(data)
         if digest.hexdigest() != request["sha256"]:
-            raise FarRefusalError("damaged", request["name"])
+            raise SetupRefusalError("damaged", request["name"])
         return {"ok": True}
 
     def _index(self, request: Mapping[str, Any]) -> dict[str, Any]:
@@ -158,7 +158,7 @@ class FarSetup:
         if status != 0:
             shutil.rmtree(_packages(self._staging))
             _packages(self._staging).mkdir()
-            raise FarRefusalError("no_index", output)
+            raise SetupRefusalError("no_index", output)
         return {"ok": True}
 
     def _unpack(self, _: Mapping[str, Any]) -> dict[str, Any]:
@@ -181,7 +181,7 @@ class FarSetup:
         modules = "import dragoman.cli.main, dragoman.cli.stdio.pipe, dragoman.daemon.app"
         status, output = self._run([python, "-P", "-c", modules], _RUNS_WITHIN_S)
         if status != 0:
-            raise FarRefusalError("does_not_run", output)
+            raise SetupRefusalError("does_not_run", output)
         marker = {"dragoman_remote": _FORMAT, "version": request["version"], "digest": request["digest"]}
         text = json.dumps({**marker, "removes_itself": request["removes_itself"] is True})
         (self._staging / MARKER).write_text(text)
@@ -205,7 +205,7 @@ class FarSetup:
             if read_marker(folder) is None:
                 kept.append(str(folder))
             elif not self._stop_daemon(folder, force=request["force"] is True):
-                raise FarRefusalError("busy", folder)
+                raise SetupRefusalError("busy", folder)
             else:
                 remove_folder(folder)
                 removed.append(str(folder))
@@ -304,7 +304,7 @@ def _name(text: object) -> str:
     """A name for one file, from the near side."""
     name = str(text)
     if not name or name.startswith(".") or "/" in name or "\0" in name:
-        raise FarRefusalError("bad_name", name)
+        raise SetupRefusalError("bad_name", name)
     return name
 
 
@@ -363,7 +363,7 @@ def main() -> None:
     requests = sys.stdin.buffer
     assert isinstance(requests, BufferedReader)
     with contextlib.suppress(BrokenPipeError):
-        FarSetup(requests, answers, Path(os.environ["HOME"])).serve()
+        SetupConversation(requests, answers, Path(os.environ["HOME"])).serve()
 
 
 if __name__ == "__main__":
