@@ -45,13 +45,13 @@ class Routed:
     def send(self, message: dict[str, Any]) -> None:
         self.router.receive_from_client(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
 
-    def ask(self, method: str, **params: Any) -> int:
+    def request(self, method: str, **params: Any) -> int:
         self._last += 1
         self.send({"id": self._last, "method": method, "params": params})
         return self._last
 
     def call(self, tool: str, **arguments: Any) -> int:
-        return self.ask("tools/call", name=tool, arguments=arguments)
+        return self.request("tools/call", name=tool, arguments=arguments)
 
     def received(self) -> list[dict[str, Any]]:
         data = b""
@@ -68,7 +68,7 @@ class Routed:
 
     # The targets.
 
-    def asked(self, target: int) -> dict[str, Any]:
+    def sent_to(self, target: int) -> dict[str, Any]:
         [message] = self.targets[target].taken()
         return message
 
@@ -96,7 +96,7 @@ class Routed:
     # Common openings.
 
     def begin(self) -> None:
-        self.ask("initialize", **INITIALIZE)
+        self.request("initialize", **INITIALIZE)
         for target, side in enumerate(self.targets):
             [request] = side.taken()
             self.emit(target, {"id": request["id"], "result": {"protocolVersion": "2025-06-18", "instructions": "I."}})
@@ -107,7 +107,7 @@ class Routed:
 
     def start(self, target: int, session_id: str, *, state: str = "Running") -> None:
         self.call("start_debugging", program="", target=NAMES[target])
-        self.answer(target, self.asked(target), {"status": "success", "session_id": session_id, "state": state})
+        self.answer(target, self.sent_to(target), {"status": "success", "session_id": session_id, "state": state})
         self.received()
 
 

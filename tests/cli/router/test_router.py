@@ -9,10 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dragoman.cli.router.outbox import FairOutbox
-from dragoman.cli.router.questions import MAX_QUESTIONS
 from dragoman.cli.router.router import MAX_CALLS
-from dragoman.protocols.jsonrpc.relay import FULL
+from dragoman.cli.router.server_requests import MAX_SERVER_REQUESTS
+from dragoman.protocols.jsonrpc.relay import FULL, FairOutbox
 from tests.cli.router.routed import INITIALIZE, NAMES, Routed, sessions, tool_result
 
 # The handshake.
@@ -20,8 +19,8 @@ from tests.cli.router.routed import INITIALIZE, NAMES, Routed, sessions, tool_re
 
 def test_the_first_answer_to_the_handshake_is_the_answer() -> None:
     routed = Routed(begins=False)
-    routed.ask("initialize", **INITIALIZE)
-    requests = [routed.asked(target) for target in range(3)]
+    routed.request("initialize", **INITIALIZE)
+    requests = [routed.sent_to(target) for target in range(3)]
     assert [it["params"] for it in requests] == [INITIALIZE] * 3
     routed.fail(0, requests[0], "unreachable")
     assert not routed.received()
@@ -34,18 +33,18 @@ def test_the_first_answer_to_the_handshake_is_the_answer() -> None:
 
 def test_if_no_target_is_reached_the_handshake_fails() -> None:
     routed = Routed(begins=False)
-    routed.ask("initialize", **INITIALIZE)
+    routed.request("initialize", **INITIALIZE)
     for target in range(3):
-        routed.fail(target, routed.asked(target), "unreachable", NAMES[target])
+        routed.fail(target, routed.sent_to(target), "unreachable", NAMES[target])
     [message] = routed.received()
     assert message["error"]["message"] == "local"
 
 
 def test_a_target_that_is_found_later_is_sent_the_handshake_before_its_first_call() -> None:
     routed = Routed(begins=False)
-    routed.ask("initialize", **INITIALIZE)
-    routed.fail(0, routed.asked(0), "unreachable")
-    routed.emit(1, {"id": routed.asked(1)["id"], "result": {}})
+    routed.request("initialize", **INITIALIZE)
+    routed.fail(0, routed.sent_to(0), "unreachable")
+    routed.emit(1, {"id": routed.sent_to(1)["id"], "result": {}})
     routed.send({"method": "notifications/initialized"})
     routed.fail(2, routed.targets[2].taken()[0], "unreachable")  # after the client's answer
     routed.received()
@@ -58,7 +57,7 @@ def test_a_target_that_is_found_later_is_sent_the_handshake_before_its_first_cal
         routed.answer(target, sent[2], {"a": target})
         assert routed.result()["structuredContent"] == {"a": target}
         routed.call("get_scopes", target=NAMES[target])
-        assert routed.asked(target)["method"] == "tools/call"
+        assert routed.sent_to(target)["method"] == "tools/call"
 
 
 def test_a_revision_without_a_handshake_needs_none() -> None:
@@ -66,7 +65,7 @@ def test_a_revision_without_a_handshake_needs_none() -> None:
     meta = {"io.modelcontextprotocol/protocolVersion": "2026-01-01"}
     routed.send({"id": 1, "method": "tools/call", "params": {"_meta": meta, "name": "list_sessions", "arguments": {}}})
     for target in range(3):
-        request = routed.asked(target)
+        request = routed.sent_to(target)
         assert (request["method"], request["params"]["_meta"]) == ("tools/call", meta)
 
 
@@ -77,7 +76,7 @@ def test_no_two_requests_have_the_same_id_and_answers_find_their_way_back() -> N
     routed = Routed()
     routed.send({"id": "x", "method": "tools/call", "params": {"name": "t", "arguments": {"target": "ssh:a"}}})
     routed.send({"id": 1, "method": "tools/call", "params": {"name": "t", "arguments": {"target": "ssh:b"}}})
-    at_a, at_b = routed.asked(0), routed.asked(1)
+    at_a, at_b = routed.sent_to(0), routed.sent_to(1)
     assert at_a["id"] != at_b["id"]
     routed.answer(1, at_b, {"b": 1})
     routed.answer(0, at_a, {"a": 1})
@@ -87,7 +86,7 @@ def test_no_two_requests_have_the_same_id_and_answers_find_their_way_back() -> N
 def test_answers_that_nobody_waits_for_are_dropped() -> None:
     routed = Routed()
     routed.call("t", target="ssh:a")
-    request = routed.asked(0)
+    request = routed.sent_to(0)
     routed.answer(1, request, {"is": "forged"})  # the id of another target
     for wrong in (request["id"] + 1, str(request["id"]), True, None, [request["id"]], 1.0 * request["id"]):
         routed.emit(0, {"id": wrong, "result": {}})
@@ -116,7 +115,7 @@ def test_the_messages_of_a_batch_are_answered_one_by_one() -> None:
         17,
     ]
     routed.router.receive_from_client(json.dumps(batch).encode() + b"\n")
-    assert routed.asked(1)["method"] == "tools/call"
+    assert routed.sent_to(1)["method"] == "tools/call"
     assert [it.get("result", it.get("error", {}).get("code")) for it in routed.received()] == [{}, -32600, -32600]
 
 
@@ -146,8 +145,8 @@ def test_progress_has_the_token_of_the_client_and_only_increases() -> None:
     params = {"name": "wait_for_stop", "arguments": {}, "_meta": {"progressToken": "mine"}}
     routed.send({"id": 99, "method": "tools/call", "params": params})
     for target, name in enumerate(("s-a", "s-b")):
-        routed.answer(target, routed.asked(target), sessions((name, "Running", 0)))
-    tokens = [routed.asked(target)["params"]["_meta"]["progressToken"] for target in (0, 1)]
+        routed.answer(target, routed.sent_to(target), sessions((name, "Running", 0)))
+    tokens = [routed.sent_to(target)["params"]["_meta"]["progressToken"] for target in (0, 1)]
     assert tokens[0] != tokens[1]
     assert "mine" not in tokens
     for target, token, done in (
@@ -171,9 +170,9 @@ def test_questions_of_several_targets_do_not_collide() -> None:
     assert first["id"] != second["id"]
     progress = {"progressToken": second["params"]["_meta"]["progressToken"], "progress": 1}
     routed.send({"method": "notifications/progress", "params": progress})
-    assert routed.asked(1)["params"] == {"progressToken": 1, "progress": 1}
+    assert routed.sent_to(1)["params"] == {"progressToken": 1, "progress": 1}
     routed.send({"id": second["id"], "result": {"action": "accept"}})
-    assert routed.asked(1) == {"jsonrpc": "2.0", "id": 1, "result": {"action": "accept"}}
+    assert routed.sent_to(1) == {"jsonrpc": "2.0", "id": 1, "result": {"action": "accept"}}
     routed.send({"id": second["id"], "result": {"action": "accept"}})  # twice
     assert not routed.targets[0].taken() + routed.targets[1].taken()
     routed.emit(1, {"method": "notifications/cancelled", "params": {"requestId": 1}})  # not its question
@@ -185,10 +184,10 @@ def test_questions_of_several_targets_do_not_collide() -> None:
 
 def test_a_target_that_asks_without_end_is_refused() -> None:
     routed = Routed()
-    for number in range(MAX_QUESTIONS + 1):
+    for number in range(MAX_SERVER_REQUESTS + 1):
         routed.emit(0, {"id": number, "method": "roots/list"})
-    assert len(routed.received()) == MAX_QUESTIONS
-    assert routed.asked(0)["error"]["message"] == "too many questions are open"
+    assert len(routed.received()) == MAX_SERVER_REQUESTS
+    assert routed.sent_to(0)["error"]["message"] == "too many questions are open"
     routed.emit(1, {"id": 1, "method": "roots/list"})
     assert len(routed.received()) == 1
 
@@ -198,7 +197,7 @@ def test_other_notifications_pass_both_ways() -> None:
     routed.emit(1, {"method": "notifications/resources/updated", "params": {"uri": "dragoman://session/s/output"}})
     assert routed.received()[0]["params"] == {"uri": "dragoman://session/s/output"}
     routed.send({"method": "notifications/roots/list_changed"})
-    assert [routed.asked(target)["method"] for target in range(3)] == ["notifications/roots/list_changed"] * 3
+    assert [routed.sent_to(target)["method"] for target in range(3)] == ["notifications/roots/list_changed"] * 3
 
 
 # Limits.
@@ -212,7 +211,7 @@ def test_a_target_that_takes_nothing_is_refused_more_and_stalls_no_other() -> No
     assert message["error"]["data"]["code"] == "target_busy"
     routed.call("list_sessions")
     for target in (1, 2):
-        routed.answer(target, routed.asked(target), sessions())
+        routed.answer(target, routed.sent_to(target), sessions())
     assert [it["code"] for it in routed.result()["structuredContent"]["failed_targets"]] == ["target_busy"]
 
 
@@ -231,7 +230,7 @@ def test_a_target_that_floods_is_not_read_and_delays_another_by_one_line() -> No
         routed.emit(0, note)
     assert routed.router.reads_target(1)
     routed.call("t", target="ssh:b")
-    routed.answer(1, routed.asked(1), {"b": 1})
+    routed.answer(1, routed.sent_to(1), {"b": 1})
     received = routed.received()
     assert any("result" in it for it in received[:2])
     assert len(received) < FULL / 1000 + 2
@@ -261,7 +260,7 @@ def test_the_lines_of_a_slow_client_stay_whole() -> None:
 def test_an_answer_that_cannot_be_read_safely_is_an_error_of_its_call(line: bytes) -> None:
     routed = Routed()
     routed.call("t", target="ssh:a")
-    routed.router.receive_from_target(0, line % routed.asked(0)["id"])
+    routed.router.receive_from_target(0, line % routed.sent_to(0)["id"])
     [message] = routed.received()
     assert message["error"]["data"]["code"] == "too_many_parts"
 
@@ -269,7 +268,7 @@ def test_an_answer_that_cannot_be_read_safely_is_an_error_of_its_call(line: byte
 def test_the_error_of_a_link_says_what_helps() -> None:
     routed = Routed()
     routed.call("t", target="ssh:a")
-    request = routed.asked(0)
+    request = routed.sent_to(0)
     routed.targets[0].failure = ("unreachable", "ssh:a was not reached. `dragoman doctor --on ssh:a` checks it.")
     routed.fail(0, request, "unreachable", "ssh:a was not reached.")
     [message] = routed.received()

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dragoman.cli.output import render
-from dragoman.cli.router.asks import STRUCTURED_KEY, Answer, Reply
+from dragoman.cli.router.target_requests import STRUCTURED_KEY, Answer, Reply
 from dragoman.core.localization import localize
 
 _STRUCTURED_SINCE = "2025-06-18"

@@ -23,7 +23,7 @@ class Handshakes:
     def complete(self, notification: Mapping[str, Any]) -> None:
         self._initialized = notification
 
-    def asked(self, target: int) -> None:
+    def begin_for(self, target: int) -> None:
         self._has_begun[target] = True
 
     def failed(self, target: int) -> None:

@@ -16,11 +16,10 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from dragoman.cli.output import render
-from dragoman.cli.router.asks import Answer, Ask, Part, Reply, Script, error_reply
 from dragoman.cli.router.handshakes import Handshakes
-from dragoman.cli.router.outbox import FairOutbox
-from dragoman.cli.router.questions import Questions
 from dragoman.cli.router.routes import Routes
+from dragoman.cli.router.server_requests import ServerRequests
+from dragoman.cli.router.target_requests import Answer, Reply, RequestBatch, Script, TargetRequest, error_reply
 from dragoman.core.localization import localize
 from dragoman.protocols.jsonrpc import (
     INVALID_REQUEST,
@@ -38,7 +37,7 @@ from dragoman.protocols.jsonrpc import (
     refuse_overlong,
     refuse_parts,
 )
-from dragoman.protocols.jsonrpc.relay import FULL
+from dragoman.protocols.jsonrpc.relay import FULL, FairOutbox
 
 MAX_CALLS = 256
 _MAX_LATE = 64
@@ -73,8 +72,8 @@ class OpenCall:
     method: str
     script: Script
     token: Any = None
-    ask: Ask = field(default_factory=lambda: Ask(()))
-    pending: dict[int, Part] = field(default_factory=dict)
+    batch: RequestBatch = field(default_factory=lambda: RequestBatch(()))
+    pending: dict[int, TargetRequest] = field(default_factory=dict)
     answers: list[Answer] = field(default_factory=list)
     deadline_s: float | None = None
     progress: float = -1.0
@@ -90,7 +89,7 @@ class Router:
         self._lines = CappedLines(MESSAGE_CAP)
         self._routes = Routes(self)
         self._handshakes = Handshakes(len(links))
-        self._questions = Questions(len(links))
+        self._server_requests = ServerRequests(len(links))
         self._last_id = 0
         self._calls: dict[Id, OpenCall] = {}
         self._open: dict[int, tuple[int, OpenCall]] = {}
@@ -161,7 +160,7 @@ class Router:
         given = item.get("params")
         params = given if isinstance(given, dict) else {}
         if method is None and request_id is not None:
-            self._answer_question(request_id, item)
+            self._answer_server_request(request_id, item)
         elif isinstance(method, str) and request_id is not None:
             self._begin(request_id, method, params)
         elif isinstance(method, str) and "id" not in item:
@@ -190,7 +189,7 @@ class Router:
         if method == _CANCELLED:
             self._cancel(as_id(params.get("requestId")))
         elif method == _PROGRESS:
-            for target, progress in self._questions.progress(params):
+            for target, progress in self._server_requests.progress(params):
                 self._links[target].send(_line(item | {"params": progress}))
         else:
             if method == "notifications/initialized":
@@ -206,47 +205,47 @@ class Router:
             del self._calls[call.request_id]
             call.script.close()
 
-    def _answer_question(self, request_id: Id, item: dict[str, Any]) -> None:
-        found = self._questions.answered(request_id)
-        if found is not None:
-            self._links[found[0]].send(_line(item | {"id": found[1]}))
+    def _answer_server_request(self, request_id: Id, item: dict[str, Any]) -> None:
+        request = self._server_requests.close(request_id)
+        if request is not None:
+            self._links[request[0]].send(_line(item | {"id": request[1]}))
 
     # To the targets.
 
     def _advance(self, call: OpenCall, answers: list[Answer] | None) -> None:
-        """The next step of its script: another ask, or the reply."""
+        """The next step of its script: another batch of requests, or the reply."""
         try:
-            ask = next(call.script) if answers is None else call.script.send(answers)
+            batch = next(call.script) if answers is None else call.script.send(answers)
         except StopIteration as end:
             del self._calls[call.request_id]
             source = call.answers[-1].target if len(call.answers) == 1 else self._own
             self._reply(source, call.request_id, end.value)
             return
-        call.ask, call.answers, call.pending = ask, [], {}
-        call.deadline_s = None if ask.within_s is None else self._clock() + ask.within_s
-        busy = [part.target for part in ask.parts if not self._send(call, part)]
+        call.batch, call.answers, call.pending = batch, [], {}
+        call.deadline_s = None if batch.within_s is None else self._clock() + batch.within_s
+        busy = [request.target for request in batch.requests if not self._send(call, request)]
         for target in busy:
             call.answers.append(Answer(target, self._busy(target)))
         if not call.pending:
             self._advance(call, call.answers)
 
-    def _send(self, call: OpenCall, part: Part) -> bool:
-        link = self._links[part.target]
+    def _send(self, call: OpenCall, request: TargetRequest) -> bool:
+        link = self._links[request.target]
         if link.is_full:
             return False
-        if part.method == "initialize":
-            self._handshakes.asked(part.target)
+        if request.method == "initialize":
+            self._handshakes.begin_for(request.target)
         else:
-            for line in self._handshakes.missing(part.target, self._new_id):
+            for line in self._handshakes.missing(request.target, self._new_id):
                 link.send(line)
         number = self._new_id()
-        call.pending[number] = part
-        self._open[number] = (part.target, call)
-        params = dict(part.params)
+        call.pending[number] = request
+        self._open[number] = (request.target, call)
+        params = dict(request.params)
         meta = params.get("_meta")
         if isinstance(meta, dict) and "progressToken" in meta:
             params["_meta"] = meta | {"progressToken": number}
-        link.send(_line({"jsonrpc": "2.0", "id": number, "method": part.method, "params": params}))
+        link.send(_line({"jsonrpc": "2.0", "id": number, "method": request.method, "params": params}))
         return True
 
     def _busy(self, target: int) -> Reply:
@@ -292,22 +291,22 @@ class Router:
             return
         if self._late.get(number) == target:
             del self._late[number]
-            self._routes.sessions.keep(answer)
-        asked, call = self._open.get(number, (None, None))
-        if call is None or asked != target:
+            self._routes.sessions.keep_unsent(answer)
+        target_asked, call = self._open.get(number, (None, None))
+        if call is None or target_asked != target:
             return
         del self._open[number]
-        part = call.pending.pop(number)
-        if part.method == "tools/call":
-            self._routes.learn(answer)
-        elif part.method == "initialize" and "result" not in reply:
+        request = call.pending.pop(number)
+        if request.method == "tools/call":
+            self._routes.record_answer(answer)
+        elif request.method == "initialize" and "result" not in reply:
             self._handshakes.failed(target)
         self._deliver(call, answer)
 
     def _deliver(self, call: OpenCall, answer: Answer) -> None:
         call.answers.append(answer)
-        is_enough = call.ask.enough is not None and call.ask.enough(answer)
-        if is_enough and call.ask.cancels_rest:
+        is_enough = call.batch.enough is not None and call.batch.enough(answer)
+        if is_enough and call.batch.cancels_rest:
             self._cancel_pending(call)
         if is_enough:
             for number in call.pending:  # their answers are dropped, except for what they say about the handshake
@@ -321,16 +320,16 @@ class Router:
         given = message.get("params")
         params = given if isinstance(given, dict) else {}
         if "id" in message:
-            asked = self._questions.ask(target, message, self._new_id)
-            if asked is None:
+            forwarded = self._server_requests.forward(target, message, self._new_id)
+            if forwarded is None:
                 text = "too many questions are open"
                 self._links[target].send(error_line(as_id(message["id"]), SERVER_ERROR, text))
             else:
-                self.to_client.put(target, _line(asked))
+                self.to_client.put(target, _line(forwarded))
         elif message["method"] == _PROGRESS:
             self._progress(target, message, params)
         elif message["method"] == _CANCELLED:
-            number = self._questions.withdrawn(target, as_id(params.get("requestId")))
+            number = self._server_requests.withdraw(target, as_id(params.get("requestId")))
             if number is not None:
                 self.to_client.put(target, _line(message | {"params": {**params, "requestId": number}}))
         else:
@@ -339,8 +338,8 @@ class Router:
     def _progress(self, target: int, message: dict[str, Any], params: Mapping[str, Any]) -> None:
         """Of several targets that wait for one call, whichever is ahead: progress must increase."""
         number, done = params.get("progressToken"), params.get("progress")
-        asked, call = self._open.get(number, (None, None)) if isinstance(number, int) else (None, None)
-        if call is None or asked != target or not isinstance(done, int | float) or done <= call.progress:
+        target_asked, call = self._open.get(number, (None, None)) if isinstance(number, int) else (None, None)
+        if call is None or target_asked != target or not isinstance(done, int | float) or done <= call.progress:
             return
         call.progress = done
         self.to_client.put(target, _line(message | {"params": {**params, "progressToken": call.token}}))
@@ -353,7 +352,7 @@ class Router:
         for call in [it for it in self._calls.values() if it.deadline_s is not None and it.deadline_s <= now]:
             missing = [part.target for part in call.pending.values()]
             self._cancel_pending(call)
-            call.answers += [Answer(it, self._silent(it, call.ask.within_s or 0)) for it in missing]
+            call.answers += [Answer(it, self._silent(it, call.batch.within_s or 0)) for it in missing]
             self._advance(call, call.answers)
 
     def _silent(self, target: int, within_s: float) -> Reply:

@@ -24,12 +24,11 @@ from typing import Any, Protocol
 
 from dragoman.cli.output import render
 from dragoman.cli.router.answer_merger import MERGED_ROWS, AnswerMerger
-from dragoman.cli.router.asks import Answer, Ask, Part, Reply, Script, tool_failure
-from dragoman.cli.router.sessions import RoutedSessions
-from dragoman.cli.router.stop_wait import WaitForStop
+from dragoman.cli.router.sessions import RoutedSessions, WaitForStop
+from dragoman.cli.router.target_requests import Answer, Reply, RequestBatch, Script, TargetRequest, tool_failure
 from dragoman.core.errors import ErrorSpec
 
-ASK_WITHIN_S = 10.0
+REQUEST_WITHIN_S = 10.0
 """For the parts of a call to all targets. A link that hangs is noticed within this time."""
 _FILE_NAMES = ("program", "file_path", "file")
 _SESSION_ADDRESS = re.compile(r"dragoman://session/([A-Za-z0-9_-]{1,64})/")
@@ -40,7 +39,7 @@ _unknown_target = ErrorSpec("unknown_target", "Unknown target: {name}.", "Availa
 _target_needed = ErrorSpec("target_needed", "Several targets may have breakpoint {id}.", "Pass `target`: {names}.")
 
 
-class Fleet(Protocol):
+class Targets(Protocol):
     """The targets, as far as a route depends on their state."""
 
     @property
@@ -53,13 +52,13 @@ class Fleet(Protocol):
 
 
 class Routes:
-    def __init__(self, fleet: Fleet) -> None:
-        self._fleet = fleet
-        self._names = fleet.names
-        self._every = range(len(fleet.names))
-        self.merger = AnswerMerger(fleet.names)
-        self.sessions = RoutedSessions(len(fleet.names))
-        self._breakpoints: list[set[int]] = [set() for _ in fleet.names]
+    def __init__(self, targets: Targets) -> None:
+        self._targets = targets
+        self._names = targets.names
+        self._every = range(len(targets.names))
+        self.merger = AnswerMerger(targets.names)
+        self.sessions = RoutedSessions(len(targets.names))
+        self._breakpoints: list[set[int]] = [set() for _ in targets.names]
         self._last: int | None = None
 
     def script(self, method: str, params: Mapping[str, Any]) -> Script:
@@ -80,21 +79,20 @@ class Routes:
     # Calls that are not of a tool.
 
     def _plain(self, method: str, params: Mapping[str, Any], target: int) -> Script:
-        [answer] = yield Ask([Part(target, method, params)])
+        [answer] = yield RequestBatch([TargetRequest(target, method, params)])
         return answer.reply
 
     def _first(self, method: str, params: Mapping[str, Any]) -> Script:
-        answers = yield Ask(
-            [Part(it, method, params) for it in self._every], enough=lambda it: "result" in it.reply, cancels_rest=False
-        )
+        requests = [TargetRequest(it, method, params) for it in self._every]
+        answers = yield RequestBatch(requests, enough=lambda it: "result" in it.reply, cancels_rest=False)
         return self.merger.welcome(answers[-1].reply)
 
     def _tools(self, params: Mapping[str, Any]) -> Script:
-        [answer] = yield Ask([Part(self._any(), "tools/list", params)])
+        [answer] = yield RequestBatch([TargetRequest(self._any(), "tools/list", params)])
         return self.merger.tools(answer.reply)
 
     def _resources(self, params: Mapping[str, Any]) -> Script:
-        answers = yield from self._ask_all("resources/list", params)
+        answers = yield from self._request_all("resources/list", params)
         merged: dict[str, Any] = {}
         for answer in answers:
             resources = answer.result.get("resources")
@@ -102,7 +100,7 @@ class Routes:
                 if isinstance(it, dict):
                     uri = str(it.get("uri"))
                     merged.setdefault(uri, it)
-                    self._learn_address(answer.target, uri)
+                    self._record_address(answer.target, uri)
         good = [it for it in answers if not it.is_unreached]
         if not good:
             return answers[-1].reply
@@ -114,12 +112,12 @@ class Routes:
         given = params.get("arguments")
         arguments = dict(given) if isinstance(given, dict) else {}
         tool = params.get("name")
-        named = arguments.pop("target", None)
+        target_name = arguments.pop("target", None)
         call = RoutedCall(str(tool), params, arguments)
-        if named not in (None, ""):
-            if named not in self._names:
-                return _replies(_failure(_unknown_target, name=str(named)[:100], names=", ".join(self._names)))
-            return self._call(call, self._names.index(named))
+        if target_name not in (None, ""):
+            if target_name not in self._names:
+                return _replies(_failure(_unknown_target, name=str(target_name)[:100], names=", ".join(self._names)))
+            return self._call_one(call, self._names.index(target_name))
         if arguments.get("session_id"):
             return self._of_session(call, str(arguments["session_id"]))
         if call.tool in MERGED_ROWS:
@@ -127,73 +125,73 @@ class Routes:
         if call.tool in {"set_breakpoint", "remove_breakpoint"}:
             number = arguments.get("breakpoint_id")
             if arguments.get("kind") == "data":
-                return self._call(call, self._any(), names_target=True)
+                return self._call_one(call, self._any(), names_target=True)
             return self._places(call) if number is None else self._breakpoint(call, number)
         if call.tool == "wait_for_stop":
             return self._wait(call)
         path = _file(arguments)
-        return self._with_file(call, path) if path else self._call(call, self._any(), names_target=True)
+        return self._with_file(call, path) if path else self._call_one(call, self._any(), names_target=True)
 
-    def _call(self, call: RoutedCall, target: int, *, names_target: bool = False) -> Script:
-        [answer] = yield Ask([call.part(target)])
+    def _call_one(self, call: RoutedCall, target: int, *, names_target: bool = False) -> Script:
+        [answer] = yield RequestBatch([call.request_to(target)])
         return self._sent(call, answer, names_target=names_target)
 
     def _sent(self, call: RoutedCall, answer: Answer, *, names_target: bool) -> Reply:
         if not answer.is_unreached:
             self._last = answer.target
-        self.sessions.sent(answer, ends=call.tool == "stop_debugging")
+        self.sessions.record_sent(answer, ends=call.tool == "stop_debugging")
         return self.merger.one(answer, names_target=names_target and not answer.is_unreached)
 
     def _of_session(self, call: RoutedCall, session_id: str) -> Script:
         """An id that no target has named yet may be from an earlier connection: all are asked for theirs."""
         owner = self.sessions.owner(session_id)
         if owner is None:
-            yield from self._ask_all("tools/call", call.params_of("list_sessions", {}))
+            yield from self._request_all("tools/call", call.params_of("list_sessions", {}))
             owner = self.sessions.owner(session_id)
-        return (yield from self._call(call, self._any() if owner is None else owner))
+        return (yield from self._call_one(call, self._any() if owner is None else owner))
 
     def _rows(self, call: RoutedCall) -> Script:
-        answers = yield from self._ask_all("tools/call", call.params_of(call.tool, call.arguments))
+        answers = yield from self._request_all("tools/call", call.params_of(call.tool, call.arguments))
         return self.merger.rows(call.tool, answers)
 
     def _places(self, call: RoutedCall) -> Script:
-        answers = yield from self._ask_all("tools/call", call.params_of(call.tool, call.arguments))
+        answers = yield from self._request_all("tools/call", call.params_of(call.tool, call.arguments))
         return self.merger.places(answers)
 
     def _breakpoint(self, call: RoutedCall, number: object) -> Script:
         owners = [it for it in self._every if isinstance(number, int) and number in self._breakpoints[it]]
         if len(owners) != 1:
             return _failure(_target_needed, id=str(number)[:20], names=", ".join(self._names))
-        return (yield from self._call(call, owners[0], names_target=True))
+        return (yield from self._call_one(call, owners[0], names_target=True))
 
     def _with_file(self, call: RoutedCall, path: str) -> Script:
         """`get_source` says who has the file. One that cannot be shown counts where no target can show it."""
         parts = {"file_path": path, "count": 1}
-        found = yield from self._ask_all("tools/call", call.params_of("get_source", parts), only_connected=True)
-        having = [it for it in found if self.merger.has_file(it)]
+        answers = yield from self._request_all("tools/call", call.params_of("get_source", parts), only_connected=True)
+        having = [it for it in answers if self.merger.has_file(it)]
         owners = [it.target for it in having if not it.is_error] or [it.target for it in having]
         default = self._any()
         target = default if default in owners or not owners else owners[0]
-        return (yield from self._call(call, target, names_target=True))
+        return (yield from self._call_one(call, target, names_target=True))
 
     def _wait(self, call: RoutedCall) -> Script:
-        rows = yield from self._ask_all("tools/call", call.params_of("list_sessions", {}))
+        rows = yield from self._request_all("tools/call", call.params_of("list_sessions", {}))
         waiting = WaitForStop(self.sessions, rows)
         if waiting.unsent is not None:
             return self._sent(call, waiting.unsent, names_target=True)
         chosen = waiting.stopped[:1] or waiting.running
         if not chosen:
-            return (yield from self._call(call, self._any(), names_target=True))
-        answers = yield Ask(
-            [call.part(target, session_id=session_id) for target, session_id in chosen], enough=waiting.is_outcome
+            return (yield from self._call_one(call, self._any(), names_target=True))
+        answers = yield RequestBatch(
+            [call.request_to(target, session_id=session_id) for target, session_id in chosen], enough=waiting.is_outcome
         )
         return self._sent(call, waiting.choose(answers), names_target=True)
 
     # Targets.
 
-    def learn(self, answer: Answer) -> None:
+    def record_answer(self, answer: Answer) -> None:
         """From every answer of a tool, also one that nobody waits for any more."""
-        self.sessions.learn(answer)
+        self.sessions.record_ids(answer)
         data, known = answer.data, self._breakpoints[answer.target]
         removed = data.get("removed")
         known.difference_update(it for it in (removed if isinstance(removed, list) else ()) if isinstance(it, int))
@@ -203,7 +201,7 @@ class Routes:
             if isinstance(number, int) and len(known) < _MAX_BREAKPOINTS:
                 known.add(number)
 
-    def _learn_address(self, target: int, uri: str) -> None:
+    def _record_address(self, target: int, uri: str) -> None:
         address = _SESSION_ADDRESS.match(uri)
         if address is not None:
             self.sessions.name(target, address[1])
@@ -211,17 +209,20 @@ class Routes:
     def _any(self) -> int:
         if self._last is not None:
             return self._last
-        return next((it for it in self._every if self._fleet.is_connected(it)), 0)
+        return next((it for it in self._every if self._targets.is_connected(it)), 0)
 
-    def _ask_all(
+    def _request_all(
         self, method: str, params: Mapping[str, Any], *, only_connected: bool = False
-    ) -> Generator[Ask, list[Answer], list[Answer]]:
-        unreached = [(it, None if self._fleet.is_connected(it) else self._fleet.unreached(it)) for it in self._every]
+    ) -> Generator[RequestBatch, list[Answer], list[Answer]]:
+        unreached = [
+            (it, None if self._targets.is_connected(it) else self._targets.unreached(it)) for it in self._every
+        ]
         failed = [Answer(it, reply) for it, reply in unreached if reply is not None]
-        asked = [it for it, reply in unreached if reply is None]
+        reached = [it for it, reply in unreached if reply is None]
         if only_connected:
-            asked = [it for it in asked if self._fleet.is_connected(it)]
-        answers = (yield Ask([Part(it, method, params) for it in asked], within_s=ASK_WITHIN_S)) if asked else []
+            reached = [it for it in reached if self._targets.is_connected(it)]
+        requests = [TargetRequest(it, method, params) for it in reached]
+        answers = (yield RequestBatch(requests, within_s=REQUEST_WITHIN_S)) if requests else []
         return sorted([*answers, *failed], key=lambda it: it.target)
 
 
@@ -233,8 +234,8 @@ class RoutedCall:
         self.arguments = arguments
         self._params = params
 
-    def part(self, target: int, **more: Any) -> Part:
-        return Part(target, "tools/call", self.params_of(self.tool, {**self.arguments, **more}))
+    def request_to(self, target: int, **more: Any) -> TargetRequest:
+        return TargetRequest(target, "tools/call", self.params_of(self.tool, {**self.arguments, **more}))
 
     def params_of(self, tool: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
         return {**self._params, "name": tool, "arguments": dict(arguments)}

@@ -1,4 +1,4 @@
-"""What targets ask of the client, such as to fill in a form: with ids and progress tokens that cannot collide."""
+"""Requests of the targets to the client, such as to fill in a form. Their ids and progress tokens cannot collide."""
 
 from __future__ import annotations
 
@@ -8,39 +8,39 @@ from typing import Any
 
 from dragoman.protocols.jsonrpc import Id, as_id
 
-MAX_QUESTIONS = 32
+MAX_SERVER_REQUESTS = 32
 """Open ones per target."""
 
 
 @dataclass(frozen=True, slots=True)
-class OpenQuestion:
+class ServerRequest:
     target: int
     id: Id
     token: Any
 
 
-class Questions:
+class ServerRequests:
     def __init__(self, targets: int) -> None:
-        self._open: dict[Id, OpenQuestion] = {}
+        self._open: dict[Id, ServerRequest] = {}
         self._targets = range(targets)
 
-    def ask(self, target: int, message: Mapping[str, Any], new_id: Callable[[], int]) -> dict[str, Any] | None:
-        """The question under an id of ours; None if the target has too many open."""
-        question_id = as_id(message.get("id"))
-        if question_id is None or sum(it.target == target for it in self._open.values()) >= MAX_QUESTIONS:
+    def forward(self, target: int, message: Mapping[str, Any], new_id: Callable[[], int]) -> dict[str, Any] | None:
+        """The request under an id of ours; None if the target has too many open."""
+        request_id = as_id(message.get("id"))
+        if request_id is None or sum(it.target == target for it in self._open.values()) >= MAX_SERVER_REQUESTS:
             return None
         number = new_id()
         params = message.get("params")
         meta = params.get("_meta") if isinstance(params, dict) else None
         token = meta.get("progressToken") if isinstance(meta, dict) else None
-        self._open[number] = OpenQuestion(target, question_id, token)
-        asked = {**message, "id": number}
+        self._open[number] = ServerRequest(target, request_id, token)
+        forwarded = {**message, "id": number}
         if token is not None and isinstance(params, dict) and isinstance(meta, dict):
-            asked["params"] = {**params, "_meta": {**meta, "progressToken": number}}
-        return asked
+            forwarded["params"] = {**params, "_meta": {**meta, "progressToken": number}}
+        return forwarded
 
-    def answered(self, number: Id) -> tuple[int, Id] | None:
-        """Whose question this answers, and its id there; once."""
+    def close(self, number: Id) -> tuple[int, Id] | None:
+        """The target of the request that this answers, and its id there; once."""
         found = self._open.pop(number, None)
         return (found.target, found.id) if found else None
 
@@ -50,10 +50,10 @@ class Questions:
         if found is not None and found.token is not None:
             yield found.target, {**params, "progressToken": found.token}
 
-    def withdrawn(self, target: int, question_id: Id | None) -> Id | None:
-        """Our id of a question that its target cancels."""
+    def withdraw(self, target: int, request_id: Id | None) -> Id | None:
+        """Our id of a request that its target cancels."""
         number = next(
-            (it for it, asked in self._open.items() if (asked.target, asked.id) == (target, question_id)), None
+            (it for it, request in self._open.items() if (request.target, request.id) == (target, request_id)), None
         )
         if number is not None:
             del self._open[number]

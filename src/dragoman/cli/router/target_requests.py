@@ -1,7 +1,7 @@
-"""What a call of the client asks of the targets, and what they answer.
+"""The requests to targets that a call of the client makes, and their answers.
 
-A call is a generator: it yields an `Ask`, is resumed with the answers, and returns the reply for the client. It knows
-nothing of ids, queues and deadlines, which are the router's.
+A call is a generator: it yields a `RequestBatch`, is resumed with the answers, and returns the reply for the client. It
+knows nothing of ids, queues and deadlines, which are the router's.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Reply = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class TargetRequest:
     """One request to one target."""
 
     target: int
@@ -90,16 +90,16 @@ def _json_object(text: str) -> object:
 
 
 @dataclass(frozen=True, slots=True)
-class Ask:
+class RequestBatch:
     """`enough` says which answer ends the waiting for the others, which are then cancelled; None waits for all."""
 
-    parts: Sequence[Part]
+    requests: Sequence[TargetRequest]
     enough: Callable[[Answer], bool] | None = None
     within_s: float | None = None
     cancels_rest: bool = True
 
 
-Script = Generator[Ask, list[Answer], Reply]
+Script = Generator[RequestBatch, list[Answer], Reply]
 
 
 def error_reply(code: int, message: str, ours: str) -> Reply:
