@@ -5,7 +5,7 @@ outlive the call that started them.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Coroutine, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from typing import Any
@@ -32,7 +32,7 @@ from dragoman.debug.model import (
 )
 from dragoman.debug.registry import FollowedSession, SessionEntry, SessionRegistry
 from dragoman.debug.session.countdown import HaltLimits
-from dragoman.debug.session.event_log import EventLog, EventSink
+from dragoman.debug.session.event_log import EventLog, EventSink, rows_within_bounds
 from dragoman.debug.session.halt_guard import halt_refused
 from dragoman.debug.session.launch_request import LaunchDisclosure, PreparedLaunch, PreparedSession, SessionStarter
 from dragoman.debug.session.outcome import DebugOutcome, pause_program
@@ -303,11 +303,8 @@ class DebugService:
 
     def output_of(self, session_id: str, most: int) -> str:
         """The end of what it printed; nothing, where it is not known any more."""
-        try:
-            session = self._registry.in_any_workspace(session_id).session
-        except DragomanError:
-            return ""
-        return self._redacted("", session.output.since(0, most=most)[0])
+        printed = self.printed_by(session_id)
+        return self._redacted("", printed.since(0, most=most)[0]) if printed else ""
 
     def printed_by(self, session_id: str) -> SessionOutput | None:
         """What a session of any workspace printed; None where it is not known any more."""
@@ -359,14 +356,17 @@ class DebugService:
         self._event_log.record_event("debug.variable_set", session.id, asked, body, workspace=client.place)
         return found
 
-    def record_trace(self, client: Caller, session_id: str, places: str, table: str) -> None:
+    def record_trace(
+        self, client: Caller, session_id: str, places: str, table: str, rows: Sequence[Mapping[str, Any]] = ()
+    ) -> None:
         """Records the result of a whole run for later readers. Secrets have already been removed."""
         body = {
-            "place": places[:_RECORDED_EXPRESSION_CHARACTERS],
+            "place": (place := places[:_RECORDED_EXPRESSION_CHARACTERS]),
             "table": table[:_RECORDED_TABLE_CHARACTERS],
+            "rows": rows_within_bounds(rows),
             "by": client.id,
         }
-        self._event_log.record_event("debug.traced", session_id, body["place"], body, workspace=client.place)
+        self._event_log.record_event("debug.traced", session_id, place, body, workspace=client.place)
 
     def _for_record(self, text: str, of: str = "") -> str:
         """Cut last: nothing tells half a secret from other words."""

@@ -9,10 +9,11 @@ from __future__ import annotations
 import logging
 import signal
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol, TypeVar
 
 import anyio
+import msgspec
 
 from dragoman.core.errors import DragomanError
 from dragoman.core.events import Event
@@ -24,6 +25,7 @@ _MAX_PENDING = 4096
 _BATCH_SIZE = 256
 _BATCH_DELAY_S = 0.25
 _APPEND_TIMEOUT_S = 5.0
+_ROWS_BYTES = 64 << 10
 
 _T = TypeVar("_T")
 
@@ -104,6 +106,18 @@ def stop_event(stop: Stop) -> tuple[str, dict[str, Any]]:
     hit = {"hit": list(stop.hit_breakpoints)} if stop.hit_breakpoints else {}
     text = f"{stop.reason} {top.path}:{top.line}" if top else stop.reason
     return text, {"stop": stop.number, "reason": stop.reason, "thread": stop.thread_id, **place, **hit}
+
+
+def rows_within_bounds(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """The rows of a trace that fit into one event: values at each hit, where they changed."""
+    kept: list[Mapping[str, Any]] = []
+    room = _ROWS_BYTES
+    for row in rows:
+        room -= len(msgspec.json.encode(row))
+        if room < 0:
+            break
+        kept.append(row)
+    return kept
 
 
 def signal_name(exit_code: int | None) -> str:

@@ -153,7 +153,8 @@ class TraceTool:
         answer = self._answer(caller, trace)
         lines = table_lines(answer, trace.table)
         locations = ", ".join(it.place for it in answer.points)
-        self.context.evidence.service.record_trace(caller, trace.ran_as, locations, "\n".join(map(str, lines)))
+        table = "\n".join(map(str, lines))
+        self.context.evidence.service.record_trace(caller, trace.ran_as, locations, table, answer.rows)
         return ToolOutcome([*lines, *self.context.closing_lines(answer)], answer)
 
     async def _point(self, caller: Caller, wanted: TraceParameters, at: int) -> Tracepoint:
