@@ -6,6 +6,7 @@ It greets as it should, then answers every call of every command with what its k
 from __future__ import annotations
 
 import itertools
+import json
 import os
 import sys
 import time
@@ -123,6 +124,8 @@ class HostileDaemon:
         self._before_ready()
         self._write(self._connection.send(PipeFrameKind.READY))
         self._send(encode_line({"dragoman": 1, "version": "0.1.0", "pid": 1, "instance": ESCAPE}))
+        if self._kind == "commands":
+            self._ask_for_commands()
         if self._kind == "never_reads":
             while True:
                 time.sleep(0.5)
@@ -133,6 +136,21 @@ class HostileDaemon:
                 if isinstance(frame, PipeFrame) and frame.kind is PipeFrameKind.DATA:
                     for line in lines.feed(frame.payload):
                         self._answer(line)
+
+    def _ask_for_commands(self) -> None:
+        """As a debug adapter may ask its editor; what follows the refusals is no message."""
+        received = b""
+        while b"initialize" not in received:
+            received += os.read(0, 1 << 16)
+        for command in ("runInTerminal", "startDebugging"):
+            asked = {"seq": 1, "type": "request", "command": command, "arguments": {"args": ["touch", "owned"]}}
+            body = json.dumps(asked).encode()
+            self._send(b"Content-Length: %d\r\n\r\n%b" % (len(body), body))
+        body = b'{"seq":2,"type":"event","event":"output","body":{"output":"here"}}'
+        self._send(b"Content-Length: %d\r\n\r\n%b" % (len(body), body))
+        while received.count(b'"success":false') < 2:
+            received += os.read(0, 1 << 16)
+        self._send(b"no frame\r\n\r\n")
 
     def _before_ready(self) -> None:
         if self._kind == "endless_noise":

@@ -41,7 +41,16 @@ KINDS = (*VALUE_KINDS, *RAW_KINDS) if WHOLE else ("null", "infinite")
 @pytest.fixture
 def on(home: Path) -> str:
     """Names in the settings of a person: one per kind."""
-    kinds = ("escapes", "endless_noise", "endless_frames", "odd_version", "never_reads", "welcomes", "endless_items")
+    kinds = (
+        "commands",
+        "escapes",
+        "endless_noise",
+        "endless_frames",
+        "odd_version",
+        "never_reads",
+        "welcomes",
+        "endless_items",
+    )
     command = [sys.executable, "-P", str(PROGRAM)]
     tables = (
         f"[targets.{kind}]\ncommand = {json.dumps([*command, kind])}\n" for kind in (*VALUE_KINDS, *RAW_KINDS, *kinds)
@@ -132,3 +141,27 @@ def test_a_flood_from_another_machine_takes_little_memory_here(on: str, home: Pa
     assert done.returncode == ExitCode.FAILED
     _require_clean(done.stdout + done.stderr)
     assert done.stderr.startswith("dragoman: ")
+
+
+def test_a_debug_adapter_of_another_machine_starts_nothing_here(on: str, home: Path) -> None:
+    """It asks for a terminal and for another session, and is refused; then it sends what is no message."""
+    arguments = {"adapterID": "x", "supportsRunInTerminalRequest": True}
+    first = json.dumps({"seq": 1, "type": "request", "command": "initialize", "arguments": arguments}).encode()
+    with subprocess.Popen(
+        Cli(home).command("dap", "--stdio", on, "commands"),
+        env=Cli(home).variables(),
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    ) as editor:  # fmt: skip
+        assert editor.stdin is not None
+        assert editor.stdout is not None
+        assert editor.stderr is not None
+        editor.stdin.write(b"Content-Length: %d\r\n\r\n%b" % (len(first), first))
+        editor.stdin.flush()
+        shown = editor.stdout.read()
+        reason = editor.stderr.read().decode()
+        assert editor.wait(20) == ExitCode.FAILED
+    assert b"runInTerminal" not in shown
+    assert b"startDebugging" not in shown
+    assert b'"output":"here"' in shown
+    assert b'"terminated"' in shown
+    assert "is not Dragoman" in reason

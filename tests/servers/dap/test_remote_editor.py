@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import anyio
+import anyio.lowlevel
 import pytest
 
 from dragoman.workspace.caller import RemoteCaller
@@ -62,3 +64,17 @@ async def test_it_may_look_and_log_but_halt_only_with_leave(tmp_path: Path, allo
         outcome = await bench.service.known(started["session_id"]).session.outcome(10, 5)
         assert outcome is not None
         assert bench.adapter.sent("disconnect") == [{"terminateDebuggee": False}]
+
+
+@pytest.mark.parametrize("remote", [None, RemoteCaller("ssh:a")])
+async def test_a_program_gets_the_terminal_of_an_editor_on_this_machine_only(
+    tmp_path: Path, remote: RemoteCaller | None
+) -> None:
+    async with opened(tmp_path) as bench, visiting(bench, "", remote=remote) as peer:
+        await peer.asks("initialize", adapterID="x", supportsRunInTerminalRequest=True)
+        await peer.ask("launch", {"dragomanType": "python", "program": "app.py", "console": "integratedTerminal"})
+        with anyio.fail_after(10):
+            while not bench.starter.requests:
+                await anyio.lowlevel.checkpoint()
+        caller, _ = bench.starter.requests[0]
+        assert (caller.terminal is None) is (remote is not None)

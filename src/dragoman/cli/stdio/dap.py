@@ -1,8 +1,8 @@
 """`dragoman dap --stdio`: the process that an editor starts as its debug adapter. It copies bytes to and from the
 daemon.
 
-Standard library only, so that it starts within milliseconds. It does not interpret the bytes, except when no daemon can
-be reached: then it answers the editor's first request with the reason.
+Standard library only, so that it starts within milliseconds. It does not interpret the bytes of this machine's daemon.
+When no daemon can be reached, it answers the editor's first request with the reason.
 """
 
 from __future__ import annotations
@@ -16,16 +16,19 @@ import signal
 import socket
 import time
 from pathlib import Path
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from dragoman.cli.caller import caller_info, working_folder
 from dragoman.cli.output import ExitCode, render, report_error
 from dragoman.cli.remote.connection import open_daemon
 from dragoman.cli.remote.options import is_remote
-from dragoman.core.errors import DragomanError
+from dragoman.core.errors import DragomanError, RemoteProtocolError
 from dragoman.core.localization import localize
 from dragoman.core.paths import Paths, find_paths
 from dragoman.io.drivers.control_client import ControlClient
+
+if TYPE_CHECKING:
+    from dragoman.cli.remote.adapter_guard import AdapterGuard
 
 _CHUNK_SIZE = 1 << 16
 _FIRST_REQUEST_TIMEOUT_S = 10.0
@@ -53,8 +56,32 @@ def dap(*, stdio: bool = False, attach: str = "", read_only: bool = False, works
         except DragomanError as error:
             return _answer_with_error(error)
         with daemon:
-            return _pump(daemon)
+            return _pump_far(daemon) if is_remote() else _Pump(daemon, None).run()
     return ExitCode.OK
+
+
+def _pump_far(daemon: ControlClient) -> int:
+    from dragoman.cli.remote.adapter_guard import AdapterGuard
+    from dragoman.cli.remote.options import chosen_target
+    from dragoman.io.net.remote_errors import foreign_far_side
+
+    try:
+        return _Pump(daemon, AdapterGuard()).run()
+    except RemoteProtocolError as error:
+        target = chosen_target()
+        fault = foreign_far_side(target=target.name if target else "", reason=error)
+        _write_event("output", {"category": "important", "output": f"{render(fault.message)}\n"})
+        _write_event("terminated", {})
+        return report_error(fault)
+
+
+def _write_event(event: str, body: dict[str, str]) -> None:
+    _write_message({"seq": 1, "type": "event", "event": event, "body": body})
+
+
+def _write_message(message: dict[str, object]) -> None:
+    body = json.dumps(message).encode()
+    _write(b"Content-Length: %d\r\n\r\n%b" % (len(body), body))
 
 
 def _state_file() -> Path:
@@ -78,52 +105,67 @@ def _open_daemon(paths: Paths, session: str, workspace: Path, *, read_only: bool
     return ControlClient.open(paths, role="dap", about=about)
 
 
-def _pump(client: ControlClient) -> int:
-    """Copy bytes both ways, no faster than the receiver reads, until the daemon closes. The end of input is
-    passed on.
+class _Pump:
+    """Copies bytes both ways, no faster than the receiver reads, until the daemon closes. The end of input is passed
+    on. With a daemon on another machine, the guard decides what passes.
     """
-    daemon = client.detach_socket()
-    daemon.settimeout(None)
-    reads = {0, daemon.fileno()}
-    while True:
-        ready, _, _ = select.select(reads, (), ())
-        if 0 in ready and not _forward(0, daemon):
-            reads.discard(0)
-            with contextlib.suppress(OSError):
-                daemon.shutdown(socket.SHUT_WR)
-        if daemon.fileno() in ready and not _forward_back(daemon):
-            fault = client.fault()
-            return report_error(fault) if fault else ExitCode.OK
+
+    def __init__(self, client: ControlClient, guard: AdapterGuard | None) -> None:
+        self._client = client
+        self._guard = guard
+        self._daemon = client.detach_socket()
+        self._daemon.settimeout(None)
+        self._unsent = bytearray()
+
+    def run(self) -> int:
+        reads = {0, self._daemon.fileno()}
+        while True:
+            ready, _, _ = select.select(reads, (), ())
+            if 0 in ready and not self._from_editor():
+                reads.discard(0)
+                with contextlib.suppress(OSError):
+                    self._daemon.shutdown(socket.SHUT_WR)
+            if self._daemon.fileno() in ready:
+                if not self._from_daemon():
+                    fault = self._client.fault()
+                    return report_error(fault) if fault else ExitCode.OK
+                self._send()
+
+    def _from_editor(self) -> bool:
+        data = _read(0)
+        self._unsent += self._guard.to_far(data) if self._guard else data
+        self._send()
+        return bool(data)
+
+    def _send(self) -> None:
+        """Read from the daemon meanwhile: it may block until we read."""
+        while self._unsent:
+            readable, writable, _ = select.select([self._daemon], [self._daemon], ())
+            if readable and not self._from_daemon():
+                raise _EditorGoneError
+            if writable:
+                del self._unsent[: _send(self._daemon, self._unsent)]
+
+    def _from_daemon(self) -> bool:
+        try:
+            data = self._daemon.recv(_CHUNK_SIZE)
+        except OSError:
+            return False
+        if self._guard is None:
+            _write(data)
+        else:
+            _write(self._guard.to_near(data))
+            self._unsent += self._guard.take_refusals()
+        return bool(data)
 
 
-def _forward(source: int, daemon: socket.socket) -> bool:
-    """Send to the daemon, and read from it meanwhile: it may block until we read."""
-    data = whole = _read(source)
-    while data:
-        readable, writable, _ = select.select([daemon], [daemon], ())
-        if readable and not _forward_back(daemon):
-            raise _EditorGoneError
-        if writable:
-            data = data[_send(daemon, data) :]
-    return bool(whole)
-
-
-def _send(daemon: socket.socket, data: bytes) -> int:
+def _send(daemon: socket.socket, data: bytes | bytearray) -> int:
     try:
         return daemon.send(data, socket.MSG_DONTWAIT)
     except BlockingIOError:
         return 0
     except OSError:  # it closed, but its last answer can still be read
         return len(data)
-
-
-def _forward_back(daemon: socket.socket) -> bool:
-    try:
-        data = daemon.recv(_CHUNK_SIZE)
-    except OSError:
-        return False
-    _write(data)
-    return bool(data)
 
 
 def _read(source: int) -> bytes:
@@ -160,8 +202,7 @@ def _answer_with_error(error: DragomanError) -> int:
             "message": text,
             "body": {"error": error_body},
         }
-        body = json.dumps(answer).encode()
-        _write(b"Content-Length: %d\r\n\r\n%b" % (len(body), body))
+        _write_message(answer)
     return status
 
 

@@ -52,6 +52,12 @@ class FrameReader:
         """Bytes of a message that is not whole yet."""
         return len(self._buffer) - self._at + (0 if self._length is None else 1)
 
+    def take_unread(self) -> bytes:
+        """What was not given back as a body, for whoever reads it otherwise."""
+        rest = bytes(self._buffer[self._at :])
+        self.discard()
+        return rest
+
     def discard(self) -> None:
         """Discard the buffer: after a protocol error, nothing behind it can be trusted."""
         self._buffer.clear()

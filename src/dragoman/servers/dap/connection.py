@@ -372,8 +372,9 @@ class EditorConnection:
 
     @property
     def _terminal(self) -> RunInTerminal | None:
+        """Not over `--on`: the program runs on this machine, the editor's terminal is on the other one."""
         has_one = self._initialize_args is not None and self._initialize_args.supports_run_in_terminal_request
-        return self._run_in_terminal if has_one else None
+        return self._run_in_terminal if has_one and self._context.remote is None else None
 
     async def _run_in_terminal(self, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
         response = await self._host.ask("runInTerminal", dict(arguments), timeout_s=_RUN_IN_TERMINAL_TIMEOUT_S)
