@@ -66,6 +66,7 @@ from dragoman.servers.mcp.http_endpoint import McpHttpEndpoint, login_environmen
 from dragoman.servers.mcp.stdio_endpoint import McpEndpoint
 from dragoman.servers.web.app import WebApis, build_app
 from dragoman.servers.web.canvas_api import CanvasApi
+from dragoman.servers.web.debug_api import DebugApi
 from dragoman.servers.web.editor_api import EditorApi
 from dragoman.servers.web.feed import EventFeed
 from dragoman.servers.web.page_forwarder import PageForwarder
@@ -339,10 +340,10 @@ class _Services:
         self._editor_gateway = EditorGateway(debugger.editors, gateway, methods_of_gateway.gateway_status)
         watched = TerminalApi(terminal.record, terminal.answers_of, state.workspace)
         chosen = SettingsApi(paths, settings, report, journal, gateway, methods_of_gateway.gateway_status)
-        editor = EditorApi(debugger.editors)
+        editor, debugs = EditorApi(debugger.editors), DebugApi(debugger.service.anywhere, _redactor(settings))
         served = WebApis(
             api, feed, CanvasApi(chat.canvas), calls, watched, chosen, editor, PreferencesApi(paths.preferences_file),
-            StopApi(self._emergency), ReplayApi(debugger.replays),
+            StopApi(self._emergency), ReplayApi(debugger.replays), debugs,
         )  # fmt: skip
         prover = SocketAuthenticator(self._keys, links, state.instance, names, known_uids(settings.debug_port_users))
         self._http = HttpServer(build_app(served, self._mcp, self._gateway, prover, names, tokens))

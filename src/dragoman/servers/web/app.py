@@ -29,6 +29,7 @@ from dragoman.access.tokens import Purpose, Tokens
 from dragoman.core.errors import DragomanError
 from dragoman.core.localization import LocalizedText, localize
 from dragoman.servers.web.canvas_api import CanvasApi
+from dragoman.servers.web.debug_api import DebugApi
 from dragoman.servers.web.editor_api import EditorApi
 from dragoman.servers.web.errors import (
     handle_error,
@@ -148,6 +149,7 @@ class WebApis:
     preferences: PreferencesApi
     stop: StopApi
     replay: ReplayApi
+    debug: DebugApi
 
 
 def build_table(
@@ -191,6 +193,10 @@ def api_routes(apis: WebApis) -> list[Route]:
         Route("/api/canvas/remove", canvas.remove, methods=["POST"]),
         Route("/api/call", calls.call, methods=["POST"]),
         Route("/api/debug/folders", calls.folders, methods=["GET"]),
+        Route("/api/debug/output", apis.debug.output, methods=["GET"]),
+        Route("/api/debug/threads", apis.debug.threads, methods=["GET"]),
+        Route("/api/debug/stack", apis.debug.stack, methods=["GET"]),
+        Route("/api/debug/completions", apis.debug.complete, methods=["POST"]),
         Route("/api/replay/stops", apis.replay.stops, methods=["GET"]),
         Route("/api/replay/output", apis.replay.output, methods=["GET"]),
         Route("/api/trust", calls.trust_folder, methods=["POST"]),

@@ -34,6 +34,9 @@ from dragoman.servers.web.errors import request_language
 
 log = logging.getLogger(__name__)
 WATCHES_AT_MOST = 200
+PANES_AT_MOST = 50
+CONSOLES_AT_MOST = 20
+EVALUATED_AT_MOST = 100
 
 # A setting that names a program to run, opens the machine to others, or shows agents more than before can only be
 # changed at the command line: a page's session proves a browser, not the account. The same holds for the variable or
@@ -193,6 +196,8 @@ def _client_entries(url: str) -> list[dict[str, Any]]:
 
 
 WatchExpression = Annotated[str, msgspec.Meta(max_length=2000)]
+PaneName = Annotated[str, msgspec.Meta(max_length=40)]
+Pixels = Annotated[int, msgspec.Meta(ge=0, le=10_000)]
 
 
 class Preferences(msgspec.Struct, frozen=True):
@@ -200,6 +205,17 @@ class Preferences(msgspec.Struct, frozen=True):
     """Empty: the browser's."""
     watches: Annotated[tuple[WatchExpression, ...], msgspec.Meta(max_length=WATCHES_AT_MOST)] = ()
     """Expressions that the debugger keeps an eye on."""
+    pane_sizes: dict[PaneName, Pixels] = {}
+    folded_panes: tuple[PaneName, ...] = ()
+    follows_agent: bool = True
+    """Whether the debugger shows the session and stop of the client that acts."""
+    evaluated: dict[str, tuple[WatchExpression, ...]] = {}
+    """What was typed into the debugger's console, by workspace, the newest last."""
+
+
+class _Evaluated(RequestBody):
+    workspace: Annotated[str, msgspec.Meta(max_length=4096)]
+    expression: WatchExpression
 
 
 class _PreferenceChange(RequestBody):
@@ -211,6 +227,11 @@ class _PreferenceChange(RequestBody):
     language: Literal["", "en", "zh"] | None = None
     watch: WatchExpression | None = None
     unwatch: WatchExpression | None = None
+    pane_sizes: dict[PaneName, Pixels] | None = None
+    fold: PaneName | None = None
+    unfold: PaneName | None = None
+    follows_agent: bool | None = None
+    evaluated: _Evaluated | None = None
 
 
 class PreferencesApi:
@@ -239,8 +260,28 @@ def _apply_change(kept: Preferences, wanted: _PreferenceChange) -> Preferences:
     watches = [it for it in kept.watches if it != wanted.unwatch]
     if wanted.watch and wanted.watch not in watches and len(watches) < WATCHES_AT_MOST:
         watches.append(wanted.watch)
-    language = kept.language if wanted.language is None else wanted.language
-    return Preferences(language, tuple(watches))
+    folded = [it for it in kept.folded_panes if it not in (wanted.fold, wanted.unfold)]
+    sizes = {**kept.pane_sizes, **(wanted.pane_sizes or {})}
+    return Preferences(
+        language=kept.language if wanted.language is None else wanted.language,
+        watches=tuple(watches),
+        pane_sizes=dict(list(sizes.items())[-PANES_AT_MOST:]),
+        folded_panes=tuple([*folded, *([wanted.fold] if wanted.fold else [])][-PANES_AT_MOST:]),
+        follows_agent=kept.follows_agent if wanted.follows_agent is None else wanted.follows_agent,
+        evaluated=_with_evaluated(kept.evaluated, wanted.evaluated),
+    )
+
+
+def _with_evaluated(
+    kept: dict[str, tuple[WatchExpression, ...]], wanted: _Evaluated | None
+) -> dict[str, tuple[WatchExpression, ...]]:
+    """The console used last is the last; each expression is in it once."""
+    if wanted is None:
+        return kept
+    others = {name: typed for name, typed in kept.items() if name != wanted.workspace}
+    before = [it for it in kept.get(wanted.workspace, ()) if it != wanted.expression]
+    newest = (*before, wanted.expression)[-EVALUATED_AT_MOST:]
+    return dict([*others.items(), (wanted.workspace, newest)][-CONSOLES_AT_MOST:])
 
 
 def _read_preferences(file: Path) -> Preferences:
