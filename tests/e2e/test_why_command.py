@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from bench.agent import agent_in
 from dragoman.cli.output import ExitCode
 from tests.daemons import Cli, cli_with_home
 
@@ -24,6 +25,7 @@ TESTS = (
     "def test_well():\n    assert sum([1]) == 1\n"
 )
 COLOUR = re.compile(r"\033\[[\d;]*m")
+DURATION = re.compile(r"in [\d.]+ s$", re.MULTILINE)
 NO_TESTS = "No tests ran. Check the test id, or pass the command that runs the test."
 
 
@@ -54,12 +56,15 @@ def test_a_person_is_shown_what_an_agent_is_and_the_exit_code_says_whether_it_fa
         cli("up", cwd=folder)
         cli("trust", ".", cwd=folder)
         failed = cli("why", "test_shop.py::test_second", cwd=folder)
+        with agent_in(cli.variables(), folder) as agent:
+            agent.call("explain_failure", test="test_shop.py::test_second")
         command = cli("why", "--json", "--", sys.executable, "-m", "pytest", "-q", "test_shop.py", cwd=folder)
         nowhere = cli("why", "test_shop.py::test_absent", cwd=folder)
         code, coloured = in_a_terminal(cli, folder, "why", "test_shop.py::test_second")
         well = cli("why", "test_shop.py::test_well", cwd=folder)
         nothing = cli("why", cwd=folder)
     assert failed.returncode == ExitCode.PROGRAM_FAILED, failed.stderr
+    assert DURATION.sub("in 1 s", failed.stdout.rstrip("\n")) == DURATION.sub("in 1 s", agent.text)
     assert "total  shop.py:1  (call 2 of 2)" in failed.stdout
     assert "arguments: prices = [2], seen = [1]" in failed.stdout
     assert "\033" not in failed.stdout

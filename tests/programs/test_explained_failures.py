@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -69,4 +70,21 @@ async def test_one_call_shows_the_values_behind_it(failure: Failure, home: Path)
         assert not missing, text
         assert bool(result.structured_content.get("calls")) is failure.has_calls, text
         assert len(text) <= MOST_CHARACTERS
+        agent.leaves_nothing()
+
+
+@pytest.mark.parametrize(("project", "program"), [("python", "endless.py"), ("javascript", "endless.js")])
+async def test_a_hang_is_explained_within_the_time_that_a_call_has_by_default(
+    project: str, program: str, home: Path
+) -> None:
+    async with agent_in(project, home) as agent:
+        began_s = time.monotonic()
+        result = await agent.session.call_tool("explain_failure", {"program": program})
+        took_s = time.monotonic() - began_s
+        text = "\n".join(getattr(it, "text", "") for it in result.content)
+        assert isinstance(result.structured_content, dict)
+        assert result.structured_content["verdict"] == "limit", text
+        assert f"rounds  {program}:" in text
+        assert "cents = 1" in text
+        assert took_s <= 50 + 3 * PATIENCE
         agent.leaves_nothing()

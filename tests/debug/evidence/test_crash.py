@@ -60,6 +60,8 @@ async def test_a_crash_is_reported_with_its_causes_and_what_each_own_frame_held(
     assert failing["locals"] == {"item": "Item(kind='film', price=20)", "rates": "{'book': 0.07}"}
     assert (caller["function"], caller["locals"]["total"], module["function"]) == ("main", "-9.23", "<module>")
     assert "caused by: KeyError: 'film'" in answer.text
+    assert led["locals"] == failing["locals"]
+    assert answer.text.count("item = Item(kind='film', price=20), rates = {'book': 0.07}") == 1
     assert len(answer.text) < 1200
 
 

@@ -33,6 +33,19 @@ async def test_a_program_that_failed_is_explained(tmp_path: Path) -> None:
     assert answer.text.startswith(f"$ {sys.executable} app.py coffee")
 
 
+async def test_explain_failure_without_arguments_explains_the_last_failed_command(tmp_path: Path) -> None:
+    async with agent_in(tmp_path) as agent:
+        agent.write("shop.py", "def total(price):\n    return price * 2\n")
+        agent.write("test_shop.py", "from shop import total\n\n\ndef test_total():\n    assert total(20) == 20\n")
+        failed(agent, f"{sys.executable} earlier.py")
+        command = failed(agent, f"{sys.executable} -m pytest -q -p no:cacheprovider test_shop.py 2>&1 | tail -3")
+        answer = await agent.call("explain_failure")
+    assert (answer["verdict"], answer["command"], answer["command_id"]) == ("failed", command.line, command.id)
+    assert answer.text.startswith(f"$ {command.line}\nfailed in ")
+    assert "assert 40 == 20" in answer.text
+    assert [(it["function"], "price = 20" in it["text"]) for it in answer["calls"]] == [("total", True)]
+
+
 async def test_failed_tests_are_reported_as_tests_and_a_fixed_one_as_fixed(tmp_path: Path) -> None:
     async with agent_in(tmp_path) as agent:
         file = agent.write("test_app.py", "def test_it():\n    x = 1\n    assert x == 2\n")

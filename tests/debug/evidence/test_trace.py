@@ -9,6 +9,7 @@ import anyio
 import pytest
 
 from dragoman.debug.model import SessionState
+from dragoman.tools.evidence.traces import TracePointParameters
 from dragoman.workspace.caller import Caller
 from tests.debug.evidence.evidence_tools import answer_values, at_line, exits, passes, steered
 from tests.tools.tool_fixture import Bench, until
@@ -53,6 +54,14 @@ async def test_an_expression_that_fails_shows_its_error_in_its_own_cell(tmp_path
         answer = await traced(bench, {"line_number": 5, "expressions": ["nope", "n"]})
     assert answer["rows"] == [{"hit": 1, "values": {"n": "1"}, "errors": {"nope": "no such name"}}]
     assert "1 | !no such name | 1" in answer["text"]
+
+
+async def test_the_error_of_a_wrong_point_lists_the_fields_of_a_point(tmp_path: Path) -> None:
+    async with steered(tmp_path) as bench:
+        answer = await bench.call("trace", program="app.py", points=[{"lime": 5}])
+    assert answer["code"] == "bad_arguments"
+    assert answer["hint"] == f"Fields of `points`: {', '.join(TracePointParameters.model_fields)}."
+    assert answer["hint"] in answer.text
 
 
 async def test_a_limit_ends_the_run_and_its_program(tmp_path: Path) -> None:

@@ -145,6 +145,31 @@ async def test_a_test_that_workers_of_xdist_run_comes_with_its_calls_too(tmp_pat
     assert [it["function"] for it in answer["calls"]] == ["double"]
 
 
+async def test_both_sides_of_an_assertion_are_whole_although_pytest_cuts_them(tmp_path: Path) -> None:
+    text = "def numbers(first):\n    return [first + it for it in range(60)]\n\n\n"
+    text += "def test_numbers():\n    assert numbers(1000) == [2000 + it for it in range(60)]\n"
+    async with agent_in(tmp_path) as agent:
+        agent.write("test_numbers.py", text)
+        answer = await agent.call("explain_failure", command=f"{RUN} test_numbers.py")
+    for first in (1000, 2000):
+        side = str([first + it for it in range(60)])
+        assert len(side) > 300
+        assert side in answer.text.split("\nat ")[0]
+
+
+async def test_frames_beyond_the_limit_are_counted(tmp_path: Path) -> None:
+    functions = [f"def level{it}(n):\n    return level{it + 1}(n)\n" for it in range(11)]
+    async with agent_in(tmp_path) as agent:
+        agent.write("deep.py", "\n".join([*functions, "def level11(n):\n    return 1 / n\n\nlevel0(0)\n"]))
+        crash = await agent.call("explain_crash", program="deep.py")
+        answer = await agent.call("explain_failure", program="deep.py")
+    for found in (crash.data, answer["crash"]):
+        assert [it["function"] for it in found["frames"]] == [f"level{it}" for it in range(11, 3, -1)]
+        assert found["more_frames"] == 5  # level3 to level0, and the module
+    assert "… 5 more frames" in crash.text
+    assert "… 5 more frames" in answer.text
+
+
 async def test_what_raises_in_a_library_is_not_traced(tmp_path: Path) -> None:
     async with agent_in(tmp_path) as agent:
         agent.write("test_asks.py", "def test_asks():\n    input()\n")

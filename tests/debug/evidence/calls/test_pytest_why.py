@@ -139,10 +139,13 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "lib"
 
 
+CI_OR_AGENT = ("CI", "CLAUDECODE", "CURSOR_AGENT", "CODEX_SANDBOX", "GEMINI_CLI", "AI_AGENT", "AGENT")
+
+
 def run(folder: Path, installed: Path, *arguments: str, typed: str = "", **variables: str) -> str:
     (folder / "shop.py").write_text(SHOP)
     (folder / "test_shop.py").write_text(TESTS)
-    kept = {name: value for name, value in os.environ.items() if name not in {"CI", "CLAUDECODE"}}
+    kept = {name: value for name, value in os.environ.items() if name not in CI_OR_AGENT}
     environment = {**kept, "PYTHONPATH": str(installed), **variables}
     command = [sys.executable, "-m", "pytest", "-q", "-c", os.devnull, "--rootdir", str(folder), *arguments]
     done = subprocess.run(
@@ -281,8 +284,14 @@ def test_the_first_run_alone_counts(installed: Path, tmp_path: Path) -> None:
 
 def test_it_is_off_unless_it_is_asked_for(installed: Path, tmp_path: Path) -> None:
     only = "test_shop.py::TestShare"
-    assert " why -" not in run(tmp_path, installed, only, CI="true")
-    assert " why -" in run(tmp_path, installed, "-o", "why_in_ci=true", only, CI="true")
+    assert " why -" not in run(tmp_path, installed, only, **dict.fromkeys(CI_OR_AGENT, "1"))
+    assert " why -" not in run(tmp_path, installed, "-o", "why_in_ci=true", only)
+
+
+@pytest.mark.parametrize("variable", CI_OR_AGENT)
+def test_a_project_can_ask_for_it_under_ci_and_agents(installed: Path, tmp_path: Path, variable: str) -> None:
+    shown = run(tmp_path, installed, "-o", "why_in_ci=true", "test_shop.py::TestShare", **{variable: "true"})
+    assert " why -" in shown
 
 
 @pytest.mark.parametrize("option", ["--pdb", "--trace"])

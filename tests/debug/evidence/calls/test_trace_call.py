@@ -100,6 +100,7 @@ async def test_each_way_to_choose_the_call_and_what_to_run(tmp_path: Path) -> No
     whole = "".join(json.dumps(it.data) + it.text for it in answers)
     assert "hunter2" not in whole
     assert "canary" not in whole
+    assert not (tmp_path / "touched").exists()  # which `__repr__` would leave
 
 
 @pytest.mark.parametrize("python", installed_pythons()[-1:])
