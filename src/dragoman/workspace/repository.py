@@ -14,6 +14,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from dragoman.workspace.git_commands import GIT, git_environment
+
 _MAX_CONFIG = 1 << 20
 _WITHIN_S = 2.0
 _MAX_ROOTS = 20
@@ -23,18 +25,6 @@ _SECTION = re.compile(r"\s*\[\s*([\w.-]+)\s*(?:\"([^\"]*)\")?\s*\]")
 _URL = re.compile(r"\s*url\s*=\s*(\S+)\s*")
 _SCP = re.compile(r"(?:[^@/:]+@)?([^/:@]+):(?!//|:)(.+)")
 _SCHEME = re.compile(r"(?:ssh|git|https?|git\+ssh)://(?:[^@/]*@)?([^/:@]+)(?::\d+)?/+(.+)", re.IGNORECASE)
-_GIT = (
-    *("git", "--no-pager", "--no-replace-objects", "-c", "core.fsmonitor=false", "-c", f"core.hooksPath={os.devnull}"),
-    *("-c", "core.sshCommand=false", "-c", "credential.helper=", "-c", "log.showSignature=false"),
-)
-_VARIABLES = {
-    "GIT_ALLOW_PROTOCOL": "none",
-    "GIT_NO_LAZY_FETCH": "1",
-    "GIT_TERMINAL_PROMPT": "0",
-    "GIT_OPTIONAL_LOCKS": "0",
-    "GIT_ASKPASS": "false",
-}
-
 
 @dataclass(frozen=True, slots=True)
 class Repository:
@@ -46,12 +36,11 @@ class Repository:
 
     def roots(self, environment: Mapping[str, str] = os.environ) -> tuple[str, ...]:
         """The first commits of its history; none if git cannot say so in time."""
-        command = (*_GIT, "-C", str(self.top), "rev-list", "--max-parents=0", f"--max-count={_MAX_ROOTS}", "HEAD")
-        variables = {name: it for name, it in environment.items() if not name.startswith("GIT_")}
+        command = (*GIT, "-C", str(self.top), "rev-list", "--max-parents=0", f"--max-count={_MAX_ROOTS}", "HEAD")
         try:
             done = subprocess.run(  # noqa: S603  a list of arguments; the folder stands behind its option
                 command,
-                env={**variables, **_VARIABLES},
+                env=git_environment(environment),
                 stdin=subprocess.DEVNULL,
                 capture_output=True,
                 timeout=_WITHIN_S,

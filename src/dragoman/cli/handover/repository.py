@@ -1,6 +1,6 @@
 """Whether the files of a folder still are those of the commit at which a session started.
 
-No hook and no file system monitor of the repository runs for it.
+Nothing that the repository configures runs for it: no hook, no file system monitor, no filter, no submodule's either.
 """
 
 from __future__ import annotations
@@ -10,8 +10,11 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
+from dragoman.core.errors import DragomanError
+from dragoman.workspace.git_commands import GIT, LIST_SETTINGS, git_environment, without_own_programs
+from dragoman.workspace.repository import head_commit
+
 _TIMEOUT_S = 10.0
-_QUIET = ("-c", f"core.hooksPath={os.devnull}", "-c", "core.fsmonitor=false")
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,23 +28,27 @@ def tree_state(folder: Path, commit: str) -> TreeState:
     """`commit` is what was recorded when the session started: the folder may be at another one by now."""
     if not commit:
         return TreeState()
-    if _git(folder, "rev-parse", "--verify", "--quiet", "HEAD") != commit:
+    settings = _git(folder, *LIST_SETTINGS)
+    try:
+        quiet = None if settings is None else without_own_programs(settings)
+    except DragomanError:
+        quiet = None
+    if quiet is None or head_commit(folder) != commit:
         return TreeState(commit, is_dirty=True)
-    return TreeState(commit, bool(_git(folder, "status", "--porcelain")))
+    return TreeState(commit, is_dirty=_git(folder, *quiet, "status", "--porcelain", "--ignore-submodules=all") != b"")
 
 
-def _git(folder: Path, *words: str) -> str:
-    """What it prints; nothing, where git is missing, slow or has nothing to say."""
-    variables = {**os.environ, "GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0"}
+def _git(folder: Path, *words: str) -> bytes | None:
+    """What it prints; None where git is missing, slow or fails."""
     try:
         done = subprocess.run(  # noqa: S603  a list of arguments, never a shell
-            ["git", "-C", str(folder), *_QUIET, *words],  # noqa: S607
-            env=variables,
+            [*GIT, "-C", str(folder), *words],
+            env=git_environment(os.environ),
             stdin=subprocess.DEVNULL,
             capture_output=True,
             timeout=_TIMEOUT_S,
             check=False,
         )
     except (OSError, subprocess.TimeoutExpired):
-        return ""
-    return done.stdout.decode("utf-8", "replace").strip() if done.returncode == 0 else ""
+        return None
+    return done.stdout if done.returncode == 0 else None

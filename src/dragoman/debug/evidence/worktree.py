@@ -17,14 +17,13 @@ import anyio.to_thread
 from dragoman.core.errors import DragomanError
 from dragoman.debug.errors import no_commit
 from dragoman.io.processes.command import CommandOutputError, command_output
+from dragoman.workspace.git_commands import GIT, LIST_SETTINGS, git_environment, without_own_programs
 
 log = logging.getLogger(__name__)
 
 _GIT_TIMEOUT_S = 10.0
 _CHECKOUT_TIMEOUT_S = 120.0
-# Switches off what a checkout would also run: hooks are for people who work in the tree, and nobody could answer a
-# prompt.
-_QUIET = ("-c", f"core.hooksPath={os.devnull}", "-c", "advice.detachedHead=false")
+_MAX_OUTPUT = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,13 +38,17 @@ class Worktree:
 @asynccontextmanager
 async def workspace_at(commit: str, workspace: Path, environment: Mapping[str, str]) -> AsyncIterator[Worktree]:
     """The same folder of the repository, at that commit."""
-    git = _Git(workspace, {**environment, "GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0"})
+    git = _Git(workspace, git_environment(environment))
     found = await git.run("rev-parse", "--verify", "--quiet", "--end-of-options", f"{commit}^{{commit}}")
     inside = await git.run("rev-parse", "--show-prefix")
     folder = await anyio.to_thread.run_sync(_create_folder)
     tree = folder / workspace.name
     try:
-        await git.run("worktree", "add", "--detach", "--force", str(tree), found, within_s=_CHECKOUT_TIMEOUT_S)
+        await git.run("worktree", "add", "--detach", "--force", "--no-checkout", str(tree), found)
+        # In the worktree, other files may belong to the repository's configuration than outside of it.
+        await _Git(tree, git_environment(environment)).run(
+            "reset", "--hard", "--quiet", found, within_s=_CHECKOUT_TIMEOUT_S
+        )
         yield Worktree(tree, tree / inside, found)
     finally:
         with anyio.CancelScope(shield=True):
@@ -70,14 +73,22 @@ async def _remove_worktree(git: _Git, tree: Path, folder: Path) -> None:
 
 
 class _Git:
-    def __init__(self, workspace: Path, environment: Mapping[str, str]) -> None:
-        self._workspace = workspace
+    """Runs nothing that the repository configures: no hook, and no filter through which a checkout passes files."""
+
+    def __init__(self, folder: Path, environment: Mapping[str, str]) -> None:
+        self._folder = folder
         self._environment = environment
+        self._quiet: tuple[str, ...] | None = None
 
     async def run(self, *words: str, within_s: float = _GIT_TIMEOUT_S) -> str:
-        command = ["git", "-C", str(self._workspace), *_QUIET, *words]
         try:
-            output = await command_output(command, self._environment, within_s=within_s)
+            if self._quiet is None:
+                self._quiet = without_own_programs(await self._output(LIST_SETTINGS, _GIT_TIMEOUT_S))
+            output = await self._output((*self._quiet, *words), within_s)
         except CommandOutputError as error:
             raise no_commit(command=" ".join(words[:2]), reason=error.reason) from error
         return output.decode("utf-8", "replace").strip()
+
+    async def _output(self, words: tuple[str, ...], within_s: float) -> bytes:
+        command = [*GIT, "-C", str(self._folder), *words]
+        return await command_output(command, self._environment, within_s=within_s, max_bytes=_MAX_OUTPUT)

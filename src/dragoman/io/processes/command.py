@@ -85,18 +85,20 @@ class CommandOutputError(Exception):
         self.reason = reason
 
 
-async def command_output(argv: Sequence[str], environment: Mapping[str, str], *, within_s: float) -> bytes:
+async def command_output(
+    argv: Sequence[str], environment: Mapping[str, str], *, within_s: float, max_bytes: int = _MAX_BYTES
+) -> bytes:
     """Return the standard output. The command reads nothing, and its error output is discarded."""
     try:
         with anyio.fail_after(within_s):
-            return await _read_output(argv, environment)
+            return await _read_output(argv, environment, max_bytes)
     except TimeoutError:
         raise CommandOutputError(localize("it took too long")) from None
     except OSError as error:
         raise CommandOutputError(localize("it could not be started: {reason}", reason=error.strerror)) from None
 
 
-async def _read_output(argv: Sequence[str], environment: Mapping[str, str]) -> bytes:
+async def _read_output(argv: Sequence[str], environment: Mapping[str, str], max_bytes: int) -> bytes:
     process = await anyio.open_process(
         list(argv), stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=dict(environment)
     )
@@ -105,7 +107,7 @@ async def _read_output(argv: Sequence[str], environment: Mapping[str, str]) -> b
         held = b""
         async for piece in process.stdout:
             held += piece
-            if len(held) > _MAX_BYTES:
+            if len(held) > max_bytes:
                 process.kill()
                 raise CommandOutputError(localize("it printed too much"))
         if await process.wait() != 0:
