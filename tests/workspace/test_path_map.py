@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import time
 from typing import Any
 
 import pytest
@@ -272,6 +273,32 @@ def test_a_hostile_answer_costs_about_its_size() -> None:
     assert SHOP.to_near(deep) == deep
     line = b"[" * 100_000 + b'"/srv/shop"' + b"]" * 100_000
     assert SHOP.line_to_near(line) == line
+
+
+@pytest.mark.parametrize("unit", ["file:///srv/shop,", "file:///srv/shop/", "file:///srv/shop%", "/srv/shop/..,"])
+def test_the_time_for_a_text_grows_as_the_text_does(unit: str) -> None:
+    """16 times the text: with a look ahead over the rest of it at every folder, it would take 256 times as long."""
+
+    def seconds(count: int) -> float:
+        began = time.process_time()
+        SHOP.text_to_near(unit * count)
+        return time.process_time() - began
+
+    short = min(seconds(500) for _ in range(3))
+    assert min(seconds(8_000) for _ in range(2)) < 100 * max(short, 0.001)
+
+
+@pytest.mark.parametrize(
+    ("there", "here"),
+    [
+        ("file:///srv/shop/%2e, file:///srv/shop/a", "file:///srv/shop/%2e, file:///home/me/shop/a"),
+        ("file:///srv/shop/a,file:///srv/shop/%2E", "file:///srv/shop/a,file:///srv/shop/%2E"),
+        ("file:///srv/shop/a file:///srv/shop/%5c<file:///srv/shop", None),
+    ],
+)
+def test_what_is_encoded_in_a_uri_counts_for_that_uri(there: str, here: str | None) -> None:
+    expected = here or "file:///home/me/shop/a file:///srv/shop/%5c<file:///home/me/shop"
+    assert SHOP.text_to_near(there) == expected
 
 
 def test_without_pairs_nothing_changes() -> None:

@@ -25,7 +25,8 @@ _BEFORE = r"(?:(?<![\w.~+%$})\]*?/-])|(?<=\x1b\[\dm)|(?<=\x1b\[\d\dm)|(?<=\x1b\[
 _AFTER = r"(?=/|\Z|[\s\x00-\x1f\x7f-\x9f\"'`<>|:;,()\[\]{}&!?，。；：、）】」”]|\.(?:[\s\"')\]]|\Z))"
 _PARENT = re.compile(r"/\.\.(?=/|\Z|[\s'`<>|:;,)\]}])")
 _LINE_OR_QUOTE = re.compile(r"([\n\r\"])")
-_ENCODED = re.compile(r"[^\s\"'<>]*?%(?:2[ef]|5c|7f|[01][0-9a-f])", re.IGNORECASE)
+_ENCODED = re.compile(r"%(?:2[ef]|5c|7f|[01][0-9a-f])", re.IGNORECASE)
+_URI_END = re.compile(r"[\s\"'<>]")
 
 # Parameters that hold paths, also in the spellings that the tools accept for them, in snake case. A dictionary below
 # them is looked into by the same names.
@@ -220,14 +221,37 @@ class _Direction:
         return "".join(self._translated(it, max((at.end() for at in _PARENT.finditer(it)), default=0)) for it in pieces)
 
     def _translated(self, text: str, start: int = 0) -> str:
-        return self._pattern.sub(lambda found: self._replacement(found, start), text)
+        encoded = _EncodedPlaces(text)
+        return self._pattern.sub(lambda found: self._replacement(found, start, encoded), text)
 
-    def _replacement(self, found: re.Match[str], start: int) -> str:
+    def _replacement(self, found: re.Match[str], start: int, encoded: _EncodedPlaces) -> str:
         if found.start() < start:
             return found[0]
         if not found.string.endswith(_URI, 0, found.start()):
             return self._targets[found[0]]
-        return found[0] if _ENCODED.match(found.string, found.end()) else self._encoded[found[0]]
+        return found[0] if encoded.has_one_in_uri(found.end()) else self._encoded[found[0]]
+
+
+class _EncodedPlaces:
+    """Where a text has encoded dots, slashes and control characters. Asked from left to right, it reads the text
+    once, however many URIs are in it.
+    """
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._encoded = self._end = -1
+
+    def has_one_in_uri(self, at: int) -> bool:
+        """Whether one is in the rest of the URI that goes on there."""
+        if self._encoded < at:
+            self._encoded = self._next(_ENCODED, at)
+        if self._end < at:
+            self._end = self._next(_URI_END, at)
+        return self._encoded < self._end
+
+    def _next(self, pattern: re.Pattern[str], at: int) -> int:
+        found = pattern.search(self._text, at)
+        return found.start() if found else len(self._text)
 
 
 def _is_plain(text: str) -> bool:
