@@ -26,6 +26,7 @@ _URL = re.compile(r"\s*url\s*=\s*(\S+)\s*")
 _SCP = re.compile(r"(?:[^@/:]+@)?([^/:@]+):(?!//|:)(.+)")
 _SCHEME = re.compile(r"(?:ssh|git|https?|git\+ssh)://(?:[^@/]*@)?([^/:@]+)(?::\d+)?/+(.+)", re.IGNORECASE)
 
+
 @dataclass(frozen=True, slots=True)
 class Repository:
     """A checkout: its top folder, and what its other checkouts have in common with it."""
