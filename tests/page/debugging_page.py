@@ -44,7 +44,7 @@ def break_at(view: Locator, file: str, line: int) -> None:
 
 
 def current(view: Locator) -> Locator:
-    return view.locator("dragoman-source .line[aria-current]")
+    return view.locator("dragoman-source .cm-line[aria-current]")
 
 
 def variable(view: Locator, name: str, *, of: str = "#variables") -> Locator:

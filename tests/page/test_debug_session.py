@@ -121,11 +121,11 @@ def test_a_person_debugs_with_the_keyboard_alone(tab: Tab) -> None:
         keys.press("ArrowRight")
     view = page.locator("dragoman-debugger")
     expect(gutter(view, 4)).to_be_visible()
-    walk_to(page, ".gutter")
+    walk_to(page, ".cm-content")
     for _ in range(3):
         keys.press("ArrowDown")
-    expect(gutter(view, 4)).to_be_focused()
-    keys.press("Space")
+    expect(view.locator("dragoman-source .cm-activeLine")).to_contain_text("total += value")
+    keys.press("F9")
     expect(gutter(view, 4)).to_have_attribute("aria-pressed", "true")
     expect(view.locator("#breakpoints .item")).to_have_count(1)  # the daemon has it
     page.reload()

@@ -82,7 +82,7 @@ def test_a_file_is_named_while_another_is_being_opened(view: Locator, tab: Tab) 
     for _ in range(2):
         tab.page.reload()
         open_file(view, "endless.py")
-        expect(view.locator("dragoman-source code").nth(2)).to_have_text("count = 0")
+        expect(view.locator("dragoman-source .cm-line").nth(2)).to_have_text("count = 0")
 
 
 def test_two_clicks_on_one_line_set_and_remove(view: Locator, place: DebugWorkspace) -> None:
@@ -310,7 +310,7 @@ def test_a_session_of_another_folder_is_looked_at_from_there(
     view.locator("#over").click()
     expect(variable(view, "total")).to_contain_text("2")
     open_file(view, "elsewhere.py")
-    expect(view.locator("dragoman-source code").first).to_have_text("x = 1")
+    expect(view.locator("dragoman-source .cm-line").first).to_have_text("x = 1")
     view.locator("#stop").click()
     expect(standing(view)).to_contain_text("Terminated")
     view.locator("#folder").select_option(str(place.folder))
@@ -363,7 +363,7 @@ def test_what_a_program_says_stays_text_wherever_it_shows(view: Locator, tab: Ta
     agent = Agent.at(place.daemon, name=IMAGE, workspace=str(place.folder))
     agent.data_of("set_breakpoint", file_path=file, line_number=line, condition=f"{IMAGE!r} == said", log_message=IMAGE)
     open_file(view, file)
-    expect(view.locator("dragoman-source code").filter(has_text="said = ")).to_contain_text("<img src=x")
+    expect(view.locator("dragoman-source .cm-line").filter(has_text="said = ")).to_contain_text("<img src=x")
     start(view, IMAGE)
     expect(standing(view)).to_contain_text("Stopped: ValueError: <img src=x")
     expect(view.locator(".threads .item")).to_have_count(2)

@@ -343,7 +343,7 @@ def test_keys_keep_their_place_scroll_the_output_and_choose_lines_to_ask_about(v
     keys.press("Enter")
     expect(current(view)).to_contain_text("for value in values")
     assert tab.page.evaluate(FOCUSED) == "over"
-    gutter(view, 3).focus()
+    view.get_by_role("textbox", name="adding.py").focus()  # the cursor is at the line that the program stands at
     keys.press("ArrowUp")
     for _ in range(2):
         keys.press("Shift+ArrowDown")
@@ -389,7 +389,7 @@ def test_in_a_narrow_window_one_thing_at_a_time_is_below_the_source(
             assert view.evaluate("it => it.scrollWidth <= it.clientWidth && it.scrollHeight <= it.clientHeight")
             assert view.locator(".desk").evaluate("it => it.scrollHeight <= it.clientHeight")  # all of it is in sight
     expect(variable(view, "7")).to_be_visible()
-    expect(view.locator("dragoman-source .line").first).to_be_visible()
+    expect(view.locator("dragoman-source .cm-line").first).to_be_visible()
     panes.filter(has_text="时间线").click()
     expect(view.locator("#timeline .item").first).to_be_visible()
     call(daemon.paths, "journal_forget", {"before_ns": time.time_ns()})

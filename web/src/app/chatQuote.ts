@@ -119,11 +119,11 @@ function selectionIn(root: Document | ShadowRoot): SelectedText | null {
   return about ? { text, about, rect: range.getBoundingClientRect() } : null;
 }
 
-/** The nearest element with a label; otherwise the view that contains it. */
+/** The nearest element with a label, empty where it asks by itself; otherwise the view that contains it. */
 function subjectOf(node: Node | null): string {
   for (let at = node; at; at = at.parentNode ?? (at as ShadowRoot).host ?? null) {
     if (!(at instanceof HTMLElement)) continue;
-    if (at.dataset["about"]) return at.dataset["about"];
+    if (at.dataset["about"] !== undefined) return at.dataset["about"];
     if (at.getAttribute("role") === "tabpanel") return at.dataset["view"] ?? "";
   }
   return "";

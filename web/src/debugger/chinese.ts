@@ -6,8 +6,7 @@ Object.assign(CHINESE, {
   "Ask about lines {from} to {to}": "询问第 {from} 至 {to} 行",
   "what the program printed": "程序的输出",
   "runs on in {seconds} s": "{seconds} 秒后继续运行",
-  "The program was already running; it resumes automatically.":
-    "程序在调试器附加之前已在运行，因此会自动继续运行。",
+  "The program was already running; it resumes automatically.": "程序在调试器附加之前已在运行，因此会自动继续运行。",
   "Hold": "保持暂停",
   "Keep the program here for two more minutes.": "让程序在此处再暂停两分钟。",
   "What to show": "显示内容",

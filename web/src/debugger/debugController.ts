@@ -1,18 +1,18 @@
 /** The state of the debugger view, kept in step with the daemon by its feed; the parts hold what the view shows. */
 import type { ReactiveController, ReactiveControllerHost } from "lit";
 import { router } from "../app/router";
+import { BreakpointList } from "../breakpoints/breakpointList";
 import { feed, RequestError, type FeedRow } from "../link";
 import { fetchEvents } from "../link/feed";
 import { coalesced } from "../parts/coalesced";
 import type { Breakpoint } from "./toolResults";
+import { SourceFile } from "../source/sourceFile";
 import { FEED_KINDS, TIMELINE_KINDS } from "../replay/timelineEntries";
-import { BreakpointList } from "./breakpointList";
 import { LaunchConfigurations } from "./launchConfigurations";
 import { RunCommands } from "./runCommands";
 import { SessionHistory } from "../replay/sessionHistory";
 import { SessionList } from "./sessionList";
 import { SessionOutput } from "./sessionOutput";
-import { SourceFile } from "./sourceFile";
 import { StopInspection } from "./stopInspection";
 import { errorNotice } from "./tools";
 
@@ -228,8 +228,13 @@ export class DebugController implements ReactiveController {
   open(path: string, line: number): void {
     this.revealed = { line, times: this.revealed.times + 1 };
     const { workspace } = this.sessions;
-    if (!this.text?.is(path, workspace)) this.text = new SourceFile(path, workspace, () => this.changed());
+    if (!this.text?.is(path, workspace)) this.setText(new SourceFile(path, workspace));
     this.changed();
-    this.text.line(Math.max(0, line - 1));
+    this.text?.want(Math.max(0, line - 1));
+  }
+
+  private setText(text: SourceFile): void {
+    this.text = text;
+    text.addEventListener("changed", () => this.changed());
   }
 }

@@ -15,6 +15,7 @@ const OWN_NAMES: Record<string, string> = {
   "gateway": "an agent behind the gateway",
   "gateway-canvas": "an agent behind the gateway",
 };
+const PEOPLE = new Set(["page", "the page", "shell", "terminal"]);
 const PERSON = /^person-[^:]+:(.*)$/s;
 /** Evidence runs, which name their requester: from `dragoman debug`, or from a question about a whole run. */
 const RUN = /^run-[0-9a-f]+$/;
@@ -68,6 +69,13 @@ function displayName(name: string): string {
     Object.values(OWN_NAMES).some((it) => t(it).toLowerCase() === lowerName) ||
     lowerName.includes(t("a person in {program}", { program: "" }).trim());
   return isTaken ? t("a client named {name}", { name }) : name;
+}
+
+/** Whether a person did it, at the page, a shell or an editor; what has no name yet is an agent. */
+export function isPerson(id: string | undefined): boolean {
+  if (!id) return false;
+  const requester = EVIDENCE.exec(id)?.[1];
+  return requester !== undefined ? isPerson(requester) : PEOPLE.has(id) || PERSON.test(id) || RUN.test(id);
 }
 
 /** The actor of an event; empty if it has none. */

@@ -77,6 +77,8 @@ class BreakpointAnswer(Result):
     access: OmitNone[str] = None
     session_id: OmitNone[str] = None
     set_by: OmitNone[str] = None
+    owner: OmitNone[str] = None
+    """The id of the client that set it: the page knows its name. For people only, as an id says nothing to agents."""
 
 
 class NewBreakpoint(BreakpointAnswer):
@@ -249,6 +251,7 @@ class BreakpointTools:
             access=breakpoint.access if breakpoint.kind == "data" else None,
             session_id=breakpoint.session or None,
             set_by=by.in_language(caller.language) if (by := model.person_label(breakpoint.owner)) else None,
+            owner=None if caller.is_agent else breakpoint.owner or None,
         )
 
 

@@ -3,7 +3,7 @@ import { css, html } from "lit";
 import { customElement } from "lit/decorators.js";
 import { sharedStyles } from "../../app/styles";
 import { t } from "../../link";
-import { breakpointTitle } from "../source";
+import { breakpointTitle } from "../../breakpoints/breakpointMarks";
 import type { Breakpoint } from "../toolResults";
 import { DebuggerPane, baseName } from "./pane";
 import { paneStyles } from "./styles";
@@ -24,7 +24,7 @@ export class BreakpointPane extends DebuggerPane {
     return html`<li
       ><button
         class="plain item mono"
-        title="${path} ${breakpointTitle(it)}${it.set_by ? `\n${t("set by {who}", { who: it.set_by })}` : ""}"
+        title="${path} ${breakpointTitle(it, this.controller.sessions.isLive)}"
         ?disabled=${!path}
         @click=${() => this.controller.open(path, it.line ?? 0)}
       >

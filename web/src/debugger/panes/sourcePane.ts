@@ -1,13 +1,15 @@
 /** The source with the field that opens a file. */
 import { css, html } from "lit";
-import { customElement, state } from "lit/decorators.js";
+import { customElement, query, state } from "lit/decorators.js";
 import { sharedStyles } from "../../app/styles";
 import { t } from "../../link";
-import "../source";
+import type { DragomanSource } from "../../source/source";
+import "../../source/source";
 import { DebuggerPane } from "./pane";
 
 @customElement("dragoman-source-pane")
 export class SourcePane extends DebuggerPane {
+  @query("dragoman-source") private source!: DragomanSource;
   /** The part of a file name that was typed: a stop in the meantime does not remove it. */
   @state() private typed: string | null = null;
 
@@ -34,13 +36,17 @@ export class SourcePane extends DebuggerPane {
       </form>
       <dragoman-source
         .text=${text}
-        .at=${(line: number) => text && breakpoints.at(text, line)}
+        .breakpoints=${breakpoints}
         .current=${isHere ? at.line : 0}
         .revealed=${revealed}
         .isTop=${!then && inspection.frame?.frame_id === inspection.stop?.call_stack[0]?.frame_id}
         .isLive=${sessions.isLive}
-        @toggle-breakpoint=${(event: CustomEvent<number>) => text && breakpoints.toggle(text, event.detail)}
       ></dragoman-source>`;
+  }
+
+  /** Breakpoints and clicks change inside of what the source was given. */
+  protected override updated(): void {
+    this.source.requestUpdate();
   }
 
   private place(): { path: string; line: number } | null {

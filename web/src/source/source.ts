@@ -1,0 +1,226 @@
+/** The source of a program: where it stands, its breakpoints, and what its variables hold. */
+import { Compartment, EditorSelection, EditorState, Prec } from "@codemirror/state";
+import { EditorView, keymap } from "@codemirror/view";
+import { Tree } from "@lezer/common";
+import { LitElement, html, nothing, type PropertyValues } from "lit";
+import { customElement, property, query, state } from "lit/decorators.js";
+import { chatQuote } from "../app/chatQuote";
+import { sharedStyles } from "../app/styles";
+import type { BreakpointList } from "../breakpoints/breakpointList";
+import { breakpointTitle, markClasses, markStyles } from "../breakpoints/breakpointMarks";
+import { t } from "../link";
+import "./chinese";
+import { languageWith, parseInBackground } from "./backgroundParser";
+import { breakpointGutter, marksChanged, type GutterActions, type LineMark } from "./breakpointGutter";
+import { documentOf, syncWith } from "./documentSync";
+import { editorSetup } from "./editorSetup";
+import { languageOf, loadParsers, loadedParser } from "./languages";
+import { pickedLines, setLineMarks, type LineNote } from "./lineMarks";
+import type { SourceFile } from "./sourceFile";
+import { sourceStyles } from "./styles";
+import { tokenStyles } from "./tokens";
+
+const NO_NOTES: ReadonlyMap<number, LineNote> = new Map();
+
+@customElement("dragoman-source")
+export class DragomanSource extends LitElement {
+  @property({ attribute: false }) text: SourceFile | null = null;
+  /** Without a list there are no breakpoints, only line numbers. */
+  @property({ attribute: false }) breakpoints: BreakpointList | null = null;
+  @property({ type: Number }) current = 0;
+  @property({ type: Boolean }) isTop = true;
+  /** Whether there is a debugger that could have bound breakpoints. */
+  @property({ type: Boolean }) isLive = false;
+  @property({ attribute: false }) revealed = { line: 0, times: 0 };
+  /** Words at the ends of lines. */
+  @property({ attribute: false }) notes = NO_NOTES;
+  @state() private picked: [number, number] | null = null;
+  @query("#editor") private box!: HTMLElement;
+  private view: EditorView | null = null;
+  private readonly language = new Compartment();
+  private shownFile: SourceFile | null = null;
+  private readonly shownPages = new Map<number, readonly string[]>();
+  private shownMarks = "";
+  private shownLines = "";
+  private reached = "";
+  private endParsing = () => {};
+  private readonly sizes = new ResizeObserver(() => this.requestUpdate());
+
+  override connectedCallback(): void {
+    super.connectedCallback();
+    this.sizes.observe(this);
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    this.sizes.disconnect();
+    this.endParsing();
+  }
+
+  override render() {
+    const words = !this.text ? t("Open a file, or start a configuration.") : this.text.error;
+    return html`<p class="empty" ?hidden=${!words}>${words}</p>
+      <div id="editor" ?hidden=${words !== ""}></div>
+      ${this.asking()}`;
+  }
+
+  protected override willUpdate(changed: PropertyValues): void {
+    if (!changed.has("text")) return;
+    (changed.get("text") as SourceFile | null)?.removeEventListener("changed", this.linesChanged);
+    this.text?.addEventListener("changed", this.linesChanged);
+  }
+
+  private readonly linesChanged = () => this.requestUpdate();
+
+  protected override updated(changed: PropertyValues): void {
+    if (!this.text?.total || this.text.error) return;
+    this.view ??= new EditorView({ parent: this.box, root: this.renderRoot as ShadowRoot });
+    if (this.text !== this.shownFile) this.showFile(this.view, this.text);
+    else this.syncFile(this.view, this.text);
+    this.showMarks(this.view);
+    this.showLines(this.view, changed);
+    this.reveal(this.view, changed);
+  }
+
+  private showFile(view: EditorView, text: SourceFile): void {
+    this.shownFile = text;
+    this.shownPages.clear();
+    for (const [page, lines] of text.pages) this.shownPages.set(page, lines);
+    [this.shownMarks, this.shownLines] = ["", ""];
+    view.setState(EditorState.create({ doc: documentOf(text), extensions: this.extensions(text) }));
+    // Screen readers press its buttons as well.
+    view.dom.querySelector(".cm-gutters")?.removeAttribute("aria-hidden");
+    void this.parse(view, text);
+  }
+
+  private syncFile(view: EditorView, text: SourceFile): void {
+    let isChanged = false;
+    for (let change = this.change(view, text); change; change = this.change(view, text)) {
+      view.dispatch(change);
+      isChanged = true;
+    }
+    if (isChanged) void this.parse(view, text);
+  }
+
+  private change(view: EditorView, text: SourceFile) {
+    return syncWith(view.state, text, this.shownPages);
+  }
+
+  /** Once all lines are there: a string may begin far above the line in sight. */
+  private async parse(view: EditorView, text: SourceFile): Promise<void> {
+    const language = languageOf(text.path);
+    this.endParsing();
+    if (!language || !text.isComplete) return;
+    await loadParsers();
+    if (text !== this.shownFile) return;
+    this.endParsing();
+    this.endParsing = parseInBackground(loadedParser(language)!, view.state.doc, (tree) =>
+      view.dispatch({ effects: this.language.reconfigure(languageWith(tree)) }),
+    );
+  }
+
+  private extensions(text: SourceFile) {
+    const keys = [
+      { key: "F9", run: () => (this.toggleAtCursor(), true), preventDefault: true, stopPropagation: true },
+      { key: "Alt-Shift-a", run: () => this.ask(), preventDefault: true, stopPropagation: true },
+    ];
+    return [
+      Prec.high(keymap.of(keys)),
+      breakpointGutter(this.gutterActions(text)),
+      editorSetup(),
+      this.language.of(languageWith(Tree.empty)),
+      EditorView.contentAttributes.compute(["selection"], (state) => ({
+        "aria-label": text.path,
+        "data-about": pickedLines(state) ? "" : `${text.path}:${state.doc.lineAt(state.selection.main.head).number}`,
+      })),
+      EditorView.updateListener.of(({ selectionSet, viewportChanged, view }) => {
+        if (selectionSet) this.picked = pickedLines(view.state);
+        if (viewportChanged) text.want(view.state.doc.lineAt(view.viewport.from).number - 1);
+      }),
+    ];
+  }
+
+  private gutterActions(text: SourceFile): GutterActions {
+    return {
+      hasBreakpoints: this.breakpoints !== null,
+      markAt: (line) => this.markAt(text, line),
+      toggle: (line) => this.breakpoints?.toggle(text, line),
+      edit: (line, at) => this.dispatchEvent(new CustomEvent("edit-breakpoint", { detail: { line, at } })),
+    };
+  }
+
+  private markAt(text: SourceFile, line: number): LineMark | undefined {
+    const pending = text.pendingToggles.get(line);
+    const here = this.breakpoints?.allAt(text, line) ?? [];
+    const [first] = here;
+    if (pending === false || (!first && !pending)) return undefined;
+    if (!first) return { classes: "mark person waiting", title: "", isSet: true };
+    const title = here.map((it) => breakpointTitle(it, this.isLive)).join("\n");
+    return { classes: markClasses(first, this.isLive), title, isSet: true };
+  }
+
+  private showMarks(view: EditorView): void {
+    const text = this.shownFile!;
+    const lines = this.breakpoints?.linesOf(text) ?? [];
+    const marks = JSON.stringify(lines.map((line) => [line, this.markAt(text, line)]));
+    if (marks === this.shownMarks) return;
+    this.shownMarks = marks;
+    view.dispatch({ effects: marksChanged.of(null) });
+  }
+
+  private showLines(view: EditorView, changed: PropertyValues): void {
+    const lines = `${this.current} ${this.isTop} ${view.state.doc.lines}`;
+    if (lines === this.shownLines && !changed.has("notes")) return;
+    this.shownLines = lines;
+    const { current, isTop, notes } = this;
+    view.dispatch({ effects: setLineMarks.of({ current, isTop, notes, values: new Map() }) });
+  }
+
+  /** Lines are counted before they are read, so a place far down is reached at once. */
+  private reveal(view: EditorView, changed: PropertyValues): void {
+    const key = `${this.text?.path}:${this.revealed.times}`;
+    if (key === this.reached || !this.clientHeight) return;
+    this.reached = key;
+    const { line } = this.revealed;
+    if (!line) return;
+    const { from } = view.state.doc.line(Math.min(line, view.state.doc.lines));
+    const { scrollTop, clientHeight } = view.scrollDOM;
+    const { top, height } = view.lineBlockAt(from);
+    const isInSight = top > scrollTop + height && top < scrollTop + clientHeight - 3 * height;
+    const effects =
+      isInSight && !changed.has("text")
+        ? []
+        : EditorView.scrollIntoView(from, { y: "start", yMargin: clientHeight / 3 });
+    view.dispatch({ selection: EditorSelection.cursor(from), effects });
+  }
+
+  toggleAtCursor(): void {
+    if (!this.view || !this.shownFile) return;
+    this.breakpoints?.toggle(this.shownFile, this.view.state.doc.lineAt(this.view.state.selection.main.head).number);
+  }
+
+  private asking() {
+    const [from, to] = this.picked ?? [0, 0];
+    return html`<p class="asking" role="status"
+      >${
+        from
+          ? html`<button class="primary" aria-keyshortcuts="Alt+Shift+A" title="Alt+Shift+A" @click=${this.ask}
+              >${t("Ask about lines {from} to {to}", { from, to })}</button
+            >`
+          : nothing
+      }</p
+    >`;
+  }
+
+  private ask(): boolean {
+    const { view, picked, text } = this;
+    if (!view || !picked) return false;
+    const [from, to] = picked;
+    const { doc } = view.state;
+    view.dispatch({ selection: EditorSelection.cursor(view.state.selection.main.head) });
+    chatQuote.ask(doc.sliceString(doc.line(from).from, doc.line(to).to), `${text?.path}:${from}-${to}`);
+    return true;
+  }
+
+  static override styles = [sharedStyles, tokenStyles, markStyles, sourceStyles];
+}
