@@ -22,6 +22,7 @@ from dragoman.debug.session.handshake import AdapterLaunch
 from dragoman.debug.session.launch_request import PreparedLaunch, PreparedSession
 from dragoman.journal import Journal
 from dragoman.tools import ToolOutcome, ToolRegistry
+from dragoman.tools.agent_text import one_line
 from dragoman.tools.debug import OpenWaits, debug_tools
 from dragoman.workspace.breakpoints import STORE, BreakpointRegistry
 from dragoman.workspace.caller import Caller
@@ -85,6 +86,19 @@ class Answer:
         return self.data[key]
 
 
+def unsaid(value: Any, text: str) -> list[str]:
+    """What of an error's object does not stand in its text."""
+    if isinstance(value, Mapping):
+        return [it for key, inner in value.items() if key not in _NOT_SAID for it in unsaid(inner, text)]
+    if isinstance(value, list):
+        return [it for inner in value for it in unsaid(inner, text)]
+    shown = [one_line(it).strip() for it in str(value).splitlines()] if value not in (None, "") else []
+    return [it for it in shown if it not in text]
+
+
+_NOT_SAID = frozenset({"status", "state"})  # what the call is marked with, and what stands there as a label
+
+
 @dataclass
 class Bench:
     toolbox: ToolRegistry
@@ -115,7 +129,7 @@ class Bench:
 
     def checked(self, tool: str, outcome: ToolOutcome, language: Language) -> Answer:
         """Every answer of every test keeps the schema that its tool declares, has a status, and no label of ours that
-        is English in Chinese."""
+        is English in Chinese. The text of an error says all that its object says: clients pass on the text alone."""
         called = next(it for it in self.toolbox.tools if it.name == tool)
         data = outcome.data.model_dump(mode="json")
         jsonschema.validate(data, called.output_schema)
@@ -124,7 +138,9 @@ class Bench:
         is_made = outcome.is_error and language == "en"  # what an error is about is text by then, of this language
         left = [] if is_made else [it for line in outcome.lines for it in english_in(line, codes)]
         assert not left, left
-        return Answer(data, "\n".join(line.in_language(language) for line in outcome.lines), outcome.is_error)
+        text = "\n".join(line.in_language(language) for line in outcome.lines)
+        assert not outcome.is_error or language != "en" or unsaid(data, text) == []
+        return Answer(data, text, outcome.is_error)
 
     async def started(self, **arguments: Any) -> Answer:
         """Stopped at line 5 of the file."""

@@ -29,7 +29,7 @@ from dragoman.workspace.breakpoints import STORE, BreakpointRegistry
 from dragoman.workspace.caller import Caller
 from tests.chinese_text import english_in
 from tests.support.fake_adapter import FakeAdapter
-from tests.tools.tool_fixture import Answer, Bench, frame, opened, stack_of
+from tests.tools.tool_fixture import Answer, Bench, frame, opened, stack_of, unsaid
 
 
 @asynccontextmanager
@@ -125,6 +125,7 @@ class Agent:
         text = "\n".join(line.in_language(self.caller.language) for line in outcome.lines)
         data = outcome.data.model_dump(mode="json")
         assert outcome.is_error or [left for line in outcome.lines for left in english_in(line)] == []
+        assert not outcome.is_error or unsaid(data, text) == []
         return Answer(data, text, outcome.is_error)
 
     def write(self, name: str, text: str) -> Path:

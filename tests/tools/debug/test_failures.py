@@ -9,7 +9,7 @@ import pytest
 
 from dragoman.tools.debug.failures import _detail
 from tests.requirements import sentence
-from tests.tools.tool_fixture import opened
+from tests.tools.tool_fixture import opened, unsaid
 
 pytestmark = pytest.mark.anyio
 
@@ -197,3 +197,10 @@ async def test_the_text_of_an_error_has_all_that_the_debugger_says(tmp_path: Pat
         assert line.strip() in refused.text
     for part in (refused["code"], refused["message"], refused["session_id"]):
         assert part in refused.text
+
+
+def test_what_the_text_of_an_error_leaves_out_is_found() -> None:
+    """By the check that every error of these tests passes."""
+    error = {"status": "error", "code": "no_file", "details": {"path": "a.py", "line": 3, "near": [{"name": "b.py"}]}}
+    assert unsaid(error, "no_file: a.py:3, b.py") == []
+    assert unsaid(error, "no_file: a.py") == ["3", "b.py"]

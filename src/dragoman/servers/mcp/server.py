@@ -63,7 +63,8 @@ def build_server(
     schemas = {tool.name: tool.input_schema for tool in toolbox.tools}
 
     async def list_tools(ctx: _Context, _: types.PaginatedRequestParams | None) -> types.ListToolsResult:
-        has_output = options.schemas == "full" and options.sends_structured(_client_id(ctx))
+        is_structured = options.sends_structured(_client_id(ctx)) and ctx.protocol_version >= STRUCTURED_SINCE
+        has_output = options.schemas == "full" and is_structured
         return types.ListToolsResult(tools=[listed_tool(it, options.schemas, has_output=has_output) for it in listed])
 
     async def call_tool(ctx: _Context, params: types.CallToolRequestParams) -> types.CallToolResult:
@@ -167,13 +168,14 @@ def _text(outcome: ToolOutcome, language: Language) -> str:
 
 
 def _result(outcome: ToolOutcome, language: Language, revision: str) -> types.CallToolResult:
+    """Before structured content, the object is the text; sent twice, it would cost such a client twice."""
     data = outcome.data.model_dump(mode="json")
-    if revision < STRUCTURED_SINCE:
-        text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
-    else:
-        text = _text(outcome, language)
+    is_structured = revision >= STRUCTURED_SINCE
+    text = _text(outcome, language) if is_structured else json.dumps(data, ensure_ascii=False, separators=(",", ":"))
     return types.CallToolResult(
-        content=[types.TextContent(type="text", text=text)], structured_content=data, is_error=outcome.is_error
+        content=[types.TextContent(type="text", text=text)],
+        structured_content=data if is_structured else None,
+        is_error=outcome.is_error,
     )
 
 
