@@ -12,6 +12,7 @@ import enum
 import functools
 import importlib
 import json
+import re
 import signal
 import sys
 import tempfile
@@ -999,6 +1000,19 @@ def scenario_nothing_that_a_terminal_obeys_is_shown() -> None:
     assert "Evil" in text, text
     assert all(line.isprintable() for line in text.split("\n")), ascii(text)
     assert "\nreturned 9" not in text, text
+
+
+def keeps(found: object) -> None:
+    pass
+
+
+def scenario_a_match_is_shown_by_what_matched() -> None:
+    text = traced(lambda: keeps(re.search("<(.+)>", "see <a> and <b> here")), "keeps")[1]
+    assert "found = Match(match='<a> and <b>', groups=('a> and <b',))" in text, text
+    text = traced(lambda: keeps(re.search("b+", "abbc")), "keeps")[1]
+    assert "found = Match(match='bb')" in text, text
+    text = traced(lambda: keeps(re.search("b+", "a" + "b" * 20_000)), "keeps")[1]
+    assert "found = Match(span=(1, 20001))" in text, text
 
 
 class Unloaded(types.ModuleType):

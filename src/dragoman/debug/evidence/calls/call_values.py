@@ -53,6 +53,7 @@ _NONE = type(None)
 _CUT_WORD = re.compile(r"(?<=://)[^/\s@'\"]*$|[^\s'\"(){}\[\],=:]{8,}$")
 # By id, because to hash a type would ask its metaclass. Their `__hash__` is C.
 _PLAIN_TYPES = frozenset(map(id, (int, str, float, bool, bytes, complex, type(None))))
+_MATCHED = 10_000
 _HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE: made by a class statement
 # Their `__repr__` is C or the standard library's own, and holds nothing of the program.
 _SHOWN_TYPES = {
@@ -156,6 +157,8 @@ class ValueCopier:
             return self._pairs(value, name, depth, outer)
         if base in ("list", "tuple", "set", "frozenset", "deque"):
             return self._items(value, base if name == base else name, depth, outer)
+        if base == "match":
+            return self._match(value, name, depth, outer)
         return self._plain(value, kind, base, name)
 
     def _plain(self, value: Any, kind: type, base: str, name: str) -> Any:
@@ -185,6 +188,14 @@ class ValueCopier:
         if base == "function":
             return ("t", "<function %s>" % _function_name(value))
         return ("t", "<class %s>" % _type_name(value) if base == "class" else "<%s>" % name)
+
+    def _match(self, value: Any, name: str, depth: int, outer: tuple[int, ...]) -> Any:
+        """Of `re`: what matched, rather than the text in which it was looked for."""
+        begin, end = value.span()
+        if end - begin > _MATCHED:
+            return ("t", "%s(span=(%d, %d))" % (name, begin, end))
+        held = (("match", value.group()), ("groups", value.groups()))
+        return ("o", name, tuple((it, self._copy(v, depth + 1, outer)) for it, v in held if v != ()), 0)
 
     def _datetime(self, value: Any, name: str) -> Any:
         zone, known = value.tzinfo, sys.modules["datetime"].timezone
@@ -374,6 +385,8 @@ def _library_base_of(kind: type) -> str | None:
             return "shown"
     if _held_by("datetime", "datetime") is kind or _held_by("datetime", "time") is kind:
         return "datetime"
+    if _held_by("re", "Match") is kind:
+        return "match"
     if _held_by("numpy", "ndarray") is kind:
         return "array"
     if _held_by("array", "array") is kind:
