@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +38,7 @@ pytestmark = pytest.mark.anyio
 )
 async def test_a_breakpoint_is_set_without_a_session_in_the_documented_shape(tmp_path: Path) -> None:
     async with opened(tmp_path) as bench:
+        bench.caller = replace(bench.caller, is_agent=True)
         bench.clock.advance(0.1234)
         answer = await bench.call("set_breakpoint", file_path="app.py", line_number=4)
     assert answer.data == {
@@ -368,6 +370,7 @@ async def test_what_cannot_be_removed_is_an_error_and_removes_nothing(
 )
 async def test_the_list_has_the_documented_shape_and_one_timestamp(tmp_path: Path) -> None:
     async with opened(tmp_path) as bench:
+        bench.caller = replace(bench.caller, is_agent=True)
         await bench.call("set_breakpoint", file_path="app.py", line_number=1)
         await bench.call("set_breakpoint", file_path="app.py", line_number=3, condition="count > 10")
         bench.clock.advance(1.5)
@@ -382,6 +385,16 @@ async def test_the_list_has_the_documented_shape_and_one_timestamp(tmp_path: Pat
         "breakpoint 1 set app.py:1; waits for a session",
         "breakpoint 2 set app.py:3; waits for a session; if: count > 10",
     ]
+
+
+async def test_only_people_see_by_its_id_who_set_a_breakpoint(tmp_path: Path) -> None:
+    async with opened(tmp_path) as bench:
+        await bench.call("set_breakpoint", file_path="app.py", line_number=1)
+        person = replace(bench.caller, id="page", is_agent=False)
+        for_person = await bench.call("get_breakpoints", caller=person)
+        for_agent = await bench.call("get_breakpoints", caller=replace(person, is_agent=True))
+    assert [it.get("owner") for it in for_person["breakpoints"]] == ["agent-1"]
+    assert [it.get("owner") for it in for_agent["breakpoints"]] == [None]
 
 
 @pytest.mark.requirement("debug:get-breakpoints:error")
