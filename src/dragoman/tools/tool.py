@@ -26,6 +26,8 @@ class ToolOutcome:
     lines: Sequence[LocalizedText]
     data: BaseModel
     is_error: bool = False
+    page_data: Mapping[str, Any] | None = None
+    """What only the page draws, such as every row of a recorded call: too long for an agent."""
 
 
 @dataclass(frozen=True, slots=True)

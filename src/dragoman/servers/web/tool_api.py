@@ -159,7 +159,8 @@ class ToolApi:
             return _error_body(error, caller)
         text = "\n".join(line.in_language(caller.language) for line in outcome.lines)
         data = await self._with_trust_details(outcome.data.model_dump(mode="json"))
-        return {"text": text, "data": data, "is_error": outcome.is_error}
+        drawn = {"page_data": outcome.page_data} if outcome.page_data is not None else {}
+        return {"text": text, "data": data, "is_error": outcome.is_error, **drawn}
 
 
 def _trustable_folder(folder: Path) -> Path | None:

@@ -170,7 +170,8 @@ class TraceCallTool:
         self.context.evidence.service.record_trace(caller, traced.ran_as, place, answer.text)
         closing = self.context.closing_lines(answer)[:_CLOSING_LINES]
         shown = [*(localize("{text}", text=line) for line in lines), *closing]
-        return ToolOutcome(lines_within(shown, caller, MOST_CHARACTERS), answer)
+        drawn = {"record": record} if "function" in record else None
+        return ToolOutcome(lines_within(shown, caller, MOST_CHARACTERS), answer, page_data=drawn)
 
     async def _meant(
         self, caller: Caller, wanted: TraceCallParameters, search: FunctionSearch

@@ -18,7 +18,7 @@ from dragoman.core.clock import Clock
 from dragoman.core.errors import DragomanError
 from dragoman.core.localization import LocalizedText, localize
 from dragoman.debug.evidence.calls.assertion_calls import calls_behind
-from dragoman.debug.evidence.calls.chosen_calls import choose_calls, is_preparation
+from dragoman.debug.evidence.calls.chosen_calls import choose_calls, is_preparation, ordered_calls
 from dragoman.debug.evidence.calls.failure_calls import (
     MAX_QUERIES,
     callee_queries,
@@ -183,7 +183,8 @@ class ExplainFailureTool:
         )
         texts = [localize("{text}", text=line) for it in calls for line in ("", *it.text.split("\n"))]
         counted = [localize("(run {count} times)", count=answer.runs)] if answer.runs > 1 else []
-        return ToolOutcome([*shown, *texts, *counted], answer)
+        drawn = {"records": ordered_calls(records)} if records else None
+        return ToolOutcome([*shown, *texts, *counted], answer, page_data=drawn)
 
     async def _first_failure(
         self, caller: Caller, target: _Target, repeat: int, until_s: float

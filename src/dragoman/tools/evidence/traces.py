@@ -350,7 +350,12 @@ class CompareRunsTool:
 
         one, other = align_columns(*await self.context.wait_for_run(caller, "compare_runs", 2 * wanted.timeout_s, act))
         answer = self._answer(caller, one, other, first_difference(one, other))
-        return ToolOutcome(self._lines(answer), answer)
+        drawn = {
+            "points": [it.model_dump(mode="json") for it in point_results(one, caller, self.context)],
+            "one": self._rows(one),
+            "other": self._rows(other),
+        }
+        return ToolOutcome(self._lines(answer), answer, page_data=drawn)
 
     @asynccontextmanager
     async def _other(self, first: _Side, wanted: CompareRunsParameters) -> AsyncIterator[_Side]:
@@ -396,6 +401,20 @@ class CompareRunsTool:
             other_ended=self.context.ends.data(caller, other.end),
             side_effects=[escaped(it) for it in impure_expressions(expressions)] or None,
         )
+
+    def _rows(self, trace: RecordedTrace) -> list[dict[str, object]]:
+        """Every row with all its values, so that both runs can be drawn beside each other."""
+        return [
+            {
+                "hit": row.number,
+                "point": row.point + 1,
+                "cells": [
+                    self._shown(expression, cell)
+                    for expression, cell in zip(trace.points[row.point].expressions, row.cells, strict=False)
+                ],
+            }
+            for row in trace.table.rows
+        ]
 
     def _values(self, trace: RecordedTrace, found: TraceDifference | None, row: TraceRow) -> dict[str, str]:
         """The values that differ; all values if the rows differ otherwise."""
