@@ -340,10 +340,10 @@ class _Services:
         self._editor_gateway = EditorGateway(debugger.editors, gateway, methods_of_gateway.gateway_status)
         watched = TerminalApi(terminal.record, terminal.answers_of, state.workspace)
         chosen = SettingsApi(paths, settings, report, journal, gateway, methods_of_gateway.gateway_status)
-        editor, debugs = EditorApi(debugger.editors), DebugApi(debugger.service.anywhere, _redactor(settings))
+        debugs = DebugApi(lambda session: debugger.service.known(session).session, _redactor(settings))
         served = WebApis(
-            api, feed, CanvasApi(chat.canvas), calls, watched, chosen, editor, PreferencesApi(paths.preferences_file),
-            StopApi(self._emergency), ReplayApi(debugger.replays), debugs,
+            api, feed, CanvasApi(chat.canvas), calls, watched, chosen, EditorApi(debugger.editors),
+            PreferencesApi(paths.preferences_file), StopApi(self._emergency), ReplayApi(debugger.replays), debugs,
         )  # fmt: skip
         prover = SocketAuthenticator(self._keys, links, state.instance, names, known_uids(settings.debug_port_users))
         self._http = HttpServer(build_app(served, self._mcp, self._gateway, prover, names, tokens))

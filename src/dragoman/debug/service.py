@@ -306,14 +306,10 @@ class DebugService:
         output = self.printed_by(session_id)
         return self._redacted("", output.since(0, most=most)[0]) if output else ""
 
-    def anywhere(self, session_id: str) -> DebugSession:
-        """A session of any workspace, for a person who watches them all."""
-        return self._registry.in_any_workspace(session_id).session
-
     def printed_by(self, session_id: str) -> SessionOutput | None:
         """What a session of any workspace printed; None where it is not known any more."""
         try:
-            return self.anywhere(session_id).output
+            return self._registry.in_any_workspace(session_id).session.output
         except DragomanError:
             return None
 
