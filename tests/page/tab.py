@@ -46,9 +46,11 @@ GIVEN_UP = "WebSocket is closed before the connection is established."
 
 def forget_preferences(daemon: TargetDaemon) -> None:
     with calls(log_in(daemon.paths)) as page:
-        for watch in page.ask("/api/preferences").json()["watches"]:
-            assert page.ask("/api/preferences/change", "POST", {"unwatch": watch}).status == 200
-        assert page.ask("/api/preferences/change", "POST", {"language": ""}).status == 200
+        kept = page.ask("/api/preferences").json()
+        changes = [{"unwatch": watch} for watch in kept["watches"]]
+        changes += [{"unfold": pane} for pane in kept["folded_panes"]]
+        for change in (*changes, {"language": "", "follows_agent": True}):
+            assert page.ask("/api/preferences/change", "POST", change).status == 200
 
 
 @dataclass

@@ -126,7 +126,7 @@ def test_keys_step_and_a_frame_below_is_looked_at(view: Locator, tab: Tab) -> No
     expect(variable(view, "numbers")).to_contain_text("[1, 2, 3]")
     tab.page.keyboard.press("Shift+F11")
     expect(view.locator("#stack .item")).to_have_count(1)
-    tab.page.keyboard.press("Shift+F8")
+    tab.page.keyboard.press("Shift+F5")
     expect(standing(view)).to_contain_text("Terminated")
 
 

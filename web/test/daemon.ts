@@ -85,6 +85,14 @@ export const link = {
       ? daemon.call(String(body["tool"]), body["arguments"] as Json, String(body["workspace"]))
       : daemon.request(path, body),
   callTool: (tool: string, args: Json, wide = false) => daemon.call(tool, { ...args, wide }),
+  savedPreferences: async () => ({
+    pane_sizes: {},
+    folded_panes: [],
+    follows_agent: true,
+    evaluated: {},
+    ...((await daemon.request("preferences")) as Json),
+  }),
+  changePreferences: (change: Json) => daemon.request("change preferences", change),
   savedWatches: async () => (await daemon.request("watches")) as string[],
   changeWatches: async (change: Json) => (await daemon.request("change", change)) as string[],
 };

@@ -401,11 +401,15 @@ export class DragomanApp extends LitElement {
           gap: 0.2rem 0.8rem;
         }
         h1 {
+          gap: 0.4rem;
           margin: 0;
+          font-size: 1rem;
         }
         #connection {
           order: 1;
           margin-bottom: 0;
+          padding: 0;
+          font-size: 0.82rem;
         }
         dragoman-stop-all {
           order: 1;

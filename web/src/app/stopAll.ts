@@ -54,9 +54,9 @@ export class StopAllButton extends LitElement {
     sharedStyles,
     css`
       .danger {
-        background: var(--bad);
-        border-color: var(--bad);
-        color: var(--card);
+        background: var(--danger);
+        border-color: var(--danger);
+        color: #ffffff;
         white-space: nowrap;
       }
       dialog {
@@ -77,6 +77,12 @@ export class StopAllButton extends LitElement {
       ul {
         margin: 0.7rem 0;
         padding-left: 1.2rem;
+      }
+      @media (max-width: 40rem) {
+        #stop-all {
+          padding: 0.15rem 0.55rem;
+          font-size: 0.82rem;
+        }
       }
       .choice {
         display: flex;

@@ -1,26 +1,26 @@
-/** The buttons that send a program on, and their keys: those of a browser's own debugger, which reload nothing. */
+/** The buttons that start a program and send it on, and their keys: those of VS Code. */
 import { html } from "lit";
 import { t } from "../link";
 import type { DebugController } from "./debugController";
 
-interface Control {
+export interface Control {
   id: string;
   title: string;
   icon: string;
   key: string;
   /** In which states of the session it does something. */
   when: string[];
-  act(controller: DebugController): Promise<void>;
+  act(controller: DebugController): Promise<unknown>;
 }
 
-const CONTROLS: readonly Control[] = [
+export const CONTROLS: readonly Control[] = [
   {
     id: "continue",
     title: "Continue",
     icon: "▶",
-    key: "F8",
+    key: "F5",
     when: ["Stopped"],
-    act: (controller) => controller.commands.run("continue_debugging"),
+    act: ({ commands }) => commands.run("continue_debugging"),
   },
   {
     id: "over",
@@ -28,7 +28,7 @@ const CONTROLS: readonly Control[] = [
     icon: "↷",
     key: "F10",
     when: ["Stopped"],
-    act: (controller) => controller.commands.run("step_execution", { step_type: "over" }),
+    act: ({ commands }) => commands.run("step_execution", { step_type: "over" }),
   },
   {
     id: "into",
@@ -36,7 +36,7 @@ const CONTROLS: readonly Control[] = [
     icon: "↓",
     key: "F11",
     when: ["Stopped"],
-    act: (controller) => controller.commands.run("step_execution", { step_type: "into" }),
+    act: ({ commands }) => commands.run("step_execution", { step_type: "into" }),
   },
   {
     id: "out",
@@ -44,7 +44,7 @@ const CONTROLS: readonly Control[] = [
     icon: "↑",
     key: "Shift+F11",
     when: ["Stopped"],
-    act: (controller) => controller.commands.run("step_execution", { step_type: "out" }),
+    act: ({ commands }) => commands.run("step_execution", { step_type: "out" }),
   },
   {
     id: "pause",
@@ -52,7 +52,7 @@ const CONTROLS: readonly Control[] = [
     icon: "❚❚",
     key: "F6",
     when: ["Running"],
-    act: (controller) => controller.commands.run("pause_debugging"),
+    act: ({ commands }) => commands.run("pause_debugging"),
   },
   {
     id: "unwait",
@@ -60,25 +60,27 @@ const CONTROLS: readonly Control[] = [
     icon: "⏏︎",
     key: "Shift+F6",
     when: ["Starting", "Running"],
-    act: (controller) => controller.commands.stopWaiting(),
+    act: ({ commands }) => commands.stopWaiting(),
   },
   {
     id: "restart",
     title: "Restart",
     icon: "⟳",
-    key: "Shift+F9",
+    key: "Ctrl+Shift+F5",
     when: ["Running", "Stopped", "Terminated"],
-    act: (controller) => controller.commands.run("restart_debugging"),
+    act: ({ commands }) => commands.run("restart_debugging"),
   },
   {
     id: "stop",
     title: "Stop",
     icon: "■",
-    key: "Shift+F8",
+    key: "Shift+F5",
     when: ["Starting", "Running", "Stopped"],
-    act: (controller) => controller.commands.run("stop_debugging"),
+    act: ({ commands }) => commands.run("stop_debugging"),
   },
 ];
+/** Without a live session, the key of "continue" starts what is chosen. */
+const START_KEY = "F5";
 const HINTS: Record<string, string> = {
   unwait: "Agents waiting for this program get an answer now; the program keeps running.",
 };
@@ -90,7 +92,7 @@ export function controls(controller: DebugController) {
         html`<button
           id=${it.id}
           aria-disabled=${!isPossible(it, controller)}
-          aria-keyshortcuts=${it.key}
+          aria-keyshortcuts=${it.key.replace("Ctrl", "Control")}
           aria-label=${t(it.title)}
           title="${t(it.title)} (${it.key})${HINTS[it.id] ? `\n${t(HINTS[it.id]!)}` : ""}"
           @click=${() => act(it, controller)}
@@ -101,12 +103,23 @@ export function controls(controller: DebugController) {
   </div>`;
 }
 
+export function pressedKey({ key, ctrlKey, metaKey, shiftKey, altKey }: KeyboardEvent): string {
+  return `${ctrlKey || metaKey ? "Ctrl+" : ""}${altKey ? "Alt+" : ""}${shiftKey ? "Shift+" : ""}${key}`;
+}
+
+/**
+ * F5 reloads a page: it is taken only where a session or something to start can have it, so that a page without either
+ * is reloaded as everywhere.
+ */
 export function handleControlKey(event: KeyboardEvent, controller: DebugController): void {
-  const pressed = `${event.shiftKey ? "Shift+" : ""}${event.key}`;
+  const pressed = pressedKey(event);
   const control = CONTROLS.find(({ key }) => key === pressed);
-  if (!control || event.ctrlKey || event.altKey || event.metaKey) return;
+  const { sessions } = controller;
+  const starts = pressed === START_KEY && !sessions.isLive;
+  if (!control || (starts ? !controller.startable : !sessions.current)) return;
   event.preventDefault();
-  act(control, controller);
+  if (!starts) act(control, controller);
+  else if (!controller.commands.busy) void controller.startShown();
 }
 
 /**
@@ -118,9 +131,6 @@ function act(control: Control, controller: DebugController): void {
   else controller.commands.whenDone(() => act(control, controller));
 }
 
-function isPossible({ when, id }: Control, controller: DebugController): boolean {
-  return (
-    when.includes(controller.sessions.current?.state ?? "") &&
-    (!controller.commands.busy || id === "stop" || id === "unwait")
-  );
+function isPossible({ when, id }: Control, { sessions, commands }: DebugController): boolean {
+  return when.includes(sessions.current?.state ?? "") && (!commands.busy || id === "stop" || id === "unwait");
 }

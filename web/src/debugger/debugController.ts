@@ -8,7 +8,9 @@ import { coalesced } from "../parts/coalesced";
 import type { Breakpoint } from "./toolResults";
 import { SourceFile } from "../source/sourceFile";
 import { FEED_KINDS, TIMELINE_KINDS } from "../replay/timelineEntries";
+import { AgentFollow } from "./agentFollow";
 import { LaunchConfigurations } from "./launchConfigurations";
+import { PaneLayout } from "./layout/paneLayout";
 import { RunCommands } from "./runCommands";
 import { SessionHistory } from "../replay/sessionHistory";
 import { SessionList } from "./sessionList";
@@ -36,6 +38,8 @@ export class DebugController implements ReactiveController {
     (tool, args) => this.commands.runToolAndRefresh(tool, args),
     () => this.changed(),
   );
+  readonly follow = new AgentFollow(() => this.changed());
+  readonly layout = new PaneLayout(() => this.changed());
   readonly output = new SessionOutput(() => this.changed());
   private readonly panes = new Set<{ requestUpdate(): void }>();
   private unsubscribe = () => {};
@@ -135,6 +139,7 @@ export class DebugController implements ReactiveController {
 
   private handleEvents(rows: FeedRow[]): void {
     this.history.add(rows);
+    this.follow.add(rows);
     this.changed();
     this.inspection.areValuesOld ||= rows.some(
       ({ event }) =>
@@ -194,6 +199,18 @@ export class DebugController implements ReactiveController {
     if (session !== this.sessions.selected) return;
     if (Number(stop)) await this.showPastStop(Number(stop));
     else if (this.history.pastStop) this.showPresent();
+  }
+
+  /** What the start button and its key start: the chosen configuration, else the open file. */
+  get startable(): { configuration_name: string } | { program: string } | null {
+    const { all, current } = this.configurations;
+    if (current) return { configuration_name: current.name };
+    return all && this.text ? { program: this.text.path } : null;
+  }
+
+  async startShown(): Promise<void> {
+    const { startable } = this;
+    if (startable) await this.commands.start(startable);
   }
 
   /** A past stop of the selected session, by its number. */

@@ -1,43 +1,52 @@
 /** The debugger: a person and agents in one session, each seeing what the other does. */
-import { LitElement, html, nothing } from "lit";
-import { customElement, state } from "lit/decorators.js";
+import { LitElement, html } from "lit";
+import { customElement, query, state } from "lit/decorators.js";
 import { sharedStyles } from "../app/styles";
 import { t } from "../link";
 import "./chinese";
 import "./countdown";
 import { controls, handleControlKey } from "./controls";
 import { DebugController } from "./debugController";
+import "./keyHelp";
+import type { KeyHelp } from "./keyHelp";
+import "./layout/splitter";
+import { notices, standing } from "./notices";
 import { debuggerStyles } from "./styles";
-import { pastStopReason, stopReason, type PastStop } from "../replay/pastStops";
 import "./panes/breakpointPane";
 import "./panes/outputPane";
-import { baseName } from "./panes/pane";
-import "./panes/sessionPane";
+import "./panes/sessionTabs";
 import "./panes/sourcePane";
 import "./panes/stackPane";
 import "./panes/startBar";
 import "./panes/timelinePane";
 import "./panes/variablePane";
+import "./panes/waitPane";
 import "./panes/watchPane";
 
-const PANES: readonly [string, string][] = [
-  ["variables", "Variables"],
-  ["watches", "Watch"],
-  ["stack", "Call stack"],
-  ["output", "Output"],
-  ["timeline", "Timeline"],
-  ["breakpoints", "Breakpoints"],
-  ["sessions", "Sessions"],
-];
+const TITLES = {
+  variables: "Variables",
+  watches: "Watch",
+  stack: "Call stack",
+  output: "Output",
+  waits: "Where it waits",
+  timeline: "Timeline",
+  breakpoints: "Breakpoints",
+};
+type Pane = keyof typeof TITLES;
+const DOCKED: readonly Pane[] = ["output", "waits"];
+/** The sizes of those that can be changed, as they are at first. */
+const SIZES = { left: 250, right: 330, dock: 220, breakpoints: 150, watches: 130, timeline: 200 };
+type Sized = keyof typeof SIZES;
 
 @customElement("dragoman-debugger")
 export class DragomanDebugger extends LitElement {
   private readonly controller = new DebugController(this);
   /** The part that a narrow window shows below the source. */
-  @state() private pane = "variables";
-  private readonly onKey = (event: KeyboardEvent) => {
-    if (this.checkVisibility()) handleControlKey(event, this.controller);
-  };
+  @state() private pane: Pane = "variables";
+  /** The part that a wide window shows there. */
+  @state() private docked: Pane = "output";
+  @query("dragoman-key-help") private keyHelp!: KeyHelp;
+  private report: unknown = null;
 
   override connectedCallback(): void {
     super.connectedCallback();
@@ -49,9 +58,23 @@ export class DragomanDebugger extends LitElement {
     window.removeEventListener("keydown", this.onKey);
   }
 
+  private readonly onKey = (event: KeyboardEvent) => {
+    if (!this.checkVisibility()) return;
+    if (event.key === "?" && !isWriting(event)) this.keyHelp.open();
+    else handleControlKey(event, this.controller);
+  };
+
+  /** What was asked for is shown when it has arrived, and not once more after the person turned to something else. */
+  protected override willUpdate(): void {
+    const { waits } = this.controller.inspection.threads;
+    if (waits && waits !== this.report) this.pane = this.docked = "waits";
+    else if (!waits && this.docked === "waits") this.docked = "output";
+    this.report = waits;
+  }
+
   override render() {
     const { controller } = this;
-    const { commands, history, sessions } = controller;
+    const { sessions, commands } = controller;
     return html`
       <div class="bar">
         <dragoman-start-bar .controller=${controller}></dragoman-start-bar> ${controls(controller)}
@@ -59,107 +82,147 @@ export class DragomanDebugger extends LitElement {
           .endsAt=${sessions.current?.resumesAt ?? null}
           .hold=${() => void commands.hold()}
         ></dragoman-countdown>
-        <p id="standing" role="status">${this.renderState()}</p>
-      </div>
-      ${commands.error ? this.problem() : nothing} ${commands.notice ? this.noticed() : nothing}
-      ${history.pastStop ? this.renderPastStop(history.pastStop) : nothing}
-      <div class="desk">
-        ${this.panes()}
-        <div class="left"
-          >${this.section("sessions", html`<dragoman-session-pane .controller=${controller}></dragoman-session-pane>`)}
-          ${this.section("stack", html`<dragoman-stack-pane .controller=${controller}></dragoman-stack-pane>`)}
-          ${this.section(
-            "breakpoints",
-            html`<dragoman-breakpoint-pane .controller=${controller}></dragoman-breakpoint-pane>`,
-          )}</div
-        >
-        <div class="middle"
-          ><section class="source" aria-label=${t("Source")}
-            ><dragoman-source-pane .controller=${controller}></dragoman-source-pane
-          ></section>
-          ${this.section("output", html`<dragoman-output-pane .controller=${controller}></dragoman-output-pane>`)}</div
-        >
-        <div class="right"
-          >${this.section("variables", html`<dragoman-variable-pane .controller=${controller}></dragoman-variable-pane>`)}
-          ${this.section("watches", html`<dragoman-watch-pane .controller=${controller}></dragoman-watch-pane>`)}
-          ${this.section("timeline", html`<dragoman-timeline-pane .controller=${controller}></dragoman-timeline-pane>`)}</div
+        <button
+          id="keys"
+          class="plain"
+          aria-haspopup="dialog"
+          aria-keyshortcuts="?"
+          aria-label=${t("Keys of the debugger")}
+          title="${t("Keys of the debugger")} (?)"
+          @click=${() => this.keyHelp.open()}
+          >?</button
         >
       </div>
+      <dragoman-session-tabs .controller=${controller}
+        ><p id="standing" role="status">${standing(controller)}</p></dragoman-session-tabs
+      >
+      ${notices(controller)}
+      <div class="desk" .style=${this.sizes()}>${this.panes()} ${this.left()} ${this.middle()} ${this.right()}</div>
+      <dragoman-key-help></dragoman-key-help>
     `;
+  }
+
+  private left() {
+    const { controller } = this;
+    return html`<div class="left"
+        >${this.section("stack", html`<dragoman-stack-pane .controller=${controller}></dragoman-stack-pane>`)}
+        ${this.splitter("breakpoints", "Size of the breakpoints")}
+        ${this.section(
+          "breakpoints",
+          html`<dragoman-breakpoint-pane .controller=${controller}></dragoman-breakpoint-pane>`,
+        )}</div
+      >
+      ${this.splitter("left", "Width of the call stack")}`;
+  }
+
+  private middle() {
+    const { controller } = this;
+    return html`<div class="middle"
+      ><section class="source" aria-label=${t("Source")}
+        ><dragoman-source-pane .controller=${controller}></dragoman-source-pane
+      ></section>
+      ${this.splitter("dock", "Height of the output")}
+      <div class="dock"
+        >${this.dockTabs()}
+        ${this.docking("output", html`<dragoman-output-pane .controller=${controller}></dragoman-output-pane>`)}
+        ${this.docking("waits", html`<dragoman-wait-pane .controller=${controller}></dragoman-wait-pane>`)}</div
+      ></div
+    >`;
+  }
+
+  private right() {
+    const { controller } = this;
+    return html`${this.splitter("right", "Width of the variables")}<div class="right"
+        >${this.section("variables", html`<dragoman-variable-pane .controller=${controller}></dragoman-variable-pane>`)}
+        ${this.splitter("watches", "Size of the watched expressions")}
+        ${this.section("watches", html`<dragoman-watch-pane .controller=${controller}></dragoman-watch-pane>`)}
+        ${this.splitter("timeline", "Size of the timeline")}
+        ${this.section("timeline", html`<dragoman-timeline-pane .controller=${controller}></dragoman-timeline-pane>`)}</div
+      >`;
+  }
+
+  private get shownPanes(): Pane[] {
+    const hasWaits = this.controller.inspection.threads.waits !== null;
+    return (Object.keys(TITLES) as Pane[]).filter((it) => it !== "waits" || hasWaits);
   }
 
   private panes() {
     return html`<div class="panes" role="group" aria-label=${t("What to show")}>
-      ${PANES.map(([pane, title]) => html`<button class="plain" aria-pressed=${pane === this.pane} @click=${() => (this.pane = pane)}>${t(title)}</button>`)}
+      ${this.shownPanes.map((it) => html`<button class="plain" aria-pressed=${it === this.pane} @click=${() => this.show(it)}>${t(TITLES[it])}</button>`)}
     </div>`;
   }
 
+  private dockTabs() {
+    return html`<div class="tabs" role="tablist" aria-label=${t("What to show below")}>
+      ${DOCKED.filter((it) => this.shownPanes.includes(it)).map(
+        (it) =>
+          html`<button
+            class="plain"
+            role="tab"
+            id="dock-${it}"
+            aria-selected=${it === this.docked}
+            aria-controls="pane-${it}"
+            @click=${() => this.show(it)}
+            >${t(TITLES[it])}</button
+          >`,
+      )}
+    </div>`;
+  }
+
+  private show(pane: Pane): void {
+    this.pane = pane;
+    if (DOCKED.includes(pane)) this.docked = pane;
+  }
+
   /** A window that has no room for all shows one of these at a time. */
-  private section(name: string, content: unknown) {
-    const title = t(PANES.find(([pane]) => pane === name)![1]);
-    return html`<section class="${name} ${name === this.pane ? "" : "away"}" aria-label=${title}
-      ><h2>${title}</h2>${content}</section
+  private section(name: Pane, content: unknown) {
+    const title = t(TITLES[name]);
+    const { layout } = this.controller;
+    const isFolded = layout.isFolded(name);
+    return html`<section
+      class="${name} ${name === this.pane ? "" : "away"} ${isFolded ? "folded" : ""}"
+      aria-label=${title}
+      ><h2
+        ><button class="plain" aria-expanded=${!isFolded} @click=${() => layout.fold(name)}
+          ><span class="mark" aria-hidden="true">${isFolded ? "▸" : "▾"}</span>${title}</button
+        ></h2
+      ><div class="body">${content}</div></section
     >`;
   }
 
-  /** The state of the session, and who caused it. */
-  private renderState() {
-    const { current: session } = this.controller.sessions;
-    const { stop } = this.controller.inspection;
-    if (!session) return t("No session.");
-    const last = this.controller.history.entries.find((it) => it.session === session.session_id && it.actor);
-    const by = last
-      ? html` <span class="quiet">${t("{who} {what}", { who: last.actor, what: last.text })}</span>`
-      : nothing;
-    const why = stop ? stopReason(stop) : "";
-    const end =
-      session.exit_code !== undefined ? t("exit code {code}", { code: session.exit_code }) : (session.signal ?? "");
-    const more = why || end;
-    return html`<strong class=${stop?.exception ? "bad" : ""}>${t(session.state)}${more ? `: ${more}` : ""}</strong
-      >${by}`;
-  }
-
-  /** A past stop: its location, and buttons for the others. */
-  private renderPastStop(then: PastStop) {
-    const { lastStop, inspection } = this.controller;
-    const go = (to: number, icon: string, name: string) =>
-      html`<button
-        class="plain"
-        ?disabled=${to < 1 || to > lastStop}
-        aria-label=${name}
-        title=${name}
-        @click=${() => this.controller.showPastStop(to)}
-        >${icon}</button
-      >`;
-    return html`<p class="then" role="status"
-      ><span>${t("Stop {number} (past): {reason}", { number: then.number, reason: pastStopReason(then) })}</span>
-      <span class="ways"
-        >${go(then.number - 1, "◀", t("Previous stop"))} ${go(then.number + 1, "▶", t("Next stop"))}
-        <button id="now" @click=${() => this.controller.showPresent()}
-          >${inspection.stop ? t("Back to the present") : t("Close")}</button
-        ></span
-      ></p
+  private docking(name: Pane, content: unknown) {
+    return html`<section
+      id="pane-${name}"
+      class="${name} ${name === this.pane ? "" : "away"} ${name === this.docked ? "" : "behind"}"
+      aria-label=${t(TITLES[name])}
+      ><div class="body">${content}</div></section
     >`;
   }
 
-  private problem() {
-    const { commands } = this.controller;
-    const { message, hint, wouldRun, untrusted } = commands.error!;
-    const code = wouldRun ? html`<br />${t("It would run:")}<br /><code class="would-run">${wouldRun}</code>` : nothing;
-    return html`<p class="trouble" role="alert"
-      ><span>${message} <span class="quiet">${hint}${code}</span></span>
-      ${untrusted ? html`<button id="trust" title=${untrusted} @click=${() => commands.trust(untrusted)}>${t("Trust {name} and start", { name: baseName(untrusted) })}</button>` : nothing}
-      <button class="plain" @click=${() => ((commands.error = null), this.requestUpdate())}>${t("Close")}</button></p
-    >`;
+  private splitter(name: Sized, label: string) {
+    const isBetweenColumns = name === "left" || name === "right";
+    return html`<dragoman-splitter
+      class="beside-${name} ${this.controller.layout.isFolded(name) ? "idle" : ""}"
+      label=${t(label)}
+      between=${isBetweenColumns ? "columns" : "rows"}
+      side=${name === "left" ? "before" : "after"}
+      .standard=${SIZES[name]}
+      .least=${isBetweenColumns ? 150 : 70}
+      @resize-pane=${(event: CustomEvent<number>) => this.controller.layout.resize(name, event.detail)}
+    ></dragoman-splitter>`;
   }
 
-  private noticed() {
-    const { commands } = this.controller;
-    return html`<p id="notice" class="then" role="status"
-      ><span>${commands.notice}</span>
-      <button class="plain" @click=${() => ((commands.notice = ""), this.requestUpdate())}>${t("Close")}</button></p
-    >`;
+  private sizes(): string {
+    const { layout } = this.controller;
+    const set = (Object.keys(SIZES) as Sized[]).filter((it) => layout.size(it) !== undefined);
+    return set.map((it) => `--${it}:${layout.size(it)}px`).join(";");
   }
 
   static override styles = [sharedStyles, debuggerStyles];
+}
+
+/** Whether the key writes something where it was pressed. */
+function isWriting(event: KeyboardEvent): boolean {
+  const [target] = event.composedPath();
+  return target instanceof HTMLElement && (target.isContentEditable || target.matches("input, textarea, select"));
 }

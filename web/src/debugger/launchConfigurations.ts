@@ -12,6 +12,8 @@ export class LaunchConfigurations {
   all: Configuration[] | null = null;
   /** Why some of it cannot be started, in the daemon's words. */
   problem = "";
+  /** The name of the one that is chosen to be started. */
+  chosen = "";
   private workspace = "";
   private readAt = 0;
   private lastAnswer = "";
@@ -29,6 +31,16 @@ export class LaunchConfigurations {
     this.all = [...listed(data["configurations"]), ...listed(data["compounds"])];
     const [wrong] = is_error ? [data] : ((data["problems"] ?? []) as Record<string, unknown>[]);
     this.problem = wrong?.["code"] === NONE ? "" : String(wrong?.["message"] ?? "");
+    this.changed();
+  }
+
+  /** The one that would be started: the chosen one, if it is still there, else the first. */
+  get current(): Configuration | undefined {
+    return this.all?.find((it) => it.name === this.chosen) ?? this.all?.[0];
+  }
+
+  choose(name: string): void {
+    this.chosen = name;
     this.changed();
   }
 

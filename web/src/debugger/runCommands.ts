@@ -22,11 +22,12 @@ export class RunCommands {
 
   constructor(private readonly controller: DebugController) {}
 
-  start(what: { configuration_name: string } | { program: string }): Promise<void> {
-    return this.act("start_debugging", { ...what, timeout_s: WAITS_S });
+  async start(what: { configuration_name: string } | { program: string }): Promise<void> {
+    await this.act("start_debugging", { ...what, timeout_s: WAITS_S });
   }
 
-  run(tool: string, args: Record<string, unknown> = {}): Promise<void> {
+  /** What the tool answered; null if it was refused. */
+  run(tool: string, args: Record<string, unknown> = {}): Promise<Record<string, unknown> | null> {
     const waits = tool === "stop_debugging" ? {} : { timeout_s: WAITS_S };
     return this.act(tool, { session_id: this.controller.sessions.selected, ...waits, ...args });
   }
@@ -69,18 +70,19 @@ export class RunCommands {
   }
 
   /** Commands that resume a program: one at a time, and after the breakpoints that were clicked before. */
-  private async act(tool: string, args: Record<string, unknown>): Promise<void> {
+  private async act(tool: string, args: Record<string, unknown>): Promise<Record<string, unknown> | null> {
     this.busy = true;
     this.busySinceStop = this.controller.inspection.stop?.stop_number ?? 0;
     this.controller.changed();
     await this.controller.breakpoints.settled;
-    await this.runTool(tool, args);
+    const data = await this.runTool(tool, args);
     this.busy = false; // whatever is pressed next is meant for the stop that was just shown
     this.controller.changed();
     const next = this.next;
     this.next = null;
     if (next) next();
     else await this.controller.refresh();
+    return data;
   }
 
   /** Take what was pressed while a command is in progress, if it was meant for the stop after that command. */
@@ -94,8 +96,9 @@ export class RunCommands {
     await this.controller.refresh();
   }
 
-  private async runTool(tool: string, args: Record<string, unknown>): Promise<void> {
-    const { sessions, inspection } = this.controller;
+  private async runTool(tool: string, args: Record<string, unknown>): Promise<Record<string, unknown> | null> {
+    const { sessions, inspection, follow } = this.controller;
+    follow.personActs(sessions.selected);
     this.error = null;
     this.notice = "";
     try {
@@ -103,8 +106,10 @@ export class RunCommands {
       if (is_error) [this.error, this.refusedCall] = [toolErrorNotice(data, text), { tool, args }];
       else sessions.selectStarted(tool, String(data["session_id"] ?? ""));
       await inspection.setStop(data["stop_event_data"] as Stop | undefined);
+      return is_error ? null : data;
     } catch (error) {
       this.error = errorNotice(error);
+      return null;
     }
   }
 }

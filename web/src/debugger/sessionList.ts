@@ -20,10 +20,25 @@ export class SessionList {
   started = "";
   /** The target of the address, until it is shown. */
   routeTarget: readonly string[] | null = null;
+  /** Ended sessions that the person closed. */
+  private readonly closed = new Set<string>();
   /** A person chose a folder: what others do elsewhere does not take them from it. */
   private staysInFolder = false;
 
   constructor(private readonly controller: DebugController) {}
+
+  /** Those that have not been closed. */
+  get shown(): Session[] {
+    return this.all.filter(({ session_id, state }) => state !== "Terminated" || !this.closed.has(session_id));
+  }
+
+  /** Of an ended session: the tab goes, the record stays. */
+  close(id: string): void {
+    this.closed.add(id);
+    const others = this.shown;
+    if (id === this.selected && others.length) this.select(others.at(-1)!.session_id);
+    this.controller.changed();
+  }
 
   get current(): Session | undefined {
     return this.all.find(({ session_id }) => session_id === this.selected);
@@ -44,8 +59,11 @@ export class SessionList {
     const listed = await Promise.all(this.folders.map((workspace) => sessionsIn(workspace)));
     this.all = listed.flat();
     this.selectRouteTarget();
+    const before = this.selected;
     this.selectDefault();
+    const isFollowed = this.selectFollowed();
     await this.moveToSession();
+    if (isFollowed && this.selected !== before) void this.controller.attempt(this.openSourceOf(this.selected));
   }
 
   /** At the session that the address names. */
@@ -82,6 +100,15 @@ export class SessionList {
     const isHere = ({ workspace }: Session) => workspace === this.workspace;
     const live = near.filter(({ state }) => LIVE.has(state));
     this.setSelected((live.findLast(isHere) ?? live.at(-1) ?? near.findLast(isHere))?.session_id ?? "");
+  }
+
+  /** Where an agent acts, wherever the person was. */
+  private selectFollowed(): boolean {
+    const followed = this.controller.follow.take(this.all);
+    if (!followed) return false;
+    this.staysInFolder = false;
+    if (followed.session_id !== this.selected) this.setSelected(followed.session_id);
+    return true;
   }
 
   /** Selecting a session selects its folder. */

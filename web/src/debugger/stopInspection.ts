@@ -1,13 +1,16 @@
 /** The present stop of the selected session: its frames, the chosen one of them, and what its variables hold. */
 import { router } from "../app/router";
+import { RequestError } from "../link";
 import { VIEW, type DebugController } from "./debugController";
 import type { Frame, Page, Scope, Stop } from "./toolResults";
+import { Threads, waitReport } from "./threads";
 import { Watches, type FrameContext } from "./watches";
 
 export class StopInspection {
   stop: Stop | null = null;
   frame: Frame | null = null;
   scopes: Scope[] = [];
+  readonly threads = new Threads();
   readonly watches = new Watches(() => this.controller.changed());
   /** Another client changed something at the selected stop. */
   areValuesOld = false;
@@ -31,6 +34,7 @@ export class StopInspection {
     this.stop = null;
     this.frame = null;
     this.scopes = [];
+    this.threads.forget();
   }
 
   /** The current stop. Run control names a stop, so the page can resume only from a stop that it has read. */
@@ -49,35 +53,78 @@ export class StopInspection {
   }
 
   async setStop(stop: Stop | undefined): Promise<void> {
-    const { sessions, history } = this.controller;
+    const { sessions, history, follow } = this.controller;
     if (!stop || stop.session_id !== sessions.selected) return;
     if (this.stop?.session_id === stop.session_id && this.stop.stop_number === stop.stop_number) return;
     this.stop = stop;
-    if (this.isFollowed) {
+    this.threads.forget();
+    const isShown = !this.isFollowed || follow.leadsTo(sessions.selected);
+    if (this.isFollowed && isShown) {
       history.showPresent();
       if (!sessions.routeTarget) router.replace(VIEW, sessions.selected);
     }
     if (sessions.current) Object.assign(sessions.current, { state: "Stopped", stop_number: stop.stop_number });
     const at = stop.call_stack.find(({ frame_id }) => frame_id === stop.at_frame_id) ?? stop.call_stack[0];
-    if (at) await this.showFrame(at);
+    await Promise.all([at && this.showFrame(at, isShown), this.readThreads()]);
+  }
+
+  /** Another client may step meanwhile: what is refused then is read again at the next stop. */
+  private async readThreads(): Promise<void> {
+    await this.threads.read(this.controller.sessions.selected).catch(ignoreRefused);
+    this.controller.changed();
+  }
+
+  /** The call stack of another thread, at its top frame. */
+  selectThread(thread: number): void {
+    void this.controller.attempt(this.showThread(thread));
+  }
+
+  private async showThread(thread: number): Promise<void> {
+    const { stop } = this;
+    if (!stop) return;
+    if (thread === stop.thread_id) {
+      this.threads.stack = null;
+      if (stop.call_stack[0]) await this.showFrame(stop.call_stack[0]);
+      return;
+    }
+    const stack = await this.threads.readStack(this.controller.sessions.selected, thread);
+    if (stack?.frames[0]) await this.showFrame(stack.frames[0]);
+    this.controller.changed();
+  }
+
+  /** The frames that are shown: those of the stop, or of the thread that was chosen. */
+  get shownStack(): { frames: Frame[]; total: number } | null {
+    if (this.threads.stack) return this.threads.stack;
+    return this.stop && { frames: this.stop.call_stack, total: this.stop.total_frames };
+  }
+
+  /** Stops a program that does not go on, and says where each thread and task of it is. */
+  async findHang(): Promise<void> {
+    const { commands, sessions } = this.controller;
+    const data = await commands.run("pause_debugging");
+    this.threads.waits = data && waitReport(sessions.selected, data);
+    this.controller.changed();
   }
 
   /** The frame that values belong to: values of the same frame can be compared. */
   get valuesContext(): string {
     const { frame, stop } = this;
     if (!frame || !stop) return "";
-    const above = stop.call_stack.findIndex(({ frame_id }) => frame_id === frame.frame_id);
+    const shown = this.shownStack ?? { frames: stop.call_stack, total: stop.total_frames };
+    const above = shown.frames.findIndex(({ frame_id }) => frame_id === frame.frame_id);
     const { selectionCount } = this.controller.sessions;
-    return `${selectionCount} ${stop.total_frames - above} ${frame.file_path} ${frame.function_name}`;
+    const thread = this.threads.stack?.thread ?? "";
+    return `${selectionCount} ${thread} ${shown.total - above} ${frame.file_path} ${frame.function_name}`;
   }
 
   selectFrame(frame: Frame): void {
     void this.controller.attempt(this.showFrame(frame));
   }
 
-  private async showFrame(frame: Frame): Promise<void> {
+  private async showFrame(frame: Frame, opensSource = true): Promise<void> {
     this.frame = frame;
-    if (frame.file_path && !this.controller.history.pastStop) this.controller.open(frame.file_path, frame.line_number);
+    if (opensSource && frame.file_path && !this.controller.history.pastStop)
+      this.controller.open(frame.file_path, frame.line_number);
     this.controller.changed();
     await this.readValues(frame);
   }
@@ -131,4 +178,8 @@ export class StopInspection {
     if (is_error) throw new Error(String(data["message"] ?? text));
     return data as unknown as Page;
   }
+}
+
+function ignoreRefused(error: unknown): void {
+  if (!(error instanceof RequestError)) throw error;
 }

@@ -52,11 +52,16 @@ export const debuggerStyles = css`
     font-size: 0.85rem;
   }
   #standing {
-    margin: 0 0 0 auto;
+    align-self: center;
+    flex: 1 1 14rem;
+    min-width: 0;
+    margin: 0;
+    padding: 0.2rem 0.8rem;
     overflow: hidden;
+    text-align: right;
     text-overflow: ellipsis;
     white-space: nowrap;
-    max-width: 100%;
+    font-size: 0.88rem;
   }
   .trouble {
     display: flex;
@@ -97,84 +102,174 @@ export const debuggerStyles = css`
   .ways button {
     padding: 0.1rem 0.6rem;
   }
+  #keys {
+    flex: none;
+    margin-left: auto;
+    width: 1.7rem;
+    height: 1.7rem;
+    padding: 0;
+    border: 1px solid var(--line);
+    border-radius: 50%;
+    color: var(--quiet);
+  }
   .desk {
     flex: 1;
     min-height: 0;
-    display: grid;
-    grid-template-columns: minmax(12rem, 17rem) minmax(0, 1fr) minmax(15rem, 24rem);
+    display: flex;
   }
   .left,
   .middle,
-  .right {
+  .right,
+  .dock {
     display: flex;
     flex-direction: column;
     min-height: 0;
     min-width: 0;
   }
   .left {
-    overflow-y: auto;
+    flex: none;
+    width: var(--left, clamp(170px, 19vw, 250px));
     border-right: 1px solid var(--line);
   }
+  .middle {
+    flex: 1;
+  }
   .right {
+    flex: none;
+    width: var(--right, clamp(220px, 25vw, 340px));
     border-left: 1px solid var(--line);
+  }
+  .left,
+  .right {
+    max-width: 42%;
   }
   section {
     display: flex;
     flex-direction: column;
     min-height: 0;
-    border-bottom: 1px solid var(--line);
+    min-width: 0;
   }
-  .left section {
-    flex: none;
-    padding-bottom: 0.4rem;
+  .body {
+    display: flex;
+    flex-direction: column;
+    flex: 1;
+    min-height: 0;
+  }
+  .body > *,
+  .source > * {
+    flex: 1;
+    min-height: 0;
   }
   h2 {
+    display: flex;
+    flex: none;
     margin: 0;
-    padding: 0.3rem 0.8rem;
+    font-size: 0.78rem;
+    font-weight: 600;
+    letter-spacing: 0.03em;
+  }
+  h2 button {
+    flex: 1;
+    padding: 0.25rem 0.8rem 0.25rem 0.4rem;
+    border-radius: 0;
+    text-align: left;
+    color: var(--quiet);
+  }
+  h2 button:hover {
+    background: var(--raised);
+  }
+  .mark {
+    display: inline-block;
+    width: 1.1em;
+  }
+  .source {
+    flex: 1;
+  }
+  .stack,
+  .variables {
+    flex: 1 1 0;
+  }
+  .breakpoints,
+  .watches,
+  .timeline,
+  .dock {
+    flex: none;
+    border-top: 1px solid var(--line);
+  }
+  .breakpoints {
+    height: var(--breakpoints, 150px);
+  }
+  .breakpoints .body {
+    overflow-y: auto;
+  }
+  .watches {
+    height: var(--watches, 130px);
+  }
+  .timeline {
+    height: var(--timeline, 27%);
+  }
+  .dock {
+    height: var(--dock, 30%);
+    max-height: 75%;
+  }
+  .dock section {
+    flex: 1;
+  }
+  .tabs {
+    display: flex;
+    flex: none;
+    gap: 0.2rem;
+    padding: 0 0.4rem;
+  }
+  .tabs button {
+    padding: 0.25rem 0.6rem 0.2rem;
+    border: 0;
+    border-bottom: 2px solid transparent;
+    border-radius: 0;
     font-size: 0.78rem;
     font-weight: 600;
     letter-spacing: 0.03em;
     color: var(--quiet);
-    flex: none;
   }
-  section > :not(h2) {
-    flex: 1;
+  .tabs [aria-selected="true"] {
+    color: var(--ink);
+    border-bottom-color: var(--accent);
   }
-  .source {
-    flex: 3;
-  }
-  .output {
-    flex: 1;
-    min-height: 7rem;
-    border-bottom: 0;
-  }
-  .variables {
-    flex: 4;
-  }
-  .watches {
-    flex: 2;
-  }
-  .timeline {
-    flex: 3;
-    border-bottom: 0;
+  .panes {
+    display: none;
   }
   @media (max-width: 75rem) {
     .word {
       display: none;
     }
   }
-  .panes {
-    display: none;
+  @media (min-width: 60.01rem) {
+    .folded {
+      flex: none;
+      height: auto;
+    }
+    .folded .body,
+    .behind,
+    .idle {
+      display: none;
+    }
+    /* What is left of the column goes to the first part that is open. */
+    .variables.folded ~ .watches:not(.folded),
+    .variables.folded ~ .watches.folded ~ .timeline:not(.folded),
+    .stack.folded ~ .breakpoints:not(.folded) {
+      flex: 1;
+      height: auto;
+    }
   }
   @media (max-width: 60rem) {
     .desk {
-      display: flex;
       flex-direction: column;
       overflow-y: auto;
     }
     .left,
     .middle,
-    .right {
+    .right,
+    .dock {
       display: contents;
     }
     .source {
@@ -185,12 +280,15 @@ export const debuggerStyles = css`
     .panes {
       order: 1;
       display: flex;
-      flex-wrap: wrap;
       flex: none;
+      overflow-x: auto;
+      scrollbar-width: none;
       padding: 0.1rem 0.3rem;
+      border-top: 1px solid var(--line);
       border-bottom: 1px solid var(--line);
     }
     .panes button {
+      flex: none;
       padding: 0.2rem 0.45rem;
       font-size: 0.85rem;
       border-radius: 0;
@@ -200,19 +298,35 @@ export const debuggerStyles = css`
       color: var(--accent);
       box-shadow: inset 0 -2px var(--accent);
     }
-    section:not(.source),
-    .left section:not(.source) {
+    .desk section:not(.source) {
       order: 2;
       flex: 1 1 0;
+      height: auto;
       min-height: 5rem;
-      overflow-y: auto;
+      border-top: 0;
     }
-    section:not(.source) h2,
-    .away {
+    h2,
+    .tabs,
+    dragoman-splitter,
+    .desk section.away {
       display: none;
     }
     #standing {
-      margin-left: 0;
+      text-align: left;
+    }
+  }
+  @media (max-width: 40rem) {
+    .bar {
+      padding: 0.35rem 0.5rem;
+      gap: 0.35rem;
+    }
+    #keys {
+      display: none;
+    }
+    #standing {
+      order: 3;
+      flex-basis: 100%;
+      border-top: 1px solid var(--line);
     }
   }
 `;

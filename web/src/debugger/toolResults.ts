@@ -9,6 +9,20 @@ export interface Thread {
   line_number?: number;
 }
 
+/** A thread or a task of a program that was paused, with what it waits for. */
+export interface DumpedThread {
+  name: string;
+  state: string;
+  thread_id?: number;
+  function_name?: string;
+  file_path?: string;
+  line_number?: number;
+  waits_for?: string;
+  held_by?: string;
+  held_at?: string;
+  isTask?: boolean;
+}
+
 export interface Session {
   session_id: string;
   /** The place of the stop. */
@@ -39,6 +53,7 @@ export interface Stop {
   session_id: string;
   stop_number: number;
   reason: string;
+  thread_id?: number;
   description: string | null;
   source: { path: string } | null;
   line: number | null;
@@ -47,6 +62,8 @@ export interface Stop {
   at_frame_id?: number;
   top_frame_variables?: { variables: Variable[] } | null;
   exception?: { type: string; message: string; uncaught: boolean };
+  /** Variables that changed since the last stop in this frame, with what they were. */
+  changed?: Record<string, string | null>;
 }
 
 export interface Breakpoint {
@@ -83,6 +100,9 @@ export interface Variable {
   value: string;
   type: string | null;
   variables_reference: number;
+  evaluate_name?: string;
+  truncated?: boolean;
+  length?: number;
 }
 
 export interface Page {

@@ -2,9 +2,31 @@
 import type { LanguageChoice } from "../i18n/t";
 import { request, post } from "./requests";
 
-interface Preferences {
+export interface Preferences {
   language: LanguageChoice;
   watches: string[];
+  pane_sizes: Record<string, number>;
+  folded_panes: string[];
+  follows_agent: boolean;
+  /** What was typed into the debugger's console, by workspace, the newest last. */
+  evaluated: Record<string, string[]>;
+}
+
+/** Missing members stay as they are. */
+interface PreferenceChange {
+  pane_sizes?: Record<string, number>;
+  fold?: string;
+  unfold?: string;
+  follows_agent?: boolean;
+  evaluated?: { workspace: string; expression: string };
+}
+
+export function savedPreferences(): Promise<Preferences> {
+  return request<Preferences>("/api/preferences");
+}
+
+export async function changePreferences(change: PreferenceChange): Promise<void> {
+  await post<Preferences>("/api/preferences/change", change);
 }
 
 /** Counts for every tab, from its next load on. */
@@ -14,7 +36,7 @@ export async function saveLanguage(language: LanguageChoice): Promise<void> {
 }
 
 export async function savedWatches(): Promise<string[]> {
-  return (await request<Preferences>("/api/preferences")).watches;
+  return (await savedPreferences()).watches;
 }
 
 /** The watch expressions. They are added and removed one by one, so that two tabs do not overwrite each other. */

@@ -21,6 +21,7 @@ const PERSON = /^person-[^:]+:(.*)$/s;
 const RUN = /^run-[0-9a-f]+$/;
 const EVIDENCE = /^evidence-[^:]+:(.*)$/s;
 const ID = /^[a-z]+-[0-9a-f]{16}$/;
+const AGENTS = new Set(["chat", "gateway", "gateway-canvas"]);
 const KEPT = 1000;
 
 /** Names of agents by id: an agent gives its name when it connects. */
@@ -60,6 +61,11 @@ export function actorName(id: unknown): string {
   const program = PERSON.exec(id)?.[1];
   if (program !== undefined) return t("a person in {program}", { program });
   return displayName(names.get(id) ?? (ID.test(id) ? t("an agent") : id));
+}
+
+/** Whether the id is an agent's: what acts by itself, other than a person with a program of theirs. */
+export function isAgent(id: unknown): boolean {
+  return typeof id === "string" && (ID.test(id) || AGENTS.has(id));
 }
 
 /** A client that uses a name of ours must not be mistaken for us. */

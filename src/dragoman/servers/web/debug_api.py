@@ -3,6 +3,7 @@ completions for its console."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -17,11 +18,29 @@ from dragoman.debug.session.output import OutputChunk
 from dragoman.debug.session.session import DebugSession
 from dragoman.servers.web.bodies import RequestBody, json_response, read_request
 from dragoman.servers.web.status_api import query_number
+from dragoman.tools.agent_text import escaped, one_line, path
 
 OUTPUT_CHARACTERS = 100_000
 FRAMES_AT_MOST = 200
 COMPLETIONS_AT_MOST = 50
+_TERMINAL_CONTROLS = re.compile("([\x1b\x07\x08]|\r(?!\n))")
 _SUPPORTS_COMPLETIONS = "supportsCompletionsRequest"
+
+
+class ThreadRow(msgspec.Struct, frozen=True):
+    id: int
+    name: str
+    state: str
+    path: str
+    line: int
+    function: str
+
+
+class FrameRow(msgspec.Struct, frozen=True):
+    id: int
+    name: str
+    path: str
+    line: int
 
 
 class OutputPiece(msgspec.Struct, frozen=True):
@@ -80,19 +99,24 @@ class DebugApi:
         chunks = _first_characters(output.pieces(begin), OUTPUT_CHARACTERS)
         next_cursor = chunks[-1].start + len(chunks[-1].text) if chunks else max(begin, output.end)
         runs = [(name, "".join(it.text for it in run)) for name, run in groupby(chunks, lambda it: it.category)]
-        pieces = [OutputPiece(name, self.redactor.text(text)) for name, text in runs]
+        pieces = [OutputPiece(name, _visible(self.redactor.text(text))) for name, text in runs]
         return json_response(CategorizedOutput(pieces, next_cursor, begin - cursor, output.end - next_cursor))
 
     async def threads(self, request: Request) -> Response:
         """All threads, those that are stopped with their place."""
         inspection = self.session(request.query_params.get("session", "")).inspection
-        return json_response({"threads": await inspection.threads()})
+        rows = [
+            ThreadRow(it.id, one_line(it.name), it.state, path(it.path), it.line, one_line(it.function))
+            for it in await inspection.threads()
+        ]
+        return json_response({"threads": rows})
 
     async def stack(self, request: Request) -> Response:
         """The frames of one thread at the present stop."""
         inspection = self.session(request.query_params.get("session", "")).inspection
         frames, total = await inspection.stack(query_number(request, "thread", default=0), 0, FRAMES_AT_MOST)
-        return json_response({"frames": frames, "total": total})
+        rows = [FrameRow(it.id, one_line(it.name), path(it.path), it.line) for it in frames]
+        return json_response({"frames": rows, "total": total})
 
     async def complete(self, request: Request) -> Response:
         """Nothing where the debug adapter has no completions."""
@@ -103,6 +127,12 @@ class DebugApi:
         asked = {"text": wanted.text, "column": wanted.column + 1, "line": 1}  # as `linesStartAt1` says
         body = await session.inspection.ask("completions", asked, frame=wanted.frame)
         return json_response({"completions": _completions(body)})
+
+
+def _visible(text: str) -> str:
+    """Invisible characters escaped, except those of which a terminal's colours and progress bars are made."""
+    parts = _TERMINAL_CONTROLS.split(text)
+    return "".join(part if index % 2 else escaped(part) for index, part in enumerate(parts))
 
 
 def _first_characters(chunks: Sequence[OutputChunk], most: int) -> list[OutputChunk]:

@@ -1,14 +1,12 @@
 /** What can be started: a configuration of the folder, or the file that is open. */
 import { css, html, nothing } from "lit";
-import { customElement, state } from "lit/decorators.js";
+import { customElement } from "lit/decorators.js";
 import { sharedStyles } from "../../app/styles";
 import { t } from "../../link";
 import { DebuggerPane, baseName } from "./pane";
 
 @customElement("dragoman-start-bar")
 export class StartBar extends DebuggerPane {
-  @state() private configuration = "";
-
   override render() {
     return html`${this.controller.sessions.folders.length > 1 ? this.folder() : nothing} ${this.configurations()}`;
   }
@@ -28,24 +26,21 @@ export class StartBar extends DebuggerPane {
   }
 
   private configurations() {
-    const { all, problem } = this.controller.configurations;
+    const { all, problem, current } = this.controller.configurations;
     if (!all) return nothing;
     const wrong = problem ? html`<span id="unreadable" class="bad">${problem}</span>` : nothing;
-    if (!all.length) return html`${this.plainStart()} ${wrong}`;
-    const name = all.find((it) => it.name === this.configuration)?.name ?? all[0]!.name;
-    return html`<form
-      @submit=${(event: Event) => (event.preventDefault(), void this.controller.commands.start({ configuration_name: name }))}
-    >
+    if (!all.length || !current) return html`${this.plainStart()} ${wrong}`;
+    return html`<form @submit=${(event: Event) => (event.preventDefault(), void this.controller.startShown())}>
       <label
         ><span class="unseen">${t("Configuration")}</span>
         <select
           id="configuration"
-          @change=${(event: Event) => (this.configuration = (event.target as HTMLSelectElement).value)}
+          @change=${(event: Event) => this.controller.configurations.choose((event.target as HTMLSelectElement).value)}
         >
-          ${all.map((it) => html`<option value=${it.name} .selected=${it.name === name}>${it.name}</option>`)}
+          ${all.map((it) => html`<option value=${it.name} .selected=${it === current}>${it.name}</option>`)}
         </select></label
       >
-      <button id="start" class="primary" ?disabled=${this.controller.commands.busy}>${t("Start")}</button>
+      <button id="start" class="primary" title="F5" ?disabled=${this.controller.commands.busy}>${t("Start")}</button>
     </form>`;
   }
 
@@ -58,7 +53,7 @@ export class StartBar extends DebuggerPane {
       class="primary"
       title=${program}
       ?disabled=${this.controller.commands.busy}
-      @click=${() => this.controller.commands.start({ program })}
+      @click=${() => this.controller.startShown()}
     >
       ${t("Start {name}", { name: baseName(program) })}</button
     >`;
