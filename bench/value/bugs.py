@@ -30,7 +30,8 @@ class Bug:
     """`test` is an id that a runner knows, where the language has one; `command` runs the same test.
 
     `program` is what the command starts, for tools that take a program. `hangs`: the test does not end by itself.
-    `call` or `where`: which call of the function the failed assertion is about, as its text shows it.
+    `traced`: where its values show the bug, if not in the function with the cause. `call` or `where`: which call
+    of it the failed assertion is about, as its text shows it.
     """
 
     name: str
@@ -45,6 +46,7 @@ class Bug:
     test: str = ""
     program: str = ""
     build: str = ""
+    traced: str = ""
     call: str = ""
     where: str = ""
     hangs: bool = False

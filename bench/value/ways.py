@@ -106,7 +106,8 @@ def arguments_for(schema: Mapping[str, Any], bug: Bug) -> dict[str, Any]:
     """
     known = schema.get("properties", {})
     subject = next(it for it in ("test", "command", "program") if it in known and getattr(bug, it))
-    wanted = {subject: getattr(bug, subject), "function": bug.function, "call": bug.call, "where": bug.where}
+    function = bug.traced or bug.function
+    wanted = {subject: getattr(bug, subject), "function": function, "call": bug.call, "where": bug.where}
     return {name: value for name, value in wanted.items() if name in known and value}
 
 

@@ -1008,9 +1008,7 @@ def keeps(found: object) -> None:
 
 def scenario_a_match_is_shown_by_what_matched() -> None:
     text = traced(lambda: keeps(re.search("<(.+)>", "see <a> and <b> here")), "keeps")[1]
-    assert "found = Match(match='<a> and <b>', groups=('a> and <b',))" in text, text
-    text = traced(lambda: keeps(re.search("b+", "abbc")), "keeps")[1]
-    assert "found = Match(match='bb')" in text, text
+    assert "found = Match(match='<a> and <b>')" in text, text
     text = traced(lambda: keeps(re.search("b+", "a" + "b" * 20_000)), "keeps")[1]
     assert "found = Match(span=(1, 20001))" in text, text
 

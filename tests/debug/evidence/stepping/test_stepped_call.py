@@ -242,8 +242,7 @@ async def test_a_lua_error_shows_the_calls_behind_it_with_globals(tmp_path: Path
         agent.write("grades.lua", GRADES_LUA)
         found = await agent.call("explain_failure", program="grades.lua")
     assert found["verdict"] == "crashed"
-    assert "weight(…) → weights = 6" in found.text, found.text
-    assert "10: sum = 300" in found.text
+    assert "10: sum = 300; 11: weight(…) → 6; weights = 6, sum = 6" in found.text, found.text
     assert "returned 1" in found.text
 
 

@@ -194,8 +194,7 @@ class ValueCopier:
         begin, end = value.span()
         if end - begin > _MATCHED:
             return ("t", "%s(span=(%d, %d))" % (name, begin, end))
-        held = (("match", value.group()), ("groups", value.groups()))
-        return ("o", name, tuple((it, self._copy(v, depth + 1, outer)) for it, v in held if v != ()), 0)
+        return ("o", name, (("match", self._copy(value.group(), depth + 1, outer)),), 0)
 
     def _datetime(self, value: Any, name: str) -> Any:
         zone, known = value.tzinfo, sys.modules["datetime"].timezone

@@ -21,6 +21,7 @@ from dragoman.debug.evidence.stepping.source_languages import SourceLanguage, la
 from dragoman.debug.evidence.stepping.stepped_values import FrameValues, read_values, shown_value
 from dragoman.debug.model import FrameInfo, ProgramEnd, StepKind, Stop
 
+_MOST_GLOBALS = 3
 _MOST_CALLS_OF_ROW = 8
 _ARGUMENT = 60
 _CONTAINER = 36
@@ -128,9 +129,12 @@ class SteppedCall:
                 break
             if isinstance(outcome, Stop) and self._is_here(outcome):
                 now = await self._read(outcome, self._named_at(self._line))
-                first = {it for it in _ASSIGNED.findall(self._line_text(self._line)) if it not in self._assigned}
+                assigned = list(_ASSIGNED.findall(self._line_text(self._line)))
+                first = {it for it in assigned if it not in self._assigned}
+                # What a debugger does not list is a global, which a function that is called may assign too.
+                unlisted = [*assigned, *(sorted(self._assigned) if row["calls"] else ())]
                 self._assigned |= first
-                for name in [it for it in _ASSIGNED.findall(self._line_text(self._line)) if it not in now.values][:3]:
+                for name in [it for it in dict.fromkeys(unlisted) if it not in now.values][:_MOST_GLOBALS]:
                     value = await self._evaluated(name, outcome)
                     if value is not None:
                         now.values[name] = value
