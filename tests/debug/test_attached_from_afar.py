@@ -261,7 +261,7 @@ async def test_a_trace_ends_at_its_limits_and_at_a_broken_claim_without_a_halt(
         assert (trace.end.limit, len(trace.table.rows)) == ("hits", 3)
         point = Tracepoint(path=file, line=LINE_OF_BEAT)
         check = await run_check(
-            evidence, client, subject, point, f"count < {program.beats + 20}", TraceLimits(seconds=20)
+            evidence, client, subject, [point], f"count < {program.beats + 20}", TraceLimits(seconds=20)
         )
         assert check.verdict == "broken"
         trace = await run_trace(evidence, client, subject, [Tracepoint(path=file, line=1)], TraceLimits(seconds=0.5))

@@ -81,6 +81,12 @@ FORMS: list[tuple[type[Parameters], dict[str, Any], dict[str, Any]]] = [
     # Points.
     (TraceParameters, {**RUN, "points": ["a.py:14: x, f(y, 2)"]},
      {**RUN, "points": [{**LINE, "expressions": ["x", "f(y, 2)"]}]}),
+    (TraceParameters, {**RUN, "points": [{"function": "total", "at": "return"}]},
+     {**RUN, "points": [{"returns": "total"}]}),
+    (TraceParameters, {**RUN, "points": [{"function": "total:return", "expressions": "$ret, x"}]},
+     {**RUN, "points": [{"returns": "total", "expressions": ["__return__", "x"]}]}),
+    (CheckParameters, {**RUN, "function": "total", "claim": "__retval__ > 0"},
+     {**RUN, "returns": "total", "claim": "__return__ > 0"}),
     (TraceParameters, {**RUN, "points": "a.py:14 -> x"}, {**RUN, "points": [{**LINE, "expressions": ["x"]}]}),
     (TraceParameters, {**RUN, "points": ["Order.total: x; y"]},
      {**RUN, "points": [{"function": "Order.total", "expressions": ["x", "y"]}]}),
@@ -172,8 +178,9 @@ def test_the_published_form_stays_as_it_is(
         (SetBreakpointParameters, {"file_path": "a.py:14", "line_number": 15}, '"line_number": 15'),
         (TraceParameters, {**RUN, "points": ["a.py"]}, '"line_number": 14'),
         (TraceParameters, {**RUN, "points": ["around the loop"]}, '"line_number": 14'),
-        (TraceParameters, {**RUN, "points": [{"line": 3, "expressions": ["__return__"]}]}, "`return` statement"),
-        (CheckParameters, {**RUN, "claim": "__return__ > 0"}, "`return` statement"),
+        (TraceParameters, {**RUN, "points": [{"line": 3, "expressions": ["__return__"]}]}, "as `returns`"),
+        (CheckParameters, {**RUN, "claim": "__return__ > 0"}, "as `returns`"),
+        (FindChangeParameters, {**RUN, "function": "total", "expression": "$ret"}, "`return` statement"),
     ],
 )
 def test_a_guess_with_two_meanings_is_refused_with_the_correction(

@@ -21,6 +21,7 @@ from pydantic import BaseModel
 from dragoman.core.errors import DragomanError
 from dragoman.core.localization import LocalizedText, localize
 from dragoman.debug import source_files
+from dragoman.debug.evidence.tracepoints import RETURN_NAME
 from dragoman.tools.accepted_names import (
     FILE_NAMES,
     FILES_OF_TESTS,
@@ -93,6 +94,8 @@ def _with_file_of_test(fields: Collection[str], given: Mapping[str, Any]) -> Map
 
 def _accepted(model: type[BaseModel], given: Mapping[str, Any]) -> dict[str, Any]:
     fields = model.model_fields
+    if "returns" in fields:
+        given = _with_returns(given)
     accepted = {name: value for name, value in given.items() if name in fields}
     for name, value in given.items():
         if name not in fields:
@@ -102,7 +105,9 @@ def _accepted(model: type[BaseModel], given: Mapping[str, Any]) -> dict[str, Any
         _split_place(model, accepted)
     for name, value in accepted.items():
         accepted[name] = _in_form(name, fields[name].annotation, value) if name in fields else value
-    _refuse_return_value(accepted)
+    if "returns" in fields:
+        _take_return(accepted)
+    _refuse_return_value(fields, accepted)
     return accepted
 
 
@@ -402,17 +407,60 @@ def _take_object_as_function(accepted: dict[str, Any], function: Mapping[str, An
     accepted |= {**rest, **accepted, **({"function": ".".join(filter(None, parts))} if parts[1] else {})}
 
 
-def _refuse_return_value(accepted: Mapping[str, Any]) -> None:
-    asked = accepted.get("expressions"), accepted.get("expression"), accepted.get("claim"), accepted.get("condition")
-    texts = [text for it in asked for text in (it if isinstance(it, list) else [it]) if isinstance(text, str)]
-    named = next(
-        (it for text in texts for it in RETURN_VALUES if it == text.strip() or it in _RETURN.findall(text)), ""
-    )
+_EXPRESSIONS = ("expressions", "expression", "claim", "condition")
+_RETURN_WORDS = frozenset({"return", "returns", "on_return", "exit"})
+_AT_RETURN = re.compile(r"(?P<function>.*\S)\s*:{1,2}\s*returns?", re.DOTALL)
+
+
+def _with_returns(given: Mapping[str, Any]) -> Mapping[str, Any]:
+    """`{"function": "total", "at": "return"}`."""
+    place = next((it for it in PLACES if given.get(it) in _RETURN_WORDS), None) if "function" in given else None
+    if place is None:
+        return given
+    return {("returns" if name == "function" else name): value for name, value in given.items() if name != place}
+
+
+def _take_return(accepted: dict[str, Any]) -> None:
+    """`total:return`, or what a function returns asked for by any of its names: each return of the function."""
+    function = accepted.get("function")
+    if isinstance(function, str) and function and accepted.get("line_number") is None:
+        found = _AT_RETURN.fullmatch(function.strip())
+        texts = [it for name in _EXPRESSIONS for it in _texts(accepted.get(name))]
+        if found or any(map(_names_of_return, texts)):
+            accepted.pop("function")
+            accepted["returns"] = found["function"] if found else function
+    if accepted.get("returns"):
+        for name in _EXPRESSIONS:
+            value = accepted.get(name)
+            if isinstance(value, list):
+                accepted[name] = [_with_return_name(it) if isinstance(it, str) else it for it in value]
+            elif isinstance(value, str):
+                accepted[name] = _with_return_name(value)
+
+
+def _texts(value: Any) -> list[str]:
+    return [it for it in (value if isinstance(value, list) else [value]) if isinstance(it, str)]
+
+
+def _names_of_return(text: str) -> list[str]:
+    return [it for it in RETURN_VALUES if it == text.strip() or it in _RETURN.findall(text)]
+
+
+def _with_return_name(text: str) -> str:
+    return RETURN_NAME if text.strip() in RETURN_VALUES else _RETURN.sub(RETURN_NAME, text)
+
+
+def _refuse_return_value(fields: Collection[str], accepted: Mapping[str, Any]) -> None:
+    if accepted.get("returns"):
+        return
+    named = [it for name in _EXPRESSIONS for text in _texts(accepted.get(name)) for it in _names_of_return(text)]
     if named:
         raise DragomanError(
             "bad_arguments",
-            localize("`{name}` is not a variable of the program.", name=named),
-            hint=localize("Use the line of the `return` statement and the expression that it returns."),
+            localize("`{name}` is not a variable of the program.", name=named[0]),
+            hint=localize("Pass the function as `returns`: there, `__return__` is the value.")
+            if "returns" in fields
+            else localize("Use the line of the `return` statement and the expression that it returns."),
         )
 
 

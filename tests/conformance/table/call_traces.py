@@ -26,3 +26,12 @@ async def chosen_call(stage: Stage) -> None:
     assert (fourth["call"], fourth.get("value")) == (4, "2"), fourth["text"]
     where = await _traced(stage, where="n == 4")
     assert ("arguments: n = 4" in where["text"], where.get("value")) == (True, "8"), where["text"]
+
+
+@behaviour("trace at each return of a function, with the values there")
+async def at_returns(stage: Stage) -> None:
+    found = await stage.done("trace", **stage.launch("once"), points=[{"returns": "twice"}], timeout_s=40)
+    shown = [it["values"] for it in found["rows"] if "values" in it]
+    assert found["hits"] >= 4, found["text"]
+    assert any(values.get("n") == "4" for values in shown), found["text"]
+    assert any("8" in values.values() for values in shown), found["text"]

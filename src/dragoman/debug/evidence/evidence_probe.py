@@ -117,7 +117,11 @@ class EvidenceProbe:
 
     @property
     def breakpoints(self) -> list[Breakpoint]:
-        asked = [self._breakpoint(at) for at in range(len(self.points)) if not self.is_suspended]
+        asked = [
+            self._breakpoint(at)
+            for at, point in enumerate(self.points)
+            if not self.is_suspended and not point.at_return
+        ]
         return asked if self.watched is None else [*asked, self.watched]
 
     def _breakpoint(self, at: int) -> Breakpoint:
@@ -136,6 +140,18 @@ class EvidenceProbe:
             shows_frame=point.shows_frame,
         )
         return msgspec.structs.replace(plain, condition=f"{condition} and False" if self.never_stops else condition)
+
+    @property
+    def has_return_points(self) -> bool:
+        return any(it.at_return for it in self.points)
+
+    def return_points(self) -> tuple[list[tuple[int, Tracepoint]], Path | None, int]:
+        """With their indices, the file for their rows, and how many: the first beyond the limit ends the run."""
+        points = [(at, it) for at, it in enumerate(self.points) if it.at_return]
+        return points, self._file, self.table.limits.hits + 1
+
+    def expressions_at(self, at: int) -> tuple[str, ...]:
+        return self._language.expressions_at(self.points[at])
 
     @property
     def shown_points(self) -> tuple[Tracepoint, ...]:

@@ -205,6 +205,11 @@ def build_row_condition(
     return f"{_HELPER}.stops({arguments}, {_SCOPE})"
 
 
+def build_helper() -> str:
+    """The module that evaluates and writes rows, created if it is not there yet."""
+    return _HELPER
+
+
 def parse_row(line: str) -> WrittenRecord:
     kind, point, thread, cells = json.loads(line)
     if kind != "row":

@@ -10,10 +10,12 @@ from typing import Literal
 
 import msgspec
 
+from dragoman.core.errors import ErrorSpec
+from dragoman.debug.evidence.calls.injection import inject_return_tracer, remove_return_tracer
 from dragoman.debug.evidence.evaluation import is_true
 from dragoman.debug.evidence.evidence_probe import ContinuePredicate, EvidenceProbe
 from dragoman.debug.evidence.expressions import names_in
-from dragoman.debug.evidence.run import EvidenceService, EvidenceSource, RunOutcome
+from dragoman.debug.evidence.run import EvidenceRun, EvidenceService, EvidenceSource, RunOutcome
 from dragoman.debug.evidence.tracepoints import (
     UNSET,
     Cell,
@@ -76,8 +78,9 @@ async def run_trace(
     """By stops also where the program could write its rows down: to be measured, and compared with the other way."""
     table = TraceTable(limits)
     probe = EvidenceProbe(points, table, should_continue=should_continue, by_stops=by_stops, lines=lines)
+    probe.stops_at_entry = probe.has_return_points
     async with evidence.run(client, subject, probe) as run:
-        end = await run.run_to_end()
+        end = await (_run_with_returns(run, probe) if probe.has_return_points else run.run_to_end())
         bindings = tuple(run.session.breakpoint_sync.binding_of(breakpoint_id(at)) for at in range(len(probe.points)))
         run.keeps_session = keeps_session and end.how == "stopped"
         if end.how == "exception" and run.owns_session and not run.keeps_session:
@@ -96,6 +99,26 @@ async def run_trace(
         session.state.value if is_left else "",
         session.id,
     )
+
+
+async def _run_with_returns(run: EvidenceRun, probe: EvidenceProbe) -> RunOutcome:
+    if not probe.writes_rows:
+        raise no_return_points()
+    ended = await run.wait_for_entry()
+    if ended is not None:
+        return ended
+    await inject_return_tracer(run.session, probe)
+    end = await run.run_on()
+    if not run.owns_session and run.session.is_at_stop:
+        await remove_return_tracer(run.session)
+    return end
+
+
+no_return_points = ErrorSpec(
+    "bad_arguments",
+    "This debugger cannot write rows at the return of a function by its name.",
+    "Pass the `line_number` of a `return` statement, or use trace_call.",
+)
 
 
 # Memory addresses differ in every run.
@@ -190,7 +213,7 @@ async def run_check(
     evidence: EvidenceService,
     client: Caller,
     subject: EvidenceSource,
-    point: Tracepoint,
+    points: Sequence[Tracepoint],
     claim: str,
     limits: TraceLimits,
     *,
@@ -198,9 +221,12 @@ async def run_check(
     stops: bool = False,
 ) -> ClaimCheck:
     asked = tuple(dict.fromkeys((*names_in(claim), *besides)))
-    point = msgspec.structs.replace(point, claim=claim, expressions=asked)
+    points = [
+        msgspec.structs.replace(it, claim=it.readable(claim), expressions=tuple(map(it.readable, asked)))
+        for it in points
+    ]
     limits = replace(limits, rows=2)
-    trace = await run_trace(evidence, client, subject, [point], limits, should_continue=_holds, keeps_session=stops)
+    trace = await run_trace(evidence, client, subject, points, limits, should_continue=_holds, keeps_session=stops)
     rows, hits = trace.table.rows, trace.table.hits
     if trace.breaking_row is not None:
         before = rows[-2] if len(rows) > 1 else None

@@ -18,9 +18,11 @@ from dragoman.workspace.breakpoints import Breakpoint
 
 EXCEPTION_INDEX = 1000
 """The index of the exception breakpoint; no tracepoint has it."""
+RETURN_NAME = "__return__"
 CELL_CHARACTERS = 400
 CELL_IN_TEXT = 120
 """As much of a cell as is shown in a table."""
+_RETURN = re.compile(rf"(?<!\w){RETURN_NAME}(?!\w)")
 _CELL_SEPARATOR = 3
 _ROW_PREFIX = 8
 
@@ -39,12 +41,20 @@ class Tracepoint(msgspec.Struct, frozen=True, kw_only=True):
     """Whether it shows the frame's own values after the expressions: arguments at an entry, locals elsewhere."""
     at_entry: bool = False
     """Whether a function begins there."""
+    at_return: bool = False
+    """Whether it is each return of the function. The value is `RETURN_NAME` in its expressions."""
+    returned: str = ""
+    """At a `return` statement: the expression that reads the value to come, where that changes nothing."""
     is_unknown: bool = False
     """Whether no source has such a function: where it is never reached, that may be why."""
 
     @property
-    def place(self) -> tuple[str, int, str]:
-        return self.path, self.line, self.function
+    def place(self) -> tuple[str, int, str, bool]:
+        return self.path, self.line, self.function, self.at_return
+
+    def readable(self, expression: str) -> str:
+        """The expression in the words of this place: `RETURN_NAME` is known to the tracer in the program alone."""
+        return _RETURN.sub(lambda _: f"({self.returned})", expression) if self.returned else expression
 
     def as_breakpoint(self, id: int) -> Breakpoint:
         return Breakpoint(
@@ -55,6 +65,10 @@ class Tracepoint(msgspec.Struct, frozen=True, kw_only=True):
             function=self.function,
             condition=self.condition,
         )
+
+
+def names_return(expression: str) -> bool:
+    return bool(_RETURN.search(expression))
 
 
 def breakpoint_id(point: int) -> int:

@@ -16,7 +16,7 @@ from dragoman.core.localization import LocalizedText, localize, localized_str, t
 from dragoman.debug.evidence.change import ChangeQuery, ChangeResult, find_change
 from dragoman.debug.evidence.expressions import impure_expressions
 from dragoman.debug.evidence.trace import ClaimCheck, run_check
-from dragoman.debug.evidence.tracepoints import Cell, TraceLimits, Tracepoint, TraceRow
+from dragoman.debug.evidence.tracepoints import Cell, TraceLimits, Tracepoint, TraceRow, names_return
 from dragoman.debug.model import FrameInfo
 from dragoman.tools.agent_text import escaped, one_line
 from dragoman.tools.debug.breakpoint_validation import FUNCTION_NOT_FOUND
@@ -35,7 +35,12 @@ from dragoman.tools.evidence.schema import (
     LimitedRunParameters,
     Seconds,
 )
-from dragoman.tools.evidence.target import LocationParameters, RunTargetParameters, evidence_source
+from dragoman.tools.evidence.target import (
+    LocationParameters,
+    RunTargetParameters,
+    TraceLocationParameters,
+    evidence_source,
+)
 from dragoman.tools.evidence.traces import point_results
 from dragoman.tools.tool import RUNS_CODE, ToolOutcome, tool
 from dragoman.workspace.caller import Caller
@@ -46,7 +51,7 @@ _LINE = 160
 _REASON = 400
 
 
-class CheckParameters(LimitedRunParameters, LocationParameters):
+class CheckParameters(LimitedRunParameters, TraceLocationParameters):
     claim: Annotated[Expression, Field(description="Expression expected to be true at each hit.")]
     expressions: Annotated[Expressions, Field(description="More values to show.")]
     condition: Condition = ""
@@ -110,14 +115,14 @@ class CheckTool:
     )
     async def check(self, caller: Caller, wanted: CheckParameters) -> ToolOutcome:
         subject = evidence_source(caller, wanted)
-        point = await self.context.finder.point(caller, wanted, wanted, (), wanted.condition)
+        points = await self._points(caller, wanted)
 
         async def act() -> ClaimCheck:
             return await run_check(
                 self.context.evidence,
                 caller,
                 subject,
-                point,
+                points,
                 wanted.claim,
                 wanted.limits,
                 besides=wanted.expressions,
@@ -128,15 +133,24 @@ class CheckTool:
         answer = self._answer(caller, wanted, found)
         return ToolOutcome([*_check_lines(answer), *self.context.closing_lines(answer)], answer)
 
+    async def _points(self, caller: Caller, wanted: CheckParameters) -> list[Tracepoint]:
+        points = await self.context.finder.points(
+            caller, wanted, wanted, tuple(filter(names_return, (wanted.claim, *wanted.expressions))), wanted.condition
+        )
+        if wanted.stop and any(it.at_return for it in points):
+            raise DragomanError("bad_arguments", localize("`stop` needs a line: the function has returned by then."))
+        return points
+
     def _answer(self, caller: Caller, wanted: CheckParameters, found: ClaimCheck) -> CheckResult:
-        (seen,) = point_results(found.trace, caller, self.context)
+        seen, *others = point_results(found.trace, caller, self.context)
+        unbound = [it.not_bound for it in (seen, *others)]
         expressions = [wanted.claim, wanted.condition, *wanted.expressions]
         return CheckResult(
             status="success",
             verdict=found.verdict,
             hits=found.hits,
-            place=seen.place,
-            not_bound=seen.not_bound,
+            place=f"{wanted.returns} (return)" if others else seen.place,
+            not_bound=seen.not_bound if all(unbound) else None,
             error=self.context.values.text(found.error, _VALUE_IN_TEXT) or None,
             before=self._values(found, found.before),
             at_break=self._values(found, found.broken),

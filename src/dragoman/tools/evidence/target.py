@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
+import anyio
 import anyio.to_thread
 import msgspec
 from pydantic import Field
@@ -21,7 +22,10 @@ from dragoman.core.localization import localize
 from dragoman.debug import source_files
 from dragoman.debug.backends.adapters import PYTHON
 from dragoman.debug.evidence.run import EvidenceSource
-from dragoman.debug.evidence.tracepoints import ReadLines, Tracepoint
+from dragoman.debug.evidence.stepping.function_search import FunctionSearch
+from dragoman.debug.evidence.stepping.return_places import ReturnPlace, return_places
+from dragoman.debug.evidence.stepping.source_languages import language_of_file
+from dragoman.debug.evidence.tracepoints import RETURN_NAME, ReadLines, Tracepoint, names_return
 from dragoman.debug.launch.commands.command_line import read_command_words
 from dragoman.debug.launch.workspace_files import list_configurations
 from dragoman.debug.model import LaunchRequest
@@ -157,6 +161,12 @@ class LocationParameters(Parameters):
         return bool(self.line_number is not None or self.line_text or self.function)
 
 
+class TraceLocationParameters(LocationParameters):
+    """Also each return of a function."""
+
+    returns: Annotated[str, Field(max_length=1000, description="Or a function's returns: `__return__`.")] = ""
+
+
 @dataclass(frozen=True, slots=True)
 class LocationFinder:
     service: DebugService
@@ -173,9 +183,7 @@ class LocationFinder:
         """The location where the expressions are evaluated. Raises if it does not exist."""
         ways = [wanted.line_number is not None, bool(wanted.line_text), bool(wanted.function)]
         if sum(ways) != 1:
-            raise DragomanError(
-                "bad_arguments", localize("Pass exactly one of `line_number`, `line_text` and `function`.")
-            )
+            raise (_one_location if isinstance(wanted, TraceLocationParameters) else _one_place)()
         named = stack_files(self.service, caller)
         if wanted.function:
             found = await self._searched(caller, subject, wanted, named)
@@ -189,6 +197,52 @@ class LocationFinder:
         )
         return Tracepoint(path=path, line=line, condition=condition, expressions=expressions)
 
+    async def points(
+        self,
+        caller: Caller,
+        subject: RunTargetParameters,
+        wanted: TraceLocationParameters,
+        expressions: tuple[str, ...],
+        condition: str = "",
+    ) -> list[Tracepoint]:
+        """The location, or each place where the function returns."""
+        if not wanted.returns:
+            return [await self.point(caller, subject, wanted, expressions, condition)]
+        if wanted.function or wanted.line_number is not None or wanted.line_text:
+            raise _one_location()
+        named = stack_files(self.service, caller)
+        path = (await self.locations.read(wanted.file_path, caller.workspace, named))[0] if wanted.file_path else ""
+        file = self._file_of(subject, wanted)
+        if not await self.is_python(caller, subject, file) and (
+            found := await self._returns(caller, subject, wanted, path)
+        ):
+            return [_at_return_statement(it, expressions, condition) for it in found]
+        entry = LocationParameters(file_path=wanted.file_path, function=wanted.returns)
+        known = await self._searched(caller, subject, entry, named)
+        if not known.function:
+            raise no_such_function()
+        asked = expressions if any(map(names_return, expressions)) else (RETURN_NAME, *expressions)
+        return [msgspec.structs.replace(known, path=path, condition=condition, expressions=asked, at_return=True)]
+
+    async def _returns(
+        self, caller: Caller, subject: RunTargetParameters, wanted: TraceLocationParameters, path: str
+    ) -> list[ReturnPlace]:
+        """In the source of languages whose debuggers do not say what is returned."""
+        file = self._file_of(subject, wanted)
+        search = FunctionSearch(caller.workspace)
+        suffixes = language.suffixes if (language := language_of_file(file)) else frozenset[str]()
+        named = await search.named(wanted.returns, suffixes)
+        folder = caller.workspace / subject.program  # a program may be a folder, as in Go
+        folder = folder if await anyio.Path(folder).is_dir() else caller.workspace
+        functions = [it for it in named if it.path == path or (not path and Path(it.path).is_relative_to(folder))]
+        sources = [(it, await search.source(it.path)) for it in functions]
+        return [place for it, source in sources if source is not None for place in return_places(source, it)]
+
+    @staticmethod
+    def _file_of(subject: RunTargetParameters, wanted: LocationParameters) -> str:
+        file = wanted.file_path or subject.program or str(subject.configuration.get("program") or "")
+        return file if source_files.is_source_file(file) and "$" not in file else ""
+
     def lines(self, caller: Caller) -> ReadLines:
         """The source of a file of the program, for what is read while it runs."""
 
@@ -201,8 +255,7 @@ class LocationFinder:
         self, caller: Caller, subject: RunTargetParameters, wanted: LocationParameters, named: Collection[str]
     ) -> Tracepoint:
         """Search a function in the source if the debugger cannot find it by name."""
-        file = wanted.file_path or subject.program or str(subject.configuration.get("program") or "")
-        file = file if source_files.is_source_file(file) and "$" not in file else ""
+        file = self._file_of(subject, wanted)
         is_read = has_function_search(file) or Path(file).suffix in source_files.PYTHON
         path, lines = await self.locations.read(file, caller.workspace, named) if is_read else ("", None)
         if has_function_search(file):
@@ -248,6 +301,37 @@ class LocationFinder:
             if frame is not None and frame.path:
                 return frame.path
         raise DragomanError("bad_arguments", localize("Pass `file_path`: what is run does not name a file."))
+
+
+def _at_return_statement(place: ReturnPlace, expressions: tuple[str, ...], condition: str) -> Tracepoint:
+    if not place.is_certain:
+        raise _return_within_line(file=Path(place.path).name, line=place.line)
+    returned = place.values[0] if len(place.values) == 1 else ""
+    point = Tracepoint(path=place.path, line=place.line, returned=returned)
+    if not returned and any(map(names_return, (condition, *expressions))):
+        raise _unreadable_return(file=Path(place.path).name, line=place.line)
+    shown = tuple(map(point.readable, expressions)) or place.values
+    conditions = [it for it in (place.condition, point.readable(condition)) if it]
+    conditions = [f"({it})" for it in conditions] if len(conditions) > 1 else conditions
+    language = language_of_file(place.path)
+    joined = f" {language.conjunction if language else '&&'} ".join(conditions)
+    return msgspec.structs.replace(point, condition=joined, expressions=shown)
+
+
+_return_within_line = ErrorSpec(
+    "bad_arguments",
+    "{file}:{line} does something else before it returns, so a stop there is not always a return.",
+    "Use trace_call, which shows the result of a call.",
+)
+
+
+_one_place = ErrorSpec("bad_arguments", "Pass exactly one of `line_number`, `line_text` and `function`.")
+_one_location = ErrorSpec("bad_arguments", "Pass exactly one of `line_number`, `line_text`, `function` and `returns`.")
+_unreadable_return = ErrorSpec(
+    "bad_arguments",
+    "What {file}:{line} returns can only be read by computing it again, which may change the program.",
+    "Leave `__return__` out, or use trace_call, which shows the result of a call.",
+)
 
 
 def _configuration_named(workspace: Path, name: str) -> dict[str, Any]:

@@ -44,7 +44,7 @@ from dragoman.tools.evidence.schema import (
     LimitedRunParameters,
     RunEnd,
 )
-from dragoman.tools.evidence.target import START_PARAMETERS, LocationParameters, evidence_source
+from dragoman.tools.evidence.target import START_PARAMETERS, TraceLocationParameters, evidence_source
 from dragoman.tools.json_schema import Maybe
 from dragoman.tools.tool import RUNS_CODE, Parameters, Result, ToolOutcome, tool
 from dragoman.workspace.caller import Caller
@@ -56,7 +56,7 @@ _NOT_SET = "-"
 _CELL_IN_TEXT = 120
 
 
-class TracePointParameters(LocationParameters):
+class TracePointParameters(TraceLocationParameters):
     expressions: Annotated[Expressions, Field(description="Default: arguments or locals.")]
     condition: Condition = ""
 
@@ -142,8 +142,7 @@ class TraceTool:
     )
     async def trace(self, caller: Caller, wanted: TraceParameters) -> ToolOutcome:
         subject = evidence_source(caller, wanted)
-        points = merge_tracepoints([await self._point(caller, wanted, at) for at in range(len(wanted.points))])
-        require_distinct_points(points)
+        points = await trace_points(self.context, caller, wanted)
 
         async def act() -> RecordedTrace:
             lines = self.context.finder.lines(caller)
@@ -156,9 +155,6 @@ class TraceTool:
         table = "\n".join(map(str, lines))
         self.context.evidence.service.record_trace(caller, trace.ran_as, locations, table, answer.rows)
         return ToolOutcome([*lines, *self.context.closing_lines(answer)], answer)
-
-    async def _point(self, caller: Caller, wanted: TraceParameters, at: int) -> Tracepoint:
-        return await trace_point(self.context, caller, wanted, wanted.points[at])
 
     def _answer(self, caller: Caller, trace: RecordedTrace) -> TraceResult:
         expressions = [it for point in trace.points for it in (*point.expressions, point.condition) if it]
@@ -187,12 +183,16 @@ class TraceTool:
         return self.context.values.value(expression, cell.text, len(cell.text)).text
 
 
-async def trace_point(
-    context: EvidenceContext, caller: Caller, wanted: TraceParameters, point: TracePointParameters
-) -> Tracepoint:
-    """Without expressions, one that shows the arguments at a function's entry, and locals elsewhere."""
-    found = await context.finder.point(caller, wanted, point, tuple(point.expressions), point.condition)
-    return msgspec.structs.replace(found, shows_frame=not point.expressions, at_entry=bool(point.function))
+async def trace_points(context: EvidenceContext, caller: Caller, wanted: TraceParameters) -> tuple[Tracepoint, ...]:
+    """Those without expressions show the arguments at a function's entry, and locals elsewhere."""
+    points = []
+    for it in wanted.points:
+        found = await context.finder.points(caller, wanted, it, tuple(it.expressions), it.condition)
+        is_entry = bool(it.function)
+        points += [msgspec.structs.replace(p, shows_frame=not it.expressions, at_entry=is_entry) for p in found]
+    merged = merge_tracepoints(points)
+    require_distinct_points(merged)
+    return merged
 
 
 def require_distinct_points(points: Sequence[Tracepoint]) -> None:
@@ -231,7 +231,7 @@ def _why_not_bound(
 
 def _place(point: Tracepoint, binding: Binding, workspace: Path) -> str:
     if point.function:
-        return one_line(point.function, _EXPRESSION_IN_TEXT)
+        return one_line(point.function, _EXPRESSION_IN_TEXT) + (" (return)" if point.at_return else "")
     return f"{short_path(point.path, workspace)}:{binding.line or point.line}"
 
 
@@ -373,14 +373,10 @@ class CompareRunsTool:
 
     async def _traced(self, side: _Side) -> RecordedTrace:
         wanted = side.wanted
-        points = merge_tracepoints([await self._point(side.caller, wanted, at) for at in range(len(wanted.points))])
-        require_distinct_points(points)
+        points = await trace_points(self.context, side.caller, wanted)
         return await run_trace(
             self.context.evidence, side.client, evidence_source(side.client, wanted), points, wanted.limits
         )
-
-    async def _point(self, caller: Caller, wanted: CompareRunsParameters, at: int) -> Tracepoint:
-        return await trace_point(self.context, caller, wanted, wanted.points[at])
 
     def _answer(
         self, caller: Caller, one: RecordedTrace, other: RecordedTrace, found: TraceDifference | None

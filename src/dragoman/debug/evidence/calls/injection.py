@@ -18,6 +18,7 @@ from typing import Any
 
 from dragoman.core.errors import DragomanError
 from dragoman.debug.evidence.evidence_probe import EvidenceProbe
+from dragoman.debug.evidence.python_evaluation import build_helper
 from dragoman.debug.session.session import DebugSession
 
 INJECTED_MODULES = (
@@ -30,7 +31,9 @@ INJECTED_MODULES = (
     "call_tracer",
 )
 PYTHON_ADAPTERS = frozenset({"debugpy", "python"})  # also as editors call the one that they lend
+_RETURN_MODULES = ("call_target", "call_values", "call_monitor", "call_settrace", "return_tracer")
 _PACKAGE = "_dragoman_calls"
+_RETURN_PACKAGE = "_dragoman_returns"
 _EVALUATION_TIMEOUT_S = 10.0
 _READ_CHARACTERS = 4_000_000
 _LOADER = """
@@ -45,21 +48,26 @@ def load(package, sources):
         sys.modules[package + "." + name] = module
         exec(compile(source, "<dragoman " + name + ">", "exec", dont_inherit=True), module.__dict__)
         setattr(made, name, module)
-    return sys.modules[package + ".call_tracer"]
+    return sys.modules[package + "." + name]
 """
 _TRACER = f"__import__('sys').modules[{_PACKAGE + '.call_tracer'!r}]"
 
 
 @functools.cache
-def _sources() -> list[tuple[str, str]]:
+def _sources(names: tuple[str, ...]) -> list[tuple[str, str]]:
+    """The last one is the module that is started."""
     folder = Path(__file__).parent
-    return [(name, (folder / f"{name}.py").read_text(encoding="utf-8")) for name in INJECTED_MODULES]
+    return [(name, (folder / f"{name}.py").read_text(encoding="utf-8")) for name in names]
 
 
 def build_start(options: Mapping[str, Any]) -> str:
+    return _build_start(_PACKAGE, INJECTED_MODULES, f"**{dict(options)!a}")
+
+
+def _build_start(package: str, modules: tuple[str, ...], arguments: str) -> str:
     """One expression: debugpy evaluates it in the thread that stands, which is what `sys.settrace` needs."""
-    loaded = f"names['load']({_PACKAGE!a}, {_sources()!a})"
-    return f"(lambda names: (exec({_LOADER!a}, names), {loaded}.start(**{dict(options)!a}))[1])({{}})"
+    loaded = f"names['load']({package!a}, {_sources(modules)!a})"
+    return f"(lambda names: (exec({_LOADER!a}, names), {loaded}.start({arguments}))[1])({{}})"
 
 
 async def _evaluate(session: DebugSession, expression: str, context: str = "watch") -> str:
@@ -70,6 +78,28 @@ async def _evaluate(session: DebugSession, expression: str, context: str = "watc
 
 async def inject_tracer(session: DebugSession, options: Mapping[str, Any]) -> None:
     await _evaluate(session, build_start(options))
+
+
+async def inject_return_tracer(session: DebugSession, probe: EvidenceProbe) -> None:
+    """At each return of the functions that the probe asks for, the program writes a row."""
+    points, file, most = probe.return_points()
+    asked = [
+        {
+            "number": number,
+            "function": it.function,
+            "file": it.path,
+            "condition": it.condition,
+            "frame": it.shows_frame,
+            "texts": list(probe.expressions_at(number)),
+        }
+        for number, it in points
+    ]
+    arguments = f"{build_helper()}, {tuple(asked)!a}, {str(file)!a}, {most}"
+    await _evaluate(session, _build_start(_RETURN_PACKAGE, _RETURN_MODULES, arguments))
+
+
+async def remove_return_tracer(session: DebugSession) -> None:
+    await _try(session, f"__import__('sys').modules[{_RETURN_PACKAGE + '.return_tracer'!r}].stop() and None")
 
 
 async def mark_failure(session: DebugSession, type_name: str) -> None:

@@ -71,6 +71,9 @@ class SourceLanguage:
     """Where what is returned stands after a step out, cast to the function's type: `{type}`."""
     register_types: Mapping[str, str] = field(default_factory=dict)
     """What its types are called there, if not the same."""
+    conjunction: str = "&&"
+    nothing: str = ""
+    """The value of a call that returns none."""
     statements: frozenset[str] = _STATEMENTS
     keywords: frozenset[str] = _KEYWORDS
     assertions: re.Pattern[str] = _ASSERTIONS
@@ -102,6 +105,7 @@ JAVASCRIPT = SourceLanguage(
     constructor="constructor",
     constructed=re.compile(r"\bnew\s+(?:[\w$]+\.)*(?P<name>[\w$]+)"),
     returned_names=frozenset({"Return value"}),
+    nothing="undefined",
 )
 GO = SourceLanguage(
     source_files.GO,
@@ -168,6 +172,8 @@ LUA = SourceLanguage(
         r"(?<![\w.:])(?:tonumber|tostring|type|ipairs|select|string\.(?!gsub)\w+|math\.(?!random)\w+)\(|:(?:lower|upper)\("
     ),
     called=re.compile(rf"{_CALLED}|(?<!\w)(?!(?:and|or|not)\b)[A-Za-z_]\w*\s*(?:''|\{{)"),
+    conjunction="and",
+    nothing="nil",
 )
 RUBY = SourceLanguage(
     source_files.RUBY,

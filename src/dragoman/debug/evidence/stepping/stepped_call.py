@@ -16,6 +16,7 @@ from dragoman.core.errors import DragomanError
 from dragoman.debug.evidence.evidence_probe import EVALUATION_TIMEOUT_S
 from dragoman.debug.evidence.run import EvidenceRun
 from dragoman.debug.evidence.stepping.function_search import FunctionSearch
+from dragoman.debug.evidence.stepping.return_places import split_values
 from dragoman.debug.evidence.stepping.source_functions import ANONYMOUS, SourceFunction
 from dragoman.debug.evidence.stepping.source_languages import SourceLanguage, language_of_file
 from dragoman.debug.evidence.stepping.stepped_values import FrameValues, read_values, shown_value
@@ -278,7 +279,7 @@ class SteppedCall:
             return
         whole = self._text.lines[self._line - 1].partition("//")[0]
         given = whole[found.start("value") : found.end("value")] if found else whole
-        parts = _split(given.strip().rstrip(";").strip())
+        parts = split_values(given.strip().rstrip(";").strip())
         if not parts or not all(it and self._language.may_repeat(it) for it in parts):
             return
         shown = [await self._evaluated(it, stop) for it in parts]
@@ -366,17 +367,3 @@ def _short_name(shown: str, function: SourceFunction) -> str:
 
 def _cut(text: str, most: int) -> str:
     return text if len(text) <= most else f"{text[: most - 1]}…"
-
-
-def _split(text: str) -> list[str]:
-    """By the commas outside of parentheses: some languages return several values."""
-    parts, depth, since = list[str](), 0, 0
-    for at, character in enumerate(text):
-        if character in "([{":
-            depth += 1
-        elif character in ")]}":
-            depth -= 1
-        elif character == "," and not depth:
-            parts.append(text[since:at].strip())
-            since = at + 1
-    return [*parts, text[since:].strip()] if text else []
