@@ -29,6 +29,8 @@ MOST_REFERENCE = 3500
 
 SERVER_SCHEMA = {
     # The rules of server.json (schema 2025-12-11 of the MCP registry) that apply to a package started over stdio.
+    # Compared on 2026-11-19 with docs/reference/server-json/draft/server.schema.json of
+    # modelcontextprotocol/registry@13760d02.
     "type": "object",
     "required": ["$schema", "name", "description", "version", "packages"],
     "additionalProperties": False,
@@ -71,7 +73,8 @@ _PERSON = {
     "properties": {"name": _TEXT, "email": _TEXT, "url": _TEXT},
 }
 # Claude Code's manifests (schemastore.org: claude-code-plugin-manifest and claude-code-marketplace), narrower: a field
-# that is not here may exist, but a misspelt one is refused.
+# that is not here may exist, but a misspelt one is refused. Both of ours were valid on 2026-11-19 by the schemas of
+# SchemaStore/schemastore@d6c59e8a9 (2026-04-23).
 _ABOUT = {"description": _TEXT, "license": _TEXT, "keywords": {"type": "array", "items": _TEXT}}
 PLUGIN_SCHEMA = {
     "type": "object",

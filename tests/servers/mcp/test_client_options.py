@@ -106,6 +106,25 @@ async def test_a_client_that_shows_its_model_the_object_gets_the_text_alone(tmp_
     assert not any(tool.output_schema for tool in listed)  # MCP: a tool with one must send structured content
 
 
+def test_the_documents_have_the_table_of_clients_with_its_evidence() -> None:
+    table = (
+        (ROOT / "docs/reference/mcp.md").read_text("utf-8").partition("| passes to its model |")[2].partition("\n\n")[0]
+    )
+    rows = {cells[0]: cells for cells in (line.strip("| ").split(" | ") for line in table.splitlines()[2:])}
+    assert list(rows) == [*(it.title for it in CLIENT_PROFILES), "all others", "revisions before 2025-06-18"]
+    first_words = {
+        "structured": ("only the structured", "structured content alone"),
+        "both": "both",
+        "text": "the text",
+    }
+    for it in CLIENT_PROFILES:
+        _, shown, evidence, sent = rows[it.title]
+        assert re.match(words[it.shows], shown)
+        assert sent == ("both" if it.shows == "text" else "text")
+        assert re.findall(r"\[(\d+)\]", evidence) == re.findall(r"#(\d+)", it.evidence)
+        assert set(re.findall(r"github\.com/([\w-]+/[\w-]+)/", evidence)) == {it.evidence.partition("#")[0]}
+
+
 @pytest.mark.parametrize("client", ["opencode", "raw", ""])
 async def test_every_other_client_gets_both(tmp_path: Path, client: str) -> None:
     async with opened(tmp_path) as bench, connected(bench, client) as agent:

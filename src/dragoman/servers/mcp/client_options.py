@@ -43,6 +43,7 @@ CLIENT_PROFILES = (
     ClientProfile("Codex", ("codex-mcp-client",), "structured", "openai/codex#2594, #38287"),
     ClientProfile("Copilot CLI", ("github-copilot-developer", "copilot-cli"), "both", "github/copilot-cli#4515, #3258"),
     ClientProfile("opencode", ("opencode",), "text", "anomalyco/opencode#34505, #38923"),
+    ClientProfile("Kimi Code", ("kimi-code",), "text", "MoonshotAI/kimi-code#3234"),
 )
 _TEXT_ALONE = frozenset(name for it in CLIENT_PROFILES if it.shows != "text" for name in it.names)
 
