@@ -24,7 +24,7 @@ FORGET = """(session) => {
   sessionStorage.clear();
   localStorage.clear();
   sessionStorage.session = JSON.stringify(session);
-  history.replaceState(null, "", "/");
+  history.replaceState(null, "", "/#chat");
 }"""
 NESTED = """view => {
   const scrolls = (it) => /auto|scroll/.test(getComputedStyle(it).overflowY) && it.scrollHeight > it.clientHeight + 1;
@@ -49,7 +49,7 @@ def forget_preferences(daemon: TargetDaemon) -> None:
         kept = page.ask("/api/preferences").json()
         changes = [{"unwatch": watch} for watch in kept["watches"]]
         changes += [{"unfold": pane} for pane in kept["folded_panes"]]
-        for change in (*changes, {"language": "", "follows_agent": True}):
+        for change in (*changes, {"language": "", "follows_agent": True, "theme": ""}):
             assert page.ask("/api/preferences/change", "POST", change).status == 200
 
 
@@ -102,8 +102,12 @@ class Tab:
         return str(call(self.daemon.paths, "login_link")["link"])
 
     def log_in(self) -> None:
+        """What a first visit sees has tests of its own: the others begin in the chat."""
         self.page.goto(self.link())
         self.assert_connected()
+        expect(self.page.get_by_role("tab", selected=True).first).to_be_visible()
+        if self.page.url.endswith("#start"):
+            self.page.evaluate("location.replace('#chat')")
 
     def assert_connected(self) -> None:
         expect(self.page.locator("#connection.good")).to_have_text("connected", timeout=10_000 * PATIENCE)

@@ -20,11 +20,11 @@ pytestmark = pytest.mark.needs("chromium", "page")
 
 
 def test_the_link_logs_in_and_what_happens_is_shown_live(daemon: TargetDaemon, tab: Tab) -> None:
-    assert tab.page.url == f"http://{daemon.page_host}/"
+    assert tab.page.url == f"http://{daemon.page_host}/#chat"
     activity = tab.show("Activity")
     expect(activity.locator(".row .kind").last).to_have_attribute("title", "daemon.started")
     last = daemon.append(3)
-    expect(activity.locator(".row").first).to_contain_text(str(last))
+    expect(activity.locator(".row .number").first).to_have_text(str(last))
     numbers = [int(text) for text in activity.locator(".number").all_inner_texts()]
     assert numbers == list(range(last, last - len(numbers), -1))
 
@@ -169,7 +169,7 @@ def assert_back(page: Page) -> None:
     page.locator("article").last.get_by_role("button", name="Try again").click()
     expect(page.locator("article.user .words")).to_have_text(["/read_actions timeout_s=60"] * 2)
     expect(page.locator("details.tool.running")).to_be_visible()
-    page.get_by_role("button", name="Stop").click()
+    page.get_by_role("button", name="Stop", exact=True).click()
     expect(page.locator("dragoman-chat .going")).to_have_count(0)
     page.get_by_role("tab", name="Canvas").click()
     expect(page.locator("dragoman-canvas")).to_be_visible()
@@ -202,7 +202,8 @@ def test_a_chinese_reader_in_a_narrow_window_gets_chinese_and_readable_colours(
     tab.page.goto(tab.link())
     expect(tab.page.locator("#connection.good")).to_have_text("已连接")
     assert tab.page.evaluate("document.documentElement.lang") == "zh"
-    expect(tab.page.get_by_role("tab").first).to_have_text("聊天")
+    expect(tab.page.get_by_role("tab").first).to_have_text("入门")
+    tab.page.locator("#tab-chat").click()
     expect(tab.page.locator("dragoman-chat .state.connected")).to_be_visible()  # what is said before comes back
     say_to_chat = tab.page.locator("dragoman-chat textarea")
     say_to_chat.fill("/vrs")

@@ -146,10 +146,17 @@ def test_a_gateway_that_is_not_there_is_reported_with_its_reason_and_can_be_give
     expect(view.locator("#gateway-state")).to_have_text("not connected")
 
 
+def show_all_clients(view: Locator) -> None:
+    """Also those that are not installed here."""
+    view.locator("#client-codex").wait_for(state="attached")
+    view.locator("details.others:not([open]) > summary").evaluate_all("found => found.forEach((it) => it.click())")
+
+
 def test_a_clients_configuration_is_copied_whole_and_has_no_token(
     view: Locator, tab: Tab, daemon: TargetDaemon
 ) -> None:
     tab.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    show_all_clients(view)
     client = view.locator("#client-codex")
     client.locator("summary").press("Enter")
     client.get_by_role("button", name="Copy: The client starts Dragoman (stdio)").press("Enter")
@@ -185,8 +192,8 @@ def test_it_fits_a_narrow_window(browser: Browser, daemon: TargetDaemon, scheme:
     tab = Tab.opened(context, daemon)
     tab.log_in()
     view = tab.show("Settings")
-    expect(view.locator("#client-codex")).to_be_attached()
-    for details in view.locator("details").all():
+    show_all_clients(view)
+    for details in view.locator("details.more").all():
         details.locator("summary").click()
     assert view.locator(".all").evaluate("it => it.scrollWidth <= it.clientWidth")
     tab.assert_at_home()

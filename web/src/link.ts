@@ -3,5 +3,14 @@ export { request, callTool, post, session, stream, RequestError, type ToolResult
 export { Unreachable, ignoreUnreachable } from "./link/unreachable";
 export { feed, type FeedListener, type FeedState, type FeedRow, type Snapshot } from "./link/feed";
 export { gateway, type GatewayEvent } from "./link/gateway";
-export { changePreferences, changeWatches, saveLanguage, savedPreferences, savedWatches } from "./link/preferences";
+export {
+  changePreferences,
+  changeWatches,
+  chosenTheme,
+  saveLanguage,
+  saveTheme,
+  savedPreferences,
+  savedWatches,
+  type ThemeChoice,
+} from "./link/preferences";
 export { t, chinese, locale, chosenLanguage } from "./i18n/t";

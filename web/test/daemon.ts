@@ -28,6 +28,10 @@ class Daemon {
   answers: Record<string, Answer> = {};
   asked: [string, Json][] = [];
   listener: Listener = {};
+  /** The pieces of an answer that comes bit by bit. */
+  stream: (signal: AbortSignal) => AsyncIterable<string> = () => {
+    throw new Unreachable();
+  };
 
   start(answers: Record<string, Answer>): void {
     Object.assign(this, { answers, asked: [], listener: {} });
@@ -79,6 +83,7 @@ export const link = {
       return () => (daemon.listener = {});
     },
   },
+  stream: (_path: string, _body: Json, signal: AbortSignal) => daemon.stream(signal),
   request: (path: string) => daemon.request(path),
   post: (path: string, body: Json) =>
     path === "/api/call"

@@ -22,7 +22,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from rich.console import Console
 from rich.text import Text
@@ -148,6 +148,22 @@ _LABELS = {
 _STYLES = {"asks": "bold cyan", "gets": "default", "thinks": "green", "writes": "bold cyan"}
 
 
+class DemoOutput(Protocol):
+    """Where the script of the demo reports what the agent does."""
+
+    def show(self, localized: LocalizedText) -> None: ...
+
+    def heading(self, localized: LocalizedText) -> None: ...
+
+    def asks(self, tool: str, arguments: dict[str, Any]) -> None: ...
+
+    def gets(self, lines: Iterable[str]) -> None: ...
+
+    def writes(self, line: str) -> None: ...
+
+    def thinks(self, localized: LocalizedText) -> None: ...
+
+
 class DemoPrinter:
     """Prints what the agent asks, gets and concludes: in colour on a terminal, plain text elsewhere."""
 
@@ -198,7 +214,7 @@ def demo() -> int:
         with _defer_interrupt():
             launcher.start(find_paths(environment), launcher.DaemonStartOptions(workspace, environment=environment))
         with start_agent(workspace, environment) as agent:
-            _DemoScript(agent, printer, workspace / PROGRAM).run()
+            DemoScript(agent, printer, workspace / PROGRAM).run()
     printer.heading(
         localize(
             "Done in {seconds} seconds. Nothing was left on this machine.", seconds=f"{time.monotonic() - began:.1f}"
@@ -211,9 +227,9 @@ def demo() -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class _DemoScript:
+class DemoScript:
     agent: DemoAgent
-    printer: DemoPrinter
+    printer: DemoOutput
     source: Path
 
     def run(self) -> None:
@@ -358,8 +374,13 @@ def _defer_interrupt() -> Iterator[None]:
 
 
 def _environment(home: Path) -> Mapping[str, str]:
-    """The environment without the user's settings and virtual environment. The interpreter is found in any case."""
-    ours = ("DRAGOMAN_", "VIRTUAL_ENV", "CONDA_")
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
+    """The environment without the user's settings and virtual environment."""
+    kept = {name: value for name, value in agent_environment().items() if not name.startswith("DRAGOMAN_")}
+    return {**kept, "DRAGOMAN_HOME": str(home), "DRAGOMAN_PORT": "0"}
+
+
+def agent_environment() -> Mapping[str, str]:
+    """The environment without the user's virtual environment. The interpreter is found in any case."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("VIRTUAL_ENV", "CONDA_"))}
     path = os.pathsep.join(filter(None, (str(Path(sys.base_prefix) / "bin"), kept.get("PATH"))))
-    return {**kept, "PATH": path, "DRAGOMAN_HOME": str(home), "DRAGOMAN_PORT": "0"}
+    return {**kept, "PATH": path}

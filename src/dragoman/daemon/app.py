@@ -69,6 +69,7 @@ from dragoman.servers.web.canvas_api import CanvasApi
 from dragoman.servers.web.debug_api import DebugApi
 from dragoman.servers.web.editor_api import EditorApi
 from dragoman.servers.web.feed import EventFeed
+from dragoman.servers.web.onboarding.start_api import OnboardingApis
 from dragoman.servers.web.page_forwarder import PageForwarder
 from dragoman.servers.web.replay_api import ReplayApi
 from dragoman.servers.web.settings_api import PreferencesApi, SettingsApi
@@ -293,7 +294,6 @@ class _Services:
             state, live_sessions, links, self._lag, journal, clock, clock.monotonic_s(), terminal.report,
             gateway.status, lambda: pause.since_ns,
         )  # fmt: skip
-        api = StatusApi(journal, self._lag, __version__, report)
         names = AllowedNames.of(state.bind, state.port, page=state.page_host)
         feed = EventFeed(journal, report)
         erased = partial(_reload_after_erase, chat, feed)
@@ -338,12 +338,13 @@ class _Services:
             lambda folder, seen: debugger.trust.trust(folder, seen=seen),
         )
         self._editor_gateway = EditorGateway(debugger.editors, gateway, methods_of_gateway.gateway_status)
-        watched = TerminalApi(terminal.record, terminal.answers_of, state.workspace)
         chosen = SettingsApi(paths, settings, report, journal, gateway, methods_of_gateway.gateway_status)
         debugs = DebugApi(lambda session: debugger.service.known(session).session, _redactor(settings))
         served = WebApis(
-            api, feed, CanvasApi(chat.canvas), calls, watched, chosen, EditorApi(debugger.editors),
-            PreferencesApi(paths.preferences_file), StopApi(self._emergency), ReplayApi(debugger.replays), debugs,
+            StatusApi(journal, self._lag, __version__, report), feed, CanvasApi(chat.canvas), calls,
+            TerminalApi(terminal.record, terminal.answers_of, state.workspace), chosen,
+            EditorApi(debugger.editors), PreferencesApi(paths.preferences_file), StopApi(self._emergency),
+            ReplayApi(debugger.replays), debugs, OnboardingApis.of(journal, calls, debugger.trust.trusts, state.address),
         )  # fmt: skip
         prover = SocketAuthenticator(self._keys, links, state.instance, names, known_uids(settings.debug_port_users))
         self._http = HttpServer(build_app(served, self._mcp, self._gateway, prover, names, tokens))
@@ -496,5 +497,4 @@ def _first_error(errors: BaseExceptionGroup[BaseException]) -> BaseException:
 
 def _lifecycle_event(kind: str, state: DaemonState) -> Event:
     text = f"{kind.replace('.', ' ')} at {state.address}"
-    body = {"pid": state.pid, "version": state.version}
-    return Event(kind=kind, text=text, body=body, workspace=state.workspace)
+    return Event(kind=kind, text=text, body={"pid": state.pid, "version": state.version}, workspace=state.workspace)

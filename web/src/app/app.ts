@@ -1,5 +1,5 @@
 /** The page frame: the title, the state of the connection, and the views as tabs. */
-import { LitElement, css, html, nothing } from "lit";
+import { LitElement, html, nothing } from "lit";
 import { customElement, state } from "lit/decorators.js";
 import { html as anyTag, unsafeStatic } from "lit/static-html.js";
 import { Unreachable, RequestError, feed, gateway, t, type FeedState } from "../link";
@@ -8,11 +8,16 @@ import { approvals } from "../chat/approvals";
 import { chatQuote } from "./chatQuote";
 import { agentPause, type Stopped } from "./agentPause";
 import { router } from "./router";
+import { demo } from "../start/demo";
+import { isFirstVisit } from "../start/startState";
+import "../start/demoStrip";
 import "./stopAll";
+import { frameStyles } from "./frameStyles";
 import { sharedStyles } from "./styles";
 import { withInlineCode } from "./inlineCode";
 import { actorName } from "../parts/actors";
-import { VIEWS, type View } from "./views";
+import { icon } from "../parts/icons";
+import { VIEWS, viewOf, type View } from "./views";
 
 const WORDS: Record<FeedState, string> = {
   outside: "Run `dragoman page` in a terminal for a login link.",
@@ -34,7 +39,7 @@ const MAY_LOAD = new Set<FeedState>(["connecting", "connected"]);
 export class DragomanApp extends LitElement {
   @state() private connection: FeedState = feed.state;
   @state() private refused: Error | null = null;
-  @state() private shown = VIEWS[0]!;
+  @state() private shown = viewOf(router.view);
   @state() private loaded = new Set<string>();
   /** Views that could not be loaded: they are the daemon's to give. */
   @state() private missing = new Set<string>();
@@ -46,7 +51,9 @@ export class DragomanApp extends LitElement {
     [feed, "state", () => this.connectionChanged()],
     [approvals, "change", () => this.requestUpdate()],
     [canvasNotifications, "change", () => this.notificationsChanged()],
-    [chatQuote, "quoted", () => void this.show(VIEWS[0]!)],
+    [chatQuote, "quoted", () => void this.show(viewOf("chat"))],
+    [demo, "change", () => this.requestUpdate()],
+    [demo, "stopped", () => router.navigate("debugger", demo.session)],
     [agentPause, "change", () => this.requestUpdate()],
     [window, "login-refused", (event) => (this.refused = (event as CustomEvent<Error>).detail)],
     [window, "error", (event) => this.report((event as ErrorEvent).message)],
@@ -75,16 +82,22 @@ export class DragomanApp extends LitElement {
   private connectionChanged(): void {
     this.connection = feed.state;
     if (feed.state === "connected") {
-      if (!this.wasConnected)
-        void this.show(this.shown, { moves: false }).then(
-          () => document.activeElement === document.body && this.enter(),
-        );
-      this.wasConnected = true;
+      if (!this.wasConnected) void this.begin();
       this.refused = null;
       gateway.start();
       if (this.missing.has(this.shown.id)) void this.load(this.shown);
     }
     if (feed.state === "outside") this.wasConnected = false;
+  }
+
+  /** Without an address, a first visit begins at the start, and every other one where a person writes. */
+  private async begin(): Promise<void> {
+    if (!location.hash && (await isFirstVisit())) router.begin("start");
+    if (feed.state !== "connected") return;
+    this.wasConnected = true;
+    this.followRoute();
+    await this.updateComplete;
+    if (document.activeElement === document.body) this.enter();
   }
 
   /** Announced once, also to screen readers; the number stays as long as a question is open. */
@@ -104,7 +117,7 @@ export class DragomanApp extends LitElement {
 
   /** The address names the view, so that a reload, Back and Forward lead to it. */
   private followRoute(): void {
-    void this.show(VIEWS.find(({ id }) => id === router.view) ?? this.shown, { moves: false });
+    void this.show(viewOf(router.view), { moves: false });
   }
 
   private async show(view: View, { moves = true } = {}): Promise<void> {
@@ -147,7 +160,7 @@ export class DragomanApp extends LitElement {
     const isGood = this.connection === "connected" && !this.refused;
     return html`
       <header>
-        <h1><img src="/icon.svg" alt="" width="26" height="26" />Dragoman</h1>
+        <h1><img src="/icon.svg" alt="" width="26" height="26" /><span>Dragoman</span></h1>
         ${this.wasConnected ? this.tabs() : nothing}
         <p id="connection" role="status" class=${isGood ? "good" : this.connection === "connecting" ? "" : "bad"}>
           ${withInlineCode(this.refused ? refusalText(this.refused) : t(WORDS[this.connection]))}
@@ -157,6 +170,7 @@ export class DragomanApp extends LitElement {
       <p id="news" class="unseen" role="status">${this.newest}</p>
       ${agentPause.isPaused ? this.pauseBanner() : nothing} ${this.error ? this.problem() : nothing}
       ${this.wasConnected ? this.questions() : nothing}
+      ${demo.state !== "none" && this.shown.id !== "start" ? html`<dragoman-demo-strip></dragoman-demo-strip>` : nothing}
       ${this.wasConnected ? html`<main id="inside">${VIEWS.map((view) => this.panel(view))}</main><dragoman-asking></dragoman-asking>` : this.renderLogin()}
     `;
   }
@@ -212,8 +226,10 @@ export class DragomanApp extends LitElement {
           aria-controls="panel-${view.id}"
           aria-selected=${isShown}
           tabindex=${isShown ? 0 : -1}
+          title=${t(view.title)}
           @click=${() => this.show(view).then(() => this.enter())}
-          >${t(view.title)}${waiting ? html` <span class="asks">${waiting}</span>` : nothing}</button
+          >${icon(view.icon, 18)}<span class="label">${t(view.title)}</span
+          >${waiting ? html` <span class="asks">${waiting}</span>` : nothing}</button
         >`;
       })}
     </div>`;
@@ -253,187 +269,7 @@ export class DragomanApp extends LitElement {
     return html`<p class="empty">${t("This is the workbench of a Dragoman daemon. It opens with a login link.")}</p>`;
   }
 
-  static override styles = [
-    sharedStyles,
-    css`
-      /* What is hidden for the eye stands somewhere all the same: nothing of it may make the page itself scroll. */
-      :host {
-        display: flex;
-        flex-direction: column;
-        height: 100dvh;
-        position: relative;
-        overflow: clip;
-      }
-      header {
-        display: flex;
-        flex-wrap: wrap;
-        align-items: center;
-        gap: 0.3rem 1.5rem;
-        padding: 0.5rem 1rem 0;
-        border-bottom: 1px solid var(--line);
-        background: var(--card);
-      }
-      h1 {
-        display: flex;
-        align-items: center;
-        gap: 0.55rem;
-        font-size: 1.1rem;
-        margin: 0 0 0.5rem;
-      }
-      .tabs {
-        display: flex;
-        gap: 0.2rem;
-        overflow-x: auto;
-        align-self: flex-end;
-      }
-      [role="tab"] {
-        border: 0;
-        border-bottom: 3px solid transparent;
-        border-radius: 0;
-        padding: 0.35rem 0.8rem 0.45rem;
-        color: var(--quiet);
-        white-space: nowrap;
-      }
-      [role="tab"]:hover:not([aria-selected="true"]) {
-        color: inherit;
-        border-color: transparent transparent var(--line);
-      }
-      [role="tab"]:focus-visible {
-        outline-offset: -2px;
-      } /* what scrolls would cut it off */
-      [role="tab"][aria-selected="true"] {
-        color: var(--accent);
-        border-bottom-color: var(--accent);
-        font-weight: 600;
-      }
-      .asks {
-        background: var(--warn);
-        color: var(--card);
-        border-radius: 1rem;
-        padding: 0 0.45em;
-        font-size: 0.8em;
-      }
-      #connection {
-        margin: 0 0 0.5rem auto;
-        padding: 0.05rem 0.7rem;
-        border-radius: 1rem;
-        font-size: 0.9rem;
-        color: var(--quiet);
-      }
-      #connection.good {
-        color: var(--good);
-      }
-      #connection.good::before {
-        content: "●";
-        margin-right: 0.45em;
-        font-size: 0.8em;
-      }
-      #connection.bad {
-        color: var(--bad);
-        background: var(--bad-card);
-      }
-      .trouble {
-        display: flex;
-        justify-content: space-between;
-        align-items: center;
-        margin: 0;
-        padding: 0.3rem 1rem;
-        background: var(--bad-card);
-        color: var(--bad);
-        overflow-wrap: anywhere;
-      }
-      .paused {
-        display: flex;
-        flex-wrap: wrap;
-        justify-content: space-between;
-        align-items: center;
-        gap: 0.2rem 1rem;
-        margin: 0;
-        padding: 0.3rem 1rem;
-        background: var(--bad);
-        color: var(--card);
-        overflow-wrap: anywhere;
-      }
-      .paused button {
-        color: var(--bad);
-      }
-      dragoman-stop-all {
-        margin-bottom: 0.5rem;
-      }
-      .trouble button {
-        flex: none;
-      }
-      .question {
-        display: flex;
-        flex-wrap: wrap;
-        justify-content: space-between;
-        align-items: center;
-        gap: 0.2rem 1rem;
-        margin: 0;
-        padding: 0.3rem 1rem;
-        background: var(--marked);
-        border-bottom: 1px solid var(--line);
-        overflow-wrap: anywhere;
-      }
-      .question.answered {
-        background: var(--added);
-      }
-      code {
-        font: 0.92em var(--mono);
-      }
-      main,
-      section {
-        flex: 1;
-        min-height: 0;
-        display: flex;
-        flex-direction: column;
-      }
-      section {
-        position: relative;
-      }
-      section > * {
-        flex: 1;
-        min-height: 0;
-      }
-      @media (max-width: 40rem) {
-        header {
-          padding: 0.4rem 0.6rem 0;
-          gap: 0.2rem 0.8rem;
-        }
-        h1 {
-          gap: 0.4rem;
-          margin: 0;
-          font-size: 1rem;
-        }
-        #connection {
-          order: 1;
-          margin-bottom: 0;
-          padding: 0;
-          font-size: 0.82rem;
-        }
-        dragoman-stop-all {
-          order: 1;
-          margin: 0 0 0 auto;
-        }
-        .tabs {
-          order: 2;
-          width: 100%;
-          justify-content: space-between;
-          gap: 0;
-          scrollbar-width: none;
-        }
-        [role="tab"] {
-          padding: 0.3rem 0.15rem 0.4rem;
-          font-size: min(0.84rem, 3.3vw);
-        }
-        #connection.bad {
-          width: 100%;
-          margin: 0.2rem 0;
-          border-radius: 0.5rem;
-        }
-      }
-    `,
-  ];
+  static override styles = [sharedStyles, frameStyles];
 }
 
 function stoppedTexts(stopped: Stopped | null): string[] {

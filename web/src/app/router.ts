@@ -54,6 +54,11 @@ class Router extends EventTarget {
     if (this.isStarted && this.view === view && !isFirst) history.replaceState(null, "", hashOf(view, parts));
   }
 
+  /** Where a page without an address begins. */
+  begin(view: string): void {
+    if (this.isStarted && !location.hash) history.replaceState(null, "", hashOf(view, []));
+  }
+
   private remember(): void {
     const [view, ...parts] = partsOf(location.hash);
     this.lastParts.set(view || FIRST, parts);

@@ -1,5 +1,6 @@
 export const CHINESE: Record<string, string> = {
   // the frame
+  "Get started": "入门",
   "Chat": "聊天",
   "Canvas": "画布",
   "Debugger": "调试器",

@@ -6,7 +6,14 @@ import { openDaemonChannel, forgetSession } from "./session";
 export interface FeedRow {
   sequence: number;
   at_ns: number;
-  event: { kind: string; session?: string; cause?: string; text?: string; body?: Record<string, unknown> };
+  event: {
+    kind: string;
+    session?: string;
+    cause?: string;
+    text?: string;
+    workspace?: string;
+    body?: Record<string, unknown>;
+  };
 }
 
 /** Events after one number, up to another, oldest first. An answer of the daemon holds as many as fit into it. */

@@ -2,8 +2,12 @@
 import type { LanguageChoice } from "../i18n/t";
 import { request, post } from "./requests";
 
+/** Empty: the system's. */
+export type ThemeChoice = "" | "light" | "dark";
+
 export interface Preferences {
   language: LanguageChoice;
+  theme: ThemeChoice;
   watches: string[];
   pane_sizes: Record<string, number>;
   folded_panes: string[];
@@ -33,6 +37,17 @@ export async function changePreferences(change: PreferenceChange): Promise<void>
 export async function saveLanguage(language: LanguageChoice): Promise<void> {
   await post<Preferences>("/api/preferences/change", { language });
   location.reload();
+}
+
+/** The theme that the person chose. The daemon serves it with the page, so that the first paint has it. */
+export function chosenTheme(): ThemeChoice {
+  const kept = document.documentElement.dataset["theme"];
+  return kept === "light" || kept === "dark" ? kept : "";
+}
+
+export async function saveTheme(theme: ThemeChoice): Promise<void> {
+  await post<Preferences>("/api/preferences/change", { theme });
+  document.documentElement.dataset["theme"] = theme;
 }
 
 export async function savedWatches(): Promise<string[]> {

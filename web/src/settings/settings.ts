@@ -3,7 +3,7 @@ import { LitElement, css, html, nothing } from "lit";
 import { customElement } from "lit/decorators.js";
 import { sharedStyles } from "../app/styles";
 import { withInlineCode } from "../app/inlineCode";
-import { chosenLanguage, saveLanguage, t } from "../link";
+import { chosenLanguage, chosenTheme, saveLanguage, saveTheme, t, type ThemeChoice } from "../link";
 import { dateAndTime } from "../parts/time";
 import "./chinese";
 import "./clients";
@@ -24,6 +24,11 @@ const GATEWAY = [
   "gateway_unlimited",
 ];
 const PLACED = new Set([...SECTIONS.flatMap(([, keys]) => keys), ...GATEWAY]);
+const THEMES = [
+  ["", "same as the system"],
+  ["light", "light"],
+  ["dark", "dark"],
+] as const;
 const STATES: Record<string, string> = {
   disconnected: "not connected",
   connecting: "connecting…",
@@ -52,7 +57,7 @@ export class DragomanSettings extends LitElement {
         <p class="quiet"
           >${withInlineCode(t("The configuration each client needs to find Dragoman. `dragoman setup` writes it for the clients on this machine."))}</p
         >
-        <dragoman-clients .clients=${this.controller.clients}></dragoman-clients
+        <dragoman-clients></dragoman-clients
       ></section>
       ${SECTIONS.slice(2).map(([title, keys]) => this.section(title, keys))}
       ${this.rest([...settings.values()].filter(({ key }) => !PLACED.has(key)))}
@@ -89,7 +94,7 @@ export class DragomanSettings extends LitElement {
       ["zh", "中文"],
     ] as const;
     return html`<section aria-labelledby="speech"
-      ><h2 id="speech">${t("Language")}</h2>
+      ><h2 id="speech">${t("Language and appearance")}</h2>
       <label class="line"
         >${t("Language of this page")}
         <select
@@ -97,6 +102,15 @@ export class DragomanSettings extends LitElement {
           @change=${(event: Event) => void saveLanguage((event.target as HTMLSelectElement).value as "" | "en" | "zh")}
         >
           ${choices.map(([value, name]) => html`<option value=${value} ?selected=${value === chosen}>${name}</option>`)}</select
+        ></label
+      >
+      <label class="line"
+        >${t("Theme of this page")}
+        <select
+          id="theme"
+          @change=${(event: Event) => void saveTheme((event.target as HTMLSelectElement).value as ThemeChoice)}
+        >
+          ${THEMES.map(([value, name]) => html`<option value=${value} ?selected=${value === chosenTheme()}>${t(name)}</option>`)}</select
         ></label
       ></section
     >`;

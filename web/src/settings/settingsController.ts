@@ -42,17 +42,6 @@ export interface GatewayStatus {
   hint: string;
 }
 
-export interface Client {
-  id: string;
-  title: string;
-  path: string | null;
-  installed: boolean;
-  stdio: { text: string };
-  http: { text: string } | null;
-  cli: string[] | null;
-  note: string;
-}
-
 interface SettingsResponse {
   server: Server;
   file: string;
@@ -69,7 +58,6 @@ export class SettingsController implements ReactiveController {
   settings = new Map<string, Setting>();
   warnings: string[] = [];
   gateway: GatewayStatus | null = null;
-  clients: Client[] = [];
   error = "";
   isConnecting = false;
   private unsubscribe = () => {};
@@ -80,7 +68,7 @@ export class SettingsController implements ReactiveController {
   }
 
   hostConnected(): void {
-    this.unsubscribe = feed.subscribe("daemon.", { events: () => void this.read(), reset: () => void this.readAll() });
+    this.unsubscribe = feed.subscribe("daemon.", { events: () => void this.read(), reset: () => void this.read() });
     this.timer = window.setInterval(
       () => this.host.checkVisibility() && feed.state === "connected" && void this.poll(),
       POLL_INTERVAL_MS,
@@ -117,13 +105,6 @@ export class SettingsController implements ReactiveController {
 
   async disconnect(): Promise<void> {
     await this.attempt(async () => (this.gateway = await post<GatewayStatus>("/api/gateway/disconnect", {})));
-  }
-
-  private async readAll(): Promise<void> {
-    await this.read();
-    await this.attempt(
-      async () => (this.clients = (await request<{ clients: Client[] }>("/api/settings/clients")).clients),
-    );
   }
 
   private async read(): Promise<void> {

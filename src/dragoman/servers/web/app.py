@@ -40,8 +40,9 @@ from dragoman.servers.web.errors import (
 )
 from dragoman.servers.web.feed import EventFeed
 from dragoman.servers.web.guard import GuardedRoute, GuardMiddleware, RouteTable, read_body
+from dragoman.servers.web.onboarding.start_api import OnboardingApis
 from dragoman.servers.web.replay_api import ReplayApi
-from dragoman.servers.web.settings_api import PreferencesApi, SettingsApi
+from dragoman.servers.web.settings_api import Preferences, PreferencesApi, SettingsApi
 from dragoman.servers.web.sockets import CLOSE_BAD_MESSAGE, SocketAuthenticator, close
 from dragoman.servers.web.status_api import StatusApi
 from dragoman.servers.web.stop_api import StopApi
@@ -67,7 +68,7 @@ _NOT_HERE_NOTICE = localize(
 _NOT_BUILT_NOTICE = localize("The page is not built. Run `make page` in the source folder, then restart the daemon.")
 
 
-def page_routes(names: AllowedNames, language: Callable[[], str]) -> Iterator[GuardedRoute]:
+def page_routes(names: AllowedNames, chosen: Callable[[], Preferences]) -> Iterator[GuardedRoute]:
     """The routes of the page.
 
     They need no token: the files hold no data, and the page authenticates before it gets any.
@@ -81,7 +82,9 @@ def page_routes(names: AllowedNames, language: Callable[[], str]) -> Iterator[Gu
         """At any other of the server's names, serve a notice: no script runs there, and no login code is read there."""
         if not names.is_page(request.headers["host"].lower()):
             return Response(_notice(_NOT_HERE_NOTICE), media_type=_TYPES[".html"])
-        return Response(page.replace("<html ", f'<html data-language="{language()}" ', 1), media_type=_TYPES[".html"])
+        preferences = chosen()
+        attributes = f'data-language="{preferences.language}" data-theme="{preferences.theme}"'
+        return Response(page.replace("<html ", f"<html {attributes} ", 1), media_type=_TYPES[".html"])
 
     async def show_icon(_: Request) -> Response:
         return Response(icon, media_type=_TYPES[".svg"])
@@ -150,6 +153,7 @@ class WebApis:
     stop: StopApi
     replay: ReplayApi
     debug: DebugApi
+    onboarding: OnboardingApis
 
 
 def build_table(
@@ -159,7 +163,7 @@ def build_table(
     person: tuple[Purpose, ...] = ("page", "editor")
     return RouteTable(
         [
-            *page_routes(names, apis.preferences.language),
+            *page_routes(names, apis.preferences.chosen),
             GuardedRoute(Route("/health", apis.api.health, methods=["GET"]), None),
             GuardedRoute(WebSocketRoute("/link/calls", authenticator.guard(sockets.serve, *person)), None, "link"),
             GuardedRoute(WebSocketRoute("/link/feed", authenticator.guard(apis.feed.serve, *person)), None, "link"),
@@ -206,7 +210,7 @@ def api_routes(apis: WebApis) -> list[Route]:
         Route("/api/terminals/ask", terminals.ask, methods=["POST"]),
         Route("/api/settings", settings.show, methods=["GET"]),
         Route("/api/settings/change", settings.change, methods=["POST"]),
-        Route("/api/settings/clients", settings.clients, methods=["GET"]),
+        *apis.onboarding.routes(),
         Route("/api/preferences", apis.preferences.show, methods=["GET"]),
         Route("/api/preferences/change", apis.preferences.change, methods=["POST"]),
         Route("/api/gateway", settings.show_gateway, methods=["GET"]),

@@ -1,4 +1,4 @@
-"""Settings, the gateway connection, MCP client entries, and the preferences of the page.
+"""Settings, the gateway connection, and the preferences of the page.
 
 The page's origin changes with each start of the daemon, so a browser cannot keep preferences.
 """
@@ -115,13 +115,6 @@ class SettingsApi:
         known = await anyio.to_thread.run_sync(explain_settings, self.paths)
         return json_response(self._row(known[setting.key], request_language(request)))
 
-    async def clients(self, request: Request) -> Response:
-        """The entries without the token: a page shows no secret, and what is copied from it may end up anywhere."""
-        language = request_language(request)
-        rows = await anyio.to_thread.run_sync(_client_entries, f"{self.status()['address']}/mcp")
-        notes = [row["note"].in_language(language) if row["note"] else "" for row in rows]
-        return json_response({"clients": [{**row, "note": note} for row, note in zip(rows, notes, strict=True)]})
-
     async def show_gateway(self, request: Request) -> Response:
         return json_response(self.gateway_status(request_language(request)))
 
@@ -186,15 +179,6 @@ def _without_credentials(setting: Setting, value: object) -> object:
     return _CREDENTIALS.sub("…", value) if isinstance(value, str) else value
 
 
-def _client_entries(url: str) -> list[dict[str, Any]]:
-    from dragoman.clients.descriptions import describe_all  # noqa: PLC0415
-    from dragoman.clients.entries import TOKEN_PLACEHOLDER, HttpEndpoint  # noqa: PLC0415
-    from dragoman.clients.machine import find_command, this_machine  # noqa: PLC0415  few ever look
-
-    machine = this_machine()
-    return describe_all(machine, find_command(machine), HttpEndpoint(url, TOKEN_PLACEHOLDER))
-
-
 WatchExpression = Annotated[str, msgspec.Meta(max_length=2000)]
 PaneName = Annotated[str, msgspec.Meta(max_length=40)]
 Pixels = Annotated[int, msgspec.Meta(ge=0, le=10_000)]
@@ -203,6 +187,8 @@ Pixels = Annotated[int, msgspec.Meta(ge=0, le=10_000)]
 class Preferences(msgspec.Struct, frozen=True):
     language: Literal["", "en", "zh"] = ""
     """Empty: the browser's."""
+    theme: Literal["", "light", "dark"] = ""
+    """Empty: the system's."""
     watches: Annotated[tuple[WatchExpression, ...], msgspec.Meta(max_length=WATCHES_AT_MOST)] = ()
     """Expressions that the debugger keeps an eye on."""
     pane_sizes: dict[PaneName, Pixels] = {}
@@ -225,6 +211,7 @@ class _PreferenceChange(RequestBody):
     """
 
     language: Literal["", "en", "zh"] | None = None
+    theme: Literal["", "light", "dark"] | None = None
     watch: WatchExpression | None = None
     unwatch: WatchExpression | None = None
     pane_sizes: dict[PaneName, Pixels] | None = None
@@ -242,8 +229,8 @@ class PreferencesApi:
         self._preferences = _read_preferences(file)
         self._writing = anyio.Lock()  # Serialises writes: the file holds the last change, whichever thread is faster.
 
-    def language(self) -> str:
-        return self._preferences.language
+    def chosen(self) -> Preferences:
+        return self._preferences
 
     async def show(self, _: Request) -> Response:
         return json_response(self._preferences)
@@ -264,6 +251,7 @@ def _apply_change(kept: Preferences, wanted: _PreferenceChange) -> Preferences:
     sizes = {**kept.pane_sizes, **(wanted.pane_sizes or {})}
     return Preferences(
         language=kept.language if wanted.language is None else wanted.language,
+        theme=kept.theme if wanted.theme is None else wanted.theme,
         watches=tuple(watches),
         pane_sizes=dict(list(sizes.items())[-PANES_AT_MOST:]),
         folded_panes=tuple([*folded, *([wanted.fold] if wanted.fold else [])][-PANES_AT_MOST:]),

@@ -77,7 +77,7 @@ class ToolApi:
     trust: Callable[[Path, Path], Awaitable[object]]
     """Trusts a folder for a person; the second path is its real location when the person was asked."""
     refused: dict[str, Path] = field(default_factory=dict)
-    """Folders in which something was refused for lack of trust, with their real location.
+    """Folders in which something was refused for lack of trust, and the daemon's own, with their real location.
 
     The person has seen these, and may trust them.
     """
@@ -107,7 +107,7 @@ class ToolApi:
         return json_response({"own": str(self.caller.workspace), "all": sorted(self.debugged())})
 
     async def trust_folder(self, request: Request) -> Response:
-        """Trust a folder: only one that a refusal named."""
+        """Trust a folder: only one that the person was shown."""
         wanted = await read_request(request, _Trust)
         if wanted.folder not in self.refused:
             raise DragomanError(
@@ -128,13 +128,19 @@ class ToolApi:
         if data.get("code") != "needs_trust" or not isinstance(folder, str):
             return data
         shown = {**details, "shown": start_description(details.get("would_run") or [])}
+        if not await self.offer_trust(folder):
+            return {**data, "details": {**shown, "folder": ""}}
+        return {**data, "details": shown}
+
+    async def offer_trust(self, folder: str) -> bool:
+        """Let the person at the page trust this folder, which they are shown. Returns whether a page may ask it."""
         place = await anyio.to_thread.run_sync(_trustable_folder, Path(folder))
         if place is None:
-            return {**data, "details": {**shown, "folder": ""}}
+            return False
         self.refused[folder] = place
         while len(self.refused) > REFUSED_AT_MOST:
             del self.refused[next(iter(self.refused))]
-        return {**data, "details": shown}
+        return True
 
     async def stop_waiting(self, request: Request) -> Response:
         wanted = await read_request(request, _StopWaiting)
