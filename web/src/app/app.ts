@@ -56,7 +56,7 @@ export class DragomanApp extends LitElement {
     [demo, "stopped", () => router.navigate("debugger", demo.session)],
     [agentPause, "change", () => this.requestUpdate()],
     [window, "login-refused", (event) => (this.refused = (event as CustomEvent<Error>).detail)],
-    [window, "error", (event) => this.report((event as ErrorEvent).message)],
+    [window, "error", (event) => this.reportError((event as ErrorEvent).message)],
     [window, "unhandledrejection", (event) => this.reportRejection((event as PromiseRejectionEvent).reason)],
     [router, "change", () => this.followRoute()],
   ];
@@ -77,6 +77,11 @@ export class DragomanApp extends LitElement {
   /** A lost connection is not an error of the page, and has its own indicator. */
   private reportRejection(reason: unknown): void {
     if (!(reason instanceof Unreachable)) this.report(String((reason as Error | undefined)?.message ?? reason));
+  }
+
+  /** That a size changed once more while it was reported is no fault: it is reported in the next frame. */
+  private reportError(message: string): void {
+    if (!message.startsWith("ResizeObserver loop")) this.report(message);
   }
 
   private connectionChanged(): void {
