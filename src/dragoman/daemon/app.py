@@ -339,12 +339,12 @@ class _Services:
         )
         self._editor_gateway = EditorGateway(debugger.editors, gateway, methods_of_gateway.gateway_status)
         chosen = SettingsApi(paths, settings, report, journal, gateway, methods_of_gateway.gateway_status)
-        debugs = DebugApi(lambda session: debugger.service.known(session).session, _redactor(settings))
+        debug = DebugApi(lambda session: debugger.service.known(session).session, _redactor(settings))
         served = WebApis(
             StatusApi(journal, self._lag, __version__, report), feed, CanvasApi(chat.canvas), calls,
             TerminalApi(terminal.record, terminal.answers_of, state.workspace), chosen,
             EditorApi(debugger.editors), PreferencesApi(paths.preferences_file), StopApi(self._emergency),
-            ReplayApi(debugger.replays), debugs, OnboardingApis.of(journal, calls, debugger.trust.trusts, state.address),
+            ReplayApi(debugger.replays), debug, OnboardingApis.of(journal, calls, debugger.trust.trusts, state.address),
         )  # fmt: skip
         prover = SocketAuthenticator(self._keys, links, state.instance, names, known_uids(settings.debug_port_users))
         self._http = HttpServer(build_app(served, self._mcp, self._gateway, prover, names, tokens))
