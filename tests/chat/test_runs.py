@@ -17,6 +17,7 @@ from dragoman.core.errors import DragomanError
 from dragoman.core.localization import Language, localize
 from dragoman.journal import EverythingScope, Journal
 from dragoman.protocols.gateway.chat_events import ChatEvent, ChatTextDelta, Done, ToolResult, ToolStart
+from dragoman.workspace.caller import PAGE_ON_OTHER_MACHINE, RemoteCaller
 
 pytestmark = pytest.mark.anyio
 
@@ -79,6 +80,24 @@ async def test_a_message_is_answered_and_both_are_kept_over_a_restart(tmp_path: 
             ("assistant", "you said hello", "r1"),
         ]
         assert [session.key for session in it.conversations.all()] == ["agent:main:main"]
+
+
+async def test_a_run_is_from_the_machine_of_whoever_sent_its_message_also_if_it_waited(tmp_path: Path) -> None:
+    seen: dict[str, RemoteCaller | None] = {}
+    goes_on = anyio.Event()
+
+    async def note(asked: AgentRequest, run_output: RunOutput) -> None:
+        await goes_on.wait()
+        seen[asked.run_id] = PAGE_ON_OTHER_MACHINE.get()
+
+    senders = {"r1": None, "r2": RemoteCaller("ssh:a"), "r3": None}
+    async with room(tmp_path, note) as chat:
+        for run_id, sender in senders.items():
+            PAGE_ON_OTHER_MACHINE.set(sender)
+            await chat.runs.send("main", "hello", run_id=run_id, by="page")
+        goes_on.set()
+        await chat.ended("r3")
+    assert seen == senders
 
 
 async def test_the_same_run_again_runs_nothing(tmp_path: Path) -> None:

@@ -5,7 +5,10 @@ from __future__ import annotations
 import signal
 import socket
 import subprocess
+import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
 from urllib.parse import urlsplit
 
 import psutil
@@ -14,6 +17,8 @@ from playwright.sync_api import expect
 
 from dragoman.cli.output import ExitCode
 from tests.daemons import PATIENCE, Cli, cli_with_home, eventually
+from tests.debug.test_attached_from_afar import LINE_OF_BEAT, Program
+from tests.debug.test_attached_from_afar import PROGRAM as BEAT
 from tests.proving import calls, from_link
 from tests.raw_http import Ask, ask
 from tests.servers.web.browser import chromium
@@ -25,7 +30,8 @@ pytestmark = [pytest.mark.needs("sshd"), pytest.mark.timeout(120)]
 @pytest.fixture(scope="module")
 def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SshMachine]:
     with ssh_machine(tmp_path_factory.mktemp("m")) as machine:
-        assert machine.there("up", cwd=machine.far).returncode == 0
+        assert machine.there("up", cwd=machine.project).returncode == 0
+        assert machine.there("trust", str(machine.project)).returncode == 0
         yield machine
 
 
@@ -35,14 +41,22 @@ def here(machine: SshMachine, tmp_path_factory: pytest.TempPathFactory) -> Itera
         yield cli
 
 
-@pytest.fixture
-def command(machine: SshMachine, here: Cli) -> Iterator[subprocess.Popen[str]]:
+@contextmanager
+def page_command(machine: SshMachine, here: Cli, *options: str) -> Iterator[subprocess.Popen[str]]:
     with subprocess.Popen(
-        here.command("page", "--print", "--on", machine.name),
+        here.command("page", "--print", "--on", machine.name, *options),
         env=here.variables(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     ) as process:  # fmt: skip
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+@pytest.fixture
+def command(machine: SshMachine, here: Cli) -> Iterator[subprocess.Popen[str]]:
+    with page_command(machine, here) as process:
         yield process
-        process.kill()
 
 
 def link_of(command: subprocess.Popen[str]) -> str:
@@ -93,3 +107,44 @@ def test_without_a_daemon_there_is_no_page(machine: SshMachine, here: Cli) -> No
     done = here("page", "--on", "ssh:nokey")
     assert done.returncode == ExitCode.FAILED
     assert "refused the login" in done.stderr
+
+
+@pytest.fixture
+def program(machine: SshMachine) -> Iterator[Program]:
+    """It runs there before anybody debugs it."""
+    folder = machine.project
+    (folder / "main.py").write_text(BEAT)
+    (folder / "beats").unlink(missing_ok=True)
+    with subprocess.Popen([sys.executable, "main.py"], cwd=folder, stderr=subprocess.DEVNULL) as process:
+        eventually((folder / "beats").exists)
+        try:
+            yield Program(folder, process)
+        finally:
+            process.kill()
+
+
+@pytest.mark.parametrize("allow_stop", [(), ("--allow-stop",)])
+def test_what_ran_there_before_is_halted_with_leave_only(
+    machine: SshMachine, here: Cli, program: Program, allow_stop: tuple[str, ...]
+) -> None:
+    with page_command(machine, here, *allow_stop) as process, calls(from_link(link_of(process)).log_in()) as page:
+
+        def call(tool: str, **arguments: Any) -> dict[str, Any]:
+            answer = page.ask("/api/call", "POST", {"tool": tool, "arguments": arguments}).json()
+            found: dict[str, Any] = answer["data"]
+            return found
+
+        started = call("start_debugging", configuration=dict(program.request.configuration), wait=False)
+        assert "session_id" in started, started
+        session = started["session_id"]
+        paused = call("pause_debugging", session_id=session)
+        assert paused.get("code") == (None if allow_stop else "halt_refused"), paused
+        if allow_stop:
+            shown = next(it for it in call("list_sessions")["sessions"] if it["session_id"] == session)
+            assert 0 < shown["resumes_in_s"] <= 30
+            call("continue_debugging", session_id=session, wait=False)
+        else:
+            place = {"file_path": str(program.folder / "main.py"), "line_number": LINE_OF_BEAT}
+            assert "--allow-stop" in str(call("set_breakpoint", **place))
+        assert program.goes_on()
+        call("stop_debugging", session_id=session)

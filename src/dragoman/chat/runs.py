@@ -31,6 +31,7 @@ from dragoman.protocols.gateway.chat_events import (
     ToolStart,
     ToolUpdate,
 )
+from dragoman.workspace.caller import PAGE_ON_OTHER_MACHINE, RemoteCaller
 
 TEXT_BYTES = 1 << 20
 OUTPUT_CHARACTERS = 100_000
@@ -178,6 +179,8 @@ class ChatRun:
     language: Language = "en"
     scope: anyio.CancelScope = field(default_factory=anyio.CancelScope)
     run_output: RunOutput | None = None
+    remote: RemoteCaller | None = field(default_factory=PAGE_ON_OTHER_MACHINE.get)
+    """Who sent it from another machine: the agent may halt no more than the sender."""
 
 
 class ChatRuns:
@@ -309,6 +312,7 @@ class ChatRuns:
             history = await self._conversations.history(run.session_key, limit=HISTORY_GIVEN)
             await self._conversations.say(run.session_key, "user", run.text, run_id=run.id, by=run.by)
             CONVERSATION.set(run.session_key)
+            PAGE_ON_OTHER_MACHINE.set(run.remote)
             run.run_output = RunOutput(run.id, run.session_key, self._publish)
             await self._agent.answer(_agent_request(run, history), run.run_output)
         except DragomanError as error:

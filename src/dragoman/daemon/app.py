@@ -346,7 +346,8 @@ class _Services:
             EditorApi(debugger.editors), PreferencesApi(paths.preferences_file), StopApi(self._emergency),
             ReplayApi(debugger.replays), debug, OnboardingApis.of(journal, calls, debugger.trust.trusts, state.address),
         )  # fmt: skip
-        prover = SocketAuthenticator(self._keys, links, state.instance, names, known_uids(settings.debug_port_users))
+        pages, forwarders = PageForwarder(names, state.instance, state.bind, state.port), settings.debug_port_users
+        prover = SocketAuthenticator(self._keys, links, state.instance, names, pages.remote_of, known_uids(forwarders))
         self._http = HttpServer(build_app(served, self._mcp, self._gateway, prover, names, tokens))
         debugged_of = {**DebugMethods(debugger.reports).table(), **debugger.handover.table()}
         approved = ApprovalMethods(chat.approvals, self._agent_processes).table()
@@ -354,7 +355,6 @@ class _Services:
         table = {**methods.table(), **terminal.methods, **methods_of_gateway.table(), **debugged_of, **of_persons}
         shells = ToolCallServer(registry, waits, debugger.runs, self._agent_processes)
         self._editors = DapServer(debugger.service, _anonymous_editor(state))
-        pages = PageForwarder(names, state.instance, state.bind, state.port)
         checks = {"mcp": mcp_endpoint.check_access, "dap": self._editors.check_access, "page": pages.check_access}
         self._control = ControlServer(
             __version__,
@@ -477,14 +477,11 @@ def _state(options: DaemonOptions, paths: Paths, settings: Settings, port: int) 
 def _page_caller(state: DaemonState) -> Caller:
     """The user of the page, in the folder where the daemon was started."""
     workspace = Path(state.workspace)
-    environment = login_environment()
-    return Caller("page", workspace, workspace, name="the page", environment=environment, is_shared=True)
+    return Caller("page", workspace, workspace, name="the page", environment=login_environment(), is_shared=True)
 
 
 def _anonymous_editor(state: DaemonState) -> EditorContext:
-    """An editor that connects to the socket directly: its configuration says where and with which environment a program
-    runs.
-    """
+    """An editor that connects to the socket directly: its configuration says where and how a program runs."""
     workspace = Path(state.workspace)
     return EditorContext(workspace, workspace, login_environment())
 

@@ -47,7 +47,7 @@ from dragoman.tools.debug import SourceFiles
 from dragoman.tools.debug.session_lookup import ThreadReader
 from dragoman.tools.debug.stop_results import StopResults
 from dragoman.tools.debug.values import ValueFormatter
-from dragoman.workspace.caller import Caller
+from dragoman.workspace.caller import PAGE_ON_OTHER_MACHINE, Caller
 from dragoman.workspace.file_access import FileAccessPolicy
 from dragoman.workspace.trust import TrustedFolders, can_be_asked_about, real_folder
 
@@ -73,7 +73,13 @@ class ChatTools:
     async def call(
         self, name: str, arguments: Mapping[str, Any], *, by: str, workspace: str, language: Language
     ) -> ToolAnswer:
-        caller = replace(self._caller, name=by, language=language, conversation=CONVERSATION.get())
+        caller = replace(
+            self._caller,
+            name=by,
+            language=language,
+            conversation=CONVERSATION.get(),
+            remote=PAGE_ON_OTHER_MACHINE.get(),
+        )
         if workspace:
             caller = replace(caller, workspace=Path(workspace), cwd=Path(workspace))
         try:

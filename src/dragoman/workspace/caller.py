@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -30,6 +31,10 @@ class RemoteCaller:
         target = about.get("target")
         name = printable(target)[:_MAX_TARGET] if isinstance(target, str) else ""
         return cls(name, allows_stop=about.get("allow_stop") is True)
+
+
+PAGE_ON_OTHER_MACHINE: ContextVar[RemoteCaller | None] = ContextVar("page_on_other_machine", default=None)
+"""Set in all that a page does which `page --on` shows on another machine, and in the runs of its chat."""
 
 
 # Seconds waited, the limit in seconds, and what the call waits for.

@@ -92,6 +92,7 @@ def test_the_commands_for_other_machines_exist() -> None:
         ("--allow-stop debug a.py --on ssh:a", "debug a.py", True),
         ("dap --on ssh:a", "dap", False),
         ("debug --on ssh:a -- a --allow-stop", "debug -- a --allow-stop", False),
+        ("page --on ssh:a --allow-stop", "page", True),
         ("mcp --allow-stop", "mcp --allow-stop", False),
         ("status --on ssh:a --allow-stop", "status --allow-stop", False),
     ],

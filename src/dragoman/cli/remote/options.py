@@ -31,7 +31,7 @@ REMOTE_COMMANDS = frozenset(
 # With DRAGOMAN_ON, these would change this machine's daemon while the person means another.
 _ONLY_HERE = frozenset({"down", "forget", "gateway", "logs", "open", "restart", "share", "token", "uninstall", "up"})
 _SEVERAL = frozenset({"client-config", "mcp", "status", "stop"})
-MAY_STOP = frozenset({"client-config", "dap", "debug", "mcp"})
+MAY_STOP = frozenset({"client-config", "dap", "debug", "mcp", "page"})
 LOCAL = "local"
 """This machine, where it is one of several targets; alone, it is what a command without `--on` uses."""
 

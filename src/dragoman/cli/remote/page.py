@@ -17,6 +17,7 @@ from collections.abc import Sequence
 
 from dragoman.cli.output import ExitCode, report_error, show_json_line, show_message, show_text, warn
 from dragoman.cli.remote.connection import open_target
+from dragoman.cli.remote.options import allows_stop
 from dragoman.core.errors import DragomanError
 from dragoman.core.localization import localize
 from dragoman.io.net.descriptors import CHUNK_SIZE
@@ -86,9 +87,12 @@ class PageListener:
             return
         threading.Thread(target=self._forward, args=(browser,), daemon=True).start()
 
+    def _about(self) -> dict[str, object]:
+        return {"port": self._port, "target": self._target.name, "allow_stop": allows_stop()}
+
     def _forward(self, browser: socket.socket) -> None:
         try:
-            with browser, open_target(self._target, role="page", about={"port": self._port}) as link:
+            with browser, open_target(self._target, role="page", about=self._about()) as link:
                 _join(browser, link.detach_socket())
                 error = link.fault()
         except DragomanError as failure:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import contextlib
 import logging
 import secrets
-from collections.abc import Awaitable, Callable, Collection, Container
+from collections.abc import Awaitable, Callable, Collection, Container, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import anyio
 import anyio.to_thread
@@ -15,6 +16,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from dragoman.access.proof import PROVED, Keyring, ProofHandshake, ProofKey, Transcript, UnprovedError
 from dragoman.access.tokens import AccessLinks, Purpose
 from dragoman.io.net.peers import is_caller_allowed
+from dragoman.workspace.caller import PAGE_ON_OTHER_MACHINE, RemoteCaller
 
 SUBPROTOCOL = "dragoman.v1"
 CLOSE_FAULT = 1011
@@ -52,6 +54,8 @@ class SocketAuthenticator:
     instance: str
     addresses: Container[str]
     """Where this daemon listens, as clients dial it."""
+    remote_of: Callable[[Sequence[Any] | None], RemoteCaller | None] = lambda _: None
+    """Who on another machine is behind an address that a socket comes from."""
     users: frozenset[int] = frozenset()
     """Other users that may be at the other end: port forwarders, by their uid."""
     _pending: dict[anyio.CancelScope, None] = field(default_factory=dict)
@@ -73,6 +77,7 @@ class SocketAuthenticator:
             with self.links.hold(key.purpose) as scope:
                 if self._is_still_valid(key, transcript):
                     socket.state.purpose = key.purpose
+                    PAGE_ON_OTHER_MACHINE.set(self.remote_of(socket.scope.get("client")))
                     await _start_handler(socket, handler)
                 else:
                     await close(socket, CLOSE_UNPROVED, "not proved")

@@ -19,7 +19,7 @@ from dragoman.core.localization import localize
 from dragoman.servers.web.bodies import RequestBody, json_response, read_request
 from dragoman.servers.web.errors import request_language
 from dragoman.tools import ToolRegistry
-from dragoman.workspace.caller import Caller
+from dragoman.workspace.caller import PAGE_ON_OTHER_MACHINE, Caller
 from dragoman.workspace.trust import can_be_asked_about, real_folder
 
 OPEN_AT_MOST = 32
@@ -90,7 +90,11 @@ class ToolApi:
         continue.
         """
         wanted = await read_request(request, _ToolCall)
-        caller = replace(self._caller_for(wanted.workspace), sees_every_workspace=wanted.all_workspaces)
+        caller = replace(
+            self._caller_for(wanted.workspace),
+            sees_every_workspace=wanted.all_workspaces,
+            remote=PAGE_ON_OTHER_MACHINE.get(),
+        )
         self.rate_limit.require_capacity(anyio.current_time())
         self.rate_limit.open += 1
         answer: dict[str, Any] = {}
