@@ -14,6 +14,8 @@ from pathlib import Path
 import pytest
 
 from bench.agent import agent_in
+from dragoman.core.errors import DragomanError
+from dragoman.io.drivers.control_client import ControlClient
 from dragoman.protocols.share import (
     SharedBreakpoint,
     SharedEvent,
@@ -26,6 +28,7 @@ from dragoman.protocols.share import (
 )
 from tests.daemons import Cli, cli_with_home
 from tests.protocols.share.test_share_file import SEED, file_of
+from tests.support.stdio_agent import stdio_agent
 
 pytestmark = pytest.mark.timeout(120)
 
@@ -102,6 +105,19 @@ def test_what_will_be_inside_is_shown_and_nothing_is_written_without_a_word(shar
     assert shared.file.read_bytes() == before
     assert list(tmp_path.iterdir()) == []
     assert [it.name for it in shared.file.parent.iterdir()] == [shared.file.name]
+
+
+def test_no_agent_gets_a_signature_and_nobody_on_another_machine(shared: Shared, tmp_path: Path) -> None:
+    wanted = tmp_path / "x"
+    with stdio_agent(shared.ada, cwd=shared.folder):  # these tests are its client
+        refused = shared.ada("share", shared.session, "-o", str(wanted), "--yes", cwd=shared.folder)
+    assert (refused.returncode, "Only a person on this machine can sign" in refused.stderr) == (1, True), refused
+    assert not wanted.exists()
+    with ControlClient.open(shared.ada.paths, about={"remote": True}) as afar, pytest.raises(DragomanError) as caught:
+        afar.call("share_sign", {"manifest": "{}"})
+    assert caught.value.code == "not_a_person"
+    signed = [it for it in shared.ada("journal", "tail", "-n", "1000").stdout.splitlines() if "share" in it]
+    assert len(signed) == 1, signed
 
 
 def test_a_known_key_has_its_name_and_only_the_users_settings_know_keys(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import subprocess
 import sys
 import time
@@ -92,11 +93,16 @@ def test_everything_of_agents_ends_at_once_and_nothing_begins_until_a_person_say
             refused = cli("stop", "--all", cwd=work)
             assert (refused.returncode, "Only a person can stop" in refused.stderr) == (ExitCode.FAILED, True), refused
             assert "not an agent" in cli("stop", "--all", "--undo", cwd=work).stderr
+            afar = ("--on", "docker:no-such-container-here")
+            assert "not an agent" in cli("stop", "--all", "--undo", *afar, cwd=work).stderr
+            ask = shlex.join(cli.command("trust", "/srv/shop", *afar))
+            trusted = agent.data("run_in_terminal", command=f"DRAGOMAN_HOME={cli.home} {ask}", timeout_s=30)
+            assert "Only a person can trust a folder" in trusted["output"], trusted
 
             done = as_person(cli, person, "stop", "--all", "--json")
             assert done.returncode == ExitCode.OK, done.stderr
             stopped = json.loads(done.stdout)
-            assert (stopped["agents_paused"], stopped["terminals"]) == (True, 1)
+            assert (stopped["agents_paused"], stopped["terminals"]) == (True, 2)
             assert stopped["calls"] >= 1
             assert sorted(it["program"] for it in stopped["sessions"]) == ["detached", "terminated"]
             assert code_of(agent.answer()) == "paused_by_person"

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from dragoman.cli.output import ExitCode, confirm, render, show_json, show_message, show_text, warn
-from dragoman.cli.remote.connection import open_daemon
+from dragoman.cli.remote.connection import open_daemon, require_person_here
 from dragoman.cli.remote.options import is_remote
 from dragoman.cli.terminals.history import Json
 from dragoman.core.errors import DragomanError
@@ -34,6 +34,8 @@ def trust(
     json: Annotated[bool, Parameter(negative="", help=render(localize("Print JSON.")))] = False,
 ) -> int:
     """Trust or list folders. Clients that a user starts in a folder over standard input and output do not need this."""
+    if not (list_ or revoke):
+        require_person_here("trust_check")
     with open_daemon() as link:
         if list_:
             return _show_trusted(link.call("trust_list")["trusted"], as_json=json)

@@ -349,7 +349,7 @@ class _Services:
         pages, forwarders = PageForwarder(names, state.instance, state.bind, state.port), settings.debug_port_users
         prover = SocketAuthenticator(self._keys, links, state.instance, names, pages.remote_of, known_uids(forwarders))
         self._http = HttpServer(build_app(served, self._mcp, self._gateway, prover, names, tokens))
-        debugged_of = {**DebugMethods(debugger.reports).table(), **debugger.handover.table()}
+        debugged_of = {**DebugMethods(debugger.reports).table(), **debugger.handover.table(self._agent_processes)}
         approved = ApprovalMethods(chat.approvals, self._agent_processes).table()
         of_persons = {**approved, **StopMethods(self._emergency, self._agent_processes).table()}
         table = {**methods.table(), **terminal.methods, **methods_of_gateway.table(), **debugged_of, **of_persons}

@@ -197,7 +197,13 @@ async def wire_debugging(
             editors,
             adapters,
             HandoverMethods(
-                service, breakpoints, runs, lambda folder: configurations(folder).configurations, identity, shared
+                service,
+                breakpoints,
+                runs,
+                lambda folder: configurations(folder).configurations,
+                identity,
+                shared,
+                journal,
             ),
         )
         group.cancel_scope.cancel("the daemon ends")

@@ -27,6 +27,7 @@ Object.assign(CHINESE, {
   "the terminal was closed: its agent disconnected": "终端已关闭：它的智能体已断开",
   "the terminal was closed: nobody used it": "终端已关闭：无人使用",
   "the terminal was closed: a person stopped everything": "终端已关闭：用户停止了所有操作",
+  "signed a file with the session {session}": "为包含会话 {session} 的文件签名",
   "stopped everything and paused all agents": "停止了所有操作，并暂停了所有智能体",
   "let agents go on": "让智能体继续",
   "the terminal was closed to make room": "终端已关闭，以腾出位置",

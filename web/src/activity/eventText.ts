@@ -43,6 +43,7 @@ const DESCRIPTIONS: Record<string, Describe> = {
   "journal.set_aside": ({ file }) =>
     t("a damaged journal was moved to {file}, and a new one was started", { file: text(file) }),
   "agents.paused": () => t("stopped everything and paused all agents"),
+  "share.signed": ({ session }) => t("signed a file with the session {session}", { session: text(session) }),
   "agents.continued": () => t("let agents go on"),
   "mcp.connected": ({ version, workspace }) =>
     t("connected, version {version}, in {folder}", { version: text(version), folder: text(workspace) }),

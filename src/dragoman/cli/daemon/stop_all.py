@@ -8,6 +8,7 @@ from cyclopts import Parameter
 
 from dragoman.cli.daemon.lifecycle import down
 from dragoman.cli.output import ExitCode, render, report_error, show_json, show_message, warn
+from dragoman.cli.remote.connection import require_person_here
 from dragoman.cli.remote.options import is_remote, refuse_remote
 from dragoman.cli.remote.status import RemoteAnswer, ask_all
 from dragoman.core.localization import LocalizedText, localize
@@ -30,6 +31,8 @@ def stop(
     if not all:
         refuse_remote("stop")
         return down(yes=yes, json=json)
+    if undo:
+        require_person_here("stop_check")
     found = ask_all("agents_continue" if undo else "stop_all", within_s=_ANSWER_TIMEOUT_S)
     if json:
         _show_json(found)

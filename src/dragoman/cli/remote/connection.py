@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from dragoman.cli.remote.options import chosen_target
+from dragoman.cli.remote.options import chosen_target, is_remote
+from dragoman.core.errors import DragomanError
 from dragoman.core.paths import find_paths
 from dragoman.io.drivers.control_client import WELCOME_WITHIN_S, ControlClient, DaemonPeer
 
@@ -50,6 +51,20 @@ def open_target(
         is_far=True,
     )
     return ControlClient.over(link.socket, peer=peer, least_s=_LEAST_S, role=role, about=about)
+
+
+def require_person_here(check: str) -> None:
+    """Before a call that no agent may make. The machine of the target sees only who logged in there, so this machine's
+    daemon is asked who calls. Without one, no agent's terminal or program is open here.
+    """
+    if not is_remote():
+        return
+    try:
+        with ControlClient.open(find_paths()) as client:
+            client.call(check)
+    except DragomanError as error:
+        if error.code != "not_running":
+            raise
 
 
 def _show_printed(target: str, line: str) -> None:

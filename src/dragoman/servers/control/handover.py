@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,16 +12,19 @@ import anyio.to_thread
 import msgspec
 
 from dragoman.chat.gateway_client.identity import DeviceIdentity
-from dragoman.core.errors import DragomanError
+from dragoman.core.errors import DragomanError, ErrorSpec
+from dragoman.core.events import Event
 from dragoman.core.localization import localize
 from dragoman.debug.model import LaunchRequest
 from dragoman.debug.registry import FollowedSession
 from dragoman.debug.service import DebugService
 from dragoman.debug.shared_sessions import SharedSessions
 from dragoman.io.files.bounded_read import read_at_most
+from dragoman.journal import Journal
 from dragoman.protocols.share import FILE_BYTES, decode_manifest, encode_manifest, read_share, sign_manifest
 from dragoman.servers.control.debug_runs import DebugRuns
-from dragoman.servers.control.server import ControlMethod, Params, ResultPart
+from dragoman.servers.control.methods import is_run_by_agent
+from dragoman.servers.control.server import CALLING_FROM_AFAR, ControlMethod, Params, ResultPart
 from dragoman.workspace.breakpoints import Breakpoint, BreakpointRegistry
 
 _OUTPUT_CHARACTERS = 1 << 20
@@ -39,9 +43,11 @@ class HandoverMethods:
     """The configurations of a folder's launch.json."""
     identity: DeviceIdentity
     shared: SharedSessions
+    journal: Journal
 
-    def table(self) -> Mapping[str, ControlMethod]:
-        return {"session_facts": self._facts, "share_sign": self._sign, "share_open": self._open}
+    def table(self, agents: Callable[[], Collection[int]]) -> Mapping[str, ControlMethod]:
+        """`agents`: the processes through which MCP clients are connected now."""
+        return {"session_facts": self._facts, "share_sign": partial(self._sign, agents), "share_open": self._open}
 
     async def _facts(self, params: Params) -> AsyncIterator[Any]:
         """Yield the output in pieces; then how the session was started, if it is still known."""
@@ -93,11 +99,24 @@ class HandoverMethods:
         opened = self.shared.add(session, workspace)
         yield {"id": session.id, "signer": opened.signer}
 
-    async def _sign(self, params: Params) -> AsyncIterator[Any]:
-        """Sign a manifest, and nothing that is not one, with the key of this device."""
-        text = str(params.get("manifest", "")).encode()
-        manifest = encode_manifest(decode_manifest(text))
-        yield msgspec.to_builtins(sign_manifest(manifest, self.identity.seed()))
+    async def _sign(self, agents: Callable[[], Collection[int]], params: Params) -> AsyncIterator[Any]:
+        """Sign a manifest, and nothing that is not one, with the key of this device. The signature says that it comes
+        from the person, so no agent gets one, and nobody on another machine.
+        """
+        if CALLING_FROM_AFAR.get() or await is_run_by_agent(agents):
+            raise not_a_person()
+        manifest = decode_manifest(str(params.get("manifest", "")).encode())
+        signed = sign_manifest(encode_manifest(manifest), self.identity.seed())
+        body = {"session": manifest.session, "key": signed.fingerprint}
+        await self.journal.append([Event(kind="share.signed", text=manifest.title, body=body)])
+        yield msgspec.to_builtins(signed)
+
+
+not_a_person = ErrorSpec(
+    "not_a_person",
+    "Only a person on this machine can sign a shared session, not an agent's terminal or program.",
+    "Run `dragoman share` in your own terminal.",
+)
 
 
 def _absolute_path(params: Params, name: str) -> Path:

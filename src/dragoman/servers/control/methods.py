@@ -69,6 +69,7 @@ class ControlMethods:
             "journal_scrubbed": self._journal_scrubbed,
             "trust_list": self._trust_list,
             "trust_add": self._trust_add,
+            "trust_check": self._trust_check,
             "trust_revoke": self._trust_revoke,
         }
 
@@ -187,10 +188,19 @@ class ControlMethods:
         yield {"trusted": [msgspec.to_builtins(trusted) for trusted in await self.trust.folders()]}
 
     async def _trust_add(self, params: Params) -> AsyncIterator[Any]:
-        """Trust a folder.
+        """Trust a folder."""
+        await self._require_no_own_process()
+        trusted = await self.trust.trust(_folder(params), however_wide=params.get("however_wide") is True)
+        yield msgspec.to_builtins(trusted)
 
-        A script or an editor of the person may call this, but no descendant of the daemon: agents' terminals and the
-        programs that they debug run there.
+    async def _trust_check(self, _: Params) -> AsyncIterator[Any]:
+        """Whether the caller may trust a folder: before it does so on another machine, which cannot see who calls."""
+        await self._require_no_own_process()
+        yield {"allowed": True}
+
+    async def _require_no_own_process(self) -> None:
+        """A script or an editor of the person may trust a folder, but no descendant of the daemon: agents' terminals
+        and the programs that they debug run there.
         """
         pid = CALLING_PROCESS.get()  # 0 across containers: such a process is not a descendant of the daemon
         if pid and await anyio.to_thread.run_sync(is_descendant_of, pid, os.getpid()):
@@ -199,8 +209,6 @@ class ControlMethods:
                 localize("Only a person can trust a folder, not an agent's terminal or program."),
                 hint=localize("Trust the folder on the page, in the editor, or in your own terminal."),
             )
-        trusted = await self.trust.trust(_folder(params), however_wide=params.get("however_wide") is True)
-        yield msgspec.to_builtins(trusted)
 
     async def _trust_revoke(self, params: Params) -> AsyncIterator[Any]:
         yield {"folder": await self.trust.revoke(_folder(params))}
@@ -317,7 +325,7 @@ class StopMethods:
     """The processes through which MCP clients are connected now."""
 
     def table(self) -> Mapping[str, ControlMethod]:
-        return {"stop_all": self._stop_all, "agents_continue": self._lift}
+        return {"stop_all": self._stop_all, "agents_continue": self._lift, "stop_check": self._check}
 
     async def _stop_all(self, _: Params) -> AsyncIterator[Any]:
         await self._require_no_agent()
@@ -327,14 +335,24 @@ class StopMethods:
         await self._require_no_agent()
         yield await self.stop.lift("`dragoman stop --all --undo`")
 
+    async def _check(self, _: Params) -> AsyncIterator[Any]:
+        """Whether the caller may do either: before it does so on another machine, which cannot see who calls."""
+        await self._require_no_agent()
+        yield {"allowed": True}
+
     async def _require_no_agent(self) -> None:
-        pid = CALLING_PROCESS.get()  # 0 across containers: such a process is nobody's descendant here
-        if pid and await anyio.to_thread.run_sync(is_run_by, pid, self.agents()):
+        if await is_run_by_agent(self.agents):
             raise DragomanError(
                 "not_a_person",
                 localize("Only a person can stop all agents or let them go on, not an agent's terminal or program."),
                 hint=localize("Use the page, or your own terminal."),
             )
+
+
+async def is_run_by_agent(agents: Callable[[], Collection[int]]) -> bool:
+    """Whether the calling process is an agent's: its terminal, a program that it debugs, or below its MCP client."""
+    pid = CALLING_PROCESS.get()  # 0 across containers: such a process is nobody's descendant here
+    return bool(pid) and await anyio.to_thread.run_sync(is_run_by, pid, agents())
 
 
 @dataclass(frozen=True, slots=True)

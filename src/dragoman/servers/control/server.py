@@ -67,6 +67,9 @@ _Next = ControlCall | RemoteProtocolError
 CALLING_PROCESS: ContextVar[int] = ContextVar("calling_process", default=0)
 """The process whose call is being answered, as the kernel reports it. A few methods are reserved for a person."""
 
+CALLING_FROM_AFAR: ContextVar[bool] = ContextVar("calling_from_afar", default=False)
+"""Whether the call comes from another machine, through `dragoman pipe`."""
+
 CALLING_LANGUAGE: ContextVar[Language] = ContextVar("calling_language", default="en")
 """The caller's language, for methods that return text. The daemon may have been started in another one."""
 
@@ -132,6 +135,7 @@ class ControlServer:
         try:
             hello, calls = await _read_hello(stream, connection)
             CALLING_LANGUAGE.set("zh" if hello.language == "zh" else "en")
+            CALLING_FROM_AFAR.set(hello.about.get("remote") is True)
             self._waiting.end(scope)
             if hello.role != "control" and hello.role not in self._roles:
                 raise RemoteProtocolError("unknown_role", f"there is no role {hello.role[:40]!r}")

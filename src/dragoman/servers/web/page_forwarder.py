@@ -1,8 +1,8 @@
 """The role `page`: the bytes of one browser connection on another machine, for this daemon's own page.
 
 The browser dials a port of its machine, where `dragoman page --on` listens. As long as one such connection is open, the
-page may also be called by that port. The guard and the proof judge a request as always. Whoever is at that page is on the
-other machine: it may do what other clients from there may.
+page may also be called by that port. The guard and the proof judge a request as always. Whoever is at that page is on
+the other machine, and may do what other clients from there may.
 """
 
 from __future__ import annotations
@@ -49,7 +49,8 @@ class PageForwarder:
             with anyio.fail_after(_CONNECTS_WITHIN_S):
                 server = await anyio.connect_tcp(*self._address)
             async with server:
-                with self._from_afar(server.extra(SocketAttribute.local_address), RemoteCaller.of(hello.about)):
+                address = server.extra(SocketAttribute.local_address)  # noqa: S610  of a socket, not of Django
+                with self._from_afar(address, RemoteCaller.of(hello.about)):
                     await _forward(first, stream, server)
 
     @contextmanager
