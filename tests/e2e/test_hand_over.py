@@ -92,7 +92,7 @@ def bob(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cli]:
 
 
 def test_what_will_be_inside_is_shown_and_nothing_is_written_without_a_word(shared: Shared, tmp_path: Path) -> None:
-    for line in ("events: 5 ", "stops: 2 ", "output: ", "recording: none", "and 1 breakpoints", "report: ", "commit: "):
+    for line in ("events: 5 ", "stops: 2 ", "output: ", "recording: none", "breakpoints: 1", "report: ", "commit: "):
         assert line in shared.said, line
     assert int(re.findall(r"removed secrets: (\d+)", shared.said)[0]) >= 2
     assert stat.S_IMODE(shared.file.stat().st_mode) == 0o600
@@ -303,7 +303,7 @@ def test_a_rerun_asks_a_person_and_a_no_starts_nothing(shared: Shared, bob: Cli,
         while b"[y/N]" not in shown:
             shown += os.read(ours, 4096)
         os.write(ours, b"n\n")
-        assert b"This would run on your machine" in asked.communicate(timeout=20)[0]
+        assert b"This will run on your machine" in asked.communicate(timeout=20)[0]
     assert asked.returncode == 4
     os.close(ours)
     os.close(theirs)
@@ -332,7 +332,7 @@ def test_a_rerun_sets_no_variable_that_runs_code_and_names_what_is_missing(bob: 
     assert done.returncode == 0, done.stderr
     assert "gone.py is missing here" in done.stdout
     assert "not set, because they could run code: LD_PRELOAD, X_EVIL" in done.stdout
-    assert "if it has them: DATABASE" in done.stdout
+    assert "does not contain them: DATABASE" in done.stdout
     assert "[]" in done.stdout
     (tmp_path / "elsewhere.py").write_text("raise SystemExit(3)\n")
     for changed, reason in (
