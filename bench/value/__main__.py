@@ -22,7 +22,7 @@ def main() -> int:
     ways = [BASELINE, *(it for it in wanted.tools if it != BASELINE)]
     rows: list[Row] = []
     bad: list[str] = []
-    with product() as (asked, workspace):
+    with product(ways) as (asked, workspace):
         for bug in load_all(wanted.bugs, wanted.only):
             try:
                 rows += measure(asked, bug, ways, workspace, wanted.answers)

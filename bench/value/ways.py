@@ -14,7 +14,7 @@ import sysconfig
 import tempfile
 import time
 import zipfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -143,19 +143,23 @@ def _limit(bug: Bug) -> float:
 
 
 @contextlib.contextmanager
-def product() -> Iterator[tuple[Product, Path]]:
-    """The installed product, and a trusted folder for the bugs."""
+def product(ways: Collection[str] = WAYS) -> Iterator[tuple[Product, Path]]:
+    """What these ways need of the installed product, and a trusted folder for the bugs."""
     with tempfile.TemporaryDirectory(prefix="value") as name:
         folder = Path(name)
         workspace = folder / "work"
         workspace.mkdir()
         environment = environment_in(folder)
+        why = build_why(folder / "why") if WHY in ways else folder
+        if not set(TOOLS).intersection(ways):
+            yield Product(environment, {}, why), workspace
+            return
         _run_dragoman(["up"], environment)
         try:
             _run_dragoman(["trust", str(workspace)], environment)
             with agent_for(environment, workspace) as agent:
                 schemas = {it["name"]: it["inputSchema"] for it in _tools(agent)}
-            yield Product(environment, schemas, build_why(folder / "why")), workspace
+            yield Product(environment, schemas, why), workspace
         finally:
             _run_dragoman(["down", "--yes"], environment)
 

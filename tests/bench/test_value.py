@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from collections import Counter
@@ -16,10 +18,16 @@ from bench.value.bugs import Bug, complaints, copy_to, load_all
 from bench.value.judge import Condition, exposes, pattern_of
 from bench.value.report import Row, summarize
 from bench.value.ways import BASELINE, arguments_for, why_section
+from tests.bench.fixed_bugs import failures
 
+ROOT = Path(__file__).parents[2]
 BUGS = load_all()
 PYTHON = [it for it in BUGS if it.language == "python"]
 MOST_S = 40
+KINDS = {
+    "off by one", "wrong default", "aliasing", "wrong branch", "stale cache", "race", "unit mix-up", "encoding",
+    "recursion", "hang", "deadlock",
+}  # fmt: skip
 CONDITION = Condition("page_total", r"(?<!\w)page_total(?!\w)|pages\.py:\d+", {"count": 23, "pages": 2})
 
 
@@ -100,8 +108,9 @@ def test_values_in_order_belong_to_one_call() -> None:
 
 
 def test_there_are_bugs_of_many_kinds_in_every_language() -> None:
+    assert Counter(it.language for it in BUGS) == {"python": 30, "javascript": 12, "go": 6, "c": 6, "lua": 6}
+    assert {it.kind for it in BUGS} >= KINDS
     assert len({it.kind for it in BUGS}) >= 20
-    assert len(PYTHON) >= 30
     assert Counter(it.name for it in BUGS).most_common(1)[0][1] == 1
 
 
@@ -138,6 +147,25 @@ def test_a_way_is_worse_where_only_the_baseline_exposes() -> None:
     ]
     found = {it.way: (it.worse, it.dearer) for it in summarize(rows)}
     assert found == {BASELINE: (0, 0), "debug_test": (1, 0), "trace_call": (0, 1)}
+
+
+@pytest.mark.parametrize("language", [pytest.param(it, marks=pytest.mark.needs(it)) for it in ("c", "lua")])
+def test_a_bug_makes_its_test_fail_and_its_fix_makes_it_pass(language: str, tmp_path: Path) -> None:
+    """Those of JavaScript and Go are in tests/programs, because their runners take seconds."""
+    bugs = [it for it in BUGS if it.language == language]
+    assert failures(bugs, tmp_path) == {it.name: (True, False) for it in bugs}
+
+
+def test_the_judge_runs_on_any_folder_of_bugs(tmp_path: Path) -> None:
+    own = tmp_path / "bugs" / "my-bug"
+    shutil.copytree(PYTHON[0].folder, own)
+    (tmp_path / "bugs" / "no-bug").mkdir()
+    wanted = ["--bugs", str(own.parent), "--tools", BASELINE, "--json", str(tmp_path / "result.json")]
+    command = [sys.executable, "-m", "bench.value", *wanted]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=50, check=False)
+    assert done.returncode == 0, done.stderr
+    data = json.loads((tmp_path / "result.json").read_text())
+    assert [(it["bug"], it["way"], it["exposed"]) for it in data["rows"]] == [("my-bug", BASELINE, False)]
 
 
 @pytest.mark.timeout(3 * MOST_S)
