@@ -23,18 +23,18 @@ def test_keys_and_output_come_out_in_their_order(items: list[bytes | tuple[bytes
             backlog.add_typed(item)
     assert bool(backlog) == bool(items)
     assert backlog.size == sum(len(item) for item in items if isinstance(item, bytes))
-    taken = backlog.take()
+    taken = backlog.pop()
     assert _spread(taken) == _spread(items)
     assert all(not (isinstance(one, bytes) and isinstance(other, bytes)) for one, other in itertools.pairwise(taken))
     assert not backlog
-    assert backlog.take() == []
+    assert backlog.pop() == []
 
 
 def test_a_flood_comes_out_in_frames_and_not_in_one() -> None:
     backlog = PumpBacklog()
     for _ in range(20):
         backlog.add_shown(bytes(8192))
-    assert [len(item) for item in backlog.take()] == [FRAME, FRAME, 4 * 8192]
+    assert [len(item) for item in backlog.pop()] == [FRAME, FRAME, 4 * 8192]
     assert backlog.size == 0
 
 

@@ -44,6 +44,6 @@ def test_the_screen_gets_the_same_bytes_as_from_what_records_them(at: int, print
     first, rest = printed[:at], printed[at:]
     shown = filter_first_output(first, NONCE, passing(strip))
     later = side(strip=strip)
-    assert later.printed(first, 1.0) == shown
-    assert shown + later.printed(rest, 2.0) == side(strip=strip).printed(printed, 1.0)
+    assert later.handle_output(first, 1.0) == shown
+    assert shown + later.handle_output(rest, 2.0) == side(strip=strip).handle_output(printed, 1.0)
     assert NONCE.encode() not in shown

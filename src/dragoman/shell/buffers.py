@@ -36,7 +36,7 @@ class PumpBacklog:
         self._join()
         self._items.append(typed)
 
-    def take(self) -> list[bytes | TypedKeys]:
+    def pop(self) -> list[bytes | TypedKeys]:
         """Output without a key in between is joined, up to one frame."""
         self._join()
         items, self._items, self.size = self._items, [], 0

@@ -85,14 +85,14 @@ class TerminalPump:
         self._sidecar = sidecar()
         gc.freeze()  # no garbage collection of permanent objects while a person types
         if printed:
-            self._guarded(lambda sidecar: sidecar.printed(printed, time.monotonic()))
+            self._guarded(lambda sidecar: sidecar.handle_output(printed, time.monotonic()))
 
     def run(self) -> None:
         """Run until the shell has ended and its last byte is on the screen."""
         while not self._drained:
             self._poll_once()
         self._catch_up()
-        self._write_last(self._sidecar.ended(self._exit_code(), time.monotonic()) if self._sidecar else b"")
+        self._write_last(self._sidecar.handle_end(self._exit_code(), time.monotonic()) if self._sidecar else b"")
 
     def settle(self) -> None:
         """Send the last frames, once the terminal is restored: a daemon that hangs costs no more than a moment."""
@@ -131,7 +131,7 @@ class TerminalPump:
         self._catch_up()
         self._is_clear = False  # the overlay may draw again
         if self._signals.fd in ready:
-            self._signalled(self._signals.take())
+            self._signalled(self._signals.pop())
         if self._outer.screen in ready and ready[self._outer.screen] & ~select.POLLIN:
             self._screen_ready(ready[self._outer.screen])
         if self._outer.keys in ready and ready[self._outer.keys] & select.POLLIN:
@@ -211,13 +211,15 @@ class TerminalPump:
     def _record_typed(self, sidecar: Sidecar, typed: TypedKeys) -> bytes:
         data, flags, now_s = typed
         try:
-            return sidecar.typed(data, now_s, echoes=bool(flags & termios.ECHO), by_lines=bool(flags & termios.ICANON))
+            return sidecar.handle_keys(
+                data, now_s, echoes=bool(flags & termios.ECHO), by_lines=bool(flags & termios.ICANON)
+            )
         except Exception as error:  # noqa: BLE001  our fault must not cost a person the shell
             self._drop_sidecar(error)
             return data
 
     def _catch_up(self) -> None:
-        for item in self._backlog.take() if self._backlog else ():
+        for item in self._backlog.pop() if self._backlog else ():
             if self._sidecar is None:
                 return
             if not isinstance(item, bytes):
@@ -282,7 +284,7 @@ class TerminalPump:
 
     def _record_printed(self, sidecar: Sidecar, data: bytes) -> bytes:
         try:
-            return sidecar.printed(data, time.monotonic())
+            return sidecar.handle_output(data, time.monotonic())
         except Exception as error:  # noqa: BLE001  see above
             self._drop_sidecar(error)
             return data
@@ -320,7 +322,7 @@ class TerminalPump:
             self._outer.note_alternate(self._sidecar.alternate)
             if not self._sidecar.has_pending:
                 return
-            screen, keys = self._sidecar.take(now_s)
+            screen, keys = self._sidecar.pop(now_s)
         except Exception as error:  # noqa: BLE001  see above
             self._drop_sidecar(error)
             return
@@ -371,7 +373,7 @@ class TerminalPump:
         size = self._outer.size()
         self._child.resize(size)
         rows, columns = rows_and_columns(size)
-        self._guarded(lambda sidecar: sidecar.resized(columns, rows))
+        self._guarded(lambda sidecar: sidecar.handle_resize(columns, rows))
 
     def _hung_up(self, number: int) -> None:
         """The terminal is gone, or a signal ends us: the shell gets a hang-up, and a moment for its last output."""
@@ -386,7 +388,7 @@ class TerminalPump:
         deadline = time.monotonic() + _HANG_UP_S
         while self._child.poll_exit() != "ended" and time.monotonic() < deadline:
             select.select([self._signals.fd], [], [], 0.01)
-            self._signals.take()
+            self._signals.pop()
 
     def _write_last(self, data: bytes) -> None:
         """Write what the screen has not accepted yet, if it still exists."""

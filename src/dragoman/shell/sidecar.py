@@ -104,35 +104,35 @@ class Sidecar:
         """Whether `typed` may even wait for the shell's echo."""
         return self._overlay.is_idle
 
-    def printed(self, data: bytes, now_s: float) -> bytes:
+    def handle_output(self, data: bytes, now_s: float) -> bytes:
         """Process output of the shell; return what the screen gets. Output without a mark is scanned and not copied."""
         pieces = self._history_line.pieces(self._scanner.feed(data))
         if len(pieces) == 1 and pieces[0] is data:
-            shown = self._overlay.printed(data, now_s)
-            if self._recording.printed(data, now_ms()):
+            shown = self._overlay.handle_output(data, now_s)
+            if self._recording.handle_output(data, now_ms()):
                 self._link.send(now_s)
         else:
             shown = b"".join([self._piece(piece, now_s) for piece in pieces])
         self._flush_at_s = now_s + FLUSH_S if self._flush_at_s is None else self._flush_at_s
         return shown
 
-    def typed(self, data: bytes, now_s: float, *, echoes: bool, by_lines: bool) -> bytes:
+    def handle_keys(self, data: bytes, now_s: float, *, echoes: bool, by_lines: bool) -> bytes:
         """Process keys; return what the shell gets, at once."""
         if self._recording.inner_wrapper_active:  # our keys belong to the inner wrapper
             return data
         self._follow_detected_prompt(now_s)
         self._end_prompt(now_s)
-        keys = self._overlay.typed(data, now_s)
+        keys = self._overlay.handle_keys(data, now_s)
         if self._overlay.paused:  # before the shell gets what was typed after that
             self._recording.pause(True, now_ms())
         if keys:
-            self._recording.typed(keys, echoes=echoes, by_lines=by_lines, now_ms=now_ms())
+            self._recording.handle_keys(keys, echoes=echoes, by_lines=by_lines, now_ms=now_ms())
             self._follow_detected_prompt(now_s)
         return keys
 
-    def resized(self, columns: int, rows: int) -> None:
-        self._overlay.resized(columns, rows)
-        self._recording.resized(columns, rows, now_ms())
+    def handle_resize(self, columns: int, rows: int) -> None:
+        self._overlay.handle_resize(columns, rows)
+        self._recording.handle_resize(columns, rows, now_ms())
 
     def wakes_at_s(self) -> float | None:
         """Called in every turn of the loop: without a generator it takes a third of the time."""
@@ -171,33 +171,33 @@ class Sidecar:
         self._overlay.connected = self._link.connected
         received, self._link.received = self._link.received, []
         for message in received:
-            self._overlay.received(message, now_s)
+            self._overlay.handle_message(message, now_s)
 
     @property
     def has_pending(self) -> bool:
         """Whether there is something to take."""
         return self._overlay.has_pending or self._overlay.paused != self._recording.paused
 
-    def take(self, now_s: float) -> tuple[bytes, bytes]:
+    def pop(self, now_s: float) -> tuple[bytes, bytes]:
         """The pending bytes for the screen and for the shell; messages are sent."""
-        messages = self._overlay.take_messages()
+        messages = self._overlay.pop_messages()
         for message in messages:
             self._send_request(message, now_s)
         if messages:
             self._link.send(now_s)
         self._recording.pause(self._overlay.paused, now_ms())
-        keys = self._overlay.take_keys()
+        keys = self._overlay.pop_keys()
         if keys:  # a granted command: entered now, and shown by the shell alone
-            self._recording.typed(keys, echoes=False, by_lines=True, now_ms=now_ms())
-        return self._overlay.take_screen(), keys
+            self._recording.handle_keys(keys, echoes=False, by_lines=True, now_ms=now_ms())
+        return self._overlay.pop_screen(), keys
 
-    def ended(self, exit_code: int | None, now_s: float) -> bytes:
+    def handle_end(self, exit_code: int | None, now_s: float) -> bytes:
         """The shell has ended; return what the screen still gets."""
         shown = b"".join([self._piece(piece, now_s) for piece in self._scanner.flush()])
-        self._recording.ended(exit_code, now_ms())
+        self._recording.handle_end(exit_code, now_ms())
         self._link.connect_if_due(now_s)
         self._link.send(now_s)
-        return shown + self._overlay.ended()
+        return shown + self._overlay.handle_end()
 
     @property
     def settled(self) -> bool:
@@ -210,27 +210,27 @@ class Sidecar:
     def _piece(self, piece: OutputPart, now_s: float) -> bytes:
         if isinstance(piece, bytes):
             self._prompt_drawn = None if self._prompt_drawn is None else True
-            self._recording.printed(piece, now_ms())
-            return self._overlay.printed(piece, now_s)
-        if self._recording.take_nested_mark(piece, now_ms()):
+            self._recording.handle_output(piece, now_ms())
+            return self._overlay.handle_output(piece, now_s)
+        if self._recording.handle_nested_mark(piece, now_ms()):
             return b""
         busy = self._recording.commands.shell_is_busy
-        verified = self._recording.marked(piece, now_ms())
-        self._overlay.marked(piece, verified, now_s)
+        verified = self._recording.handle_mark(piece, now_ms())
+        self._overlay.handle_mark(piece, verified, now_s)
         if verified and self._child is not None and isinstance(piece, InputStarted):
             self._child.remember_hooked()
         if verified and isinstance(piece, PromptStarted | OutputStarted):
             self._prompt_drawn = False if piece.parameters.get("ends") == "quiet" else None
         shown = self._mark_filter.shown(piece, verified=verified, busy=busy, number=self._recording.running_number)
-        return self._overlay.printed(shown, now_s) if shown else b""
+        return self._overlay.handle_output(shown, now_s) if shown else b""
 
     def _end_prompt(self, now_s: float) -> None:
         """With a DEBUG trap, bash cannot wrap its prompt: it ends when nothing more follows, or with a key."""
         if self._prompt_drawn:
             self._prompt_drawn = None
             mark = InputStarted(nonce=self._nonce)
-            self._recording.marked(mark, now_ms())
-            self._overlay.marked(mark, True, now_s)
+            self._recording.handle_mark(mark, now_ms())
+            self._overlay.handle_mark(mark, True, now_s)
 
     def _notice_another_shell(self) -> None:
         """After `exec bash`, the command `exec` would seem to run forever, with every later command in its output."""
@@ -248,7 +248,7 @@ class Sidecar:
         guessed, self._at_guessed_prompt = self._at_guessed_prompt, self._recording.at_detected_prompt()
         if guessed != self._at_guessed_prompt:
             mark: Mark = InputStarted() if self._at_guessed_prompt else OutputStarted()
-            self._overlay.marked(mark, False, now_s)
+            self._overlay.handle_mark(mark, False, now_s)
 
     def _send_request(self, message: object, now_s: float) -> None:
         """While recording is off, a line that is being typed is not sent."""
@@ -256,7 +256,7 @@ class Sidecar:
             return
         if not self._link.ask(message) and isinstance(message, Request):
             nobody = localize("No daemon is running. Start one with `dragoman up`.").in_language(preferred_language())
-            self._overlay.received(Response(message.request_id, nobody, False, True), now_s)
+            self._overlay.handle_message(Response(message.request_id, nobody, False, True), now_s)
 
 
 # Creates the sidecar of a wrapped shell.

@@ -19,7 +19,7 @@ class SignalPipe:
         for number in _HANDLED:
             signal.signal(number, _left_to_wakeup_pipe)
 
-    def take(self) -> set[int]:
+    def pop(self) -> set[int]:
         with contextlib.suppress(BlockingIOError):
             return set(os.read(self.fd, 4096))
         return set()

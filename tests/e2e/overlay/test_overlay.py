@@ -184,12 +184,12 @@ def test_marks_without_our_nonce_open_nothing_once_the_shells_own_were_seen() ->
     from dragoman.shell.overlay.overlay import Overlay
 
     overlay = Overlay(ShellSettings(), session_id="s", columns=COLUMNS, rows=ROWS)
-    overlay.marked(PromptStarted(), True, 0)
-    overlay.marked(InputStarted(), True, 0)
-    overlay.marked(OutputStarted(), True, 1)
-    overlay.marked(PromptStarted(), False, 2)
-    overlay.marked(InputStarted(), False, 2)
-    assert overlay.typed(b"\x1b/", 3) == b"\x1b/"
-    overlay.marked(PromptStarted(), True, 4)
-    overlay.marked(InputStarted(), True, 4)
-    assert overlay.typed(b"\x1b/", 5) == b""
+    overlay.handle_mark(PromptStarted(), True, 0)
+    overlay.handle_mark(InputStarted(), True, 0)
+    overlay.handle_mark(OutputStarted(), True, 1)
+    overlay.handle_mark(PromptStarted(), False, 2)
+    overlay.handle_mark(InputStarted(), False, 2)
+    assert overlay.handle_keys(b"\x1b/", 3) == b"\x1b/"
+    overlay.handle_mark(PromptStarted(), True, 4)
+    overlay.handle_mark(InputStarted(), True, 4)
+    assert overlay.handle_keys(b"\x1b/", 5) == b""

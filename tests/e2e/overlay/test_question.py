@@ -212,7 +212,7 @@ def test_what_the_terminal_answers_to_the_shell_is_not_a_part_of_the_question(tm
     with wrapped("bash", tmp_path, []) as session:
         assert session.overlay is not None
         session.type(ASK + b"wh")
-        assert session.overlay.typed(b"\x1b[5;1R\x1b]11;rgb:0/0/0\x07", 1e9) == b"\x1b[5;1R\x1b]11;rgb:0/0/0\x07"
+        assert session.overlay.handle_keys(b"\x1b[5;1R\x1b]11;rgb:0/0/0\x07", 1e9) == b"\x1b[5;1R\x1b]11;rgb:0/0/0\x07"
         session.type(b"y")
         session.until(lambda: "? why" in session.shown)
 
@@ -222,51 +222,51 @@ def test_a_shell_that_ends_while_a_question_is_typed_takes_the_line_along(tmp_pa
         assert session.overlay is not None
         session.type(ASK + b"why")
         session.until(lambda: "? why" in session.shown)
-        session.feed(session.overlay.ended())
+        session.feed(session.overlay.handle_end())
         assert session.shown == ["~/work $"]
 
 
 @pytest.mark.parametrize(("rows", "sent"), [(6, ASK), (7, ASK), (8, b"")])
 def test_below_a_list_that_fills_the_window_there_is_no_question_line(rows: int, sent: bytes) -> None:
     overlay = Overlay(ShellSettings(), session_id="s", columns=60, rows=rows)
-    overlay.marked(PromptStarted(), True, 0)
-    overlay.printed(b"$ ", 0)
-    overlay.marked(InputStarted(), True, 0)
-    overlay.printed(b"ls\r\na\r\nb\r\nc\r\nd\x1b[4A\r\x1b[4C", 0)
-    assert overlay.typed(ASK, 1) == sent
+    overlay.handle_mark(PromptStarted(), True, 0)
+    overlay.handle_output(b"$ ", 0)
+    overlay.handle_mark(InputStarted(), True, 0)
+    overlay.handle_output(b"ls\r\na\r\nb\r\nc\r\nd\x1b[4A\r\x1b[4C", 0)
+    assert overlay.handle_keys(ASK, 1) == sent
 
 
 def test_an_answer_in_thousands_of_pieces_is_drawn_as_often_as_an_eye_can_see() -> None:
     overlay = Overlay(ShellSettings(), session_id="s", columns=60, rows=ROWS)
     overlay.connected = True
-    overlay.marked(PromptStarted(), True, 0)
-    overlay.printed(b"$ ", 0)
-    overlay.marked(InputStarted(), True, 0)
-    overlay.typed(ASK + b"why?\r", 1)
-    (request,) = overlay.take_messages()
+    overlay.handle_mark(PromptStarted(), True, 0)
+    overlay.handle_output(b"$ ", 0)
+    overlay.handle_mark(InputStarted(), True, 0)
+    overlay.handle_keys(ASK + b"why?\r", 1)
+    (request,) = overlay.pop_messages()
     assert isinstance(request, Request)
     drawings = 0
     for at in range(5000):
         now_s = 1 + at / 10_000
-        overlay.received(Response(request.request_id, f"{at} ", True, False), now_s)
+        overlay.handle_message(Response(request.request_id, f"{at} ", True, False), now_s)
         if overlay.wakes_at_s is not None and now_s >= overlay.wakes_at_s:
             overlay.tick(now_s)
-        drawings += bool(overlay.take_screen())
+        drawings += bool(overlay.pop_screen())
     assert 5 <= drawings <= 0.5 / FRAME_S + 2
 
 
 def test_a_suggestion_shown_while_the_question_came_back_does_not_stay_behind(tmp_path: Path) -> None:
     overlay = Overlay(ShellSettings(), session_id="s", columns=60, rows=ROWS)
     overlay.connected = True
-    overlay.marked(PromptStarted(), True, 0)
-    overlay.printed(b"$ ", 0)
-    overlay.marked(InputStarted(), True, 0)
-    overlay.printed(b"ec", 0)
+    overlay.handle_mark(PromptStarted(), True, 0)
+    overlay.handle_output(b"$ ", 0)
+    overlay.handle_mark(InputStarted(), True, 0)
+    overlay.handle_output(b"ec", 0)
     overlay.tick(1)
-    (asked_for,) = overlay.take_messages()
+    (asked_for,) = overlay.pop_messages()
     assert isinstance(asked_for, CompletionRequest)
-    overlay.received(CompletionResponse(asked_for.sequence_id, [CompletionSuggestion("echo on", 1)]), 1)
-    overlay.typed(ASK, 2)
-    overlay.printed(b"h", 3)
+    overlay.handle_message(CompletionResponse(asked_for.sequence_id, [CompletionSuggestion("echo on", 1)]), 1)
+    overlay.handle_keys(ASK, 2)
+    overlay.handle_output(b"h", 3)
     overlay.tick(3.001)
-    assert b"on" not in overlay.take_screen()
+    assert b"on" not in overlay.pop_screen()

@@ -113,7 +113,7 @@ def test_an_ignored_command_and_an_unwished_suggestion_are_never_asked_about(lin
 def suggested(ghost: LineSuggestion, line: str, *texts: str) -> str:
     request = ghost.ask(line, None, 0)
     assert request is not None
-    ghost.received(
+    ghost.handle_response(
         CompletionResponse(request.sequence_id, [CompletionSuggestion(text, at) for at, text in enumerate(texts)])
     )
     return ghost.remaining_text(line)
@@ -135,7 +135,7 @@ def test_one_request_is_under_way_at_a_time_and_a_lost_one_is_given_up() -> None
     assert ghost.ask("ab", None, SUGGESTION_TIMEOUT_S / 2) is None
     second = ghost.ask("ab", None, SUGGESTION_TIMEOUT_S)
     assert second is not None
-    ghost.received(CompletionResponse(first.sequence_id, [CompletionSuggestion("abc", 1)]))
+    ghost.handle_response(CompletionResponse(first.sequence_id, [CompletionSuggestion("abc", 1)]))
     assert ghost.remaining_text("ab") == ""
-    ghost.received(CompletionResponse(second.sequence_id, [CompletionSuggestion("abd", 1)]))
+    ghost.handle_response(CompletionResponse(second.sequence_id, [CompletionSuggestion("abd", 1)]))
     assert ghost.remaining_text("ab") == "d"

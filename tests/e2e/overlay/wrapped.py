@@ -52,7 +52,7 @@ class Wrapped:
 
     def type(self, data: bytes | str) -> None:
         data = data if isinstance(data, bytes) else data.encode()
-        self._send(self.overlay.typed(data, time.monotonic()) if self.overlay else data)
+        self._send(self.overlay.handle_keys(data, time.monotonic()) if self.overlay else data)
         self._flush()
 
     def feed(self, data: bytes) -> None:
@@ -61,12 +61,12 @@ class Wrapped:
 
     def say(self, message: object) -> None:
         assert self.overlay is not None
-        self.overlay.received(message, time.monotonic())
+        self.overlay.handle_message(message, time.monotonic())
         self._flush()
 
     def resize(self, columns: int, rows: int) -> None:
         if self.overlay:
-            self.overlay.resized(columns, rows)
+            self.overlay.handle_resize(columns, rows)
             self._flush()
         self.screen.resize(rows, columns)
         fcntl.ioctl(self._terminal, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
@@ -129,12 +129,12 @@ class Wrapped:
     def _take(self, piece: bytes | Mark) -> None:
         now_s = time.monotonic()
         if isinstance(piece, bytes):
-            self._stream.feed(self.overlay.printed(piece, now_s) if self.overlay else piece)
+            self._stream.feed(self.overlay.handle_output(piece, now_s) if self.overlay else piece)
             return
         self.at_prompt = type(piece).__name__ == "InputStarted"
         self.prompted += self.at_prompt
         if self.overlay:
-            self.overlay.marked(piece, True, now_s)
+            self.overlay.handle_mark(piece, True, now_s)
             self._flush()
 
     def _tick(self) -> None:
@@ -146,9 +146,9 @@ class Wrapped:
     def _flush(self) -> None:
         if self.overlay is None:
             return
-        self._stream.feed(self.overlay.take_screen())
-        self._send(self.overlay.take_keys())
-        for message in self.overlay.take_messages():
+        self._stream.feed(self.overlay.pop_screen())
+        self._send(self.overlay.pop_keys())
+        for message in self.overlay.pop_messages():
             self.sent.append(message)
             if isinstance(message, CompletionRequest):
                 self.say(self._completed(message))

@@ -16,7 +16,7 @@ def wanted(command: str, by: str = "an agent", id: str = "r1") -> Request:
 
 
 def verdicts(overlay: Overlay) -> list[str]:
-    return [each.content for each in overlay.take_messages() if isinstance(each, Response)]
+    return [each.content for each in overlay.pop_messages() if isinstance(each, Response)]
 
 
 class Desk:
@@ -30,21 +30,21 @@ class Desk:
         self.prompt()
 
     def prompt(self) -> None:
-        self.overlay.marked(PromptStarted(), self.verified, self.now_s)
-        self.overlay.printed(b"$ ", self.now_s)
-        self.overlay.marked(InputStarted(), self.verified, self.now_s)
+        self.overlay.handle_mark(PromptStarted(), self.verified, self.now_s)
+        self.overlay.handle_output(b"$ ", self.now_s)
+        self.overlay.handle_mark(InputStarted(), self.verified, self.now_s)
 
     def wait(self, seconds: float) -> bytes:
         self.now_s += seconds
         self.overlay.tick(self.now_s)
-        return self.overlay.take_screen()
+        return self.overlay.pop_screen()
 
     def type(self, data: bytes) -> bytes:
-        return self.overlay.typed(data, self.now_s) + self.overlay.take_keys()
+        return self.overlay.handle_keys(data, self.now_s) + self.overlay.pop_keys()
 
     def receive(self, request: Request) -> bytes:
-        self.overlay.received(request, self.now_s)
-        return self.overlay.take_screen()
+        self.overlay.handle_message(request, self.now_s)
+        return self.overlay.pop_screen()
 
     def shown(self, command: str = "make test") -> None:
         self.receive(wanted(command))
@@ -65,7 +65,7 @@ def test_a_key_that_is_read_late_because_we_stalled_grants_nothing() -> None:
     desk.now_s += READING_S * 4  # the wrapper was not scheduled: the key may be older than the question
     assert desk.type(b"y") == b"y"
     assert verdicts(desk.overlay) == []
-    desk.overlay.printed(b"y\b \b", desk.now_s)
+    desk.overlay.handle_output(b"y\b \b", desk.now_s)
     assert b"make test" in desk.wait(TYPING_PAUSE_S)
     assert desk.overlay.wakes_at_s is not None
     desk.wait(READING_S)
@@ -105,9 +105,9 @@ def test_keys_that_did_not_come_alone_grant_nothing(keys: bytes) -> None:
 def test_nothing_is_drawn_while_the_person_types() -> None:
     desk = Desk()
     desk.type(b"l")
-    desk.overlay.printed(b"l", desk.now_s)
+    desk.overlay.handle_output(b"l", desk.now_s)
     desk.type(b"\x7f")
-    desk.overlay.printed(b"\b \b", desk.now_s)
+    desk.overlay.handle_output(b"\b \b", desk.now_s)
     desk.receive(wanted("make"))
     assert b"make" not in desk.wait(TYPING_PAUSE_S - 0.1)
     assert b"make" in desk.wait(0.1)
@@ -118,7 +118,7 @@ def test_a_line_that_is_not_empty_or_not_yet_echoed_is_not_typed_into() -> None:
     desk.type(b"l")
     desk.receive(wanted("make"))
     assert b"make" not in desk.wait(TYPING_PAUSE_S * 2)
-    desk.overlay.printed(b"l", desk.now_s)
+    desk.overlay.handle_output(b"l", desk.now_s)
     assert b"make" not in desk.wait(TYPING_PAUSE_S * 2)
 
 
@@ -126,7 +126,7 @@ def test_escape_before_it_could_be_read_is_the_shells_and_it_is_asked_again() ->
     desk = Desk()
     desk.shown()
     assert desk.type(b"\x1b") == b"\x1b"
-    desk.overlay.printed(b"\a", desk.now_s)
+    desk.overlay.handle_output(b"\a", desk.now_s)
     assert b"make test" in desk.wait(TYPING_PAUSE_S)
 
 
@@ -134,7 +134,7 @@ def test_output_during_the_reading_restarts_it() -> None:
     desk = Desk()
     desk.shown()
     desk.wait(READING_S)
-    desk.overlay.printed(b"\a", desk.now_s)
+    desk.overlay.handle_output(b"\a", desk.now_s)
     assert desk.wait(0.1)
     assert desk.type(b"y") == b"y"
     assert verdicts(desk.overlay) == []
@@ -142,7 +142,7 @@ def test_output_during_the_reading_restarts_it() -> None:
 
 def test_while_a_command_runs_it_waits_and_after_a_minute_it_is_not_answered() -> None:
     desk = Desk()
-    desk.overlay.marked(OutputStarted(), True, desk.now_s)
+    desk.overlay.handle_mark(OutputStarted(), True, desk.now_s)
     assert desk.receive(wanted("make")) == b""
     assert desk.wait(CONSENT_TIMEOUT_S - 1) == b""
     assert verdicts(desk.overlay) == []
@@ -164,7 +164,7 @@ def test_a_second_one_meanwhile_is_not_answered_and_the_first_stays() -> None:
     desk = Desk()
     desk.shown()
     desk.receive(wanted("other", id="r2"))
-    assert desk.overlay.take_messages() == [Response("r2", "no_answer", False, True)]
+    assert desk.overlay.pop_messages() == [Response("r2", "no_answer", False, True)]
     desk.wait(READING_S)
     assert desk.type(b"y") == b"make test\r"
 
@@ -218,8 +218,8 @@ def test_one_that_is_taken_back_is_gone_and_y_is_a_letter_again() -> None:
     desk = Desk()
     desk.shown()
     desk.wait(READING_S)
-    desk.overlay.received(Response("r1", "withdrawn", False, True), desk.now_s)
-    assert desk.overlay.take_screen()
+    desk.overlay.handle_message(Response("r1", "withdrawn", False, True), desk.now_s)
+    assert desk.overlay.pop_screen()
     assert desk.type(b"y") == b"y"
     assert verdicts(desk.overlay) == []
 
@@ -242,6 +242,6 @@ def test_no_message_grants_it() -> None:
         Response("r2", "accepted", False, True),
         Response("r1", "accepted", False, True),
     ):
-        desk.overlay.received(message, desk.now_s)
-    assert desk.overlay.take_keys() == b""
+        desk.overlay.handle_message(message, desk.now_s)
+    assert desk.overlay.pop_keys() == b""
     assert "accepted" not in verdicts(desk.overlay)

@@ -62,11 +62,11 @@ class Both:
             self.now_s += value
             self.overlay.tick(self.now_s)
         elif isinstance(value, Mark):
-            self.overlay.marked(value, True, self.now_s)
+            self.overlay.handle_mark(value, True, self.now_s)
         elif kind == "type":
             self.type(value)
         elif kind == "hear":
-            self.overlay.received(value, self.now_s)
+            self.overlay.handle_message(value, self.now_s)
         else:
             self.show(kind, value)
         self.flush()
@@ -75,7 +75,7 @@ class Both:
         """What the pump does before the overlay hears of a key rests on these three promises."""
         assert isinstance(value, bytes)
         is_free, was_idle = value in self.overlay.passthrough_keys(), self.overlay.is_idle
-        typed = self.overlay.typed(value, self.now_s)
+        typed = self.overlay.handle_keys(value, self.now_s)
         if is_free:
             assert typed == value
             assert self.overlay.is_idle or not was_idle
@@ -83,27 +83,27 @@ class Both:
     def show(self, kind: str, value: object) -> None:
         assert isinstance(value, bytes)
         if kind == "prompt":
-            self.overlay.marked(PromptStarted(), True, self.now_s)
+            self.overlay.handle_mark(PromptStarted(), True, self.now_s)
             self.flush()
         was_clear = self.overlay.is_clear
-        shown = self.overlay.printed(value, self.now_s)
+        shown = self.overlay.handle_output(value, self.now_s)
         assert shown == value or not was_clear
         self._over.feed(shown)
         self._bare.feed(value)
         if kind == "prompt":
-            self.overlay.marked(InputStarted(), True, self.now_s)
+            self.overlay.handle_mark(InputStarted(), True, self.now_s)
 
     def flush(self) -> None:
-        self._over.feed(self.overlay.take_screen())
-        self.overlay.take_keys()
-        for message in self.overlay.take_messages():
+        self._over.feed(self.overlay.pop_screen())
+        self.overlay.pop_keys()
+        for message in self.overlay.pop_messages():
             if isinstance(message, CompletionRequest):
                 suggestion = CompletionSuggestion(message.input + " and 中文 so on and on and on", 1)
-                self.overlay.received(CompletionResponse(message.sequence_id, [suggestion]), self.now_s)
-                self._over.feed(self.overlay.take_screen())
+                self.overlay.handle_message(CompletionResponse(message.sequence_id, [suggestion]), self.now_s)
+                self._over.feed(self.overlay.pop_screen())
 
     def end(self) -> None:
-        self._over.feed(self.overlay.ended())
+        self._over.feed(self.overlay.handle_end())
 
 
 def state(screen: pyte.Screen) -> tuple[list[str], int, int, object]:
@@ -126,9 +126,9 @@ def test_afterwards_the_screen_the_cursor_and_its_colours_are_the_bare_ones(step
 @given(st.lists(st.binary(max_size=30), max_size=12))
 def test_bytes_that_mean_nothing_pass_both_ways_untouched(chunks: list[bytes]) -> None:
     overlay = Overlay(ShellSettings(), session_id="s", columns=COLUMNS, rows=ROWS)
-    overlay.marked(PromptStarted(), True, 0)
-    overlay.marked(InputStarted(), True, 0)
+    overlay.handle_mark(PromptStarted(), True, 0)
+    overlay.handle_mark(InputStarted(), True, 0)
     for chunk in chunks:
-        assert overlay.printed(chunk, 0) == chunk
+        assert overlay.handle_output(chunk, 0) == chunk
     plain = [chunk.replace(b"\x1b", b"") for chunk in chunks]
-    assert [overlay.typed(chunk, 1) for chunk in plain] == plain
+    assert [overlay.handle_keys(chunk, 1) for chunk in plain] == plain

@@ -28,7 +28,7 @@ NONCE = "0123456789abcdef"
 
 
 def steps_after(commands: CommandTracker, *marks: Mark) -> list[CommandStep]:
-    return [step for mark in marks for step in commands.take(mark)]
+    return [step for mark in marks for step in commands.handle(mark)]
 
 
 def cycle(line: str, code: int | None, nonce: str | None = NONCE) -> list[Mark]:

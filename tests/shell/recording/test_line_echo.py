@@ -43,7 +43,7 @@ def test_no_part_of_the_correction_leaves_the_wrapper(echo: str) -> None:
     shell.prompt()
     shell.run(f"export T={KEY}", b"")
     shell.prompt()
-    shell.recording.printed(echo.encode(), 1)
+    shell.recording.handle_output(echo.encode(), 1)
     shell.prompt()
     text = b"|".join(it for it in shell.recorded() if isinstance(it, bytes))
     assert KEY.encode() in text, "whole, so that the daemon redacts it"

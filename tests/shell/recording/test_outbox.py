@@ -17,14 +17,14 @@ class Peer:
         self._next = 1
 
     def take(self, most: int = 1 << 30, *, acknowledges: bool = True) -> None:
-        while most > 0 and (taken := self.outbox.take()):
+        while most > 0 and (taken := self.outbox.pop()):
             message, entry = taken
             self.got.append(message)
             most -= 1
             if entry is not None:
                 self.outbox.sent(self._next, entry)
                 if acknowledges:
-                    self.outbox.acknowledged(self._next)
+                    self.outbox.acknowledge(self._next)
                 self._next += 1
 
 
@@ -50,7 +50,7 @@ def test_what_was_not_acknowledged_comes_again_in_its_place() -> None:
     box.add("command")
     peer.take(acknowledges=False)
     box.add_output("three", 30)
-    box.disconnected()
+    box.handle_disconnect()
     again = Peer(box)
     again.take()
     assert again.got == [("resume", 30), "two", "command", "three"]
@@ -73,7 +73,7 @@ def test_lost_bytes_are_not_counted_as_sent() -> None:
     for _ in range(4):
         box.add_output("x", 50)
     Peer(box).take()
-    box.disconnected()
+    box.handle_disconnect()
     again = Peer(box)
     again.take()
     assert again.got == [("resume", 100)]
@@ -105,7 +105,7 @@ def test_nothing_is_lost_unmarked_and_nothing_comes_twice_or_out_of_order(steps:
         elif step == "take":
             peer.take(size % 4)
         else:
-            box.disconnected()
+            box.handle_disconnect()
     peer.take()
     came = [it for it in peer.got if isinstance(it, tuple) and isinstance(it[0], int)]
     assert [number for number, _ in came] == sorted({number for number, _ in came})

@@ -35,27 +35,27 @@ class Shell:
     def mark(self, *marks: Mark) -> None:
         for mark in marks:
             mark.nonce = NONCE
-            self.recording.marked(mark, 2)
+            self.recording.handle_mark(mark, 2)
 
     def prompt(self) -> None:
         self.mark(PromptStarted(), InputStarted())
 
     def run(self, line: str, output: bytes, code: int = 0) -> None:
-        self.recording.printed(line.encode() + b"\r\n", 2)
+        self.recording.handle_output(line.encode() + b"\r\n", 2)
         self.mark(CommandLineReported(command_line=line), OutputStarted())
-        self.recording.printed(output, 2)
+        self.recording.handle_output(output, 2)
         self.mark(CommandFinished(exit_code=code))
 
     def type(self, keys: bytes, *, cooked: bool = False) -> None:
-        self.recording.typed(keys, echoes=cooked, by_lines=cooked, now_ms=2)
+        self.recording.handle_keys(keys, echoes=cooked, by_lines=cooked, now_ms=2)
 
     def inner(self, where: str, word: str = WORD) -> bool:
         """What a wrapper inside says; whether it is heeded."""
-        return self.recording.take_nested_mark(PropertyReported(key="Recorded", value=where, nonce=word), 2)
+        return self.recording.handle_nested_mark(PropertyReported(key="Recorded", value=where, nonce=word), 2)
 
     def messages(self) -> list[object]:
         self.recording.flush()
-        return [taken[0] for taken in iter(self._outbox.take, None)]
+        return [taken[0] for taken in iter(self._outbox.pop, None)]
 
     def recorded(self) -> list[object]:
         entries = [_short(message) for message in self.messages()]
@@ -77,7 +77,7 @@ def _short(message: object) -> object:
 
 def test_a_command_is_reported_in_the_order_of_the_stream() -> None:
     shell = Shell()
-    shell.recording.printed(b"$ ", 1)
+    shell.recording.handle_output(b"$ ", 1)
     shell.prompt()
     shell.run("ls", b"file\r\n", 2)
     assert shell.recorded() == [
@@ -92,7 +92,7 @@ def test_a_command_is_reported_in_the_order_of_the_stream() -> None:
 def test_a_line_that_is_being_typed_stays_until_it_is_run() -> None:
     shell = Shell()
     shell.prompt()
-    shell.recording.printed(b"half a l", 1)
+    shell.recording.handle_output(b"half a l", 1)
     assert shell.recorded() == []
     shell.prompt()
     assert shell.recorded() == [b"half a l"]
@@ -101,7 +101,7 @@ def test_a_line_that_is_being_typed_stays_until_it_is_run() -> None:
 def test_a_line_given_up_stays_where_some_lines_must_not_leave() -> None:
     shell = Shell(ignore_commands=("vault *",))
     shell.prompt()
-    shell.recording.printed(b"vault login hunter2^C", 1)
+    shell.recording.handle_output(b"vault login hunter2^C", 1)
     shell.prompt()
     assert shell.recorded() == []
 
@@ -130,9 +130,9 @@ def test_marks_that_a_program_prints_hide_nothing_of_what_it_prints() -> None:
         InputStarted(),
     ]
     for mark in forged:
-        shell.recording.printed(b"evil ", 2)
-        assert not shell.recording.marked(mark, 2)
-    shell.recording.printed(b"after", 2)
+        shell.recording.handle_output(b"evil ", 2)
+        assert not shell.recording.handle_mark(mark, 2)
+    shell.recording.handle_output(b"after", 2)
     shell.mark(CommandFinished(exit_code=0))
     result = shell.recorded()
     began, ended = result.index("CommandBoundary(command='cat evil')"), result.index(("ran", "cat evil", 0))
@@ -141,12 +141,12 @@ def test_marks_that_a_program_prints_hide_nothing_of_what_it_prints() -> None:
 
 def test_a_paused_recording_says_when_it_stops_and_continues() -> None:
     shell = Shell()
-    shell.recording.printed(b"a", 1)
+    shell.recording.handle_output(b"a", 1)
     shell.recording.pause(True, 1)
     shell.prompt()
     shell.run("secret", b"hunter2")
     shell.recording.pause(False, 1)
-    shell.recording.printed(b"b", 1)
+    shell.recording.handle_output(b"b", 1)
     assert shell.recorded() == [b"a", "1", "0", b"b"]
 
 
@@ -176,7 +176,7 @@ def test_a_command_that_is_resumed_in_the_middle_stays_to_its_end() -> None:
     shell.type(b"secret\r")
     shell.mark(CommandLineReported(command_line="secret"), OutputStarted())
     shell.recording.pause(False, 1)
-    shell.recording.printed(b"hunter2", 1)
+    shell.recording.handle_output(b"hunter2", 1)
     shell.mark(CommandFinished(exit_code=1))
     assert shell.recorded() == ["1", "0"]
 
@@ -186,17 +186,17 @@ def test_a_line_that_was_typed_ahead_with_a_space_first_stays(pieces: list[bytes
     shell = Shell()
     shell.prompt()
     shell.type(b"make\r")
-    shell.recording.printed(b"make\r\n", 2)
+    shell.recording.handle_output(b"make\r\n", 2)
     shell.mark(CommandLineReported(command_line="make"), OutputStarted())
     for piece in pieces:
         shell.type(piece, cooked=True)
-        shell.recording.printed(piece.replace(b"\r", b"\r\n"), 2)
-    shell.recording.printed(b"made\r\n", 2)
+        shell.recording.handle_output(piece.replace(b"\r", b"\r\n"), 2)
+    shell.recording.handle_output(b"made\r\n", 2)
     shell.mark(CommandFinished(exit_code=0))
     shell.prompt()
-    shell.recording.printed(b" echo x\r\n", 2)
+    shell.recording.handle_output(b" echo x\r\n", 2)
     shell.mark(CommandLineReported(command_line="make"), OutputStarted(parameters={"listed": "0"}))
-    shell.recording.printed(b"x\r\n", 2)
+    shell.recording.handle_output(b"x\r\n", 2)
     shell.mark(CommandFinished(exit_code=0))
     result = shell.recorded()
     assert [it for it in result if isinstance(it, bytes)] == [b"make\r\n", b"made\r\n"]
@@ -210,7 +210,7 @@ def test_what_a_wrapper_inside_shows_stays_and_its_command_is_reported(reports_i
     shell.type(b"nest\r")
     shell.mark(CommandLineReported(command_line="nest"), OutputStarted())
     assert shell.inner("elsewhere")
-    shell.recording.printed(b"hunter2", 2)
+    shell.recording.handle_output(b"hunter2", 2)
     shell.type(b"hunter2\r", cooked=True)
     assert not reports_its_end or shell.inner("here")
     shell.mark(CommandFinished(exit_code=0))
@@ -229,7 +229,7 @@ def test_who_does_not_know_the_word_silences_nothing(word: str) -> None:
     shell.prompt()
     shell.mark(CommandLineReported(command_line="cat evil"), OutputStarted())
     assert not shell.inner("elsewhere", word)
-    shell.recording.printed(b"after", 2)
+    shell.recording.handle_output(b"after", 2)
     assert b"after" in shell.recorded()
 
 
@@ -243,18 +243,18 @@ def test_at_a_prompt_no_wrapper_is_inside() -> None:
 
 def test_a_private_shell_reports_its_end_and_nothing_else() -> None:
     shell = Shell(private=True)
-    shell.recording.printed(b"a", 1)
+    shell.recording.handle_output(b"a", 1)
     shell.prompt()
     shell.run("ls", b"x", 1)
-    shell.recording.typed(b"keys", echoes=True, by_lines=True, now_ms=1)
+    shell.recording.handle_keys(b"keys", echoes=True, by_lines=True, now_ms=1)
     shell.recording.pause(True, 1)
-    shell.recording.ended(0, 3)
+    shell.recording.handle_end(0, 3)
     assert shell.recorded() == [("end", 0)]
 
 
 def test_a_flood_is_cut_into_whole_frames() -> None:
     shell = Shell()
-    ready = [shell.recording.printed(b"x" * 4096, 1) for _ in range(33)]
+    ready = [shell.recording.handle_output(b"x" * 4096, 1) for _ in range(33)]
     assert ready.count(True) == 2
     assert [len(it) for it in shell.recorded() if isinstance(it, bytes)] == [BATCH, BATCH, 4096]
 
@@ -271,17 +271,17 @@ def test_a_watched_text_is_reported_once_per_command() -> None:
 @pytest.mark.parametrize("keys", [[b"ec", b"hx\x7fo hi", b"\r"], [b"echx\x7fo hi\r"]], ids=["typed", "at once"])
 def test_a_prompt_is_known_by_its_looks_and_the_line_by_its_echo(keys: list[bytes]) -> None:
     guess = PromptDetector()
-    guess.printed(b"motd\r\n\x1b[1muser@host:~$\x1b[0m ")
+    guess.handle_output(b"motd\r\n\x1b[1muser@host:~$\x1b[0m ")
     guess.detect()
     assert guess.at_prompt
     for key in keys:
-        guess.entered(key)
+        guess.handle_line(key)
     assert guess.echoed(b"echx\b \bo") == 0
-    guess.printed(b"echx\b \bo")
+    guess.handle_output(b"echx\b \bo")
     assert guess.echoed(b" hi\r\nhi\r\n") == len(b" hi\r\n")
-    guess.printed(b" hi\r\n")
+    guess.handle_output(b" hi\r\n")
     assert guess.line() == "echo hi"
-    guess.printed(b"hi\r\n")
+    guess.handle_output(b"hi\r\n")
     guess.detect()
     assert not guess.at_prompt
 
@@ -289,10 +289,10 @@ def test_a_prompt_is_known_by_its_looks_and_the_line_by_its_echo(keys: list[byte
 def test_a_guessed_command_s_output_is_what_follows_its_line() -> None:
     shell = Shell(nonce="", ignore_commands=("secret*",))
     for line, output in ((b"echo hi", b"hi\r\n"), (b"secret x", b"hush\r\n"), (b"true", b"")):
-        shell.recording.printed(b"$ ", 2)
+        shell.recording.handle_output(b"$ ", 2)
         shell.recording.quiet(2)
-        shell.recording.typed(line + b"\r", echoes=False, by_lines=False, now_ms=2)
-        shell.recording.printed(line + b"\r\n" + output, 2)
+        shell.recording.handle_keys(line + b"\r", echoes=False, by_lines=False, now_ms=2)
+        shell.recording.handle_output(line + b"\r\n" + output, 2)
     assert shell.recorded() == [
         b"$ ", b"echo hi\r\n", "CommandBoundary(command='echo hi')", b"hi\r\n$ ", ("ran", "echo hi", None),
         b"secret x\r\n", "1", "0", b"true\r\n", "CommandBoundary(command='true')",
@@ -304,7 +304,7 @@ def test_a_watched_text_is_found_once_also_where_it_comes_in_two_pieces() -> Non
     shell.prompt()
     shell.mark(OutputStarted())
     for piece in (b"killed: Out of", b" memory", b"\r\n", b"again: out of memory\r\n"):
-        shell.recording.printed(piece, 2)
+        shell.recording.handle_output(piece, 2)
         shell.recording.quiet(2)
     assert [it for it in shell.recorded() if str(it).startswith("PatternMatch")] == [
         "PatternMatch(pattern='out of memory')"
@@ -314,20 +314,20 @@ def test_a_watched_text_is_found_once_also_where_it_comes_in_two_pieces() -> Non
 def test_ordinary_output_is_not_a_prompt() -> None:
     guess = PromptDetector()
     for line in (b"progress 50%|##   ", b"total: 5", b"x" * 300 + b"$ "):
-        guess.printed(b"\n" + line)
+        guess.handle_output(b"\n" + line)
         guess.detect()
         assert not guess.at_prompt, line
 
 
 def test_what_was_shown_at_a_prompt_carries_the_time_at_which_it_was() -> None:
     shell = Shell()
-    shell.recording.printed(b"$ ", 100)
+    shell.recording.handle_output(b"$ ", 100)
     shell.prompt()
     for number, letter in enumerate(b"make\r\n"):
-        shell.recording.printed(bytes([letter]), 1_000 + 500 * number)
-    shell.recording.marked(CommandLineReported(command_line="make", nonce=NONCE), 4_000)
-    shell.recording.marked(OutputStarted(nonce=NONCE), 4_000)
-    shell.recording.printed(b"done", 5_000)
+        shell.recording.handle_output(bytes([letter]), 1_000 + 500 * number)
+    shell.recording.handle_mark(CommandLineReported(command_line="make", nonce=NONCE), 4_000)
+    shell.recording.handle_mark(OutputStarted(nonce=NONCE), 4_000)
+    shell.recording.handle_output(b"done", 5_000)
     shell.recording.flush()
     pieces = [(it.timestamp_ms, it.data) for it in shell.messages() if isinstance(it, IoData)]
     assert pieces == [

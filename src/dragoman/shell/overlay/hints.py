@@ -47,7 +47,7 @@ class LineSuggestion:
         self._in_flight = _SuggestionInFlight(self._sequence, line, now_s)
         return CompletionRequest(self._session_id, line, len(line), self._sequence, cwd)
 
-    def received(self, response: CompletionResponse) -> None:
+    def handle_response(self, response: CompletionResponse) -> None:
         """The most likely suggestion that continues the line and could have been typed."""
         request = self._in_flight
         if request is None or response.sequence_id != request.sequence:
@@ -105,7 +105,7 @@ class FailureExplanation:
         query = in_user_language(localize("Why did the last command fail?"))
         return Request(self._awaited, self._session_id, query, CurrentSession())
 
-    def received(self, response: Response) -> str:
+    def handle_response(self, response: Response) -> str:
         """The first line of the answer, once it is complete; empty before."""
         if response.request_id != self._awaited or len(self._text) > _LONGEST_EXPLANATION:
             return ""

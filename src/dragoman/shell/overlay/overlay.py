@@ -102,7 +102,7 @@ class Overlay:
         is_ours = self._questions.line is not None or self._consent.is_drawn
         return frozenset() if is_ours else self._letters
 
-    def typed(self, data: bytes, now_s: float) -> bytes:
+    def handle_keys(self, data: bytes, now_s: float) -> bytes:
         self._prompt.key_at_s = now_s
         if not self._prompt.at_input and not self._reader.is_pasting and not self._has_pause_key(data):
             self._greeting = self._greeting if data.startswith(b"\x1b") else ""  # it may be a reply of the terminal
@@ -114,18 +114,18 @@ class Overlay:
             self._update(now_s)
         return sent
 
-    def printed(self, data: bytes, now_s: float) -> bytes:
+    def handle_output(self, data: bytes, now_s: float) -> bytes:
         """Do no work before these bytes are on the screen: the tick right after does it."""
-        before = b"" if self.is_clear else self.take_screen() + self._erased()
-        self._prompt.printed(data, now_s)
+        before = b"" if self.is_clear else self.pop_screen() + self._erased()
+        self._prompt.handle_output(data, now_s)
         if self._prompt.is_drawing:
             self.wakes_at_s = now_s
         return before + data if before else data
 
-    def marked(self, mark: Mark, verified: bool, now_s: float) -> None:
+    def handle_mark(self, mark: Mark, verified: bool, now_s: float) -> None:
         self._screen += self._erased()
         was_running = not self._prompt.at_input
-        if not self._prompt.marked(mark, verified):
+        if not self._prompt.handle_mark(mark, verified):
             return
         if isinstance(mark, PromptStarted) and was_running:
             self._begin_line()
@@ -137,7 +137,7 @@ class Overlay:
             self._explanation.command_ended(mark.exit_code if verified else None, now_s)
         self._update(now_s)
 
-    def received(self, message: object, now_s: float) -> None:
+    def handle_message(self, message: object, now_s: float) -> None:
         handler = self._handlers.get(type(message))
         if handler:
             handler(message, now_s)
@@ -161,10 +161,10 @@ class Overlay:
     def _wake_at(self, at_s: float) -> None:
         self.wakes_at_s = at_s if self.wakes_at_s is None else min(at_s, self.wakes_at_s)
 
-    def resized(self, columns: int, rows: int) -> None:
+    def handle_resize(self, columns: int, rows: int) -> None:
         """The terminal may rewrap its rows; ours must not be among them."""
         self._screen += self._ghost_text.erase(reflowed=True) + self._erased()
-        self._prompt.resized(columns, rows)
+        self._prompt.handle_resize(columns, rows)
         self.wakes_at_s = 0.0
 
     def tick(self, now_s: float) -> None:
@@ -172,19 +172,19 @@ class Overlay:
         self._consent.confirm_readable(now_s)
         self._update(now_s)
 
-    def ended(self) -> bytes:
+    def handle_end(self) -> bytes:
         """The shell has ended: the bytes that remove everything of ours from the screen."""
-        return self.take_screen() + self._erased()
+        return self.pop_screen() + self._erased()
 
-    def take_screen(self) -> bytes:
+    def pop_screen(self) -> bytes:
         taken, self._screen = bytes(self._screen), bytearray()
         return taken
 
-    def take_keys(self) -> bytes:
+    def pop_keys(self) -> bytes:
         taken, self._keys = bytes(self._keys), bytearray()
         return taken
 
-    def take_messages(self) -> list[object]:
+    def pop_messages(self) -> list[object]:
         taken, self._messages = self._messages, []
         return taken
 
@@ -224,12 +224,12 @@ class Overlay:
     def _open_question(self, key: KeyInput) -> bytes:
         line = self._questions.open()
         if key.name == "text":
-            line.take(KeyInput("text", key.raw[1:]))
+            line.handle_key(KeyInput("text", key.raw[1:]))
         return b""
 
     def _question_key(self, key: KeyInput, now_s: float) -> bytes:
         assert self._questions.line is not None
-        step = self._questions.line.take(key)
+        step = self._questions.line.handle_key(key)
         if step == "closed":
             self._questions.close_line()
             self._screen += self._erased()
@@ -269,7 +269,7 @@ class Overlay:
     # Messages of the daemon
 
     def _receive_completion(self, response: CompletionResponse, _: float) -> None:
-        self._suggestion.received(response)
+        self._suggestion.handle_response(response)
 
     def _receive_answer(self, response: Response, _: float) -> None:
         pending = self._consent.pending
@@ -279,7 +279,7 @@ class Overlay:
         elif self._questions.received(response, self._prompt.folder):
             self._keep_answer()
         else:
-            self._notice = self._explanation.received(response) or self._notice
+            self._notice = self._explanation.handle_response(response) or self._notice
 
     def _receive_request(self, request: Request, now_s: float) -> None:
         """Consent is asked only at a verified prompt: without our nonce, a program could have printed the prompt's

@@ -146,7 +146,7 @@ class PromptRows:
             if found.end() == len(data) and found["text"] and _PARTIAL_LETTER.search(found["text"]):
                 break
             at = found.end()
-            self._take(found)
+            self._handle(found)
         self._unfinished = data[at:]
         if len(self._unfinished) > _LONGEST_SEQUENCE:
             self._unfinished, self._grid.lost = b"", True
@@ -163,7 +163,7 @@ class PromptRows:
         else:
             self._unfinished = end[start:]
 
-    def _take(self, found: re.Match[bytes]) -> None:
+    def _handle(self, found: re.Match[bytes]) -> None:
         if self.lost:
             return
         if found["text"]:
@@ -232,7 +232,7 @@ class PromptState:
         """Whether the shell has printed something since the last key."""
         return not self._awaits_echo
 
-    def printed(self, data: bytes, now_s: float) -> None:
+    def handle_output(self, data: bytes, now_s: float) -> None:
         self._note_modes(data)
         if not self.is_drawing:
             self.prompt_rows.skip_output(data)
@@ -250,7 +250,7 @@ class PromptState:
         self.key_at_s = self.changed_at_s = now_s
         self._awaits_echo = True
 
-    def marked(self, mark: Mark, verified: bool) -> bool:
+    def handle_mark(self, mark: Mark, verified: bool) -> bool:
         """Whether the mark counts: if the shell's marks carry our nonce, other marks are only text."""
         self.has_verified_marks = self.has_verified_marks or verified
         if self.has_verified_marks and not verified:
@@ -262,7 +262,7 @@ class PromptState:
             self.is_verified = verified
         return True
 
-    def resized(self, columns: int, rows: int) -> None:
+    def handle_resize(self, columns: int, rows: int) -> None:
         self.columns, self.rows = columns, rows
         self.prompt_rows.resize(columns, rows)
 

@@ -188,7 +188,7 @@ class QuestionLine:
         self._typed = ""
         self.editor = LineEditor()
 
-    def take(self, key: KeyInput) -> QuestionStep:
+    def handle_key(self, key: KeyInput) -> QuestionStep:
         if key.name in {"escape", "interrupt"} or (key.name == "backspace" and not self.editor.text):
             return "closed"
         if key.name == "enter":
@@ -228,7 +228,7 @@ class PanelAnswer:
     def text(self) -> str:
         return "".join(self._parts).strip("\n")
 
-    def take(self, response: Response) -> None:
+    def handle_response(self, response: Response) -> None:
         content = response.content[: MAX_ANSWER - self._length]
         self._parts.append(content)
         self._length += len(content)
@@ -315,7 +315,7 @@ class QuestionPanel:
         answer = self.answer
         if answer is None or answer.is_final or response.request_id != answer.request_id:
             return False
-        answer.take(response)
+        answer.handle_response(response)
         if answer.is_final:
             self._last_answer = answer.text
             self._save(answer, folder)

@@ -69,7 +69,7 @@ class MarkTrack:
         self._at_input = False
         self.running: CommandBegan | None = None
 
-    def take(self, mark: Mark, number: int, *, nested: bool = False) -> list[CommandStep]:
+    def handle(self, mark: Mark, number: int, *, nested: bool = False) -> list[CommandStep]:
         if isinstance(mark, CommandLineReported):
             self._line = mark.command_line
         elif isinstance(mark, PropertyReported):
@@ -129,7 +129,7 @@ class CommandTracker:
         """The hooked shell runs a command: what is printed now is that command's output."""
         return self._own.running is not None
 
-    def take(self, mark: Mark) -> list[CommandStep]:
+    def handle(self, mark: Mark) -> list[CommandStep]:
         if mark.nonce == RECORDED_NONCE:  # recorded by a wrapper inside this one
             return []
         self.marks_seen = True
@@ -158,7 +158,7 @@ class CommandTracker:
         return CommandBegan(self._count, False, line, None, hidden=False, listed=True, nested=False)
 
     def _numbered(self, track: MarkTrack, mark: Mark, *, nested: bool = False) -> list[CommandStep]:
-        steps = track.take(mark, self._count + 1, nested=nested)
+        steps = track.handle(mark, self._count + 1, nested=nested)
         self._count += sum(isinstance(step, CommandBegan) for step in steps)
         return steps
 

@@ -92,7 +92,7 @@ class DaemonLink:
             data = b""
         try:
             self._connection.receive_data(data)
-            self._take_events()
+            self._handle_events()
         except ProtocolError:
             data = b""
         if not data:
@@ -103,10 +103,10 @@ class DaemonLink:
             self._socket.close()
             self._socket = self.fd = None
 
-    def _take_events(self) -> None:
+    def _handle_events(self) -> None:
         for event in self._connection.events():
             if isinstance(event, ReplyReceived) and isinstance(event.message, Ack):
-                self._outbox.acknowledged(event.request_id)
+                self._outbox.acknowledge(event.request_id)
             elif isinstance(event, ReplyReceived):
                 self._answered(event.request_id, event.message)
             elif isinstance(event, PushReceived):
@@ -118,7 +118,7 @@ class DaemonLink:
         self.received.append(message)
 
     def _encode_next(self) -> bool:
-        taken = self._outbox.take()
+        taken = self._outbox.pop()
         if taken is None:
             return False
         message, entry = taken
@@ -131,7 +131,7 @@ class DaemonLink:
     def _disconnected(self, now_s: float) -> None:
         self.close()
         self._connection, self._unsent = ClientConnection(BASE_REVISION), []
-        self._outbox.disconnected()
+        self._outbox.handle_disconnect()
         if now_s - self._looked_at_s > _LAST_RETRY_S:
             self._retry_s = _FIRST_RETRY_S / 2
         self.retry_at_s = self._later(now_s)

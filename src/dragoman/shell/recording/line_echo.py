@@ -31,13 +31,13 @@ class EnteredLines:
         self._begins = True
         self._echo = b""
 
-    def prompted(self) -> None:
+    def handle_prompt(self) -> None:
         self._is_prompted, self._echo = True, b""
 
     def ran(self) -> None:
         self._is_prompted = False
 
-    def typed(self, data: bytes, *, hidden: bool, echoed: bool) -> bytes:
+    def handle_keys(self, data: bytes, *, hidden: bool, echoed: bool) -> bytes:
         """The part that may be recorded: no line with a leading space, if the terminal `echoed` it while a command
         ran."""
         if self._is_prompted:
@@ -129,7 +129,7 @@ class PromptDetector:
     def at_prompt(self) -> bool:
         return bool(self._prompt) and not self._is_entered
 
-    def printed(self, data: bytes) -> None:
+    def handle_output(self, data: bytes) -> None:
         """On the hot path: the end is cut and checked after a moment of silence."""
         self._last = data if len(data) >= _KEPT else (self._last[-_KEPT:] + data)[-_KEPT:]
 
@@ -140,7 +140,7 @@ class PromptDetector:
         if not self._prompt and len(shown) <= _LONGEST_PROMPT and _PROMPT.fullmatch(shown):
             self._prompt = shown
 
-    def entered(self, data: bytes) -> None:
+    def handle_line(self, data: bytes) -> None:
         """Keys were typed. The line is read from its echo once that arrives: keys may be faster."""
         self._is_entered = self._is_entered or (bool(self._prompt) and _ENTER.search(data) is not None)
 

@@ -62,7 +62,7 @@ class RecordingOutbox:
         while self._small > SMALL_LIMIT and self._drop_small():
             pass
 
-    def take(self) -> tuple[object, OutboxEntry | None] | None:
+    def pop(self) -> tuple[object, OutboxEntry | None] | None:
         """The next message to send, and the value to pass to `sent`. The first message of a connection is not an
         entry."""
         if self._begins:
@@ -77,7 +77,7 @@ class RecordingOutbox:
         self._sent[request_id] = entry
         self._unacknowledged += entry.size
 
-    def acknowledged(self, request_id: int) -> None:
+    def acknowledge(self, request_id: int) -> None:
         entry = self._sent.pop(request_id, None)
         if entry is None:
             return
@@ -86,7 +86,7 @@ class RecordingOutbox:
         if entry.message is not None:
             self._acknowledged += entry.output
 
-    def disconnected(self) -> None:
+    def handle_disconnect(self) -> None:
         """Unacknowledged messages are sent again, after a new start message."""
         self._old.extendleft(reversed(self._sent.values()))
         self._sent.clear()

@@ -128,7 +128,7 @@ class ShellRecorder:
         running = self._commands.running
         return running.number if running is not None and not self._silent else None
 
-    def printed(self, data: bytes, now_ms: int) -> bool:
+    def handle_output(self, data: bytes, now_ms: int) -> bool:
         """The hot path: append to a list, and make a frame for every 64 KiB; return whether one is ready."""
         if self._held is not None:
             self._held.add(data, now_ms)
@@ -137,7 +137,7 @@ class ShellRecorder:
             return False
         if self._silent:
             if self._detector is not None:
-                self._detector.printed(data)
+                self._detector.handle_output(data)
             return False
         if not self._chunks:
             self._since_ms = now_ms
@@ -163,9 +163,9 @@ class ShellRecorder:
             if self._watched is not None:
                 self._watch(data)
 
-    def marked(self, mark: Mark, now_ms: int) -> bool:
+    def handle_mark(self, mark: Mark, now_ms: int) -> bool:
         """Process a mark; return whether it carries our nonce."""
-        for step in self._commands.take(mark):
+        for step in self._commands.handle(mark):
             self._step(step, now_ms)
         verified = self._commands.verified(mark)
         if verified and isinstance(mark, PropertyReported) and mark.key == "Cwd":
@@ -184,11 +184,11 @@ class ShellRecorder:
         for step in self._commands.unhook():
             self._step(step, now_ms)
         self._detector = PromptDetector()
-        self._detector.printed(shown)
+        self._detector.handle_output(shown)
         self._session.attributes.pop(VERIFIES, None)
         self._outbox.add(self._session.start(now_ms))
 
-    def take_nested_mark(self, mark: Mark, now_ms: int) -> bool:
+    def handle_nested_mark(self, mark: Mark, now_ms: int) -> bool:
         """Whether a wrapper inside this one printed the mark. At a prompt of our own shell there is none."""
         if not self._nesting_token or mark.nonce != self._nesting_token:
             return False
@@ -197,9 +197,9 @@ class ShellRecorder:
         self._set_inner_wrapper_active(mark.value == ELSEWHERE and self._held is None, now_ms)
         return True
 
-    def typed(self, data: bytes, *, echoes: bool, by_lines: bool, now_ms: int) -> None:
+    def handle_keys(self, data: bytes, *, echoes: bool, by_lines: bool, now_ms: int) -> None:
         echoed = echoes and by_lines
-        entered = self._lines.typed(data, hidden=self.off, echoed=echoed and self._detector is None)
+        entered = self._lines.handle_keys(data, hidden=self.off, echoed=echoed and self._detector is None)
         kept = entered if echoed else data
         wanted = echoed or (self._settings.record_raw_input and not by_lines and self._held is None)
         if wanted and kept and not self._silent:
@@ -207,7 +207,7 @@ class ShellRecorder:
             self._outbox.add(IoData(self._session.id, IoDirection.INPUT, now_ms, kept), len(kept))
         if self._detector is not None and not self._commands.marks_seen:
             self._look_for_prompt(self._detector, now_ms)
-            self._detector.entered(data)
+            self._detector.handle_line(data)
 
     def quiet(self, now_ms: int) -> None:
         """Nothing was printed for a moment: send what waits, and check for a prompt."""
@@ -215,13 +215,13 @@ class ShellRecorder:
             self._look_for_prompt(self._detector, now_ms)
         self.flush()
 
-    def resized(self, columns: int, rows: int, now_ms: int) -> None:
+    def handle_resize(self, columns: int, rows: int, now_ms: int) -> None:
         """The record gets xterm's own sequence, first with the old size, so that a reader that starts in the middle
         knows it."""
         before, after = self._session.attributes.get(SIZE, ""), f"{columns}x{rows}"
         self._session.attributes[SIZE] = after
         if before != after and not self.off:
-            self.printed(_size_sequence(before or after) + _size_sequence(after), now_ms)
+            self.handle_output(_size_sequence(before or after) + _size_sequence(after), now_ms)
             self.flush()
             self._outbox.add(self._session.start(now_ms))
 
@@ -232,7 +232,7 @@ class ShellRecorder:
             self._held = None if self._held is None else HeldEcho()
             self._report_silence(now_ms)
 
-    def ended(self, exit_code: int | None, now_ms: int) -> None:
+    def handle_end(self, exit_code: int | None, now_ms: int) -> None:
         for step in self._commands.finish(exit_code):
             self._step(step, now_ms)
         if self._detected is not None:
@@ -245,7 +245,7 @@ class ShellRecorder:
         if isinstance(step, InputBegan):
             self._set_inner_wrapper_active(False, now_ms)
             self._held = HeldEcho()
-            self._lines.prompted()
+            self._lines.handle_prompt()
         elif isinstance(step, LineAbandoned):
             self._abandon_line()
         elif isinstance(step, CommandBegan):
@@ -326,7 +326,7 @@ class ShellRecorder:
         for at_ms, data in pieces if recorded == echo else [(pieces[-1][0], recorded)]:
             if self._chunks and at_ms - self._since_ms >= SAME_MOMENT_MS:
                 self.flush()
-            self.printed(data, at_ms)
+            self.handle_output(data, at_ms)
 
     def _look_for_prompt(self, detector: PromptDetector, now_ms: int) -> None:
         detector.detect()
@@ -337,7 +337,7 @@ class ShellRecorder:
     def _detect_line(self, detector: PromptDetector, data: bytes, now_ms: int) -> bytes:
         """Return the part that is the command's output: the echo of its line precedes it."""
         end = detector.echoed(data)
-        detector.printed(data[:end] if end else data)
+        detector.handle_output(data[:end] if end else data)
         if not end:
             return data
         self._chunks.append(data[:end])
@@ -345,7 +345,7 @@ class ShellRecorder:
         if (line := detector.line()) and self._detected is None:
             self._detected = self._commands.begin_detected(line)
             self._begin(self._detected, now_ms)
-        detector.printed(data[end:])
+        detector.handle_output(data[end:])
         return data[end:]
 
     def _watch(self, data: bytes) -> None:
