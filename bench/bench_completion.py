@@ -141,7 +141,7 @@ def _learnt(commands: Iterable[Typed]) -> tuple[CommandPredictor, float, float]:
     guesses, before = CommandPredictor(), dict[str, str]()
     held, began = _resident_bytes(), time.perf_counter()
     for typed in commands:
-        guesses.learn(typed.line, TypingContext(typed.cwd, before.get(typed.terminal, "")), typed.at_s, typed.exit_code)
+        guesses.train(typed.line, TypingContext(typed.cwd, before.get(typed.terminal, "")), typed.at_s, typed.exit_code)
         before[typed.terminal] = typed.line
         if guesses.is_full:
             guesses = guesses.pruned()
@@ -178,6 +178,6 @@ def _replayed(commands: list[Typed]) -> tuple[float, float]:
         moment, beginning = TypingContext(typed.cwd, before.get(typed.terminal, "")), typed.line[:3]
         right += [line for line, _ in guesses.predict(beginning, moment, 1)] == [typed.line]
         recent += latest.get(beginning) == typed.line
-        guesses.learn(typed.line, moment, typed.at_s, typed.exit_code)
+        guesses.train(typed.line, moment, typed.at_s, typed.exit_code)
         before[typed.terminal] = latest[beginning] = typed.line
     return right / len(commands), recent / len(commands)

@@ -39,7 +39,7 @@ SHARED = {
     "far_side_silent": {"io.net.remote_errors.far_side_silent", "io.net.remote_errors.far_side_waits"},
     "foreign_peer": {"io.errors.foreign_peer", "io.errors.not_started_by_us"},
     "gateway_silent": {"chat.errors.no_answer", "chat.errors.run_silent"},
-    "halt_refused": {"debug.session.halt_guard.halt_refused", "debug.session.halt_guard.trace_halts"},
+    "halt_refused": {"debug.session.stop_permissions.halt_refused", "debug.session.stop_permissions.trace_halts"},
     "internal_error": {"core.errors.dragoman_failed", "core.errors.internal_error"},
     "link_lost": {
         "io.net.remote_errors.link_closed",
@@ -67,7 +67,7 @@ SHARED = {
     "nothing_to_rerun": {"cli.handover.rerun.attached", "cli.handover.rerun.no_start"},
     "not_dragoman": {"io.drivers.control_client._unreadable", "io.net.remote_errors.foreign_far_side"},
     "not_running": {"io.errors.daemon_not_running", "io.net.remote_errors.far_daemon_absent"},
-    "not_stopped": {"debug.errors.let_go", "debug.errors.resuming"},
+    "not_stopped": {"debug.errors.auto_resumed", "debug.errors.resuming"},
     "not_supported": {
         "debug.errors.not_supported",
         "debug.errors.session_owned_by_person",

@@ -13,7 +13,7 @@ from dragoman.core.errors import DragomanError
 from dragoman.debug.backends.quirks import AdapterQuirks
 from dragoman.debug.model import LaunchRequest, Stop
 from dragoman.debug.session.handshake import AdapterLaunch
-from dragoman.debug.session.launch_request import LaunchDisclosure
+from dragoman.debug.session.launch_request import LaunchPreview
 from dragoman.debug.session.session import DebugSession
 from dragoman.workspace.breakpoints import Breakpoint
 from dragoman.workspace.caller import Caller
@@ -26,10 +26,10 @@ RecordedEvents = list[tuple[str, dict[str, Any]]]
 class NothingToDisclose:
     """For starters of tests in which nobody is asked for leave."""
 
-    async def disclose(self, client: Caller, launch_request: LaunchRequest) -> LaunchDisclosure:
-        return LaunchDisclosure((), "")
+    async def preview(self, client: Caller, launch_request: LaunchRequest) -> LaunchPreview:
+        return LaunchPreview((), "")
 
-    def approve(self, starts: Sequence[LaunchDisclosure]) -> None:
+    def approve(self, starts: Sequence[LaunchPreview]) -> None:
         pass
 
 

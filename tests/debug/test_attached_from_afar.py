@@ -191,9 +191,9 @@ async def test_every_command_that_halts_is_refused_for_whoever_joins(tmp_path: P
         adapter.stop("exception")
         while not adapter.sent("continue"):
             await anyio.lowlevel.checkpoint()
-        assert service.known(id).session.last_stop == 0
+        assert service.find_in_any_workspace(id).session.last_stop == 0
         await service.stop(client, id)
-        assert isinstance(await service.known(id).session.outcome(0, 5), ProgramEnd)
+        assert isinstance(await service.find_in_any_workspace(id).session.outcome(0, 5), ProgramEnd)
         assert adapter.sent("disconnect") == [{"terminateDebuggee": False}]
 
 

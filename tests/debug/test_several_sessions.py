@@ -109,7 +109,7 @@ async def test_all_of_a_compound_are_begun_and_the_first_outcome_is_reported_wit
         assert [(it.title, it.state) for it in happened.others] == [("0.py", SessionState.RUNNING)]
         assert happened.session.facts == {"adapter": "fake 1"}
         server.stop()
-        later = await service.first(AGENT, [*happened.others, happened.session], within_s=2)
+        later = await service.wait_for_first_outcome(AGENT, [*happened.others, happened.session], within_s=2)
         assert later.session.title == "0.py"
 
 

@@ -123,9 +123,9 @@ class Lab:
 
     def go_on(self) -> None:
         """What is SLOW says the rest."""
-        self.portal.call(self._let_go)
+        self.portal.call(self._resume)
 
-    def _let_go(self) -> None:
+    def _resume(self) -> None:
         self.stub.go_on.set()
 
     def _answers(self) -> bool:

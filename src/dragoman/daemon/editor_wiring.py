@@ -162,7 +162,7 @@ class _Loan:
     session: DebugSession | None = None
 
 
-class _NotLent(msgspec.Struct, frozen=True):
+class _UnsharedSession(msgspec.Struct, frozen=True):
     name: str
     folder: str
 
@@ -186,7 +186,7 @@ class LentSessions:
         self._group = group
         self._dialects: Mapping[str, AdapterQuirks] = {type: spec.quirks for spec in adapters for type in spec.types}
         self._lent: dict[tuple[str, str], _Loan] = {}
-        self._not_lent: dict[str, tuple[_NotLent, ...]] = {}
+        self._unshared: dict[str, tuple[_UnsharedSession, ...]] = {}
         editors.calls.update(
             {"debug.offered": self._offered, "debug.event": self._on_event, "debug.ended": self._ended}
         )
@@ -212,7 +212,7 @@ class LentSessions:
         backend, prepared = prepare_shared_session(offer, editor.ask, client.id, quirks, released)
         self._lent[key] = loan = _Loan(backend, client)
         try:
-            loan.session = await self._service.adopt(client, prepared)
+            loan.session = await self._service.add_editor_session(client, prepared)
         except BaseException:
             self._drop(key, loan)
             raise
@@ -230,15 +230,15 @@ class LentSessions:
 
     def not_lent(self, workspace: Path) -> list[str]:
         """Names of sessions that the user is debugging in this folder and has not lent."""
-        every = (it for sessions in self._not_lent.values() for it in sessions)
+        every = (it for sessions in self._unshared.values() for it in sessions)
         return [it.name for it in every if Path(it.folder) == workspace]
 
     async def _lendable(self, editor: Editor, params: Json) -> None:
         try:
-            sessions = msgspec.convert(params.get("sessions"), list[_NotLent])
+            sessions = msgspec.convert(params.get("sessions"), list[_UnsharedSession])
         except msgspec.ValidationError as error:
             raise DragomanError("bad_offer", localize("Invalid request from the editor to share a session.")) from error
-        self._not_lent[editor.id] = tuple(sessions[:MAX_LENT_SESSIONS])
+        self._unshared[editor.id] = tuple(sessions[:MAX_LENT_SESSIONS])
 
     async def _on_event(self, editor: Editor, params: Json) -> None:
         loan, body = self._lent.get(_key(editor, params)), params.get("body")
@@ -302,7 +302,7 @@ class LentSessions:
             del self._lent[key]
 
     def _left(self, editor: Editor) -> None:
-        self._not_lent.pop(editor.id, None)
+        self._unshared.pop(editor.id, None)
         for key, loan in list(self._lent.items()):
             if key[0] == editor.id:
                 loan.backend.handle_editor_gone()
@@ -311,7 +311,7 @@ class LentSessions:
     async def _hold(self, key: tuple[str, str], loan: _Loan, session: DebugSession) -> None:
         """Keep the session in use while the user debugs, whether or not an agent inspects it."""
         try:
-            with self._service.followed(session.id, loan.client.id):
+            with self._service.keep_open(session.id, loan.client.id):
                 while session.ended is None:
                     await session.outcome(session.last_stop, _OUTCOME_TIMEOUT_S)
         finally:

@@ -77,7 +77,7 @@ class EmergencyStop:
 
     async def lift(self, person: str) -> dict[str, Any]:
         was_paused = self.pause.since_ns > 0
-        self.pause.lift()
+        self.pause.end()
         if was_paused:
             await self._record("agents.continued", person, STORE.remove(_KEY))
         return {**self.report(), "was_paused": was_paused}

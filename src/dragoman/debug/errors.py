@@ -140,7 +140,7 @@ adapter_busy = ErrorSpec(
     "Retry in a few seconds. stop_debugging ends the session, restart_debugging restarts it.",
     seconds=lambda for_s: f"{for_s:.0f}",
 )
-let_go = ErrorSpec(
+auto_resumed = ErrorSpec(
     "not_stopped",
     "The program is not stopped: the countdown resumed it at {time}.",
     "Wait for its next stop with wait_for_stop; its `hold_s` keeps the program there for longer.",

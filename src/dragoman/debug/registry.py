@@ -67,7 +67,7 @@ class SessionRegistry:
         self._showings = count(1)
 
     def add(self, session: DebugSession, prepared: PreparedSession, client: Caller) -> SessionEntry:
-        entry = SessionEntry(session, prepared, client.place, client.id, self._clock.monotonic_s())
+        entry = SessionEntry(session, prepared, client.workspace_key, client.id, self._clock.monotonic_s())
         entry.terminal = client.environment.get(_TERMINAL_VARIABLE, "") if client.is_shared else ""
         self._by_id[session.id] = entry
         return entry
@@ -77,7 +77,7 @@ class SessionRegistry:
 
     def known(self, client: Caller, id: str) -> SessionEntry:
         entry = self._by_id.get(id)
-        if entry is None or entry.workspace != client.place:
+        if entry is None or entry.workspace != client.workspace_key:
             raise errors.unknown_session(id, self.ids(client))
         self.mark_shown(client, entry.session)
         return self.touch(entry)
@@ -104,7 +104,7 @@ class SessionRegistry:
         """A session that can be restarted or read. It may have ended."""
         if self._live(client):
             return self.selected(client)
-        found = [entry for entry in self._by_id.values() if entry.workspace == client.place]
+        found = [entry for entry in self._by_id.values() if entry.workspace == client.workspace_key]
         if not found:
             raise errors.no_session(self.ids(client))
         return self.touch(max(found, key=lambda it: (self._shown_order(client, it), it.session.changed_at_ns)))
@@ -119,7 +119,7 @@ class SessionRegistry:
     def of(self, client: Caller) -> list[DebugSession]:
         """Live ones, and ended ones for ten minutes."""
         self._drop_expired()
-        return [entry.session for entry in self._by_id.values() if entry.workspace == client.place]
+        return [entry.session for entry in self._by_id.values() if entry.workspace == client.workspace_key]
 
     def workspaces(self) -> set[str]:
         self._drop_expired()
@@ -157,7 +157,7 @@ class SessionRegistry:
             self.touch(entry)
 
     @contextmanager
-    def followed(self, entry: SessionEntry) -> Iterator[None]:
+    def keep_open(self, entry: SessionEntry) -> Iterator[None]:
         """A watcher keeps a session alive without becoming its client."""
         entry.waiting += 1
         try:
@@ -198,7 +198,11 @@ class SessionRegistry:
 
     def _live(self, client: Caller) -> list[SessionEntry]:
         """A session that is terminating counts only if there is no other."""
-        live = [it for it in self._by_id.values() if it.workspace == client.place and it.session.state in LIVE_STATES]
+        live = [
+            it
+            for it in self._by_id.values()
+            if it.workspace == client.workspace_key and it.session.state in LIVE_STATES
+        ]
         return [it for it in live if it.session.state is not SessionState.TERMINATING] or live
 
     def _drop_expired(self) -> None:

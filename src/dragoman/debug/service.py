@@ -33,11 +33,11 @@ from dragoman.debug.model import (
 from dragoman.debug.registry import FollowedSession, SessionEntry, SessionRegistry
 from dragoman.debug.session.countdown import HaltLimits
 from dragoman.debug.session.event_log import EventLog, EventSink, rows_within_bounds
-from dragoman.debug.session.halt_guard import halt_refused
-from dragoman.debug.session.launch_request import LaunchDisclosure, PreparedLaunch, PreparedSession, SessionStarter
+from dragoman.debug.session.launch_request import LaunchPreview, PreparedLaunch, PreparedSession, SessionStarter
 from dragoman.debug.session.outcome import DebugOutcome, pause_program
 from dragoman.debug.session.output import SessionOutput
 from dragoman.debug.session.session import DebugSession
+from dragoman.debug.session.stop_permissions import halt_refused
 from dragoman.debug.session.supervisor import DAEMON_ID, SessionSupervisor
 from dragoman.debug.stops.history.store import RecordStop, record_nothing
 from dragoman.debug.stops.snapshot import Probe
@@ -99,13 +99,13 @@ class DebugService:
         preparation = await self._starter.prepare(client, request)
         start_s = self._remaining_s(deadline_s) if within_s else preparation.unattended_start_timeout_s
         sessions = await self._supervisor.begin(client, preparation, within_s=start_s, probe=probe)
-        return await self.first(client, sessions, within_s=self._remaining_s(deadline_s))
+        return await self.wait_for_first_outcome(client, sessions, within_s=self._remaining_s(deadline_s))
 
-    async def disclose(self, client: Caller, request: LaunchRequest) -> LaunchDisclosure:
+    async def preview_launch(self, client: Caller, request: LaunchRequest) -> LaunchPreview:
         """Describes what a start would run, if the code may run at all."""
-        return await self._starter.disclose(client, request)
+        return await self._starter.preview(client, request)
 
-    def approve(self, starts: Sequence[LaunchDisclosure]) -> None:
+    def approve(self, starts: Sequence[LaunchPreview]) -> None:
         """Approve several starts at once, before the first one runs."""
         self._starter.approve(starts)
 
@@ -121,7 +121,7 @@ class DebugService:
         starting."""
         deadline_s = self._clock.monotonic_s() + within_s
         await self._supervisor.wait_until_started([self._registry.by_id(session.id) for session in sessions])
-        return await self.first(client, sessions, within_s=self._remaining_s(deadline_s))
+        return await self.wait_for_first_outcome(client, sessions, within_s=self._remaining_s(deadline_s))
 
     async def open(self, client: Caller, request: LaunchRequest, hold: anyio.Event) -> DebugSession:
         """For a caller that sets breakpoints once the debugger is there: returns at once, and the program starts when
@@ -132,17 +132,17 @@ class DebugService:
         held = replace(preparation, sessions=(replace(first, hold=hold), *others))
         return (await self._supervisor.begin(client, held, within_s=0.0))[0]
 
-    async def adopt(self, client: Caller, prepared: PreparedSession) -> DebugSession:
+    async def add_editor_session(self, client: Caller, prepared: PreparedSession) -> DebugSession:
         """A program that somebody else started, and debugs: from now on its session is one of the workspace's."""
         return (await self._supervisor.begin(client, PreparedLaunch((prepared,)), within_s=_ADOPT_TIMEOUT_S))[0]
 
     @contextmanager
-    def followed(self, session_id: str, by: str, *, is_remote: bool = False) -> Iterator[FollowedSession]:
+    def keep_open(self, session_id: str, by: str, *, is_remote: bool = False) -> Iterator[FollowedSession]:
         """A session of any workspace, by its id. While it is followed, it is not ended as unused."""
-        followed = self.known(session_id)
+        followed = self.find_in_any_workspace(session_id)
         if is_remote:
             self._registry.add_holder(followed.entry, by)
-        with self._registry.followed(followed.entry):
+        with self._registry.keep_open(followed.entry):
             self._event_log.record_event("debug.joined", session_id, "", {"by": by}, workspace=followed.entry.workspace)
             try:
                 yield followed
@@ -152,11 +152,13 @@ class DebugService:
                     "debug.left", session_id, "", {"by": by}, workspace=followed.entry.workspace
                 )
 
-    def known(self, session_id: str) -> FollowedSession:
+    def find_in_any_workspace(self, session_id: str) -> FollowedSession:
         """The outcome at this moment, without waiting."""
         return FollowedSession(self._registry.in_any_workspace(session_id))
 
-    async def first(self, client: Caller, sessions: Sequence[DebugSession], *, within_s: float) -> DebugOutcome:
+    async def wait_for_first_outcome(
+        self, client: Caller, sessions: Sequence[DebugSession], *, within_s: float
+    ) -> DebugOutcome:
         """Waits for the first outcome of any of several sessions that were started together."""
         chosen = sessions[0]
 
@@ -339,9 +341,9 @@ class DebugService:
         session = self.find(client, session_id)
         self._require_halt(client, session, "evaluate")
         found = await session.inspection.evaluate(expression, frame, context, timeout_s=within_s, thread_id=thread_id)
-        asked, result = self._for_record(expression), self._for_record(found.result, of=expression)
+        asked, result = self._without_secrets(expression), self._without_secrets(found.result, of=expression)
         body = {"expression": asked, "result": result, "by": client.id}
-        self._event_log.record_event("debug.evaluated", session.id, asked, body, workspace=client.place)
+        self._event_log.record_event("debug.evaluated", session.id, asked, body, workspace=client.workspace_key)
         return found
 
     async def set_variable(
@@ -351,9 +353,9 @@ class DebugService:
         session = self.find(client, session_id)
         self._require_halt(client, session, "set variable")
         found = await session.inspection.set_variable(name, value, reference, frame)
-        asked = self._for_record(name)
+        asked = self._without_secrets(name)
         body = {"name": asked, "by": client.id}
-        self._event_log.record_event("debug.variable_set", session.id, asked, body, workspace=client.place)
+        self._event_log.record_event("debug.variable_set", session.id, asked, body, workspace=client.workspace_key)
         return found
 
     def record_trace(
@@ -366,36 +368,36 @@ class DebugService:
             "rows": rows_within_bounds(rows),
             "by": client.id,
         }
-        self._event_log.record_event("debug.traced", session_id, place, body, workspace=client.place)
+        self._event_log.record_event("debug.traced", session_id, place, body, workspace=client.workspace_key)
 
-    def _for_record(self, text: str, of: str = "") -> str:
+    def _without_secrets(self, text: str, of: str = "") -> str:
         """Cut last: nothing tells half a secret from other words."""
         return self._redacted(of, text[:_REDACTED_CHARACTERS])[:_RECORDED_EXPRESSION_CHARACTERS]
 
     # Breakpoints.
 
     async def set_breakpoint(self, client: Caller, wanted: Breakpoint) -> tuple[Breakpoint, Binding]:
-        wanted = self._spared(client, wanted)
+        wanted = self._with_halt_limits(client, wanted)
         self._require_some_session_may_halt(client, wanted)
         if wanted.kind == "data":
             session = self.find(client, wanted.session)
             wanted = msgspec.structs.replace(
                 await session.inspection.resolve_data_breakpoint(wanted), session=session.id
             )
-        made = await self._book.add(client.place, wanted)
-        await self._update_sessions(client.place)
+        made = await self._book.add(client.workspace_key, wanted)
+        await self._update_sessions(client.workspace_key)
         return made, self.binding(client, made.id)
 
     async def change_breakpoint(self, client: Caller, id: int, **fields: object) -> tuple[Breakpoint, Binding]:
         """Changes any client's breakpoint: the last writer wins."""
-        if any(it.id == id and self._is_locked(client, it) for it in self._book.of(client.place)):
+        if any(it.id == id and self._is_locked(client, it) for it in self._book.of(client.workspace_key)):
             raise owned_by_person()
         if not client.may_halt_attached and fields != {"enabled": False}:
-            fields["spares_attached"] = True
+            fields["skips_attached"] = True
         if fields != {"enabled": False}:
             fields["is_remote"] = client.remote is not None
-        changed = await self._book.change(client.place, id, **fields)
-        await self._update_sessions(client.place)
+        changed = await self._book.change(client.workspace_key, id, **fields)
+        await self._update_sessions(client.workspace_key)
         return changed, self.binding(client, id)
 
     async def replace_breakpoints(
@@ -403,46 +405,46 @@ class DebugService:
     ) -> list[Breakpoint]:
         """A whole list at once, as DAP sets them: those of `which` become those wanted, of which known ones keep their
         id. In the order of the list."""
-        spared = [self._spared(client, it) for it in wanted]
-        made = await self._book.replace(client.place, which, spared)
-        await self._update_sessions(client.place)
+        spared = [self._with_halt_limits(client, it) for it in wanted]
+        made = await self._book.replace(client.workspace_key, which, spared)
+        await self._update_sessions(client.workspace_key)
         return made
 
     async def remove_breakpoints(self, client: Caller, which: Callable[[Breakpoint], bool]) -> list[Breakpoint]:
-        selected = [it for it in self._book.of(client.place) if which(it)]
+        selected = [it for it in self._book.of(client.workspace_key) if which(it)]
         if selected and all(self._is_locked(client, it) for it in selected):
             raise owned_by_person()
         gone = await self._book.remove(
-            client.place, lambda it: which(it) and not self._is_locked(client, it), by=client.id
+            client.workspace_key, lambda it: which(it) and not self._is_locked(client, it), by=client.id
         )
         if gone:
-            await self._update_sessions(client.place)
+            await self._update_sessions(client.workspace_key)
         return gone
 
-    def _spared(self, client: Caller, wanted: Breakpoint) -> Breakpoint:
+    def _with_halt_limits(self, client: Caller, wanted: Breakpoint) -> Breakpoint:
         is_remote = client.remote is not None
-        return msgspec.structs.replace(wanted, spares_attached=not client.may_halt_attached, is_remote=is_remote)
+        return msgspec.structs.replace(wanted, skips_attached=not client.may_halt_attached, is_remote=is_remote)
 
     def _require_some_session_may_halt(self, client: Caller, wanted: Breakpoint) -> None:
         """One that would stop in no live session is refused. With another program there, its binding says why not."""
-        live = [it for it in self._registry.live_sessions(client.place) if not it.is_ending]
+        live = [it for it in self._registry.live_sessions(client.workspace_key) if not it.is_ending]
         refusing = [it for it in live if not it.breakpoint_sync.permits(wanted)]
         if refusing and len(refusing) == len(live):
             raise halt_refused(what="set_breakpoint")
 
     def _require_halt(self, client: Caller, session: DebugSession, what: str) -> None:
-        if session.guard.is_attached:
-            session.guard.require(what, client)
+        if session.permissions.is_attached:
+            session.permissions.require(what, client)
 
     def _is_locked(self, client: Caller, breakpoint: Breakpoint) -> bool:
         """A person's own in a session that they lend: their editor has it, and nobody here can take it from there."""
         if not breakpoint.session or breakpoint.owner == client.id or not is_person(breakpoint.owner):
             return False
-        live = self._registry.live_sessions(client.place)
+        live = self._registry.live_sessions(client.workspace_key)
         return any(it.id == breakpoint.session and it.is_owned_by_person for it in live)
 
     def breakpoints(self, client: Caller) -> list[tuple[Breakpoint, Binding]]:
-        return [(it, self.binding(client, it.id)) for it in self._book.of(client.place)]
+        return [(it, self.binding(client, it.id)) for it in self._book.of(client.workspace_key)]
 
     def has_breakpoint(self, id: int) -> bool:
         return self._book.has(id)
@@ -450,7 +452,9 @@ class DebugService:
     def binding(self, client: Caller, id: int) -> Binding:
         """The binding in the first live session that has bound the breakpoint; otherwise not verified."""
         bound = [
-            it.breakpoint_sync.binding_of(id) for it in self._registry.live_sessions(client.place) if not it.is_ending
+            it.breakpoint_sync.binding_of(id)
+            for it in self._registry.live_sessions(client.workspace_key)
+            if not it.is_ending
         ]
         return next((binding for binding in bound if binding.verified), bound[0] if bound else Binding())
 
@@ -461,8 +465,8 @@ class DebugService:
     ) -> DebugOutcome:
         """Limits the wait for an adapter that does not answer to the caller's own time limit."""
         session.remember_client_name(client.id, client.name)
-        if session.guard.is_attached:
-            session.guard.note_command(client)
+        if session.permissions.is_attached:
+            session.permissions.note_command(client)
         before, deadline_s = session.last_stop, self._clock.monotonic_s() + within_s
         with anyio.move_on_after(max(within_s, _MIN_RESPONSE_TIMEOUT_S)):
             await command

@@ -47,7 +47,7 @@ class AgentPause:
             scope.cancel("a person paused all agents")
         return len(self._calls)
 
-    def lift(self) -> None:
+    def end(self) -> None:
         self.since_ns = 0
 
     def require_none(self) -> None:
@@ -55,7 +55,7 @@ class AgentPause:
             raise _paused()
 
     @contextmanager
-    def admit(self, caller: Caller) -> Iterator[None]:
+    def run_unless_paused(self, caller: Caller) -> Iterator[None]:
         """For the time of one call."""
         if not caller.is_agent:
             yield
@@ -126,10 +126,10 @@ class ToolRegistry:
                 hint=localize("Available: {names}.", names=", ".join(self._tools)),
             )
         if tool.error_format is None:
-            with self.pause.admit(caller):
+            with self.pause.run_unless_paused(caller):
                 return await tool.run(caller, _validated(tool, arguments, caller.workspace))
         try:
-            with self.pause.admit(caller):
+            with self.pause.run_unless_paused(caller):
                 return await tool.run(caller, _validated(tool, arguments, caller.workspace))
         except DragomanError as error:
             return tool.error_format.format_error(caller, name, arguments, error)

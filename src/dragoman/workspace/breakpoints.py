@@ -48,7 +48,7 @@ class Breakpoint(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     data_id: str = ""
     """The adapter's own id for the data, which is only valid in `session`."""
     session: str = ""
-    spares_attached: bool = False
+    skips_attached: bool = msgspec.field(default=False, name="spares_attached")
     """Set by a client that may not halt programs that ran before it came: it stops only programs that we launch."""
     is_remote: bool = False
     """Set from another machine."""

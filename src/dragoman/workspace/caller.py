@@ -87,7 +87,7 @@ class Caller:
         return f"{self.id}/{self.conversation}" if self.conversation else self.id
 
     @property
-    def place(self) -> str:
+    def workspace_key(self) -> str:
         return str(self.workspace)
 
     @property
@@ -98,4 +98,4 @@ class Caller:
     @property
     def record_workspace(self) -> str | None:
         """The folder that limits results from the journal; None for all."""
-        return None if self.sees_every_workspace else self.place
+        return None if self.sees_every_workspace else self.workspace_key

@@ -12,7 +12,7 @@ from tests.conformance.table.rows import behaviour
 from tests.conformance.table.stage import Answer, CannotError, Stage, Stop, eventually
 
 
-async def _attached_and_let_go(stage: Stage, configuration: Answer, pid: int) -> None:
+async def _attached_and_resumed(stage: Stage, configuration: Answer, pid: int) -> None:
     id = await stage.set("computes")
     answer = await stage.call("start_debugging", configuration=configuration)
     if answer["status"] == "error":
@@ -52,7 +52,7 @@ def _worked(pid: int) -> int:
 async def attach_by_pid(stage: Stage) -> None:
     with running(by_pid(stage)) as process:
         named = {"type": stage.language.type, "request": "attach", "name": "a", "processId": process.pid}
-        await _attached_and_let_go(stage, named, process.pid)
+        await _attached_and_resumed(stage, named, process.pid)
 
 
 @behaviour("attach by port, and detach without ending the program")
@@ -61,7 +61,7 @@ async def attach_by_port(stage: Stage) -> None:
         pid = await program_at(started, port)
         wanted = {"type": stage.language.type, "request": "attach", "name": "a", **named}
         try:
-            await _attached_and_let_go(stage, wanted, pid)
+            await _attached_and_resumed(stage, wanted, pid)
         finally:  # a server may have put it into a group of its own
             with contextlib.suppress(psutil.NoSuchProcess):
                 psutil.Process(pid).kill()

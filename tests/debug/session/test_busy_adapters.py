@@ -255,7 +255,7 @@ async def test_nothing_is_interrupted_where_that_would_not_reach_the_look_or_is_
     threads.changed(bodies.ThreadBody(reason="started", thread_id=1))
     output = SessionOutput()
     tried = debuggee_process.InspectionInterrupter(quirks, threads, output, is_launch=is_launch)
-    tried.learn(bodies.ProcessBody(name="p", system_process_id=interrupted.process.pid))
+    tried.record_process(bodies.ProcessBody(name="p", system_process_id=interrupted.process.pid))
     await tried.interrupt_request(request_tracker.TrackedRequest(command, 0.0), thread)
     await adapter.end()
     interrupted.end()

@@ -61,7 +61,7 @@ async def test_it_may_look_and_log_but_halt_only_with_leave(tmp_path: Path, allo
             assert logged["breakpoints"][0]["verified"]
             await peer.asks("continue", threadId=1)
             await peer.asks("disconnect", terminateDebuggee=True)
-        outcome = await bench.service.known(started["session_id"]).session.outcome(10, 5)
+        outcome = await bench.service.find_in_any_workspace(started["session_id"]).session.outcome(10, 5)
         assert outcome is not None
         assert bench.adapter.sent("disconnect") == [{"terminateDebuggee": False}]
 

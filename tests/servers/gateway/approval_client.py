@@ -54,12 +54,12 @@ async def _answered(decide: Decide) -> list[Json]:
     async with window(find_paths()) as peer:
         await peer.connect("")
         await peer.ask("chat.send", {"sessionKey": "main", "message": "go", "idempotencyKey": "r1"})
-        while not is_end(frame := await peer.until(_is_news)):
+        while not is_end(frame := await peer.until(_is_relevant)):
             asked.append(frame["payload"])
             answer = {"id": frame["payload"]["id"], "decision": "allow" if decide(frame["payload"]) else "deny"}
             await peer.send({"type": "req", "id": "d", "method": "dragoman.approval.resolve", "params": answer})
     return asked
 
 
-def _is_news(frame: Json) -> bool:
+def _is_relevant(frame: Json) -> bool:
     return is_end(frame) or frame.get("event") == "dragoman.approval.requested"

@@ -166,7 +166,7 @@ def test_on_a_replayed_history_the_first_suggestion_is_right_in_two_of_five_case
             among_five += typed.line in [line for line, _ in found]
             recent += latest.get(beginning) == typed.line
             sure += [(found[0][1], found[0][0] == typed.line)] if found else []
-        guesses.learn(typed.line, moment, typed.at_s, typed.exit_code)
+        guesses.train(typed.line, moment, typed.at_s, typed.exit_code)
         before[typed.terminal] = latest[beginning] = typed.line
     with capsys.disabled():
         print(f"\nof {tried} commands, after three characters: first suggestion {first / tried:.1%}, "

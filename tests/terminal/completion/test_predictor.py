@@ -63,16 +63,16 @@ def test_a_full_memory_takes_no_new_lines_and_is_made_smaller_without_the_least(
     full = CommandPredictor()
     for number in range(10):
         for _ in range(number + 1):
-            full.learn(f"make {number}", TypingContext("/p", "ls"), 0.0, 0)
+            full.train(f"make {number}", TypingContext("/p", "ls"), 0.0, 0)
     assert full.is_full
-    full.learn("make new", TypingContext("/p", "ls"), 0.0, 0)
+    full.train("make new", TypingContext("/p", "ls"), 0.0, 0)
     assert len(full.lines) == 10
     pruned = full.pruned()
     assert not pruned.is_full
     kept = {f"make {number}" for number in range(4, 10)}
     assert {line for line, _ in pruned.predict("mak", TypingContext("/p", "ls"), 20)} == kept
     assert pruned.predict("mak", TypingContext("/p", "ls"), 1)[0][0] == "make 9"
-    pruned.learn("make new", TypingContext("/p", "ls"), 0.0, 0)
+    pruned.train("make new", TypingContext("/p", "ls"), 0.0, 0)
     assert "make new" in {line for line, _ in pruned.predict("make n", TypingContext(), 5)}
 
 

@@ -179,10 +179,10 @@ class StuckDisk(SystemCalls):
     """Takes bytes, and syncs nothing until it is let go."""
 
     def __init__(self) -> None:
-        self.let_go = threading.Event()
+        self.released = threading.Event()
 
     def fsync(self, fd: int) -> None:
-        self.let_go.wait(DEADLINE_S)
+        self.released.wait(DEADLINE_S)
         super().fsync(fd)
 
 
@@ -204,7 +204,7 @@ async def test_a_slow_disk_delays_neither_the_loop_nor_those_who_only_append(tmp
             group.start_soon(run)
             await anyio.wait_all_tasks_blocked()
             assert ended == [], "a command is stored after its bytes are on the disk"
-            disk.let_go.set()
+            disk.released.set()
         assert await output_of(service, ended[0]) == b"made\r\n"
 
 

@@ -128,7 +128,7 @@ class GatewayClient:
         self._attribution = RunAttribution()
         self._restart_delay_s: float | None = None
         self._received_at_s = 0.0
-        self._asked = 0
+        self._last_request = 0
 
     def connect(self) -> None:
         """Connect. This also ends a pause: a person who asks again has fixed something."""
@@ -169,8 +169,8 @@ class GatewayClient:
         link = self._link
         if link is None or self._connection.state is not ClientState.OPEN:
             raise chat_errors.not_connected(self.gateway_status)
-        self._asked += 1
-        id, pending = f"cmd_{self._asked}", _PendingRequest(self._attribution.requested(method, params))
+        self._last_request += 1
+        id, pending = f"cmd_{self._last_request}", _PendingRequest(self._attribution.requested(method, params))
         deadline_s = self._clock.monotonic_s() + timeout_s
         data = self._connection.send_request(id, method, params, deadline_s=deadline_s)
         self._pending[id] = pending

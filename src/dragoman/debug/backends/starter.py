@@ -26,7 +26,7 @@ from dragoman.debug.backends.quirks import AdapterQuirks
 from dragoman.debug.launch.commands.command_line import read_command_words
 from dragoman.debug.model import LaunchRequest
 from dragoman.debug.session.handshake import AdapterLaunch
-from dragoman.debug.session.launch_request import LaunchDisclosure, PreparedLaunch, PreparedSession
+from dragoman.debug.session.launch_request import LaunchPreview, PreparedLaunch, PreparedSession
 from dragoman.io.errors import foreign_peer
 from dragoman.io.net.peers import has_foreign_listener
 from dragoman.io.processes.nodelay import NoDelayScheduler
@@ -143,10 +143,10 @@ class AdapterStarter:
         sessions = [self._prepared(client, *pair) for pair in zip(starts, backends, strict=True)]
         return PreparedLaunch(tuple(sessions), stop_all=launch.stop_all)
 
-    async def disclose(self, client: Caller, launch_request: LaunchRequest) -> LaunchDisclosure:
+    async def preview(self, client: Caller, launch_request: LaunchRequest) -> LaunchPreview:
         return _disclosure(client, launch_request, *await self._resolve_trusted(client, launch_request))
 
-    def approve(self, starts: Sequence[LaunchDisclosure]) -> None:
+    def approve(self, starts: Sequence[LaunchPreview]) -> None:
         self._approve([it for start in starts for it in start.would_run], [start.digest for start in starts])
 
     async def _resolve_trusted(
@@ -365,10 +365,10 @@ class AdapterStarter:
 
 def _disclosure(
     client: Caller, launch_request: LaunchRequest, launch: launches.LaunchPlan, starts: Sequence[_SessionStart]
-) -> LaunchDisclosure:
+) -> LaunchPreview:
     facts = [start.facts for start in starts]
     would_run = tuple(one.as_dict() for one in launches.planned_commands(launch, facts))
-    return LaunchDisclosure(would_run, launches.launch_digest(launch, facts, launch_request.stdin, client.moved))
+    return LaunchPreview(would_run, launches.launch_digest(launch, facts, launch_request.stdin, client.moved))
 
 
 async def _open_all_or_none(openers: Sequence[Callable[[], Awaitable[Backend]]]) -> Sequence[Backend]:

@@ -52,9 +52,9 @@ class ExceptionBreakpoints:
         self.enabled = tuple(it for it in every if it.enabled)
         for breakpoint in self.enabled:
             self._bound.set_fault(breakpoint.id, self._condition_fault(breakpoint, capabilities))
-        asked = self._asked(every, capabilities)
-        if self._offered and asked != self._sent:
-            await self._ask(asked)
+        arguments = self._set_arguments(every, capabilities)
+        if self._offered and arguments != self._sent:
+            await self._ask(arguments)
         if self._offered:
             self._bind()
 
@@ -86,7 +86,7 @@ class ExceptionBreakpoints:
             chosen += default or [name for name in names if name in self._offered][:1]
         return list(dict.fromkeys(chosen))
 
-    def _asked(self, every: tuple[Breakpoint, ...], capabilities: Capabilities) -> dict[str, Any]:
+    def _set_arguments(self, every: tuple[Breakpoint, ...], capabilities: Capabilities) -> dict[str, Any]:
         sound = [it for it in self.enabled if not self._bound.binding_of(it.id).message]
         plain = {name for it in sound if not it.condition for name in self._filters(it.filter)}
         off = {name for it in every if not it.enabled for name in self._filters(it.filter)}

@@ -31,7 +31,7 @@ from dragoman.debug.breakpoints.status import (
     merge_by_location,
 )
 from dragoman.debug.model import Binding, FrameInfo, RaisedException, is_person
-from dragoman.debug.session.halt_guard import NOT_SET, HaltGuard
+from dragoman.debug.session.stop_permissions import NOT_SET, StopPermissions
 from dragoman.debug.source_files import is_other_language
 from dragoman.debug.stops.snapshot import Probe
 from dragoman.protocols.dap import Capabilities, bodies, read_body
@@ -128,10 +128,10 @@ class BreakpointSync:
         quirks: AdapterQuirks,
         exception_filters: Iterable[str] = (),
         session: str = "",
-        guard: HaltGuard | None = None,
+        permissions: StopPermissions | None = None,
     ) -> None:
-        self._guard = guard or HaltGuard()
-        if self._guard.traces_only:  # logging or counting in Dragoman would stop the program
+        self._permissions = permissions or StopPermissions()
+        if self._permissions.traces_only:  # logging or counting in Dragoman would stop the program
             quirks = replace(quirks, takes_log_messages=True, resets_hit_counts=False)
         self._backend = backend
         self._quirks = quirks
@@ -189,7 +189,7 @@ class BreakpointSync:
         by_kind: defaultdict[str, list[Breakpoint]] = defaultdict(list)
         ours = [it for it in breakpoints if it.session in {"", self._session}]
         self._not_set = tuple(it for it in ours if not self.permits(it))
-        for breakpoint in (*ours, *self._guard.without_halts(self._exception_filters)):
+        for breakpoint in (*ours, *self._permissions.without_halts(self._exception_filters)):
             if breakpoint not in self._not_set:
                 by_kind[breakpoint.kind].append(breakpoint)
         await self._send_lines(by_kind["line"])
@@ -199,8 +199,8 @@ class BreakpointSync:
 
     def permits(self, breakpoint: Breakpoint) -> bool:
         """Hits that we count would halt the program as well."""
-        is_counted_here = bool(breakpoint.hit_condition) and self._hits.must_count(breakpoint)
-        return self._guard.permits(breakpoint) and not (self._guard.traces_only and is_counted_here)
+        is_counted_locally = bool(breakpoint.hit_condition) and self._hits.must_count(breakpoint)
+        return self._permissions.permits(breakpoint) and not (self._permissions.traces_only and is_counted_locally)
 
     def update_binding(self, body: bodies.BreakpointBody) -> None:
         self._bound.update(body)
@@ -320,11 +320,11 @@ class BreakpointSync:
         self._lines_ever_sent[path] |= {breakpoint.line for breakpoint in group}
         places = self._places(group)
         try:
-            answered = await self._asked(path, places)
+            answered = await self._set_breakpoints(path, places)
             if self._quirks.keeps_last_on_line and _have_common_line(answered):
                 moved = {it.id: answer.line for place, answer in answered for it in place.merged if answer.line}
                 places = self._places(group, moved)
-                answered = await self._asked(path, places)
+                answered = await self._set_breakpoints(path, places)
         except AdapterRefusedError as error:
             self._note_all(group, error.reason)
             return
@@ -342,7 +342,7 @@ class BreakpointSync:
 
         return merge_by_location(group, or_word=self._quirks.or_word, can_join=can_join, lines=lines)
 
-    async def _asked(
+    async def _set_breakpoints(
         self, path: str, places: Sequence[MergedBreakpoint]
     ) -> list[tuple[MergedBreakpoint, bodies.DapBreakpoint]]:
         source = {"path": path, "name": Path(path).name}

@@ -263,7 +263,7 @@ class EvidenceService:
     async def _borrow(self, client: Caller, session_id: str, probe: EvidenceProbe) -> AsyncIterator[EvidenceRun]:
         session = self.service.find(client, session_id)
         session.require_stopped()
-        session.guard.require("trace", client)
+        session.permissions.require("trace", client)
         with probe.writing_rows():
             try:
                 await session.probe(probe)

@@ -16,9 +16,9 @@ import anyio
 
 from dragoman.core.clock import Clock
 from dragoman.core.errors import DragomanError
-from dragoman.debug.session.halt_guard import HaltGuard
 from dragoman.debug.session.lifecycle import ChangeSignal, SessionLifecycle
 from dragoman.debug.session.run_control import RecordEvent, RunControl
+from dragoman.debug.session.stop_permissions import StopPermissions
 
 log = logging.getLogger(__name__)
 
@@ -43,11 +43,11 @@ class HaltLimits:
 
 class StopCountdown:
     """Owns the time at which the present halt of one session ends. `resend` sends the breakpoints to the adapter, of
-    which the guard lets pass what may halt."""
+    which the permissions let pass what may halt."""
 
     def __init__(
         self,
-        guard: HaltGuard,
+        permissions: StopPermissions,
         lifecycle: SessionLifecycle,
         run_control: RunControl,
         changes: ChangeSignal,
@@ -57,7 +57,7 @@ class StopCountdown:
         record_event: RecordEvent,
         resend: Callable[[], Awaitable[None]],
     ) -> None:
-        self._guard = guard
+        self._permissions = permissions
         self._lifecycle = lifecycle
         self._run_control = run_control
         self._changes = changes
@@ -76,7 +76,7 @@ class StopCountdown:
     @property
     def remaining_s(self) -> float | None:
         """Until the program runs on; None where it does not stand, or stands for as long as its clients want."""
-        self._follow()
+        self._watch_stop()
         if math.isinf(self._deadline_s) or not self._lifecycle.is_at_stop:
             return None
         ends_s = max(min(self._deadline_s, self._unattended_at_s), self._next_try_s)
@@ -84,7 +84,7 @@ class StopCountdown:
 
     def hold(self, seconds: float) -> None:
         """From now on; never shorter than it was. A halt ends ten minutes after it began, whoever asks."""
-        self._follow()
+        self._watch_stop()
         if math.isinf(self._deadline_s):
             return
         wanted = self._clock.monotonic_s() + seconds
@@ -94,7 +94,7 @@ class StopCountdown:
 
     def mark_unattended(self) -> None:
         """The last link of its clients was lost."""
-        if self._guard.may_count_down:
+        if self._permissions.may_count_down:
             self._unattended_at_s = self._clock.monotonic_s() + self._limits.unattended_s
             self._changes.notify()
 
@@ -105,11 +105,11 @@ class StopCountdown:
             self._changes.notify()
 
     async def run(self) -> None:
-        while self._guard.may_count_down:
+        while self._permissions.may_count_down:
             change_count = self._changes.change_count
             is_changed = self._update_suspension()
             if self.remaining_s == 0.0:
-                await self._let_go()
+                await self._resume()
             if is_changed:  # later: a debugger that hangs here must not keep the program
                 await self._send_breakpoints()
             with anyio.move_on_after(self._next_s()):
@@ -117,11 +117,11 @@ class StopCountdown:
 
     def _next_s(self) -> float:
         left, now = self.remaining_s, self._clock.monotonic_s()
-        waits_for_client = self._guard.counts_down and not self._was_suspended
+        waits_for_client = self._permissions.counts_down and not self._was_suspended
         until_suspended = self._unattended_at_s - now if waits_for_client else math.inf
         return max(0.0, min(math.inf if left is None else left, until_suspended))
 
-    def _follow(self) -> None:
+    def _watch_stop(self) -> None:
         """A new halt begins a countdown; a further thread that stops during it does not. It is looked for whenever it
         is asked about: who waits for the stop may be faster than this task."""
         stop = self._lifecycle.stop
@@ -130,15 +130,15 @@ class StopCountdown:
         if self._lifecycle.halts != self._halt:
             self._halt, self._deadline_s = self._lifecycle.halts, math.inf
             self._tries, self._next_try_s = 0, -math.inf
-        if math.isinf(self._deadline_s) and self._guard.limits(stop):
+        if math.isinf(self._deadline_s) and self._permissions.limits(stop):
             now = self._clock.monotonic_s()
             self._deadline_s, self._latest_s = now + self._limits.halt_s, now + max(MAX_HOLD_S, self._limits.halt_s)
 
     def _update_suspension(self) -> bool:
         """Whether it changed, and with it the breakpoints that may be set."""
-        is_suspended = self._guard.counts_down and self._clock.monotonic_s() >= self._unattended_at_s
+        is_suspended = self._permissions.counts_down and self._clock.monotonic_s() >= self._unattended_at_s
         is_changed = is_suspended != self._was_suspended
-        self._was_suspended = self._guard.is_suspended = is_suspended
+        self._was_suspended = self._permissions.is_suspended = is_suspended
         return is_changed
 
     async def _send_breakpoints(self) -> None:
@@ -147,17 +147,17 @@ class StopCountdown:
         except DragomanError as error:
             log.info("the breakpoints of a program that nobody watches may still be there: %s", error)
 
-    async def _let_go(self) -> None:
+    async def _resume(self) -> None:
         """As a whole: a program of ten stopped threads is not let go ten times. Whatever comes of it, the next try is
         not at once."""
         stop = self._lifecycle.stop
         number = stop.number if stop else 0
-        self._lifecycle.let_go_at_ns = self._clock.wall_ns()  # before: who sees the program run knows why
+        self._lifecycle.auto_resumed_at_ns = self._clock.wall_ns()  # before: who sees the program run knows why
         try:
             await self._run_control.resume_everything(by=COUNTDOWN_ID, seen_stop=number)
         except DragomanError as error:
             log.warning("a program was not resumed by its countdown: %s", error)
-            self._lifecycle.let_go_at_ns = 0
+            self._lifecycle.auto_resumed_at_ns = 0
             return
         finally:
             pause_s = min(_FIRST_RETRY_S * 2**self._tries, _MAX_RETRY_S)

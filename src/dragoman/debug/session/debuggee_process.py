@@ -30,7 +30,7 @@ class DebuggeeProcess:
     def is_known(self) -> bool:
         return self._process is not None
 
-    def learn(self, body: bodies.ProcessBody) -> None:
+    def record_process(self, body: bodies.ProcessBody) -> None:
         """Kept with its start time, so that another process that gets the same number is not taken for it."""
         pid = body.system_process_id
         if not pid or body.is_local_process is False:
@@ -70,7 +70,7 @@ class InspectionInterrupter:
         self._output = output
         self._process: tuple[int, float] | None = None
 
-    def learn(self, body: bodies.ProcessBody) -> None:
+    def record_process(self, body: bodies.ProcessBody) -> None:
         """Kept with its start time, so that another process that gets the same number is not taken for it."""
         pid = body.system_process_id
         if not self._is_allowed or not pid or body.is_local_process is False:

@@ -27,7 +27,7 @@ from dragoman.debug.session.output import SessionOutput
 from dragoman.debug.session.run_control import RecordEvent, RunControl
 from dragoman.debug.session.threads import ThreadStates
 from dragoman.debug.stops.pipeline import StopContext, StopPipeline
-from dragoman.debug.thread_dump.session_thread_dumps import BriefHalt
+from dragoman.debug.thread_dump.session_thread_dumps import ThreadDumpPause
 from dragoman.io.event_loop import wait_for_first
 from dragoman.protocols.dap import bodies
 from dragoman.protocols.dap.bodies import EventBody
@@ -117,8 +117,8 @@ class AdapterEventReader:
             case bodies.ThreadBody():
                 self._threads.changed(body)
             case bodies.ProcessBody():
-                self._interrupter.learn(body)
-                self.program.learn(body)
+                self._interrupter.record_process(body)
+                self.program.record_process(body)
             case bodies.ExitedBody():
                 self.exit_code = body.exit_code
                 self.exited.set()
@@ -186,7 +186,7 @@ class AdapterEventHandler:
         handshake: AdapterHandshake,
         stop_pipeline: StopPipeline,
         run_control: RunControl,
-        brief_halt: BriefHalt,
+        brief_halt: ThreadDumpPause,
         *,
         title: str,
         record_event: RecordEvent,
@@ -221,11 +221,11 @@ class AdapterEventHandler:
             case bodies.InitializedBody():
                 self._handshake.initialized.set()
             case bodies.StoppedBody():
-                await self._stopped(body)
+                await self._handle_stop(body)
             case bodies.ContinuedBody():
                 self._continued(body)
             case bodies.CapabilitiesBody():
-                self._handshake.learn(body)
+                self._handshake.record_capabilities(body)
 
     def mark_running(self) -> None:
         """The first time is recorded: a program that only starts cannot be inspected."""
@@ -234,7 +234,7 @@ class AdapterEventHandler:
         if was_starting:
             self._record_event("debug.running", self._title, {})
 
-    async def _stopped(self, body: bodies.StoppedBody) -> None:
+    async def _handle_stop(self, body: bodies.StoppedBody) -> None:
         """Published when its snapshot is complete, so a caller never sees half of one. A stop during the shutdown is
         not reported: the debugger may close before it says where."""
         was_stopped = self._lifecycle.is_at_stop

@@ -65,7 +65,7 @@ class AdapterHandshake:
     def is_held(self) -> bool:
         return self._hold is not None and not self._hold.is_set()
 
-    def learn(self, body: bodies.CapabilitiesBody) -> None:
+    def record_capabilities(self, body: bodies.CapabilitiesBody) -> None:
         self.capabilities = self.capabilities.merged(body.capabilities)
 
     async def run(self) -> None:

@@ -65,7 +65,7 @@ def unattended_start_timeout_s(sessions: Sequence[PreparedSession]) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class LaunchDisclosure:
+class LaunchPreview:
     """What a launch request would run, for the person who is asked, and a digest of everything that decides it."""
 
     would_run: tuple[Mapping[str, Any], ...]
@@ -77,10 +77,10 @@ class SessionStarter(Protocol):
 
     async def prepare(self, client: Caller, launch_request: LaunchRequest) -> PreparedLaunch: ...
 
-    async def disclose(self, client: Caller, launch_request: LaunchRequest) -> LaunchDisclosure:
+    async def preview(self, client: Caller, launch_request: LaunchRequest) -> LaunchPreview:
         """Nothing runs for it; what is not trusted is refused here as well."""
         ...
 
-    def approve(self, starts: Sequence[LaunchDisclosure]) -> None:
+    def approve(self, starts: Sequence[LaunchPreview]) -> None:
         """Several at once, before the first is prepared. Raises where nobody has approved exactly these."""
         ...

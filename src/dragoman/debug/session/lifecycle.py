@@ -8,7 +8,7 @@ import anyio
 
 from dragoman.core.clock import Clock
 from dragoman.debug import errors
-from dragoman.debug.errors import already_ended, let_go, resuming
+from dragoman.debug.errors import already_ended, auto_resumed, resuming
 from dragoman.debug.model import ProgramEnd, SessionState, Stop
 
 
@@ -97,7 +97,7 @@ class SessionLifecycle:
         self.halts = 0
         """How often the program came to stand. Threads that stop while it stands belong to the same halt."""
         self.changed_at_ns = clock.wall_ns()
-        self.let_go_at_ns = 0
+        self.auto_resumed_at_ns = 0
         """When a countdown resumed the program past its last stop; zero if somebody did."""
         self._resuming_stop = 0
         self._clock = clock
@@ -113,7 +113,7 @@ class SessionLifecycle:
 
     def stopped_at(self, stop: Stop) -> None:
         self.halts += not self.is_at_stop
-        self.stop, self.stops, self.let_go_at_ns = stop, stop.number, 0
+        self.stop, self.stops, self.auto_resumed_at_ns = stop, stop.number, 0
         self.transition(Transition.STOPPED)
 
     def update_stop(self, stop: Stop) -> None:
@@ -149,8 +149,8 @@ class SessionLifecycle:
     def require_stopped(self) -> Stop:
         if self.ended is not None:
             raise already_ended()
-        if self.let_go_at_ns and self.state is SessionState.RUNNING:
-            raise let_go(time=self.let_go_at_ns)
+        if self.auto_resumed_at_ns and self.state is SessionState.RUNNING:
+            raise auto_resumed(time=self.auto_resumed_at_ns)
         if self.state is not SessionState.STOPPED or self.stop is None:
             raise errors.not_stopped(self.state)
         if self.is_resuming:

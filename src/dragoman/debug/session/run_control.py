@@ -17,10 +17,10 @@ from dragoman.debug import errors
 from dragoman.debug.backends.port import RUN_COMMANDS
 from dragoman.debug.errors import already_ended, core_dump, invalid_adapter_response, program_not_running
 from dragoman.debug.model import RunTarget, SessionState, StepKind
-from dragoman.debug.session.halt_guard import HaltGuard
 from dragoman.debug.session.handshake import AdapterLaunch
 from dragoman.debug.session.lifecycle import SessionLifecycle, Transition
 from dragoman.debug.session.request_tracker import RequestTracker, TrackedRequest
+from dragoman.debug.session.stop_permissions import StopPermissions
 from dragoman.debug.session.threads import ThreadStates
 from dragoman.io.event_loop import wait_for_first
 from dragoman.protocols.dap import Response, bodies, read_body
@@ -105,10 +105,10 @@ class RunControl:
         set_run_to: SetRunTarget,
         resolve_frame: ResolveFrame,
         is_core: bool = False,
-        guard: HaltGuard | None = None,
+        permissions: StopPermissions | None = None,
         held_threads: Callable[[], tuple[int, ...]] = tuple,
     ) -> None:
-        self._guard = guard or HaltGuard()
+        self._permissions = permissions or StopPermissions()
         self.by = ""
         self.names: dict[str, str] = {}
         """The names of the clients that acted, by their ids."""
@@ -194,7 +194,7 @@ class RunControl:
         self._record_event("debug.resumed", self.command, {"command": self.command, "by": by})
 
     async def pause(self, *, by: str = "") -> None:
-        self._guard.require("pause")
+        self._permissions.require("pause")
 
         async def perform() -> None:
             if self._lifecycle.state is not SessionState.RUNNING:

@@ -27,19 +27,19 @@ from dragoman.debug.model import LIVE_STATES, ProgramEnd, RunTarget, SessionStat
 from dragoman.debug.session.countdown import HaltLimits, StopCountdown
 from dragoman.debug.session.debuggee_process import InspectionInterrupter
 from dragoman.debug.session.events import AdapterEventHandler, AdapterEventReader
-from dragoman.debug.session.halt_guard import HaltGuard, trace_halts
 from dragoman.debug.session.handshake import AdapterHandshake, AdapterLaunch
 from dragoman.debug.session.lifecycle import ChangeSignal, SessionLifecycle, Transition
 from dragoman.debug.session.output import SessionOutput
 from dragoman.debug.session.request_tracker import RequestTracker, TrackedRequest
 from dragoman.debug.session.run_control import Mailbox, RecordEvent, RunControl
 from dragoman.debug.session.shutdown import SHUTDOWN_TIMEOUT_S, SessionShutdown
+from dragoman.debug.session.stop_permissions import StopPermissions, trace_halts
 from dragoman.debug.session.threads import ThreadStates
 from dragoman.debug.stops.inspection import Inspection
 from dragoman.debug.stops.pipeline import StopContext, StopPipeline
 from dragoman.debug.stops.snapshot import Probe
 from dragoman.debug.thread_dump import ThreadDumper
-from dragoman.debug.thread_dump.session_thread_dumps import BriefHalt, SessionThreadDumps
+from dragoman.debug.thread_dump.session_thread_dumps import SessionThreadDumps, ThreadDumpPause
 from dragoman.protocols.dap import Capabilities
 from dragoman.workspace.breakpoints import Breakpoint
 
@@ -91,7 +91,7 @@ class DebugSession:
         hold: anyio.Event | None = None,
         probe: Probe | None = None,
         secrets: Callable[[], SecretStream] | None = None,
-        guard: HaltGuard | None = None,
+        permissions: StopPermissions | None = None,
         limits: HaltLimits | None = None,
     ) -> None:
         """`predecessor` is the session that this one restarts: its output and its stop numbers continue."""
@@ -101,12 +101,12 @@ class DebugSession:
         self.title = title
         self.facts: Mapping[str, str] = facts or {}
         self.launch = launch
-        self.guard = guard or HaltGuard()
+        self.permissions = permissions or StopPermissions()
         self.changes: ChangeSignal = predecessor.changes if predecessor else ChangeSignal()
         self.output: SessionOutput = (
             predecessor.output if predecessor else SessionOutput(changes=self.changes, secrets=secrets)
         )
-        self.breakpoint_sync = BreakpointSync(backend, launch.quirks, launch.exception_filters, id, self.guard)
+        self.breakpoint_sync = BreakpointSync(backend, launch.quirks, launch.exception_filters, id, self.permissions)
         self._backend = backend
         self._lifecycle = SessionLifecycle(clock, predecessor.last_stop if predecessor else 0, self.changes)
         self.outcome = self._lifecycle.outcome
@@ -121,20 +121,20 @@ class DebugSession:
             backend, launch.quirks, self.output, self.breakpoint_sync, self._threads, self._interrupter, self.changes
         )
         self._stops = StopPipeline(
-            self._requests, launch, self.breakpoint_sync, self._threads, self.output, clock, self.guard
+            self._requests, launch, self.breakpoint_sync, self._threads, self.output, clock, self.permissions
         )
         self.run_control = RunControl(
             self._requests, self._lifecycle, self._threads, self._mailbox,
             requeue=self._events.requeue, record_event=record_event, set_run_to=self._set_run_to,
-            resolve_frame=self._resolve_frame, is_core=launch.is_core, guard=self.guard,
+            resolve_frame=self._resolve_frame, is_core=launch.is_core, permissions=self.permissions,
             held_threads=backend.held_threads if isinstance(backend, _HoldsStops) else tuple,
         )  # fmt: skip
         self.countdown = StopCountdown(
-            self.guard, self._lifecycle, self.run_control, self.changes, clock, limits=limits or HaltLimits(),
+            self.permissions, self._lifecycle, self.run_control, self.changes, clock, limits=limits or HaltLimits(),
             record_event=record_event, resend=lambda: self._mailbox.perform(self._send_breakpoints),
         )  # fmt: skip
         dumper = ThreadDumper(backend, launch.quirks, lambda: self._events.program.pid)
-        brief_halt = BriefHalt(self._requests, launch.quirks, self._threads, dumper)
+        brief_halt = ThreadDumpPause(self._requests, launch.quirks, self._threads, dumper)
         self._event_handler = AdapterEventHandler(
             backend, self._lifecycle, self._threads, self._handshake, self._stops, self.run_control, brief_halt,
             title=title, record_event=record_event, prepare=self._clear_run_to, store=store,
@@ -192,9 +192,9 @@ class DebugSession:
         return self._lifecycle.stops
 
     @property
-    def let_go_at_ns(self) -> int:
+    def auto_resumed_at_ns(self) -> int:
         """When a countdown resumed the program past its last stop; zero if none did."""
-        return self._lifecycle.let_go_at_ns
+        return self._lifecycle.auto_resumed_at_ns
 
     @property
     def capabilities(self) -> Capabilities:
@@ -405,7 +405,7 @@ class DebugSession:
 
     def _want(self, breakpoints: Iterable[Breakpoint]) -> None:
         self._wanted = tuple(breakpoints)
-        self.guard.remote_breakpoints = frozenset(it.id for it in self._wanted if it.is_remote)
+        self.permissions.remote_breakpoints = frozenset(it.id for it in self._wanted if it.is_remote)
 
     def _context(self) -> StopContext:
         if self._event_handler.stop_context is None:
@@ -422,7 +422,7 @@ class DebugSession:
         self.breakpoint_sync.probe = probe
         if probe is not None:
             probe.set_adapter(self.launch.adapter_id)
-            if self.guard.traces_only and not probe.run_without_halts():
+            if self.permissions.traces_only and not probe.run_without_halts():
                 raise trace_halts(adapter=self.launch.adapter_id)
 
     async def _send_breakpoints(self) -> None:

@@ -1,7 +1,7 @@
 """Whether a session may halt its program. A program that ran before we came may serve people who know of no debugger.
 
 A client on another machine only traces such a program, unless a person there gave `--allow-stop`. This is decided
-here, on the machine of the program, and for every way in: the guard belongs to the session.
+here, on the machine of the program, and for every way in: the permissions belong to the session.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ NOT_SET = localized_str(
 
 
 @dataclass(slots=True)
-class HaltGuard:
+class StopPermissions:
     """What halts are permitted in one session. The default permits all: for a program that we launched, or a client on
     this machine."""
 
@@ -52,7 +52,7 @@ class HaltGuard:
     """Breakpoints that were set from another machine."""
 
     @classmethod
-    def of(cls, client: Caller, launch: AdapterLaunch) -> HaltGuard:
+    def of(cls, client: Caller, launch: AdapterLaunch) -> StopPermissions:
         is_attached = not launch.is_launch and not launch.is_core
         is_remote = is_attached and client.remote is not None
         traces_only = is_attached and not client.may_halt_attached
@@ -99,7 +99,7 @@ class HaltGuard:
         """Breakpoints of evidence runs are checked when the run begins; they have no owner and ids below zero."""
         if breakpoint.id < 0 or not self.is_attached or not breakpoint.halts:
             return True
-        return not (self.refuses_stops or breakpoint.spares_attached)
+        return not (self.refuses_stops or breakpoint.skips_attached)
 
     def without_halts(self, exception_filters: Iterable[str]) -> list[Breakpoint]:
         """Breakpoints that switch off the exception filters that are on by default."""

@@ -23,9 +23,9 @@ from dragoman.debug.model import LIVE_STATES, Stop
 from dragoman.debug.registry import SessionEntry, SessionRegistry
 from dragoman.debug.session.countdown import HaltLimits
 from dragoman.debug.session.event_log import EventLog
-from dragoman.debug.session.halt_guard import HaltGuard
 from dragoman.debug.session.launch_request import PreparedLaunch, PreparedSession, unattended_start_timeout_s
 from dragoman.debug.session.session import DebugSession
+from dragoman.debug.session.stop_permissions import StopPermissions
 from dragoman.debug.stops.history.store import RecordStop, record_nothing
 from dragoman.debug.stops.snapshot import Probe
 from dragoman.workspace.breakpoints import BreakpointRegistry
@@ -138,11 +138,11 @@ class SessionSupervisor:
         predecessor: DebugSession | None = None,
         probe: Probe | None = None,
     ) -> DebugSession:
-        guard = HaltGuard.of(client, prepared.launch)
-        guard.require_start(prepared.launch)
+        permissions = StopPermissions.of(client, prepared.launch)
+        permissions.require_start(prepared.launch)
 
         def store(stop: Stop) -> None:
-            self._event_log.store(partial(self._record_stop, id, prepared.title, client.place, stop))
+            self._event_log.store(partial(self._record_stop, id, prepared.title, client.workspace_key, stop))
 
         session = DebugSession(
             id,
@@ -154,12 +154,12 @@ class SessionSupervisor:
             predecessor=predecessor,
             probe=probe,
             record_event=lambda kind, text, body: self._event_log.record_event(
-                kind, id, text, body, workspace=client.place
+                kind, id, text, body, workspace=client.workspace_key
             ),
             store=store,
             hold=prepared.hold,
             secrets=self._secrets,
-            guard=guard,
+            permissions=permissions,
             limits=self._limits,
         )
         if prepared.made is not None:

@@ -294,7 +294,7 @@ class Inspection:
             await stop_context.reader.evaluate(value, frame, "watch", timeout_s=_RESPONSE_TIMEOUT_S)
         if holder and can.has("supportsSetVariable"):
             number = stop_context.handles.resolve_variables(holder)
-            return await self._asked(
+            return await self._request_value(
                 stop_context, "setVariable", {"variablesReference": number, "name": name, "value": value}
             )
         if can.has("supportsSetExpression"):
@@ -315,7 +315,7 @@ class Inspection:
         asked: dict[str, Any] = {"expression": target, "value": value}
         asked |= {"frameId": stop_context.handles.resolve_frame(frame)} if frame is not None else {}
         try:
-            return await self._asked(stop_context, "setExpression", asked)
+            return await self._request_value(stop_context, "setExpression", asked)
         except AdapterRefusedError as refused:
             raise AdapterRefusedError("setExpression", self._launch.quirks.fault_of(value) or refused.reason) from None
 
@@ -327,7 +327,7 @@ class Inspection:
         except AdapterRefusedError as refused:
             raise unknown_variable(name=name) from refused
 
-    async def _asked(self, stop_context: StopContext, command: str, asked: dict[str, Any]) -> EvaluateResult:
+    async def _request_value(self, stop_context: StopContext, command: str, asked: dict[str, Any]) -> EvaluateResult:
         response = await self._backend.request(command, asked, timeout_s=_RESPONSE_TIMEOUT_S)
         answer = read_body(response, bodies.SetVariableResponse)
         reference = stop_context.handles.assign_variables(answer.variables_reference)

@@ -19,9 +19,9 @@ from dragoman.core.errors import DragomanError, RemoteProtocolError
 from dragoman.debug.backends.port import AdapterRefusedError, RequestPort
 from dragoman.debug.breakpoints.sync import BreakpointSync
 from dragoman.debug.model import FrameInfo, Stop
-from dragoman.debug.session.halt_guard import HaltGuard
 from dragoman.debug.session.handshake import AdapterLaunch
 from dragoman.debug.session.output import SessionOutput
+from dragoman.debug.session.stop_permissions import StopPermissions
 from dragoman.debug.session.threads import ThreadStates
 from dragoman.debug.stops.exceptions import ExceptionPropagation, as_data_breakpoint, as_exception, as_pause
 from dragoman.debug.stops.handles import Handles
@@ -112,9 +112,9 @@ class StopPipeline:
         threads: ThreadStates,
         output: SessionOutput,
         clock: Clock,
-        guard: HaltGuard | None = None,
+        permissions: StopPermissions | None = None,
     ) -> None:
-        self._guard = guard or HaltGuard()
+        self._permissions = permissions or StopPermissions()
         self._backend = backend
         self._launch = launch
         self._breakpoint_sync = breakpoint_sync
@@ -138,9 +138,9 @@ class StopPipeline:
         thread_id = body.thread_id if body.thread_id is not None else await self._threads.any()
         self.thread_id = thread_id
         self._threads.stopped(thread_id, body)
-        if "breakpoint" in body.reason and await self._is_probed(body, thread_id, reader, handles):
+        if "breakpoint" in body.reason and await self._is_handled_by_probe(body, thread_id, reader, handles):
             return None
-        if self._guard.refuses_stops and await self._resume(thread_id):
+        if self._permissions.refuses_stops and await self._resume(thread_id):
             return None  # the program stopped itself, for example by calling `breakpoint()`
         asks = body.reason == "exception" and not self._launch.quirks.raised_local
         is_decided_by_place = "breakpoint" in body.reason and not self._launch.quirks.raised_local
@@ -187,7 +187,9 @@ class StopPipeline:
         snapshot = await reader.with_own_frame(snapshot, body.reason)
         return StopContext(self._make_stop(body, number, thread_id, snapshot, hit, by), handles, reader)
 
-    async def _is_probed(self, body: bodies.StoppedBody, thread_id: int, reader: StopReader, handles: Handles) -> bool:
+    async def _is_handled_by_probe(
+        self, body: bodies.StoppedBody, thread_id: int, reader: StopReader, handles: Handles
+    ) -> bool:
         """Whether the probe handled this stop and the program was resumed. Must be fast: there may be thousands."""
         probe = self._breakpoint_sync.probe
         if probe is None:

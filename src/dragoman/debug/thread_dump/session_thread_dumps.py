@@ -31,7 +31,7 @@ _HALT_PERIOD_S = 10.0
 ResumeThread = Callable[[int], Awaitable[bool]]
 
 
-class BriefHalt:
+class ThreadDumpPause:
     def __init__(
         self, backend: RequestPort, quirks: AdapterQuirks, threads: ThreadStates, dumper: ThreadDumper
     ) -> None:
@@ -90,7 +90,7 @@ class SessionThreadDumps:
     def __init__(
         self,
         dumper: ThreadDumper,
-        brief_halt: BriefHalt,
+        brief_halt: ThreadDumpPause,
         lifecycle: SessionLifecycle,
         run_control: RunControl,
         mailbox: Mailbox,

@@ -166,7 +166,7 @@ class RunTools:
         return self._finish(call_id, call, call.end or ToolData())
 
     def _started(self, call_id: str, call: ToolCallState, data: ToolData) -> ToolStart:
-        self._learn(call, data)
+        self._record_call(call, data)
         return ToolStart(
             run_id=self._run_id,
             session_key=self._session_key,
@@ -177,7 +177,7 @@ class RunTools:
         )
 
     def _progressed(self, call_id: str, call: ToolCallState, data: ToolData, seq: int | None) -> list[ChatEvent]:
-        news = self._learn(call, data)
+        news = self._record_call(call, data)
         output = _progress(data)
         if seq is not None and seq <= call.seq:
             output = None
@@ -198,7 +198,7 @@ class RunTools:
         )
         return [update]
 
-    def _learn(self, call: ToolCallState, data: ToolData) -> set[str]:
+    def _record_call(self, call: ToolCallState, data: ToolData) -> set[str]:
         """Which of title and arguments this frame is the first to contain."""
         call.name = call.name or data.name
         news = {name for name in ("title", "args") if getattr(data, name)} - call.reported

@@ -25,7 +25,7 @@ class PipeConnection:
         self._skipped = 0
         self._frames = PipeFrames()
         self._sent = 0
-        self._asked = 0
+        self._last_query = 0
         self.noise = b""
         self.peer: Greeting | None = None
 
@@ -75,15 +75,15 @@ class PipeConnection:
         return encoded
 
     def send_query(self, payload: bytes) -> bytes:
-        self._asked += 1
-        return self.send(PipeFrameKind.QUERY, numbered(self._asked, payload))
+        self._last_query += 1
+        return self.send(PipeFrameKind.QUERY, numbered(self._last_query, payload))
 
     def send_reply(self, query: PipeFrame, payload: bytes) -> bytes:
         return self.send(PipeFrameKind.REPLY, numbered(query.query_number or 0, payload))
 
     def is_expected(self, reply: PipeFrame) -> bool:
         """Whether it answers the newest query. One that is late answers another question."""
-        return reply.kind is PipeFrameKind.REPLY and reply.query_number == self._asked > 0
+        return reply.kind is PipeFrameKind.REPLY and reply.query_number == self._last_query > 0
 
     def send_failure(self, failure: PipeFailure) -> bytes:
         return self.send(PipeFrameKind.FAILURE, failure.encode())

@@ -18,7 +18,7 @@ import anyio
 from dragoman.core.ids import new_id
 from dragoman.debug.model import LIVE_STATES, LaunchRequest
 from dragoman.debug.service import DebugService
-from dragoman.debug.session.launch_request import LaunchDisclosure, PreparedLaunch, SessionStarter
+from dragoman.debug.session.launch_request import LaunchPreview, PreparedLaunch, SessionStarter
 from dragoman.debug.session.session import DebugSession
 from dragoman.workspace.breakpoints import Breakpoint, BreakpointRegistry
 from dragoman.workspace.caller import Caller
@@ -83,15 +83,15 @@ class DebugRuns:
         if run is None:
             return await self._starter.prepare(client, launch_request)
         while run.removed:
-            await self._breakpoint_store.add(run.client.place, run.removed.pop(0))
+            await self._breakpoint_store.add(run.client.workspace_key, run.removed.pop(0))
         preparation = await self._starter.prepare(client, launch_request)
         run.launch_requests += [prepared.launch_request for prepared in preparation.sessions]
         return preparation
 
-    async def disclose(self, client: Caller, launch_request: LaunchRequest) -> LaunchDisclosure:
-        return await self._starter.disclose(client, launch_request)
+    async def preview(self, client: Caller, launch_request: LaunchRequest) -> LaunchPreview:
+        return await self._starter.preview(client, launch_request)
 
-    def approve(self, starts: Sequence[LaunchDisclosure]) -> None:
+    def approve(self, starts: Sequence[LaunchPreview]) -> None:
         self._starter.approve(starts)
 
     def removed_breakpoints(self, session_id: str) -> list[Breakpoint]:

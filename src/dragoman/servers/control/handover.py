@@ -53,7 +53,7 @@ class HandoverMethods:
         """Yield the output in pieces; then how the session was started, if it is still known."""
         session_id = str(params.get("session", ""))
         try:
-            followed = self.service.known(session_id)
+            followed = self.service.find_in_any_workspace(session_id)
         except DragomanError:
             yield {"launch": None, "breakpoints": []}
             return

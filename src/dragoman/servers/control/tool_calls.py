@@ -20,7 +20,7 @@ from anyio.abc import ByteStream
 from dragoman.chat.approvals import start_description
 from dragoman.core.errors import DragomanError, ErrorSpec, RemoteProtocolError, internal_error
 from dragoman.core.localization import localize
-from dragoman.debug.session.launch_request import LaunchDisclosure
+from dragoman.debug.session.launch_request import LaunchPreview
 from dragoman.io.processes.process_info import is_run_by
 from dragoman.protocols.control import ControlAnswer, ControlCall, ControlFailure, ControlItem, Hello, ServerConnection
 from dragoman.servers.control.debug_runs import DebugRuns
@@ -134,7 +134,7 @@ class _ToolConnection:
         methods: Mapping[str, Callable[[ControlCall], Awaitable[Any]]] = {
             "call": self._call,
             "run": self._run,
-            "disclose": self._disclose,
+            "disclose": self._preview_launch,
             "stop_waiting": self._stop_waiting,
         }
         try:
@@ -183,7 +183,7 @@ class _ToolConnection:
         described: nothing else is started.
         """
         start, breakpoints = call.params.get("start", {}), _breakpoints(call.params)
-        if (digest := call.params.get("digest")) is not None and (await self._disclosed(call)).digest != digest:
+        if (digest := call.params.get("digest")) is not None and (await self._launch_preview(call)).digest != digest:
             raise _start_changed()
         async with self.call_server.runs.open_run(self.caller.workspace) as run:
             owner = self.caller if call.params.get("keep") else replace(self.caller, id=run.client.id)
@@ -193,12 +193,12 @@ class _ToolConnection:
                     return self._shaped(outcome)
             return self._shaped(await self.call_server.registry.call("start_debugging", start, self.open[call.id]))
 
-    async def _disclose(self, call: ControlCall) -> dict[str, Any]:
+    async def _preview_launch(self, call: ControlCall) -> dict[str, Any]:
         """What a start would run, for the person who is asked. Nothing runs for it."""
-        disclosed = await self._disclosed(call)
-        return {"would_run": start_description(disclosed.would_run), "digest": disclosed.digest}
+        preview = await self._launch_preview(call)
+        return {"would_run": start_description(preview.would_run), "digest": preview.digest}
 
-    async def _disclosed(self, call: ControlCall) -> LaunchDisclosure:
+    async def _launch_preview(self, call: ControlCall) -> LaunchPreview:
         """The start was written by somebody else, so the folder must be trusted by name: that a person called from it
         says nothing.
         """
@@ -208,7 +208,7 @@ class _ToolConnection:
         caller = self.open[call.id] = replace(self.caller, trusts_workspace=False)
         wanted = self.call_server.registry.validated("start_debugging", start, caller)
         assert isinstance(wanted, StartParameters)
-        return await self.call_server.runs.disclose(caller, launch_request_of(wanted))
+        return await self.call_server.runs.preview(caller, launch_request_of(wanted))
 
     async def _stop_waiting(self, call: ControlCall) -> dict[str, Any]:
         if call.params.get("own"):

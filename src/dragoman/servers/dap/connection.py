@@ -215,7 +215,9 @@ class EditorConnection:
         them again."""
         if not self._context.session:
             return capabilities(None, read_only=self._context.read_only, language=self._language)
-        return capabilities(self._service.known(self._context.session).session, read_only=self._context.read_only)
+        return capabilities(
+            self._service.find_in_any_workspace(self._context.session).session, read_only=self._context.read_only
+        )
 
     async def _attach(self, request: dap.Request) -> None:
         given = dap.read_arguments(request, take.Configuration)
@@ -280,7 +282,7 @@ class EditorConnection:
 
     async def _join(self, id: str, options: EditorOptions, hold: anyio.Event | None = None) -> EditorSession:
         followed = self._subscriptions.enter_context(
-            self._service.followed(id, self._id, is_remote=self._context.remote is not None)
+            self._service.keep_open(id, self._id, is_remote=self._context.remote is not None)
         )
         client = self._context.client(self._id, followed.workspace, self._terminal)
         editor_session = EditorSession(self._service, client, followed, self._host, options, hold)

@@ -174,7 +174,7 @@ class EditorSession:
             options.language,
             id=client.id,
             invalidates=options.invalidates,
-            is_kept=service.has_breakpoint,
+            is_breakpoint_set=service.has_breakpoint,
         )
         self._setting = BreakpointRequests(
             service,
@@ -201,9 +201,9 @@ class EditorSession:
         if served.changes and not self.options.may_change:
             raise dap_errors.read_only(command=command)
         if served.changes:
-            self.followed.session.guard.note_command(self._client)
+            self.followed.session.permissions.note_command(self._client)
         if served.halts:
-            self.followed.session.guard.require(command, self._client)
+            self.followed.session.permissions.require(command, self._client)
 
     async def finish_configuration(self) -> bool:
         """Return whether this is the first `configurationDone`. From then on the editor receives events."""

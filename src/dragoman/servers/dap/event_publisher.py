@@ -65,7 +65,7 @@ class DapEventPublisher:
         *,
         id: str,
         invalidates: bool,
-        is_kept: Callable[[int], bool],
+        is_breakpoint_set: Callable[[int], bool],
     ) -> None:
         """`id` is the editor's own; `is_kept` says whether one of its breakpoints is still in the store."""
         self.published_stop = 0
@@ -80,7 +80,7 @@ class DapEventPublisher:
         self._language = language
         self._id = id
         self._invalidates = invalidates
-        self._is_kept = is_kept
+        self._is_breakpoint_set = is_breakpoint_set
         self._published_others: list[tuple[Breakpoint, Binding]] | None = None
         self._published_bindings: dict[int, Binding] = {}
         self._threads: frozenset[int] = frozenset()
@@ -172,7 +172,7 @@ class DapEventPublisher:
 
     def _publish_removed_breakpoints(self) -> None:
         """Publish breakpoints that another client removed, so that the editor removes them too."""
-        for id in [id for id in self.own if not self._is_kept(id)]:
+        for id in [id for id in self.own if not self._is_breakpoint_set(id)]:
             del self.own[id]
             self._host.event("breakpoint", {"reason": "removed", "breakpoint": {"id": id, "verified": False}})
 

@@ -37,7 +37,7 @@ class DapServer:
         """Refuse before the welcome, so that the pump can report it to its editor and to a person."""
         context = EditorContext.of(hello)
         if context.session:
-            self._service.known(context.session)
+            self._service.find_in_any_workspace(context.session)
 
     async def __call__(self, hello: Hello, stream: ByteStream, rest: bytes) -> None:
         """Role `dap` of the control socket: after the welcome, the stream is plain DAP."""

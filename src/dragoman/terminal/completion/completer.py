@@ -187,7 +187,7 @@ class CommandCompleter:
             async for command in self._record.history():
                 number += 1
                 self._arrived.pop(command.id, None)
-                self._learn(command)
+                self._train(command)
                 if number % _AT_ONCE == 0:
                     await anyio.lowlevel.checkpoint()
                 if self._predictor.is_full:
@@ -199,7 +199,7 @@ class CommandCompleter:
     def _go_live(self) -> None:
         """From now on, learn each command when it ends; first the commands that ended during the load."""
         for command in self._arrived.values():
-            self._learn(command)
+            self._train(command)
         self._arrived.clear()
         self.loaded.set()
 
@@ -237,19 +237,19 @@ class CommandCompleter:
 
     def _ended(self, command: RecordedCommand) -> None:
         if self.loaded.is_set():
-            self._learn(command)
+            self._train(command)
             return
         self._arrived[command.id] = command
         if len(self._arrived) > _ARRIVED:
             self._arrived.popitem(last=False)
 
-    def _learn(self, command: RecordedCommand) -> None:
+    def _train(self, command: RecordedCommand) -> None:
         line = command.line.rstrip()
         if not self._is_wanted(command, line):
             return
         context = TypingContext(command.cwd, self._last.pop(command.terminal, _NOTHING).line)
         predictor = self._predictor if command.verified else self._session_predictor(command.terminal)
-        predictor.learn(line, context, max(command.started_ns / 1e9, _EARLIEST_S), command.exit_code)
+        predictor.train(line, context, max(command.started_ns / 1e9, _EARLIEST_S), command.exit_code)
         self._last[command.terminal] = _LastCommand(line, command.verified)
         if len(self._last) > _TERMINALS:
             self._last.popitem(last=False)

@@ -268,7 +268,7 @@ class CommandPredictor:
         self._calibration = Calibration()
         self._measured = 0
 
-    def learn(self, line: str, context: TypingContext, at_s: float, exit_code: int | None) -> None:
+    def train(self, line: str, context: TypingContext, at_s: float, exit_code: int | None) -> None:
         if self.is_full and self.lines.number_of(line) is None:
             return  # the next start prunes the table
         if self.lines.count % (_MEASURED_EVERY if self.lines.count < _FEW_LINES_LEARNT else _MEASURED_EVERY_LATER) == 0:

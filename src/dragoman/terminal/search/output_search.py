@@ -74,7 +74,7 @@ _END = RecordPlace(NEWEST)
 _NOT_OUTPUT = (FrameKind.INPUT, FrameKind.SKIPPED)
 
 
-class _FoundLine(NamedTuple):
+class _MatchedLine(NamedTuple):
     terminal: str
     place: RecordPlace
     at_ns: int
@@ -90,7 +90,7 @@ class _SearchRun:
     besides: Set[str]
     limit: int
     left_s: Callable[[], float]
-    found: list[_FoundLine] = field(default_factory=list)
+    found: list[_MatchedLine] = field(default_factory=list)
     scanned_bytes: int = 0
     complete: bool = True
     back_to_ns: int | None = None
@@ -109,7 +109,7 @@ class _SearchRun:
     def scan(self, read: ReadRecords, terminal: str, reach: IndexPosition, files: Sequence[int]) -> None:
         """Scan what is not indexed yet: newest file first, each forward, until there are enough hits."""
         starts = [reach.place, *(RecordPlace(number) for number in files if number > reach.place.segment)]
-        found: list[_FoundLine] = []
+        found: list[_MatchedLine] = []
         for start, until in reversed(list(zip(starts, [*starts[1:], None], strict=True))):
             carry = reach.carry if start == reach.place else None
             here = list(self._lines_of_file(read, terminal, start, until, carry))
@@ -128,7 +128,7 @@ class _SearchRun:
                 self.complete = False
                 return
 
-    def _lines_of(self, read: ReadRecords, block: IndexBlock) -> Iterator[_FoundLine]:
+    def _lines_of(self, read: ReadRecords, block: IndexBlock) -> Iterator[_MatchedLine]:
         """A block in the middle of a long frame has whole lines only: a cut line belongs to the next block."""
         record, frame = self._first_of(read, block)
         if record is None or frame is None or record.place != block.start or block.high >= len(frame.data):
@@ -137,7 +137,7 @@ class _SearchRun:
         data = block.carry + frame.data[block.low : block.high]
         self.scanned_bytes += block.high - block.low
         for line in _matching(self.wanted, split_whole_lines(data)[0]):
-            yield _FoundLine(block.terminal, block.start, record.at_ns, line)
+            yield _MatchedLine(block.terminal, block.start, record.at_ns, line)
 
     def _first_of(self, read: ReadRecords, block: IndexBlock) -> tuple[SegmentRecord | None, StreamFrame | None]:
         """Read a long frame once, for its several blocks."""
@@ -149,7 +149,7 @@ class _SearchRun:
 
     def _lines_of_file(
         self, read: ReadRecords, terminal: str, start: RecordPlace, until: RecordPlace | None, carry: bytes | None
-    ) -> Iterator[_FoundLine]:
+    ) -> Iterator[_MatchedLine]:
         """The lines of a file, with the first line of the next file, which may have begun here, and without its own
         (no carry)."""
         place, at_ns = start, 0
@@ -168,14 +168,14 @@ class _SearchRun:
             whole, carry = split_whole_lines(carry + data) if is_output and not beyond else (carry + data, b"")
             skips = False
             for line in _matching(self.wanted, whole):
-                yield _FoundLine(terminal, record.place, record.at_ns, line)
+                yield _MatchedLine(terminal, record.place, record.at_ns, line)
             place, at_ns = record.place, record.at_ns
         for line in _matching(self.wanted, carry):
-            yield _FoundLine(terminal, place, at_ns, line)
+            yield _MatchedLine(terminal, place, at_ns, line)
 
     def _lines(
         self, read: ReadRecords, terminal: str, start: RecordPlace, until: RecordPlace, carry: bytes, low: int
-    ) -> Iterator[_FoundLine]:
+    ) -> Iterator[_MatchedLine]:
         """Lines that end between two places. A line that continues is found where it ends."""
         last: SegmentRecord | None = None
         for record in self._records(read, terminal, start, until):
@@ -192,12 +192,12 @@ class _SearchRun:
                 whole, carry = split_whole_lines(carry + frame.data[low:])
                 last, low = record, 0
             for line in _matching(self.wanted, whole):
-                yield _FoundLine(terminal, record.place, record.at_ns, line)
+                yield _MatchedLine(terminal, record.place, record.at_ns, line)
             if beyond:
                 return
         if last is not None:
             for line in _matching(self.wanted, carry):
-                yield _FoundLine(terminal, last.place, last.at_ns, line)
+                yield _MatchedLine(terminal, last.place, last.at_ns, line)
 
     def _records(
         self, read: ReadRecords, terminal: str, start: RecordPlace, until: RecordPlace | None
@@ -304,7 +304,7 @@ class OutputSearcher:
         except (apsw.Error, DamagedError, OSError):
             return {}
 
-    async def _hits(self, found: list[_FoundLine]) -> list[OutputLine]:
+    async def _hits(self, found: list[_MatchedLine]) -> list[OutputLine]:
         names: dict[tuple[str, RecordPlace], str] = {}
         for terminal in {one.terminal for one in found}:
             places = {one.place for one in found if one.terminal == terminal}

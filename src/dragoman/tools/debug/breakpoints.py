@@ -123,7 +123,7 @@ class BreakpointTools:
                 caller, wanted.breakpoint_id or 0, enabled=wanted.enabled
             )
         else:
-            asked = await self._asked(caller, caller, wanted)
+            asked = await self._requested_breakpoint(caller, caller, wanted)
             made, binding = await self.service.set_breakpoint(caller, asked)
         fields = self._answer(caller, made, binding).model_dump()
         answer = NewBreakpoint.model_validate({**fields, "timestamp": timestamp(self.clock.wall_ns())})
@@ -163,7 +163,9 @@ class BreakpointTools:
         rest = [localize("and {count} more", count=len(found) - _IN_TEXT)] if len(found) > _IN_TEXT else []
         return ToolOutcome([*(lines or [localize("No breakpoints in this workspace.")]), *rest], answer)
 
-    async def _asked(self, caller: Caller, client: Caller, wanted: params.SetBreakpointParameters) -> Breakpoint:
+    async def _requested_breakpoint(
+        self, caller: Caller, client: Caller, wanted: params.SetBreakpointParameters
+    ) -> Breakpoint:
         require_parameters_of_kind(wanted)
         if wanted.hit_condition:
             parse_hit_condition(wanted.hit_condition)

@@ -184,7 +184,7 @@ class RunControlTools:
         left = self._left_s(waited, began_s)
         if happened.outcome is not None or not left:
             return await self.wait_results.answer(caller, happened, waited)
-        first = partial(self.service.first, caller, (happened.session,), within_s=left)
+        first = partial(self.service.wait_for_first_outcome, caller, (happened.session,), within_s=left)
         return await self._await(caller, happened, waited, first)
 
     def _left_s(self, waited: WaitRequest, began_s: float) -> float:

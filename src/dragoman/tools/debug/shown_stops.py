@@ -58,7 +58,7 @@ class ShownFrame:
     changed_stops: int = 0
     """Since the last whole one."""
 
-    def is_news(self, name: str, value: ShownValue) -> bool:
+    def is_unseen(self, name: str, value: ShownValue) -> bool:
         if name in self.values:
             return self.values[name] != value
         return self.unsent.get(name) != value.digest
@@ -192,7 +192,7 @@ def _changes(
     is_same_session: bool,
 ) -> StopChanges:
     variables, known = _variables(data), before.values
-    sent = [it for it in variables if before.is_news(it.name, values[it.name])][:MAX_CHANGES]
+    sent = [it for it in variables if before.is_unseen(it.name, values[it.name])][:MAX_CHANGES]
     unchanged = sum(known.get(it.name) == values[it.name] for it in variables)
     return StopChanges(
         values=[ValueChange(it, known[it.name].text if it.name in known else None) for it in sent],

@@ -225,8 +225,8 @@ class WaitResults:
         return replace(outcome, lines=[*outcome.lines, *dump_lines(answer, caller.workspace)], data=answer)
 
     def _still_running(self, caller: Caller, session: DebugSession, status: str, message: LocalizedText) -> ToolOutcome:
-        if session.let_go_at_ns:
-            at = clock_time(session.let_go_at_ns)
+        if session.auto_resumed_at_ns:
+            at = clock_time(session.auto_resumed_at_ns)
             message = join_texts(" ", (message, localize("The countdown resumed the program at {time}.", time=at)))
         hint = _STILL_STARTING if session.state is SessionState.STARTING else _STILL_RUNNING
         answer = WaitResult.model_validate(

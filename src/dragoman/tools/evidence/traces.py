@@ -343,9 +343,9 @@ class CompareRunsTool:
         async def act() -> tuple[RecordedTrace, RecordedTrace]:
             service = self.context.evidence.service
             # First, because git may only run in a trusted workspace.
-            one_disclosed = await service.disclose(*first.start)
+            one_disclosed = await service.preview_launch(*first.start)
             async with self._other(first, changed) as other:
-                service.approve([one_disclosed, await service.disclose(*other.start)])
+                service.approve([one_disclosed, await service.preview_launch(*other.start)])
                 return await self._traced(first), await self._traced(other)
 
         one, other = align_columns(*await self.context.wait_for_run(caller, "compare_runs", 2 * wanted.timeout_s, act))

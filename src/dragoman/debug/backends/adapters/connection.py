@@ -111,7 +111,7 @@ class DebuggeeConnection:
         """Take an event that the adapter sent. js-debug sends `initialized` twice."""
         is_repeated = isinstance(body, InitializedBody) and self.is_initialized
         if not is_repeated and not self._is_late_continue(body):
-            self._learn(body)
+            self._track_state(body)
             if self._continuing is not None and isinstance(body, ContinuedBody | StoppedBody):
                 self._continuing.deadline = min(self._continuing.deadline, anyio.current_time() + _CONTINUE_GRACE_S)
             self.events.put(body, size, may_omit=may_omit)
@@ -119,7 +119,7 @@ class DebuggeeConnection:
     async def _send(self, command: str, arguments: dict[str, Any] | None, timeout_s: float) -> Response:
         raise NotImplementedError
 
-    def _learn(self, body: EventBody) -> None:
+    def _track_state(self, body: EventBody) -> None:
         match body:
             case StoppedBody():
                 self.is_stopped, self.is_stepping, self._is_next_continue_unanswered = True, False, False

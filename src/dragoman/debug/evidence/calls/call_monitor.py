@@ -109,7 +109,7 @@ class MonitoringTool:
         sys.monitoring.set_events(self._tool, wanted)  # type: ignore[attr-defined]
 
     def _py_start(self, code: Any, offset: int) -> Any:
-        _, named, is_row = self._named.get(id(code)) or self._learn(code)
+        _, named, is_row = self._named.get(id(code)) or self._inspect_code(code)
         is_wanted = bool(named)
         frame = sys._getframe(1)
         for engine in self._engines:
@@ -124,7 +124,7 @@ class MonitoringTool:
         self._named.pop(id(code), None)  # it brings no further event
         return sys.monitoring.DISABLE  # type: ignore[attr-defined]
 
-    def _learn(self, code: Any) -> tuple[Any, tuple[MonitoringEngine, ...], bool]:
+    def _inspect_code(self, code: Any) -> tuple[Any, tuple[MonitoringEngine, ...], bool]:
         if len(self._named) >= _MOST_CODES:
             self._named.clear()
         named = tuple(it for it in self._engines if it.may_enter(code))
