@@ -112,9 +112,9 @@ async def _taken_s(service: TerminalService, first: int, chunks: list[bytes]) ->
     began_s = time.perf_counter()
     for number, chunk in enumerate(chunks, first):
         terminal = f"bench{number * TERMINALS // CHUNKS}"
-        await service.take(terminal, "output", _NOON_MS + number, chunk)
+        await service.record(terminal, "output", _NOON_MS + number, chunk)
         if number % 100 == 0:
-            await service.take(terminal, "output", _NOON_MS + number, b"\na xylophone was heard\r\n")
+            await service.record(terminal, "output", _NOON_MS + number, b"\na xylophone was heard\r\n")
             result = CommandReport(
                 id=f"{terminal}:{number}", terminal=terminal, line="make", started_ms=_NOON_MS + number
             )

@@ -17,7 +17,7 @@ from cyclopts import App
 from dragoman.cli.commands import build_app
 from dragoman.cli.dispatch import _preprocess, run
 from dragoman.cli.help import EXAMPLES
-from dragoman.cli.remote.options import take_options
+from dragoman.cli.remote.options import extract_options
 
 
 def all_commands(app: App, *before: str) -> Iterator[str]:
@@ -231,7 +231,7 @@ def test_every_example_is_of_its_command_and_is_understood(words: str, line: str
     assert example
     arguments = list(itertools.takewhile(lambda word: word not in {"|", ">", "<"}, shlex.split(example[1])))
     assert arguments[: len(words.split())] == words.split()
-    own, _ = take_options(arguments, {})
+    own, _ = extract_options(arguments, {})
     build_app().parse_args(_preprocess(own), exit_on_error=False, print_error=False)
 
 

@@ -41,9 +41,9 @@ def _served(*pieces: bytes) -> tuple[list[Hello | ControlCall], bytes]:
     with contextlib.suppress(RemoteProtocolError):
         for piece in pieces:
             if server.hello and server.hello.role != "control":
-                handed_over += server.take_rest() + piece
+                handed_over += server.pop_rest() + piece
             else:
                 messages.extend(server.receive_data(piece))
         if server.hello and server.hello.role != "control":
-            handed_over += server.take_rest()
+            handed_over += server.pop_rest()
     return messages, handed_over

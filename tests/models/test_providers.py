@@ -47,7 +47,7 @@ async def answer(model: Model, asked: ModelRequest = QUESTION) -> AssembledReply
     with anyio.fail_after(10 * PATIENCE):
         async with contextlib.aclosing(model.stream(asked)) as deltas:
             async for delta in deltas:
-                whole.take(delta)
+                whole.add(delta)
     return whole
 
 

@@ -64,10 +64,10 @@ class Shell:
         self.service.connected(self.terminal)
 
     async def show(self, data: bytes) -> None:
-        await self.service.take(self.terminal, "output", self.tick(), data)
+        await self.service.record(self.terminal, "output", self.tick(), data)
 
     async def type(self, data: bytes) -> None:
-        await self.service.take(self.terminal, "input", self.tick(), data)
+        await self.service.record(self.terminal, "input", self.tick(), data)
 
     async def run(
         self, line: str, *outputs: bytes, exit_code: int | None = 0, cwd: str = "/home/ann", unverified: bool = False

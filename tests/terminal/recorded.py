@@ -43,7 +43,7 @@ class Recorded:
         await self.service.command_began(terminal, began_ms, line)
         data = output.encode() if isinstance(output, str) else output
         for at in range(0, len(data), 65_536):
-            await self.service.take(terminal, "output", began_ms, data[at : at + 65_536])
+            await self.service.record(terminal, "output", began_ms, data[at : at + 65_536])
         self.clock.advance(took_s)
         result = CommandReport(
             id=f"{terminal}:{number}" + ("" if verified else UNVERIFIED),

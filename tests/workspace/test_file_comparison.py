@@ -28,7 +28,7 @@ def compared(ours: list[bytes], theirs: list[bytes]) -> tuple[int | None, int]:
     for asked in (1, 2, 3):
         query = comparison.query
         hashes = line_hashes(theirs, query["first"], query["step"], query["count"])
-        if comparison.take({"lines": len(theirs), "hashes": base64.b64encode(b"".join(hashes)).decode()}):
+        if comparison.handle_reply({"lines": len(theirs), "hashes": base64.b64encode(b"".join(hashes)).decode()}):
             return comparison.first_difference, asked
     raise AssertionError("a third question")
 
@@ -96,6 +96,6 @@ def test_a_malformed_question_has_an_empty_answer(query: dict[str, Any]) -> None
 )
 def test_a_far_side_that_lies_ends_the_comparison_and_names_at_most_a_line_of_the_file(reply: dict[str, Any]) -> None:
     comparison = FileComparison("/x", [b"%d" % number for number in range(20_000)])
-    if not comparison.take(reply):
-        assert comparison.take(reply)
+    if not comparison.handle_reply(reply):
+        assert comparison.handle_reply(reply)
     assert comparison.first_difference is None or 1 <= comparison.first_difference <= 20_001

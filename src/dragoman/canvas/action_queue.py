@@ -67,14 +67,14 @@ class ActionQueue:
         self._changed.set()
         self._changed = anyio.Event()
 
-    async def take(
+    async def pop(
         self, chosen: ActionFilter, *, most: int, within_s: float, is_over: Callable[[], bool] = lambda: False
     ) -> list[SurfaceAction]:
         """Take the oldest actions that fit, at once or within the timeout. Each action goes to one taker only."""
         with anyio.move_on_after(within_s):
             while not (self._has(chosen) or is_over()):
                 await self._changed.wait()
-        return self._take_now(chosen, most)
+        return self._pop_now(chosen, most)
 
     def keep(self, chosen: ActionFilter) -> None:
         self._queue = deque(filter(chosen, self._queue))
@@ -83,7 +83,7 @@ class ActionQueue:
         self._drop_expired()
         return any(map(chosen, self._queue))
 
-    def _take_now(self, chosen: ActionFilter, most: int) -> list[SurfaceAction]:
+    def _pop_now(self, chosen: ActionFilter, most: int) -> list[SurfaceAction]:
         self._drop_expired()
         matching = [taken for taken in self._queue if chosen(taken)][:most]
         for taken in matching:

@@ -238,7 +238,7 @@ class CanvasService:
             )
             return (taken.drawer == drawer or is_orphan) and surface_id in ("", taken.surface_id)
 
-        return await self._mark_delivered(await self._actions.take(chosen, most=most, within_s=within_s))
+        return await self._mark_delivered(await self._actions.pop(chosen, most=most, within_s=within_s))
 
     def _expire_actions(self) -> list[Statement]:
         """Remove expired actions from the store, and those that were dropped for newer ones."""
@@ -271,7 +271,7 @@ class CanvasService:
 
     async def answers(self, drawer: str, surface_id: str, *, within_s: float) -> list[SurfaceAction]:
         """Wait for the first action on this surface; None as soon as it is removed."""
-        first = await self._actions.take(
+        first = await self._actions.pop(
             lambda taken: (taken.drawer, taken.surface_id) == (drawer, surface_id),
             most=1,
             within_s=within_s,

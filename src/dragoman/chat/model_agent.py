@@ -99,7 +99,7 @@ class ModelAgent:
         question = ModelRequest(system=SYSTEM, turns=turns, tools=offers, max_tokens=4096)
         async with contextlib.aclosing(self._model.stream(question)) as deltas:
             async for delta in deltas:
-                reply.take(delta)
+                reply.add(delta)
                 if isinstance(delta, TextDelta):
                     run_output.say(delta.text)
         return reply

@@ -19,7 +19,7 @@ from dragoman.cli.output import (
     show_text,
 )
 from dragoman.cli.parser.fast_commands import find_fast
-from dragoman.cli.remote.options import choosing, chosen_names, is_remote, take_options
+from dragoman.cli.remote.options import choosing, chosen_names, extract_options, is_remote
 from dragoman.core.errors import DragomanError, UsageError, system_refused
 
 
@@ -33,7 +33,7 @@ def serve(arguments: list[str]) -> int:
 def run(arguments: list[str]) -> int:
     arguments = _resolve_alias(arguments)
     try:
-        arguments, options = take_options(arguments)
+        arguments, options = extract_options(arguments)
         with choosing(options):
             return _run(_resolve_alias(arguments))
     except DragomanError as error:

@@ -123,13 +123,13 @@ class ReaderPool:
 
     @contextmanager
     def _connection(self) -> Iterator[apsw.Connection]:
-        path, connection = self._take()
+        path, connection = self._borrow()
         try:
             yield connection
         finally:
             self._give_back(path, connection)
 
-    def _take(self) -> tuple[Path, apsw.Connection]:
+    def _borrow(self) -> tuple[Path, apsw.Connection]:
         with self._lock:
             if self._closed:
                 raise errors.journal_closed()

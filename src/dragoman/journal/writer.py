@@ -92,7 +92,7 @@ class WriterThread:
             return left
 
     def _run(self) -> None:
-        while group := self._take():
+        while group := self._pop_group():
             first = group[0]
             if isinstance(first, WriterJob):
                 outcomes: list[Any] = [self._work(first)]
@@ -108,7 +108,7 @@ class WriterThread:
         except RuntimeError:  # the loop has ended, and with it all callers
             self.close()
 
-    def _take(self) -> list[AppendJob | WriterJob]:
+    def _pop_group(self) -> list[AppendJob | WriterJob]:
         """The queued work as one group; empty when everything is written and the writer should close."""
         with self._changed:
             self._changed.wait_for(lambda: self._waiting or self._closing)

@@ -85,7 +85,7 @@ class AssembledReply:
         self.finished: ModelFinished | None = None
         self._calls: dict[int, list[str]] = {}
 
-    def take(self, delta: Delta) -> None:
+    def add(self, delta: Delta) -> None:
         if isinstance(delta, TextDelta):
             self.text += delta.text
         elif isinstance(delta, ModelFinished):

@@ -126,8 +126,8 @@ class TerminalService:
         stays ended."""
         await self._recorder.begin(terminal_id, parent=parent, at_ms=at_ms, attributes=attributes, reopens=reopens)
 
-    async def take(self, terminal_id: str, kind: Literal["input", "output"], at_ms: int, data: bytes) -> None:
-        await self._recorder.take(terminal_id, kind, at_ms, data)
+    async def record(self, terminal_id: str, kind: Literal["input", "output"], at_ms: int, data: bytes) -> None:
+        await self._recorder.record(terminal_id, kind, at_ms, data)
         self._indexer.note_recorded(len(data))
 
     async def command_began(self, terminal_id: str, at_ms: int, line: str) -> None:

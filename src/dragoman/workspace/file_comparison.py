@@ -40,7 +40,7 @@ class FileComparison:
     def query(self) -> dict[str, Any]:
         return {"query": "lines", "path": self.path, "first": self._first, "step": self._step, "count": MAX_HASHES}
 
-    def take(self, reply: Mapping[str, Any]) -> bool:
+    def handle_reply(self, reply: Mapping[str, Any]) -> bool:
         total, theirs = reply.get("lines"), _decoded(reply.get("hashes"))
         if not isinstance(total, int) or theirs is None:
             return True

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from dragoman.cli.remote.folder_maps import far_workspace, folder_maps, mapped_path
-from dragoman.cli.remote.options import RemoteOptions, choosing, take_options
+from dragoman.cli.remote.options import RemoteOptions, choosing, extract_options
 from dragoman.core.errors import DragomanError
 
 
@@ -21,10 +21,10 @@ def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_the_option_is_taken_out_of_the_arguments_of_a_remote_command() -> None:
-    words, options = take_options(["mcp", "--on", "ssh:a", "--map", "a=b", "--map=c=d", "--", "--map", "x=y"])
+    words, options = extract_options(["mcp", "--on", "ssh:a", "--map", "a=b", "--map=c=d", "--", "--map", "x=y"])
     assert words == ["mcp", "--", "--map", "x=y"]
     assert options.maps == ("a=b", "c=d")
-    assert take_options(["mcp", "--map", "a=b"], {})[0] == ["mcp", "--map", "a=b"]
+    assert extract_options(["mcp", "--map", "a=b"], {})[0] == ["mcp", "--map", "a=b"]
 
 
 def test_a_folder_may_be_named_relative_to_the_working_folder(shop: Path) -> None:

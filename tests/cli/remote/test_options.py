@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from dragoman.cli.caller import caller_info
-from dragoman.cli.remote.options import REMOTE_COMMANDS, choosing, chosen_target, crossing_variables, take_options
+from dragoman.cli.remote.options import REMOTE_COMMANDS, choosing, chosen_target, crossing_variables, extract_options
 from dragoman.core.errors import DragomanError, UsageError
 
 
 def taken(line: str, **environment: str) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
-    words, options = take_options(line.split(), environment)
+    words, options = extract_options(line.split(), environment)
     return " ".join(words), options.targets, options.variables
 
 
@@ -69,7 +69,7 @@ def test_only_names_of_variables_cross(name: str) -> None:
 def test_only_the_named_variables_are_read_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TOKEN", "1")
     monkeypatch.setenv("SECRET", "2")
-    _, options = take_options(["mcp", "--on", "ssh:a", "--env", "TOKEN", "--env", "UNSET_ONE"], {})
+    _, options = extract_options(["mcp", "--on", "ssh:a", "--env", "TOKEN", "--env", "UNSET_ONE"], {})
     with choosing(options):
         assert crossing_variables() == {"TOKEN": "1"}
         found = chosen_target()
@@ -98,7 +98,7 @@ def test_the_commands_for_other_machines_exist() -> None:
     ],
 )
 def test_only_a_word_on_the_command_line_allows_stops(line: str, words: str, allows: bool) -> None:
-    left, options = take_options(line.split(), {})
+    left, options = extract_options(line.split(), {})
     assert (" ".join(left), options.allows_stop) == (words, allows)
     with choosing(options):
         assert caller_info(Path()).get("allow_stop", False) is allows

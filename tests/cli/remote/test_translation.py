@@ -35,7 +35,7 @@ def translation(shop: Path, role: str = "mcp", **there: Any) -> Translation:
     made = Translation("ssh:a", role, [FolderMap(shop, "srv/shop")], "srv/shop")
     assert json.loads(made.first_query() or b"") == {"query": "folders", "folders": ["srv/shop"]}
     folder = {"path": THERE, "real": THERE, "is_folder": True, **there}
-    assert made.take_first_reply(json.dumps({"folders": [folder]}).encode())
+    assert made.handle_first_reply(json.dumps({"folders": [folder]}).encode())
     return made
 
 
@@ -75,7 +75,7 @@ def test_the_real_names_of_the_folders_are_known_too(shop: Path) -> None:
     link.symlink_to(shop)
     made = Translation("ssh:a", "tools", [FolderMap(link, "s")], "s")
     folder = {"path": "/home/me/s", "real": "/data/s", "is_folder": True}
-    assert made.take_first_reply(json.dumps({"folders": [folder]}).encode())
+    assert made.handle_first_reply(json.dumps({"folders": [folder]}).encode())
     sent = made.to_far(
         line({"id": 1, "method": "call", "params": {"arguments": {"program": f"{shop}/a.py", "cwd": str(link)}}})
     )
@@ -115,7 +115,7 @@ def test_a_file_that_differs_is_named_at_the_first_stop_in_it(shop: Path, role: 
     assert made.to_near(line(stopped(f"{THERE}/orders.py", role=role)) + b'{"id":2}\n') == b""
     asked = json.loads(made.next_query() or b"")
     assert asked["path"] == f"{THERE}/orders.py"
-    first, second = made.take_reply(hashes("a\nB\nc")).splitlines()
+    first, second = made.handle_reply(hashes("a\nB\nc")).splitlines()
     result = json.loads(first)["result"]
     data = result["structuredContent" if role == "mcp" else "data"]
     assert data["notes"] == [{"message": NOTE, "about": ""}]
@@ -125,9 +125,9 @@ def test_a_file_that_differs_is_named_at_the_first_stop_in_it(shop: Path, role: 
     assert made.next_query() is None
     assert NOTE.encode() not in made.to_near(line(stopped(f"{THERE}/orders.py", role=role)))
     made.to_near(line(stopped(f"{THERE}/orders.py", "s2", role)))  # it is compared again, and was named already
-    assert NOTE.encode() not in made.take_reply(hashes("a\nB\nc"))
+    assert NOTE.encode() not in made.handle_reply(hashes("a\nB\nc"))
     made.to_near(line(stopped(f"{THERE}/orders.py", "s3", role)))
-    assert b"first at line 3" in made.take_reply(hashes("a\nb\nC"))
+    assert b"first at line 3" in made.handle_reply(hashes("a\nb\nC"))
 
 
 def test_an_editor_is_told_in_its_console(shop: Path) -> None:
@@ -140,7 +140,7 @@ def test_an_editor_is_told_in_its_console(shop: Path) -> None:
     }
     assert made.to_near(line({}) + frame(answer)) == line({})
     pieces = DapStream()
-    result, shown = pieces.feed(line({}) + made.take_reply(hashes("a\nB\nc")))[1:]
+    result, shown = pieces.feed(line({}) + made.handle_reply(hashes("a\nB\nc")))[1:]
     assert result.message["event"] == "output"
     assert result.message["body"]["output"] == f"{NOTE}\n"
     assert shown.message["body"]["stackFrames"][0]["source"]["path"] == f"{shop}/orders.py"
@@ -149,12 +149,12 @@ def test_an_editor_is_told_in_its_console(shop: Path) -> None:
 def test_the_same_file_is_not_named_and_one_that_cannot_be_compared_is_not_either(shop: Path) -> None:
     made = translation(shop)
     made.to_near(line(stopped(f"{THERE}/orders.py")))
-    assert b"note" not in made.take_reply(hashes("a\nb\nc"))
+    assert b"note" not in made.handle_reply(hashes("a\nb\nc"))
     (shop / "orders.py").write_text("changed\n")  # a new version of the file here
     for lie in (None, b"{}", b"no json", b'{"lines":-1,"hashes":"AAAA"}', b"[" * 99999):
         made.to_near(line(stopped(f"{THERE}/orders.py", str(lie)[:9])))
         assert made.next_query() is not None
-        assert made.take_reply(lie).endswith(b"}\n")
+        assert made.handle_reply(lie).endswith(b"}\n")
         assert made.next_query() is None
 
 
@@ -208,7 +208,7 @@ def test_messages_of_any_shape_pass(shop: Path, role: str, message: Any, stop: b
     assert made.to_far(sent)
     answered = made.to_near(sent)
     while made.next_query() is not None:
-        answered += made.take_reply(json.dumps(reply).encode())
+        answered += made.handle_reply(json.dumps(reply).encode())
     assert answered.count(b"\n") >= sent.count(b"\n")
 
 
@@ -234,7 +234,7 @@ def test_what_has_to_be_trusted_there_is_shown_as_it_is_named_there(shop: Path) 
 def test_a_folder_that_is_not_there_is_an_error_whatever_else_the_far_side_says(shop: Path, reply: Any) -> None:
     made = Translation("ssh:a", "mcp", [FolderMap(shop, "srv/shop")], "")
     with pytest.raises(DragomanError, match="srv/shop is not a folder on ssh:a"):
-        made.take_first_reply(json.dumps(reply).encode())
+        made.handle_first_reply(json.dumps(reply).encode())
 
 
 def checkout_reply(origin: str, roots: Any) -> bytes:
@@ -248,12 +248,12 @@ def test_checkouts_find_each_other_by_their_origin(shop: Path) -> None:
     asked = json.loads(made.first_query() or b"")
     assert asked["checkout"] == "srv/shop"
     assert "example.org" not in str(asked)
-    assert made.take_first_reply(checkout_reply(asked["origin"], []))
+    assert made.handle_first_reply(checkout_reply(asked["origin"], []))
     assert json.loads(made.to_near(line({"result": f"{THERE}/a.py"})))["result"] == f"{shop}/a.py"
     for reply in (checkout_reply("", []), checkout_reply("other", ["0" * 40]), checkout_reply("x", 7), b"{}", b"x"):
         again = Translation("ssh:a", "mcp", [], "srv/shop")
         again.first_query()
-        assert not again.take_first_reply(reply)
+        assert not again.handle_first_reply(reply)
 
 
 def test_without_a_map_a_checkout_or_a_workspace_there_nothing_is_asked(shop: Path) -> None:

@@ -55,7 +55,7 @@ class DriverOwner:
     def is_full(self) -> bool:
         return len(self.events) >= self.room
 
-    def take(self, event: dap.Event, size: int, *, may_omit: bool) -> None:
+    def handle_event(self, event: dap.Event, size: int, *, may_omit: bool) -> None:
         if may_omit and event.event == "output" and self.is_full:
             self.omitted += 1
         elif len(self.events) >= 2 * self.room:

@@ -249,7 +249,7 @@ class _Upper:
     def next_query(self) -> bytes | None:
         return self.query
 
-    def take_reply(self, payload: bytes | None) -> bytes:
+    def handle_reply(self, payload: bytes | None) -> bytes:
         held, self.held, self.query = self.held, b"", None
         return held + (b"!" if payload is None else payload)
 

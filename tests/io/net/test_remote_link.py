@@ -140,7 +140,7 @@ class Translator:
     def first_query(self) -> bytes:
         return b"folders"
 
-    def take_first_reply(self, payload: bytes) -> bool:
+    def handle_first_reply(self, payload: bytes) -> bool:
         raise AssertionError(payload)
 
     def to_far(self, data: bytes) -> bytes:
@@ -151,7 +151,7 @@ class Translator:
     def next_query(self) -> bytes | None:
         return None
 
-    def take_reply(self, payload: bytes | None) -> bytes:
+    def handle_reply(self, payload: bytes | None) -> bytes:
         raise AssertionError(payload)
 
 
@@ -166,7 +166,7 @@ def test_paths_that_nobody_asked_to_translate_do_not_prevent_a_connection(monkey
 def test_an_error_of_ours_in_the_thread_of_a_link_is_said(
     opened: list[RemoteLink], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Translator, "take_first_reply", lambda *_: True)
+    monkeypatch.setattr(Translator, "handle_first_reply", lambda *_: True)
     monkeypatch.setattr(Translator, "first_query", lambda _: b"folders")
     link = RemoteLink.open(target("answers_queries"), translator=Translator(is_required=True))
     opened.append(link)

@@ -140,7 +140,7 @@ def test_a_system_that_refuses_is_reported_with_its_reason(
     def refused(pidfd: int, fd: int) -> int:
         raise OSError(code, os.strerror(code))
 
-    monkeypatch.setattr(nodelay, "_take", refused)
+    monkeypatch.setattr(nodelay, "_duplicate", refused)
     before = open_descriptors()
     assert words in str(nodelay_unavailable_reason())
     assert open_descriptors() == before

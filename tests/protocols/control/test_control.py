@@ -77,7 +77,7 @@ def test_what_follows_the_hello_of_another_role_is_handed_over_whole() -> None:
     server = ServerConnection()
     messages = list(server.receive_data(hello + b'{"jsonrpc":"2.0"}\n{"half'))
     assert [type(message) for message in messages] == [Hello]
-    assert server.take_rest() == b'{"jsonrpc":"2.0"}\n{"half'
+    assert server.pop_rest() == b'{"jsonrpc":"2.0"}\n{"half'
 
 
 @pytest.mark.parametrize("extra", [-1, 0])

@@ -34,7 +34,7 @@ def frames_of(pieces: Sequence[bytes]) -> list[PipeFrame]:
     reader, found = PipeFrames(), []
     for piece in pieces:
         reader.feed(piece)
-        found += list(reader.take())
+        found += list(reader.pop_frames())
     return found
 
 
@@ -65,7 +65,7 @@ def test_a_lost_or_changed_byte_is_never_taken_for_data(at: int) -> None:
         reader.feed(damaged)
         found: list[PipeFrame] = []
         with contextlib.suppress(RemoteProtocolError):
-            found.extend(reader.take())
+            found.extend(reader.pop_frames())
         assert found == FRAMES[: len(found)]
         assert len(found) < len(FRAMES)
 

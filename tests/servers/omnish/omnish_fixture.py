@@ -59,7 +59,7 @@ class MemoryRecord:
         self.reopened += reopens
         await self._keep("begin", terminal_id, parent, at_ms, dict(attributes))
 
-    async def take(self, terminal_id: str, kind: str, at_ms: int, data: bytes) -> None:
+    async def record(self, terminal_id: str, kind: str, at_ms: int, data: bytes) -> None:
         await self._keep(kind, terminal_id, at_ms, data)
 
     async def command_began(self, terminal_id: str, at_ms: int, line: str) -> None:

@@ -152,9 +152,9 @@ def test_questions_beyond_the_bound_are_asked_to_wait(place: DebugWorkspace) -> 
 @pytest.mark.anyio
 async def test_a_window_lets_through_what_fits_and_one_that_never_would() -> None:
     window = FlowControlWindow(10)
-    await window.take(50)
+    await window.acquire(50)
     with anyio.move_on_after(0.01) as waited:
-        await window.take(1)
+        await window.acquire(1)
     assert waited.cancelled_caught
     window.acknowledge(50)
-    await window.take(10)
+    await window.acquire(10)

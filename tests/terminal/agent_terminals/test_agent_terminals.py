@@ -174,14 +174,14 @@ async def test_two_calls_at_once_get_two_terminals_and_the_first_that_is_free_is
         taken: list[AgentTerminal] = []
 
         async def take() -> None:
-            taken.append(await stand.own.take(stand.client, None, 20))
+            taken.append(await stand.own.acquire(stand.client, None, 20))
 
         async with anyio.create_task_group() as group:
             group.start_soon(take)
             group.start_soon(take)
         assert len({it.id for it in taken}) == 2
         with pytest.raises(DragomanError) as refused:
-            await stand.own.take(stand.client, None, 0)
+            await stand.own.acquire(stand.client, None, 0)
         assert refused.value.code == "too_many_terminals"
         async with anyio.create_task_group() as group:
             group.start_soon(take)

@@ -52,9 +52,9 @@ async def recorded(service: TerminalService) -> str:
     """A session of two commands, all within a millisecond or two, with a window that changed."""
     attributes = {VERIFIES: "1", SIZE: "80x24", "shell": "/bin/bash"}
     await service.begin("orig", parent="p", at_ms=START, attributes=attributes)
-    await service.take("orig", "output", START + 5, "$ echo 中文\r\n".encode())
+    await service.record("orig", "output", START + 5, "$ echo 中文\r\n".encode())
     await service.command_began("orig", START + 5, "echo 中文")
-    await service.take("orig", "output", START + 5, "\x1b[31m中文\x1b[0m\r\n".encode())
+    await service.record("orig", "output", START + 5, "\x1b[31m中文\x1b[0m\r\n".encode())
     result = CommandReport(
         id="orig:1",
         terminal="orig",
@@ -65,13 +65,13 @@ async def recorded(service: TerminalService) -> str:
         exit_code=0,
     )
     await service.command_ended(result)
-    await service.take("orig", "output", START + 5, b"$ " + resize_sequence((80, 24), (100, 30)) + b"false\r\n")
+    await service.record("orig", "output", START + 5, b"$ " + resize_sequence((80, 24), (100, 30)) + b"false\r\n")
     await service.command_began("orig", START + 1500, "false")
     result = CommandReport(
         id="orig:2", terminal="orig", line="false", cwd="/", started_ms=START + 1500, ended_ms=START + 1600, exit_code=1
     )
     await service.command_ended(result)
-    await service.take("orig", "output", START + 1700, b"$ exit\r\n")
+    await service.record("orig", "output", START + 1700, b"$ exit\r\n")
     await service.end("orig", START + 2000, 0)
     return "orig"
 
@@ -303,9 +303,9 @@ def test_any_bytes_are_read_or_refused(stream: bytes, rest: bytes, spans: list[t
 
 async def test_a_gap_comes_in_where_it_was(service: TerminalService, tmp_path: Path) -> None:
     await service.begin("torn", parent="", at_ms=START, attributes={})
-    await service.take("torn", "output", START + 1, b"before\r\n")
+    await service.record("torn", "output", START + 1, b"before\r\n")
     await service.begin("torn", parent="", at_ms=START + 2, attributes={GAP: "77"})
-    await service.take("torn", "output", START + 3, b"after\r\n")
+    await service.record("torn", "output", START + 3, b"after\r\n")
     terminal = await brought_in(service, await written(service, "torn", "jsonl", tmp_path))
     shown = [(piece.kind, piece.data) async for piece in service.pieces(terminal)]
     assert shown == [("output", b"before\r\n"), ("gap", b"77"), ("output", b"after\r\n")]
@@ -315,12 +315,12 @@ async def test_a_gap_comes_in_where_it_was(service: TerminalService, tmp_path: P
 async def test_an_export_never_runs_backwards(service: TerminalService, tmp_path: Path, format: str) -> None:
     await service.begin("back", parent="", at_ms=START, attributes={})
     for at_ms, text in ((START + 9_000, b"a"), (START + 1_000, b"b")):
-        await service.take("back", "output", at_ms, text)
+        await service.record("back", "output", at_ms, text)
     result = CommandReport(
         id="back:1", terminal="back", line="make", started_ms=START + 500, ended_ms=None, exit_code=0
     )
     await service.command_ended(result)
-    await service.take("back", "output", START + 9_500, b"c")
+    await service.record("back", "output", START + 9_500, b"c")
     with open_recording(await written(service, "back", format, tmp_path)) as (_, items):
         times = [item.at_ms for item in items if isinstance(item, StreamPiece)]
     assert times == sorted(times)

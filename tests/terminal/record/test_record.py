@@ -99,7 +99,7 @@ async def test_one_terminal_cannot_speak_of_anothers_commands(tmp_path: Path) ->
 
 async def test_what_comes_before_the_start_of_its_session_is_kept(tmp_path: Path) -> None:
     async with recorded(tmp_path) as service:
-        await service.take("early", "output", NOON_MS, b"hello\r\n")
+        await service.record("early", "output", NOON_MS, b"hello\r\n")
         assert await service.tail("early", 100) == b"hello\r\n"
         assert service.terminal("early").terminal.started_ns == NOON_MS * 1_000_000
 
@@ -357,8 +357,8 @@ async def test_what_is_unknown_is_reported_with_what_there_is(tmp_path: Path) ->
 
 async def test_pieces_carry_the_time_at_which_they_were_shown(tmp_path: Path) -> None:
     async with recorded(tmp_path) as service:
-        await service.take("t", "output", NOON_MS, b"a")
-        await service.take("t", "output", NOON_MS + 1_500, b"b")
+        await service.record("t", "output", NOON_MS, b"a")
+        await service.record("t", "output", NOON_MS + 1_500, b"b")
         found = [piece async for piece in service.pieces("t")]
         assert found == [StreamPiece(NOON_MS, "output", b"a"), StreamPiece(NOON_MS + 1_500, "output", b"b")]
 
@@ -369,7 +369,7 @@ async def test_a_time_that_has_not_come_counts_as_now_and_hides_nothing_newer(tm
     far_ms = now_ms + 10**11
     async with recorded(tmp_path, clock=clock) as service:
         await service.begin("t", parent="", at_ms=far_ms, attributes={})
-        await service.take("t", "output", far_ms, b"a")
+        await service.record("t", "output", far_ms, b"a")
         result = CommandReport(id="t:1", terminal="t", line="far", started_ms=far_ms, ended_ms=far_ms, exit_code=1)
         far = await service.command_ended(result)
         assert (far.started_ns // 1_000_000, far.ended_ns, far.claimed_ns) == (now_ms, now_ms * 10**6, far_ms * 10**6)
@@ -378,7 +378,7 @@ async def test_a_time_that_has_not_come_counts_as_now_and_hides_nothing_newer(tm
             id="t:2", terminal="t", line="now", started_ms=now_ms + 500, ended_ms=now_ms + 900, exit_code=1
         )
         await service.command_ended(result)
-        await service.take("t", "output", now_ms + 950, b"b")
+        await service.record("t", "output", now_ms + 950, b"b")
         assert [it.line for it in await service.commands(CommandFilter(terminal="t"))] == ["now", "far"]
         assert [piece.at_ms async for piece in service.pieces("t")] == [now_ms, now_ms + 950]
         await service.end("t", far_ms, 0)
@@ -388,7 +388,7 @@ async def test_a_time_that_has_not_come_counts_as_now_and_hides_nothing_newer(tm
 async def test_a_clock_that_was_set_back_does_not_turn_the_stream_round(tmp_path: Path) -> None:
     async with recorded(tmp_path) as service:
         for at_ms in (NOON_MS, NOON_MS - 5_000, NOON_MS + 10):
-            await service.take("t", "output", at_ms, b"x")
+            await service.record("t", "output", at_ms, b"x")
         assert [piece.at_ms async for piece in service.pieces("t")] == [NOON_MS, NOON_MS, NOON_MS + 10]
 
 

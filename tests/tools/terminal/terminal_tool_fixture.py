@@ -73,7 +73,7 @@ class HeldTerminal:
         else:
             self.is_at_prompt = False
             await self.bench.service.command_began(self.id, self.bench.next_ms(), command)
-            await self.bench.service.take(self.id, "output", self.bench.next_ms(), b"so far\r\n")
+            await self.bench.service.record(self.id, "output", self.bench.next_ms(), b"so far\r\n")
 
     def runs(self, command_id: str) -> bool:
         return command_id == self.command_id and self.bench.service.terminal(self.id).running is not None
@@ -130,7 +130,7 @@ class Held:
         trusts = self.bench.trust_of(self.trusted)
         await AgentTerminalPool.require_trust(cast("AgentTerminalPool", trusts), client)
 
-    async def take(self, client: AgentClient, cwd: Path | None, _: float) -> HeldTerminal:
+    async def acquire(self, client: AgentClient, cwd: Path | None, _: float) -> HeldTerminal:
         if cwd is None and (free := next(filter(self.reserve, self.of(client)), None)):
             return free
         own = HeldTerminal(self.bench, f"own{len(self.opened) + 1}", client.link, client.workspace)
@@ -209,11 +209,11 @@ class Bench:
         self, terminal: str, line: str, output: bytes, exit_code: int, cwd: str = "/home/x", suffix: str = ""
     ) -> RecordedCommand:
         await self.service.command_began(terminal, self.next_ms(), line)
-        await self.service.take(terminal, "output", self.next_ms(), output)
+        await self.service.record(terminal, "output", self.next_ms(), output)
         return await self._ended(terminal, line, exit_code, cwd, suffix)
 
     async def printed(self, terminal: str, output: bytes) -> None:
-        await self.service.take(terminal, "output", self.next_ms(), output)
+        await self.service.record(terminal, "output", self.next_ms(), output)
 
     async def finish(self, terminal: str, exit_code: int) -> RecordedCommand:
         running = self.service.terminal(terminal).running

@@ -41,7 +41,7 @@ async def hostile(bench: Bench) -> str:
     await bench.ran("t", f"echo {CANARY}", output, 1, cwd=f"/{CANARY}", suffix=UNVERIFIED)
     command = await bench.ran("t", f"make {CANARY}", output, 1, cwd=f"/{CANARY}")
     await bench.service.command_began("t", bench.next_ms(), CANARY)
-    await bench.service.take("t", "output", bench.next_ms(), CANARY.encode())
+    await bench.service.record("t", "output", bench.next_ms(), CANARY.encode())
     return command.id
 
 

@@ -109,7 +109,7 @@ async def test_what_is_asked_of_a_command_counts_for_its_output_too(tmp_path: Pa
         await bench.terminal("t")
         for number in range(30):
             await bench.ran("t", f"run {number}", b"a common word\r\n", number % 10 == 3, cwd=f"/home/{number % 2}")
-        await bench.service.take("t", "output", bench.next_ms(), b"a common word at a prompt\r\n")
+        await bench.service.record("t", "output", bench.next_ms(), b"a common word at a prompt\r\n")
         every = await bench.call("search_commands", query="common", limit=100)
         failed = await bench.call("search_commands", query="common", failed=True)
         there = await bench.call("search_commands", query="common", cwd="/home/0", limit=100)
@@ -208,7 +208,7 @@ async def test_a_screen_is_read_as_its_person_sees_it(tmp_path: Path) -> None:
     async with opened(tmp_path) as bench:
         await bench.terminal("t", {SIZE: "20x4"})
         stream = b"".join(b"line %d\r\n" % number for number in range(6)) + b"\x1b[2;3H\x1b[31mred"
-        await bench.service.take("t", "output", bench.next_ms(), stream)
+        await bench.service.record("t", "output", bench.next_ms(), stream)
         screen = await bench.call("read_terminal")
         above = await bench.call("read_terminal", terminal="t", scrollback=2)
     assert screen["lines"] == ["line 3", "lired4", "line 5"]

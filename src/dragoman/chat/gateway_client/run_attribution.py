@@ -89,7 +89,7 @@ class RunAttribution:
     def reset(self) -> None:
         self._runs.clear()
         self._last_end = None
-        self._take_held()
+        self._pop_held()
 
     def requested(self, method: str, params: Any) -> str:
         """Note an outgoing request about runs. Returns the key of a message, for `answered` or `refused`."""
@@ -201,13 +201,13 @@ class RunAttribution:
         self._held_bytes += size_of(frame.payload)
         if len(self._held) <= HELD_AT_MOST and self._held_bytes <= HELD_BYTES_AT_MOST:
             return []
-        self._take_held()
+        self._pop_held()
         return [SequenceGap(expected=0, received=0)]
 
     def _release(self) -> AttributedEvents:
-        return [event for frame in self._take_held() for event in self.on_event(frame)]
+        return [event for frame in self._pop_held() for event in self.on_event(frame)]
 
-    def _take_held(self) -> list[EventFrame]:
+    def _pop_held(self) -> list[EventFrame]:
         held, self._held, self._held_bytes = self._held, [], 0
         return held
 

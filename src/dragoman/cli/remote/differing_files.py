@@ -49,10 +49,10 @@ class DifferingFiles:
         self.comparison = FileComparison(there, lines)
         return True
 
-    def take(self, reply: Mapping[str, Any]) -> str:
+    def handle_reply(self, reply: Mapping[str, Any]) -> str:
         """The note, if the comparison is over and there is one to make."""
         comparison = self.comparison
-        if comparison is None or not comparison.take(reply):
+        if comparison is None or not comparison.handle_reply(reply):
             return ""
         self.comparison = None
         line = comparison.first_difference

@@ -96,7 +96,7 @@ class DapStream:
             if self._passes:
                 count = len(self._buffer) if self._passes < 0 else min(self._passes, len(self._buffer))
                 self._passes -= count if self._passes > 0 else 0
-                yield self._take(count, None)
+                yield self._pop(count, None)
                 continue
             start = self._buffer.find(_HEADER_END, 0, _MAX_HEADER) + len(_HEADER_END)
             if start < len(_HEADER_END):
@@ -112,9 +112,9 @@ class DapStream:
             elif len(self._buffer) < start + int(found[1]):
                 return
             else:
-                yield self._take(start + int(found[1]), start)
+                yield self._pop(start + int(found[1]), start)
 
-    def _take(self, count: int, start: int | None) -> StreamChunk:
+    def _pop(self, count: int, start: int | None) -> StreamChunk:
         data = bytes(self._buffer[:count])
         del self._buffer[:count]
         return StreamChunk(data, None if start is None else data[start:])

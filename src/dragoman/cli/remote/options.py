@@ -65,12 +65,12 @@ def choosing(options: RemoteOptions) -> Iterator[None]:
         _chosen.options = before
 
 
-def take_options(
+def extract_options(
     arguments: Sequence[str], environment: Mapping[str, str] = os.environ
 ) -> tuple[list[str], RemoteOptions]:
     """The arguments without the global options, and those. Words behind `--` belong to another program."""
     end = arguments.index("--") if "--" in arguments else len(arguments)
-    words, targets = _take(list(arguments[:end]), _ON)
+    words, targets = _extract(list(arguments[:end]), _ON)
     named = bool(targets)
     if not named and environment.get(VARIABLE) and words[:1] != ["pipe"]:
         targets = [environment[VARIABLE]]
@@ -88,15 +88,15 @@ def take_options(
         return [*words, *arguments[end:]], RemoteOptions()
     if len(targets) > 1 and words[0] not in _SEVERAL:
         raise _one_target(command=words[0])
-    words, variables = _take(words, _ENV, is_ours=lambda value: "=" not in value)
+    words, variables = _extract(words, _ENV, is_ours=lambda value: "=" not in value)
     from dragoman.io.net.targets import require_variable_name
 
     checked = tuple(require_variable_name(name) for name in variables)
-    words, maps = _take(words, _MAP)
+    words, maps = _extract(words, _MAP)
     return [*words, *arguments[end:]], RemoteOptions(tuple(targets), checked, allows, tuple(maps))
 
 
-def _take(
+def _extract(
     words: list[str], option: str, *, is_ours: Callable[[str], bool] = lambda _: True
 ) -> tuple[list[str], list[str]]:
     kept, values = [], []

@@ -79,9 +79,9 @@ class PageListener:
             ready, _, _ = select.select(listeners, (), ())
             for listener in ready:
                 with contextlib.suppress(OSError):  # it has gone already
-                    self._take(listener.accept()[0])
+                    self._serve(listener.accept()[0])
 
-    def _take(self, browser: socket.socket) -> None:
+    def _serve(self, browser: socket.socket) -> None:
         if not is_from_allowed_user(browser) or not self._slots.acquire(blocking=False):
             browser.close()
             return

@@ -60,7 +60,7 @@ class Translation:
             return None
         return _encoded({"query": "folders", "checkout": self._workspace, "origin": self._here.origin})
 
-    def take_first_reply(self, payload: bytes) -> bool:
+    def handle_first_reply(self, payload: bytes) -> bool:
         reply = _decoded(payload)
         pairs = self._mapped(reply.get("folders")) if self._maps else self._checkouts(reply.get("checkout"))
         self._paths = PathMap(pairs)
@@ -100,8 +100,8 @@ class Translation:
         comparison = self._files.comparison
         return _encoded(comparison.query) if comparison is not None else None
 
-    def take_reply(self, payload: bytes | None) -> bytes:
-        note = self._files.take({} if payload is None else _decoded(payload))
+    def handle_reply(self, payload: bytes | None) -> bytes:
+        note = self._files.handle_reply({} if payload is None else _decoded(payload))
         if self._files.comparison is not None:  # one more question
             return b""
         message, self._stopped = self._stopped, None

@@ -98,7 +98,7 @@ class RouterPump(McpPump):
         """Until nothing moves any more: a daemon that is gone answers what it was sent at once, with an error."""
         while True:
             for number, side in enumerate(self._sides):
-                for line in side.relay.to_client.take_all():
+                for line in side.relay.to_client.pop_all():
                     self._router.receive_from_target(number, line.data)
             for side in self._sides:
                 if side.relay.to_daemon:

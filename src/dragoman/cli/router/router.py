@@ -139,9 +139,9 @@ class Router:
             elif has_too_many_parts(line):
                 self._to_client(refuse_parts(line))
             elif line.strip():
-                self._take_line(line)
+                self._handle_line(line)
 
-    def _take_line(self, line: bytes) -> None:
+    def _handle_line(self, line: bytes) -> None:
         """One message, or those of a batch, which are answered one by one."""
         try:
             value = json.loads(line)
@@ -149,11 +149,11 @@ class Router:
             self._to_client(error_line(None, PARSE_ERROR, "the line is not JSON"))
             return
         for item in value if isinstance(value, list) and value else [value]:
-            if not self._take(item):
+            if not self._handle_message(item):
                 request_id = as_id(item.get("id")) if isinstance(item, dict) else None
                 self._to_client(error_line(request_id, INVALID_REQUEST, "this is no JSON-RPC 2.0 message"))
 
-    def _take(self, item: Any) -> bool:
+    def _handle_message(self, item: Any) -> bool:
         if not isinstance(item, dict) or item.get("jsonrpc") != "2.0":
             return False
         method, request_id = item.get("method"), as_id(item.get("id"))

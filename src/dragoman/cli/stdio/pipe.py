@@ -92,7 +92,7 @@ class _Pipe:
         for message in self._messages(_HELLO_WITHIN_S):
             if isinstance(message, PipeFrame) and message.kind is PipeFrameKind.DATA:
                 for hello in lines.feed(message.payload):
-                    return encode_line(self._localized(hello)) + lines.take_rest()
+                    return encode_line(self._localized(hello)) + lines.pop_rest()
             elif isinstance(message, PipeFrame) and message.kind is PipeFrameKind.QUERY:
                 self._send(self._connection.send_reply(message, answer_query(message.query_payload)))
             elif isinstance(message, PipeFrame) and message.kind is PipeFrameKind.END:

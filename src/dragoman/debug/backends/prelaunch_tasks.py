@@ -122,7 +122,7 @@ class _TaskOutput:
         decoder = codecs.getincrementaldecoder("utf-8")("replace")
         try:
             async for piece in child.stdout:
-                await self._take(decoder.decode(piece))
+                await self._handle_output(decoder.decode(piece))
         except (anyio.ClosedResourceError, anyio.BrokenResourceError):
             log.debug("a task was ended while it was read")
         finally:
@@ -142,7 +142,7 @@ class _TaskOutput:
             await self._read_to_end.wait()
         self._ended.set()
 
-    async def _take(self, text: str) -> None:
+    async def _handle_output(self, text: str) -> None:
         *lines, begun = (self._partial_line + text).split("\n")
         for line in lines:
             self._line(_rendered_line(line))
@@ -251,11 +251,11 @@ class PrelaunchTaskBackend:
     async def _forward_events(self, backend: Backend) -> None:
         """In the daemon's own group: the end of the backend's events is the end of ours."""
 
-        def take(body: EventBody) -> bool:
+        def enqueue(body: EventBody) -> bool:
             self.events.put(body)
             return True
 
-        backend.events.attach(take, into=self.events)
+        backend.events.attach(enqueue, into=self.events)
         await backend.events.closed.wait()
         self.events.close(backend.events.error)
 

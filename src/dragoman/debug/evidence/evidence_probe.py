@@ -223,7 +223,7 @@ class EvidenceProbe:
 
     # Rows that are evaluated at a stop
 
-    async def take(self, hit: Sequence[int], thread: int, top: FrameInfo, reader: StopReader) -> bool:
+    async def handle_hit(self, hit: Sequence[int], thread: int, top: FrameInfo, reader: StopReader) -> bool:
         """Whether the program goes on."""
         self.read()
         if self.table.is_over.is_set():

@@ -199,7 +199,7 @@ class EvidenceRun:
         """What took too long is shown with where each thread is and what it waits for."""
         dump = ThreadDump()
         if limit in _TIME_LIMITS:
-            dump = await self.session.thread_dumps.take(may_halt=stop is None)
+            dump = await self.session.thread_dumps.read(may_halt=stop is None)
         return RunOutcome("limit", limit, stop=stop, output=self._output(), dump=dump)
 
     async def _halted(self) -> Stop | None:

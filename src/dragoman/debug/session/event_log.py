@@ -82,7 +82,7 @@ class EventLog:
     async def flush(self) -> None:
         async with self._flush_lock:
             while self._pending_events or self._pending_writes:
-                events, pending_writes = _take_batch(self._pending_events), _take_batch(self._pending_writes)
+                events, pending_writes = _pop_batch(self._pending_events), _pop_batch(self._pending_writes)
                 await self._append(events, [write for made in pending_writes for write in made()])
 
     async def _append(self, events: list[Event], writes: Sequence[Statement]) -> None:
@@ -96,7 +96,7 @@ class EventLog:
             log.warning("%d events of debug sessions are not in the record: %s", len(events), error)
 
 
-def _take_batch(waiting: deque[_T]) -> list[_T]:
+def _pop_batch(waiting: deque[_T]) -> list[_T]:
     return [waiting.popleft() for _ in range(min(len(waiting), _BATCH_SIZE))]
 
 

@@ -66,7 +66,7 @@ class AdapterEventReader:
 
     async def read_events(self) -> None:
         """Runs until the backend has closed."""
-        self._queue.attach(self._take)
+        self._queue.attach(self._handle_now)
         await self._queue.closed.wait()
         if self._queue.error is not None:
             raise self._queue.error
@@ -98,7 +98,7 @@ class AdapterEventReader:
         """Nobody handles a stop any more; output is still taken."""
         self._queue.discard()
 
-    def _take(self, body: EventBody) -> bool:
+    def _handle_now(self, body: EventBody) -> bool:
         try:
             is_taken = self._apply(body)
         except RemoteProtocolError as error:
@@ -111,7 +111,7 @@ class AdapterEventReader:
         """Whether it was applied; an ordered event waits for its turn."""
         match body:
             case bodies.OutputBody():
-                self._take_output(body)
+                self._handle_output(body)
             case bodies.BreakpointBody():
                 self._breakpoint_sync.update_binding(body)
             case bodies.ThreadBody():
@@ -131,7 +131,7 @@ class AdapterEventReader:
                 return False
         return True
 
-    def _take_output(self, body: bodies.OutputBody) -> None:
+    def _handle_output(self, body: bodies.OutputBody) -> None:
         """Output about the adapter itself is not the program's, and is dropped."""
         if body.category == "telemetry" or self._noise.fullmatch(body.output):
             return

@@ -53,10 +53,10 @@ async def pause_program(
         return max(began_s + min(seconds, within_s) - clock.monotonic_s(), 0.0)
 
     first_s = min(within_s, _PAUSE_BLOCKED_AFTER_S if dumps.can_dump_running else _PAUSE_TIMEOUT_S)
-    before_it = await dumps.take(may_halt=False) if dumps.must_dump_before_pause else ThreadDump()
+    before_it = await dumps.read(may_halt=False) if dumps.must_dump_before_pause else ThreadDump()
     happened = await ask(first_s)
     if dumps.can_dump_running and happened.is_still_running:
-        dump = before_it or await dumps.take(may_halt=False)
+        dump = before_it or await dumps.read(may_halt=False)
         # Only a thread that runs its own code, or can be interrupted, will stop.
         can_halt = quirks.loses_pauses and dump.is_placed
         if (dump.is_blocked or dump.is_placed) and not can_halt:

@@ -213,7 +213,9 @@ class StopPipeline:
         if not frames or not hit or not probe.owns(hit):
             return False
         self._probed_frames[thread_id] = handles.resolve_frame(frames[0].id)
-        is_passed = self._is_same_pass(thread_id, snapshot, hit) or await probe.take(hit, thread_id, frames[0], reader)
+        is_passed = self._is_same_pass(thread_id, snapshot, hit) or await probe.handle_hit(
+            hit, thread_id, frames[0], reader
+        )
         return is_passed and await self._resume(thread_id)
 
     async def count_hit(self, body: bodies.StoppedBody) -> None:

@@ -281,6 +281,6 @@ class Probe(Protocol):
         probe must see the thread where it stands."""
         ...
 
-    async def take(self, hit: Sequence[int], thread: int, top: FrameInfo, reader: StopReader) -> bool:
+    async def handle_hit(self, hit: Sequence[int], thread: int, top: FrameInfo, reader: StopReader) -> bool:
         """Read the values at one of the probe's breakpoints. Returns whether the program goes on."""
         ...

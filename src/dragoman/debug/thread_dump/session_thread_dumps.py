@@ -121,17 +121,17 @@ class SessionThreadDumps:
         is_running = self._lifecycle.state is SessionState.RUNNING
         return self.can_dump_running and not self._dumper.can_dump_stopped and is_running
 
-    async def take(self, *, may_halt: bool) -> ThreadDump:
+    async def read(self, *, may_halt: bool) -> ThreadDump:
         """Where each thread is and what it waits for, within two seconds. Empty if that cannot be read: answers have
         less detail without it, and do not fail. Some programs must be halted for some milliseconds."""
         with anyio.move_on_after(_THREAD_DUMP_TIMEOUT_S):
             try:
-                return await self._take(may_halt=may_halt)
+                return await self._read(may_halt=may_halt)
             except (DragomanError, RemoteProtocolError) as error:
                 log.info("no thread dump: %s", error)
         return ThreadDump()
 
-    async def _take(self, *, may_halt: bool) -> ThreadDump:
+    async def _read(self, *, may_halt: bool) -> ThreadDump:
         if self._lifecycle.state is SessionState.RUNNING:
             is_to_halt = self._run_control.command == "pause"
             seen = await self._dumper.running(is_to_halt=is_to_halt) if self.can_dump_running else ThreadDump()

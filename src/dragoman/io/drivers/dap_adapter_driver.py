@@ -36,7 +36,7 @@ class AdapterEventSink(Protocol):
     @property
     def is_full(self) -> bool: ...
 
-    def take(self, event: Event, size: int, *, may_omit: bool) -> None:
+    def handle_event(self, event: Event, size: int, *, may_omit: bool) -> None:
         """Never waits. Raises RemoteProtocolError if that is too much from one peer."""
         ...
 
@@ -83,7 +83,7 @@ class DapAdapterDriver:
         self._waiting = 0
         self._serving = anyio.CapacityLimiter(_MAX_SERVED_AT_ONCE)
         self._sort: dict[type, Callable[[Any, TaskGroup], object]] = {
-            dap.EventReceived: lambda got, _: self._take(got),
+            dap.EventReceived: lambda got, _: self._handle_event(got),
             dap.ResponseReceived: lambda got, _: got.request.context.settle(got.message),
             dap.RequestReceived: lambda got, group: group.start_soon(self._serve, got.message),
             dap.UnexpectedResponse: lambda got, _: self._count(f"{got.reason}_answer"),
@@ -172,8 +172,8 @@ class DapAdapterDriver:
         if self._can_send:  # else the adapter sent a request and died
             self._send(self._connection.send_response(request, body, success=refusal is None, message=refusal))
 
-    def _take(self, got: dap.EventReceived) -> None:
-        self._events.take(got.message, len(got.raw), may_omit=self._waiting > 0)
+    def _handle_event(self, got: dap.EventReceived) -> None:
+        self._events.handle_event(got.message, len(got.raw), may_omit=self._waiting > 0)
 
     def _send(self, data: bytes) -> None:
         self._outgoing += data

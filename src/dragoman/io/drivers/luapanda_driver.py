@@ -134,12 +134,12 @@ class LuaPandaDriver:
             while True:
                 self.connection.receive_data(await self._stream.receive(RECEIVE_BYTES))
                 for event in self.connection.events():
-                    await self._take(event)
+                    await self._handle_event(event)
                     await turn.yield_if_spent()
         except _STREAM_ENDS:
             return
 
-    async def _take(self, event: luapanda.IdeEvent) -> None:
+    async def _handle_event(self, event: luapanda.IdeEvent) -> None:
         match event:
             case luapanda.CommandAnswered(message, command):
                 command.context.settle(message)

@@ -100,14 +100,14 @@ class OmnishDriver:
                 self._connection.receive_data(await self._stream.receive(_RECEIVE_BYTES))
                 for event in self._connection.events():
                     self.first_frame_received.set()
-                    await self._take(event)
+                    await self._handle_event(event)
                     await turn.yield_if_spent()
         except (RemoteProtocolError, HangUp) as fault:
             self.fault = without_traceback(fault)
         except _STREAM_ENDS:
             return
 
-    async def _take(self, event: object) -> None:
+    async def _handle_event(self, event: object) -> None:
         if isinstance(event, RequestReceived):
             self._skipped_in_a_row = 0
             await self._on_request(event.request_id, event.message)

@@ -43,7 +43,7 @@ class PipeTranslator(Protocol):
         """What to ask now; asked for again after each reply."""
         ...
 
-    def take_reply(self, payload: bytes | None) -> bytes:
+    def handle_reply(self, payload: bytes | None) -> bytes:
         """What was held back. None: there is no reply in time."""
         ...
 
@@ -167,14 +167,14 @@ class PipeDriver:
             for frame in self._connection.receive_data(data):
                 self._unfinished = 0
                 if isinstance(frame, PipeFrame):
-                    self._take(frame)
+                    self._handle_frame(frame)
         except RemoteProtocolError:
             self._stop("damaged")
         self._flush_local()
 
-    def _take(self, frame: PipeFrame) -> None:
+    def _handle_frame(self, frame: PipeFrame) -> None:
         if frame.kind is PipeFrameKind.DATA:
-            self._take_data(frame.payload)
+            self._handle_data(frame.payload)
         elif frame.kind is PipeFrameKind.END:
             self._release_all()
             self._peer_ended = True
@@ -183,7 +183,7 @@ class PipeDriver:
         elif self._reply_deadline is not None and self._connection.is_expected(frame):
             self._release(frame.query_payload)
 
-    def _take_data(self, data: bytes) -> None:
+    def _handle_data(self, data: bytes) -> None:
         if self._translator is None:
             self._to_local += data
             return
@@ -205,7 +205,7 @@ class PipeDriver:
     def _release(self, reply: bytes | None) -> None:
         """Deliver what was held back for the reply, or for the lack of one."""
         assert self._translator is not None
-        self._to_local += self._translator.take_reply(reply)
+        self._to_local += self._translator.handle_reply(reply)
         self._ask()
 
     def _release_all(self) -> None:

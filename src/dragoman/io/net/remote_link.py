@@ -66,7 +66,7 @@ class LinkTranslator(PipeTranslator, Protocol):
 
     def first_query(self) -> bytes | None: ...
 
-    def take_first_reply(self, payload: bytes) -> bool:
+    def handle_first_reply(self, payload: bytes) -> bool:
         """Whether there is anything to translate."""
         ...
 
@@ -198,7 +198,7 @@ class RemoteLink:
         try:
             for frame in self._messages(_FINDS_WITHIN_S, _FINDS_WITHIN_S):
                 if isinstance(frame, PipeFrame) and self._connection.is_expected(frame):
-                    if translator.take_first_reply(frame.query_payload):
+                    if translator.handle_first_reply(frame.query_payload):
                         self._translator = translator
                     return
         except _SilentError as silence:

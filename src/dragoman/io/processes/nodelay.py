@@ -83,7 +83,7 @@ def _set_in_process(pid: int, sockets: dict[int, int]) -> int:
 
 def _set_on_socket(pidfd: int, fd: int, inode: int) -> bool:
     try:
-        copy = _take(pidfd, fd)
+        copy = _duplicate(pidfd, fd)
     except OSError:  # closed since, or not ours to trace
         return False
     if os.fstat(copy).st_ino != inode:  # the descriptor was reused for another file
@@ -96,7 +96,7 @@ def _set_on_socket(pidfd: int, fd: int, inode: int) -> bool:
     return False
 
 
-def _take(pidfd: int, fd: int) -> int:
+def _duplicate(pidfd: int, fd: int) -> int:
     copy = _libc().syscall(_PIDFD_GETFD, pidfd, fd, 0)
     if copy < 0:
         code = ctypes.get_errno()
@@ -107,7 +107,7 @@ def _take(pidfd: int, fd: int) -> int:
 def _self_test() -> int:
     pidfd = os.pidfd_open(os.getpid())
     try:
-        return _take(pidfd, pidfd)
+        return _duplicate(pidfd, pidfd)
     finally:
         os.close(pidfd)
 

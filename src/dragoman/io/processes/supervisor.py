@@ -268,7 +268,7 @@ def exec_program(program: SupervisedProgram, failure: int) -> None:
         for target, fd in enumerate(program.stdio):
             os.dup2(fd, target)
         if program.has_terminal:
-            take_terminal()
+            acquire_terminal()
         stage = b"folder"
         os.chdir(program.cwd)
         stage = b"command"
@@ -287,7 +287,7 @@ def restore_signals() -> None:
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
 
 
-def take_terminal() -> None:
+def acquire_terminal() -> None:
     import fcntl  # noqa: PLC0415  in the new process, and only with a terminal
     import termios  # noqa: PLC0415
 

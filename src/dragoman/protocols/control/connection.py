@@ -49,7 +49,7 @@ class ControlLines:
         return bool(self._buffer)
 
     def feed(self, data: bytes) -> Iterator[dict[str, Any]]:
-        """Lazy: a caller may stop after a line and pass the rest to another reader (`take_rest`)."""
+        """Lazy: a caller may stop after a line and pass the rest to another reader (`pop_rest`)."""
         self._buffer += data
         while (line := self._next_line()) is not None:
             if line.strip():
@@ -58,7 +58,7 @@ class ControlLines:
             else:
                 self._count_empty()
 
-    def take_rest(self) -> bytes:
+    def pop_rest(self) -> bytes:
         rest = bytes(self._buffer)
         self._buffer.clear()
         self._scanned = 0
@@ -67,13 +67,13 @@ class ControlLines:
     def _count_empty(self) -> None:
         self._empty += 1
         if self._empty > EMPTY_LINES_AT_MOST:
-            self.take_rest()
+            self.pop_rest()
             raise RemoteProtocolError("empty_lines", f"more than {EMPTY_LINES_AT_MOST} empty lines")
 
     def _next_line(self) -> bytes | None:
         end = self._buffer.find(b"\n", self._scanned)
         if (len(self._buffer) if end < 0 else end) > self._cap:
-            self.take_rest()
+            self.pop_rest()
             raise RemoteProtocolError("line_too_long", f"a line of more than {self._cap} bytes")
         self._scanned = len(self._buffer) if end < 0 else 0
         if end < 0:
@@ -83,7 +83,7 @@ class ControlLines:
         if self._cost_cap is not None:
             self.cost += (cost := line_cost(line))
             if cost > self._cost_cap:
-                self.take_rest()
+                self.pop_rest()
                 raise RemoteProtocolError("too_many_parts", "a line has too many parts")
         return line
 
@@ -132,8 +132,8 @@ class ServerConnection:
         if self._lines.unfinished:
             raise RemoteProtocolError("cut_short", "the connection ended within a line")
 
-    def take_rest(self) -> bytes:
-        return self._lines.take_rest()
+    def pop_rest(self) -> bytes:
+        return self._lines.pop_rest()
 
     def send_welcome(self, welcome: Welcome) -> bytes:
         return encode_line(
@@ -176,8 +176,8 @@ class ClientConnection:
         for line in self._lines.feed(data):
             yield self._read(line)
 
-    def take_rest(self) -> bytes:
-        return self._lines.take_rest()
+    def pop_rest(self) -> bytes:
+        return self._lines.pop_rest()
 
     @property
     def cost(self) -> int:

@@ -143,7 +143,7 @@ class LineOutbox:
             self.size -= COST_A_LINE
         return whole
 
-    def take_all(self) -> list[OutgoingLine]:
+    def pop_all(self) -> list[OutgoingLine]:
         """Everything that was not sent completely; a partly sent line counts as not sent."""
         lines = list(self._lines)
         self._lines.clear()
@@ -271,7 +271,7 @@ class Relay:
         again = [line for line in (self._initialize, self._initialized) if line is not None]
         if self._initialize is not None and self._initialize.initialize not in self._open:
             self._dropped_response = self._initialize.initialize
-        self.to_daemon.put_all(again + self.to_daemon.take_all())
+        self.to_daemon.put_all(again + self.to_daemon.pop_all())
 
     def daemon_lost(self, code: str, message: str) -> None:
         """An `initialize` without a reply is sent again instead: it changes nothing, and the client needs it."""
@@ -280,7 +280,7 @@ class Relay:
             del self._open[request_id]
             self._refuse(request_id, code, message)
         again = (self._initialize, self._initialized)
-        self.to_daemon.put_all([line for line in self.to_daemon.take_all() if line not in again])
+        self.to_daemon.put_all([line for line in self.to_daemon.pop_all() if line not in again])
         self._from_daemon = CappedLines(self._cap)
         self._dropped_response = None
 
@@ -289,7 +289,7 @@ class Relay:
 
         Messages that need no reply are dropped, except the end of the handshake.
         """
-        for line in self.to_daemon.take_all():
+        for line in self.to_daemon.pop_all():
             for request_id in line.asks:
                 self._refuse(request_id, code, message)
             if line.is_initialized and self._initialize is not None:

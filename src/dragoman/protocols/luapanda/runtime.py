@@ -107,7 +107,7 @@ class RuntimeConnection:
             if isinstance(event, RemoteProtocolError):
                 self.state = LuaPandaState.CLOSED
                 raise event
-            yield self._take(event) if isinstance(event, LuaPandaCommand) else event
+            yield self._handle_command(event) if isinstance(event, LuaPandaCommand) else event
             self.state = LuaPandaState.CLOSED if isinstance(event, Closed) else self.state
 
     def send_reply(self, cmd: str, info: Any = None) -> bytes:
@@ -151,7 +151,7 @@ class RuntimeConnection:
         if lost.strip():
             self._queue.append(CommandLost(lost))
 
-    def _take(self, command: LuaPandaCommand) -> CommandReceived:
+    def _handle_command(self, command: LuaPandaCommand) -> CommandReceived:
         if command.callback_id not in (None, "0"):
             self._held_id = command.callback_id or ""
         outcome = self._outcome(command)

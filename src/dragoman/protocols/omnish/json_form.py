@@ -39,7 +39,7 @@ def message_to_json(message: object, schema: Schema) -> object:
 
 
 def message_from_json(value: object, schema: Schema) -> object:
-    return _take_choice(value, ChoiceLayout(schema.variants), "message")
+    return _decode_choice(value, ChoiceLayout(schema.variants), "message")
 
 
 def frame_to_json(frame: OmnishFrame, schema: Schema) -> object:
@@ -149,34 +149,34 @@ _SHOWN: dict[type[Any], Callable[[Any, Any, bool], object]] = {
 # Taking.
 
 
-def _take(value: object, layout: Layout, where: str) -> Any:
+def _decode(value: object, layout: Layout, where: str) -> Any:
     if isinstance(layout, Scalar):
         return _SCALARS_TAKEN[layout](value, where)
     return _TAKEN[type(layout)](value, layout, where)
 
 
 def _integer_reader(low: int, high: int) -> Callable[[object, str], object]:
-    def take(value: object, where: str) -> int:
+    def decode(value: object, where: str) -> int:
         if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
             raise _bad(where, f"a whole number from {low} to {high}")
         return value
 
-    return take
+    return decode
 
 
-def _take_bool(value: object, where: str) -> bool:
+def _decode_bool(value: object, where: str) -> bool:
     if not isinstance(value, bool):
         raise _bad(where, "true or false")
     return value
 
 
-def _take_str(value: object, where: str) -> str:
+def _decode_str(value: object, where: str) -> str:
     if not isinstance(value, str):
         raise _bad(where, "a string")
     return value
 
 
-def _take_bytes(value: object, where: str) -> bytes:
+def _decode_bytes(value: object, where: str) -> bytes:
     try:
         if isinstance(value, list):
             return bytes(value)
@@ -196,48 +196,50 @@ def _take_f32(value: object, where: str) -> float:
     raise _bad(where, 'a 32-bit float, as a number or {"f32_bits_hex": "…"}')
 
 
-def _take_option(value: object, layout: OptionLayout, where: str) -> object:
-    return None if value is None else _take(value, layout.of, where)
+def _decode_option(value: object, layout: OptionLayout, where: str) -> object:
+    return None if value is None else _decode(value, layout.of, where)
 
 
-def _take_sequence(value: object, layout: SequenceLayout, where: str) -> object:
+def _decode_sequence(value: object, layout: SequenceLayout, where: str) -> object:
     if not isinstance(value, list):
         raise _bad(where, "a list")
-    return [_take(item, layout.of, f"{where}[{at}]") for at, item in enumerate(value)]
+    return [_decode(item, layout.of, f"{where}[{at}]") for at, item in enumerate(value)]
 
 
-def _take_mapping(value: object, layout: MappingLayout, where: str) -> object:
+def _decode_mapping(value: object, layout: MappingLayout, where: str) -> object:
     if not isinstance(value, dict):
         raise _bad(where, "an object")
-    return {_take(key, layout.key, where): _take(item, layout.value, f"{where}.{key}") for key, item in value.items()}
+    return {
+        _decode(key, layout.key, where): _decode(item, layout.value, f"{where}.{key}") for key, item in value.items()
+    }
 
 
-def _take_pair(value: object, layout: PairLayout, where: str) -> object:
+def _decode_pair(value: object, layout: PairLayout, where: str) -> object:
     if not isinstance(value, list) or len(value) != 2:
         raise _bad(where, "a list of two")
-    return _take(value[0], layout.first, f"{where}[0]"), _take(value[1], layout.second, f"{where}[1]")
+    return _decode(value[0], layout.first, f"{where}[0]"), _decode(value[1], layout.second, f"{where}[1]")
 
 
-def _take_symbol(value: object, layout: EnumLayout, where: str) -> object:
+def _decode_symbol(value: object, layout: EnumLayout, where: str) -> object:
     try:
         return layout.of(value)
     except ValueError:
         raise _bad(where, f"one of {', '.join(member.value for member in layout.of)}") from None
 
 
-def _take_record(value: object, layout: RecordLayout, where: str) -> object:
+def _decode_record(value: object, layout: RecordLayout, where: str) -> object:
     if layout.bare:
         value = dict.fromkeys(layout.fields, value)
     if not isinstance(value, dict) or set(value) != set(layout.fields):
         raise _bad(where, f"an object with {', '.join(layout.fields) or 'no fields'}")
-    return layout.of(*(_take(value[name], field, f"{where}.{name}") for name, field in layout.fields.items()))
+    return layout.of(*(_decode(value[name], field, f"{where}.{name}") for name, field in layout.fields.items()))
 
 
-def _take_choice(value: object, layout: ChoiceLayout, where: str) -> object:
+def _decode_choice(value: object, layout: ChoiceLayout, where: str) -> object:
     name, inner = next(iter(value.items())) if isinstance(value, dict) and len(value) == 1 else (value, {})
     for variant in layout.variants:
         if variant.name == name and isinstance(value, dict) == bool(variant.fields):
-            return _take_record(inner, variant, f"{where}.{name}")
+            return _decode_record(inner, variant, f"{where}.{name}")
     names = ", ".join(variant.name for variant in layout.variants)
     raise _bad(where, f"one of {names}: the name alone where it has no fields, else the only key of an object")
 
@@ -247,16 +249,16 @@ _SCALARS_TAKEN: dict[Scalar, Callable[[object, str], object]] = {
     Scalar.U64: _integer_reader(0, 2**64 - 1),
     Scalar.I32: _integer_reader(-(2**31), 2**31 - 1),
     Scalar.F32: _take_f32,
-    Scalar.BOOL: _take_bool,
-    Scalar.STR: _take_str,
-    Scalar.BYTES: _take_bytes,
+    Scalar.BOOL: _decode_bool,
+    Scalar.STR: _decode_str,
+    Scalar.BYTES: _decode_bytes,
 }
 _TAKEN: dict[type[Any], Callable[[object, Any, str], object]] = {
-    OptionLayout: _take_option,
-    SequenceLayout: _take_sequence,
-    MappingLayout: _take_mapping,
-    PairLayout: _take_pair,
-    EnumLayout: _take_symbol,
-    RecordLayout: _take_record,
-    ChoiceLayout: _take_choice,
+    OptionLayout: _decode_option,
+    SequenceLayout: _decode_sequence,
+    MappingLayout: _decode_mapping,
+    PairLayout: _decode_pair,
+    EnumLayout: _decode_symbol,
+    RecordLayout: _decode_record,
+    ChoiceLayout: _decode_choice,
 }

@@ -73,7 +73,7 @@ class MarkScanner:
             at = found.end()
             whole = self._whole.match(data, at)
             if whole:
-                _take_plain(pieces, data[plain : found.start()])
+                _add_plain(pieces, data[plain : found.start()])
                 plain = at = whole.end()
                 raw = data[found.start() : at]
                 pieces.append(parse_mark(133 if found[1] == b"133" else 633, whole[1], raw))
@@ -83,12 +83,12 @@ class MarkScanner:
         return self._hold(pieces, data, plain, start.start() if start else len(data))
 
     def _hold(self, pieces: list[OutputPart], data: bytes, plain: int, start: int) -> list[OutputPart]:
-        _take_plain(pieces, data[plain:start])
+        _add_plain(pieces, data[plain:start])
         self._held = data[start:]
         return pieces
 
 
-def _take_plain(pieces: list[OutputPart], plain: bytes) -> None:
+def _add_plain(pieces: list[OutputPart], plain: bytes) -> None:
     if plain:
         pieces.append(plain)
 

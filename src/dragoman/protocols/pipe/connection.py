@@ -41,7 +41,7 @@ class PipeConnection:
             yield self.peer
         else:
             self._frames.feed(data)
-        yield from self._frames.take()
+        yield from self._frames.pop_frames()
 
     def _read_greeting(self) -> Greeting | None:
         while (end := self._unread.find(b"\n")) >= 0:

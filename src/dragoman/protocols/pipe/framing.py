@@ -75,7 +75,7 @@ class PipeFrames:
     def feed(self, data: bytes) -> None:
         self._buffer += data
 
-    def take(self) -> Iterator[PipeFrame]:
+    def pop_frames(self) -> Iterator[PipeFrame]:
         """The whole frames. A caller may stop after any of them and go on later."""
         while (frame := self._next()) is not None:
             yield frame

@@ -104,9 +104,9 @@ class ControlServer:
     async def serve(self, listener: socket.socket) -> None:
         listener.listen(_BACKLOG)
         async with anyio.create_task_group() as group:
-            await accept_forever(listener, lambda taken: self._take(taken, group), self._waiting.drop_longest)
+            await accept_forever(listener, lambda taken: self._accept(taken, group), self._waiting.drop_longest)
 
-    def _take(self, connection: socket.socket, group: TaskGroup) -> None:
+    def _accept(self, connection: socket.socket, group: TaskGroup) -> None:
         if is_own_peer(connection):
             group.start_soon(self._hold, connection)
         else:
@@ -149,7 +149,7 @@ class ControlServer:
                 key = (hello.role, CALLING_PROCESS.get())
                 self._processes[key] += 1
                 try:
-                    await self._roles[hello.role](hello, stream, connection.take_rest())
+                    await self._roles[hello.role](hello, stream, connection.pop_rest())
                 finally:
                     self._processes -= Counter([key])
         except RemoteProtocolError as error:

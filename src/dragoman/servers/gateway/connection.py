@@ -102,7 +102,7 @@ class GatewaySendQueue:
         self._queued_bytes += len(data)
         self._ready.set()
 
-    async def take(self) -> bytes:
+    async def pop(self) -> bytes:
         while not self._queue:
             self._ready = anyio.Event()
             await self._ready.wait()
@@ -256,7 +256,7 @@ class GatewayConnection:
 
     async def _write(self) -> None:
         while True:
-            await self._socket.send(await self._send_queue.take())
+            await self._socket.send(await self._send_queue.pop())
             self._send_queue.mark_sent()
 
     async def _read(self, group: TaskGroup) -> None:

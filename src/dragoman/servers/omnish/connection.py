@@ -192,7 +192,7 @@ class WrapperConnection:
         An Ack means that the kernel has the data. Without one, the sender retries on another connection.
         """
         try:
-            await self._recorder.take(message)
+            await self._recorder.handle(message)
         except (DragomanError, RemoteProtocolError, TimeoutError) as error:
             raise HangUp(f"its message could not be recorded: {error}") from error
         self._deferred_acks.acknowledge(

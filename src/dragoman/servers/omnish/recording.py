@@ -117,7 +117,7 @@ class SessionRecorder:
     def handles(self, message: object) -> bool:
         return type(message) in self._handlers
 
-    async def take(self, message: Any) -> None:
+    async def handle(self, message: Any) -> None:
         is_new = await self._owners.claim(message.session_id, self._owner)
         if isinstance(message, m.IoData) and not is_new:
             await self._on_io_data(message)  # thousands per second: a write of the record is never left half done
@@ -162,7 +162,7 @@ class SessionRecorder:
 
     async def _on_io_data(self, piece: m.IoData) -> None:
         if piece.data:
-            await self._service.take(piece.session_id, _KINDS[piece.direction], _ms(piece.timestamp_ms), piece.data)
+            await self._service.record(piece.session_id, _KINDS[piece.direction], _ms(piece.timestamp_ms), piece.data)
 
     async def _on_event(self, message: m.Event) -> None:
         what, at_ms = message.event_type, _ms(message.timestamp_ms)

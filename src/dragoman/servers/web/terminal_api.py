@@ -52,7 +52,7 @@ class FlowControlWindow:
         self._open = 0
         self._room = anyio.Event()
 
-    async def take(self, size: int) -> None:
+    async def acquire(self, size: int) -> None:
         while self._open and self._open + size > self._most:
             self._room = anyio.Event()
             await self._room.wait()
@@ -158,7 +158,7 @@ class _TerminalStream:
     async def _send_bytes(self, data: bytes) -> None:
         for at in range(0, len(data), PIECE_BYTES):
             piece = data[at : at + PIECE_BYTES]
-            await self.window.take(len(piece))
+            await self.window.acquire(len(piece))
             await self.socket.send_bytes(piece)
 
 

@@ -171,7 +171,7 @@ class AgentTerminalPool:
             if not await self._trust.trusts(place):
                 raise NeedsTrustError(place)
 
-    async def take(self, client: AgentClient, cwd: Path | None, within_s: float) -> AgentTerminal:
+    async def acquire(self, client: AgentClient, cwd: Path | None, within_s: float) -> AgentTerminal:
         """Return an idle terminal of the client, or open a new one; with `cwd`, always a new one. At the client's
         limit, wait for the first terminal to become free. The terminal is reserved; the caller must release it."""
         await self.require_trust(client)

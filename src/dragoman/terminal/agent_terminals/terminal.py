@@ -168,7 +168,7 @@ class AgentTerminal:
             self._last_shown = (self._last_shown + data)[-_LAST_LINE_BYTES:]
             for piece in self._marks.feed(data):
                 if isinstance(piece, Mark):
-                    self._take(piece)
+                    self._handle_mark(piece)
                 elif b"\x1b[?1" in piece:
                     for found in _CURSOR_KEYS.finditer(piece):
                         self.application_keys = found[1] == b"h"
@@ -248,7 +248,7 @@ class AgentTerminal:
         self.ended_by = by
         self._pty.hang_up()
 
-    def _take(self, mark: Mark) -> None:
+    def _handle_mark(self, mark: Mark) -> None:
         """Process a mark. Marks without our token count only if our hook is silent."""
         if mark.nonce == self._holder_token:
             self.has_marks = True

@@ -40,7 +40,7 @@ MOST_LINE = 32 << 20
 class ImportTarget(Protocol):
     async def begin(self, terminal_id: str, *, parent: str, at_ms: int, attributes: Mapping[str, str]) -> None: ...
 
-    async def take(self, terminal_id: str, kind: Literal["input", "output"], at_ms: int, data: bytes) -> None: ...
+    async def record(self, terminal_id: str, kind: Literal["input", "output"], at_ms: int, data: bytes) -> None: ...
 
     async def command_began(self, terminal_id: str, at_ms: int, line: str) -> None: ...
 
@@ -75,7 +75,7 @@ async def _put(record: ImportTarget, terminal_id: str, item: RecordingItem, numb
             terminal_id, parent="", at_ms=item.at_ms, attributes={GAP: item.data.decode("ascii", "replace")}
         )
     else:
-        await record.take(terminal_id, item.kind, item.at_ms, item.data)
+        await record.record(terminal_id, item.kind, item.at_ms, item.data)
 
 
 def _command_report(terminal_id: str, ended: CommandEnd, number: int) -> CommandReport:

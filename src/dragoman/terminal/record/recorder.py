@@ -91,7 +91,7 @@ class TerminalRecorder:
             if lost and not live.private and not live.repeats_gap(lost):
                 await self._write(live, at_ms, partial(live.recorder.gap, at_ms=at_ms, count=lost))
 
-    async def take(self, terminal_id: str, kind: Literal["input", "output"], at_ms: int, data: bytes) -> None:
+    async def record(self, terminal_id: str, kind: Literal["input", "output"], at_ms: int, data: bytes) -> None:
         at_ms = self._clamp_to_now(at_ms)
         live = await self._live_terminal(terminal_id, at_ms)
         async with live.lock:
@@ -104,7 +104,7 @@ class TerminalRecorder:
             else:
                 # A client that cannot send again is acknowledged at once, so the data must be durable now.
                 may_hold = live.resends
-                work = partial(live.recorder.take, kind=_KINDS[kind], at_ms=at_ms, data=fresh, may_hold=may_hold)
+                work = partial(live.recorder.append, kind=_KINDS[kind], at_ms=at_ms, data=fresh, may_hold=may_hold)
                 await self._write(live, at_ms, work)
 
     async def command_began(self, terminal_id: str, at_ms: int, line: str) -> None:

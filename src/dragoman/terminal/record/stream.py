@@ -120,7 +120,7 @@ class StreamWriter:
     def holds(self) -> bool:
         return self.output.holds
 
-    def take(self, append: AppendBytes, kind: FrameKind, at_ms: int, data: bytes, may_hold: bool) -> bytes:
+    def append(self, append: AppendBytes, kind: FrameKind, at_ms: int, data: bytes, may_hold: bool) -> bytes:
         """Write the data; return what was written now, as recorded. If nothing may be held back, that is all of it."""
         if kind is FrameKind.INPUT:
             shown = self.input.feed(data) + self.input.flush()

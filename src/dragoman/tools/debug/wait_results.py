@@ -177,7 +177,7 @@ class WaitResults:
             await _end_session(session)
             raise start_error
         data = await self.stops.data(caller, session, stop)
-        dump = await session.thread_dumps.take(may_halt=False) if waited.messages is PAUSING else ThreadDump()
+        dump = await session.thread_dumps.read(may_halt=False) if waited.messages is PAUSING else ThreadDump()
         answer = WaitResult(
             status="stopped",
             session_id=session.id,
@@ -218,7 +218,7 @@ class WaitResults:
         session, dump = happened.session, happened.dump
         if not dump and session.state is SessionState.RUNNING:
             may_halt = waited.within_s > 0  # otherwise the call only reads the state, and must not change it
-            dump = await session.thread_dumps.take(may_halt=may_halt)
+            dump = await session.thread_dumps.read(may_halt=may_halt)
         is_blocked = waited.messages is PAUSING and dump.is_blocked
         outcome = self._still_running(caller, session, "timeout", BLOCKED if is_blocked else waited.messages.timeout)
         answer = WaitResult.model_validate(outcome.data).model_copy(update=dump_fields(dump, caller))

@@ -144,7 +144,7 @@ class RunInTerminalTools:
     ) -> AgentTerminal:
         if own is None:
             cwd = Path(client.cwd, wanted.cwd) if wanted.cwd else None
-            return await self.own.take(client, cwd, wanted.timeout_s)
+            return await self.own.acquire(client, cwd, wanted.timeout_s)
         if self.service.terminal(own.id).running is None:
             await own.wait_ready(PROMPT_WITHIN_S if own.has_marks else 0)
         if not self.own.reserve(own):

@@ -232,7 +232,7 @@ class AdapterConnection(DebuggeeConnection):
     def is_full(self) -> bool:
         return self.events.is_full
 
-    def take(self, event: Event, size: int, *, may_omit: bool) -> None:
+    def handle_event(self, event: Event, size: int, *, may_omit: bool) -> None:
         if (body := decode_event(event)) is not None:
             self.receive(body, size, may_omit=may_omit)
 

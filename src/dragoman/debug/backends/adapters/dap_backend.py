@@ -226,7 +226,7 @@ class DapBackend:
         """From here on events and requests go through the tree, which takes over what the root has reported so far."""
         if self._tree is None:
             self._tree = DebuggeeTree(
-                self._root, self._setup, self._join, self._take, queue=self.events, group=self._connections,
+                self._root, self._setup, self._join, self._handle_event, queue=self.events, group=self._connections,
                 thread_ids=self._known_threads(), ends_with_its_children=self._quirks.debuggees_are_children,
             )  # fmt: skip
         return self._tree
@@ -244,7 +244,7 @@ class DapBackend:
 
     # Events.
 
-    def _take_from_root(self, body: EventBody) -> bool:
+    def _handle_root_event(self, body: EventBody) -> bool:
         """Used while there is one debuggee. A tree renumbers threads whose id is not positive: 0 means "no thread"
         above."""
         thread_id = getattr(body, "thread_id", None)
@@ -255,7 +255,7 @@ class DapBackend:
             self._with_tree()
             self._root.events.put(body)
         else:
-            self._take(body)
+            self._handle_event(body)
         return True
 
     def _add_attached(self, body: DebugpyAttachBody) -> None:
@@ -264,7 +264,7 @@ class DapBackend:
         except DragomanError as error:
             log.warning("a child session was not opened: %s", error)
 
-    def _take(self, body: EventBody) -> None:
+    def _handle_event(self, body: EventBody) -> None:
         if isinstance(body, StoppedBody):
             self._watched_tree.program_stopped()
         if not isinstance(body, TerminatedBody):
@@ -332,7 +332,7 @@ class DapBackend:
         if self._quirks.debuggees_are_children:
             self._with_tree()
         else:
-            self._root.events.attach(self._take_from_root, into=self.events)
+            self._root.events.attach(self._handle_root_event, into=self.events)
         if self._quirks.program_output_is_adapters and isinstance(self._process, AdapterProcess):
             await self._publish(_process_event(self._process.pid))
 

@@ -85,7 +85,7 @@ class DebuggeeTree:
         elif root.is_stepping:
             self._stop_arbiter.mark_resumed(ROOT, stepping=True)
             self._debuggees.spawn(self._emit_next_stop_after, ROOT)
-        root.events.attach(self._take_from(self._root), into=queue)
+        root.events.attach(self._handler_of(self._root), into=queue)
 
     async def end(self) -> None:
         await self._debuggees.end()
@@ -139,16 +139,16 @@ class DebuggeeTree:
 
     async def read_events(self, debuggee: Debuggee) -> None:
         """Until it ends. Events are handled as they arrive; nothing is queued here."""
-        debuggee.link.events.attach(self._take_from(debuggee), into=self._queue)
+        debuggee.link.events.attach(self._handler_of(debuggee), into=self._queue)
         await debuggee.link.events.closed.wait()
         self.remove(debuggee)
 
-    def _take_from(self, debuggee: Debuggee) -> Callable[[EventBody], bool]:
-        def take(body: EventBody) -> bool:
+    def _handler_of(self, debuggee: Debuggee) -> Callable[[EventBody], bool]:
+        def handle(body: EventBody) -> bool:
             self._dispatch(debuggee, body)
             return True
 
-        return take
+        return handle
 
     def _dispatch(self, debuggee: Debuggee, body: EventBody) -> None:
         is_silenced = not debuggee.is_debugged and not isinstance(body, InitializedBody)

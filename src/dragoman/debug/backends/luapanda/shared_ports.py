@@ -99,7 +99,7 @@ class SharedPorts:
         if address not in self._ports:
             opened = _SharedPort(address, bind_tcp(host, port))
             self._ports[address] = opened
-            group.start_soon(self._accept, opened)
+            group.start_soon(self._listen, opened)
         place = self._ports[address]
         lease = PortLease(self, place, users)
         place.leases.append(lease)
@@ -114,11 +114,11 @@ class SharedPorts:
             del self._ports[port.address]
             port.scope.cancel("nobody waits here any more")
 
-    async def _accept(self, port: _SharedPort) -> None:
+    async def _listen(self, port: _SharedPort) -> None:
         with port.listener, port.scope:
-            await accept_forever(port.listener, partial(self._take, port), lambda: False)
+            await accept_forever(port.listener, partial(self._admit_connection, port), lambda: False)
 
-    def _take(self, port: _SharedPort, sock: socket.socket) -> None:
+    def _admit_connection(self, port: _SharedPort, sock: socket.socket) -> None:
         if not is_from_allowed_user(sock, frozenset(uid for lease in port.leases for uid in lease.users)):
             self._refuse(port, sock)
             return

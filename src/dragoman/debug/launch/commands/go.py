@@ -110,7 +110,7 @@ def _run(words: list[str], cwd: Path) -> GoCall:
         name, equals, value = _flag(word)
         if name in _REFUSED or not _is_known(name, _BUILD, _BUILD_WITH_VALUE):
             raise unsupported_flag(word)
-        _take_build(taken, name, equals, _value_of(name, equals, value, words))
+        _read_build_flag(taken, name, equals, _value_of(name, equals, value, words))
     count = next((at for at, word in enumerate(words) if not word.endswith(".go")), len(words))
     named, taken.own = (words[:count], words[count:]) if count else (words[:1], words[1:])
     if not named or named[0].startswith("-"):
@@ -147,7 +147,7 @@ def _test(words: list[str], cwd: Path) -> GoCall:
         if name in _REFUSED:
             raise unsupported_flag(word)
         if _is_known(name, _BUILD | _TEST, _BUILD_WITH_VALUE | _TEST_WITH_VALUE):
-            _take_test(taken, name, equals, _value_of(name, equals, value, words))
+            _read_test_flag(taken, name, equals, _value_of(name, equals, value, words))
         else:
             is_over, may_be_value = True, not equals
             taken.own.append(word)
@@ -167,7 +167,7 @@ def _value_of(name: str, equals: str, value: str, words: list[str]) -> str:
     return words.pop(0) if takes_one and not equals and words else value
 
 
-def _take_build(taken: _GoFlags, name: str, equals: str, value: str) -> None:
+def _read_build_flag(taken: _GoFlags, name: str, equals: str, value: str) -> None:
     if name in _DROPPED | _DROPPED_WITH_VALUE:
         return
     if name == "ldflags":  # without symbols, a debugger has nothing to show
@@ -180,7 +180,7 @@ def _take_build(taken: _GoFlags, name: str, equals: str, value: str) -> None:
         taken.build.append(f"-{name}{equals}{value}")
 
 
-def _take_test(taken: _GoFlags, name: str, equals: str, value: str) -> None:
+def _read_test_flag(taken: _GoFlags, name: str, equals: str, value: str) -> None:
     """Named as the test program itself names a flag."""
     if name == "json":
         taken.tests.append("-test.v")
@@ -189,7 +189,7 @@ def _take_test(taken: _GoFlags, name: str, equals: str, value: str) -> None:
     elif name in _TEST:
         taken.tests.append(f"-test.{name}{equals}{value}")
     else:
-        _take_build(taken, name, equals, value)
+        _read_build_flag(taken, name, equals, value)
 
 
 def _spelled(flags: Sequence[str]) -> str:
