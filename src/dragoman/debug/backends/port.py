@@ -29,6 +29,8 @@ EVALUATE_IN_EACH = "dragomanEvaluateInEach"
 LIBRARY_ARGUMENT = "dragomanLibraryExpressions"
 """An argument of ours in a breakpoint list: expressions that each process evaluates before it gets the list. What they
 return is why the debugger cannot stop there."""
+TIME_LIMIT_ARGUMENT = "dragomanLimitSeconds"
+"""An argument of ours, for backends that can end an evaluation: how long the caller waits for it."""
 
 
 class BackendOwnership(msgspec.Struct, frozen=True, kw_only=True):

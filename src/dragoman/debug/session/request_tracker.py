@@ -14,15 +14,12 @@ from typing import Any
 import anyio
 from anyio.abc import TaskGroup
 
-from dragoman.debug.backends.port import RUN_COMMANDS, Backend
+from dragoman.debug.backends.port import RUN_COMMANDS, TIME_LIMIT_ARGUMENT, Backend
 from dragoman.debug.errors import adapter_busy, adapter_silent, already_ended
 from dragoman.protocols.dap import Response
 
 INSPECTION_COMMANDS = frozenset({"variables", "scopes", "evaluate", "setVariable", "setExpression"})
 """They may run the program's own code, which may never end."""
-
-TIME_LIMIT_ARGUMENT = "dragomanLimitSeconds"
-"""An argument of ours, for backends that can end an evaluation: how long the caller waits for it."""
 
 _RESPONSE_TIMEOUT_S = 600.0
 _IDLE_TIMEOUT_S = 2.5

@@ -11,8 +11,7 @@ from dragoman.core.errors import DragomanError
 from dragoman.core.localization import localize, localized_str
 from dragoman.debug.backends.luapanda.path_map import LuaChunk, LuaPathMap
 from dragoman.debug.backends.luapanda.runtime_client import RuntimeClient
-from dragoman.debug.backends.port import AdapterRefusedError
-from dragoman.debug.session.request_tracker import TIME_LIMIT_ARGUMENT
+from dragoman.debug.backends.port import TIME_LIMIT_ARGUMENT, AdapterRefusedError
 
 MAIN_COROUTINE = "main"
 _PAGE_SIZE = 200
