@@ -40,7 +40,7 @@ NOUNS = {"framing", "recording", "wiring", "string", "setting", "nesting"}
 # Names that need a legend.
 DIALECT = re.compile(
     r"(?:^|_)(?:told|tells?|teller|hears?|heard|wish|wishes|visits?|visitors?|guests?|lives|latecomers?|chronicle|"
-    r"convoy|patient|pulse|said|says|wished)(?:_|$)|Wish|Visit|Guest|Lives|Found$|Told|Chronicle|Convoy|Patient|Teller|Hearing"
+    r"convoy|patient|pulse|said|says|wished|let_go)(?:_|$)|Wish|Visit|Guest|Lives|Found|Told|Chronicle|Convoy|Patient|Teller|Hearing"
 )
 # What others rely on: columns on disk, and fields of results.
 KEPT = {
@@ -51,17 +51,6 @@ KEPT = {
         "tools/canvas/components.py: tells",
         "tools/debug/results.py: debugger_says",
     )
-}
-KEPT |= {
-    "src/dragoman/debug/evidence/calls/call_text.py: told",
-    "src/dragoman/debug/evidence/calls/call_tracer.py: told",
-    "src/dragoman/debug/evidence/calls/chosen_calls.py: said",
-    "src/dragoman/debug/evidence/calls/chosen_calls.py: _is_said_by_its_caller",
-    "src/dragoman/debug/evidence/stepping/source_functions.py: said",
-    "tests/bench/test_value.py: told",
-    "tests/core/test_errors.py: said",
-    "tests/e2e/test_hand_over.py: said",
-    "tests/e2e/test_hand_over.py: told",
 }
 # Programs under test, and samples of other people's code.
 EXAMPLES = {"data", "programs", "bugs"}

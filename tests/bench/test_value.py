@@ -195,12 +195,12 @@ def _run(folder: Path, *, fixed: bool) -> tuple[set[str], dict[str, str], str]:
         "PYTHONPATH": str(Path(__file__).parent),
         "CALL_TRACER_FOLDER": str(folder),
     }
-    told = subprocess.run(
+    printed = subprocess.run(
         command, cwd=folder, env=environment, capture_output=True, text=True, timeout=MOST_S, check=False
     )
-    failed = set(re.findall(r"(?m)^FAILED ([\w-]+)/", told.stdout))
+    failed = set(re.findall(r"(?m)^FAILED ([\w-]+)/", printed.stdout))
     shown = {it.name: _text(folder / f"{it.name}.trace") for it in PYTHON}
-    return failed, shown, told.stdout + told.stderr
+    return failed, shown, printed.stdout + printed.stderr
 
 
 def _text(file: Path) -> str:

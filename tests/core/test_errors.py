@@ -103,8 +103,8 @@ def test_a_code_belongs_to_one_row_unless_it_is_shared_on_purpose() -> None:
 
 
 def test_no_two_rows_say_the_same() -> None:
-    said = [(spec.code, spec.message, spec.hint) for spec in tables().values()]
-    assert len(said) == len(set(said))
+    text = [(spec.code, spec.message, spec.hint) for spec in tables().values()]
+    assert len(text) == len(set(text))
 
 
 def test_an_error_has_the_values_of_its_templates_as_its_row_shows_them() -> None:

@@ -59,11 +59,11 @@ class Shared:
     folder: Path
     file: Path
     session: str
-    said: str
+    output: str
 
     @property
     def key(self) -> str:
-        return str(re.findall(r"signed with your key ([0-9a-f]{64})", self.said)[0])
+        return str(re.findall(r"signed with your key ([0-9a-f]{64})", self.output)[0])
 
 
 @pytest.fixture(scope="module")
@@ -93,8 +93,8 @@ def bob(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cli]:
 
 def test_what_will_be_inside_is_shown_and_nothing_is_written_without_a_word(shared: Shared, tmp_path: Path) -> None:
     for line in ("events: 5 ", "stops: 2 ", "output: ", "recording: none", "breakpoints: 1", "report: ", "commit: "):
-        assert line in shared.said, line
-    assert int(re.findall(r"removed secrets: (\d+)", shared.said)[0]) >= 2
+        assert line in shared.output, line
+    assert int(re.findall(r"removed secrets: (\d+)", shared.output)[0]) >= 2
     assert stat.S_IMODE(shared.file.stat().st_mode) == 0o600
     assert b"hunter2" not in shared.file.read_bytes()
     silent = shared.ada("share", shared.session, "-o", str(tmp_path / "no"), cwd=shared.folder)
@@ -133,13 +133,13 @@ def test_a_known_key_has_its_name_and_only_the_users_settings_know_keys(
     assert "admin" not in unknown
     bob.paths.settings_file.parent.mkdir(parents=True, exist_ok=True)
     bob.paths.settings_file.write_text(f'[known_keys]\nada = "{shared.key}"\n')
-    told = bob("open", str(shared.file), cwd=tmp_path).stdout
-    assert "signed by ada" in told
+    printed = bob("open", str(shared.file), cwd=tmp_path).stdout
+    assert "signed by ada" in printed
     commit = git(shared.folder, "rev-parse", "HEAD")
     for part in (f"commit: {commit[:12]}", "stops: 2", "dinner.py:3 share", "people = 2", "total = 90"):
-        assert part in told, part
-    assert "\x1b" not in told
-    assert r"\x1b[31mnone" in told
+        assert part in printed, part
+    assert "\x1b" not in printed
+    assert r"\x1b[31mnone" in printed
 
 
 def test_an_agent_reads_it_as_somebody_elses_data(shared: Shared, bob: Cli, tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from dragoman.core.clock import Clock
 from dragoman.core.errors import DragomanError
 from dragoman.core.localization import LocalizedText, localize
 from dragoman.debug.evidence.calls.assertion_calls import calls_behind
-from dragoman.debug.evidence.calls.chosen_calls import choose_calls, is_preparation, ordered_calls
+from dragoman.debug.evidence.calls.call_selection import choose_calls, is_preparation, ordered_calls
 from dragoman.debug.evidence.calls.failure_calls import (
     MAX_QUERIES,
     callee_queries,

@@ -120,14 +120,14 @@ class SourceText:
             found = pattern.search(header)
             if found is None:
                 continue
-            said = found.groupdict()
-            name = said.get("name") or said.get("assigned") or ""
+            groups = found.groupdict()
+            name = groups.get("name") or groups.get("assigned") or ""
             if name in self.language.statements:
                 continue
             where = since + max(
-                found.start(it) for it in ("name", "assigned", "parameters") if said.get(it) is not None
+                found.start(it) for it in ("name", "assigned", "parameters") if groups.get(it) is not None
             )
-            owner = re.sub(r"(?:::|[.:])$", "", said.get("owner") or "") or (owners[-1] if owners and name else "")
+            owner = re.sub(r"(?:::|[.:])$", "", groups.get("owner") or "") or (owners[-1] if owners and name else "")
             return SourceFunction(
                 self.path,
                 name or ANONYMOUS,
@@ -135,8 +135,8 @@ class SourceText:
                 self._first_line(at + 1),
                 self._line_at(at),
                 owner,
-                (*filter(None, [said.get("receiver")]), *self._parameters(said.get("parameters") or "")),
-                _STORAGE.sub("", said.get("type") or "").strip(),
+                (*filter(None, [groups.get("receiver")]), *self._parameters(groups.get("parameters") or "")),
+                _STORAGE.sub("", groups.get("type") or "").strip(),
                 bool(re.search(r"\basync\b", header[: found.end()].rpartition(";")[2])),
             )
         return None
@@ -168,19 +168,21 @@ class SourceText:
                     break
 
     def _ending(self, at: int, line: str, found: re.Match[str], owner: str) -> SourceFunction:
-        said = found.groupdict()
+        groups = found.groupdict()
         indent = len(line) - len(line.lstrip())
         is_short = bool(re.search(r"\bend\b", line[found.end() :]))
         closing = re.compile(rf"\s{{{indent}}}end\b")
         after = range(at + 1, len(self.plain))
         last = at if is_short else next((it for it in after if closing.match(self.plain[it])), at)
         first = at if is_short else next((it for it in range(at + 1, last + 1) if self.plain[it].strip()), at)
-        named = said.get("owner") or ""
-        parameters = self._parameters(said.get("parameters") or said.get("bare") or "")
+        named = groups.get("owner") or ""
+        parameters = self._parameters(groups.get("parameters") or groups.get("bare") or "")
         if named.endswith(":"):
             parameters = ("self", *parameters)
         whole = named.rstrip(".:") or owner
-        return SourceFunction(self.path, said.get("name") or ANONYMOUS, at + 1, first + 1, last + 1, whole, parameters)
+        return SourceFunction(
+            self.path, groups.get("name") or ANONYMOUS, at + 1, first + 1, last + 1, whole, parameters
+        )
 
 
 def read_source(path: str, text: str) -> SourceText | None:

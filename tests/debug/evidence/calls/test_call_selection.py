@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from dragoman.debug.evidence.calls.call_selection import choose_calls
 from dragoman.debug.evidence.calls.call_text import english
-from dragoman.debug.evidence.calls.chosen_calls import choose_calls
 
 
 def record(function: str, first: int, *called: str) -> dict[str, Any]:

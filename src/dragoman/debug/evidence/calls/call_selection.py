@@ -31,15 +31,15 @@ Record = dict[str, Any]
 
 
 def choose_calls(
-    records: Iterable[Record], translate: Translate, said: Sequence[str]
+    records: Iterable[Record], translate: Translate, shown_above: Sequence[str]
 ) -> list[tuple[Record, list[str]]]:
     """Each with its lines: the functions behind the failure, each followed by what it called.
 
-    `said`: the lines above. Who has read much gets less of the calls, and no long error a second time.
+    `shown_above`: the lines above. Who has read much gets less of the calls, and no long error a second time.
     """
     ordered = ordered_calls(records)
-    limit = max(_LEAST_TOTAL, _GOAL - sum(len(it) + 1 for it in said))
-    known = {it[:KNOWN] for line in said for it in (line, line.partition(": ")[2])}
+    limit = max(_LEAST_TOTAL, _GOAL - sum(len(it) + 1 for it in shown_above))
+    known = {it[:KNOWN] for line in shown_above for it in (line, line.partition(": ")[2])}
     if len(ordered) == 1:
         return [(ordered[0], call_lines(ordered[0], translate, max(_ONLY, limit), known=known))]
     fitting = _fitting(ordered, ordered, translate, limit, known)
@@ -49,12 +49,12 @@ def choose_calls(
 
 
 def _fitting(
-    records: Sequence[Record], ordered: Sequence[Record], translate: Translate, limit: int, said: Iterable[str]
+    records: Sequence[Record], ordered: Sequence[Record], translate: Translate, limit: int, read_before: Iterable[str]
 ) -> list[tuple[Record, list[str]]]:
     """As many as there is room for. `ordered`: all that could be shown."""
     once = {it["function"]: it.get("calls", 1) == 1 for it in records}
     names = {it["function"] for it in ordered}
-    known = set(said)
+    known = set(read_before)
     found: list[_Shown] = []
     left = limit
     for at, record in enumerate(records):
@@ -127,7 +127,7 @@ def ordered_calls(records: Iterable[Record]) -> list[Record]:
     for record in records:
         known.setdefault((record["file"], record["first"]), record)
     computing = [it for it in known.values() if not is_preparation(it)]
-    computing = [it for it in computing if not _is_said_by_its_caller(it)] or computing or list(known.values())
+    computing = [it for it in computing if not _is_shown_by_caller(it)] or computing or list(known.values())
     found: list[Record] = []
     waiting = computing[::-1]
     while waiting:
@@ -148,7 +148,7 @@ def is_preparation(record: Record) -> bool:
     return is_test or str(record["function"]).endswith(_CONSTRUCTORS)
 
 
-def _is_said_by_its_caller(record: Record) -> bool:
+def _is_shown_by_caller(record: Record) -> bool:
     """A function of one line that was stepped through: its caller's row has its arguments and its result."""
     is_short = len(record["rows"]) <= 1 and not any(it.get("calls") for it in record["rows"])
     return bool(record.get("by_steps")) and is_short and "value" in record["end"]
