@@ -144,7 +144,7 @@ async def test_one_that_stopped_at_a_breakpoint_does_not_run_on_to_its_end(tmp_p
         await service.set_breakpoint(client, Breakpoint(id=0, path=str(tmp_path / "main.py"), line=2))
         stop_of(await service.start(client, LaunchRequest(program="main.py"), within_s=30))
         await service.stop(client, "")
-        ended = (await service.wait(client, service.sessions(client)[0].id, within_s=4)).outcome
+        ended = (await service.wait(client, service.registry.sessions(client)[0].id, within_s=4)).outcome
         assert isinstance(ended, ProgramEnd)
     assert not (tmp_path / "went_on").exists()
 

@@ -97,8 +97,8 @@ async def test_each_lua_state_on_one_port_is_a_session_of_its_own(lua: LuaWorksp
         first = await service.start(lua.client, lua.listening(port), within_s=0.1)
         call = f"start('127.0.0.1', {port})"
         with lua.running(program, call) as one, lua.running(program, call) as other:
-            await eventually(lambda: len([it for it in service.sessions(lua.client) if it.stop]) == 2)
-            sessions = service.sessions(lua.client)
+            await eventually(lambda: len([it for it in service.registry.sessions(lua.client) if it.stop]) == 2)
+            sessions = service.registry.sessions(lua.client)
             assert first.session in sessions
             for session in sessions:
                 assert values(session.require_stopped())["n"] == "3"
@@ -119,8 +119,8 @@ async def test_behind_a_task_too_each_lua_state_is_a_session_of_its_own(lua: Lua
         await eventually(lambda: _listens(port))
         call = f"start('127.0.0.1', {port})"
         with lua.running(program, call) as one, lua.running(program, call) as other:
-            await eventually(lambda: len([it for it in service.sessions(lua.client) if it.stop]) == 2)
-            for session in service.sessions(lua.client):
+            await eventually(lambda: len([it for it in service.registry.sessions(lua.client) if it.stop]) == 2)
+            for session in service.registry.sessions(lua.client):
                 end_of(await service.resume(lua.client, session.id, thread_id=None, within_s=10))
             assert (one.wait(10), other.wait(10)) == (0, 0)
         await eventually((lua.folder / "after.txt").exists)

@@ -50,7 +50,7 @@ class Scene:
 
     @property
     def state(self) -> SessionState:
-        return next(it.state for it in self.service.sessions(self.client) if it.id == self.session)
+        return next(it.state for it in self.service.registry.sessions(self.client) if it.id == self.session)
 
     def programs(self) -> list[psutil.Process]:
         found = []

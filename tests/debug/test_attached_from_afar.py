@@ -328,9 +328,9 @@ async def test_when_the_last_link_is_lost_the_program_runs_on_and_nothing_halts_
     async with halted(tmp_path, limits, adapter, client) as (service, session):
         other = replace(client, id="other")
         service.find(other, session.id)
-        service.drop_link(client.id)
+        service.registry.drop_holder(client.id)
         assert (session.countdown.remaining_s or 0) > 50, "another client holds it"
-        service.drop_link(other.id)
+        service.registry.drop_holder(other.id)
         assert (session.countdown.remaining_s or 60) <= 0.2
         await runs_on(session)
         while adapter.sent("setBreakpoints")[-1]["breakpoints"]:
@@ -356,7 +356,7 @@ async def test_a_debugger_that_does_not_resume_the_program_is_asked_again_less_a
     adapter.refuse("continue", "not now")
     async with halted(tmp_path, HaltLimits(halt_s=0.05, unattended_s=0.05), adapter, client) as (service, session):
         if is_alone:
-            service.drop_link(client.id)
+            service.registry.drop_holder(client.id)
         await anyio.sleep(0.8)
         assert 2 <= len(adapter.sent("continue")) <= 4
         assert 0 < (session.countdown.remaining_s or 0) <= 0.8
@@ -474,6 +474,6 @@ async def test_no_other_halt_ends_by_itself(tmp_path: Path, who: str) -> None:
         session = (await service.start(client, LaunchRequest(program="a.py"), within_s=0)).session
         adapter.stop("breakpoint")
         await session.outcome(0, 5)
-        service.drop_link(client.id)
+        service.registry.drop_holder(client.id)
         await anyio.sleep(0.3)
         assert (session.state, session.countdown.remaining_s) == (SessionState.STOPPED, None)

@@ -97,7 +97,7 @@ async def test_a_start_that_is_cancelled_leaves_nothing_behind(tmp_path: Path, s
             await anyio.lowlevel.checkpoint()
         group.cancel_scope.cancel()
     assert adapter.ended
-    assert [session.state for session in service.sessions(AGENT)] == [SessionState.TERMINATED]
+    assert [session.state for session in service.registry.sessions(AGENT)] == [SessionState.TERMINATED]
 
 
 async def test_a_record_that_never_answers_holds_up_no_step(tmp_path: Path) -> None:

@@ -125,7 +125,7 @@ async def test_one_that_cannot_be_started_ends_the_others_and_is_the_error(tmp_p
     async with service_of(tmp_path, Starter((good, bad))) as service:
         with pytest.raises(DragomanError, match="no such program"):
             await service.start(AGENT, LaunchRequest(), within_s=2)
-        assert {session.state for session in service.sessions(AGENT)} == {SessionState.TERMINATED}
+        assert {session.state for session in service.registry.sessions(AGENT)} == {SessionState.TERMINATED}
     assert (good.ended, bad.ended) == (True, True)
 
 

@@ -91,7 +91,7 @@ async def test_what_fails_inside_a_tool_is_an_answer_of_its_own_shape(
         def broken(_: object) -> None:
             raise ZeroDivisionError("canary of the inside")
 
-        bench.service.sessions = broken  # type: ignore[method-assign, assignment]
+        bench.service.registry.sessions = broken  # type: ignore[method-assign, assignment]
         answer = await bench.call("list_sessions")
     assert (answer["status"], answer["code"], answer["state"]) == ("error", "internal_error", "Running")
     assert answer["session_id"] == started["session_id"]

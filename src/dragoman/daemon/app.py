@@ -225,7 +225,7 @@ async def _reload_after_erase(chat: ChatWiring, feed: EventFeed) -> None:
 
 
 def _client_left(chat: ChatWiring, terminal: TerminalWiring, debugger: DebugWiring, client: str) -> None:
-    debugger.service.drop_link(client)
+    debugger.service.registry.drop_holder(client)
     terminal.left(client)
     chat.canvas.left(client)
 
@@ -329,7 +329,7 @@ class _Services:
             debugger.trust,
             debugger.evaluators,
         )
-        waits, debugged = debugger.waits, debugger.service.workspaces
+        waits, debugged = debugger.waits, debugger.service.registry.workspaces
         calls = ToolApi(
             registry,
             _page_caller(state),
@@ -339,7 +339,7 @@ class _Services:
         )
         self._editor_gateway = EditorGateway(debugger.editors, gateway, methods_of_gateway.gateway_status)
         chosen = SettingsApi(paths, settings, report, journal, gateway, methods_of_gateway.gateway_status)
-        debug = DebugApi(lambda session: debugger.service.known(session).session, _redactor(settings))
+        debug = DebugApi(lambda session: debugger.service.find_in_any_workspace(session).session, _redactor(settings))
         served = WebApis(
             StatusApi(journal, self._lag, __version__, report), feed, CanvasApi(chat.canvas), calls,
             TerminalApi(terminal.record, terminal.answers_of, state.workspace), chosen,

@@ -116,7 +116,7 @@ class SessionRegistry:
             raise errors.no_session(self.ids(client))
         return max(live, key=lambda it: (it.session.state is SessionState.STOPPED, it.session.changed_at_ns))
 
-    def of(self, client: Caller) -> list[DebugSession]:
+    def sessions(self, client: Caller) -> list[DebugSession]:
         """Live ones, and ended ones for ten minutes."""
         self._drop_expired()
         return [entry.session for entry in self._by_id.values() if entry.workspace == client.workspace_key]
@@ -130,7 +130,7 @@ class SessionRegistry:
         return [session for session in entry if session.state in LIVE_STATES]
 
     def ids(self, client: Caller) -> list[str]:
-        return [session.id for session in self.of(client)]
+        return [session.id for session in self.sessions(client)]
 
     def require_capacity(self, count: int) -> None:
         self._drop_expired()

@@ -81,10 +81,10 @@ class DebugService:
         self._book = book
         self._starter = starter
         self._clock = clock
-        self._registry = SessionRegistry(clock)
+        self.registry = SessionRegistry(clock)
         self._event_log = EventLog(event_sink)
         self._supervisor = SessionSupervisor(
-            group, book, self._registry, self._event_log, clock, session_scope, record_stop, secrets, limits
+            group, book, self.registry, self._event_log, clock, session_scope, record_stop, secrets, limits
         )
         group.start_soon(self._event_log.write)
 
@@ -94,7 +94,7 @@ class DebugService:
         self, client: Caller, request: LaunchRequest, *, within_s: float, probe: Probe | None = None
     ) -> DebugOutcome:
         """Start all sessions of the request; if one of them fails, that is the error, and the others are ended."""
-        self._registry.require_capacity(1)
+        self.registry.require_capacity(1)
         deadline_s = self._clock.monotonic_s() + within_s
         preparation = await self._starter.prepare(client, request)
         start_s = self._remaining_s(deadline_s) if within_s else preparation.unattended_start_timeout_s
@@ -111,7 +111,7 @@ class DebugService:
 
     async def launch(self, client: Caller, request: LaunchRequest) -> list[DebugSession]:
         """Creates the sessions without waiting for their start; `wait_until_started` waits."""
-        self._registry.require_capacity(1)
+        self.registry.require_capacity(1)
         return await self._supervisor.begin(client, await self._starter.prepare(client, request), within_s=0.0)
 
     async def wait_until_started(
@@ -120,13 +120,13 @@ class DebugService:
         """Like `start`, for sessions that `launch` returned. A caller may stop waiting while they are still
         starting."""
         deadline_s = self._clock.monotonic_s() + within_s
-        await self._supervisor.wait_until_started([self._registry.by_id(session.id) for session in sessions])
+        await self._supervisor.wait_until_started([self.registry.by_id(session.id) for session in sessions])
         return await self.wait_for_first_outcome(client, sessions, within_s=self._remaining_s(deadline_s))
 
     async def open(self, client: Caller, request: LaunchRequest, hold: anyio.Event) -> DebugSession:
         """For a caller that sets breakpoints once the debugger is there: returns at once, and the program starts when
         `hold` is set. Of a compound, the others start as they would."""
-        self._registry.require_capacity(1)
+        self.registry.require_capacity(1)
         preparation = await self._starter.prepare(client, request)
         first, *others = preparation.sessions
         held = replace(preparation, sessions=(replace(first, hold=hold), *others))
@@ -141,20 +141,20 @@ class DebugService:
         """A session of any workspace, by its id. While it is followed, it is not ended as unused."""
         followed = self.find_in_any_workspace(session_id)
         if is_remote:
-            self._registry.add_holder(followed.entry, by)
-        with self._registry.keep_open(followed.entry):
+            self.registry.add_holder(followed.entry, by)
+        with self.registry.keep_open(followed.entry):
             self._event_log.record_event("debug.joined", session_id, "", {"by": by}, workspace=followed.entry.workspace)
             try:
                 yield followed
             finally:
-                self.drop_link(by)
+                self.registry.drop_holder(by)
                 self._event_log.record_event(
                     "debug.left", session_id, "", {"by": by}, workspace=followed.entry.workspace
                 )
 
     def find_in_any_workspace(self, session_id: str) -> FollowedSession:
         """The outcome at this moment, without waiting."""
-        return FollowedSession(self._registry.in_any_workspace(session_id))
+        return FollowedSession(self.registry.in_any_workspace(session_id))
 
     async def wait_for_first_outcome(
         self, client: Caller, sessions: Sequence[DebugSession], *, within_s: float
@@ -164,7 +164,7 @@ class DebugService:
 
         async def wait(session: DebugSession, scope: anyio.CancelScope) -> None:
             nonlocal chosen
-            if await session.outcome(self._registry.seen_stop(client, session) or 0, within_s) is not None:
+            if await session.outcome(self.registry.seen_stop(client, session) or 0, within_s) is not None:
                 chosen = session
                 scope.cancel("the first has an outcome")
 
@@ -173,13 +173,13 @@ class DebugService:
                 for session in sessions:
                     group.start_soon(wait, session, group.cancel_scope)
             within_s = 0.0
-        seen_stop = self._registry.seen_stop(client, chosen) or 0
-        outcome = await self._wait(client, self._registry.by_id(chosen.id), seen_stop, within_s)
+        seen_stop = self.registry.seen_stop(client, chosen) or 0
+        outcome = await self._wait(client, self.registry.by_id(chosen.id), seen_stop, within_s)
         return DebugOutcome(outcome.session, outcome.outcome, tuple(it for it in sessions if it is not chosen))
 
     async def restart(self, client: Caller, session_id: str, *, within_s: float) -> DebugOutcome:
         """Under the same id, with the same breakpoints; one that has ended can be started again as well."""
-        entry = self._registry.known(client, session_id) if session_id else self._registry.selected_or_last(client)
+        entry = self.registry.known(client, session_id) if session_id else self.registry.selected_or_last(client)
         session, deadline_s = entry.session, self._clock.monotonic_s() + within_s
         if session.restarts_in_place and session.ended is None:
             self._require_halt(client, session, "restart")
@@ -195,11 +195,11 @@ class DebugService:
 
     def notes(self, session_id: str) -> tuple[LaunchNote, ...]:
         """On how its configuration was taken."""
-        return self._registry.by_id(session_id).prepared.notes
+        return self.registry.by_id(session_id).prepared.notes
 
     def is_restarting(self, session_id: str) -> bool:
         """Whether its end is that of one life, and the next begins under the same id."""
-        return self._registry.by_id(session_id).restart_done is not None
+        return self.registry.by_id(session_id).restart_done is not None
 
     async def resume(
         self,
@@ -213,7 +213,7 @@ class DebugService:
         session = self.find(client, session_id)
         if until is not None:
             self._require_halt(client, session, "until")
-        seen_stop = self._registry.seen_stop(client, session)
+        seen_stop = self.registry.seen_stop(client, session)
         resumed = session.run_control.resume(thread_id=thread_id, seen_stop=seen_stop, by=client.id, until=until)
         return await self._perform(client, session, resumed, within_s)
 
@@ -222,7 +222,7 @@ class DebugService:
     ) -> DebugOutcome:
         session = self.find(client, session_id)
         self._require_halt(client, session, "step")
-        seen_stop = self._registry.seen_stop(client, session)
+        seen_stop = self.registry.seen_stop(client, session)
         stepped = session.run_control.step(kind, thread_id=thread_id, seen_stop=seen_stop, by=client.id)
         return await self._perform(client, session, stepped, within_s)
 
@@ -230,7 +230,7 @@ class DebugService:
         """If the program does not halt, the outcome has a thread dump of it."""
         session = self.find(client, session_id)
         self._require_halt(client, session, "pause")
-        entry, before = self._registry.by_id(session.id), session.last_stop
+        entry, before = self.registry.by_id(session.id), session.last_stop
 
         async def ask(seconds: float) -> DebugOutcome:
             return await self._perform(client, session, session.run_control.pause(by=client.id), seconds)
@@ -243,8 +243,8 @@ class DebugService:
     async def wait(self, client: Caller, session_id: str, *, within_s: float) -> DebugOutcome:
         """For a client that started without waiting: the stop after the last one that it has seen."""
         session = self.find(client, session_id)
-        seen_stop = self._registry.seen_stop(client, session) or 0
-        return await self._wait(client, self._registry.by_id(session.id), seen_stop, within_s)
+        seen_stop = self.registry.seen_stop(client, session) or 0
+        return await self._wait(client, self.registry.by_id(session.id), seen_stop, within_s)
 
     def hold(self, client: Caller, session_id: str, seconds: float) -> DebugSession:
         """Puts off the countdown of a stop, which belongs to programs that were attached to from another machine."""
@@ -252,10 +252,6 @@ class DebugService:
         self._require_halt(client, session, "hold_s")
         session.countdown.hold(seconds)
         return session
-
-    def drop_link(self, client_id: str) -> None:
-        """A client on another machine has gone, with or without a word."""
-        self._registry.drop_holder(client_id)
 
     async def stop(self, client: Caller, session_id: str) -> DebugSession:
         session = self.find(client, session_id)
@@ -281,26 +277,18 @@ class DebugService:
 
     def find(self, client: Caller, session_id: str = "") -> DebugSession:
         """By id. Without one, the only live session of the workspace, or the last one that this client was shown."""
-        entry = self._registry.known(client, session_id) if session_id else self._registry.selected(client)
+        entry = self.registry.known(client, session_id) if session_id else self.registry.selected(client)
         return entry.session
 
     def find_or_last(self, client: Caller, session_id: str = "") -> DebugSession:
         """Like `find`, for questions that an ended session can answer too."""
-        entry = self._registry.known(client, session_id) if session_id else self._registry.selected_or_last(client)
+        entry = self.registry.known(client, session_id) if session_id else self.registry.selected_or_last(client)
         return entry.session
-
-    def newest(self, client: Caller) -> DebugSession:
-        """Any session of the workspace, for an editor that wants to watch."""
-        return self._registry.newest(client).session
-
-    def sessions(self, client: Caller) -> list[DebugSession]:
-        """Live ones, and ended ones for ten minutes."""
-        return self._registry.of(client)
 
     def live(self, *, lent: bool = False) -> list[DebugSession]:
         """Live sessions of every folder. An editor does not want the sessions that it lends itself, unless it asks for
         them."""
-        every = [it for place in self._registry.workspaces() for it in self._registry.live_sessions(place)]
+        every = [it for place in self.registry.workspaces() for it in self.registry.live_sessions(place)]
         return [session for session in every if lent or not session.is_owned_by_person]
 
     def output_of(self, session_id: str, most: int) -> str:
@@ -311,17 +299,13 @@ class DebugService:
     def printed_by(self, session_id: str) -> SessionOutput | None:
         """What a session of any workspace printed; None where it is not known any more."""
         try:
-            return self._registry.in_any_workspace(session_id).session.output
+            return self.registry.in_any_workspace(session_id).session.output
         except DragomanError:
             return None
 
-    def workspaces(self) -> set[str]:
-        """The workspaces that have sessions."""
-        return self._registry.workspaces()
-
     async def end_idle_sessions(self, linger_s: float) -> None:
         """A session lives by a lease: so long after the last call, and with nobody waiting, it is ended."""
-        for session in self._registry.unused(linger_s):
+        for session in self.registry.unused(linger_s):
             log.info("session %s is ended: unused for more than %d seconds", session.id, linger_s)
             await session.terminate(by=DAEMON_ID)
 
@@ -427,7 +411,7 @@ class DebugService:
 
     def _require_some_session_may_halt(self, client: Caller, wanted: Breakpoint) -> None:
         """One that would stop in no live session is refused. With another program there, its binding says why not."""
-        live = [it for it in self._registry.live_sessions(client.workspace_key) if not it.is_ending]
+        live = [it for it in self.registry.live_sessions(client.workspace_key) if not it.is_ending]
         refusing = [it for it in live if not it.breakpoint_sync.permits(wanted)]
         if refusing and len(refusing) == len(live):
             raise halt_refused(what="set_breakpoint")
@@ -440,7 +424,7 @@ class DebugService:
         """A person's own in a session that they lend: their editor has it, and nobody here can take it from there."""
         if not breakpoint.session or breakpoint.owner == client.id or not is_person(breakpoint.owner):
             return False
-        live = self._registry.live_sessions(client.workspace_key)
+        live = self.registry.live_sessions(client.workspace_key)
         return any(it.id == breakpoint.session and it.is_owned_by_person for it in live)
 
     def breakpoints(self, client: Caller) -> list[tuple[Breakpoint, Binding]]:
@@ -453,7 +437,7 @@ class DebugService:
         """The binding in the first live session that has bound the breakpoint; otherwise not verified."""
         bound = [
             it.breakpoint_sync.binding_of(id)
-            for it in self._registry.live_sessions(client.workspace_key)
+            for it in self.registry.live_sessions(client.workspace_key)
             if not it.is_ending
         ]
         return next((binding for binding in bound if binding.verified), bound[0] if bound else Binding())
@@ -470,13 +454,13 @@ class DebugService:
         before, deadline_s = session.last_stop, self._clock.monotonic_s() + within_s
         with anyio.move_on_after(max(within_s, _MIN_RESPONSE_TIMEOUT_S)):
             await command
-        return await self._wait(client, self._registry.by_id(session.id), before, self._remaining_s(deadline_s))
+        return await self._wait(client, self.registry.by_id(session.id), before, self._remaining_s(deadline_s))
 
     async def _wait(self, client: Caller, entry: SessionEntry, after_stop: int, within_s: float) -> DebugOutcome:
         """The end of a session that is being restarted is not an outcome: the restarted one has it."""
         deadline_s = self._clock.monotonic_s() + within_s
         outcome: Stop | ProgramEnd | None = None
-        with self._registry.waiting_for(client, entry):
+        with self.registry.waiting_for(client, entry):
             while True:
                 left_s = self._remaining_s(deadline_s)
                 outcome = await entry.session.outcome(after_stop, left_s)
@@ -490,13 +474,13 @@ class DebugService:
                     break
         if isinstance(outcome, ProgramEnd):
             await self._supervisor.require_started(entry)
-        self._registry.mark_shown(client, entry.session)
+        self.registry.mark_shown(client, entry.session)
         if isinstance(outcome, Stop):
-            self._registry.mark_stop_seen(client, entry.session, outcome.number)
+            self.registry.mark_stop_seen(client, entry.session, outcome.number)
         return DebugOutcome(entry.session, outcome)
 
     def _remaining_s(self, deadline_s: float) -> float:
         return max(deadline_s - self._clock.monotonic_s(), 0.0)
 
     async def _update_sessions(self, workspace: str) -> None:
-        await update_sessions(self._registry.live_sessions(workspace), self._book.of(workspace))
+        await update_sessions(self.registry.live_sessions(workspace), self._book.of(workspace))

@@ -79,7 +79,7 @@ class SessionResources:
         return _KINDS
 
     def sessions(self, caller: Caller) -> list[ResourceSession]:
-        return [ResourceSession(it.id, name(it.title), it.state.value) for it in self.service.sessions(caller)]
+        return [ResourceSession(it.id, name(it.title), it.state.value) for it in self.service.registry.sessions(caller)]
 
     async def read(self, caller: Caller, session_id: str, kind: str) -> str:
         table: dict[str, Callable[[DebugSession], Awaitable[str]]] = {"journal": self._journal, "output": self._output}

@@ -33,7 +33,7 @@ async def test_a_claim_that_breaks_is_reported_with_the_values_before_and_at_the
         answer_values(bench.adapter, {"n < 3": ["true", "1", "false"], "n": ["1", "2", "3"], "name": ["'x'"]})
         passes(bench.adapter, 9, exits(bench.adapter))
         answer = await checked(bench, expressions=["name"])
-        (session,) = bench.service.sessions(bench.starter.requests[0][0])
+        (session,) = bench.service.registry.sessions(bench.starter.requests[0][0])
         assert session.state is SessionState.TERMINATED
     assert (answer["verdict"], answer["hits"]) == ("broken", 3)
     assert answer["before"] == {"n": "2", "name": "'x'"}

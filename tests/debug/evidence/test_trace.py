@@ -69,7 +69,7 @@ async def test_a_limit_ends_the_run_and_its_program(tmp_path: Path) -> None:
         answer_values(bench.adapter, {"n": [f"{at:030}" for at in range(9)], "total": ["0"]})
         passes(bench.adapter, 1000, exits(bench.adapter))
         answer = await traced(bench, max_hits=3)
-        (session,) = bench.service.sessions(bench_client(bench))
+        (session,) = bench.service.registry.sessions(bench_client(bench))
     assert len(answer["rows"]) == 3
     assert answer["ended"]["limit"] == "hits"
     assert "max_hits" in answer["text"]
@@ -153,7 +153,7 @@ async def test_a_caller_that_gives_up_leaves_no_program_behind(tmp_path: Path) -
             group.start_soon(traced, bench)
             await until(lambda: bench.adapter.sent("configurationDone"))
             group.cancel_scope.cancel()
-        (session,) = bench.service.sessions(bench_client(bench))
+        (session,) = bench.service.registry.sessions(bench_client(bench))
         assert session.state is SessionState.TERMINATED
         await until(lambda: bench.adapter.ended)
 

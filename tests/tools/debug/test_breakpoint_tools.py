@@ -457,7 +457,7 @@ async def test_a_breakpoint_set_right_after_an_end_carries_nothing_of_the_dying_
         asked = len(bench.adapter.sent("setBreakpoints"))
         answer = await bench.call("set_breakpoint", file_path="app.py", line_number=3, condition="n > 1")
         listed = await bench.call("get_breakpoints")
-        [session] = bench.service.sessions(bench.caller)
+        [session] = bench.service.registry.sessions(bench.caller)
         state = session.state
         left.set()
     assert state is SessionState.TERMINATING

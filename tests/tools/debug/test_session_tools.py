@@ -267,7 +267,7 @@ async def test_a_call_without_a_session_means_the_one_shown_last(tmp_path: Path)
 
 
 async def until_running(bench: Bench, id: str) -> None:
-    (session,) = (it for it in bench.service.sessions(bench.caller) if it.id == id)
+    (session,) = (it for it in bench.service.registry.sessions(bench.caller) if it.id == id)
     while session.state is not SessionState.RUNNING:
         await anyio.lowlevel.checkpoint()
 
@@ -349,7 +349,7 @@ async def test_of_several_sessions_that_a_client_was_never_shown_it_must_name_on
 
 
 async def until_stopped(bench: Bench, id: str) -> None:
-    (session,) = (it for it in bench.service.sessions(bench.caller) if it.id == id)
+    (session,) = (it for it in bench.service.registry.sessions(bench.caller) if it.id == id)
     await until(lambda: session.state is SessionState.STOPPED)
 
 

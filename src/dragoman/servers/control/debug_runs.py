@@ -49,7 +49,7 @@ class DebugRun:
         return not self.is_starting and not self._known(service)
 
     def _known(self, service: DebugService) -> list[DebugSession]:
-        return [session for session in service.sessions(self.client) if session.id in self.sessions]
+        return [session for session in service.registry.sessions(self.client) if session.id in self.sessions]
 
 
 # The run that a session is started for. A context variable, because the tools between this module and the session know

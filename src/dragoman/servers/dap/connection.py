@@ -273,7 +273,7 @@ class EditorConnection:
         If the folder has none, the only session that exists: an editor may be open in a subfolder.
         """
         try:
-            return self._service.newest(self._context.at(given.get("workspace")).client(self._id)).id
+            return self._service.registry.newest(self._context.at(given.get("workspace")).client(self._id)).session.id
         except DragomanError:
             live_sessions = self._service.live()
             if len(live_sessions) != 1:

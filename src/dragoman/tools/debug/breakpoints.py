@@ -201,20 +201,20 @@ class BreakpointTools:
 
     async def _require_function(self, caller: Caller, client: Caller, function: str) -> None:
         """Check the function's name if the program is, or may be, Python."""
-        live = [it for it in self.service.sessions(client) if it.state in LIVE_STATES]
+        live = [it for it in self.service.registry.sessions(client) if it.state in LIVE_STATES]
         of_python = {it.launch.quirks.suffixes == source_files.PYTHON for it in live}
         files = stack_files(self.service, client) | {str(it.launch.arguments.get("program") or "") for it in live}
         is_python = of_python.pop() if len(of_python) == 1 else None
         await require_function(function, caller.workspace, is_python=is_python, besides=dict.fromkeys(files))
 
     def _has_sessions(self, client: Caller) -> bool:
-        return any(it.state in _CONFIGURED and not it.is_ending for it in self.service.sessions(client))
+        return any(it.state in _CONFIGURED and not it.is_ending for it in self.service.registry.sessions(client))
 
     def _require_conditions(self, client: Caller) -> None:
         """Refuse a condition that the running debugger would ignore, because the program would stop where it should
         not.
         """
-        for session in self.service.sessions(client):
+        for session in self.service.registry.sessions(client):
             if session.is_ending:
                 continue
             if session.state in _CONFIGURED and not session.capabilities.has("supportsConditionalBreakpoints"):
@@ -228,7 +228,7 @@ class BreakpointTools:
         """The status message of one breakpoint. The list itself never fails: an unreachable adapter is reported per
         breakpoint.
         """
-        live = [it for it in self.service.sessions(caller) if it.state in _CONFIGURED and not it.is_ending]
+        live = [it for it in self.service.registry.sessions(caller) if it.state in _CONFIGURED and not it.is_ending]
         if not binding.message and not binding.verified and any(it.breakpoint_sync.is_unreachable for it in live):
             return localize("Cannot reach the debug adapter.").in_language(caller.language)
         return self.values.text(text_in_language(binding.message, caller.language), _MESSAGE_CHARACTERS) or None

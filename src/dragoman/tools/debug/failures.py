@@ -46,7 +46,7 @@ def _may_be_from_earlier_daemon(service: DebugService, caller: Caller, error: Dr
     none here.
     """
     if error.code == "no_session":
-        return not service.sessions(caller)
+        return not service.registry.sessions(caller)
     return error.code == "unknown_session"
 
 
@@ -113,7 +113,7 @@ class DebugFailures:
 
     def _is_interrupted(self, caller: Caller, session_id: str | None) -> bool:
         """Whether the debugger interrupts a long expression of this session by itself."""
-        found = [it for it in self.service.sessions(caller) if it.id == session_id]
+        found = [it for it in self.service.registry.sessions(caller) if it.id == session_id]
         return any(session.launch.quirks.is_interruptible for session in found)
 
 

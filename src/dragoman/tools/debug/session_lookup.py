@@ -32,7 +32,7 @@ def describe_actor(id: str, caller: Caller) -> LocalizedText:
 
 def stack_files(service: DebugService, client: Caller) -> frozenset[str]:
     """Files on the stack of a stopped session, which may be read and get breakpoints wherever they are."""
-    stops = [session.stop for session in service.sessions(client) if session.state is SessionState.STOPPED]
+    stops = [session.stop for session in service.registry.sessions(client) if session.state is SessionState.STOPPED]
     return frozenset(frame.path for stop in stops if stop for frame in stop.frames if frame.path)
 
 
@@ -40,7 +40,7 @@ def other_live_sessions(service: DebugService, client: Caller, but: Collection[s
     """The other active sessions of the workspace, the default one first."""
     live = [
         it
-        for it in service.sessions(client)
+        for it in service.registry.sessions(client)
         if it.state in LIVE_STATES - {SessionState.TERMINATING} and it.id not in but
     ]
     default_id = default_session_id(service, client)

@@ -151,7 +151,7 @@ class SessionTools:
     )
     async def sessions(self, caller: Caller, _: params.NoParameters) -> ToolOutcome:
         active = default_session_id(self.service, caller)
-        sessions, left_out = _listed(self.service.sessions(caller))
+        sessions, left_out = _listed(self.service.registry.sessions(caller))
         seen = await self._seen(caller, sessions)
         found = [_session(session, active, seen[session.id], caller) for session in sessions]
         lines = [line for session in found for line in _session_lines(session)]
