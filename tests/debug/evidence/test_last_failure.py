@@ -40,6 +40,8 @@ async def test_explain_failure_without_arguments_explains_the_last_failed_comman
         failed(agent, f"{sys.executable} earlier.py")
         command = failed(agent, f"{sys.executable} -m pytest -q -p no:cacheprovider test_shop.py 2>&1 | tail -3")
         answer = await agent.call("explain_failure")
+        once = await agent.call("debug_last_failure")
+    assert once["test"]["failures"] == answer["test"]["failures"]
     assert (answer["verdict"], answer["command"], answer["command_id"]) == ("failed", command.line, command.id)
     assert answer.text.startswith(f"$ {command.line}\nfailed in ")
     assert "assert 40 == 20" in answer.text
