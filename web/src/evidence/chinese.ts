@@ -164,8 +164,11 @@ Object.assign(CHINESE, {
   "Rows": "行",
   "changes at {hit}": "第 {hit} 行起变化",
   "never changes": "始终不变",
-  "Show the line of row {hit}": "显示第 {hit} 行对应的源代码",
   "hit {hit}": "第 {hit} 次命中",
   "{name}: from {low} to {high}": "{name}：从 {low} 到 {high}",
+  "Similar names:": "相近的名称：",
+  "Sort by {name}": "按 {name} 排序",
+  "ascending": "升序",
+  "descending": "降序",
   "{seconds} s": "{seconds} 秒",
 });

@@ -6,6 +6,7 @@ import { sharedStyles } from "../app/styles";
 import { withInlineCode } from "../app/inlineCode";
 import { t } from "../link";
 import { timeOfDay } from "../parts/time";
+import "../debugger/chinese";
 import "./chinese";
 import "./results/comparison";
 import { EvidenceController, type EvidenceRun, type RecordedTrace } from "./evidenceController";
@@ -52,7 +53,9 @@ export class DragomanEvidence extends LitElement {
     const { run, trace } = this.controller;
     return html`
       <nav class=${this.isListOpen ? "open" : ""} aria-label=${t("Results")}>${this.list()}</nav>
-      <div class="main" id="main"> ${run ? this.result(run) : trace ? this.recorded(trace) : this.start()} </div>
+      <div class="main ${run?.state === "done" && run.form.question === "trace" ? "fills" : ""}" id="main">
+        ${run ? this.result(run) : trace ? this.recorded(trace) : this.start()}
+      </div>
     `;
   }
 
@@ -248,15 +251,29 @@ export class DragomanEvidence extends LitElement {
 
   private problem(run: EvidenceRun) {
     const { message, hint, wouldRun, untrusted } = run.error!;
+    const { nearest = [] } = (run.data["details"] ?? {}) as { nearest?: string[] };
     return html`<div class="card problem" role="alert">
       <p class="bad"><b>${message}</b></p>
       ${hint ? html`<p class="quiet">${withInlineCode(hint)}</p>` : nothing}
       ${wouldRun ? html`<p class="small">${t("It would run:")}</p><pre class="would-run" tabindex="0">${wouldRun}</pre>` : nothing}
+      ${nearest.length ? this.similar(run, nearest) : nothing}
       <div class="actions"
         >${untrusted ? html`<button id="trust" class="primary" title=${untrusted} @click=${() => this.controller.trust(run, untrusted)}>${t("Trust {name} and run", { name: baseName(untrusted) })}</button>` : nothing}
         <button @click=${() => this.controller.edit(run)}>${t("Change the question")}</button></div
       >
     </div>`;
+  }
+
+  /** What was probably meant. */
+  private similar(run: EvidenceRun, names: readonly string[]) {
+    const isFunction = run.form.question === "trace_call";
+    return html`<p class="similar"
+      ><span class="quiet">${t("Similar names:")}</span> ${names.map((name) =>
+        isFunction
+          ? html`<button class="mono" @click=${() => this.controller.again(run, { function: name })}>${name}</button> `
+          : html`<code>${name}</code> `,
+      )}</p
+    >`;
   }
 
   private recorded(trace: RecordedTrace) {

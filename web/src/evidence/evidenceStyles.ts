@@ -27,7 +27,7 @@ export const evidenceStyles = [
     .opener {
       display: none;
     }
-    .item {
+    nav .item {
       display: block;
       width: 100%;
       text-align: left;
@@ -80,6 +80,15 @@ export const evidenceStyles = [
       overflow-y: auto;
       min-height: 0;
       padding: 0.9rem 1.2rem 2rem;
+    }
+    .main.fills {
+      display: flex;
+      flex-direction: column;
+      padding-bottom: 0.6rem;
+    }
+    .fills dragoman-trace-table {
+      flex: 1;
+      min-height: 26rem;
     }
     h2 {
       font-size: 1.15rem;
@@ -135,7 +144,7 @@ export const evidenceStyles = [
       font-weight: 600;
       display: -webkit-box;
       -webkit-box-orient: vertical;
-      -webkit-line-clamp: 2;
+      -webkit-line-clamp: 1;
       overflow: hidden;
     }
     .verdict .quiet {
@@ -201,6 +210,12 @@ export const evidenceStyles = [
       }
       .main {
         padding: 0.7rem 0.8rem 2rem;
+      }
+      .main.fills {
+        display: block;
+      }
+      .heading .actions {
+        order: 1;
       }
     }
   `,

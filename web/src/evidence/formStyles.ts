@@ -153,6 +153,7 @@ export const formStyles = css`
     .questions {
       grid-template-columns: repeat(2, minmax(0, 1fr));
       gap: 0.35rem;
+      grid-auto-flow: dense;
     }
     .question {
       padding: 0.35rem 0.6rem;
@@ -163,7 +164,6 @@ export const formStyles = css`
     }
     .question.chosen {
       grid-column: 1 / -1;
-      order: -1;
     }
   }
 `;

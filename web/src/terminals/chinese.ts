@@ -1,6 +1,7 @@
 import { CHINESE } from "../i18n/chinese";
 
 Object.assign(CHINESE, {
+  "Explain this failure": "解释这次失败",
   "All terminals": "所有终端",
   "No terminals recorded yet. Run `dragoman shell` in a terminal.":
     "还没有记录任何终端。请在终端里运行 `dragoman shell`。",

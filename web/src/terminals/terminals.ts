@@ -3,6 +3,7 @@ import { LitElement, css, html, nothing } from "lit";
 import { customElement, state } from "lit/decorators.js";
 import { chatQuote } from "../app/chatQuote";
 import { sharedStyles } from "../app/styles";
+import { proposeQuestion } from "../evidence/address";
 import { t } from "../link";
 import { dateAndTime, timeOfDay } from "../parts/time";
 import "../parts/rows";
@@ -241,7 +242,7 @@ export class DragomanTerminals extends LitElement {
     if (!command) return html`<p class="empty">${t("Select a command to read its output.")}</p>`;
     const about = t("the output of {command}", { command: `\`${command.command}\`` });
     return html`<div class="head"
-        >${lines.length ? html`<button id="ask-about" @click=${() => chatQuote.ask(lines.slice(-ASKED_LINES).join("\n"), about)}>${t("Ask about this")}</button>` : nothing}<code
+        >${command.exit_code ? html`<button id="explain" @click=${() => proposeQuestion({ question: "explain_failure", kind: "command", subject: command.command, cwd: command.cwd })}>${t("Explain this failure")}</button>` : nothing}${lines.length ? html`<button id="ask-about" @click=${() => chatQuote.ask(lines.slice(-ASKED_LINES).join("\n"), about)}>${t("Ask about this")}</button>` : nothing}<code
           >${command.command}</code
         >
         <p class="quiet small"
@@ -432,7 +433,7 @@ export class DragomanTerminals extends LitElement {
         padding: 0.5rem 0.8rem;
         border-bottom: 1px solid var(--line);
       }
-      #ask-about {
+      .head button {
         float: right;
         margin: 0 0 0.3rem 0.8rem;
         font-size: 0.85rem;

@@ -96,11 +96,6 @@ export function argumentText(args: readonly Pair[]): string {
   return shown.map(([name, value]) => (value ? `${name}=${value}` : name)).join(", ");
 }
 
-/** The call in one line: `total(price=200.0, codes=[])`. */
-export function headText({ function: name, args }: CallRecord): string {
-  return `${name}(${argumentText(args)})`;
-}
-
 /** The loops of a function, by their indentation. */
 export function loopsOf(source: readonly (readonly [number, string])[]): Loop[] {
   return source.flatMap(([head, text], at) => {

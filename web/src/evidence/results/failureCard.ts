@@ -5,8 +5,9 @@ import { sharedStyles } from "../../app/styles";
 import { t } from "../../link";
 import { highlighted, tokenStyles } from "../../source/highlight";
 import { assertionOf, differingParts, type Assertion, type Part } from "./assertion";
-import { headText, type CallRecord } from "./callRecord";
+import { argumentText, type CallRecord } from "./callRecord";
 import { output, pairs, waiting } from "./runEnd";
+import "./sourceExcerpt";
 import { resultStyles } from "./styles";
 import {
   placeOf,
@@ -21,6 +22,7 @@ import { verdictOf } from "../verdict";
 import type { EvidenceRun } from "../evidenceController";
 
 const OPEN_CALLS = 1;
+const MOST_PLACES = 3;
 
 @customElement("dragoman-failure-card")
 export class FailureCard extends LitElement {
@@ -57,12 +59,34 @@ export class FailureCard extends LitElement {
   }
 
   private hang({ ended }: ExplainedFailure) {
-    const frame = ended.frames?.[0];
+    const places = [...(ended.threads ?? []), ...(ended.tasks ?? [])].flatMap((it) =>
+      it.file_path && it.line_number ? [{ ...it, path: it.file_path, line: it.line_number }] : [],
+    );
+    const frames = (ended.frames ?? []).flatMap((it) =>
+      it.file_path && it.line ? [{ name: "", path: it.file_path, line: it.line }] : [],
+    );
+    const distinct = new Map([...places, ...frames].map((it) => [`${it.path}:${it.line}`, it]));
+    const waitingAt = ({ path, line }: { path: string; line: number }) =>
+      places
+        .filter((it) => it.path === path && it.line === line)
+        .map(({ name, waits_for: what }) => (what ? `${name}: ${t("waits for {what}", { what })}` : name));
     return html`<section class="card headline">
         <div class="inner">
-          <p class="kind bad">${t("Did not end in time")}</p>
-          ${frame ? html`<p>${t("It was here when its time was over:")} <span class="place">${placeOf(frame)} ${frame.function}</span></p>` : nothing}
-        </div> </section
+          <p class="kind bad">${ended.deadlock ?? t("Did not end in time")}</p>
+          <p class="quiet">${t("It was here when its time was over:")}</p>
+        </div>
+        ${[...distinct.values()]
+          .slice(0, MOST_PLACES)
+          .map(
+            (it) =>
+              html`<p class="place inner">${it.path}</p>
+                <dragoman-source-excerpt
+                  .path=${it.path}
+                  .line=${it.line}
+                  .workspace=${this.run!.workspace}
+                  .notes=${waitingAt(it)}
+                ></dragoman-source-excerpt>`,
+          )} </section
       >${waiting(ended)}`;
   }
 
@@ -136,7 +160,10 @@ export class FailureCard extends LitElement {
         (record, index) =>
           html`<details class="card call" ?open=${index < OPEN_CALLS}>
             <summary
-              ><span class="head"><b>${headText(record)}</b> ${ending(record)}</span>
+              ><span class="head"
+                ><b>${record.function}</b>(<span class="args">${argumentText(record.args)}</span
+                ><span class="cut">…</span>) ${ending(record)}</span
+              >
               <span class="place">${record.file}:${record.first}</span></summary
             >
             <dragoman-traced-call .record=${record}></dragoman-traced-call>
@@ -248,6 +275,13 @@ export class FailureCard extends LitElement {
       .call[open] > summary::before {
         content: "▾";
       }
+      .cut,
+      .call[open] .args {
+        display: none;
+      }
+      .call[open] .args:not(:empty) + .cut {
+        display: inline;
+      }
       .head {
         flex: 1 1 20rem;
         overflow-wrap: anywhere;
@@ -255,6 +289,11 @@ export class FailureCard extends LitElement {
         -webkit-box-orient: vertical;
         -webkit-line-clamp: 3;
         overflow: hidden;
+      }
+      .headline > .place {
+        padding-bottom: 0;
+        border-top: 1px solid var(--line);
+        margin: 0;
       }
       .threads li {
         padding: 0.15rem 0;

@@ -40,10 +40,8 @@ export class Finding extends LitElement {
       ${this.stack(ended.frames)} ${renderRunEnd(ended)}`;
   }
 
-  private values(now: Record<string, string> | undefined): string {
-    return Object.entries(now ?? {})
-      .map(([name, value]) => `${name} = ${value}`)
-      .join("   ");
+  private values(now: Record<string, string> | undefined): string[] {
+    return Object.entries(now ?? {}).map(([name, value]) => `${name} = ${value}`);
   }
 
   private violation(before: Record<string, string> | undefined, now: Record<string, string>, hit: number) {
@@ -85,7 +83,7 @@ export class Finding extends LitElement {
           <span class="place">${found.place}</span>
           ${found.not_bound ? html`<p class="bad">${found.not_bound}</p>` : nothing}</div
         >
-        ${found.place ? this.excerpt(found.place, `${found.old ?? ""} → ${found.new ?? ""}`) : nothing}
+        ${found.place ? this.excerpt(found.place, [`${found.old ?? ""} → ${found.new ?? ""}`]) : nothing}
         ${
           found.verdict === "changed"
             ? html`<table
@@ -100,14 +98,14 @@ export class Finding extends LitElement {
       ${this.stack(found.frames)} ${renderRunEnd(found.ended)}`;
   }
 
-  private excerpt(place: string, note: string) {
+  private excerpt(place: string, notes: readonly string[]) {
     const at = splitPlace(place);
     if (!at) return nothing;
     return html`<dragoman-source-excerpt
       .path=${at.path}
       .line=${at.line}
       .workspace=${this.run!.workspace}
-      .note=${note}
+      .notes=${notes}
     ></dragoman-source-excerpt>`;
   }
 

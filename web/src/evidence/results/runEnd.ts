@@ -37,12 +37,11 @@ export function output(text: string | undefined) {
   </details>`;
 }
 
-export function waiting({ deadlock, threads = [], tasks = [], threads_left_out: more }: RunEnd) {
+export function waiting({ threads = [], tasks = [], threads_left_out: more }: RunEnd) {
   if (!threads.length && !tasks.length) return nothing;
   return html`<section class="card" id="threads" aria-label=${t("Where everything waits")}>
     <h3>${t("Where everything waits")}</h3>
     <div class="inner">
-      ${deadlock ? html`<p class="bad" id="deadlock"><b>${deadlock}</b></p>` : nothing}
       <ul class="threads"
         >${[...threads, ...tasks].map(oneThread)}</ul
       >

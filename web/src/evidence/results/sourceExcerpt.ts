@@ -14,7 +14,7 @@ export class SourceExcerpt extends LitElement {
   @property({ type: Number }) line = 0;
   @property() workspace = "";
   /** What stands beside the line. */
-  @property() note = "";
+  @property({ attribute: false }) notes: readonly string[] = [];
   @state() private lines: string[] = [];
   @state() private first = 1;
   @state() private problem = "";
@@ -47,7 +47,7 @@ export class SourceExcerpt extends LitElement {
         return html`<div role="listitem" class="line ${isIt ? "it" : ""}" aria-current=${isIt ? "true" : nothing}
           ><span class="number">${number}</span
           ><code>${shown[index]}</code
-          >${isIt && this.note ? html`<span class="note">${this.note}</span>` : nothing}</div
+          >${isIt && this.notes.length ? html`<span class="notes">${this.notes.map((it) => html`<span class="note" title=${it}>${it}</span>`)}</span>` : nothing}</div
         >`;
       })}</div
     >`;
@@ -84,9 +84,19 @@ export class SourceExcerpt extends LitElement {
         white-space: pre;
         tab-size: 4;
       }
-      .note {
-        color: var(--quiet);
+      .notes {
+        display: flex;
+        gap: 0.4rem;
         padding-left: 2rem;
+      }
+      .note {
+        max-width: 26rem;
+        overflow: hidden;
+        text-overflow: ellipsis;
+        white-space: pre;
+        padding: 0 0.4rem;
+        border-radius: 0.3rem;
+        background: color-mix(in srgb, var(--card) 65%, transparent);
       }
       p {
         padding: 0.4rem 0.8rem;

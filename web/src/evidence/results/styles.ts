@@ -25,6 +25,10 @@ export const resultStyles = css`
     background: var(--raised);
     font-size: 0.85rem;
     font-weight: 600;
+    overflow-wrap: anywhere;
+  }
+  .card > h3 > * {
+    min-width: 0;
   }
   .card .inner {
     padding: 0.6rem 0.8rem;

@@ -21,7 +21,7 @@ import {
 } from "./traceRows";
 
 const ROW_PX = 27;
-const MOST_PX = 486;
+const LEAST_PX = 200;
 const [SPARK_WIDTH, SPARK_HEIGHT] = [110, 22];
 
 @customElement("dragoman-trace-table")
@@ -95,25 +95,16 @@ export class TraceTableView extends LitElement {
         >
       </div>
       <div class="card wide">
-        <div
-          class="table"
-          role="table"
-          aria-rowcount=${rows.length}
-          aria-label=${t("Trace")}
-          .style=${`--columns:${widths}`}
-        >
-          <div role="rowgroup"
-            ><div class="grid head" role="row"
-              >${this.heading("#", -1, null)} ${hasPoints ? html`<span role="columnheader">@</span>` : nothing}
-              ${hasThreads ? html`<span role="columnheader">${t("thread")}</span>` : nothing}
-              ${columns.map((it, index) => this.heading(it.expression, index, it))}</div
-            ></div
+        <div class="table" role="group" aria-label=${t("Trace")} .style=${`--columns:${widths}`}>
+          <div class="grid head"
+            >${this.heading("#", -1, null)} ${hasPoints ? html`<span>@</span>` : nothing}
+            ${hasThreads ? html`<span>${t("thread")}</span>` : nothing}
+            ${columns.map((it, index) => this.heading(it.expression, index, it))}</div
           >
           <dragoman-rows
-            role="rowgroup"
             tabindex="0"
             aria-label=${t("Rows")}
-            .style=${`height:${Math.min(rows.length * ROW_PX, MOST_PX)}px`}
+            .style=${`flex:0 1 ${rows.length * ROW_PX}px;min-height:${Math.min(rows.length * ROW_PX, LEAST_PX)}px`}
             .rows=${rows}
             .height=${ROW_PX}
             .renderRow=${(row: TableRow) => this.row(row, hasPoints, hasThreads)}
@@ -126,12 +117,14 @@ export class TraceTableView extends LitElement {
   private heading(name: string, index: number, column: Column | null) {
     const { order } = this;
     const isSorted = order.column === index;
-    const sort = isSorted ? (order.isDescending ? "descending" : "ascending") : "none";
+    const direction = isSorted ? t(order.isDescending ? "descending" : "ascending") : "";
     const first = column && column.firstChange >= 0 ? this.table.rows[column.firstChange]! : null;
-    return html`<span role="columnheader" aria-sort=${sort}
+    return html`<span
       ><button
         class="plain"
         title=${name}
+        aria-label=${t("Sort by {name}", { name })}
+        aria-description=${direction}
         @click=${() => (this.order = { column: index, isDescending: isSorted && !order.isDescending })}
         ><span class="name mono">${name}</span
         >${isSorted ? html`<span aria-hidden="true">${order.isDescending ? "↓" : "↑"}</span>` : nothing}</button
@@ -153,26 +146,18 @@ export class TraceTableView extends LitElement {
 
   private row(row: TableRow, hasPoints: boolean, hasThreads: boolean) {
     const isFirst = row === this.table.rows[0];
-    return html`<div
-      class="grid row ${row === this.chosen ? "chosen" : ""}"
-      role="row"
-      @click=${() => (this.chosen = row)}
-    >
-      <span role="cell" class="hit"
-        ><button
-          class="plain"
-          aria-pressed=${row === this.chosen}
-          aria-label=${t("Show the line of row {hit}", { hit: row.hit })}
+    return html`<div class="grid row ${row === this.chosen ? "chosen" : ""}" @click=${() => (this.chosen = row)}>
+      <span class="hit"
+        ><button class="plain" aria-pressed=${row === this.chosen} aria-label=${this.rowText(row)}
           >${row.hit}</button
         ></span
       >
-      ${hasPoints ? html`<span role="cell" class="quiet">@${row.point + 1}</span>` : nothing}
-      ${hasThreads ? html`<span role="cell" class="quiet">${row.thread}</span>` : nothing}
+      ${hasPoints ? html`<span class="quiet">@${row.point + 1}</span>` : nothing}
+      ${hasThreads ? html`<span class="quiet">${row.thread}</span>` : nothing}
       ${row.cells.map((cell) =>
         cell === null || isUnset(cell)
-          ? html`<span role="cell" class="quiet">–</span>`
+          ? html`<span class="quiet">–</span>`
           : html`<span
-              role="cell"
               class="${cell.changed ? "changed" : isFirst ? "" : "same"} ${cell.failed ? "bad" : ""}"
               title=${cell.text}
               >${cell.failed ? "! " : ""}${cell.text}</span
@@ -181,15 +166,22 @@ export class TraceTableView extends LitElement {
     </div>`;
   }
 
+  /** A row for who hears it. */
+  private rowText({ hit, cells }: TableRow): string {
+    const values = this.table.columns.flatMap(({ expression }, index) =>
+      cells[index] ? [`${expression} ${cells[index].text}`] : [],
+    );
+    return [t("hit {hit}", { hit }), ...values].join(", ");
+  }
+
   private excerpt(row: TableRow) {
     const point = this.result.points[row.point]!;
     const place = splitPlace(point.place);
     if (!place) return nothing;
+    const isFirst = row === this.table.rows[0];
     const values = this.table.columns.flatMap(({ expression }, index) => {
       const cell = row.cells[index];
-      return cell && !cell.failed
-        ? [`${expression} = ${cell.text.length > 60 ? `${cell.text.slice(0, 59)}…` : cell.text}`]
-        : [];
+      return cell && !cell.failed && (cell.changed || isFirst) ? [`${expression} = ${cell.text}`] : [];
     });
     return html`<section class="card" id="excerpt" aria-label=${t("Source")}>
       <h3>${point.place} <span class="quiet">${t("hit {hit}", { hit: row.hit })}</span></h3>
@@ -197,15 +189,35 @@ export class TraceTableView extends LitElement {
         .path=${place.path}
         .line=${place.line}
         .workspace=${this.run!.workspace}
-        .note=${values.join("   ")}
+        .notes=${values}
       ></dragoman-source-excerpt>
     </section>`;
   }
 
+  /** As tall as its window, so that only the rows scroll. */
   static override styles = [
     sharedStyles,
     resultStyles,
     css`
+      :host {
+        display: flex;
+        flex-direction: column;
+        min-height: 0;
+      }
+      :host > * {
+        flex: none;
+      }
+      .card.wide {
+        flex: 0 1 auto;
+        min-height: 0;
+        display: flex;
+      }
+      .wide .table {
+        flex: 1;
+        display: flex;
+        flex-direction: column;
+        min-height: 0;
+      }
       .bar {
         display: flex;
         flex-wrap: wrap;
@@ -228,7 +240,7 @@ export class TraceTableView extends LitElement {
         color: var(--quiet);
       }
       .wide {
-        overflow-x: auto;
+        overflow: auto hidden;
       }
       .table {
         min-width: max-content;
@@ -300,6 +312,16 @@ export class TraceTableView extends LitElement {
         white-space: nowrap;
         min-width: 0;
         max-width: 34rem;
+      }
+      @media (max-width: 60rem) {
+        dragoman-rows {
+          max-height: 60dvh;
+        }
+        :host,
+        .card.wide,
+        .wide .table {
+          display: block;
+        }
       }
       .row > .hit {
         padding: 0;

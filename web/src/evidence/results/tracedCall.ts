@@ -143,14 +143,12 @@ export class TracedCall extends LitElement {
         color: var(--quiet);
       }
       .source {
-        overflow-x: auto;
         padding: 0.35rem 0;
         font: 0.85rem/1.6 var(--mono);
       }
       .line {
         display: flex;
         min-height: 1.6em;
-        min-width: max-content;
         align-items: baseline;
         border-left: 3px solid transparent;
       }
@@ -186,14 +184,18 @@ export class TracedCall extends LitElement {
       }
       code {
         font: inherit;
-        white-space: pre;
+        white-space: pre-wrap;
+        overflow-wrap: anywhere;
         tab-size: 4;
-        flex: none;
+        flex: 0 1 auto;
+        max-width: 60%;
       }
       .notes {
         display: flex;
-        flex-wrap: nowrap;
-        gap: 0.15rem 0.5rem;
+        flex-wrap: wrap;
+        flex: 1 1 0;
+        min-width: 0;
+        gap: 0.1rem 0.5rem;
         padding: 0 1rem 0 2rem;
         align-items: baseline;
       }
@@ -203,7 +205,7 @@ export class TracedCall extends LitElement {
         border-radius: 0.3rem;
         background: color-mix(in srgb, var(--accent) 10%, transparent);
         white-space: pre;
-        max-width: 46rem;
+        max-width: 100%;
         overflow: hidden;
         text-overflow: ellipsis;
       }
@@ -257,11 +259,7 @@ export class TracedCall extends LitElement {
         font-variant-numeric: tabular-nums;
       }
       @media (max-width: 40rem) {
-        .source {
-          overflow-x: visible;
-        }
         .line {
-          min-width: 0;
           flex-wrap: wrap;
         }
         .number {
@@ -270,8 +268,7 @@ export class TracedCall extends LitElement {
         }
         code {
           flex: 1;
-          white-space: pre-wrap;
-          overflow-wrap: anywhere;
+          max-width: none;
         }
         .notes {
           flex-wrap: wrap;
