@@ -29,10 +29,10 @@ def main() -> int:
             except BadBugError as error:
                 bad.append(f"{bug.name}: {error}")
                 print(f"{bug.name}: cannot be judged: {error}", file=sys.stderr, flush=True)
+            if wanted.json:  # after each bug: a run takes half an hour
+                wanted.json.write_text(json.dumps({**as_data(rows), "bad": bad}, indent=1) + "\n")
     if rows:
         print_report(rows, ways)
-        if wanted.json:
-            wanted.json.write_text(json.dumps({**as_data(rows), "bad": bad}, indent=1) + "\n")
     for it in bad:
         print(f"not judged: {it}")
     return 1 if bad else 0

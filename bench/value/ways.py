@@ -35,7 +35,8 @@ _WHY = Path(__file__).parents[2] / "pytest-why"
 _WHY_SECTION = re.compile(r"(?ms)^-+ why -+$\n(?P<section>.*?)(?=^-{3,} [\w ]+ -{3,}$|^={3,} |^_{3,} |\Z)")
 _COMMAND_S = 60
 _HANG_S = 8.0
-"""How long the runner waits for a test that does not end."""
+_TOOL_HANG_S = 50.0
+"""How long the runner, and a tool, wait for a test that does not end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,12 +103,13 @@ class Product:
 
 def arguments_for(schema: Mapping[str, Any], bug: Bug) -> dict[str, Any]:
     """What an agent would pass: the test's id where a runner knows it, else the command or the program; of a call of
-    the function, the one that the failed assertion is about. The deadline is the tool's own.
+    the function, the one that the failed assertion is about. Of a test that does not end, also how long to wait.
     """
     known = schema.get("properties", {})
     subject = next(it for it in ("test", "command", "program") if it in known and getattr(bug, it))
     function = bug.traced or bug.function
     wanted = {subject: getattr(bug, subject), "function": function, "call": bug.call, "where": bug.where}
+    wanted["timeout_s"] = _TOOL_HANG_S if bug.hangs else None
     return {name: value for name, value in wanted.items() if name in known and value}
 
 

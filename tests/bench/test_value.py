@@ -125,12 +125,14 @@ def test_tools_are_asked_as_an_agent_would_ask_them() -> None:
     assert arguments_for({"properties": {"command": {}}}, PYTHON[0]) == {"command": PYTHON[0].command}
 
 
-def test_a_tool_is_asked_for_the_call_that_the_assertion_is_about_and_has_its_own_deadline() -> None:
+def test_a_tool_is_asked_for_the_call_that_the_assertion_is_about_and_waits_for_hangs() -> None:
     schema: dict[str, Any] = {"properties": {key: {} for key in ("test", "command", "call", "where", "timeout_s")}}
     asked = {it.name: arguments_for(schema, it) for it in BUGS}
     assert asked["py-cart-discounts"]["call"] == "last"
     assert asked["py-quote-cache"]["where"] == "currency == 'CHF'"
-    assert {tuple(it)[1:] for it in asked.values()} == {(), ("call",), ("where",)}
+    assert asked["py-price-search"]["timeout_s"] == 50
+    given = {tuple(it)[1:] for it in asked.values()}
+    assert given == {(), ("call",), ("where",), ("timeout_s",), ("call", "timeout_s")}
 
 
 def test_the_section_of_pytest_why_is_counted_by_itself() -> None:
