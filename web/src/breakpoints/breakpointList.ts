@@ -1,9 +1,13 @@
 /** Breakpoints of the folder, and what a person does with them: clicks beside lines, and the form of one of them. */
-import type { Breakpoint } from "../debugger/toolResults";
+import type { ToolResult } from "../link";
+import type { Breakpoint, ErrorNotice } from "../debugger/toolResults";
+import { errorNotice, toolErrorNotice } from "../debugger/tools";
 import type { SourceFile } from "../source/sourceFile";
 
 /** Calls a tool and reads the result of its change. */
 type RunTool = (tool: string, args: Record<string, unknown>) => Promise<void>;
+/** Calls a tool for a form, which shows by itself what was refused. */
+type CallTool = (tool: string, args: Record<string, unknown>) => Promise<ToolResult>;
 
 export interface BreakpointSettings {
   condition: string;
@@ -11,13 +15,23 @@ export interface BreakpointSettings {
   log_message: string;
 }
 
-/** Of what is not on a line: the same settings by the same tool, named otherwise. */
+/** Of what is not on a line. */
 export type NewBreakpoint =
-  | { kind: "function"; function_name: string; condition?: string }
-  | { kind: "exception"; exception: string; condition?: string };
+  | { kind: "function"; function_name: string }
+  | { kind: "exception"; exception: string; condition?: string; enabled?: boolean };
 
 /** The owner of what this page sets. */
 const OWN = "page";
+/** What can be set for each kind. What data breakpoints watch is known by a number that their stop has taken along. */
+const SETTINGS: Record<string, readonly (keyof BreakpointSettings)[]> = {
+  line: ["condition", "hit_condition", "log_message"],
+  function: ["condition", "hit_condition"],
+  exception: ["condition"],
+};
+
+export function settingsOf(kind: string): readonly (keyof BreakpointSettings)[] {
+  return SETTINGS[kind] ?? [];
+}
 
 export class BreakpointList {
   all: Breakpoint[] = [];
@@ -27,6 +41,7 @@ export class BreakpointList {
   constructor(
     private readonly runTool: RunTool,
     private readonly changed: () => void,
+    private readonly callTool: CallTool,
   ) {}
 
   /** The person's own ones first. */
@@ -66,27 +81,52 @@ export class BreakpointList {
     return this.runTool("set_breakpoint", { breakpoint_id: id, enabled });
   }
 
-  add(wanted: NewBreakpoint): Promise<void> {
-    return this.runTool("set_breakpoint", { ...wanted });
+  /** Like all that follow: the error if the daemon refused it, else null. */
+  add(wanted: NewBreakpoint): Promise<ErrorNotice | null> {
+    return this.submit({ ...wanted });
   }
 
-  /** One on a line of a file, new or this person's own: the same place by the same owner is the same breakpoint. */
-  set(text: SourceFile, line: number, settings: BreakpointSettings, enabled = true): Promise<void> {
-    return this.runTool("set_breakpoint", { file_path: text.path, line_number: line, ...settings, enabled });
+  /** On a line of a file: the same place by the same owner is the same breakpoint. */
+  set(text: SourceFile, line: number, settings: BreakpointSettings): Promise<ErrorNotice | null> {
+    return this.submit({ file_path: text.path, line_number: line, ...settings });
   }
 
-  async change(it: Breakpoint, settings: BreakpointSettings): Promise<void> {
-    const { condition, hit_condition } = settings;
-    if (it.kind === "line") return this.runTool("set_breakpoint", { ...placeOf(it), ...settings, enabled: it.enabled });
-    const hits = it.kind === "exception" ? {} : { hit_condition };
-    return this.runTool("set_breakpoint", { ...placeOf(it), condition, ...hits, enabled: it.enabled });
+  change(it: Breakpoint, settings: BreakpointSettings): Promise<ErrorNotice | null> {
+    const chosen = Object.fromEntries(settingsOf(it.kind).map((name) => [name, settings[name]]));
+    return this.submit({ ...placeOf(it), ...chosen, enabled: it.enabled });
   }
 
-  /** In place of another's, who alone can change it: with the same settings, owned by this person. */
-  async takeOver(it: Breakpoint): Promise<void> {
-    const { condition = "", hit_condition = "", log_message = "" } = it;
-    await this.remove(it.id);
-    await this.change(it, { condition, hit_condition, log_message });
+  /** In place of another's, which only its owner can change: with the same settings, owned by this person. */
+  async takeOver(it: Breakpoint, settings: BreakpointSettings): Promise<ErrorNotice | null> {
+    const refused = await this.change(it, settings);
+    if (!refused) await this.remove(it.id);
+    return refused;
+  }
+
+  /** Whether the program stops at exceptions of a kind: at uncaught ones it does unless somebody turned that off. */
+  stopsAt(kind: "uncaught" | "raised"): boolean {
+    const of = this.plainExceptions(kind);
+    return kind === "uncaught" ? !of.length || of.some(({ enabled }) => enabled) : of.some(({ enabled }) => enabled);
+  }
+
+  async stopAt(kind: "uncaught" | "raised", wanted: boolean): Promise<void> {
+    for (const { id } of this.plainExceptions(kind)) await this.remove(id);
+    if (wanted !== (kind === "uncaught"))
+      await this.runTool("set_breakpoint", { kind: "exception", exception: kind, enabled: wanted });
+  }
+
+  /** Those that a switch stands for, instead of a row of their own. */
+  plainExceptions(kind: "uncaught" | "raised"): Breakpoint[] {
+    return this.all.filter((it) => it.kind === "exception" && it.exception === kind && !it.condition);
+  }
+
+  private async submit(args: Record<string, unknown>): Promise<ErrorNotice | null> {
+    try {
+      const { data, text, is_error } = await this.callTool("set_breakpoint", args);
+      return is_error ? toolErrorNotice(data, text) : null;
+    } catch (error) {
+      return errorNotice(error);
+    }
   }
 
   private async apply(text: SourceFile, line: number): Promise<void> {
@@ -108,7 +148,6 @@ export function isOwn({ owner }: Breakpoint): boolean {
 function placeOf(it: Breakpoint): Record<string, unknown> {
   if (it.kind === "function") return { kind: it.kind, function_name: it.function_name };
   if (it.kind === "exception") return { kind: it.kind, exception: it.exception };
-  if (it.kind === "data") return { kind: it.kind, variable: it.variable, access: it.access, session_id: it.session_id };
   const column = it.column ? { column_number: it.column } : {};
   return { file_path: it.source?.path, line_number: it.line, ...column };
 }

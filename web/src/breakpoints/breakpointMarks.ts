@@ -67,9 +67,6 @@ export const markStyles = css`
   .mark.off {
     --mark: var(--quiet);
   }
-  .mark.waiting {
-    border-style: dotted;
-  }
   .mark.logs::after {
     content: "";
     position: absolute;

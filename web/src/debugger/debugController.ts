@@ -37,6 +37,7 @@ export class DebugController implements ReactiveController {
   readonly breakpoints = new BreakpointList(
     (tool, args) => this.commands.runToolAndRefresh(tool, args),
     () => this.changed(),
+    (tool, args) => this.sessions.call(tool, args),
   );
   readonly follow = new AgentFollow(() => this.changed());
   readonly layout = new PaneLayout(() => this.changed());

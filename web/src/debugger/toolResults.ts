@@ -81,8 +81,6 @@ export interface Breakpoint {
   function_name?: string;
   exception?: string;
   variable?: string;
-  access?: string;
-  session_id?: string;
   column?: number;
   set_by?: string;
   /** The id of the client that set it, which only people are told. */

@@ -6,6 +6,8 @@ import { LitElement, html, nothing, type PropertyValues } from "lit";
 import { customElement, property, query, state } from "lit/decorators.js";
 import { chatQuote } from "../app/chatQuote";
 import { sharedStyles } from "../app/styles";
+import type { EditedBreakpoint } from "../breakpoints/breakpointForm";
+import "../breakpoints/breakpointForm";
 import type { BreakpointList } from "../breakpoints/breakpointList";
 import { breakpointTitle, markClasses, markStyles } from "../breakpoints/breakpointMarks";
 import { t } from "../link";
@@ -34,6 +36,7 @@ export class DragomanSource extends LitElement {
   @property({ attribute: false }) revealed = { line: 0, times: 0 };
   /** Words at the ends of lines. */
   @property({ attribute: false }) notes = NO_NOTES;
+  @state() private edited: EditedBreakpoint | null = null;
   @state() private picked: [number, number] | null = null;
   @query("#editor") private box!: HTMLElement;
   private view: EditorView | null = null;
@@ -61,7 +64,17 @@ export class DragomanSource extends LitElement {
     const words = !this.text ? t("Open a file, or start a configuration.") : this.text.error;
     return html`<p class="empty" ?hidden=${!words}>${words}</p>
       <div id="editor" ?hidden=${words !== ""}></div>
-      ${this.asking()}`;
+      ${this.asking()} ${this.breakpoints ? this.form(this.breakpoints) : nothing}`;
+  }
+
+  private form(breakpoints: BreakpointList) {
+    return html`<dragoman-breakpoint-form
+      .list=${breakpoints}
+      .all=${breakpoints.all}
+      .edited=${this.edited}
+      .isLive=${this.isLive}
+      @closed=${() => (this.edited = null)}
+    ></dragoman-breakpoint-form>`;
   }
 
   protected override willUpdate(changed: PropertyValues): void {
@@ -122,6 +135,7 @@ export class DragomanSource extends LitElement {
   private extensions(text: SourceFile) {
     const keys = [
       { key: "F9", run: () => (this.toggleAtCursor(), true), preventDefault: true, stopPropagation: true },
+      { key: "Shift-F9", run: () => (this.editAtCursor(), true), preventDefault: true, stopPropagation: true },
       { key: "Alt-Shift-a", run: () => this.ask(), preventDefault: true, stopPropagation: true },
     ];
     return [
@@ -145,7 +159,7 @@ export class DragomanSource extends LitElement {
       hasBreakpoints: this.breakpoints !== null,
       markAt: (line) => this.markAt(text, line),
       toggle: (line) => this.breakpoints?.toggle(text, line),
-      edit: (line, at) => this.dispatchEvent(new CustomEvent("edit-breakpoint", { detail: { line, at } })),
+      edit: (line, at) => (this.edited = { text, line, at }),
     };
   }
 
@@ -197,6 +211,16 @@ export class DragomanSource extends LitElement {
   toggleAtCursor(): void {
     if (!this.view || !this.shownFile) return;
     this.breakpoints?.toggle(this.shownFile, this.view.state.doc.lineAt(this.view.state.selection.main.head).number);
+  }
+
+  /** The form of the line with the cursor. */
+  editAtCursor(): void {
+    const { view, shownFile: text } = this;
+    if (!view || !text || !this.breakpoints) return;
+    const { head } = view.state.selection.main;
+    const at = view.coordsAtPos(head) ?? view.dom.getBoundingClientRect();
+    const rect = new DOMRect(at.left, at.top, 0, at.bottom - at.top);
+    this.edited = { text, line: view.state.doc.lineAt(head).number, at: rect };
   }
 
   private asking() {
