@@ -287,7 +287,7 @@ def test_it_runs_again_in_a_trusted_folder_after_a_question_and_stops_where_it_s
     (copy / "dinner.py").write_text(PROGRAM.replace("(3, 2)", "(5, 2)"))
     git(copy, "commit", "-qam", "other")
     other = bob(*again, "--yes", cwd=copy).stdout
-    assert f"there they were at {git(shared.folder, 'rev-parse', 'HEAD')[:12]}" in other
+    assert f"the session was recorded at {git(shared.folder, 'rev-parse', 'HEAD')[:12]}" in other
     assert "people = 5, there 3" in other
     bob("debug", "stop", cwd=copy)
 

@@ -47,6 +47,7 @@ def recorded(**changed: Any) -> RecordedSession:
             "program": f"{HOME}/shop/pay.py",
             "env": {"TOKEN_FILE": "/x", "LANG": "C", "MODE": "fast"},
             "linux": {"env": {"DEEP": "1"}, "environment": [{"name": "LISTED", "value": "v"}]},
+            "steps": [{"env": {"IN_LIST": "fast"}}, [{"environment": [{"name": "DEEPER", "value": "fast"}]}], "plain"],
         },
         "program": f"{HOME}/shop/pay.py",
         "args": ["--api-key", SECRET, f"{HOME}/shop/in.csv"],
@@ -102,7 +103,8 @@ def test_values_of_variables_stay_here_unless_they_are_harmless() -> None:
     assert launch.env == {"TZ": "UTC"}
     assert launch.configuration["env"] == {"LANG": "C"}
     assert launch.configuration["linux"] == {"env": {}, "environment": []}
-    assert launch.left_out == ("DATABASE", "DEEP", "LISTED", "MODE", "TOKEN_FILE", "pin")
+    assert launch.configuration["steps"] == [{"env": {}}, [{"environment": []}], "plain"]
+    assert launch.left_out == ("DATABASE", "DEEP", "DEEPER", "IN_LIST", "LISTED", "MODE", "TOKEN_FILE", "pin")
     assert (launch.workspace, launch.program, launch.args[2]) == ("~/shop", "~/shop/pay.py", "~/shop/in.csv")
     assert [(it.path, it.line, it.condition) for it in launch.breakpoints] == [("~/shop/pay.py", 4, "total > 1")]
 

@@ -6,7 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from dragoman.cli.handover import rerun
 from dragoman.cli.handover.rerun import Places
+from dragoman.core.errors import DragomanError
+from dragoman.protocols.share import SharedLaunch, encode_lines, read_share
+from tests.protocols.share.test_share_file import PARTS, file_of
 
 PLACES = Places("~/shop", Path("/home/bob/work/shop"), Path("/home/bob"))
 
@@ -31,5 +35,26 @@ def test_paths_of_the_sender_become_paths_of_this_machine(there: str, here: str)
 
 def test_a_folder_outside_of_a_home_is_replaced_and_an_empty_one_is_nothing() -> None:
     assert Places("/srv/shop", Path("/w"), Path("/home/bob")).local("/srv/shop/a /srv/shop2") == "/w/a /srv/shop2"
-    for folder in ("", "/", "~", "~/"):
+    for folder in ("", "/", "~", "~/", "//", "shop"):
         assert Places(folder, Path("/w"), Path("/home/bob")).local("/a/b x") == "/a/b x"
+
+
+@pytest.mark.parametrize(
+    "folder",
+    ["/usr", "/usr/bin", "/bin/", "/home", "/etc/ssl", "~/a/../../bin", "~/a/./b", "/srv//x", "/srv/..", "~/.."],
+)
+def test_no_folder_of_the_system_is_replaced_whatever_the_file_says(folder: str) -> None:
+    command = f"{folder.rstrip('/')}/env /usr/bin/python3 /etc/ssl/x"
+    assert Places(folder, Path("/w"), Path("/home/bob")).local(command) == command.replace("~", "/home/bob")
+
+
+def test_all_of_the_input_is_shown_before_a_start_or_there_is_none() -> None:
+    def lines(stdin: str) -> str:
+        plan = rerun.RerunPlan({"stdin": stdin}, (), ())
+        return "\n".join(str(it) for it in rerun._question_lines(plan, "", "ada"))
+
+    assert lines("y\n" * 5_000 + "rm -rf /").endswith("rm -rf /")
+    launch = SharedLaunch(workspace="~/shop", program="a", args=(), cwd="", stdin="y" * 20_001)
+    with pytest.raises(DragomanError) as caught:
+        rerun.rerun_plan(read_share(file_of({**PARTS, "launch.json": encode_lines([launch])})), Path("/w"))
+    assert caught.value.code == "input_too_long"

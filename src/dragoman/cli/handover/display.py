@@ -226,7 +226,7 @@ def _indented(text: LocalizedText | str) -> LocalizedText:
 
 def one_line(text: str, most: int = _LINE_CHARACTERS) -> str:
     """One line without anything that a terminal would act on or that draws nothing."""
-    shown = escape_invisible(text.replace("\n", "\\n").replace("\t", " ")[:most])
+    shown = escape_invisible(text[:most].replace("\n", "\\n").replace("\t", " "))
     return shown if len(text) <= most else f"{shown}…"
 
 

@@ -26,8 +26,29 @@ from dragoman.protocols.share import SharedBreakpoint, SharedLaunch, SharedSessi
 from dragoman.workspace.repository import head_commit
 
 _MARK = "<redacted "
-_STDIN_CHARACTERS = 2_000
+_STDIN_CHARACTERS = 20_000
 _ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{4,}")
+# No session's folder: their names stand in every command line, and mean the same on both machines.
+_SYSTEM = (
+    "bin",
+    "boot",
+    "dev",
+    "etc",
+    "lib",
+    "lib32",
+    "lib64",
+    "nix",
+    "proc",
+    "sbin",
+    "sys",
+    "usr",
+    "Library",
+    "System",
+)
+_SYSTEM_FOLDER = re.compile(rf"/(?:{'|'.join(_SYSTEM)})(?:/.*)?", re.DOTALL)
+_SHARED_FOLDERS = frozenset(
+    {"/Applications", "/Users", "/home", "/media", "/mnt", "/opt", "/private", "/root", "/run", "/srv", "/tmp", "/var"}
+)
 _CUT_VALUE = re.compile(r"… \(\d+ chars\)\Z")
 
 no_start = ErrorSpec(
@@ -44,6 +65,11 @@ program_missing = ErrorSpec(
     "program_missing",
     "{path} is missing here, so there is nothing to run.",
     "Change to the folder that corresponds to {folder}, then run the command again.",
+)
+long_input = ErrorSpec(
+    "input_too_long",
+    "The file gives the program {count} characters of input, more than can be shown before a start.",
+    "Start the program yourself, with the input from launch.json in the file (it is a zip).",
 )
 needs_yes = ErrorSpec(
     "needs_confirmation",
@@ -62,7 +88,7 @@ class Places:
 
     def local(self, text: str) -> str:
         """The text with paths of this machine: of the session's folder, and of the home folder (`~`)."""
-        there = re.escape(self.there.rstrip("/")) if self.there.strip("~/") else r"(?!)"
+        there = re.escape(self.there.rstrip("/")) if _can_be_replaced(self.there) else r"(?!)"
         folder = rf"(?<![\w.~/-])(?:(?P<folder>{there})|~)(?=/|\Z|[\s\"',;:])"
         return re.sub(folder, lambda found: str(self.here if found["folder"] else self.home), text)
 
@@ -72,6 +98,17 @@ class Places:
         if isinstance(value, list | tuple):
             return [self.document(it) for it in value]
         return self.local(value) if isinstance(value, str) else value
+
+
+def _can_be_replaced(folder: str) -> bool:
+    """Whether it may stand for the folder here, wherever its name is in the start: not a folder of the system, and not
+    one that many others are in.
+    """
+    name = folder.rstrip("/")
+    inner = name.removeprefix("~").removeprefix("/").split("/")
+    if not name.startswith(("/", "~/")) or any(part in {"", ".", ".."} for part in inner):
+        return False
+    return not (_SYSTEM_FOLDER.fullmatch(name) or name in _SHARED_FOLDERS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +145,8 @@ def rerun_plan(shared: SharedSession, workspace: Path) -> tuple[Places, RerunPla
         raise no_start()
     if launch.configuration.get("request") == "attach":
         raise attached()
+    if launch.stdin is not None and len(launch.stdin) > _STDIN_CHARACTERS:
+        raise long_input(count=f"{len(launch.stdin):,}")
     places = Places(launch.workspace, workspace, Path.home())
     start, refused = _start(launch, places)
     _require_program(start, launch, places)

@@ -145,7 +145,7 @@ def _inventory(manifest: ShareManifest, built: ShareContents) -> list[LocalizedT
         _row(localize("events"), localize("{count} of the journal", count=built.events)),
         _row(localize("stops"), localize("{count} with their values", count=built.stops)),
         _row(localize("output"), _bytes(sizes.get("output.txt", 0))),
-        _row(localize("terminal recording"), _bytes(sizes.get("recording.cast", 0))),
+        _row(localize("terminal recording"), _recording(sizes.get("recording.cast", 0))),
         _row(
             localize("start"),
             localize("configuration, breakpoints: {count}", count=built.breakpoints)
@@ -157,6 +157,13 @@ def _inventory(manifest: ShareManifest, built: ShareContents) -> list[LocalizedT
         _row(localize("removed secrets"), localize("{count}", count=manifest.redactions)),
     ]
     return [*lines, *(_row(localize("left out"), f"{name}: {count}") for name, count in manifest.left_out.items())]
+
+
+def _recording(count: int) -> LocalizedText:
+    """Its prompts and titles usually name the user and the machine, which no redactor knows."""
+    if not count:
+        return _bytes(count)
+    return localize("{size}, with the prompts and window titles in it (user, machine)", size=_bytes(count))
 
 
 def _bytes(count: int) -> LocalizedText:

@@ -6,7 +6,7 @@ others out. The receiver does not set others either, because variables such as L
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 _HARMLESS = frozenset(
@@ -23,7 +23,7 @@ def harmless_variables(env: Mapping[str, Any]) -> tuple[dict[str, str], list[str
 
 
 def with_harmless_variables(configuration: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
-    """The configuration without the other variables, also in the blocks of single systems, and their names."""
+    """The configuration without the other variables, also in its blocks and lists, and their names."""
     shown: dict[str, Any] = {}
     names: list[str] = []
     for key, value in configuration.items():
@@ -36,8 +36,27 @@ def with_harmless_variables(configuration: Mapping[str, Any]) -> tuple[dict[str,
         elif isinstance(value, Mapping):
             shown[key], left = with_harmless_variables(value)
             names += left
+        elif isinstance(value, list):
+            shown[key], left = _list_with_harmless_variables(value)
+            names += left
         else:
             shown[key] = value
+    return shown, names
+
+
+def _list_with_harmless_variables(items: Sequence[Any]) -> tuple[list[Any], list[str]]:
+    shown: list[Any] = []
+    names: list[str] = []
+    for item in items:
+        kept, left = (
+            with_harmless_variables(item)
+            if isinstance(item, Mapping)
+            else _list_with_harmless_variables(item)
+            if isinstance(item, list)
+            else (item, [])
+        )
+        shown.append(kept)
+        names += left
     return shown, names
 
 
