@@ -47,7 +47,8 @@ _SYSTEM = (
 )
 _SYSTEM_FOLDER = re.compile(rf"/(?:{'|'.join(_SYSTEM)})(?:/.*)?", re.DOTALL)
 _SHARED_FOLDERS = frozenset(
-    {"/Applications", "/Users", "/home", "/media", "/mnt", "/opt", "/private", "/root", "/run", "/srv", "/tmp", "/var"}
+    f"/{it}"
+    for it in ("Applications", "Users", "home", "media", "mnt", "opt", "private", "root", "run", "srv", "tmp", "var")
 )
 _CUT_VALUE = re.compile(r"… \(\d+ chars\)\Z")
 
