@@ -54,12 +54,12 @@ Released = Callable[[Editor, str, str], None]
 
 
 @dataclass(eq=False, slots=True)
-class RequestedLaunch:
+class PendingEditorLaunch:
     """A session that an editor was asked to start and has not lent yet."""
 
     editor: Editor
     backend: EditorLaunchBackend
-    client: Caller
+    caller: Caller
     """The user, in the workspace of the client that asked."""
     session: DebugSession | None = None
 
@@ -77,8 +77,8 @@ class WindowDebugger:
     def editor(self) -> str:
         return self.window.about.name
 
-    def open(self, client: Caller, session: ResolvedConfiguration, *, no_debug: bool) -> EditorLaunchBackend:
-        return self.launches.request(self, client, session, no_debug=no_debug)
+    def open(self, caller: Caller, session: ResolvedConfiguration, *, no_debug: bool) -> EditorLaunchBackend:
+        return self.launches.request(self, caller, session, no_debug=no_debug)
 
 
 class EditorLaunches:
@@ -86,7 +86,7 @@ class EditorLaunches:
         self.when_released: Released = lambda *_: None
         self._editors = editors
         self._dialects = {type: spec.quirks for spec in adapters for type in spec.types}
-        self._requested: dict[str, RequestedLaunch] = {}
+        self._requested: dict[str, PendingEditorLaunch] = {}
 
     def debuggers(self, workspace: Path) -> Mapping[str, WindowDebugger]:
         """By type. If several windows offer one, the window that the user focused last is used."""
@@ -100,10 +100,10 @@ class EditorLaunches:
         )
 
     def request(
-        self, debugger: WindowDebugger, client: Caller, session: ResolvedConfiguration, *, no_debug: bool
+        self, debugger: WindowDebugger, caller: Caller, session: ResolvedConfiguration, *, no_debug: bool
     ) -> EditorLaunchBackend:
         window, id = debugger.window, new_id("start")
-        by, folder = client.name or client.id, window.about.editor_path(str(client.workspace))
+        by, folder = caller.name or caller.id, window.about.editor_path(str(caller.workspace))
         launch = EditorLaunch(id, editor_configuration(session), folder, by, no_debug)
 
         def released(why: str) -> None:
@@ -117,11 +117,11 @@ class EditorLaunches:
 
         backend = EditorLaunchBackend(launch, debugger.editor, window.ask, debugger.ownership.person, released, over)
         backend.made = made
-        person = Caller(debugger.ownership.person, client.workspace, client.workspace)
-        self._requested[id] = requested = RequestedLaunch(window, backend, person)
+        person = Caller(debugger.ownership.person, caller.workspace, caller.workspace)
+        self._requested[id] = requested = PendingEditorLaunch(window, backend, person)
         return backend
 
-    def lent(self, editor: Editor, id: str) -> RequestedLaunch | None:
+    def lent(self, editor: Editor, id: str) -> PendingEditorLaunch | None:
         """Take the request that this editor was asked to start; None if it is unknown or already taken."""
         requested = self._requested.get(id)
         if requested is None or requested.editor is not editor:
@@ -157,7 +157,7 @@ async def editor_variable(editors: EditorRegistry, workspace: Path, variable: st
 @dataclass(slots=True)
 class _Loan:
     backend: EditorBackend
-    client: Caller
+    caller: Caller
     """The user, in the workspace of the session."""
     session: DebugSession | None = None
 
@@ -224,7 +224,7 @@ class LentSessions:
         requested = self._launches.lent(editor, start)
         if requested is None:
             raise DragomanError("not_taken", localize("The request for this session has expired."))
-        self._lent[editor.id, offer.session] = _Loan(requested.backend, requested.client, requested.session)
+        self._lent[editor.id, offer.session] = _Loan(requested.backend, requested.caller, requested.session)
         requested.backend.lent(offer)
         return {"session_id": requested.session.id if requested.session else ""}
 
@@ -261,14 +261,14 @@ class LentSessions:
         marked, loan = read_breakpoint_change(params), self._loan(editor, params)
 
         def matches(it: Breakpoint) -> bool:
-            return marked.means(it) and it.owner != loan.client.id
+            return marked.means(it) and it.owner != loan.caller.id
 
         if marked.now is None:
-            gone = await self._service.remove_breakpoints(loan.client, matches)
+            gone = await self._service.remove_breakpoints(loan.caller, matches)
             return {"count": len(gone)}
-        found = [it.id for it, _ in self._service.breakpoints(loan.client) if matches(it)]
+        found = [it.id for it, _ in self._service.breakpoints(loan.caller) if matches(it)]
         for id in found:
-            await self._service.change_breakpoint(loan.client, id, **msgspec.structs.asdict(marked.now))
+            await self._service.change_breakpoint(loan.caller, id, **msgspec.structs.asdict(marked.now))
         return {"count": len(found)}
 
     async def _on_own_breakpoints(self, editor: Editor, params: Json) -> Json:
@@ -277,9 +277,9 @@ class LentSessions:
         session = loan.session
         if session is None:
             raise DragomanError("not_lent", localize("This session is not shared."))
-        wanted = [_own_breakpoint(it, loan.client.id, session.id) for it in own]
+        wanted = [_own_breakpoint(it, loan.caller.id, session.id) for it in own]
         made = await self._service.replace_breakpoints(
-            loan.client, lambda it: (it.owner, it.session) == (loan.client.id, session.id), wanted
+            loan.caller, lambda it: (it.owner, it.session) == (loan.caller.id, session.id), wanted
         )
         for mark, breakpoint in zip(own, made, strict=True):
             session.breakpoint_sync.add_lent(breakpoint, is_bound=mark.is_bound)
@@ -311,7 +311,7 @@ class LentSessions:
     async def _hold(self, key: tuple[str, str], loan: _Loan, session: DebugSession) -> None:
         """Keep the session in use while the user debugs, whether or not an agent inspects it."""
         try:
-            with self._service.keep_open(session.id, loan.client.id):
+            with self._service.keep_open(session.id, loan.caller.id):
                 while session.ended is None:
                     await session.outcome(session.last_stop, _OUTCOME_TIMEOUT_S)
         finally:

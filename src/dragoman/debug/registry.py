@@ -66,20 +66,20 @@ class SessionRegistry:
         self._shown: dict[tuple[str, str], int] = {}
         self._showings = count(1)
 
-    def add(self, session: DebugSession, prepared: PreparedSession, client: Caller) -> SessionEntry:
-        entry = SessionEntry(session, prepared, client.workspace_key, client.id, self._clock.monotonic_s())
-        entry.terminal = client.environment.get(_TERMINAL_VARIABLE, "") if client.is_shared else ""
+    def add(self, session: DebugSession, prepared: PreparedSession, caller: Caller) -> SessionEntry:
+        entry = SessionEntry(session, prepared, caller.workspace_key, caller.id, self._clock.monotonic_s())
+        entry.terminal = caller.environment.get(_TERMINAL_VARIABLE, "") if caller.is_shared else ""
         self._by_id[session.id] = entry
         return entry
 
     def by_id(self, id: str) -> SessionEntry:
         return self._by_id[id]
 
-    def known(self, client: Caller, id: str) -> SessionEntry:
+    def known(self, caller: Caller, id: str) -> SessionEntry:
         entry = self._by_id.get(id)
-        if entry is None or entry.workspace != client.workspace_key:
-            raise errors.unknown_session(id, self.ids(client))
-        self.mark_shown(client, entry.session)
+        if entry is None or entry.workspace != caller.workspace_key:
+            raise errors.unknown_session(id, self.ids(caller))
+        self.mark_shown(caller, entry.session)
         return self.touch(entry)
 
     def in_any_workspace(self, id: str) -> SessionEntry:
@@ -89,37 +89,37 @@ class SessionRegistry:
             raise errors.unknown_session(id, list(self._by_id))
         return self._by_id[id]
 
-    def selected(self, client: Caller) -> SessionEntry:
+    def selected(self, caller: Caller) -> SessionEntry:
         """The only live session, or else the last one that this client was shown. A guess could step or end a program
         that the client knows nothing about."""
-        live = self._live(client)
+        live = self._live(caller)
         if not live:
-            raise errors.no_session(self.ids(client))
-        shown = [entry for entry in live if self._shown_order(client, entry)]
+            raise errors.no_session(self.ids(caller))
+        shown = [entry for entry in live if self._shown_order(caller, entry)]
         if len(live) > 1 and not shown:
             raise errors.AmbiguousSessionError([_session_summary(entry.session) for entry in live])
-        return self.touch(max(shown or live, key=lambda entry: self._shown_order(client, entry)))
+        return self.touch(max(shown or live, key=lambda entry: self._shown_order(caller, entry)))
 
-    def selected_or_last(self, client: Caller) -> SessionEntry:
+    def selected_or_last(self, caller: Caller) -> SessionEntry:
         """A session that can be restarted or read. It may have ended."""
-        if self._live(client):
-            return self.selected(client)
-        found = [entry for entry in self._by_id.values() if entry.workspace == client.workspace_key]
+        if self._live(caller):
+            return self.selected(caller)
+        found = [entry for entry in self._by_id.values() if entry.workspace == caller.workspace_key]
         if not found:
-            raise errors.no_session(self.ids(client))
-        return self.touch(max(found, key=lambda it: (self._shown_order(client, it), it.session.changed_at_ns)))
+            raise errors.no_session(self.ids(caller))
+        return self.touch(max(found, key=lambda it: (self._shown_order(caller, it), it.session.changed_at_ns)))
 
-    def newest(self, client: Caller) -> SessionEntry:
+    def newest(self, caller: Caller) -> SessionEntry:
         """For a caller that only watches: what stopped last, else what changed last."""
-        live = self._live(client)
+        live = self._live(caller)
         if not live:
-            raise errors.no_session(self.ids(client))
+            raise errors.no_session(self.ids(caller))
         return max(live, key=lambda it: (it.session.state is SessionState.STOPPED, it.session.changed_at_ns))
 
-    def sessions(self, client: Caller) -> list[DebugSession]:
+    def sessions(self, caller: Caller) -> list[DebugSession]:
         """Live ones, and ended ones for ten minutes."""
         self._drop_expired()
-        return [entry.session for entry in self._by_id.values() if entry.workspace == client.workspace_key]
+        return [entry.session for entry in self._by_id.values() if entry.workspace == caller.workspace_key]
 
     def workspaces(self) -> set[str]:
         self._drop_expired()
@@ -129,8 +129,8 @@ class SessionRegistry:
         entry = [it.session for it in self._by_id.values() if it.workspace == workspace]
         return [session for session in entry if session.state in LIVE_STATES]
 
-    def ids(self, client: Caller) -> list[str]:
-        return [session.id for session in self.sessions(client)]
+    def ids(self, caller: Caller) -> list[str]:
+        return [session.id for session in self.sessions(caller)]
 
     def require_capacity(self, count: int) -> None:
         self._drop_expired()
@@ -147,8 +147,8 @@ class SessionRegistry:
         return entry
 
     @contextmanager
-    def waiting_for(self, client: Caller, entry: SessionEntry) -> Iterator[None]:
-        entry.client = client.id
+    def waiting_for(self, caller: Caller, entry: SessionEntry) -> Iterator[None]:
+        entry.client = caller.id
         entry.waiting += 1
         try:
             yield
@@ -168,17 +168,17 @@ class SessionRegistry:
 
     # The last stop that each client has seen: its next command was decided on that stop.
 
-    def mark_stop_seen(self, client: Caller, session: DebugSession, number: int) -> None:
-        self._seen_stops[_viewer_key(client), session.id] = number
+    def mark_stop_seen(self, caller: Caller, session: DebugSession, number: int) -> None:
+        self._seen_stops[_viewer_key(caller), session.id] = number
 
-    def seen_stop(self, client: Caller, session: DebugSession) -> int | None:
+    def seen_stop(self, caller: Caller, session: DebugSession) -> int | None:
         """None for a client that has not seen a stop: its command applies to the current one."""
-        return self._seen_stops.get((_viewer_key(client), session.id))
+        return self._seen_stops.get((_viewer_key(caller), session.id))
 
-    def mark_shown(self, client: Caller, session: DebugSession) -> None:
+    def mark_shown(self, caller: Caller, session: DebugSession) -> None:
         """From now on a call of this client without an id means this session."""
-        self._shown[_viewer_key(client), session.id] = next(self._showings)
-        self.add_holder(self._by_id[session.id], client.id if client.remote and not client.is_shared else "")
+        self._shown[_viewer_key(caller), session.id] = next(self._showings)
+        self.add_holder(self._by_id[session.id], caller.id if caller.remote and not caller.is_shared else "")
 
     def add_holder(self, entry: SessionEntry, client_id: str) -> None:
         """Somebody is there. One who calls once, at a shell, has no link that could be lost."""
@@ -193,15 +193,15 @@ class SessionRegistry:
             if gone and not entry.holders:
                 entry.session.countdown.mark_unattended()
 
-    def _shown_order(self, client: Caller, entry: SessionEntry) -> int:
-        return self._shown.get((_viewer_key(client), entry.session.id), 0)
+    def _shown_order(self, caller: Caller, entry: SessionEntry) -> int:
+        return self._shown.get((_viewer_key(caller), entry.session.id), 0)
 
-    def _live(self, client: Caller) -> list[SessionEntry]:
+    def _live(self, caller: Caller) -> list[SessionEntry]:
         """A session that is terminating counts only if there is no other."""
         live = [
             it
             for it in self._by_id.values()
-            if it.workspace == client.workspace_key and it.session.state in LIVE_STATES
+            if it.workspace == caller.workspace_key and it.session.state in LIVE_STATES
         ]
         return [it for it in live if it.session.state is not SessionState.TERMINATING] or live
 
@@ -235,8 +235,8 @@ def _session_summary(session: DebugSession) -> dict[str, object]:
     return {**choice, "stop_number": stop.number, "reason": stop.reason, **place}
 
 
-def _viewer_key(client: Caller) -> str:
-    return client.link or client.id
+def _viewer_key(caller: Caller) -> str:
+    return caller.link or caller.id
 
 
 @dataclass(frozen=True, slots=True)

@@ -91,50 +91,50 @@ class DebugService:
     # Sessions.
 
     async def start(
-        self, client: Caller, request: LaunchRequest, *, within_s: float, probe: Probe | None = None
+        self, caller: Caller, request: LaunchRequest, *, within_s: float, probe: Probe | None = None
     ) -> DebugOutcome:
         """Start all sessions of the request; if one of them fails, that is the error, and the others are ended."""
         self.registry.require_capacity(1)
         deadline_s = self._clock.monotonic_s() + within_s
-        preparation = await self._starter.prepare(client, request)
+        preparation = await self._starter.prepare(caller, request)
         start_s = self._remaining_s(deadline_s) if within_s else preparation.unattended_start_timeout_s
-        sessions = await self._supervisor.begin(client, preparation, within_s=start_s, probe=probe)
-        return await self.wait_for_first_outcome(client, sessions, within_s=self._remaining_s(deadline_s))
+        sessions = await self._supervisor.begin(caller, preparation, within_s=start_s, probe=probe)
+        return await self.wait_for_first_outcome(caller, sessions, within_s=self._remaining_s(deadline_s))
 
-    async def preview_launch(self, client: Caller, request: LaunchRequest) -> LaunchPreview:
+    async def preview_launch(self, caller: Caller, request: LaunchRequest) -> LaunchPreview:
         """Describes what a start would run, if the code may run at all."""
-        return await self._starter.preview(client, request)
+        return await self._starter.preview(caller, request)
 
     def approve(self, starts: Sequence[LaunchPreview]) -> None:
         """Approve several starts at once, before the first one runs."""
         self._starter.approve(starts)
 
-    async def launch(self, client: Caller, request: LaunchRequest) -> list[DebugSession]:
+    async def launch(self, caller: Caller, request: LaunchRequest) -> list[DebugSession]:
         """Creates the sessions without waiting for their start; `wait_until_started` waits."""
         self.registry.require_capacity(1)
-        return await self._supervisor.begin(client, await self._starter.prepare(client, request), within_s=0.0)
+        return await self._supervisor.begin(caller, await self._starter.prepare(caller, request), within_s=0.0)
 
     async def wait_until_started(
-        self, client: Caller, sessions: Sequence[DebugSession], *, within_s: float
+        self, caller: Caller, sessions: Sequence[DebugSession], *, within_s: float
     ) -> DebugOutcome:
         """Like `start`, for sessions that `launch` returned. A caller may stop waiting while they are still
         starting."""
         deadline_s = self._clock.monotonic_s() + within_s
         await self._supervisor.wait_until_started([self.registry.by_id(session.id) for session in sessions])
-        return await self.wait_for_first_outcome(client, sessions, within_s=self._remaining_s(deadline_s))
+        return await self.wait_for_first_outcome(caller, sessions, within_s=self._remaining_s(deadline_s))
 
-    async def open(self, client: Caller, request: LaunchRequest, hold: anyio.Event) -> DebugSession:
+    async def open(self, caller: Caller, request: LaunchRequest, hold: anyio.Event) -> DebugSession:
         """For a caller that sets breakpoints once the debugger is there: returns at once, and the program starts when
         `hold` is set. Of a compound, the others start as they would."""
         self.registry.require_capacity(1)
-        preparation = await self._starter.prepare(client, request)
+        preparation = await self._starter.prepare(caller, request)
         first, *others = preparation.sessions
         held = replace(preparation, sessions=(replace(first, hold=hold), *others))
-        return (await self._supervisor.begin(client, held, within_s=0.0))[0]
+        return (await self._supervisor.begin(caller, held, within_s=0.0))[0]
 
-    async def add_editor_session(self, client: Caller, prepared: PreparedSession) -> DebugSession:
+    async def add_editor_session(self, caller: Caller, prepared: PreparedSession) -> DebugSession:
         """A program that somebody else started, and debugs: from now on its session is one of the workspace's."""
-        return (await self._supervisor.begin(client, PreparedLaunch((prepared,)), within_s=_ADOPT_TIMEOUT_S))[0]
+        return (await self._supervisor.begin(caller, PreparedLaunch((prepared,)), within_s=_ADOPT_TIMEOUT_S))[0]
 
     @contextmanager
     def keep_open(self, session_id: str, by: str, *, is_remote: bool = False) -> Iterator[FollowedSession]:
@@ -157,14 +157,14 @@ class DebugService:
         return FollowedSession(self.registry.in_any_workspace(session_id))
 
     async def wait_for_first_outcome(
-        self, client: Caller, sessions: Sequence[DebugSession], *, within_s: float
+        self, caller: Caller, sessions: Sequence[DebugSession], *, within_s: float
     ) -> DebugOutcome:
         """Waits for the first outcome of any of several sessions that were started together."""
         chosen = sessions[0]
 
         async def wait(session: DebugSession, scope: anyio.CancelScope) -> None:
             nonlocal chosen
-            if await session.outcome(self.registry.seen_stop(client, session) or 0, within_s) is not None:
+            if await session.outcome(self.registry.seen_stop(caller, session) or 0, within_s) is not None:
                 chosen = session
                 scope.cancel("the first has an outcome")
 
@@ -173,25 +173,25 @@ class DebugService:
                 for session in sessions:
                     group.start_soon(wait, session, group.cancel_scope)
             within_s = 0.0
-        seen_stop = self.registry.seen_stop(client, chosen) or 0
-        outcome = await self._wait(client, self.registry.by_id(chosen.id), seen_stop, within_s)
+        seen_stop = self.registry.seen_stop(caller, chosen) or 0
+        outcome = await self._wait(caller, self.registry.by_id(chosen.id), seen_stop, within_s)
         return DebugOutcome(outcome.session, outcome.outcome, tuple(it for it in sessions if it is not chosen))
 
-    async def restart(self, client: Caller, session_id: str, *, within_s: float) -> DebugOutcome:
+    async def restart(self, caller: Caller, session_id: str, *, within_s: float) -> DebugOutcome:
         """Under the same id, with the same breakpoints; one that has ended can be started again as well."""
-        entry = self.registry.known(client, session_id) if session_id else self.registry.selected_or_last(client)
+        entry = self.registry.known(caller, session_id) if session_id else self.registry.selected_or_last(caller)
         session, deadline_s = entry.session, self._clock.monotonic_s() + within_s
         if session.restarts_in_place and session.ended is None:
-            self._require_halt(client, session, "restart")
-            return await self._perform(client, session, session.restart(by=client.id), within_s)
+            self._require_halt(caller, session, "restart")
+            return await self._perform(caller, session, session.restart(by=caller.id), within_s)
         before = session.last_stop
         with self._supervisor.restarting(entry):
             preparation = await self._starter.prepare(
-                client, entry.prepared.launch_request
+                caller, entry.prepared.launch_request
             )  # where that fails, nothing is lost
             start_s = self._remaining_s(deadline_s) if within_s else preparation.unattended_start_timeout_s
-            await self._supervisor.restart(client, entry, preparation, within_s=start_s)
-        return await self._wait(client, entry, before, self._remaining_s(deadline_s))
+            await self._supervisor.restart(caller, entry, preparation, within_s=start_s)
+        return await self._wait(caller, entry, before, self._remaining_s(deadline_s))
 
     def notes(self, session_id: str) -> tuple[LaunchNote, ...]:
         """On how its configuration was taken."""
@@ -203,60 +203,60 @@ class DebugService:
 
     async def resume(
         self,
-        client: Caller,
+        caller: Caller,
         session_id: str,
         *,
         thread_id: int | None,
         within_s: float,
         until: RunTarget | None = None,
     ) -> DebugOutcome:
-        session = self.find(client, session_id)
+        session = self.find(caller, session_id)
         if until is not None:
-            self._require_halt(client, session, "until")
-        seen_stop = self.registry.seen_stop(client, session)
-        resumed = session.run_control.resume(thread_id=thread_id, seen_stop=seen_stop, by=client.id, until=until)
-        return await self._perform(client, session, resumed, within_s)
+            self._require_halt(caller, session, "until")
+        seen_stop = self.registry.seen_stop(caller, session)
+        resumed = session.run_control.resume(thread_id=thread_id, seen_stop=seen_stop, by=caller.id, until=until)
+        return await self._perform(caller, session, resumed, within_s)
 
     async def step(
-        self, client: Caller, session_id: str, kind: StepKind, *, thread_id: int | None, within_s: float
+        self, caller: Caller, session_id: str, kind: StepKind, *, thread_id: int | None, within_s: float
     ) -> DebugOutcome:
-        session = self.find(client, session_id)
-        self._require_halt(client, session, "step")
-        seen_stop = self.registry.seen_stop(client, session)
-        stepped = session.run_control.step(kind, thread_id=thread_id, seen_stop=seen_stop, by=client.id)
-        return await self._perform(client, session, stepped, within_s)
+        session = self.find(caller, session_id)
+        self._require_halt(caller, session, "step")
+        seen_stop = self.registry.seen_stop(caller, session)
+        stepped = session.run_control.step(kind, thread_id=thread_id, seen_stop=seen_stop, by=caller.id)
+        return await self._perform(caller, session, stepped, within_s)
 
-    async def pause(self, client: Caller, session_id: str, *, within_s: float) -> DebugOutcome:
+    async def pause(self, caller: Caller, session_id: str, *, within_s: float) -> DebugOutcome:
         """If the program does not halt, the outcome has a thread dump of it."""
-        session = self.find(client, session_id)
-        self._require_halt(client, session, "pause")
+        session = self.find(caller, session_id)
+        self._require_halt(caller, session, "pause")
         entry, before = self.registry.by_id(session.id), session.last_stop
 
         async def ask(seconds: float) -> DebugOutcome:
-            return await self._perform(client, session, session.run_control.pause(by=client.id), seconds)
+            return await self._perform(caller, session, session.run_control.pause(by=caller.id), seconds)
 
         async def wait(seconds: float) -> DebugOutcome:
-            return await self._wait(client, entry, before, seconds)
+            return await self._wait(caller, entry, before, seconds)
 
         return await pause_program(session, self._clock, ask=ask, wait=wait, within_s=within_s)
 
-    async def wait(self, client: Caller, session_id: str, *, within_s: float) -> DebugOutcome:
+    async def wait(self, caller: Caller, session_id: str, *, within_s: float) -> DebugOutcome:
         """For a client that started without waiting: the stop after the last one that it has seen."""
-        session = self.find(client, session_id)
-        seen_stop = self.registry.seen_stop(client, session) or 0
-        return await self._wait(client, self.registry.by_id(session.id), seen_stop, within_s)
+        session = self.find(caller, session_id)
+        seen_stop = self.registry.seen_stop(caller, session) or 0
+        return await self._wait(caller, self.registry.by_id(session.id), seen_stop, within_s)
 
-    def hold(self, client: Caller, session_id: str, seconds: float) -> DebugSession:
+    def hold(self, caller: Caller, session_id: str, seconds: float) -> DebugSession:
         """Puts off the countdown of a stop, which belongs to programs that were attached to from another machine."""
-        session = self.find(client, session_id)
-        self._require_halt(client, session, "hold_s")
+        session = self.find(caller, session_id)
+        self._require_halt(caller, session, "hold_s")
         session.countdown.hold(seconds)
         return session
 
-    async def stop(self, client: Caller, session_id: str) -> DebugSession:
-        session = self.find(client, session_id)
-        session.remember_client_name(client.id, client.name)
-        await session.terminate(by=client.id)
+    async def stop(self, caller: Caller, session_id: str) -> DebugSession:
+        session = self.find(caller, session_id)
+        session.remember_client_name(caller.id, caller.name)
+        await session.terminate(by=caller.id)
         return session
 
     async def end_all(self, *, by: str) -> list[dict[str, Any]]:
@@ -275,14 +275,14 @@ class DebugService:
                 group.start_soon(end, session)
         return sorted(results, key=lambda it: str(it["session_id"]))
 
-    def find(self, client: Caller, session_id: str = "") -> DebugSession:
+    def find(self, caller: Caller, session_id: str = "") -> DebugSession:
         """By id. Without one, the only live session of the workspace, or the last one that this client was shown."""
-        entry = self.registry.known(client, session_id) if session_id else self.registry.selected(client)
+        entry = self.registry.known(caller, session_id) if session_id else self.registry.selected(caller)
         return entry.session
 
-    def find_or_last(self, client: Caller, session_id: str = "") -> DebugSession:
+    def find_or_last(self, caller: Caller, session_id: str = "") -> DebugSession:
         """Like `find`, for questions that an ended session can answer too."""
-        entry = self.registry.known(client, session_id) if session_id else self.registry.selected_or_last(client)
+        entry = self.registry.known(caller, session_id) if session_id else self.registry.selected_or_last(caller)
         return entry.session
 
     def live(self, *, lent: bool = False) -> list[DebugSession]:
@@ -313,7 +313,7 @@ class DebugService:
 
     async def evaluate(
         self,
-        client: Caller,
+        caller: Caller,
         session_id: str,
         expression: str,
         *,
@@ -322,37 +322,37 @@ class DebugService:
         within_s: float,
         thread_id: int | None = None,
     ) -> EvaluateResult:
-        session = self.find(client, session_id)
-        self._require_halt(client, session, "evaluate")
+        session = self.find(caller, session_id)
+        self._require_halt(caller, session, "evaluate")
         found = await session.inspection.evaluate(expression, frame, context, timeout_s=within_s, thread_id=thread_id)
         asked, result = self._without_secrets(expression), self._without_secrets(found.result, of=expression)
-        body = {"expression": asked, "result": result, "by": client.id}
-        self._event_log.record_event("debug.evaluated", session.id, asked, body, workspace=client.workspace_key)
+        body = {"expression": asked, "result": result, "by": caller.id}
+        self._event_log.record_event("debug.evaluated", session.id, asked, body, workspace=caller.workspace_key)
         return found
 
     async def set_variable(
-        self, client: Caller, session_id: str, *, name: str, value: str, reference: int | None, frame: int | None
+        self, caller: Caller, session_id: str, *, name: str, value: str, reference: int | None, frame: int | None
     ) -> EvaluateResult:
         """Without a reference it is looked up in the scopes of the frame, or set as an expression."""
-        session = self.find(client, session_id)
-        self._require_halt(client, session, "set variable")
+        session = self.find(caller, session_id)
+        self._require_halt(caller, session, "set variable")
         found = await session.inspection.set_variable(name, value, reference, frame)
         asked = self._without_secrets(name)
-        body = {"name": asked, "by": client.id}
-        self._event_log.record_event("debug.variable_set", session.id, asked, body, workspace=client.workspace_key)
+        body = {"name": asked, "by": caller.id}
+        self._event_log.record_event("debug.variable_set", session.id, asked, body, workspace=caller.workspace_key)
         return found
 
     def record_trace(
-        self, client: Caller, session_id: str, places: str, table: str, rows: Sequence[Mapping[str, Any]] = ()
+        self, caller: Caller, session_id: str, places: str, table: str, rows: Sequence[Mapping[str, Any]] = ()
     ) -> None:
         """Records the result of a whole run for later readers. Secrets have already been removed."""
         body = {
             "place": (place := places[:_RECORDED_EXPRESSION_CHARACTERS]),
             "table": table[:_RECORDED_TABLE_CHARACTERS],
             "rows": rows_within_bounds(rows),
-            "by": client.id,
+            "by": caller.id,
         }
-        self._event_log.record_event("debug.traced", session_id, place, body, workspace=client.workspace_key)
+        self._event_log.record_event("debug.traced", session_id, place, body, workspace=caller.workspace_key)
 
     def _without_secrets(self, text: str, of: str = "") -> str:
         """Cut last: nothing tells half a secret from other words."""
@@ -360,84 +360,84 @@ class DebugService:
 
     # Breakpoints.
 
-    async def set_breakpoint(self, client: Caller, wanted: Breakpoint) -> tuple[Breakpoint, Binding]:
-        wanted = self._with_halt_limits(client, wanted)
-        self._require_some_session_may_halt(client, wanted)
+    async def set_breakpoint(self, caller: Caller, wanted: Breakpoint) -> tuple[Breakpoint, Binding]:
+        wanted = self._with_halt_limits(caller, wanted)
+        self._require_some_session_may_halt(caller, wanted)
         if wanted.kind == "data":
-            session = self.find(client, wanted.session)
+            session = self.find(caller, wanted.session)
             wanted = msgspec.structs.replace(
                 await session.inspection.resolve_data_breakpoint(wanted), session=session.id
             )
-        made = await self._book.add(client.workspace_key, wanted)
-        await self._update_sessions(client.workspace_key)
-        return made, self.binding(client, made.id)
+        made = await self._book.add(caller.workspace_key, wanted)
+        await self._update_sessions(caller.workspace_key)
+        return made, self.binding(caller, made.id)
 
-    async def change_breakpoint(self, client: Caller, id: int, **fields: object) -> tuple[Breakpoint, Binding]:
+    async def change_breakpoint(self, caller: Caller, id: int, **fields: object) -> tuple[Breakpoint, Binding]:
         """Changes any client's breakpoint: the last writer wins."""
-        if any(it.id == id and self._is_locked(client, it) for it in self._book.of(client.workspace_key)):
+        if any(it.id == id and self._is_locked(caller, it) for it in self._book.of(caller.workspace_key)):
             raise owned_by_person()
-        if not client.may_halt_attached and fields != {"enabled": False}:
+        if not caller.may_halt_attached and fields != {"enabled": False}:
             fields["skips_attached"] = True
         if fields != {"enabled": False}:
-            fields["is_remote"] = client.remote is not None
-        changed = await self._book.change(client.workspace_key, id, **fields)
-        await self._update_sessions(client.workspace_key)
-        return changed, self.binding(client, id)
+            fields["is_remote"] = caller.remote is not None
+        changed = await self._book.change(caller.workspace_key, id, **fields)
+        await self._update_sessions(caller.workspace_key)
+        return changed, self.binding(caller, id)
 
     async def replace_breakpoints(
-        self, client: Caller, which: Callable[[Breakpoint], bool], wanted: Sequence[Breakpoint]
+        self, caller: Caller, which: Callable[[Breakpoint], bool], wanted: Sequence[Breakpoint]
     ) -> list[Breakpoint]:
         """A whole list at once, as DAP sets them: those of `which` become those wanted, of which known ones keep their
         id. In the order of the list."""
-        spared = [self._with_halt_limits(client, it) for it in wanted]
-        made = await self._book.replace(client.workspace_key, which, spared)
-        await self._update_sessions(client.workspace_key)
+        spared = [self._with_halt_limits(caller, it) for it in wanted]
+        made = await self._book.replace(caller.workspace_key, which, spared)
+        await self._update_sessions(caller.workspace_key)
         return made
 
-    async def remove_breakpoints(self, client: Caller, which: Callable[[Breakpoint], bool]) -> list[Breakpoint]:
-        selected = [it for it in self._book.of(client.workspace_key) if which(it)]
-        if selected and all(self._is_locked(client, it) for it in selected):
+    async def remove_breakpoints(self, caller: Caller, which: Callable[[Breakpoint], bool]) -> list[Breakpoint]:
+        selected = [it for it in self._book.of(caller.workspace_key) if which(it)]
+        if selected and all(self._is_locked(caller, it) for it in selected):
             raise owned_by_person()
         gone = await self._book.remove(
-            client.workspace_key, lambda it: which(it) and not self._is_locked(client, it), by=client.id
+            caller.workspace_key, lambda it: which(it) and not self._is_locked(caller, it), by=caller.id
         )
         if gone:
-            await self._update_sessions(client.workspace_key)
+            await self._update_sessions(caller.workspace_key)
         return gone
 
-    def _with_halt_limits(self, client: Caller, wanted: Breakpoint) -> Breakpoint:
-        is_remote = client.remote is not None
-        return msgspec.structs.replace(wanted, skips_attached=not client.may_halt_attached, is_remote=is_remote)
+    def _with_halt_limits(self, caller: Caller, wanted: Breakpoint) -> Breakpoint:
+        is_remote = caller.remote is not None
+        return msgspec.structs.replace(wanted, skips_attached=not caller.may_halt_attached, is_remote=is_remote)
 
-    def _require_some_session_may_halt(self, client: Caller, wanted: Breakpoint) -> None:
+    def _require_some_session_may_halt(self, caller: Caller, wanted: Breakpoint) -> None:
         """One that would stop in no live session is refused. With another program there, its binding says why not."""
-        live = [it for it in self.registry.live_sessions(client.workspace_key) if not it.is_ending]
+        live = [it for it in self.registry.live_sessions(caller.workspace_key) if not it.is_ending]
         refusing = [it for it in live if not it.breakpoint_sync.permits(wanted)]
         if refusing and len(refusing) == len(live):
             raise halt_refused(what="set_breakpoint")
 
-    def _require_halt(self, client: Caller, session: DebugSession, what: str) -> None:
+    def _require_halt(self, caller: Caller, session: DebugSession, what: str) -> None:
         if session.permissions.is_attached:
-            session.permissions.require(what, client)
+            session.permissions.require(what, caller)
 
-    def _is_locked(self, client: Caller, breakpoint: Breakpoint) -> bool:
+    def _is_locked(self, caller: Caller, breakpoint: Breakpoint) -> bool:
         """A person's own in a session that they lend: their editor has it, and nobody here can take it from there."""
-        if not breakpoint.session or breakpoint.owner == client.id or not is_person(breakpoint.owner):
+        if not breakpoint.session or breakpoint.owner == caller.id or not is_person(breakpoint.owner):
             return False
-        live = self.registry.live_sessions(client.workspace_key)
+        live = self.registry.live_sessions(caller.workspace_key)
         return any(it.id == breakpoint.session and it.is_owned_by_person for it in live)
 
-    def breakpoints(self, client: Caller) -> list[tuple[Breakpoint, Binding]]:
-        return [(it, self.binding(client, it.id)) for it in self._book.of(client.workspace_key)]
+    def breakpoints(self, caller: Caller) -> list[tuple[Breakpoint, Binding]]:
+        return [(it, self.binding(caller, it.id)) for it in self._book.of(caller.workspace_key)]
 
     def has_breakpoint(self, id: int) -> bool:
         return self._book.has(id)
 
-    def binding(self, client: Caller, id: int) -> Binding:
+    def binding(self, caller: Caller, id: int) -> Binding:
         """The binding in the first live session that has bound the breakpoint; otherwise not verified."""
         bound = [
             it.breakpoint_sync.binding_of(id)
-            for it in self.registry.live_sessions(client.workspace_key)
+            for it in self.registry.live_sessions(caller.workspace_key)
             if not it.is_ending
         ]
         return next((binding for binding in bound if binding.verified), bound[0] if bound else Binding())
@@ -445,22 +445,22 @@ class DebugService:
     # Inside.
 
     async def _perform(
-        self, client: Caller, session: DebugSession, command: Coroutine[Any, Any, None], within_s: float
+        self, caller: Caller, session: DebugSession, command: Coroutine[Any, Any, None], within_s: float
     ) -> DebugOutcome:
         """Limits the wait for an adapter that does not answer to the caller's own time limit."""
-        session.remember_client_name(client.id, client.name)
+        session.remember_client_name(caller.id, caller.name)
         if session.permissions.is_attached:
-            session.permissions.note_command(client)
+            session.permissions.note_command(caller)
         before, deadline_s = session.last_stop, self._clock.monotonic_s() + within_s
         with anyio.move_on_after(max(within_s, _MIN_RESPONSE_TIMEOUT_S)):
             await command
-        return await self._wait(client, self.registry.by_id(session.id), before, self._remaining_s(deadline_s))
+        return await self._wait(caller, self.registry.by_id(session.id), before, self._remaining_s(deadline_s))
 
-    async def _wait(self, client: Caller, entry: SessionEntry, after_stop: int, within_s: float) -> DebugOutcome:
+    async def _wait(self, caller: Caller, entry: SessionEntry, after_stop: int, within_s: float) -> DebugOutcome:
         """The end of a session that is being restarted is not an outcome: the restarted one has it."""
         deadline_s = self._clock.monotonic_s() + within_s
         outcome: Stop | ProgramEnd | None = None
-        with self.registry.waiting_for(client, entry):
+        with self.registry.waiting_for(caller, entry):
             while True:
                 left_s = self._remaining_s(deadline_s)
                 outcome = await entry.session.outcome(after_stop, left_s)
@@ -474,9 +474,9 @@ class DebugService:
                     break
         if isinstance(outcome, ProgramEnd):
             await self._supervisor.require_started(entry)
-        self.registry.mark_shown(client, entry.session)
+        self.registry.mark_shown(caller, entry.session)
         if isinstance(outcome, Stop):
-            self.registry.mark_stop_seen(client, entry.session, outcome.number)
+            self.registry.mark_stop_seen(caller, entry.session, outcome.number)
         return DebugOutcome(entry.session, outcome)
 
     def _remaining_s(self, deadline_s: float) -> float:

@@ -13,7 +13,7 @@ import pytest
 from dragoman.debug.backends.starter import _unwrap_command
 from dragoman.debug.launch.errors import LaunchError
 from dragoman.debug.launch.programs import is_launcher
-from dragoman.debug.launch.resolution import LaunchClient, ResolvedConfiguration, resolve
+from dragoman.debug.launch.resolution import LaunchEnvironment, ResolvedConfiguration, resolve
 from dragoman.debug.model import LaunchRequest
 from dragoman.workspace.caller import Caller as Asker
 from tests.debug.launch.workspaces import Workspace
@@ -22,7 +22,7 @@ from tests.debug.launch.workspaces import Workspace
 def resolved(workspace: Workspace, **request: Any) -> ResolvedConfiguration:
     folder = workspace.folder
     asker = Asker(id="a", workspace=folder, cwd=folder, environment={"PATH": str(folder / "bin")})
-    client = LaunchClient(workspace=folder, environment=asker.environment)
+    client = LaunchEnvironment(workspace=folder, environment=asker.environment)
     return resolve(LaunchRequest(**request), client, unwrap=partial(_unwrap_command, asker)).sessions[0]
 
 

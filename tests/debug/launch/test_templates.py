@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 import dragoman
 from dragoman.debug.launch import (
-    CallerContext,
-    LaunchClient,
+    LaunchEnvironment,
     LaunchError,
     PlannedCommand,
+    VariableInputs,
     list_configurations,
     planned_commands,
     require_program,
@@ -153,7 +153,7 @@ def test_the_repository_s_own_examples_start() -> None:
     assert offered.problems == []
     for written in (*offered.configurations, *offered.compounds):
         for session in resolve(
-            LaunchRequest(configuration_name=written["name"]), LaunchClient(folder), CallerContext(process_id=1)
+            LaunchRequest(configuration_name=written["name"]), LaunchEnvironment(folder), VariableInputs(process_id=1)
         ).sessions:
             if "preLaunchTask" not in written:  # which builds the program
                 require_program(session)

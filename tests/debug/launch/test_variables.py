@@ -14,8 +14,8 @@ from dragoman.debug.launch.config_node import ConfigNode, ConfigOrigin
 from dragoman.debug.launch.variables import (
     PROCESS_PICKERS,
     VARIABLES,
-    CallerContext,
     Expander,
+    VariableInputs,
     VariableScope,
     split_variables,
 )
@@ -39,7 +39,7 @@ def scope_at(folder: Path, **changes: Any) -> VariableScope:
         "home": "/home/me",
         "environment": {"A": "value of a", "LOOP": "${env:A}${input:who}"},
         "folders": {"project": folder, "lib": Path("/home/me/lib")},
-        "caller": CallerContext(**FULL),
+        "caller": VariableInputs(**FULL),
         "default_build_task": lambda: "build it",
         **changes,
     }
@@ -137,20 +137,20 @@ def test_every_way_to_ask_for_a_process_takes_the_callers(picker: str) -> None:
     ],
 )
 def test_what_the_caller_did_not_say_is_asked_for_by_name(variable: str, argument: str) -> None:
-    fault = fault_of(lambda: expanded(f"${{{variable}}}", scope_at(PROJECT, caller=CallerContext())))
+    fault = fault_of(lambda: expanded(f"${{{variable}}}", scope_at(PROJECT, caller=VariableInputs())))
     assert (fault.code, fault.details["needs"]) == ("unresolved_variable", argument)
     assert f"`{argument}`" in str(fault.hint)
 
 
 def test_a_relative_file_is_the_workspaces(workspace: Workspace) -> None:
-    scope = scope_at(PROJECT, caller=CallerContext(file="src/../a.py"))
+    scope = scope_at(PROJECT, caller=VariableInputs(file="src/../a.py"))
     assert expanded("${file} ${relativeFileDirname}", scope) == "/home/me/project/a.py ."
 
 
 def test_a_file_belongs_to_the_innermost_folder_that_holds_it() -> None:
     folders = {"project": PROJECT, "src": PROJECT / "src"}
     assert expanded("${fileWorkspaceFolder}", scope_at(PROJECT, folders=folders)) == "/home/me/project/src"
-    outside = scope_at(PROJECT, caller=CallerContext(file="/etc/hosts"))
+    outside = scope_at(PROJECT, caller=VariableInputs(file="/etc/hosts"))
     assert "is not in a folder" in str(fault_of(lambda: expanded("${fileWorkspaceFolder}", outside)))
 
 
@@ -320,7 +320,7 @@ def test_splitting_and_joining_a_text_changes_nothing(text: str) -> None:
 @given(USABLE, st.text(alphabet="${}:aenvA"), st.text(alphabet="xyz "))
 def test_a_value_from_outside_is_put_in_once_and_never_looked_into(before: str, value: str, after: str) -> None:
     plain = before.replace("${", "$(").removesuffix("$")
-    scope = scope_at(EMPTY, environment={"A": value}, caller=CallerContext(inputs={"i": value}, selected_text=value))
+    scope = scope_at(EMPTY, environment={"A": value}, caller=VariableInputs(inputs={"i": value}, selected_text=value))
     text = "${env:A}|${input:i}|${selectedText}"
     assert expanded(plain + text + after, scope) == f"{plain}{value}|{value}|{value}{after}"
 

@@ -13,7 +13,14 @@ import anyio
 import pytest
 
 from dragoman.core.errors import DragomanError
-from dragoman.debug.launch import CallerContext, LaunchClient, LaunchError, LaunchPlan, ResolvedConfiguration, resolve
+from dragoman.debug.launch import (
+    LaunchEnvironment,
+    LaunchError,
+    LaunchPlan,
+    ResolvedConfiguration,
+    VariableInputs,
+    resolve,
+)
 from dragoman.debug.launch.variables import Platform
 from dragoman.debug.model import LaunchRequest
 
@@ -37,15 +44,15 @@ class Workspace:
     def tasks_json(self, *tasks: Any, **more: Any) -> None:
         self.write(".vscode/tasks.json", json.dumps({"version": "2.0.0", "tasks": tasks, **more}))
 
-    def client(self) -> LaunchClient:
-        return LaunchClient(self.folder, self.environment, self.folders, self.platform)
+    def client(self) -> LaunchEnvironment:
+        return LaunchEnvironment(self.folder, self.environment, self.folders, self.platform)
 
     def start(self, name: str, **caller: Any) -> LaunchPlan:
-        return resolve(LaunchRequest(configuration_name=name), self.client(), CallerContext(**caller))
+        return resolve(LaunchRequest(configuration_name=name), self.client(), VariableInputs(**caller))
 
     def inline(self, configuration: Mapping[str, Any], **caller: Any) -> ResolvedConfiguration:
         (session,) = resolve(
-            LaunchRequest(configuration=configuration), self.client(), CallerContext(**caller)
+            LaunchRequest(configuration=configuration), self.client(), VariableInputs(**caller)
         ).sessions
         return session
 

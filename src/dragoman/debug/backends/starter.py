@@ -69,7 +69,7 @@ class EditorDebugger(Protocol):
     @property
     def quirks(self) -> AdapterQuirks: ...
 
-    def open(self, client: Caller, session: launches.ResolvedConfiguration, *, no_debug: bool) -> Backend: ...
+    def open(self, caller: Caller, session: launches.ResolvedConfiguration, *, no_debug: bool) -> Backend: ...
 
 
 EditorDebuggers = Callable[[Path], Mapping[str, EditorDebugger]]
@@ -133,56 +133,56 @@ class AdapterStarter:
         self._port_users = port_users
         self._editor_debuggers = editor_debuggers
 
-    async def prepare(self, client: Caller, launch_request: LaunchRequest) -> PreparedLaunch:
-        launch, starts = await self._resolve_trusted(client, launch_request)
+    async def prepare(self, caller: Caller, launch_request: LaunchRequest) -> PreparedLaunch:
+        launch, starts = await self._resolve_trusted(caller, launch_request)
         # From here on no file is read again, so what was approved is what runs.
-        self.approve([_disclosure(client, launch_request, launch, starts)])
+        self.approve([_disclosure(caller, launch_request, launch, starts)])
         if not _has_tasks(launch):
             await anyio.to_thread.run_sync(_require_runnable, starts)
-        backends = await self._backends(client, launch, starts)
-        sessions = [self._prepared(client, *pair) for pair in zip(starts, backends, strict=True)]
+        backends = await self._backends(caller, launch, starts)
+        sessions = [self._prepared(caller, *pair) for pair in zip(starts, backends, strict=True)]
         return PreparedLaunch(tuple(sessions), stop_all=launch.stop_all)
 
-    async def preview(self, client: Caller, launch_request: LaunchRequest) -> LaunchPreview:
-        return _disclosure(client, launch_request, *await self._resolve_trusted(client, launch_request))
+    async def preview(self, caller: Caller, launch_request: LaunchRequest) -> LaunchPreview:
+        return _disclosure(caller, launch_request, *await self._resolve_trusted(caller, launch_request))
 
     def approve(self, starts: Sequence[LaunchPreview]) -> None:
         self._approve([it for start in starts for it in start.would_run], [start.digest for start in starts])
 
     async def _resolve_trusted(
-        self, client: Caller, launch_request: LaunchRequest
+        self, caller: Caller, launch_request: LaunchRequest
     ) -> tuple[launches.LaunchPlan, Sequence[_SessionStart]]:
-        is_trusted = client.trusts_workspace or await self._trust.trusts(client.workspace)
-        launch, starts = await self._resolve_with_editor(client, launch_request, is_trusted=is_trusted)
-        await self._require_trusted_code(client, launch, starts)
+        is_trusted = caller.trusts_workspace or await self._trust.trusts(caller.workspace)
+        launch, starts = await self._resolve_with_editor(caller, launch_request, is_trusted=is_trusted)
+        await self._require_trusted_code(caller, launch, starts)
         return launch, starts
 
     async def _resolve_with_editor(
-        self, client: Caller, launch_request: LaunchRequest, *, is_trusted: bool
+        self, caller: Caller, launch_request: LaunchRequest, *, is_trusted: bool
     ) -> tuple[launches.LaunchPlan, Sequence[_SessionStart]]:
         """Variables that only an editor can resolve are asked for one by one, if the workspace may run code."""
-        editors = self._editor_debuggers(client.workspace)
+        editors = self._editor_debuggers(caller.workspace)
         for _ in range(_MAX_EDITOR_VARIABLES):
             try:
                 return await anyio.to_thread.run_sync(
-                    partial(self._resolve_from_files, client, launch_request, editors, is_trusted=is_trusted)
+                    partial(self._resolve_from_files, caller, launch_request, editors, is_trusted=is_trusted)
                 )
             except launches.LaunchError as error:
                 variable = str(error.details.get("variable", "")) if is_trusted else ""
-                value = await self._variable(client.workspace, variable) if variable else None
+                value = await self._variable(caller.workspace, variable) if variable else None
                 if value is None:
                     raise
                 launch_request = replace(launch_request, from_editor={**launch_request.from_editor, variable: value})
         return await anyio.to_thread.run_sync(
-            partial(self._resolve_from_files, client, launch_request, editors, is_trusted=is_trusted)
+            partial(self._resolve_from_files, caller, launch_request, editors, is_trusted=is_trusted)
         )
 
     async def _require_trusted_code(
-        self, client: Caller, launch: launches.LaunchPlan, starts: Sequence[_SessionStart]
+        self, caller: Caller, launch: launches.LaunchPlan, starts: Sequence[_SessionStart]
     ) -> None:
         """Trust in a folder says nothing about others: code elsewhere, or behind a link there, needs trust of its
         own."""
-        folders = CodeLocations(client.workspace, client.environment)
+        folders = CodeLocations(caller.workspace, caller.environment)
 
         def untrusted_places() -> list[Path]:
             paths = launches.code_paths(launch, (start.facts for start in starts), folders)
@@ -197,31 +197,31 @@ class AdapterStarter:
 
     def _resolve_from_files(
         self,
-        client: Caller,
+        caller: Caller,
         launch_request: LaunchRequest,
         editors: Mapping[str, EditorDebugger],
         *,
         is_trusted: bool,
     ) -> tuple[launches.LaunchPlan, Sequence[_SessionStart]]:
         """Everything that files can tell. In a thread: a folder may be on a slow network disk."""
-        launch = self._resolve(client, launch_request, is_trusted=is_trusted)
+        launch = self._resolve(caller, launch_request, is_trusted=is_trusted)
         if not is_trusted:
-            raise launches.needs_trust(launch, client.workspace, [self._facts(client, it) for it in launch.sessions])
-        return launch, [self._start(client, launch_request, launch, session, editors) for session in launch.sessions]
+            raise launches.needs_trust(launch, caller.workspace, [self._facts(caller, it) for it in launch.sessions])
+        return launch, [self._start(caller, launch_request, launch, session, editors) for session in launch.sessions]
 
-    def _resolve(self, client: Caller, launch_request: LaunchRequest, *, is_trusted: bool) -> launches.LaunchPlan:
-        asking = launches.LaunchClient(
-            workspace=client.workspace, environment=client.environment, rule=self._rule, is_trusted=is_trusted
+    def _resolve(self, caller: Caller, launch_request: LaunchRequest, *, is_trusted: bool) -> launches.LaunchPlan:
+        asking = launches.LaunchEnvironment(
+            workspace=caller.workspace, environment=caller.environment, rule=self._rule, is_trusted=is_trusted
         )
         launch = launches.resolve(
-            launch_request, asking, _launch_caller(launch_request), unwrap=partial(_unwrap_command, client)
+            launch_request, asking, _launch_caller(launch_request), unwrap=partial(_unwrap_command, caller)
         )
         sessions = [launches.with_zipapp_note(launches.with_core_dump(it)) for it in launch.sessions]
         return replace(launch, sessions=tuple(sessions))
 
     def _start(
         self,
-        client: Caller,
+        caller: Caller,
         launch_request: LaunchRequest,
         launch: launches.LaunchPlan,
         session: launches.ResolvedConfiguration,
@@ -233,11 +233,11 @@ class AdapterStarter:
         require_own_target = partial(_require_own_target, session, self._port_users)
         require_own_target()
         try:
-            start = self._start_here(client, alone, session, editors)
+            start = self._start_here(caller, alone, session, editors)
         except DragomanError as error:
             if error.code not in _EDITOR_FALLBACK_CODES or session.type not in editors:
                 raise
-            start = _start_in_editor(client, alone, session, editors[session.type])
+            start = _start_in_editor(caller, alone, session, editors[session.type])
 
         async def open() -> Backend:
             """A person was asked, and tasks may have run since: another may listen there now."""
@@ -248,16 +248,16 @@ class AdapterStarter:
 
     def _start_here(
         self,
-        client: Caller,
+        caller: Caller,
         launch_request: LaunchRequest,
         session: launches.ResolvedConfiguration,
         editors: Mapping[str, EditorDebugger],
     ) -> _SessionStart:
-        spec = self._spec(session.type, client, editors)
+        spec = self._spec(session.type, caller, editors)
         launches.require_target(session)
         if launch_request.no_debug:
             launches.require_debugging(session)
-        situation = replace(_situation(client, session, launch_request.stdin), port_users=self._port_users)
+        situation = replace(_situation(caller, session, launch_request.stdin), port_users=self._port_users)
         facts = spec.facts(situation)  # also reports what is missing, before any task runs
         adapter_launch = _adapter_launch(spec, situation, no_debug=launch_request.no_debug)
 
@@ -269,25 +269,25 @@ class AdapterStarter:
             session, adapter_launch, launch_request, facts, self._opener(spec, situation), require_runnable
         )
 
-    def _facts(self, client: Caller, session: launches.ResolvedConfiguration) -> Mapping[str, str]:
+    def _facts(self, caller: Caller, session: launches.ResolvedConfiguration) -> Mapping[str, str]:
         """What it would run with, as far as that is known without running anything."""
         try:
-            return self._spec(session.type, client, {}).facts(_situation(client, session, None))
+            return self._spec(session.type, caller, {}).facts(_situation(caller, session, None))
         except DragomanError:
             return {}
 
     async def _backends(
-        self, client: Caller, launch: launches.LaunchPlan, starts: Sequence[_SessionStart]
+        self, caller: Caller, launch: launches.LaunchPlan, starts: Sequence[_SessionStart]
     ) -> Sequence[Backend]:
         if _has_tasks(launch):
-            return self._after_tasks(client, launch, starts)
+            return self._after_tasks(caller, launch, starts)
         return await _open_all_or_none([start.open for start in starts])
 
     def _after_tasks(
-        self, client: Caller, launch: launches.LaunchPlan, starts: Sequence[_SessionStart]
+        self, caller: Caller, launch: launches.LaunchPlan, starts: Sequence[_SessionStart]
     ) -> Sequence[Backend]:
         task_processes = TaskProcesses(self._supervisors, self._group, sessions=len(starts))
-        run = launches.TaskExecution(client.environment)
+        run = launches.TaskExecution(caller.environment)
 
         def backend(start: _SessionStart) -> Backend:
             is_here = start.ownership is None
@@ -304,7 +304,7 @@ class AdapterStarter:
 
         return open
 
-    def _prepared(self, client: Caller, start: _SessionStart, backend: Backend) -> PreparedSession:
+    def _prepared(self, caller: Caller, start: _SessionStart, backend: Backend) -> PreparedSession:
         after = start.resolved.after
         return PreparedSession(
             title=start.resolved.name,
@@ -313,32 +313,32 @@ class AdapterStarter:
             launch_request=start.launch_request,
             facts=start.facts,
             notes=start.resolved.notes,
-            post_debug=None if after is None else lambda: self._run_post_debug(client, after),
+            post_debug=None if after is None else lambda: self._run_post_debug(caller, after),
             may_start_late=getattr(backend, "may_start_late", False),
-            later_sessions=self._later_sessions(client, start, backend),
+            later_sessions=self._later_sessions(caller, start, backend),
             made=getattr(backend, "made", None),
         )
 
     def _later_sessions(
-        self, client: Caller, start: _SessionStart, backend: Backend
+        self, caller: Caller, start: _SessionStart, backend: Backend
     ) -> AsyncIterator[PreparedSession] | None:
         """Without the task for afterwards, which is the first one's."""
         others: AsyncIterator[Backend] | None = getattr(backend, "later_backends", None)
         if others is None:
             return None
-        return (replace(self._prepared(client, start, other), post_debug=None) async for other in others)
+        return (replace(self._prepared(caller, start, other), post_debug=None) async for other in others)
 
-    async def _run_post_debug(self, client: Caller, plan: launches.TaskPlan) -> None:
+    async def _run_post_debug(self, caller: Caller, plan: launches.TaskPlan) -> None:
         task_processes = TaskProcesses(self._supervisors, self._group)
         try:
-            await launches.run_plan(plan, task_processes.runner(_discard_output), client.environment)
+            await launches.run_plan(plan, task_processes.runner(_discard_output), caller.environment)
         finally:
             with anyio.CancelScope(shield=True):
                 await task_processes.leave()
 
-    def _spec(self, type: str, client: Caller, editors: Mapping[str, EditorDebugger]) -> AdapterSpec:
+    def _spec(self, type: str, caller: Caller, editors: Mapping[str, EditorDebugger]) -> AdapterSpec:
         if type not in self._spec_by_type:
-            known = sorted({*self._types_here(client), *editors})
+            known = sorted({*self._types_here(caller), *editors})
             raise DragomanError(
                 "no_adapter",
                 localize("No debug adapter for type {type}.", type=ascii(type[:60])),
@@ -350,25 +350,25 @@ class AdapterStarter:
                 ),
             )
         spec = self._spec_by_type[type]
-        return spec.fallback(client.environment) or spec
+        return spec.fallback(caller.environment) or spec
 
-    def _types_here(self, client: Caller) -> Iterator[str]:
+    def _types_here(self, caller: Caller) -> Iterator[str]:
         """The types of the installed adapters, with what their programs need."""
         for type, spec in self._spec_by_type.items():
             try:
-                there = spec.fallback(client.environment) or spec
-                there.facts(LaunchContext("launch", {}, client.environment, client.workspace))
+                there = spec.fallback(caller.environment) or spec
+                there.facts(LaunchContext("launch", {}, caller.environment, caller.workspace))
             except DragomanError:
                 continue
             yield type
 
 
 def _disclosure(
-    client: Caller, launch_request: LaunchRequest, launch: launches.LaunchPlan, starts: Sequence[_SessionStart]
+    caller: Caller, launch_request: LaunchRequest, launch: launches.LaunchPlan, starts: Sequence[_SessionStart]
 ) -> LaunchPreview:
     facts = [start.facts for start in starts]
     would_run = tuple(one.as_dict() for one in launches.planned_commands(launch, facts))
-    return LaunchPreview(would_run, launches.launch_digest(launch, facts, launch_request.stdin, client.moved))
+    return LaunchPreview(would_run, launches.launch_digest(launch, facts, launch_request.stdin, caller.moved))
 
 
 async def _open_all_or_none(openers: Sequence[Callable[[], Awaitable[Backend]]]) -> Sequence[Backend]:
@@ -386,13 +386,13 @@ async def _open_all_or_none(openers: Sequence[Callable[[], Awaitable[Backend]]])
 
 
 def _start_in_editor(
-    client: Caller,
+    caller: Caller,
     launch_request: LaunchRequest,
     session: launches.ResolvedConfiguration,
     debugger: EditorDebugger,
 ) -> _SessionStart:
     async def open() -> Backend:
-        return debugger.open(client, session, no_debug=launch_request.no_debug)
+        return debugger.open(caller, session, no_debug=launch_request.no_debug)
 
     launch = AdapterLaunch(session.request, {}, session.type, debugger.quirks, no_debug=launch_request.no_debug)
     facts = {"editor": debugger.editor, "debugger": session.type}
@@ -407,8 +407,8 @@ async def _discard_output(text: str) -> None:
     """The session has ended, so nobody reads its output."""
 
 
-def _launch_caller(launch_request: LaunchRequest) -> launches.CallerContext:
-    return launches.CallerContext(
+def _launch_caller(launch_request: LaunchRequest) -> launches.VariableInputs:
+    return launches.VariableInputs(
         file=launch_request.file or None,
         inputs=launch_request.inputs,
         process_id=launch_request.process_id,
@@ -416,21 +416,21 @@ def _launch_caller(launch_request: LaunchRequest) -> launches.CallerContext:
     )
 
 
-def _unwrap_command(client: Caller, words: Sequence[str], cwd: Path) -> Mapping[str, Any]:
-    found = read_command_words(words, cwd, client.environment, workspace=client.workspace).launch_request
+def _unwrap_command(caller: Caller, words: Sequence[str], cwd: Path) -> Mapping[str, Any]:
+    found = read_command_words(words, cwd, caller.environment, workspace=caller.workspace).launch_request
     given = {"program": found.program, "args": list(found.args), "cwd": found.cwd, "env": found.env}
     return found.configuration or {key: value for key, value in given.items() if value}
 
 
-def _situation(client: Caller, session: launches.ResolvedConfiguration, stdin: str | None) -> LaunchContext:
+def _situation(caller: Caller, session: launches.ResolvedConfiguration, stdin: str | None) -> LaunchContext:
     return LaunchContext(
         request=session.request,
         arguments=session.arguments,
-        environment=launches.environment_with(session.env, client.environment),
-        workspace=client.workspace,
+        environment=launches.environment_with(session.env, caller.environment),
+        workspace=caller.workspace,
         stdin=stdin,
-        client_environment=client.environment,
-        terminal=client.terminal,
+        client_environment=caller.environment,
+        terminal=caller.terminal,
     )
 
 

@@ -95,7 +95,7 @@ class ChangeQuery:
 
 async def find_change(
     evidence: EvidenceService,
-    client: Caller,
+    caller: Caller,
     subject: EvidenceSource,
     point: Tracepoint | None,
     question: ChangeQuery,
@@ -106,7 +106,7 @@ async def find_change(
     """Without a point it begins where the session stands."""
     table = TraceTable(TraceLimits(_UNBOUNDED, _UNBOUNDED, seconds, rows=1))
     probe = EvidenceProbe([point] if point else [], table, should_continue=lambda _: False, by_stops=True)
-    async with evidence.run(client, subject, probe) as run:
+    async with evidence.run(caller, subject, probe) as run:
         looked = await _ChangeSearch(run, question, steps, has_point=point is not None).result()
         is_left = not run.owns_session and run.session.ended is None
     session_id, state = (run.session.id, run.session.state.value) if is_left else ("", "")

@@ -92,11 +92,11 @@ class CrashReport:
 
 
 async def explain_crash(
-    evidence: EvidenceService, client: Caller, subject: EvidenceSource, lines: ReadLines, seconds: float
+    evidence: EvidenceService, caller: Caller, subject: EvidenceSource, lines: ReadLines, seconds: float
 ) -> CrashReport:
     """A session that stands at an exception is explained as it stands; any other goes on to its end."""
     probe = EvidenceProbe((), TraceTable(TraceLimits(seconds=seconds)), by_stops=True, caught=_CAUGHT_BY_ADAPTER)
-    async with evidence.run(client, subject, probe) as run:
+    async with evidence.run(caller, subject, probe) as run:
         crash = await _run_to_crash(run, lines)
         if crash.end.how == "exception" and run.owns_session and crash.end.ended is None:
             crash = await _with_exit(run, crash)

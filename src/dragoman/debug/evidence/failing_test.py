@@ -169,7 +169,7 @@ class SuiteResult:
 
 
 async def run_test(
-    evidence: EvidenceService, client: Caller, what: CommandTarget, lines: ReadLines, seconds: float, clock: Clock
+    evidence: EvidenceService, caller: Caller, what: CommandTarget, lines: ReadLines, seconds: float, clock: Clock
 ) -> SuiteResult:
     """What a runner catches is looked at where it stops and kept; the runner's own verdict decides what it was."""
     way = _RUNNER_FORMATS[what.runner]
@@ -181,13 +181,13 @@ async def run_test(
             id=breakpoint_id(EXCEPTION_INDEX), kind="exception", filter="raised", condition=way.caught_if
         )
     began_s = clock.monotonic_s()
-    async with evidence.run(client, EvidenceSource(launch_request=_with_words(what, way)), probe) as run:
+    async with evidence.run(caller, EvidenceSource(launch_request=_with_words(what, way)), probe) as run:
         found, end = await _failures(run, lines)
         output = strip_colors(run.session.output.since(0, most=_OUTPUT_CHARACTERS)[0])
     names = tuple(dict.fromkeys(" ".join(it.split()) for it in way.names.findall(output)))
     code = end.ended.exit_code if end.ended is not None else None
     is_failure = bool(code) if end.ended is not None else True
-    cwd = str(what.launch_request.configuration.get("cwd") or what.launch_request.cwd or client.cwd)
+    cwd = str(what.launch_request.configuration.get("cwd") or what.launch_request.cwd or caller.cwd)
     printed = read_pytest_failures(output, cwd) if is_failure and what.runner == "pytest" else []
     failures = _reported_failures(found, names, output, way, printed) if is_failure else ()
     failures = tuple(_with_cause_types(it, output) for it in failures)

@@ -82,14 +82,14 @@ class EvidenceRun:
         self,
         service: DebugService,
         clock: Clock,
-        client: Caller,
+        caller: Caller,
         session: DebugSession,
         probe: EvidenceProbe,
         *,
         owns_session: bool,
     ) -> None:
         self.session = session
-        self.client = client
+        self.client = caller
         self.probe = probe
         self.owns_session = owns_session
         self.keeps_session = False
@@ -224,25 +224,25 @@ class EvidenceService:
         self._clock = clock
 
     def run(
-        self, client: Caller, subject: EvidenceSource, probe: EvidenceProbe
+        self, caller: Caller, subject: EvidenceSource, probe: EvidenceProbe
     ) -> AbstractAsyncContextManager[EvidenceRun]:
         if subject.launch_request is None:
-            return self._borrow(client, subject.session_id, probe)
-        return self._start_own_session(client, subject.launch_request, probe)
+            return self._borrow(caller, subject.session_id, probe)
+        return self._start_own_session(caller, subject.launch_request, probe)
 
     @asynccontextmanager
     async def _start_own_session(
-        self, client: Caller, launch_request: LaunchRequest, probe: EvidenceProbe
+        self, caller: Caller, launch_request: LaunchRequest, probe: EvidenceProbe
     ) -> AsyncIterator[EvidenceRun]:
         """By a client of its own, so that what its owner does next is not meant for it."""
-        asking = replace(client, id=f"{new_id('evidence')}:{client.id}")
+        asking = replace(caller, id=f"{new_id('evidence')}:{caller.id}")
         with probe.writing_rows():
-            async with self._open_session(client, asking, launch_request, probe) as run:
+            async with self._open_session(caller, asking, launch_request, probe) as run:
                 yield run
 
     @asynccontextmanager
     async def _open_session(
-        self, client: Caller, asking: Caller, launch_request: LaunchRequest, probe: EvidenceProbe
+        self, caller: Caller, asking: Caller, launch_request: LaunchRequest, probe: EvidenceProbe
     ) -> AsyncIterator[EvidenceRun]:
         with anyio.CancelScope(shield=True):  # a caller that disconnects during a start would leave a program running
             happened = await self.service.start(asking, launch_request, within_s=0, probe=probe)
@@ -254,20 +254,20 @@ class EvidenceService:
                 if run.keeps_session and run.session.is_at_stop:
                     await _give_back(run.session)
                     # From here on, the owner is responsible for it.
-                    await self.service.wait(client, run.session.id, within_s=0)
+                    await self.service.wait(caller, run.session.id, within_s=0)
                 else:
                     for session in (happened.session, *happened.others):
                         await _end_session(session)
 
     @asynccontextmanager
-    async def _borrow(self, client: Caller, session_id: str, probe: EvidenceProbe) -> AsyncIterator[EvidenceRun]:
-        session = self.service.find(client, session_id)
+    async def _borrow(self, caller: Caller, session_id: str, probe: EvidenceProbe) -> AsyncIterator[EvidenceRun]:
+        session = self.service.find(caller, session_id)
         session.require_stopped()
-        session.permissions.require("trace", client)
+        session.permissions.require("trace", caller)
         with probe.writing_rows():
             try:
                 await session.probe(probe)
-                yield EvidenceRun(self.service, self._clock, client, session, probe, owns_session=False)
+                yield EvidenceRun(self.service, self._clock, caller, session, probe, owns_session=False)
             finally:
                 with anyio.CancelScope(shield=True):
                     await _give_back(session)

@@ -65,7 +65,7 @@ def merge_tracepoints(points: Sequence[Tracepoint]) -> tuple[Tracepoint, ...]:
 
 async def run_trace(
     evidence: EvidenceService,
-    client: Caller,
+    caller: Caller,
     subject: EvidenceSource,
     points: Sequence[Tracepoint],
     limits: TraceLimits,
@@ -79,7 +79,7 @@ async def run_trace(
     table = TraceTable(limits)
     probe = EvidenceProbe(points, table, should_continue=should_continue, by_stops=by_stops, lines=lines)
     probe.stops_at_entry = probe.has_return_points
-    async with evidence.run(client, subject, probe) as run:
+    async with evidence.run(caller, subject, probe) as run:
         end = await (_run_with_returns(run, probe) if probe.has_return_points else run.run_to_end())
         bindings = tuple(run.session.breakpoint_sync.binding_of(breakpoint_id(at)) for at in range(len(probe.points)))
         run.keeps_session = keeps_session and end.how == "stopped"
@@ -211,7 +211,7 @@ class ClaimCheck:
 
 async def run_check(
     evidence: EvidenceService,
-    client: Caller,
+    caller: Caller,
     subject: EvidenceSource,
     points: Sequence[Tracepoint],
     claim: str,
@@ -226,7 +226,7 @@ async def run_check(
         for it in points
     ]
     limits = replace(limits, rows=2)
-    trace = await run_trace(evidence, client, subject, points, limits, should_continue=_holds, keeps_session=stops)
+    trace = await run_trace(evidence, caller, subject, points, limits, should_continue=_holds, keeps_session=stops)
     rows, hits = trace.table.rows, trace.table.hits
     if trace.breaking_row is not None:
         before = rows[-2] if len(rows) > 1 else None

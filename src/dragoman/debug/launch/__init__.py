@@ -11,17 +11,16 @@ from dragoman.debug.launch.preconditions import (
     with_zipapp_note,
 )
 from dragoman.debug.launch.programs import TypeFor, debugger_type_for
-from dragoman.debug.launch.resolution import LaunchClient, LaunchPlan, ResolvedConfiguration, resolve
+from dragoman.debug.launch.resolution import LaunchEnvironment, LaunchPlan, ResolvedConfiguration, resolve
 from dragoman.debug.launch.task_execution import TaskExecution, TaskFailedError, TaskOutcome, TaskRunner, run_plan
 from dragoman.debug.launch.tasks import TaskPlan
 from dragoman.debug.launch.trust import PlannedCommand, code_paths, launch_digest, needs_trust, planned_commands
-from dragoman.debug.launch.variables import CallerContext
+from dragoman.debug.launch.variables import VariableInputs
 from dragoman.debug.launch.workspace_files import LaunchConfigurations, list_configurations
 
 __all__ = [
-    "CallerContext",
-    "LaunchClient",
     "LaunchConfigurations",
+    "LaunchEnvironment",
     "LaunchError",
     "LaunchNote",
     "LaunchPlan",
@@ -33,6 +32,7 @@ __all__ = [
     "TaskPlan",
     "TaskRunner",
     "TypeFor",
+    "VariableInputs",
     "code_paths",
     "debugger_type_for",
     "environment_with",

@@ -33,7 +33,7 @@ from dragoman.debug.launch.programs import (
     unwrap_configuration,
 )
 from dragoman.debug.launch.tasks import TaskPlan, TaskPlanner, default_build_task
-from dragoman.debug.launch.variables import CallerContext, Expander, Platform, VariableScope, likely_variable
+from dragoman.debug.launch.variables import Expander, Platform, VariableInputs, VariableScope, likely_variable
 from dragoman.debug.launch.workspace_files import (
     WorkspaceFiles,
     compound_members,
@@ -58,7 +58,7 @@ ATTACH_TARGET_KEYS = ("processId", "pid", "port", "connect", "listen", "program"
 
 
 @dataclass(frozen=True, slots=True)
-class LaunchClient:
+class LaunchEnvironment:
     """The client that starts it: its workspace and its environment, never the daemon's."""
 
     workspace: Path
@@ -99,13 +99,13 @@ class LaunchPlan:
     before: TaskPlan | None = None
 
 
-_NO_CALLER_CONTEXT = CallerContext()
+_NO_INPUTS = VariableInputs()
 
 
 def resolve(
     request: LaunchRequest,
-    client: LaunchClient,
-    caller: CallerContext = _NO_CALLER_CONTEXT,
+    client: LaunchEnvironment,
+    caller: VariableInputs = _NO_INPUTS,
     type_for: TypeFor = debugger_type_for,
     unwrap: UnwrapCommand | None = None,
 ) -> LaunchPlan:
@@ -124,7 +124,7 @@ def resolve(
 
 class _LaunchResolver:
     def __init__(
-        self, client: LaunchClient, caller: CallerContext, type_for: TypeFor, unwrap: UnwrapCommand | None
+        self, client: LaunchEnvironment, caller: VariableInputs, type_for: TypeFor, unwrap: UnwrapCommand | None
     ) -> None:
         self._files = WorkspaceFiles(client.workspace, client.rule)
         self._reads_env_files = client.is_trusted
@@ -303,7 +303,7 @@ def _in_sequence(first: TaskPlan | None, then: TaskPlan | None) -> TaskPlan | No
     return replace(then, depends_on=(first,)) if first and then else first or then
 
 
-def _scope(client: LaunchClient, caller: CallerContext, files: WorkspaceFiles) -> VariableScope:
+def _scope(client: LaunchEnvironment, caller: VariableInputs, files: WorkspaceFiles) -> VariableScope:
     folders = client.folders or {client.workspace.name: client.workspace}
     return VariableScope(
         files=files,

@@ -137,7 +137,7 @@ Platform = Literal["linux", "osx", "windows"]
 
 
 @dataclass(frozen=True, slots=True)
-class CallerContext:
+class VariableInputs:
     """What only the caller knows. In an editor these values come from the open file and from questions to the user."""
 
     file: str | None = None
@@ -158,7 +158,7 @@ class VariableScope:
     home: str
     environment: Mapping[str, str] = field(repr=False)
     folders: Mapping[str, Path]
-    caller: CallerContext
+    caller: VariableInputs
     default_build_task: Callable[[], str]
 
 

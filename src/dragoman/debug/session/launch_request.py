@@ -75,9 +75,9 @@ class LaunchPreview:
 class SessionStarter(Protocol):
     """Turns a launch request into backends: launch.json, its tasks, the table of adapters, the processes."""
 
-    async def prepare(self, client: Caller, launch_request: LaunchRequest) -> PreparedLaunch: ...
+    async def prepare(self, caller: Caller, launch_request: LaunchRequest) -> PreparedLaunch: ...
 
-    async def preview(self, client: Caller, launch_request: LaunchRequest) -> LaunchPreview:
+    async def preview(self, caller: Caller, launch_request: LaunchRequest) -> LaunchPreview:
         """Nothing runs for it; what is not trusted is refused here as well."""
         ...
 

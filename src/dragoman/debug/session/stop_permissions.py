@@ -52,10 +52,10 @@ class StopPermissions:
     """Breakpoints that were set from another machine."""
 
     @classmethod
-    def of(cls, client: Caller, launch: AdapterLaunch) -> StopPermissions:
+    def of(cls, caller: Caller, launch: AdapterLaunch) -> StopPermissions:
         is_attached = not launch.is_launch and not launch.is_core
-        is_remote = is_attached and client.remote is not None
-        traces_only = is_attached and not client.may_halt_attached
+        is_remote = is_attached and caller.remote is not None
+        traces_only = is_attached and not caller.may_halt_attached
         return cls(is_attached, traces_only=traces_only, counts_down=is_remote and not traces_only)
 
     @property
@@ -69,12 +69,12 @@ class StopPermissions:
         is_remote = stop.by in self.remote_clients or not self.remote_breakpoints.isdisjoint(stop.hit_breakpoints or ())
         return self.may_count_down and is_remote
 
-    def note_command(self, client: Caller) -> None:
+    def note_command(self, caller: Caller) -> None:
         """Clients at a shell share one id, so the last of them counts."""
-        if client.remote is None:
-            self.remote_clients.discard(client.id)
+        if caller.remote is None:
+            self.remote_clients.discard(caller.id)
         else:
-            self.remote_clients.add(client.id)
+            self.remote_clients.add(caller.id)
 
     @property
     def refuses_stops(self) -> bool:

@@ -73,7 +73,7 @@ class SessionSupervisor:
         self._secrets = secrets
 
     async def begin(
-        self, client: Caller, preparation: PreparedLaunch, *, within_s: float, probe: Probe | None = None
+        self, caller: Caller, preparation: PreparedLaunch, *, within_s: float, probe: Probe | None = None
     ) -> list[DebugSession]:
         """Starts all sessions of a preparation at the same time. The first failure is raised, and ends the others.
 
@@ -82,21 +82,21 @@ class SessionSupervisor:
         async with _end_backends_on_failure(preparation):
             self._registry.require_capacity(len(preparation.sessions))
             sessions = [
-                self._make_session(new_id("debug"), client, prepared, probe=probe) for prepared in preparation.sessions
+                self._make_session(new_id("debug"), caller, prepared, probe=probe) for prepared in preparation.sessions
             ]
-        entry = [self._registry.add(*pair, client) for pair in zip(sessions, preparation.sessions, strict=True)]
-        self._registry.mark_shown(client, sessions[0])
+        entry = [self._registry.add(*pair, caller) for pair in zip(sessions, preparation.sessions, strict=True)]
+        self._registry.mark_shown(caller, sessions[0])
         for prepared in preparation.sessions:
             if prepared.later_sessions is not None:
-                self._group.start_soon(self._accept, client, prepared.later_sessions)
+                self._group.start_soon(self._accept, caller, prepared.later_sessions)
         await self._start_together(entry, stop_all=preparation.stop_all, within_s=within_s)
         return sessions
 
-    async def _accept(self, client: Caller, later_sessions: AsyncIterator[PreparedSession]) -> None:
+    async def _accept(self, caller: Caller, later_sessions: AsyncIterator[PreparedSession]) -> None:
         """One that cannot be begun is no reason to turn the next away."""
         async for prepared in later_sessions:
             try:
-                await self.begin(client, PreparedLaunch((prepared,)), within_s=0.0)
+                await self.begin(caller, PreparedLaunch((prepared,)), within_s=0.0)
             except DragomanError as error:
                 log.info("a program that came to us got no session: %s", error)
 
@@ -112,14 +112,14 @@ class SessionSupervisor:
             again.set()
 
     async def restart(
-        self, client: Caller, entry: SessionEntry, preparation: PreparedLaunch, *, within_s: float
+        self, caller: Caller, entry: SessionEntry, preparation: PreparedLaunch, *, within_s: float
     ) -> None:
         (prepared,) = preparation.sessions
         async with _end_backends_on_failure(preparation):
-            await self._end_previous(entry, client.id)
-            session = self._make_session(entry.session.id, client, prepared, predecessor=entry.session)
+            await self._end_previous(entry, caller.id)
+            session = self._make_session(entry.session.id, caller, prepared, predecessor=entry.session)
         entry.session, entry.prepared, entry.released = session, prepared, anyio.Event()
-        entry.client, entry.failure = client.id, None
+        entry.client, entry.failure = caller.id, None
         await self._start_together([entry], stop_all=False, within_s=within_s)
 
     async def _end_previous(self, entry: SessionEntry, by: str) -> None:
@@ -132,17 +132,17 @@ class SessionSupervisor:
     def _make_session(
         self,
         id: str,
-        client: Caller,
+        caller: Caller,
         prepared: PreparedSession,
         *,
         predecessor: DebugSession | None = None,
         probe: Probe | None = None,
     ) -> DebugSession:
-        permissions = StopPermissions.of(client, prepared.launch)
+        permissions = StopPermissions.of(caller, prepared.launch)
         permissions.require_start(prepared.launch)
 
         def store(stop: Stop) -> None:
-            self._event_log.store(partial(self._record_stop, id, prepared.title, client.workspace_key, stop))
+            self._event_log.store(partial(self._record_stop, id, prepared.title, caller.workspace_key, stop))
 
         session = DebugSession(
             id,
@@ -154,7 +154,7 @@ class SessionSupervisor:
             predecessor=predecessor,
             probe=probe,
             record_event=lambda kind, text, body: self._event_log.record_event(
-                kind, id, text, body, workspace=client.workspace_key
+                kind, id, text, body, workspace=caller.workspace_key
             ),
             store=store,
             hold=prepared.hold,

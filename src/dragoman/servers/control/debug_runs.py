@@ -78,18 +78,18 @@ class DebugRuns:
             run.is_starting = False
             self.signal_change()
 
-    async def prepare(self, client: Caller, launch_request: LaunchRequest) -> PreparedLaunch:
+    async def prepare(self, caller: Caller, launch_request: LaunchRequest) -> PreparedLaunch:
         run = _CURRENT.get() or self._of(launch_request)
         if run is None:
-            return await self._starter.prepare(client, launch_request)
+            return await self._starter.prepare(caller, launch_request)
         while run.removed:
             await self._breakpoint_store.add(run.client.workspace_key, run.removed.pop(0))
-        preparation = await self._starter.prepare(client, launch_request)
+        preparation = await self._starter.prepare(caller, launch_request)
         run.launch_requests += [prepared.launch_request for prepared in preparation.sessions]
         return preparation
 
-    async def preview(self, client: Caller, launch_request: LaunchRequest) -> LaunchPreview:
-        return await self._starter.preview(client, launch_request)
+    async def preview(self, caller: Caller, launch_request: LaunchRequest) -> LaunchPreview:
+        return await self._starter.preview(caller, launch_request)
 
     def approve(self, starts: Sequence[LaunchPreview]) -> None:
         self._starter.approve(starts)

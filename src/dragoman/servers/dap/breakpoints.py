@@ -38,7 +38,7 @@ class BreakpointRequests:
     def __init__(
         self,
         service: DebugService,
-        client: Caller,
+        caller: Caller,
         followed: FollowedSession,
         publisher: DapEventPublisher,
         coordinates: EditorCoordinates,
@@ -53,7 +53,7 @@ class BreakpointRequests:
         `mirrors`: it also sends others' breakpoints back.
         """
         self._service = service
-        self._client = client
+        self._client = caller
         self._followed = followed
         self._publisher = publisher
         self._coordinates = coordinates

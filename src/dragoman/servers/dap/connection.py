@@ -254,7 +254,7 @@ class EditorConnection:
         await editor_session.followed.wait_until_started()
         self._host.respond(request)
 
-    async def _open_session(self, client: Caller, launch_request: LaunchRequest, hold: anyio.Event) -> DebugSession:
+    async def _open_session(self, caller: Caller, launch_request: LaunchRequest, hold: anyio.Event) -> DebugSession:
         """Open the session.
 
         If the editor leaves meanwhile, the session is ended. A configuration of launch.json may ask the person for
@@ -263,7 +263,7 @@ class EditorConnection:
         within_s = _ASKED_WITHIN_S if launch_request.configuration_name else _OPENED_WITHIN_S
         try:
             with anyio.fail_after(within_s, shield=True):
-                return await self._service.open(client, launch_request, hold)
+                return await self._service.open(caller, launch_request, hold)
         except TimeoutError:
             raise dap_errors.not_opened(seconds=within_s) from None
 

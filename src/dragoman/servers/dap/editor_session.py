@@ -33,10 +33,10 @@ class RunControlRequests:
     """Handles continue, step, pause, restart and terminate."""
 
     def __init__(
-        self, service: DebugService, client: Caller, followed: FollowedSession, publisher: DapEventPublisher
+        self, service: DebugService, caller: Caller, followed: FollowedSession, publisher: DapEventPublisher
     ) -> None:
         self._service = service
-        self._client = client
+        self._client = caller
         self._followed = followed
         self._publisher = publisher
 
@@ -155,7 +155,7 @@ class EditorSession:
     def __init__(
         self,
         service: DebugService,
-        client: Caller,
+        caller: Caller,
         followed: FollowedSession,
         host: DapEditorDriver,
         options: EditorOptions,
@@ -165,20 +165,20 @@ class EditorSession:
         self.followed = followed
         self.options = options
         self.is_configured = False
-        self._client = client
+        self._client = caller
         self._hold = hold
         self.publisher = DapEventPublisher(
             host,
             followed,
             options.coordinates,
             options.language,
-            id=client.id,
+            id=caller.id,
             invalidates=options.invalidates,
             is_breakpoint_set=service.has_breakpoint,
         )
         self._setting = BreakpointRequests(
             service,
-            client,
+            caller,
             followed,
             self.publisher,
             options.coordinates,
@@ -189,9 +189,9 @@ class EditorSession:
         )
         self.publisher.others = self._setting.others if options.mirrors else None
         inspection_requests = InspectionRequests(
-            service, client, followed, options.coordinates, may_change=options.may_change
+            service, caller, followed, options.coordinates, may_change=options.may_change
         )
-        run_requests = RunControlRequests(service, client, followed, self.publisher)
+        run_requests = RunControlRequests(service, caller, followed, self.publisher)
         self.served = _request_handlers(inspection_requests, run_requests, self._setting) | _passthrough_handlers(
             PassthroughRequests(followed, options.coordinates), run_requests
         )

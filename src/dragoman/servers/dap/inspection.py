@@ -35,14 +35,14 @@ class InspectionRequests:
     def __init__(
         self,
         service: DebugService,
-        client: Caller,
+        caller: Caller,
         followed: FollowedSession,
         coordinates: EditorCoordinates,
         *,
         may_change: bool,
     ) -> None:
         self._service = service
-        self._client = client
+        self._client = caller
         self._followed = followed
         self._coordinates = coordinates
         self._may_change = may_change

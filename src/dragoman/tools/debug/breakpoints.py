@@ -207,14 +207,14 @@ class BreakpointTools:
         is_python = of_python.pop() if len(of_python) == 1 else None
         await require_function(function, caller.workspace, is_python=is_python, besides=dict.fromkeys(files))
 
-    def _has_sessions(self, client: Caller) -> bool:
-        return any(it.state in _CONFIGURED and not it.is_ending for it in self.service.registry.sessions(client))
+    def _has_sessions(self, caller: Caller) -> bool:
+        return any(it.state in _CONFIGURED and not it.is_ending for it in self.service.registry.sessions(caller))
 
-    def _require_conditions(self, client: Caller) -> None:
+    def _require_conditions(self, caller: Caller) -> None:
         """Refuse a condition that the running debugger would ignore, because the program would stop where it should
         not.
         """
-        for session in self.service.registry.sessions(client):
+        for session in self.service.registry.sessions(caller):
             if session.is_ending:
                 continue
             if session.state in _CONFIGURED and not session.capabilities.has("supportsConditionalBreakpoints"):

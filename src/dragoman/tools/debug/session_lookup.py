@@ -30,27 +30,27 @@ def describe_actor(id: str, caller: Caller) -> LocalizedText:
     return model.person_label(id) or (localize("this client") if id == caller.id else localize("another client"))
 
 
-def stack_files(service: DebugService, client: Caller) -> frozenset[str]:
+def stack_files(service: DebugService, caller: Caller) -> frozenset[str]:
     """Files on the stack of a stopped session, which may be read and get breakpoints wherever they are."""
-    stops = [session.stop for session in service.registry.sessions(client) if session.state is SessionState.STOPPED]
+    stops = [session.stop for session in service.registry.sessions(caller) if session.state is SessionState.STOPPED]
     return frozenset(frame.path for stop in stops if stop for frame in stop.frames if frame.path)
 
 
-def other_live_sessions(service: DebugService, client: Caller, but: Collection[str]) -> list[DebugSession]:
+def other_live_sessions(service: DebugService, caller: Caller, but: Collection[str]) -> list[DebugSession]:
     """The other active sessions of the workspace, the default one first."""
     live = [
         it
-        for it in service.registry.sessions(client)
+        for it in service.registry.sessions(caller)
         if it.state in LIVE_STATES - {SessionState.TERMINATING} and it.id not in but
     ]
-    default_id = default_session_id(service, client)
+    default_id = default_session_id(service, caller)
     return sorted(live, key=lambda it: it.id != default_id)
 
 
-def default_session_id(service: DebugService, client: Caller) -> str:
+def default_session_id(service: DebugService, caller: Caller) -> str:
     """The id of the default session; empty if a call has to name one."""
     try:
-        return service.find(client).id
+        return service.find(caller).id
     except DragomanError:
         return ""
 
@@ -64,13 +64,13 @@ class ThreadReader:
 
     service: DebugService
 
-    async def of(self, client: Caller, session: DebugSession, *, placed: bool) -> Sequence[ThreadInfo]:
+    async def of(self, caller: Caller, session: DebugSession, *, placed: bool) -> Sequence[ThreadInfo]:
         if session.state not in _STATES_WITH_THREADS:
             return ()
         found: Sequence[ThreadInfo] = ()
         with anyio.move_on_after(_THREADS_TIMEOUT_S):
             try:
-                found = await self.service.find(client, session.id).inspection.threads(placed=placed)
+                found = await self.service.find(caller, session.id).inspection.threads(placed=placed)
             except (DragomanError, RemoteProtocolError):
                 return ()
         return found

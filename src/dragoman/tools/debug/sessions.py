@@ -167,12 +167,12 @@ class SessionTools:
             [*(lines or [localize("No debug sessions in this workspace.")]), *_not_lent_lines(held)], answer
         )
 
-    async def _seen(self, client: Caller, sessions: Sequence[DebugSession]) -> dict[str, _SessionDetails]:
+    async def _seen(self, caller: Caller, sessions: Sequence[DebugSession]) -> dict[str, _SessionDetails]:
         """Read all sessions at once, so that one with a stuck debugger does not delay the others."""
         seen = {session.id: _SessionDetails() for session in sessions}
 
         async def look(session: DebugSession) -> None:
-            threads = await self.threads.of(client, session, placed=True)
+            threads = await self.threads.of(caller, session, placed=True)
             alive = session.state in LIVE_STATES
             memory = await anyio.to_thread.run_sync(session.memory_bytes) if alive else None
             seen[session.id] = _SessionDetails(threads, memory)

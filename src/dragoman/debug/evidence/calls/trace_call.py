@@ -86,19 +86,19 @@ class TracedCalls:
 
 
 async def trace_call(
-    evidence: EvidenceService, client: Caller, subject: EvidenceSource, query: CallQuery, seconds: float
+    evidence: EvidenceService, caller: Caller, subject: EvidenceSource, query: CallQuery, seconds: float
 ) -> TracedCall:
     """By the tracer in a Python program."""
-    return await _traced(evidence, client, subject, [query], seconds)
+    return await _traced(evidence, caller, subject, [query], seconds)
 
 
 async def trace_calls(
-    evidence: EvidenceService, client: Caller, subject: EvidenceSource, queries: Sequence[CallQuery], seconds: float
+    evidence: EvidenceService, caller: Caller, subject: EvidenceSource, queries: Sequence[CallQuery], seconds: float
 ) -> TracedCalls:
     """Several functions in one run."""
     if any(language_of_file(it.file) for it in queries):
-        return await _stepped_calls(evidence, client, subject, queries, seconds)
-    traced = await _traced(evidence, client, subject, queries, seconds)
+        return await _stepped_calls(evidence, caller, subject, queries, seconds)
+    traced = await _traced(evidence, caller, subject, queries, seconds)
     records = traced.record.get("records")
     found = records[: len(queries)] if isinstance(records, list) else [traced.record]
     return TracedCalls([it for it in found if isinstance(it, dict)], has_failed=_has_failed(traced.end))
@@ -109,9 +109,9 @@ def _has_failed(end: RunOutcome) -> bool:
 
 
 async def _stepped_calls(
-    evidence: EvidenceService, client: Caller, subject: EvidenceSource, queries: Sequence[CallQuery], seconds: float
+    evidence: EvidenceService, caller: Caller, subject: EvidenceSource, queries: Sequence[CallQuery], seconds: float
 ) -> TracedCalls:
-    search = FunctionSearch(client.workspace)
+    search = FunctionSearch(caller.workspace)
     found = [await search.around(it.file, it.line) for it in queries]
     targets = [SteppedTarget(it) for it in dict.fromkeys(found) if it is not None]
     if not targets:
@@ -119,7 +119,7 @@ async def _stepped_calls(
     is_async = any(it.function.is_async for it in targets)
     share = _ASYNC_SHARE if is_async else 1.0
     began_s = anyio.current_time()
-    records, end, _ = await _stepped(evidence, client, subject, targets, search, seconds * share)
+    records, end, _ = await _stepped(evidence, caller, subject, targets, search, seconds * share)
     took_s = anyio.current_time() - began_s
     # An asynchronous call below another one is only passed over: it gets a run in which nothing above it is stepped.
     # So does the last one of many calls, if there is time for it.
@@ -131,7 +131,7 @@ async def _stepped_calls(
         elif has_time and record.get("newest_passed"):
             missed.append(replace(target, number=record["newest_passed"]))
     if missed:
-        others, _, _ = await _stepped(evidence, client, subject, missed, search, seconds - took_s)
+        others, _, _ = await _stepped(evidence, caller, subject, missed, search, seconds - took_s)
         others = [it for it in others if "function" in it]
         shown = {(it["file"], it["first"]) for it in others}
         records = [*others, *(it for it in records if "function" in it and (it["file"], it["first"]) not in shown)]
@@ -144,7 +144,7 @@ def _has_raised(record: Mapping[str, Any]) -> bool:
 
 async def step_through_call(
     evidence: EvidenceService,
-    client: Caller,
+    caller: Caller,
     subject: EvidenceSource,
     query: CallQuery,
     functions: Sequence[SourceFunction],
@@ -158,13 +158,13 @@ async def step_through_call(
     until_s = anyio.current_time() + seconds
     is_repeatable = is_newest and isinstance(subject.launch_request, LaunchRequest)
     share = _NEWEST_SHARE if is_repeatable else 1.0
-    records, end, session = await _stepped(evidence, client, subject, targets, search, seconds * share)
+    records, end, session = await _stepped(evidence, caller, subject, targets, search, seconds * share)
     target, record = max(
         zip(targets, records, strict=True), key=lambda it: ("function" in it[1], it[1].get("calls", 0))
     )
     if is_repeatable and (passed := record.get("newest_passed")) and (left_s := until_s - anyio.current_time()) > 1:
         again = replace(target, number=passed)
-        repeated, repeated_end, repeated_session = await _stepped(evidence, client, subject, [again], search, left_s)
+        repeated, repeated_end, repeated_session = await _stepped(evidence, caller, subject, [again], search, left_s)
         if "function" in repeated[0] and (_has_raised(repeated[0]) or not _has_raised(record)):
             record, end, session = repeated[0], repeated_end, repeated_session
     is_left = not isinstance(subject.launch_request, LaunchRequest) and session.ended is None
@@ -174,7 +174,7 @@ async def step_through_call(
 
 async def _stepped(
     evidence: EvidenceService,
-    client: Caller,
+    caller: Caller,
     subject: EvidenceSource,
     targets: Sequence[SteppedTarget],
     search: FunctionSearch,
@@ -185,18 +185,18 @@ async def _stepped(
     functions = list(dict.fromkeys([*functions, *called]))[:_MOST_POINTS]
     table = TraceTable(TraceLimits(hits=_MOST_HITS, seconds=seconds, rows=1))
     probe = SteppingProbe(functions, table, targets, _CAUGHT_BY_ADAPTER)
-    async with evidence.run(client, subject, probe) as run:
+    async with evidence.run(caller, subject, probe) as run:
         records, end = await CallStepper(run, targets, functions, search).records()
     return records, end, run.session
 
 
 async def _traced(
-    evidence: EvidenceService, client: Caller, subject: EvidenceSource, queries: Sequence[CallQuery], seconds: float
+    evidence: EvidenceService, caller: Caller, subject: EvidenceSource, queries: Sequence[CallQuery], seconds: float
 ) -> TracedCall:
     table = TraceTable(TraceLimits(hits=_MOST_HITS, seconds=seconds, rows=1))
     probe = CallProbe((), table, should_continue=lambda _: False)
     probe.stops_at_entry = True
-    async with evidence.run(client, subject, probe) as run:
+    async with evidence.run(caller, subject, probe) as run:
         if run.session.launch.adapter_id not in PYTHON_ADAPTERS:
             raise _not_python()
         probe.grace_polls = _GRACE_POLLS if run.owns_session else 0
