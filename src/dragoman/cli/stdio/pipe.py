@@ -7,7 +7,9 @@ it could also run any other command. What a client may do is decided here, by th
 from __future__ import annotations
 
 import contextlib
+import json
 import os
+import re
 import select
 import signal
 import socket
@@ -23,7 +25,6 @@ from dragoman.cli.caller import fit_environment, working_folder
 from dragoman.cli.daemon import launcher
 from dragoman.cli.output import ExitCode
 from dragoman.cli.stdio.mcp import private_stdout
-from dragoman.cli.stdio.pipe_queries import answer_query, login_path
 from dragoman.core.errors import DragomanError, RemoteProtocolError, dragoman_failed, system_refused
 from dragoman.core.paths import Paths, find_paths
 from dragoman.io.drivers.control_client import WELCOME_WITHIN_S, connect_to_daemon
@@ -32,10 +33,15 @@ from dragoman.io.errors import daemon_not_running
 from dragoman.io.net.descriptors import read_available
 from dragoman.io.net.targets import REMOTE_FOLDER
 from dragoman.protocols.control import ControlLines, encode_line
-from dragoman.protocols.pipe import Greeting, PipeConnection, PipeFailure, PipeFrame, PipeFrameKind
+from dragoman.protocols.pipe import MAX_QUERY, Greeting, PipeConnection, PipeFailure, PipeFrame, PipeFrameKind
+from dragoman.workspace.file_comparison import answer_lines
+from dragoman.workspace.repository import find_repository
 
 _GREETS_WITHIN_S = 20.0
 _HELLO_WITHIN_S = 20.0
+_MAX_FOLDERS = 32
+# In no name of a file of this system; other surrogates stand for bytes that are not UTF-8.
+_UNFIT = re.compile("[\0\ud800-\udc7f\udd00-\udfff]")
 
 
 class _NearSideGoneError(Exception):
@@ -200,3 +206,42 @@ def _texts(values: Mapping[Any, Any]) -> dict[str, str]:
 
 def _end(*_: object) -> NoReturn:
     raise _NearSideGoneError
+
+
+def answer_query(payload: bytes) -> bytes:
+    try:
+        query = json.loads(payload)
+    except (ValueError, RecursionError):
+        query = None
+    reply: dict[str, Any] = {}
+    with contextlib.suppress(OSError, ValueError):  # there is nothing to say about what is no path of this system
+        if isinstance(query, dict) and query.get("query") == "folders":
+            reply = _folders(query)
+        elif isinstance(query, dict) and query.get("query") == "lines":
+            reply = answer_lines(query)
+    encoded = json.dumps(reply, separators=(",", ":")).encode()
+    return encoded if len(encoded) <= MAX_QUERY else b"{}"
+
+
+def login_path(named: object) -> Path:
+    """The folder that the caller named, relative to the login folder, which is also the one without a name."""
+    text = named if isinstance(named, str) and _UNFIT.search(named) is None else ""
+    try:
+        return Path(working_folder()) / Path(text).expanduser()
+    except RuntimeError:  # a `~user` that does not exist
+        return Path(working_folder()) / text
+
+
+def _folders(query: Mapping[str, Any]) -> dict[str, Any]:
+    named = query.get("folders")
+    reply: dict[str, Any] = {"folders": [_folder(it) for it in named[:_MAX_FOLDERS]] if isinstance(named, list) else []}
+    if "checkout" in query and (found := find_repository(login_path(query["checkout"]))) is not None:
+        # The history is walked only if the remotes do not answer the question.
+        roots = () if found.origin and found.origin == query.get("origin") else found.roots()
+        reply["checkout"] = {**_folder(str(found.top)), "origin": found.origin, "roots": roots}
+    return reply
+
+
+def _folder(named: object) -> dict[str, Any]:
+    path = Path(os.path.normpath(login_path(named)))
+    return {"path": str(path), "real": os.path.realpath(path), "is_folder": path.is_dir()}
