@@ -82,6 +82,7 @@ async def test_a_crash_comes_with_the_call_that_raised(tmp_path: Path) -> None:
 
 
 async def test_a_hang_is_reported_in_time_with_the_progress_of_its_loop(tmp_path: Path) -> None:
+    within_s = 10 + 6 * PATIENCE
     async with agent_in(tmp_path) as agent:
         agent.write(
             "test_search.py",
@@ -91,9 +92,9 @@ async def test_a_hang_is_reported_in_time_with_the_progress_of_its_loop(tmp_path
             "def test_position():\n    assert position([1, 3, 5, 7], 6) == 3\n",
         )
         began_s = time.monotonic()
-        answer = await agent.call("explain_failure", test="test_search.py", timeout_s=16)
+        answer = await agent.call("explain_failure", test="test_search.py", timeout_s=within_s)
         took_s = time.monotonic() - began_s
-    assert took_s <= 16 + 2 * PATIENCE
+    assert took_s <= within_s + 2 * PATIENCE
     assert answer["verdict"] == "limit"
     assert [it["function"] for it in answer["calls"]] == ["position"]
     assert "low = 2, high = 3" in answer.text or ("low = 2" in answer.text and "middle = 2" in answer.text)
@@ -146,7 +147,7 @@ async def test_a_test_that_workers_of_xdist_run_comes_with_its_calls_too(tmp_pat
         agent.write(
             "test_sum.py", "def double(n):\n    return n + n + 1\n\n\ndef test_it():\n    assert double(2) == 4\n"
         )
-        answer = await agent.call("explain_failure", command=f"{RUN} -n 1 test_sum.py")
+        answer = await agent.call("explain_failure", command=f"{RUN} -p xdist -n 1 test_sum.py")
     assert "assert 5 == 4" in answer.text
     assert [it["function"] for it in answer["calls"]] == ["double"]
 
