@@ -26,7 +26,7 @@ from dragoman.protocols.share import (
     encode_lines,
     sign_manifest,
 )
-from tests.daemons import Cli, cli_with_home
+from tests.daemons import Cli, cli_with_home, eventually
 from tests.protocols.share.test_share_file import SEED, file_of
 from tests.support.stdio_agent import stdio_agent
 
@@ -284,11 +284,58 @@ def test_it_runs_again_in_a_trusted_folder_after_a_question_and_stops_where_it_s
     ):  # fmt: skip
         assert part in done.stdout, (part, done.stdout)
     bob("debug", "stop", cwd=copy)
+
+
+@pytest.mark.parametrize("is_committed", [False, True])
+def test_where_the_files_differ_it_runs_in_a_copy_of_the_commit_which_is_removed_with_the_session(
+    shared: Shared, bob: Cli, copy: Path, is_committed: bool
+) -> None:
+    other = PROGRAM.replace("(3, 2)", "(5, 2)")
+    (copy / "dinner.py").write_text(other)
+    if is_committed:
+        git(copy, "commit", "-qam", "other")
+    again = ("open", str(shared.file), "--rerun", "--yes")
+    assert "is not trusted" in bob(*again, cwd=copy).stderr
+    assert list(bob.paths.worktrees_folder.glob("*")) == []
+    bob("trust", str(copy))
+    done = bob(*again, cwd=copy)
+    commit = git(shared.folder, "rev-parse", "HEAD")
+    assert f"differ from commit {commit[:12]}, so the program runs in a copy of it" in done.stdout, done.stderr
+    assert "It stopped at the same place as the original run, with the same values." in done.stdout, done.stderr
+    (tree,) = re.findall(r"To go on, change to (\S.*)\.$", done.stdout, re.MULTILINE)
+    assert git(Path(tree), "rev-parse", "HEAD") == commit
+    assert (copy / "dinner.py").read_text() == other
+    assert bob("debug", "eval", "people", cwd=Path(tree)).stdout.startswith("= int: 3")
+    bob("debug", "stop", cwd=Path(tree))
+    eventually(lambda: list(bob.paths.worktrees_folder.iterdir()) == [])
+    assert not Path(tree).exists()
+    assert git(copy, "worktree", "list").count("\n") == 0
+
+
+def test_a_copy_that_a_killed_daemon_left_is_removed_by_the_next_one(shared: Shared, bob: Cli, copy: Path) -> None:
     (copy / "dinner.py").write_text(PROGRAM.replace("(3, 2)", "(5, 2)"))
-    git(copy, "commit", "-qam", "other")
-    other = bob(*again, "--yes", cwd=copy).stdout
-    assert f"the session was recorded at {git(shared.folder, 'rev-parse', 'HEAD')[:12]}" in other
-    assert "people = 5, there 3" in other
+    bob("trust", str(copy))
+    done = bob("open", str(shared.file), "--rerun", "--yes", cwd=copy)
+    (tree,) = re.findall(r"To go on, change to (\S.*)\.$", done.stdout, re.MULTILINE)
+    bob.kill()
+    assert Path(tree).exists()
+    bob("up")
+    assert not Path(tree).exists()
+
+
+def test_a_commit_that_is_not_here_is_named_and_the_users_files_run(shared: Shared, bob: Cli, copy: Path) -> None:
+    bob("trust", str(copy))
+    for command in (
+        ("checkout", "-q", "--orphan", "fresh"),
+        ("commit", "-qm", "fresh"),
+        ("branch", "-q", "-D", "master"),
+    ):
+        git(copy, *command)
+    git(copy, "remote", "remove", "origin")
+    git(copy, "reflog", "expire", "--expire=now", "--all")
+    git(copy, "gc", "--prune=now", "-q")
+    done = bob("open", str(shared.file), "--rerun", "--yes", cwd=copy)
+    assert "of the session is not in this repository" in done.stdout, done.stderr
     bob("debug", "stop", cwd=copy)
 
 

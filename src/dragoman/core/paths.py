@@ -46,6 +46,10 @@ class Paths:
         return self.state / "adapters"
 
     @property
+    def worktrees_folder(self) -> Path:
+        return self.state / "worktrees"
+
+    @property
     def port_file(self) -> Path:
         """The port that the last daemon listened on."""
         return self.state / "port"

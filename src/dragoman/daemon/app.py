@@ -23,7 +23,6 @@ from dragoman.access.request_guard import AllowedNames
 from dragoman.access.tokens import AccessLinks, Tokens
 from dragoman.canvas import service as canvas
 from dragoman.chat import conversations
-from dragoman.chat.gateway_client.identity import DeviceIdentity
 from dragoman.core.clock import SystemClock
 from dragoman.core.errors import DragomanError
 from dragoman.core.events import Event
@@ -200,8 +199,7 @@ async def _run_instance(
                     rule=_path_rule(settings, paths),
                     adapters=with_user_adapters(BUILT_IN, settings.adapters),
                     port_users=known_uids(settings.debug_port_users),
-                    known_keys=lambda: load_settings(paths).known_keys,
-                    identity=DeviceIdentity(paths.state / "gateway"),
+                    paths=paths,
                 ) as debugger,
                 wire_terminals(
                     journal, paths, settings, tokens, debugger, _redactor(settings), live_sessions
@@ -353,7 +351,7 @@ class _Services:
         approved = ApprovalMethods(chat.approvals, self._agent_processes).table()
         of_persons = {**approved, **StopMethods(self._emergency, self._agent_processes).table()}
         table = {**methods.table(), **terminal.methods, **methods_of_gateway.table(), **debugged_of, **of_persons}
-        shells = ToolCallServer(registry, waits, debugger.runs, self._agent_processes)
+        shells = ToolCallServer(registry, waits, debugger.runs, debugger.worktrees, self._agent_processes)
         self._editors = DapServer(debugger.service, _anonymous_editor(state))
         checks = {"mcp": mcp_endpoint.check_access, "dap": self._editors.check_access, "page": pages.check_access}
         self._control = ControlServer(

@@ -20,7 +20,9 @@ from dragoman.chat.approval_policy import UNKNOWN_EVALUATORS, Evaluators
 from dragoman.chat.approvals import require_approved
 from dragoman.chat.gateway_client.identity import DeviceIdentity
 from dragoman.core.clock import SystemClock
+from dragoman.core.paths import Paths
 from dragoman.core.redaction import Redactor
+from dragoman.core.settings.loader import load_settings
 from dragoman.daemon.editor_wiring import EditorLaunches, LentSessions, editor_variable
 from dragoman.debug.backends.adapters import AdapterSpec
 from dragoman.debug.backends.quirks import AdapterQuirks
@@ -39,6 +41,7 @@ from dragoman.io.processes.supervisor_pool import SupervisorPool
 from dragoman.journal import Journal
 from dragoman.servers.control.debug_runs import DebugRuns, remove_stale_breakpoints
 from dragoman.servers.control.handover import HandoverMethods
+from dragoman.servers.control.rerun_worktrees import RerunWorktrees
 from dragoman.servers.control.status import LiveSession, LiveSessions
 from dragoman.tools import Tool
 from dragoman.tools.debug import OpenWaits, SourceFiles, debug_tools
@@ -102,6 +105,7 @@ class DebugWiring:
     """The evidence tools, which also need the terminal record."""
     waits: OpenWaits
     runs: DebugRuns
+    worktrees: RerunWorktrees
     resources: ResourceProvider
     trust: TrustedFolders
     supervisors: SupervisorPool
@@ -126,8 +130,7 @@ async def wire_debugging(
     rule: FileAccessPolicy,
     adapters: Sequence[AdapterSpec],
     port_users: frozenset[int],
-    known_keys: Callable[[], Mapping[str, str]],
-    identity: DeviceIdentity,
+    paths: Paths,
 ) -> AsyncIterator[DebugWiring]:
     """Run debugging. When the block ends, all sessions and their processes have ended."""
     clock = SystemClock()
@@ -152,6 +155,8 @@ async def wire_debugging(
             editor_debuggers=launches.debuggers,
         )
         runs = DebugRuns(breakpoints, starter)
+        worktrees = RerunWorktrees(group, paths.worktrees_folder, trust.trusts)
+        await worktrees.remove_stale()
 
         @contextmanager
         def track(session: DebugSession) -> Iterator[None]:
@@ -167,7 +172,10 @@ async def wire_debugging(
         group.start_soon(_end_unused, service, runs, linger_s)
         group.start_soon(runs.remove_finished, service)
         sources = SourceFiles(rule)
-        shared, configurations = SharedSessions(known_keys), partial(list_configurations, rule=rule)
+        shared, configurations = (
+            SharedSessions(lambda: load_settings(paths).known_keys),
+            partial(list_configurations, rule=rule),
+        )
         tools = debug_tools(
             service,
             configurations,
@@ -189,6 +197,7 @@ async def wire_debugging(
             evidence,
             waits,
             runs,
+            worktrees,
             resources,
             trust,
             supervisors,
@@ -201,7 +210,7 @@ async def wire_debugging(
                 breakpoints,
                 runs,
                 lambda folder: configurations(folder).configurations,
-                identity,
+                DeviceIdentity(paths.state / "gateway"),
                 shared,
                 journal,
             ),

@@ -117,7 +117,7 @@ Object.assign(CHINESE, {
   "Width of the call stack": "调用栈区域的宽度",
   "Height of the output": "输出区域的高度",
   "Width of the variables": "变量区域的宽度",
-  "Size of the watched expressions": "监视区域的高度",
+  "Size of the watched expressions": "监视表达式区域的高度",
   "Size of the timeline": "时间线区域的高度",
   "Keys of the debugger": "调试器快捷键",
   "Start, or continue": "启动或继续",

@@ -6,6 +6,7 @@ Nothing that the repository configures runs for it: no hook, no file system moni
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +16,7 @@ from dragoman.workspace.git_commands import GIT, LIST_SETTINGS, git_environment,
 from dragoman.workspace.repository import head_commit
 
 _TIMEOUT_S = 10.0
+_HASH = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +38,11 @@ def tree_state(folder: Path, commit: str) -> TreeState:
     if quiet is None or head_commit(folder) != commit:
         return TreeState(commit, is_dirty=True)
     return TreeState(commit, is_dirty=_git(folder, *quiet, "status", "--porcelain", "--ignore-submodules=all") != b"")
+
+
+def has_commit(folder: Path, commit: str) -> bool:
+    """Whether the repository has it; the name comes from somebody else, and must be a whole hash."""
+    return bool(_HASH.fullmatch(commit)) and _git(folder, "cat-file", "-e", f"{commit}^{{commit}}") is not None
 
 
 def _git(folder: Path, *words: str) -> bytes | None:

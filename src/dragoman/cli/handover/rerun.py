@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from dragoman.cli.caller import find_workspace
 from dragoman.cli.handover.display import breakpoint_text, one_line
-from dragoman.cli.handover.repository import tree_state
+from dragoman.cli.handover.repository import has_commit, tree_state
 from dragoman.cli.handover.variables import harmless_variables, with_harmless_variables
 from dragoman.cli.output import ExitCode, confirm, show_message, warn
 from dragoman.cli.tool_client import open_tool_client, show_reply
@@ -123,13 +123,18 @@ class RerunPlan:
 
 def rerun_session(shared: SharedSession, signer: str, *, yes: bool) -> int:
     workspace = find_workspace(None).resolve()
-    places, plan = rerun_plan(shared, workspace)
+    _require_start(shared)
     with open_tool_client(workspace, starts_daemon=True) as client:
+        files = _files(shared, workspace)
+        folder = workspace
+        if files.needs_copy:
+            folder = Path(client.link.call("worktree", {"commit": shared.manifest.commit})["path"])
+        places, plan = rerun_plan(shared, folder, files.differences)
         disclosed = client.link.call("disclose", {"start": plan.start})
         show_message(*_question_lines(plan, str(disclosed["would_run"]), signer))
         if not yes and not (sys.stdin.isatty() and sys.stderr.isatty()):
             raise needs_yes()
-        if not (yes or confirm(localize("Run this in {folder}?", folder=str(workspace)))):
+        if not (yes or confirm(localize("Run this in {folder}?", folder=str(folder)))):
             warn(localize("Nothing was started."))
             return ExitCode.DECLINED
         wanted = {"start": plan.start, "digest": disclosed["digest"]}
@@ -137,24 +142,34 @@ def rerun_session(shared: SharedSession, signer: str, *, yes: bool) -> int:
     status = show_reply(reply, as_json=False)
     if not reply.is_error:
         show_message(*stop_differences(shared, places, reply.data.get("stop_event_data")))
+        if files.needs_copy:
+            show_message(
+                localize("It runs in a copy of the commit. To go on, change to {folder}.", folder=str(folder)),
+                localize("The copy is removed when the session ends."),
+            )
     return status
 
 
-def rerun_plan(shared: SharedSession, workspace: Path) -> tuple[Places, RerunPlan]:
-    launch = shared.launch
-    if launch is None:
+def _require_start(shared: SharedSession) -> SharedLaunch:
+    if shared.launch is None:
         raise no_start()
-    if launch.configuration.get("request") == "attach":
+    if shared.launch.configuration.get("request") == "attach":
         raise attached()
-    if launch.stdin is not None and len(launch.stdin) > _STDIN_CHARACTERS:
-        raise long_input(count=f"{len(launch.stdin):,}")
+    if shared.launch.stdin is not None and len(shared.launch.stdin) > _STDIN_CHARACTERS:
+        raise long_input(count=f"{len(shared.launch.stdin):,}")
+    return shared.launch
+
+
+def rerun_plan(shared: SharedSession, workspace: Path, files: Sequence[LocalizedText] = ()) -> tuple[Places, RerunPlan]:
+    """`files`: how the files differ from those of the session."""
+    launch = _require_start(shared)
     places = Places(launch.workspace, workspace, Path.home())
     start, refused = _start(launch, places)
     _require_program(start, launch, places)
     points = [_local_point(it, places) for it in launch.breakpoints]
     missing = [it for it in points if it.kind == "line" and not Path(it.path).is_file()]
     differences = [
-        *_commit_differences(shared, workspace),
+        *files,
         *(localize("{path} is missing here; its breakpoint is skipped.", path=one_line(it.path)) for it in missing),
         *_variable_differences(launch, refused),
     ]
@@ -205,21 +220,39 @@ def _breakpoint_arguments(point: SharedBreakpoint) -> dict[str, Any]:
     return {"kind": point.kind, **{name: it for name, it in {**place, **conditions}.items() if it}}
 
 
-def _commit_differences(shared: SharedSession, workspace: Path) -> Iterator[LocalizedText]:
-    there, here = one_line(shared.manifest.commit[:12]), head_commit(workspace)
-    if not shared.manifest.commit:
-        yield localize("The sender's program was not in a git repository, so its files may differ from yours.")
-        return
-    if shared.manifest.is_dirty:
-        yield localize("The files there had changes that are not in commit {commit}.", commit=there)
-    if not here:
-        yield localize("This folder is not in a git repository. There it was at commit {commit}.", commit=there)
-    elif here != shared.manifest.commit:
-        yield localize(
-            "Your files are at commit {here}; the session was recorded at {there}.", here=here[:12], there=there
+@dataclass(frozen=True, slots=True)
+class _Files:
+    """The files of the folder, compared with those of the session."""
+
+    differences: tuple[LocalizedText, ...] = ()
+    needs_copy: bool = False
+    """Whether the program runs in a copy of the session's commit, so that the user's own files stay as they are."""
+
+
+def _files(shared: SharedSession, workspace: Path) -> _Files:
+    commit, here = shared.manifest.commit, head_commit(workspace)
+    there = one_line(commit[:12])
+    if not commit:
+        return _Files(
+            (localize("The sender's program was not in a git repository, so its files may differ from yours."),)
         )
-    elif tree_state(workspace, here).is_dirty:
-        yield localize("Your files have changes that are not in commit {commit}.", commit=there)
+    changed = localize("The files there had changes that are not in commit {commit}.", commit=there)
+    also = (changed,) if shared.manifest.is_dirty else ()
+    if not here:
+        return _Files(
+            (*also, localize("This folder is not in a git repository. There it was at commit {commit}.", commit=there))
+        )
+    if here == commit and not tree_state(workspace, here).is_dirty:
+        return _Files(also)
+    if not has_commit(workspace, commit):
+        missing = localize(
+            "Your files are used, at commit {here}: commit {there} of the session is not in this repository.",
+            here=here[:12],
+            there=there,
+        )
+        return _Files((*also, missing))
+    copied = localize("Your files differ from commit {commit}, so the program runs in a copy of it.", commit=there)
+    return _Files((*also, copied), needs_copy=True)
 
 
 def _variable_differences(launch: SharedLaunch, refused: list[str]) -> Iterator[LocalizedText]:

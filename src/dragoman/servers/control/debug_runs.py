@@ -36,6 +36,8 @@ class DebugRun:
     launch_requests: list[LaunchRequest] = field(default_factory=list)
     """The requests that start its sessions again. They are compared by identity."""
     removed: list[Breakpoint] = field(default_factory=list)
+    ended: anyio.Event = field(default_factory=anyio.Event)
+    """Set when its last session has ended, or when it started none."""
 
     def owns(self, breakpoint: Breakpoint) -> bool:
         return breakpoint.owner == self.client.id
@@ -67,8 +69,8 @@ class DebugRuns:
         self._changed = anyio.Event()
 
     @asynccontextmanager
-    async def open_run(self, workspace: Path) -> AsyncIterator[DebugRun]:
-        run = DebugRun(Caller(new_id(_OWNER), workspace, workspace))
+    async def open_run(self, workspace: Path, ended: anyio.Event | None = None) -> AsyncIterator[DebugRun]:
+        run = DebugRun(Caller(new_id(_OWNER), workspace, workspace), ended=ended or anyio.Event())
         self._known.add(run)
         before = _CURRENT.set(run)
         try:
@@ -118,6 +120,7 @@ class DebugRuns:
             self._changed = anyio.Event()
             for run in [run for run in self._known if not run.is_live(service)]:
                 run.removed += await service.remove_breakpoints(run.client, run.owns)
+                run.ended.set()
                 if run.has_no_sessions(service):
                     self._known.discard(run)
 

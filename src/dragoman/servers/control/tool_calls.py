@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import re
+import shlex
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -24,6 +26,7 @@ from dragoman.debug.session.launch_request import LaunchPreview
 from dragoman.io.processes.process_info import is_run_by
 from dragoman.protocols.control import ControlAnswer, ControlCall, ControlFailure, ControlItem, Hello, ServerConnection
 from dragoman.servers.control.debug_runs import DebugRuns
+from dragoman.servers.control.rerun_worktrees import HeldWorktree, RerunWorktrees
 from dragoman.servers.control.server import CALLING_PROCESS, Params, failure_reply
 from dragoman.servers.control.shell_text import shell_lines
 from dragoman.servers.mcp.stdio_endpoint import caller_of
@@ -38,6 +41,14 @@ bad_request = ErrorSpec(
 )
 
 
+_needs_trust = ErrorSpec(
+    "needs_trust",
+    "Nothing was started: {workspace} is not trusted.",
+    "Review what would run. The owner of this machine can allow it with: dragoman trust {folder}",
+)
+_too_many_worktrees = ErrorSpec(
+    "limit", "Too many sessions run in copies of a commit.", "End one of them with `dragoman debug stop` first."
+)
 _start_changed = ErrorSpec(
     "start_changed",
     "What would run has changed since it was shown. Nothing was started.",
@@ -57,6 +68,7 @@ MAX_BREAKPOINTS = 1000
 _INTERRUPT_TIMEOUT_S = 60.0
 _POLL_INTERVAL_S = 0.02
 _READ = 65536
+_COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _DISCONNECTED = (OSError, anyio.BrokenResourceError, anyio.ClosedResourceError, anyio.EndOfStream)
 
 
@@ -67,6 +79,7 @@ class ToolCallServer:
     registry: ToolRegistry
     waits: OpenWaits
     runs: DebugRuns
+    worktrees: RerunWorktrees
     agents: Callable[[], Collection[int]] = tuple
     """The processes through which MCP clients are connected now."""
 
@@ -84,6 +97,8 @@ class _ToolConnection:
     open: dict[int, Caller] = field(default_factory=dict)
     sending: anyio.Lock = field(default_factory=anyio.Lock)
     connection: ServerConnection = field(default_factory=ServerConnection)
+    worktree: HeldWorktree | None = None
+    """Made for a run that this connection has not started yet."""
 
     async def hold(self, rest: bytes) -> None:
         """Serve one connection.
@@ -101,6 +116,9 @@ class _ToolConnection:
                 await self._send(ControlFailure(0, error.code, error.message))
             except _DISCONNECTED:
                 pass
+            finally:
+                if self.worktree is not None:
+                    self.worktree.released.set()
             group.cancel_scope.cancel("the caller left")
 
     async def _calls(self, data: bytes) -> AsyncIterator[ControlCall]:
@@ -135,6 +153,7 @@ class _ToolConnection:
             "call": self._call,
             "run": self._run,
             "disclose": self._preview_launch,
+            "worktree": self._create_worktree,
             "stop_waiting": self._stop_waiting,
         }
         try:
@@ -185,13 +204,36 @@ class _ToolConnection:
         start, breakpoints = call.params.get("start", {}), _breakpoints(call.params)
         if (digest := call.params.get("digest")) is not None and (await self._launch_preview(call)).digest != digest:
             raise _start_changed()
-        async with self.call_server.runs.open_run(self.caller.workspace) as run:
-            owner = self.caller if call.params.get("keep") else replace(self.caller, id=run.client.id)
+        caller = self.open[call.id] = self._in_worktree(self.open[call.id])
+        ended = self.worktree.released if self.worktree is not None else None
+        async with self.call_server.runs.open_run(caller.workspace, ended) as run:
+            self.worktree = None  # it belongs to the run now
+            owner = caller if call.params.get("keep") else replace(caller, id=run.client.id)
             for wanted in breakpoints:
                 outcome = await self.call_server.registry.call("set_breakpoint", wanted, owner)
                 if outcome.is_error:
                     return self._shaped(outcome)
-            return self._shaped(await self.call_server.registry.call("start_debugging", start, self.open[call.id]))
+            return self._shaped(await self.call_server.registry.call("start_debugging", start, caller))
+
+    async def _create_worktree(self, call: ControlCall) -> dict[str, Any]:
+        """A checkout in which the next run of this connection takes place."""
+        commit, worktrees = call.params.get("commit"), self.call_server.worktrees
+        if not isinstance(commit, str) or not _COMMIT.fullmatch(commit) or self.worktree is not None:
+            raise bad_request()
+        if not await worktrees.trusts(self.caller.workspace):
+            raise _needs_trust(workspace=self.caller.workspace, folder=shlex.quote(str(self.caller.workspace)))
+        if not worktrees.has_room:
+            raise _too_many_worktrees()
+        self.worktree = await worktrees.create(commit, self.caller.workspace, self.caller.environment)
+        return {"path": str(self.worktree.tree.path), "commit": self.worktree.tree.commit}
+
+    def _in_worktree(self, caller: Caller) -> Caller:
+        """The checkout is as trusted as the folder that it is a copy of."""
+        if self.worktree is None:
+            return caller
+        tree = self.worktree.tree
+        moved = {str(tree.root): f"{self.caller.workspace}@{tree.commit}"}
+        return replace(caller, workspace=tree.path, cwd=tree.path, trusts_workspace=True, moved=moved)
 
     async def _preview_launch(self, call: ControlCall) -> dict[str, Any]:
         """What a start would run, for the person who is asked. Nothing runs for it."""
@@ -205,7 +247,7 @@ class _ToolConnection:
         start = call.params.get("start")
         if not isinstance(start, dict):
             raise bad_request()
-        caller = self.open[call.id] = replace(self.caller, trusts_workspace=False)
+        caller = self.open[call.id] = self._in_worktree(replace(self.caller, trusts_workspace=False))
         wanted = self.call_server.registry.validated("start_debugging", start, caller)
         assert isinstance(wanted, StartParameters)
         return await self.call_server.runs.preview(caller, launch_request_of(wanted))
