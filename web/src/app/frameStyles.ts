@@ -155,7 +155,7 @@ export const frameStyles = css`
   @media (max-width: 48rem) {
     header {
       padding: 0.4rem 0.6rem 0;
-      gap: 0.2rem 0.8rem;
+      gap: 0.2rem 0.4rem;
     }
     h1 span {
       display: inline;

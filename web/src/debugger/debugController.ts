@@ -9,12 +9,13 @@ import type { Breakpoint } from "./toolResults";
 import { SourceFile } from "../source/sourceFile";
 import { FEED_KINDS, TIMELINE_KINDS } from "../replay/timelineEntries";
 import { AgentFollow } from "./agentFollow";
+import { ConsoleLog } from "./console/consoleLog";
 import { LaunchConfigurations } from "./launchConfigurations";
 import { PaneLayout } from "./layout/paneLayout";
 import { RunCommands } from "./runCommands";
 import { SessionHistory } from "../replay/sessionHistory";
 import { SessionList } from "./sessionList";
-import { SessionOutput } from "./sessionOutput";
+import { SessionOutput } from "./output/sessionOutput";
 import { StopInspection } from "./stopInspection";
 import { errorNotice } from "./tools";
 
@@ -41,6 +42,7 @@ export class DebugController implements ReactiveController {
   );
   readonly follow = new AgentFollow(() => this.changed());
   readonly layout = new PaneLayout(() => this.changed());
+  readonly console = new ConsoleLog();
   readonly output = new SessionOutput(() => this.changed());
   private readonly panes = new Set<{ requestUpdate(): void }>();
   private unsubscribe = () => {};
@@ -126,7 +128,9 @@ export class DebugController implements ReactiveController {
   private readonly readHistory = coalesced(async () => {
     const upto = this.unreadHistory;
     if (!upto) return;
-    this.history.add(await fetchEvents(Math.max(0, upto - SEARCHED), upto, [...TIMELINE_KINDS]));
+    const earlier = await fetchEvents(Math.max(0, upto - SEARCHED), upto, [...TIMELINE_KINDS]);
+    this.history.add(earlier);
+    this.console.add(earlier);
     if (this.unreadHistory === upto) this.unreadHistory = 0;
     this.changed();
   });
@@ -140,6 +144,7 @@ export class DebugController implements ReactiveController {
 
   private handleEvents(rows: FeedRow[]): void {
     this.history.add(rows);
+    this.console.add(rows);
     this.follow.add(rows);
     this.changed();
     this.inspection.areValuesOld ||= rows.some(

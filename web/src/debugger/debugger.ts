@@ -5,6 +5,7 @@ import { sharedStyles } from "../app/styles";
 import { t } from "../link";
 import "./chinese";
 import "./countdown";
+import "./console/consolePane";
 import { controls, handleControlKey } from "./controls";
 import { DebugController } from "./debugController";
 import "./keyHelp";
@@ -13,27 +14,28 @@ import "./layout/splitter";
 import { notices, standing } from "./notices";
 import { debuggerStyles } from "./styles";
 import "./panes/breakpointPane";
-import "./panes/outputPane";
+import "./output/outputPane";
 import "./panes/sessionTabs";
 import "./panes/sourcePane";
 import "./panes/stackPane";
 import "./panes/startBar";
 import "./panes/timelinePane";
-import "./panes/variablePane";
+import "./variables/variablePane";
 import "./panes/waitPane";
-import "./panes/watchPane";
+import "./variables/watchPane";
 
 const TITLES = {
   variables: "Variables",
   watches: "Watch",
   stack: "Call stack",
   output: "Output",
+  console: "Console",
   waits: "Where it waits",
   timeline: "Timeline",
   breakpoints: "Breakpoints",
 };
 type Pane = keyof typeof TITLES;
-const DOCKED: readonly Pane[] = ["output", "waits"];
+const DOCKED: readonly Pane[] = ["output", "console", "waits"];
 /** The sizes of those that can be changed, as they are at first. */
 const SIZES = { left: 250, right: 330, dock: 220, breakpoints: 150, watches: 130, timeline: 200 };
 type Sized = keyof typeof SIZES;
@@ -125,6 +127,7 @@ export class DragomanDebugger extends LitElement {
       <div class="dock"
         >${this.dockTabs()}
         ${this.docking("output", html`<dragoman-output-pane .controller=${controller}></dragoman-output-pane>`)}
+        ${this.docking("console", html`<dragoman-console-pane .controller=${controller}></dragoman-console-pane>`)}
         ${this.docking("waits", html`<dragoman-wait-pane .controller=${controller}></dragoman-wait-pane>`)}</div
       ></div
     >`;

@@ -160,7 +160,7 @@ export class SessionList {
     this.selectionCount++;
     this.controller.history.showPresent();
     this.controller.inspection.forget();
-    this.controller.output.setSession(id, this.current?.workspace ?? this.workspace);
+    this.controller.output.setSession(id);
     if (!this.routeTarget) router.replace(VIEW, id);
   }
 }

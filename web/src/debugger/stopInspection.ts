@@ -4,7 +4,10 @@ import { RequestError } from "../link";
 import { VIEW, type DebugController } from "./debugController";
 import type { Frame, Page, Scope, Stop } from "./toolResults";
 import { Threads, waitReport } from "./threads";
-import { Watches, type FrameContext } from "./watches";
+import type { VariableNode } from "./variables/variableTree";
+import { Watches, type FrameContext } from "./variables/watches";
+
+const MOST_CHARACTERS = 50_000;
 
 export class StopInspection {
   stop: Stop | null = null;
@@ -167,16 +170,59 @@ export class StopInspection {
     return this.frame && { workspace, session_id, frame_id: this.frame.frame_id };
   }
 
-  async variables(reference: number, start: number, count: number): Promise<Page> {
+  readonly variables = async (reference: number, start: number, count: number, filter = ""): Promise<Page> => {
+    const named = filter ? { filter } : {};
+    const asked = { variables_reference: reference, start, count, ...named };
+    return (await this.ask("get_variables", asked)) as unknown as Page;
+  };
+
+  /** A long value from beginning to end, as far as the daemon gives it. */
+  readonly whole = async (container: number | null, node: VariableNode): Promise<string> => {
+    if (container === null) return node.value;
+    const asked = { variables_reference: container, filter: node.name, max_chars: MOST_CHARACTERS };
+    const { variables } = (await this.ask("get_variables", asked)) as unknown as Page;
+    return variables.find(({ name }) => name === node.name)?.value ?? node.value;
+  };
+
+  /** Sets a variable of the program; what it holds is read again, because others may have changed with it. */
+  readonly assign = async (container: number | null, name: string, value: string): Promise<void> => {
+    const where = container === null ? { frame_id: this.frame?.frame_id } : { variables_reference: container };
+    await this.ask("set_variable", { name, value, ...where });
+    if (this.frame) await this.readValues(this.frame);
+  };
+
+  /** Which stop of which session: what it gave to open is closed at the next. */
+  get stopKey(): string {
+    return this.stop ? `${this.stop.session_id}:${this.stop.stop_number}` : "";
+  }
+
+  /** In the console, for the person: also what changes the program, so its values are read again. */
+  async evaluate(expression: string): Promise<void> {
+    const { console, sessions } = this.controller;
+    const { frame } = this;
+    const own = console.begin(sessions.selected, expression, this.stopKey);
+    this.controller.changed();
+    try {
+      const at = frame ? { frame_id: frame.frame_id } : {};
+      const data = await this.ask("evaluate_expression", { expression, ...at, max_chars: MOST_CHARACTERS });
+      console.finish(own, {
+        result: String(data["result"]),
+        type: typeof data["type"] === "string" ? data["type"] : "",
+        reference: Number(data["variables_reference"]),
+      });
+      this.controller.changed();
+      if (frame && frame === this.frame) await this.readValues(frame);
+    } catch (error) {
+      console.finish(own, { result: (error as Error).message, isError: true });
+    }
+    this.controller.changed();
+  }
+
+  private async ask(tool: string, args: Record<string, unknown>): Promise<Record<string, unknown>> {
     const { sessions } = this.controller;
-    const { data, is_error, text } = await sessions.call("get_variables", {
-      session_id: sessions.selected,
-      variables_reference: reference,
-      start,
-      count,
-    });
-    if (is_error) throw new Error(String(data["message"] ?? text));
-    return data as unknown as Page;
+    const { data, is_error, text } = await sessions.call(tool, { session_id: sessions.selected, ...args });
+    if (is_error) throw new Error(String(data["debugger_says"] ?? data["message"] ?? text));
+    return data;
   }
 }
 

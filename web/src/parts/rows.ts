@@ -19,7 +19,8 @@ export class DragomanRows extends LitElement {
   @property() anchor: "" | "end" = "";
   @state() private top = 0;
   @state() private viewportHeight = 800;
-  private isAtEnd = true;
+  /** With `anchor="end"`: whether new rows stay in sight. `at-end` is dispatched when that changes. */
+  isAtEnd = true;
   /** The last scroll position, so that the list stays at its end. */
   private anchoredAt = 0;
   private readonly resizeObserver = new ResizeObserver(() => this.resized());
@@ -47,8 +48,21 @@ export class DragomanRows extends LitElement {
     this.top = this.scrollTop;
     // More may have come since it was brought there.
     const isKept = this.isAtEnd && this.scrollTop >= this.anchoredAt - 1;
+    const was = this.isAtEnd;
     this.isAtEnd = isKept || this.scrollTop + this.clientHeight > this.scrollHeight - 1.5 * this.height;
+    if (was !== this.isAtEnd) this.dispatchEvent(new Event("at-end"));
   };
+
+  toEnd(): void {
+    this.scrollTop = this.scrollHeight;
+  }
+
+  /** Brings a row into sight, unless it is there. */
+  reveal(index: number): void {
+    const top = index * this.height;
+    if (top < this.scrollTop || top > this.scrollTop + this.clientHeight - 2 * this.height)
+      this.scrollTop = Math.max(0, top - this.clientHeight / 3);
+  }
 
   private resized(): void {
     this.viewportHeight = this.clientHeight;

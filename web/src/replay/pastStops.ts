@@ -3,7 +3,7 @@ import { t } from "../link";
 import type { Stop } from "../debugger/toolResults";
 import type { TimelineEntry } from "./timelineEntries";
 import { callToolIn } from "../debugger/tools";
-import type { VariableNode } from "../debugger/variableTree";
+import type { VariableNode } from "../debugger/variables/variableTree";
 
 export interface PastFrame {
   function: string;

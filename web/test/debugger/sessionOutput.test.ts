@@ -2,50 +2,53 @@ import { beforeEach, expect, test, vi } from "vitest";
 vi.mock("../../src/link", async () => (await import("../daemon")).link);
 
 import { daemon, held, Refused, settled } from "../daemon";
-import { SessionOutput } from "../../src/debugger/sessionOutput";
+import { SessionOutput } from "../../src/debugger/output/sessionOutput";
 
+const BEGINNING = "/api/debug/output?session=s&cursor=0";
 let output: SessionOutput;
 
 beforeEach(() => {
   daemon.start({});
   output = new SessionOutput(() => undefined);
-  output.setSession("s", "/w");
+  output.setSession("s");
 });
 
-const shown = () => output.lines.all.join("\n");
+const printed = (text: string) => [{ category: "stdout", text }];
+const shown = () => output.lines.all.map(({ text }) => text).join("\n");
 
 test("output is read to its end, from where the last read stopped", async () => {
   const parts = [
-    { output: "one\ntw", cursor: 6, left: 3 },
-    { output: "o\n", cursor: 8, left: 0 },
+    { pieces: printed("one\ntw"), cursor: 6, missed: 0, left: 3 },
+    { pieces: printed("o\n"), cursor: 8, missed: 0, left: 0 },
   ];
-  daemon.answers["get_output"] = () => parts.shift();
+  for (const cursor of [0, 6]) daemon.answers[`/api/debug/output?session=s&cursor=${cursor}`] = () => parts.shift();
   await output.read();
   expect(shown()).toBe("one\ntwo");
-  expect(daemon.asked.map(([, args]) => args["cursor"])).toEqual([0, 6]);
+  expect(daemon.asked).toHaveLength(2);
 });
 
 test("characters that were dropped are counted in their place", async () => {
-  daemon.answers["get_output"] = () => ({ output: "end", cursor: 99, left: 0, missed: 40 });
+  daemon.answers[BEGINNING] = () => ({ pieces: printed("end"), cursor: 99, left: 0, missed: 40 });
   await output.read();
   expect(shown()).toContain("40 earlier characters are not shown.");
 });
 
 test("output of a session that was left meanwhile is not shown", async () => {
   const { answer, given } = held();
-  daemon.answers["get_output"] = answer;
+  daemon.answers[BEGINNING] = answer;
+  daemon.answers[BEGINNING.replace("=s&", "=t&")] = answer;
   const read = output.read();
   await settled();
-  output.setSession("t", "/w");
-  given[0]!({ output: "of s", cursor: 4, left: 0 });
+  output.setSession("t");
+  given[0]!({ pieces: printed("of s"), cursor: 4, missed: 0, left: 0 });
   await vi.waitFor(() => expect(given).toHaveLength(2));
-  given[1]!({ output: "of t", cursor: 4, left: 0 });
+  given[1]!({ pieces: printed("of t"), cursor: 4, missed: 0, left: 0 });
   await read;
   expect(shown()).toBe("of t");
 });
 
 test.each([new Refused({ message: "No session s." }), new Error("lost")])("reading ends at: %s", async (error) => {
-  daemon.answers["get_output"] = () => Promise.reject(error);
+  daemon.answers[BEGINNING] = () => Promise.reject(error);
   await output.read();
   expect(shown()).toBe("");
   expect(daemon.asked).toHaveLength(1);

@@ -2,7 +2,7 @@ import { beforeEach, expect, test, vi } from "vitest";
 vi.mock("../../src/link", async () => (await import("../daemon")).link);
 
 import { daemon, held, Refused, settled, type Json } from "../daemon";
-import { Watches } from "../../src/debugger/watches";
+import { Watches } from "../../src/debugger/variables/watches";
 
 const AT = { workspace: "/w", session_id: "s", frame_id: 1 };
 let saved: string[];

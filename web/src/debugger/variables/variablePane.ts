@@ -5,15 +5,21 @@ import { sharedStyles } from "../../app/styles";
 import { t } from "../../link";
 import type { PastStop } from "../../replay/pastStops";
 import type { Scope } from "../toolResults";
-import type { VariableNode } from "../variableTree";
-import "../variableTree";
-import { DebuggerPane } from "./pane";
-import { paneStyles } from "./styles";
+import type { VariableNode } from "./variableTree";
+import "./variableTree";
+import { DebuggerPane } from "../panes/pane";
+import { paneStyles } from "../panes/styles";
 
 @customElement("dragoman-variable-pane")
 export class VariablePane extends DebuggerPane {
   @state() private nodes: VariableNode[] = [];
+  @state() private filter = "";
   private scopes: Scope[] | null = null;
+
+  override connectedCallback(): void {
+    super.connectedCallback();
+    this.addEventListener("keydown", this.pressed);
+  }
 
   /** New nodes only where the scopes are new: whatever is open is then read again. */
   protected override willUpdate(): void {
@@ -29,14 +35,20 @@ export class VariablePane extends DebuggerPane {
   }
 
   private presentVariables() {
-    return html`${this.nodes.length ? nothing : html`<p class="none">${t("The program is not stopped.")}</p>`}
+    const { inspection } = this.controller;
+    return html`${this.nodes.length ? this.filterField() : html`<p class="none">${t("The program is not stopped.")}</p>`}
       <dragoman-values
         id="variables"
         expandsFirst
         label=${t("Variables")}
-        .context=${this.controller.inspection.valuesContext}
+        .context=${inspection.valuesContext}
+        .stop=${String(inspection.stop?.stop_number ?? "")}
+        .filter=${this.filter}
         .roots=${this.nodes}
-        .load=${this.load}
+        .load=${inspection.variables}
+        .assign=${inspection.assign}
+        .readWhole=${inspection.whole}
+        @watch-expression=${(event: CustomEvent<string>) => void inspection.watch(event.detail)}
       ></dragoman-values>`;
   }
 
@@ -45,8 +57,23 @@ export class VariablePane extends DebuggerPane {
       <dragoman-values id="variables-then" label=${t("Variables")} .roots=${variables}></dragoman-values>`;
   }
 
-  private readonly load = (reference: number, start: number, count: number) =>
-    this.controller.inspection.variables(reference, start, count);
+  private filterField() {
+    return html`<input
+      id="filter-variables"
+      type="search"
+      aria-label=${t("Filter by name")}
+      placeholder=${t("Filter by name")}
+      .value=${this.filter}
+      spellcheck="false"
+      @input=${(event: InputEvent) => (this.filter = (event.target as HTMLInputElement).value.trim())}
+    />`;
+  }
+
+  private readonly pressed = (event: KeyboardEvent): void => {
+    if (!(event.ctrlKey || event.metaKey) || event.key !== "f") return;
+    event.preventDefault();
+    this.renderRoot.querySelector<HTMLInputElement>("#filter-variables")?.select();
+  };
 
   static override styles = [
     sharedStyles,
@@ -55,6 +82,12 @@ export class VariablePane extends DebuggerPane {
       dragoman-values {
         flex: 1;
         background: var(--card);
+      }
+      #filter-variables {
+        flex: none;
+        margin: 0 0.5rem 0.25rem;
+        padding: 0.05rem 0.5rem;
+        font-size: 0.82rem;
       }
     `,
   ];

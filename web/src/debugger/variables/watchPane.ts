@@ -3,9 +3,9 @@ import { css, html } from "lit";
 import { customElement } from "lit/decorators.js";
 import { sharedStyles } from "../../app/styles";
 import { t } from "../../link";
-import "../variableTree";
-import { DebuggerPane } from "./pane";
-import { paneStyles } from "./styles";
+import "./variableTree";
+import { DebuggerPane } from "../panes/pane";
+import { paneStyles } from "../panes/styles";
 
 @customElement("dragoman-watch-pane")
 export class WatchPane extends DebuggerPane {
@@ -18,7 +18,8 @@ export class WatchPane extends DebuggerPane {
         label=${t("Watch")}
         .context=${inspection.valuesContext}
         .roots=${history.pastStop ? watches.emptyNodes : watches.nodes}
-        .load=${this.load}
+        .load=${inspection.variables}
+        .assign=${history.pastStop ? null : inspection.assign}
         @forget=${(event: CustomEvent<string>) => watches.remove(event.detail)}
       ></dragoman-values>
       <form @submit=${this.watch}
@@ -32,9 +33,6 @@ export class WatchPane extends DebuggerPane {
             autocomplete="off" /></label
       ></form>`;
   }
-
-  private readonly load = (reference: number, start: number, count: number) =>
-    this.controller.inspection.variables(reference, start, count);
 
   private readonly watch = (event: SubmitEvent) => {
     event.preventDefault();

@@ -1,23 +1,32 @@
 /** The output of the chosen session, read as it arrives, in pieces that a page draws between two frames. */
-import { t } from "../link";
-import { coalesced } from "../parts/coalesced";
+import { request, t } from "../../link";
+import { coalesced } from "../../parts/coalesced";
 import { OutputLines } from "./outputLines";
-import { callToolIn } from "./tools";
 
-const AT_ONCE = 50_000;
+interface OutputAnswer {
+  pieces: { category: string; text: string }[];
+  cursor: number;
+  missed: number;
+  left: number;
+}
 
 export class SessionOutput {
   readonly lines = new OutputLines();
   private session = "";
-  private workspace = "";
   private round = 0;
 
   constructor(private readonly changed: () => void) {}
 
-  setSession(session: string, workspace: string): void {
-    [this.session, this.workspace] = [session, workspace];
-    this.lines.clear();
+  setSession(session: string): void {
+    this.session = session;
+    this.lines.reset();
     this.round++;
+  }
+
+  /** What has been read goes from the view; the daemon keeps it. */
+  clear(): void {
+    this.lines.clear();
+    this.changed();
   }
 
   /** Read to the end, with a pause between pieces so that clicks are handled first. */
@@ -31,15 +40,15 @@ export class SessionOutput {
 
   private async readPart(): Promise<boolean> {
     const { round } = this;
-    const args = { session_id: this.session, cursor: this.lines.cursor, max_chars: AT_ONCE };
-    const { data, is_error } = await callToolIn(this.workspace, "get_output", args);
+    const { pieces, cursor, missed, left } = await request<OutputAnswer>(
+      `/api/debug/output?session=${this.session}&cursor=${this.lines.cursor}`,
+    );
     if (round !== this.round) return true; // another was chosen meanwhile, or it began again: read from its beginning
-    if (is_error) return false;
-    if (data["missed"])
-      this.lines.add(`\n… ${t("{count} earlier characters are not shown.", { count: Number(data["missed"]) })}\n`);
-    this.lines.add(data["output"] as string);
-    this.lines.cursor = data["cursor"] as number;
+    const note = t("{count} earlier characters are not shown.", { count: missed });
+    if (missed) this.lines.add(`\n… ${note}\n`, "console");
+    for (const { text, category } of pieces) this.lines.add(text, category);
+    this.lines.cursor = cursor;
     this.changed();
-    return Number(data["left"]) > 0;
+    return left > 0;
   }
 }

@@ -1,7 +1,7 @@
 /** Expressions that a person keeps an eye on. They outlive the page: nothing typed is lost. */
-import { changeWatches, savedWatches, ignoreUnreachable } from "../link";
+import { changeWatches, savedWatches, ignoreUnreachable } from "../../link";
 import type { VariableNode } from "./variableTree";
-import { callToolIn } from "./tools";
+import { callToolIn } from "../tools";
 
 export interface FrameContext {
   workspace: string;
