@@ -49,6 +49,8 @@ export class EvidenceStartForm extends LitElement {
               ><input
                 type="radio"
                 name="question"
+                aria-label=${t(it.title)}
+                aria-description=${t(it.about)}
                 value=${it.id}
                 .checked=${it.id === form.question}
                 @change=${() => this.controller.change(withQuestion(form, it.id))}
