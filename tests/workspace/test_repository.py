@@ -69,9 +69,9 @@ def test_another_repository_has_neither(shop: Path, tmp_path: Path) -> None:
     other = tmp_path / "other"
     other.mkdir()
     git(other, "init", "-q")
-    found = find_repository(other)
-    assert found is not None
-    assert (found.origin, found.roots()) == ("", ())  # nothing was committed
+    repository = find_repository(other)
+    assert repository is not None
+    assert (repository.origin, repository.roots()) == ("", ())  # nothing was committed
     assert find_repository(tmp_path) is None
 
 
@@ -93,17 +93,17 @@ def test_nothing_that_the_repository_names_is_run(shop: Path, tmp_path: Path) ->
     commit = shop / ".git" / "objects" / head[:2] / head[2:].strip()
     mark.unlink(missing_ok=True)
     commit.unlink()  # git would fetch it from the promisor, by the command that is configured
-    found = find_repository(shop)
-    assert found is not None
-    assert found.roots({**os.environ, "GIT_SSH_COMMAND": str(script), "GIT_EXTERNAL_DIFF": str(script)}) == ()
+    repository = find_repository(shop)
+    assert repository is not None
+    assert repository.roots({**os.environ, "GIT_SSH_COMMAND": str(script), "GIT_EXTERNAL_DIFF": str(script)}) == ()
     assert not mark.exists()
 
 
 def test_files_that_are_no_repository_are_none(tmp_path: Path) -> None:
     (tmp_path / ".git").write_text("gitdir: /nonexistent\n")
-    found = find_repository(tmp_path)
-    assert found is not None
-    assert (found.origin, found.roots()) == ("", ())
+    repository = find_repository(tmp_path)
+    assert repository is not None
+    assert (repository.origin, repository.roots()) == ("", ())
 
 
 def test_the_commit_is_read_from_branches_packed_ones_worktrees_and_none(shop: Path, tmp_path: Path) -> None:

@@ -153,12 +153,12 @@ def _tokens(expression: str) -> Iterator[_Token]:
         yield _Token("unknown", "", is_spaced=False)
         return
     while at < len(text):
-        found = _TOKEN.match(text, at)
-        if found is None or found.lastgroup is None:
+        match = _TOKEN.match(text, at)
+        if match is None or match.lastgroup is None:
             yield _Token("unknown", text[at], is_spaced=False)
             return
-        yield _Token(found.lastgroup, found[found.lastgroup], is_spaced=bool(found["space"]))
-        at = found.end()
+        yield _Token(match.lastgroup, match[match.lastgroup], is_spaced=bool(match["space"]))
+        at = match.end()
 
 
 class Evaluators(NamedTuple):

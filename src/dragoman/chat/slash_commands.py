@@ -117,12 +117,12 @@ def _nothing(rest: str) -> Arguments:
 
 
 def _breakpoint_place(rest: str) -> Arguments:
-    if found := _PLACE.fullmatch(rest):
-        condition = {"condition": found["condition"]} if found["condition"] else {}
-        return {"file_path": found["file"], "line_number": int(found["line"]), **condition}
-    if found := _FUNCTION.fullmatch(rest):
-        condition = {"condition": found["condition"]} if found["condition"] else {}
-        return {"kind": "function", "function_name": found["function"], **condition}
+    if match := _PLACE.fullmatch(rest):
+        condition = {"condition": match["condition"]} if match["condition"] else {}
+        return {"file_path": match["file"], "line_number": int(match["line"]), **condition}
+    if match := _FUNCTION.fullmatch(rest):
+        condition = {"condition": match["condition"]} if match["condition"] else {}
+        return {"kind": "function", "function_name": match["function"], **condition}
     raise ValueError
 
 
@@ -141,10 +141,10 @@ def _breakpoint_to_remove(rest: str) -> Arguments:
         return {"clear_all": True}
     if rest.isdecimal():
         return {"breakpoint_id": int(rest)}
-    found = _PLACE.fullmatch(rest)
-    if not found:
+    match = _PLACE.fullmatch(rest)
+    if not match:
         raise ValueError
-    return {"location": {"file_path": found["file"], "line_number": int(found["line"])}}
+    return {"location": {"file_path": match["file"], "line_number": int(match["line"])}}
 
 
 def _step(rest: str) -> Arguments:
@@ -154,16 +154,16 @@ def _step(rest: str) -> Arguments:
 
 
 def _assignment(rest: str) -> Arguments:
-    found = _PAIR.fullmatch(rest)
-    if not found:
+    match = _PAIR.fullmatch(rest)
+    if not match:
         raise ValueError
-    return {"name": found["name"], "value": found["value"]}
+    return {"name": match["name"], "value": match["value"]}
 
 
 def _source(rest: str) -> Arguments:
-    found = _PLACE.fullmatch(rest)
-    if found and not found["condition"]:
-        return {"file_path": found["file"], "line": max(1, int(found["line"]) - 5), "count": 20}
+    match = _PLACE.fullmatch(rest)
+    if match and not match["condition"]:
+        return {"file_path": match["file"], "line": max(1, int(match["line"]) - 5), "count": 20}
     return {"file_path": _needed(rest)}
 
 

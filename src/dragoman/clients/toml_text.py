@@ -110,12 +110,12 @@ def _blank_line(text: str) -> str:
 
 
 def _sections(text: str) -> list[TomlSection]:
-    found: list[TomlSection] = []
+    sections: list[TomlSection] = []
     for start, header_end, content_end in _spans(text):
         line_end = text.find("\n", content_end)
         end = len(text) if line_end < 0 else line_end + 1
-        found.append(TomlSection(_path(text[start:header_end]), start, end))
-    return found
+        sections.append(TomlSection(_path(text[start:header_end]), start, end))
+    return sections
 
 
 def _spans(text: str) -> list[tuple[int, int, int]]:

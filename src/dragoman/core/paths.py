@@ -123,8 +123,8 @@ def _xdg(environment: Mapping[str, str]) -> Paths:
 
 def _absolute(environment: Mapping[str, str], variable: str, default: str) -> Path:
     """An absolute path from a variable. The XDG rules say to ignore a relative one."""
-    named = Path(environment.get(variable, ""))
-    return named if named.is_absolute() else Path.home() / default
+    path = Path(environment.get(variable, ""))
+    return path if path.is_absolute() else Path.home() / default
 
 
 def _short(runtime: Path) -> Path:

@@ -134,8 +134,8 @@ _OPEN = frozenset({"connected", "degraded"})
 
 
 def draws_on_nodes(version: str) -> bool:
-    found = _VERSION.match(version)
-    return found is not None and (int(found[1]), int(found[2])) <= _LAST_WITH_NODES
+    match = _VERSION.match(version)
+    return match is not None and (int(match[1]), int(match[2])) <= _LAST_WITH_NODES
 
 
 class _NodePairingRequest(msgspec.Struct, rename="camel"):

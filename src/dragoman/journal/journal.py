@@ -141,13 +141,15 @@ class Journal:
         timeout_s: float = QUERY_TIMEOUT_S,
     ) -> list[RecordedEvent]:
         """Events after a sequence number, oldest first."""
-        found: list[RecordedEvent] = []
+        events: list[RecordedEvent] = []
         while True:
-            page = await self._page(after, limit - len(found), EventFilter(session, tuple(kinds), workspace), timeout_s)
-            found += page.events
+            page = await self._page(
+                after, limit - len(events), EventFilter(session, tuple(kinds), workspace), timeout_s
+            )
+            events += page.events
             after = page.upto
-            if len(found) >= limit or after >= page.last:
-                return found
+            if len(events) >= limit or after >= page.last:
+                return events
 
     async def tail(
         self, after: int = 0, *, session: str | None = None, kinds: Sequence[str] = ()

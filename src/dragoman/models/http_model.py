@@ -86,8 +86,8 @@ class ServerSentEventReader:
         """The data of each complete event. Event names and comments add nothing to the data."""
         looked = max(0, len(self._held) - 3)  # a separator has at most four bytes
         self._held += data
-        while found := _BETWEEN_EVENTS.search(self._held, looked):
-            event, self._held, looked = self._held[: found.start()], self._held[found.end() :], 0
+        while match := _BETWEEN_EVENTS.search(self._held, looked):
+            event, self._held, looked = self._held[: match.start()], self._held[match.end() :], 0
             if content := _data(event):
                 yield content
         if len(self._held) > _MAX_EVENT_BYTES:

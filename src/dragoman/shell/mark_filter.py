@@ -118,10 +118,10 @@ class HistoryLineReader:
         expected, self._expected = self._expected, None
         if expected is None or not isinstance(mark, OutputStarted):
             return [mark]
-        found = _NUMBERED.fullmatch(self._line.decode(errors="replace").replace("\r\n", "\n"))
-        if found is None or found[1] != expected:
+        match = _NUMBERED.fullmatch(self._line.decode(errors="replace").replace("\r\n", "\n"))
+        if match is None or match[1] != expected:
             mark.parameters["listed"] = "0"
-        reported = CommandLineReported(command_line=found[2][:_MOST] if found else "", nonce=self._nonce)
+        reported = CommandLineReported(command_line=match[2][:_MOST] if match else "", nonce=self._nonce)
         with contextlib.suppress(LocalProtocolError):  # too long for any terminal, so it is dropped
             reported.raw = encode_mark(reported)
         return [reported, mark]

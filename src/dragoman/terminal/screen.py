@@ -43,10 +43,10 @@ class TerminalScreen:
 
 def terminal_size(terminal: RecordedTerminal) -> tuple[int, int]:
     """The size that the wrapper reported; without one, 24 rows of 80 columns."""
-    found = _SIZE.fullmatch(terminal.attributes.get(SIZE, ""))
-    if found is None:
+    match = _SIZE.fullmatch(terminal.attributes.get(SIZE, ""))
+    if match is None:
         return DEFAULT_SIZE
-    return bounded_size(int(found[1]), int(found[2]))
+    return bounded_size(int(match[1]), int(match[2]))
 
 
 def bounded_size(columns: int, rows: int) -> tuple[int, int]:
@@ -61,8 +61,8 @@ def resize_sequence(before: tuple[int, int], after: tuple[int, int]) -> bytes:
 
 def first_size(data: bytes) -> tuple[int, int] | None:
     """The size before the first resize in these bytes."""
-    found = _RESIZED.search(data)
-    return bounded_size(int(found[2]), int(found[1])) if found else None
+    match = _RESIZED.search(data)
+    return bounded_size(int(match[2]), int(match[1])) if match else None
 
 
 def emulate(data: bytes, columns: int, rows: int, *, scrollback: int = 0) -> TerminalScreen:

@@ -371,13 +371,13 @@ async def search_command_output(
 ) -> OutputSearchResult:
     """Search the output of the matching commands; output of others is filtered out."""
     most = limit * _SEARCH_FACTOR if wanted.narrows else limit
-    found = await record.search_output(wanted.text, terminal=wanted.terminal, limit=most, timeout_s=timeout_s)
+    output = await record.search_output(wanted.text, terminal=wanted.terminal, limit=most, timeout_s=timeout_s)
     if not wanted.narrows:
-        return found
-    printed_by = {hit.command_id for hit in found.hits if hit.command_id}
+        return output
+    printed_by = {hit.command_id for hit in output.hits if hit.command_id}
     meant = {name for name in printed_by if await _matches_command(record, wanted, name)}
-    hits = [hit for hit in found.hits if hit.command_id in meant]
-    return msgspec.structs.replace(found, hits=hits[:limit], complete=found.complete and len(hits) <= limit)
+    hits = [hit for hit in output.hits if hit.command_id in meant]
+    return msgspec.structs.replace(output, hits=hits[:limit], complete=output.complete and len(hits) <= limit)
 
 
 async def _matches_command(record: TerminalService, wanted: CommandFilter, command_id: str) -> bool:

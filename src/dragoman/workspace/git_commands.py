@@ -46,11 +46,11 @@ def without_own_programs(settings: bytes) -> tuple[str, ...]:
     names = {name for scope, name in zip(words[::2], words[1::2], strict=False) if scope in _OWN_SCOPES}
     off: dict[str, str] = {}
     for name in sorted(names):
-        if found := _FILTER.fullmatch(name):
-            off |= {f"filter.{found[1]}.{it}": "" for it in ("clean", "smudge", "process")}
-            off |= {f"filter.{found[1]}.required": "false"}
-        elif found := _HOOK.fullmatch(name):
-            off |= {f"hook.{found[1]}.enabled": "false"}
+        if match := _FILTER.fullmatch(name):
+            off |= {f"filter.{match[1]}.{it}": "" for it in ("clean", "smudge", "process")}
+            off |= {f"filter.{match[1]}.required": "false"}
+        elif match := _HOOK.fullmatch(name):
+            off |= {f"hook.{match[1]}.enabled": "false"}
     if any("=" in name for name in off):
         raise _unusable_settings()
     return tuple(word for name, value in off.items() for word in ("-c", f"{name}={value}"))

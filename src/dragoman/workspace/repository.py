@@ -100,9 +100,9 @@ def _common_folder(mark: Path) -> Path:
 def _origin(config: Path) -> str:
     section: tuple[str, str | None] = ("", None)
     for line in _read(config).splitlines():
-        if found := _SECTION.match(line):
-            section = found[1].lower(), found[2]
-            line = line[found.end() :]  # noqa: PLW2901
+        if match := _SECTION.match(line):
+            section = match[1].lower(), match[2]
+            line = line[match.end() :]  # noqa: PLW2901
         if section == ("remote", "origin") and (url := _URL.fullmatch(line)):
             name = normalized_url(url[1])
             return hashlib.sha256(name.encode()).hexdigest() if name else ""

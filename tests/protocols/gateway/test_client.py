@@ -74,7 +74,7 @@ def opened(hello: HelloOk | None = None) -> ClientConnection:
 def replay(socket: Socket) -> tuple[ClientConnection, list[ClientEvent]]:
     """The recorded gateway against our client, which sends what the recorded client sent."""
     connection = ClientConnection()
-    happened: list[ClientEvent] = []
+    events: list[ClientEvent] = []
     for line in socket.lines:
         if line.direction == "in":
             connection.receive_data(line.data)
@@ -88,9 +88,9 @@ def replay(socket: Socket) -> tuple[ClientConnection, list[ClientEvent]]:
                 line.frame["id"], line.frame["method"], line.frame["params"], deadline_s=30.0
             )
             assert json.loads(sent) == line.frame
-        happened += connection.events()
+        events += connection.events()
     connection.receive_eof()  # a few recordings end before the close
-    return connection, [*happened, *connection.events()]
+    return connection, [*events, *connection.events()]
 
 
 def sound_handshakes() -> list[Any]:

@@ -52,7 +52,7 @@ def test_the_first_thing_that_is_not_a_frame_is_named(data: bytes, code: str) ->
 
 
 def test_the_frames_before_a_fault_are_given_out() -> None:
-    found = decode_stream(b'{"type":"event","event":"x"}oops')
-    assert next(found) == {"type": "event", "event": "x"}
+    stream = decode_stream(b'{"type":"event","event":"x"}oops')
+    assert next(stream) == {"type": "event", "event": "x"}
     with pytest.raises(GatewayProtocolError):
-        next(found)
+        next(stream)

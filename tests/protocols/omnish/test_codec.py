@@ -136,9 +136,11 @@ def test_a_request_id_has_64_bits(request_id: int) -> None:
 
 
 def test_the_working_directory_goes_to_peers_that_know_it() -> None:
-    asked = CompletionRequest("abc", "git", 3, 1, cwd="/tmp")
-    assert decode_message(encode_message(asked, V25), V25) == asked
-    assert decode_message(encode_message(asked, BASE_REVISION), BASE_REVISION) == CompletionRequest("abc", "git", 3, 1)
+    request = CompletionRequest("abc", "git", 3, 1, cwd="/tmp")
+    assert decode_message(encode_message(request, V25), V25) == request
+    assert decode_message(encode_message(request, BASE_REVISION), BASE_REVISION) == CompletionRequest(
+        "abc", "git", 3, 1
+    )
 
 
 def test_the_same_index_means_another_message_in_the_other_revision() -> None:

@@ -63,11 +63,11 @@ def test_a_lost_or_changed_byte_is_never_taken_for_data(at: int) -> None:
     for damaged in (STREAM[:at] + STREAM[at + 1 :], STREAM[:at] + bytes([STREAM[at] ^ 1]) + STREAM[at + 1 :]):
         reader = PipeFrames()
         reader.feed(damaged)
-        found: list[PipeFrame] = []
+        frames: list[PipeFrame] = []
         with contextlib.suppress(RemoteProtocolError):
-            found.extend(reader.pop_frames())
-        assert found == FRAMES[: len(found)]
-        assert len(found) < len(FRAMES)
+            frames.extend(reader.pop_frames())
+        assert frames == FRAMES[: len(frames)]
+        assert len(frames) < len(FRAMES)
 
 
 def test_a_frame_that_is_repeated_or_missing_is_noticed() -> None:

@@ -161,12 +161,14 @@ class Editor:
 
     def set_lines(self, path: Path, *lines: Any) -> list[Message]:
         wanted = [it if isinstance(it, dict) else {"line": it} for it in lines]
-        found: list[Message] = self.ask("setBreakpoints", source={"path": str(path)}, breakpoints=wanted)["breakpoints"]
-        return found
+        messages: list[Message] = self.ask("setBreakpoints", source={"path": str(path)}, breakpoints=wanted)[
+            "breakpoints"
+        ]
+        return messages
 
     def frames(self, thread: int, **page: int) -> list[Message]:
-        found: list[Message] = self.ask("stackTrace", threadId=thread, **page)["stackFrames"]
-        return found
+        messages: list[Message] = self.ask("stackTrace", threadId=thread, **page)["stackFrames"]
+        return messages
 
     def locals(self, frame: int) -> dict[str, str]:
         scopes = self.ask("scopes", frameId=frame)["scopes"]

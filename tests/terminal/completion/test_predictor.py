@@ -43,16 +43,16 @@ def test_the_best_of_a_beginning_are_those_of_a_plain_search(uses: list[tuple[st
 
 
 def test_a_use_counts_half_after_two_weeks() -> None:
-    found = LineTable()
-    old, new = found.use("old", 0, 0), found.use("new", 14 * DAY_S, 0)
-    assert found.weights[new] == pytest.approx(2 * found.weights[old])
+    table = LineTable()
+    old, new = table.use("old", 0, 0), table.use("new", 14 * DAY_S, 0)
+    assert table.weights[new] == pytest.approx(2 * table.weights[old])
 
 
 def test_a_clock_that_was_wrong_by_centuries_breaks_nothing() -> None:
-    found = LineTable()
+    table = LineTable()
     for at_s in (0.0, 1e12, -1e12):
-        found.use("make", at_s, 0)
-    assert 0 < found.weights[0] < float("inf")
+        table.use("make", at_s, 0)
+    assert 0 < table.weights[0] < float("inf")
 
 
 def test_a_full_memory_takes_no_new_lines_and_is_made_smaller_without_the_least(

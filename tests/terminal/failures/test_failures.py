@@ -50,9 +50,9 @@ CASES = {
 @pytest.mark.parametrize("name", CASES)
 def test_the_line_that_names_the_error_is_found(name: str) -> None:
     command, output, line = CASES[name]
-    found = find_errors(output, command)
-    assert found is not None
-    assert found.key_line == output.split("\n")[line].strip()
+    errors = find_errors(output, command)
+    assert errors is not None
+    assert errors.key_line == output.split("\n")[line].strip()
 
 
 def test_the_place_in_the_users_own_code_is_shown_beside_an_exception() -> None:
@@ -60,16 +60,16 @@ def test_the_place_in_the_users_own_code_is_shown_beside_an_exception() -> None:
         'Traceback (most recent call last):\n  File "/p/app.py", line 3, in main\n    load()\n'
         '  File "/usr/lib/python3.11/json/decoder.py", line 9, in decode\n    raise x\nValueError: bad\n'
     )
-    found = find_errors(output, "python app.py")
-    assert found is not None
-    assert found.lines == ('File "/p/app.py", line 3, in main', "load()", "ValueError: bad")
+    errors = find_errors(output, "python app.py")
+    assert errors is not None
+    assert errors.lines == ('File "/p/app.py", line 3, in main', "load()", "ValueError: bad")
 
 
 def test_several_errors_are_shown_in_order_and_not_without_end() -> None:
     output = "".join(f"a.c:{line}:1: error: number {line}\n" for line in range(1, 100))
-    found = find_errors(output, "gcc a.c")
-    assert found is not None
-    assert found.lines == tuple(f"a.c:{line}:1: error: number {line}" for line in range(1, 6))
+    errors = find_errors(output, "gcc a.c")
+    assert errors is not None
+    assert errors.lines == tuple(f"a.c:{line}:1: error: number {line}" for line in range(1, 6))
 
 
 def test_nothing_printed_is_nothing_found() -> None:
@@ -79,8 +79,8 @@ def test_nothing_printed_is_nothing_found() -> None:
 
 @given(st.text(max_size=400), st.text(max_size=60))
 def test_any_output_of_any_command_is_judged_within_bounds(output: str, command: str) -> None:
-    found = find_errors(output, command)
-    assert found is None or (1 <= len(found.lines) <= 5 and all(len(line) <= 400 for line in found.lines))
+    errors = find_errors(output, command)
+    assert errors is None or (1 <= len(errors.lines) <= 5 and all(len(line) <= 400 for line in errors.lines))
 
 
 @pytest.mark.parametrize(

@@ -75,13 +75,13 @@ async def test_pages_follow_each_other_without_gap_or_double_even_within_one_mil
         await shell.begin()
         for number in range(25):
             await shell.ended(f"run {number}", NOON_MS)
-        found: list[RecordedCommand] = []
+        commands: list[RecordedCommand] = []
         while page := await service.commands(
-            CommandFilter(text="run"), limit=7, before_ns=found[-1].started_ns if found else None
+            CommandFilter(text="run"), limit=7, before_ns=commands[-1].started_ns if commands else None
         ):
-            found += page
-        assert len({command.id for command in found}) == 25
-        assert [command.id async for command in service.history()] == [command.id for command in reversed(found)]
+            commands += page
+        assert len({command.id for command in commands}) == 25
+        assert [command.id async for command in service.history()] == [command.id for command in reversed(commands)]
 
 
 @pytest.mark.parametrize("text", ["rm -rf /", "a AND b", 'x"y', "col:umn", "(", "NEAR(a b)", "-v", "日本"])

@@ -71,9 +71,9 @@ async def test_a_search_of_one_terminal_reads_nothing_of_the_others(tmp_path: Pa
         for _ in range(8):
             await loud.show(b"request of another\r\n" * 3_000)
         await indexed(service)
-        found = await service.search_output("request", terminal="quiet")
-        assert [hit.line for hit in found.hits] == ["request one"]
-        assert found.scanned_bytes < 100
+        output = await service.search_output("request", terminal="quiet")
+        assert [hit.line for hit in output.hits] == ["request one"]
+        assert output.scanned_bytes < 100
 
 
 async def test_a_search_that_was_cut_short_says_how_far_back_it_looked(tmp_path: Path) -> None:
@@ -203,13 +203,13 @@ async def test_what_is_not_indexed_yet_is_read_newest_file_first_and_no_line_is_
         for at in range(0, len(whole), 61):
             await shell.show(whole[at : at + 61])
         assert len(await service._journal.segments_of(shell.terminal)) > 5
-        found = await service.search_output("request took", limit=limit)
-        assert [hit.line for hit in found.hits] == lines[::-1][:limit]
-        assert found.complete == (limit > len(lines))
+        output = await service.search_output("request took", limit=limit)
+        assert [hit.line for hit in output.hits] == lines[::-1][:limit]
+        assert output.complete == (limit > len(lines))
         if limit == 1:
-            assert found.back_to_ns is not None
-            assert found.back_to_ns <= found.hits[0].at_ns
-            assert found.scanned_bytes < len(whole) / 4, "older files are not read"
+            assert output.back_to_ns is not None
+            assert output.back_to_ns <= output.hits[0].at_ns
+            assert output.scanned_bytes < len(whole) / 4, "older files are not read"
         for number in (0, 123, 399):
             only = await service.search_output(f'"request {number} took"', limit=limit)
             assert [hit.line for hit in only.hits] == [lines[number]]
@@ -223,5 +223,5 @@ async def test_a_file_that_begins_with_keys_or_with_a_command_keeps_its_first_li
         await shell.type(b"y")
         await shell.show(b"request\r\n")
         await shell.run("make", b"second request\r\n")
-        found = await service.search_output("request")
-        assert [hit.line for hit in found.hits] == ["second request", "request", "first request"]
+        output = await service.search_output("request")
+        assert [hit.line for hit in output.hits] == ["second request", "request", "first request"]

@@ -24,13 +24,13 @@ async def test_hits_are_lines_with_the_command_that_printed_them_newest_first(tm
         second = await other.run("pytest", b"E  ValueError: no error here\r\n")
         if with_index:
             await indexed(service)
-        found = await service.search_output("ERROR")
-        assert [(hit.command_id, hit.line) for hit in found.hits] == [
+        output = await service.search_output("ERROR")
+        assert [(hit.command_id, hit.line) for hit in output.hits] == [
             (second.id, "E  ValueError: no error here"),
             ("", "$ an error in the prompt"),
             (first.id, "main.c:3: error: expected ';'"),
         ]
-        assert found.complete
+        assert output.complete
         assert [hit.terminal for hit in (await service.search_output("error", terminal="other")).hits] == ["other"]
         assert len((await service.search_output("error", limit=1)).hits) == 1
 
@@ -53,9 +53,9 @@ async def test_neither_a_typed_line_nor_the_record_read_aloud_is_found_as_output
         await service.command_began(shell.terminal, shell.tick(), "dragoman history target")
         if with_index:
             await indexed(service)
-        found = await service.search_output("target", limit=4)
-        assert [hit.command_id for hit in found.hits] == ["", with_more.id, forged.id, made.id]
-        assert found.hits[0].line == "[1]+ Done: background target"
+        output = await service.search_output("target", limit=4)
+        assert [hit.command_id for hit in output.hits] == ["", with_more.id, forged.id, made.id]
+        assert output.hits[0].line == "[1]+ Done: background target"
         assert await service.last_failure() == made
 
 
@@ -155,8 +155,8 @@ async def test_a_search_ends_at_its_deadline_and_says_that_it_did(tmp_path: Path
         await shell.begin()
         for _ in range(20):
             await shell.show(b"xylophone and much more\r\n" * 2_500)
-        found = await service.search_output("absent", timeout_s=0.0)
-        assert (found.hits, found.complete) == ([], False)
+        output = await service.search_output("absent", timeout_s=0.0)
+        assert (output.hits, output.complete) == ([], False)
 
 
 @pytest.mark.parametrize("query", ["", "   ", '"', "***", "a" * 2_000, " ".join("abcdefghijklmnopqrstuvwxyz" * 2)])
@@ -184,8 +184,8 @@ async def test_long_frames_and_lines_without_end_give_each_hit_once(tmp_path: Pa
         if with_index:
             await indexed(service)
         for number in range(0, 9_000, 617):
-            found = await service.search_output(f'"line {number}"')
-            assert [hit.line for hit in found.hits] == [f"line {number} of much"]
+            output = await service.search_output(f'"line {number}"')
+            assert [hit.line for hit in output.hits] == [f"line {number} of much"]
             assert len((await service.search_output(f'"a{number}"')).hits) == 1
 
 

@@ -81,14 +81,14 @@ def breakpoint_arguments(place: str, **conditions: str) -> dict[str, Any]:
 
 
 def parse_location(text: str) -> tuple[str, int, int | None]:
-    found = _LOCATION.fullmatch(text)
-    if found is None:
+    match = _LOCATION.fullmatch(text)
+    if match is None:
         raise DragomanError(
             "bad_place",
             localize("Invalid location: {text}.", text=ascii(text[:200])),
             hint=localize("Use FILE:LINE, for example app.py:12."),
         )
-    return absolute_path(found["file"]), int(found["line"]), int(found["column"]) if found["column"] else None
+    return absolute_path(match["file"]), int(match["line"]), int(match["column"]) if match["column"] else None
 
 
 def absolute_path(path: str) -> str:

@@ -105,12 +105,18 @@ def _row(name: str) -> dict[str, Any]:
             "found": localize("bundled with dragoman"),
         }
     try:
-        found = find_adapter(name, os.environ)
+        adapter = find_adapter(name, os.environ)
     except DragomanError as error:
         return {**row, **nothing, "problem": error.message}
-    if found is None:
+    if adapter is None:
         return {**row, **nothing, "install": install_command(name, os.environ)}
-    return {**row, **nothing, "version": adapter_version(name, found.path), "path": found.path, "found": found.where()}
+    return {
+        **row,
+        **nothing,
+        "version": adapter_version(name, adapter.path),
+        "path": adapter.path,
+        "found": adapter.where(),
+    }
 
 
 def _lua() -> LuaInterpreter | None:

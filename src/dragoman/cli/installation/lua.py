@@ -67,10 +67,10 @@ def install(folder: _Target, /, *, name: _FileName = "LuaPanda.lua") -> int:
 def doctor(folder: _Project = Path(), /) -> int:
     from dragoman.debug.backends.luapanda.runtime import find_copies, find_interpreters, runtime_file
 
-    found = find_interpreters(os.environ)
-    problems = [trouble for one in found if (trouble := _interpreter_problem(one))]
-    lines = [_interpreter_line(one) for one in found]
-    if not found:
+    interpreters = find_interpreters(os.environ)
+    problems = [trouble for one in interpreters if (trouble := _interpreter_problem(one))]
+    lines = [_interpreter_line(one) for one in interpreters]
+    if not interpreters:
         problems.append(
             localize("Lua is not installed. Run `apt install lua5.4 lua-socket`, or use your package manager.")
         )
@@ -130,15 +130,15 @@ def _problems_of(name: str, given: Mapping[str, Any], folder: Path) -> list[Loca
     from dragoman.debug.backends.luapanda.runtime import choose_interpreter
     from dragoman.debug.backends.luapanda.settings import read_settings
 
-    found: list[LocalizedText] = []
+    texts: list[LocalizedText] = []
     try:
         settings = read_settings(str(given.get("request") or "launch"), given, folder)
-        found += _missing_paths(name, settings.cwd, settings.program)
+        texts += _missing_paths(name, settings.cwd, settings.program)
         if settings.mode == "started":
             choose_interpreter(settings, os.environ)
     except DragomanError as error:
-        found.append(localize("{name}: {problem}", name=name, problem=error.message))
-    return found
+        texts.append(localize("{name}: {problem}", name=name, problem=error.message))
+    return texts
 
 
 def _missing_paths(name: str, cwd: Path, program: Path | None) -> list[LocalizedText]:

@@ -172,8 +172,8 @@ def _profile(shell: str) -> ShellProfile:
 
 
 def _fish_folder(home: Path) -> Path:
-    named = Path(os.environ.get("XDG_CONFIG_HOME", ""))
-    return (named if named.is_absolute() else home / ".config") / "fish"
+    path = Path(os.environ.get("XDG_CONFIG_HOME", ""))
+    return (path if path.is_absolute() else home / ".config") / "fish"
 
 
 def _program() -> str:

@@ -104,15 +104,15 @@ class DapStream:
                     self._passes = -1
                     continue
                 return
-            found = _LENGTH.search(bytes(self._buffer[:start]))
-            if found is None:
+            match = _LENGTH.search(bytes(self._buffer[:start]))
+            if match is None:
                 self._passes = -1
-            elif int(found[1]) > MAX_MESSAGE:
-                self._passes = start + int(found[1])
-            elif len(self._buffer) < start + int(found[1]):
+            elif int(match[1]) > MAX_MESSAGE:
+                self._passes = start + int(match[1])
+            elif len(self._buffer) < start + int(match[1]):
                 return
             else:
-                yield self._pop(start + int(found[1]), start)
+                yield self._pop(start + int(match[1]), start)
 
     def _pop(self, count: int, start: int | None) -> StreamChunk:
         data = bytes(self._buffer[:count])

@@ -58,8 +58,8 @@ class FarPython:
 
     @property
     def glibc(self) -> tuple[int, int]:
-        found = re.fullmatch(r"glibc (\d{1,3})\.(\d{1,3}).*", self.libc)
-        return (int(found[1]), int(found[2])) if found else (0, 0)
+        match = re.fullmatch(r"glibc (\d{1,3})\.(\d{1,3}).*", self.libc)
+        return (int(match[1]), int(match[2])) if match else (0, 0)
 
 
 def own_wheel(folder: Path) -> Path:
@@ -105,9 +105,9 @@ def _closure() -> list[Distribution]:
 
 def _required(of: Distribution) -> Iterator[str]:
     for requirement in of.requires or ():
-        named = re.match(r"[A-Za-z0-9._-]+", requirement)
-        if named and "extra" not in requirement.partition(";")[2]:
-            yield named[0]
+        match = re.match(r"[A-Za-z0-9._-]+", requirement)
+        if match and "extra" not in requirement.partition(";")[2]:
+            yield match[0]
 
 
 def _find(name: str) -> Distribution | None:

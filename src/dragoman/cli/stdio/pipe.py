@@ -235,10 +235,10 @@ def login_path(named: object) -> Path:
 def _folders(query: Mapping[str, Any]) -> dict[str, Any]:
     named = query.get("folders")
     reply: dict[str, Any] = {"folders": [_folder(it) for it in named[:_MAX_FOLDERS]] if isinstance(named, list) else []}
-    if "checkout" in query and (found := find_repository(login_path(query["checkout"]))) is not None:
+    if "checkout" in query and (repository := find_repository(login_path(query["checkout"]))) is not None:
         # The history is walked only if the remotes do not answer the question.
-        roots = () if found.origin and found.origin == query.get("origin") else found.roots()
-        reply["checkout"] = {**_folder(str(found.top)), "origin": found.origin, "roots": roots}
+        roots = () if repository.origin and repository.origin == query.get("origin") else repository.roots()
+        reply["checkout"] = {**_folder(str(repository.top)), "origin": repository.origin, "roots": roots}
     return reply
 
 

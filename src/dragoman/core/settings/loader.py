@@ -230,9 +230,9 @@ def _parse(path: Path, text: str) -> dict[str, Any]:
 
 def _place_in(message: str, text: str) -> tuple[str, LocalizedText]:
     """The position of a syntax error. For an unclosed value, that is its start, not where the parser gave up."""
-    found = re.fullmatch(r"(.*) \(at line (\d+), column (\d+)\)", message, re.DOTALL)
-    if found:
-        return found[1], localize("line {line}, column {column}", line=found[2], column=found[3])
+    match = re.fullmatch(r"(.*) \(at line (\d+), column (\d+)\)", message, re.DOTALL)
+    if match:
+        return match[1], localize("line {line}, column {column}", line=match[2], column=match[3])
     closed = max((end for _, end, _ in _statements(text)), default=0)
     line = min(closed + 1, len(text.split("\n")))
     return message.removesuffix(" (at end of document)"), localize("line {line}", line=line)

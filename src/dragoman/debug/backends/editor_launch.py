@@ -210,10 +210,10 @@ def editor_configuration(session: ResolvedConfiguration) -> dict[str, Any]:
     elif session.env:
         configuration["env"] = dict(session.env)
     configuration |= {"name": session.name, "type": session.type, "request": session.request}
-    if (found := _find_variable(configuration)) is not None:
+    if (variable := _find_variable(configuration)) is not None:
         raise LaunchError(
             "bad_configuration",
-            localize("The editor would expand {text} in this configuration again.", text=ascii(found[:80])),
+            localize("The editor would expand {text} in this configuration again.", text=ascii(variable[:80])),
             hint=localize("Replace it with the value itself."),
         )
     return configuration
@@ -223,7 +223,7 @@ def _find_variable(value: object) -> str | None:
     if isinstance(value, str):
         return value if any(it in value for it in _EXPANDED_BY_EDITOR) else None
     members = [*value, *value.values()] if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return next((found for it in members if (found := _find_variable(it)) is not None), None)
+    return next((variable for it in members if (variable := _find_variable(it)) is not None), None)
 
 
 def _not_yet_bound(wanted: list[dict[str, Any]], ids: range) -> dict[str, Any]:

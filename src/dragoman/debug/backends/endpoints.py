@@ -31,8 +31,8 @@ def endpoints_to_connect(type: str, request: str, arguments: Mapping[str, Any]) 
         if (port := _port(arguments.get(key))) is not None:
             yield _host_for(key, arguments) or host, port
     for key in _TEXTS:
-        if isinstance(text := arguments.get(key), str) and (found := _TEXT.fullmatch(text.strip())):
-            yield found["six"] or found["host"], int(found["port"])
+        if isinstance(text := arguments.get(key), str) and (match := _TEXT.fullmatch(text.strip())):
+            yield match["six"] or match["host"], int(match["port"])
     if isinstance(where := arguments.get("connect"), Mapping) and (port := _port(where.get("port"))) is not None:
         yield _host(where), port
     if type in _NODE and request == "attach" and not any(arguments.get(key) for key in _SAYS_WHERE):

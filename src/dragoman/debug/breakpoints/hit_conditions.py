@@ -44,10 +44,10 @@ class HitCondition:
 
 def parse_hit_condition(text: str) -> HitCondition:
     """`3`, `== 3`, `= 3`: only the third hit. `% 3`: every third hit. `> 5`: from the sixth hit on."""
-    found = _FORM.fullmatch(text)
-    if found is None:
+    match = _FORM.fullmatch(text)
+    if match is None:
         raise bad_hit_condition(text=text)
-    compare, number, modulus, remainder = found.groups()
+    compare, number, modulus, remainder = match.groups()
     if modulus is not None:
         return _modulo(text, int(modulus), int(remainder or 0))
     if int(number) > _LARGEST:

@@ -102,10 +102,10 @@ def env_file_paths(node: ConfigNode | None, folder: Path) -> list[tuple[ConfigNo
 def read_env_files(files: Iterable[tuple[ConfigNode, Path]], environment: Mapping[str, str]) -> EnvFileVariables:
     """Later files override earlier ones. A missing file is noted, not refused: templates name `.env` in workspaces that
     have none."""
-    found = EnvFileVariables()
+    variables = EnvFileVariables()
     for node, path in files:
-        _add_file(found, node, path, environment)
-    return found
+        _add_file(variables, node, path, environment)
+    return variables
 
 
 def environment_with(additions: Mapping[str, str | None], environment: Mapping[str, str]) -> dict[str, str]:

@@ -233,9 +233,9 @@ def installed_script(name: str, workspace: Path, environment: Mapping[str, str])
 def environment_script(name: str, workspace: Path, environment: Mapping[str, str]) -> Path | None:
     """`pytest` of the active environment, or of the workspace's own: `python` means the same environment there."""
     with contextlib.suppress(DragomanError):
-        found = find_interpreter(workspace, environment)
-        path = found.path.parent / name
-        return path if found.found_by != "PATH" and file_kind(path) == "file" else None
+        interpreter = find_interpreter(workspace, environment)
+        path = interpreter.path.parent / name
+        return path if interpreter.found_by != "PATH" and file_kind(path) == "file" else None
     return None
 
 

@@ -217,9 +217,9 @@ class _LaunchResolver:
         started, build = self._unwrapped(expander.expand(node).object())
         node = node.with_value(started)
         env_files = env_file_paths(node.get("envFile"), self._files.folder)
-        found = read_env_files(env_files if self._reads_env_files else [], self._scope.environment)
+        files = read_env_files(env_files if self._reads_env_files else [], self._scope.environment)
         env: Additions = {
-            **found.values,
+            **files.values,
             **read_environment_list(_list_member(node, "environment")),
             **read_environment(node.get("env")),
         }
@@ -233,7 +233,7 @@ class _LaunchResolver:
             env_files=tuple(str(path) for _, path in env_files),
             before=_in_sequence(self._task(node.get("preLaunchTask")), build),
             after=self._task(node.get("postDebugTask")),
-            notes=(*found.notes, *_unknown_variable_notes(expander)),
+            notes=(*files.notes, *_unknown_variable_notes(expander)),
             lists_environment=_list_member(node, "environment") is not None,
         )
 

@@ -140,13 +140,13 @@ class SessionOutput:
     def pieces(self, cursor: int) -> list[OutputChunk]:
         """Everything after the cursor, each piece with its category. Text that has been dropped is missing."""
         self._flush_filters()
-        found: list[OutputChunk] = []
+        chunks: list[OutputChunk] = []
         for piece in reversed(self._pieces):
             if piece.start + len(piece.text) <= cursor:
                 break
             seen = max(0, cursor - piece.start)
-            found.append(OutputChunk(piece.start + seen, piece.category, piece.text[seen:]))
-        return found[::-1]
+            chunks.append(OutputChunk(piece.start + seen, piece.category, piece.text[seen:]))
+        return chunks[::-1]
 
     def since(self, cursor: int, *, most: int, categories: frozenset[str] = frozenset()) -> tuple[str, int]:
         """The newest `most` characters after the cursor, and how many before them were cut or dropped."""

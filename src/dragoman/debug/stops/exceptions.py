@@ -49,8 +49,8 @@ def _raised_by_function(
     if body.reason != "breakpoint" or not snapshot.frames:
         return None
     name = snapshot.frames[0].name
-    found = next((type for pattern, type in quirks.raise_functions.items() if re.fullmatch(pattern, name)), None)
-    return RaisedException(type=found, message=_printed_message(quirks, printed)) if found else None
+    function = next((type for pattern, type in quirks.raise_functions.items() if re.fullmatch(pattern, name)), None)
+    return RaisedException(type=function, message=_printed_message(quirks, printed)) if function else None
 
 
 _SANITIZERS = {

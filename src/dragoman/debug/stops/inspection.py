@@ -66,15 +66,15 @@ class VariablePager:
     async def _paged(self, reference: int, container: VariableContainer, start: int, count: int) -> VariablePage:
         """Pages by the adapter, which has said how many there are: elements first, then the other members."""
         indexed, named = container.indexed or 0, container.named or 0
-        found: list[VariableInfo] = []
+        variables: list[VariableInfo] = []
         if start < indexed:
             asked = min(count, indexed - start)
             elements = await self._reader.variables(reference, start=start, count=asked, filter="indexed")
-            found += _elements_of_page(elements, start, asked)
+            variables += _elements_of_page(elements, start, asked)
         if named and start + count > indexed:
-            others = _without_elements(await self._reader.variables(reference, filter="named"), found, named)
-            found += others[max(0, start - indexed) : start + count - indexed]
-        return VariablePage(variables=tuple(found), total=indexed + named)
+            others = _without_elements(await self._reader.variables(reference, filter="named"), variables, named)
+            variables += others[max(0, start - indexed) : start + count - indexed]
+        return VariablePage(variables=tuple(variables), total=indexed + named)
 
     async def _sliced(self, container: VariableContainer, start: int, stop: int) -> VariablePage | None:
         """None if the language cannot slice, or the program's own type does not allow it."""

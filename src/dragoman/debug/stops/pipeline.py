@@ -43,12 +43,12 @@ class LogMessagePart(NamedTuple):
 
 def log_message_parts(message: str) -> list[LogMessagePart]:
     """Braces nest, as in `{ {1: 2}[1] }`; one that is never closed is text."""
-    found: list[LogMessagePart] = []
+    parts: list[LogMessagePart] = []
     rest = message
     while (opened := rest.find("{")) >= 0 and (closed := _closing_brace(rest, opened)) > 0:
-        found += [LogMessagePart(rest[:opened]), LogMessagePart(rest[opened + 1 : closed].strip(), is_expression=True)]
+        parts += [LogMessagePart(rest[:opened]), LogMessagePart(rest[opened + 1 : closed].strip(), is_expression=True)]
         rest = rest[closed + 1 :]
-    return [part for part in (*found, LogMessagePart(rest)) if part.text]
+    return [part for part in (*parts, LogMessagePart(rest)) if part.text]
 
 
 def _closing_brace(text: str, opened: int) -> int:
@@ -153,11 +153,11 @@ class StopPipeline:
             self._launch.quirks, body, snapshot, self._unseen_output(_SANITIZER_REPORT_CHARACTERS)
         )
         snapshot = replace(snapshot, raised=self._breakpoint_sync.with_uncaught(snapshot.raised))
-        found = self._breakpoint_sync.find_hits(
+        hits = self._breakpoint_sync.find_hits(
             body.reason, body.hit_breakpoint_ids, _top_frame(snapshot), snapshot.raised
         )
-        hit = await self._decide_hits(found, snapshot, reader)
-        is_refuted = is_unevaluated or (self._launch.quirks.rechecks_conditions and bool(found) and not hit)
+        hit = await self._decide_hits(hits, snapshot, reader)
+        is_refuted = is_unevaluated or (self._launch.quirks.rechecks_conditions and bool(hits) and not hit)
         if is_refuted and (other := await self._thread_that_holds(thread_id, snapshot, reader)):
             return await self.process(msgspec.structs.replace(body, thread_id=other), number, by, command)
         if self._is_same_pass(thread_id, snapshot, hit) and await self._resume(thread_id, command):

@@ -139,7 +139,7 @@ class StopReader:
         answer = read_body(response, bodies.EvaluateResponse)
         if answer.type in self._quirks.failure_types:
             raise AdapterRefusedError("evaluate", answer.result)
-        found = EvaluateResult(
+        result = EvaluateResult(
             result=answer.result,
             type=answer.type,
             reference=self._handles.assign_variables(answer.variables_reference),
@@ -147,8 +147,8 @@ class StopReader:
             indexed=answer.indexed_variables,
             memory_reference=answer.memory_reference,
         )
-        self._containers[found.reference] = _container(found, expression, frame)
-        return found
+        self._containers[result.reference] = _container(result, expression, frame)
+        return result
 
     def assignment(self, name: str, value: str) -> str:
         """An expression that changes a variable of a frame; empty where the adapter has a request for that."""

@@ -123,14 +123,14 @@ def _container_target(program: str) -> Callable[[str, str], Target]:
 
 def _pod_target(name: str, text: str) -> Target:
     """For kubectl, `--` ends its own arguments, so the pod stands before it; its form excludes options."""
-    found = _POD.fullmatch(text)
-    if not found:
+    match = _POD.fullmatch(text)
+    if not match:
         raise bad_target(name=name)
-    namespace = [f"--namespace={found['namespace']}"] if found["namespace"] else []
-    container = [f"--container={found['container']}"] if found["container"] else []
+    namespace = [f"--namespace={match['namespace']}"] if match["namespace"] else []
+    container = [f"--container={match['container']}"] if match["container"] else []
     # `--quiet`: no line about the default container. `--request-timeout` would also end the connection, so it is unset.
-    before = ("kubectl", "exec", "-i", "--quiet", *namespace, *container, found["pod"], "--")
-    by_hand = shlex.join(["kubectl", "exec", *namespace, *container, found["pod"], "--"])
+    before = ("kubectl", "exec", "-i", "--quiet", *namespace, *container, match["pod"], "--")
+    by_hand = shlex.join(["kubectl", "exec", *namespace, *container, match["pod"], "--"])
     return Target(name, (*before, "sh", "-c", PIPE_SCRIPT), before, by_hand)
 
 

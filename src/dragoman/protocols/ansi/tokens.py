@@ -70,10 +70,10 @@ class SequenceParser:
             if self._in_string:
                 at = self._through_string(data, at)
                 continue
-            found = _TEXT.match(data, at)
-            if found is not None:
-                at = found.end()
-                yield from self._text(found[0])
+            match = _TEXT.match(data, at)
+            if match is not None:
+                at = match.end()
+                yield from self._text(match[0])
                 continue
             yield from self._text(b"", ends=True)
             if data[at] == 0x1B:
@@ -96,16 +96,16 @@ class SequenceParser:
         if data[at + 1 : at + 2] in {bytes([one]) for one in _STRING}:
             self._in_string = True
             return None, at + 2
-        found = _ESCAPE.match(data, at)
-        if found is not None:
-            return Escape(found[1].decode(), found[2].decode()), found.end()
+        match = _ESCAPE.match(data, at)
+        if match is not None:
+            return Escape(match[1].decode(), match[2].decode()), match.end()
         return None, self._hold(data, at) if _ESCAPE_BEGUN.match(data, at) else at + 1
 
     def _csi(self, data: bytes, at: int) -> tuple[Token | None, int]:
-        found = _CSI.match(data, at)
-        if found is not None and len(found[0]) <= MOST_BODY:
-            prefix, parameters, intermediates, final = (part.decode() for part in found.groups())
-            return Csi(prefix, _numbers(parameters), intermediates, final, found[0]), found.end()
+        match = _CSI.match(data, at)
+        if match is not None and len(match[0]) <= MOST_BODY:
+            prefix, parameters, intermediates, final = (part.decode() for part in match.groups())
+            return Csi(prefix, _numbers(parameters), intermediates, final, match[0]), match.end()
         if _CSI_BEGUN.match(data, at):
             return None, self._hold(data, at)
         broken = _CSI_BROKEN.match(data, at)
@@ -117,13 +117,13 @@ class SequenceParser:
 
     def _through_string(self, data: bytes, at: int) -> int:
         """An escape that does not end the string begins the next sequence. The next byte decides which."""
-        found = _STRING_ENDS.search(data, at)
-        if found is None:
+        match = _STRING_ENDS.search(data, at)
+        if match is None:
             return len(data)
-        if found[0] == b"\x1b" and found.end() == len(data):
-            return self._hold(data, found.start())
+        if match[0] == b"\x1b" and match.end() == len(data):
+            return self._hold(data, match.start())
         self._in_string = False
-        return found.start() if found[0] == b"\x1b" else found.end()
+        return match.start() if match[0] == b"\x1b" else match.end()
 
 
 def _numbers(parameters: str) -> tuple[int, ...]:

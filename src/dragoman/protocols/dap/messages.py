@@ -146,6 +146,6 @@ def _members(text: str) -> Iterator[tuple[str, str, str]]:
 
 
 def _after_space(text: str, at: int) -> int:
-    found = _SPACE.match(text, at)
-    assert found is not None
-    return found.end()
+    match = _SPACE.match(text, at)
+    assert match is not None
+    return match.end()

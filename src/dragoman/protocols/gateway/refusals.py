@@ -136,8 +136,8 @@ _AT = re.compile(r" - at `\$(.*)`$")
 def invalid_params(method: str, error: msgspec.ValidationError | str) -> HandshakeRefusal:
     """In the words of a real gateway: `invalid connect params: at /client/id: must be equal to one of …`."""
     text = str(error)
-    found = _AT.search(text)
-    place = found[1].replace(".", "/") if found else ""
+    match = _AT.search(text)
+    place = match[1].replace(".", "/") if match else ""
     sentence = _sentence(_AT.sub("", text))
     prefix = f"at {place or 'root'}: " if place or sentence.startswith("unexpected") else ""
     return invalid(f"invalid {method} params: {prefix}{sentence}")

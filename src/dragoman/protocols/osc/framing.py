@@ -69,16 +69,16 @@ class MarkScanner:
     def _scan(self, data: bytes) -> list[OutputPart]:
         pieces: list[OutputPart] = []
         plain = at = 0
-        while found := _INTRODUCER.search(data, at):
-            at = found.end()
+        while match := _INTRODUCER.search(data, at):
+            at = match.end()
             whole = self._whole.match(data, at)
             if whole:
-                _add_plain(pieces, data[plain : found.start()])
+                _add_plain(pieces, data[plain : match.start()])
                 plain = at = whole.end()
-                raw = data[found.start() : at]
-                pieces.append(parse_mark(133 if found[1] == b"133" else 633, whole[1], raw))
+                raw = data[match.start() : at]
+                pieces.append(parse_mark(133 if match[1] == b"133" else 633, whole[1], raw))
             elif self._unfinished.match(data, at):
-                return self._hold(pieces, data, plain, found.start())
+                return self._hold(pieces, data, plain, match.start())
         start = _START.search(data, max(at, len(data) - _LONGEST_START))
         return self._hold(pieces, data, plain, start.start() if start else len(data))
 

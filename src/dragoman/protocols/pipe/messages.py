@@ -93,6 +93,6 @@ def _is_version(value: object) -> bool:
 
 
 def _numbers(version: str) -> tuple[int, ...]:
-    found = _VERSION.fullmatch(version)
-    assert found is not None
-    return tuple(int(part or 0) for part in found.groups())
+    match = _VERSION.fullmatch(version)
+    assert match is not None
+    return tuple(int(part or 0) for part in match.groups())

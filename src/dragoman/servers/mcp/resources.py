@@ -69,10 +69,10 @@ class Resources:
             schema = _SCHEMA_ADDRESS.fullmatch(uri)
             if schema is not None and schema[1] in self._schemas:
                 return _schema_contents(uri, self._schemas[schema[1]])
-            found = _ADDRESS.fullmatch(uri)
-            if found is None or self._provider is None:
+            match = _ADDRESS.fullmatch(uri)
+            if match is None or self._provider is None:
                 raise unknown_address()
-            text = await self._provider.read(self._caller, found[1], found[2])
+            text = await self._provider.read(self._caller, match[1], match[2])
         except DragomanError as error:
             raise self._refusal(error, uri) from error
         return types.ReadResourceResult(

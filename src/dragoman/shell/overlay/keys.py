@@ -77,8 +77,8 @@ class KeyReader:
 
     def keys(self, data: bytes) -> list[KeyInput]:
         self.is_incomplete = bool(self._begun)
-        found = _UNFINISHED.search((self._begun + data)[-_LONGEST_REPLY:])
-        self._begun = found[0] if found and not self._pasting else b""
+        match = _UNFINISHED.search((self._begun + data)[-_LONGEST_REPLY:])
+        self._begun = match[0] if match and not self._pasting else b""
         return list(self._keys(data))
 
     def _keys(self, data: bytes) -> Iterator[KeyInput]:
@@ -91,8 +91,8 @@ class KeyReader:
         if data.startswith(_PASTE_BEGINS):
             self._pasting, self._seen = True, b""
             return KeyInput("", _PASTE_BEGINS)
-        found = _ONE_KEY.match(data)
-        raw = found[0] if found else data[:1]
+        match = _ONE_KEY.match(data)
+        raw = match[0] if match else data[:1]
         if raw[0] >= 0x20 and raw[0] != 0x7F:
             return KeyInput("text", raw)
         return KeyInput("reply" if _REPLY.fullmatch(raw) else _NAMES.get(_classic(raw), ""), raw)
@@ -114,10 +114,10 @@ class KeyReader:
 
 def _classic(raw: bytes) -> bytes:
     """The byte that a traditional keyboard would have sent."""
-    found = _EXTENDED.fullmatch(raw)
-    if found is None:
+    match = _EXTENDED.fullmatch(raw)
+    if match is None:
         return raw
-    code, modifiers = int(found["code"] or found["xcode"]), found["modifiers"] or found["xmodifiers"] or b"1"
+    code, modifiers = int(match["code"] or match["xcode"]), match["modifiers"] or match["xmodifiers"] or b"1"
     if modifiers == _CTRL and 0x40 <= code < 0x80:
         return bytes([code & 0x1F])
     return bytes([code]) if modifiers == b"1" and code < 0x80 else raw

@@ -142,11 +142,11 @@ class PromptRows:
     def _parse(self, data: bytes) -> None:
         data = self._unfinished + data
         at = 0
-        while found := _TOKEN.match(data, at):
-            if found.end() == len(data) and found["text"] and _PARTIAL_LETTER.search(found["text"]):
+        while match := _TOKEN.match(data, at):
+            if match.end() == len(data) and match["text"] and _PARTIAL_LETTER.search(match["text"]):
                 break
-            at = found.end()
-            self._handle(found)
+            at = match.end()
+            self._handle(match)
         self._unfinished = data[at:]
         if len(self._unfinished) > _LONGEST_SEQUENCE:
             self._unfinished, self._grid.lost = b"", True
@@ -158,8 +158,8 @@ class PromptRows:
         end = (self._unfinished + data)[-_LONGEST_SEQUENCE:]
         start = end.rfind(b"\x1b")
         if start < 0 or _TOKEN.match(end, start):
-            found = _PARTIAL_LETTER.search(end[-3:])
-            self._unfinished = found[0] if found else b""
+            match = _PARTIAL_LETTER.search(end[-3:])
+            self._unfinished = match[0] if match else b""
         else:
             self._unfinished = end[start:]
 

@@ -60,10 +60,10 @@ async def require_complete_command(command: str, bash: str, path: str) -> None:
         output = await command_output(argv, {"PATH": path, "LC_ALL": "C"}, within_s=_CHECK_TIMEOUT_S)
     except CommandOutputError:  # the shell itself reports the syntax error then
         return
-    if found := _UNFINISHED.search(output):
+    if match := _UNFINISHED.search(output):
         raise DragomanError(
             "unfinished_command",
-            localize("Incomplete command: {reason}.", reason=found[0].decode(errors="replace")),
+            localize("Incomplete command: {reason}.", reason=match[0].decode(errors="replace")),
             hint=localize("Nothing ran. Close every quote and block, then run the whole command again."),
         )
 

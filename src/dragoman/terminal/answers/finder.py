@@ -213,12 +213,12 @@ class AnswerFinder:
             return [_nothing_about(question)], []
         if failed is None:
             return self._outcome_text(meant or known), (meant or known)[:1]
-        found = await read_errors(self._record, failed)
-        past = await read_failure_history(self._record, failed, found, scope)
+        errors = await read_errors(self._record, failed)
+        past = await read_failure_history(self._record, failed, errors, scope)
         pieces: list[AnswerPart] = []
-        if question.words and not meant and not (found and question.is_answered_by(found.lines)):
+        if question.words and not meant and not (errors and question.is_answered_by(errors.lines)):
             pieces += [_nothing_about(question), localize("The last failure:")]
-        pieces += failure_text(failed, found, past, self._now())
+        pieces += failure_text(failed, errors, past, self._now())
         return pieces, [failed]
 
     async def _failed_printing(
@@ -276,9 +276,9 @@ class AnswerFinder:
             *unverified_line(worked),
         ]
         if failed and failed.started_ns > worked.started_ns:
-            found = await read_errors(self._record, failed)
-            past = await read_failure_history(self._record, failed, found, scope)
-            pieces += failure_text(failed, found, past, self._now())
+            errors = await read_errors(self._record, failed)
+            past = await read_failure_history(self._record, failed, errors, scope)
+            pieces += failure_text(failed, errors, past, self._now())
         return pieces, [worked]
 
     async def _took(

@@ -137,8 +137,8 @@ class _AsciicastReader:
             yield from _ended(data.removeprefix(_END))
         elif code == "m" and data:
             yield CommandStart(self._at_ms, data[:LINE_CHARACTERS])
-        elif code == "r" and (found := _SIZE.fullmatch(data)):
-            yield self._resized(int(found[1]), int(found[2]))
+        elif code == "r" and (match := _SIZE.fullmatch(data)):
+            yield self._resized(int(match[1]), int(match[2]))
 
     def _resized(self, columns: int, rows: int) -> RecordingItem:
         before, self._size = self._size, (columns, rows)

@@ -165,14 +165,14 @@ async def read_resume_state(journal: Journal, stream: str) -> ResumeState:
 
 
 async def _frames_of(journal: Journal, stream: str, number: int) -> list[_FrameInfo]:
-    found: list[_FrameInfo] = []
+    frames: list[_FrameInfo] = []
     place = RecordPlace(number)
     while True:
         reading = await journal.records(stream, place)
         own = [record for record in reading.records if record.place.segment == number]
-        found += [_frame_info(record, frame) for record in own if (frame := decode_frame(record.payload))]
+        frames += [_frame_info(record, frame) for record in own if (frame := decode_frame(record.payload))]
         if len(own) < len(reading.records) or not own:
-            return found
+            return frames
         place = reading.upto
 
 

@@ -311,18 +311,18 @@ def _narrowing(connection: apsw.Connection, query: IndexQuery) -> str | None:
 
 def _blocks(rows: Iterable[Any], limit: int) -> IndexCandidates:
     """Each block once, however many of its lines match."""
-    found: list[IndexBlock] = []
+    blocks: list[IndexBlock] = []
     below = 0
     for first, lines, terminal, *numbers, at_ns, carry, line in rows:
         if first == below or line >= first + lines:  # a duplicate, or no longer kept
             continue
-        if len(found) == limit:
+        if len(blocks) == limit:
             break
         segment, offset, until_segment, until_offset, low, high = numbers
         places = RecordPlace(segment, offset), RecordPlace(until_segment, until_offset)
-        found.append(IndexBlock(terminal, *places, low, high, at_ns, carry))
+        blocks.append(IndexBlock(terminal, *places, low, high, at_ns, carry))
         below = first
-    return IndexCandidates(found, below)
+    return IndexCandidates(blocks, below)
 
 
 def _drop_empty_shards(connection: apsw.Connection) -> None:

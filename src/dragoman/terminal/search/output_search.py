@@ -109,15 +109,15 @@ class _SearchRun:
     def scan(self, read: ReadRecords, terminal: str, reach: IndexPosition, files: Sequence[int]) -> None:
         """Scan what is not indexed yet: newest file first, each forward, until there are enough hits."""
         starts = [reach.place, *(RecordPlace(number) for number in files if number > reach.place.segment)]
-        found: list[_MatchedLine] = []
+        lines: list[_MatchedLine] = []
         for start, until in reversed(list(zip(starts, [*starts[1:], None], strict=True))):
             carry = reach.carry if start == reach.place else None
             here = list(self._lines_of_file(read, terminal, start, until, carry))
-            found = here + found
-            if len(found) > self.limit or (len(found) == self.limit and carry is None):
-                self.complete, self.back_to_ns = False, max(self.back_to_ns or 0, found[0].at_ns)
+            lines = here + lines
+            if len(lines) > self.limit or (len(lines) == self.limit and carry is None):
+                self.complete, self.back_to_ns = False, max(self.back_to_ns or 0, lines[0].at_ns)
                 break
-        self.found += reversed(found[-self.limit :])
+        self.found += reversed(lines[-self.limit :])
 
     def read_blocks(self, read: ReadRecords, blocks: Sequence[IndexBlock]) -> None:
         for block in blocks:

@@ -125,12 +125,12 @@ class UserInputTools:
         with contextlib.suppress(DragomanError):  # it may have been removed already; the answer still counts
             await self.service.remove(caller.id, surface_id, by=caller.id)
         values = _user_action(taken[0]).context.get("values") if taken else None
-        answered = AskUserResult(
+        result = AskUserResult(
             status="cancelled" if values is None else "answered",
             values=values if isinstance(values, dict) else {},
             surface_id=surface_id,
         )
-        return ToolOutcome([_answer_text(answered)], answered)
+        return ToolOutcome([_answer_text(result)], result)
 
     async def _answer(self, caller: Caller, surface_id: str, wanted: AskUserParameters) -> list[SurfaceAction]:
         """Wait for the answer. One that arrives while the form is being closed still counts."""

@@ -325,8 +325,8 @@ def _not_evaluated(debugger_text: str, expression: str) -> LocalizedText:
         return localize("The expression has a syntax error.")
     if _SIDE_EFFECT.search(debugger_text):
         return localize("The expression has side effects, which are not allowed in this context.")
-    found = _UNDEFINED.search(debugger_text)
-    name = (found[1] or found[2]) if found else ""
+    match = _UNDEFINED.search(debugger_text)
+    name = (match[1] or match[2]) if match else ""
     if name and re.search(rf"\b{re.escape(name)}\b", expression):  # the caller's own word, not one of the program
         return localize("The variable '{name}' is not defined.", name=name)
     return localize("The expression cannot be evaluated in this context.")

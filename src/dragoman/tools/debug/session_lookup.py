@@ -67,13 +67,13 @@ class ThreadReader:
     async def of(self, caller: Caller, session: DebugSession, *, placed: bool) -> Sequence[ThreadInfo]:
         if session.state not in _STATES_WITH_THREADS:
             return ()
-        found: Sequence[ThreadInfo] = ()
+        threads: Sequence[ThreadInfo] = ()
         with anyio.move_on_after(_THREADS_TIMEOUT_S):
             try:
-                found = await self.service.find(caller, session.id).inspection.threads(placed=placed)
+                threads = await self.service.find(caller, session.id).inspection.threads(placed=placed)
             except (DragomanError, RemoteProtocolError):
                 return ()
-        return found
+        return threads
 
 
 def other_threads(threads: Sequence[ThreadInfo], stopped: int) -> list[OtherThread]:

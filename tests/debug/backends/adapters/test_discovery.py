@@ -70,9 +70,9 @@ def test_our_own_comes_before_path(user: dict[str, str], paths: Paths, tmp_path:
 def test_of_several_extensions_the_newest_is_taken(user: dict[str, str], paths: Paths) -> None:
     for version in ("1.9.0", "1.11.8", "1.10.0"):
         program(Path(user["HOME"]) / f".vscode/extensions/vadimcn.vscode-lldb-{version}/adapter/codelldb")
-    found = find_adapter("codelldb", user, paths)
-    assert found is not None
-    assert "1.11.8" in str(found.path)
+    adapter = find_adapter("codelldb", user, paths)
+    assert adapter is not None
+    assert "1.11.8" in str(adapter.path)
 
 
 def test_of_several_versions_on_path_the_one_without_a_number_and_then_the_newest(
@@ -173,9 +173,9 @@ def test_a_version_may_be_in_a_file_beside(tmp_path: Path) -> None:
 def test_lldb_sends_its_version_in_its_first_answer() -> None:
     import os
 
-    found = find_adapter("lldb", os.environ)
-    assert found is not None
-    assert adapter_version("lldb", found.path)[0].isdigit()
+    adapter = find_adapter("lldb", os.environ)
+    assert adapter is not None
+    assert adapter_version("lldb", adapter.path)[0].isdigit()
 
 
 def test_the_clients_node_runs_js_debug_and_the_configurations_runs_the_program(

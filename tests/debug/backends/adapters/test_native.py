@@ -103,9 +103,9 @@ def test_without_input_nothing_is_written(tmp_path: Path) -> None:
     ],
 )
 def test_the_message_of_a_panic_is_read_as_old_and_new_rust_print_it(printed: str) -> None:
-    found = re.search(NATIVE.raised_output_pattern, "before\n" + printed)
-    assert found is not None
-    assert found["message"] == "too large\nby 3"
+    match = re.search(NATIVE.raised_output_pattern, "before\n" + printed)
+    assert match is not None
+    assert match["message"] == "too large\nby 3"
 
 
 @pytest.mark.parametrize("connect", ["gdb-remote 127.0.0.1:4242", "process connect connect://127.0.0.1:4242"])

@@ -356,8 +356,8 @@ class DapBackend:
 
     async def _serve(self, request: Request) -> Any:
         if request.command == "startDebugging":
-            asked = read_arguments(request, StartDebuggingArguments)
-            self.add_child(asked.request, asked.configuration)
+            arguments = read_arguments(request, StartDebuggingArguments)
+            self.add_child(arguments.request, arguments.configuration)
             return {}
         if request.command == "runInTerminal":
             return await self._serve_program(self._with_our_variables(read_arguments(request, dict[str, Any])))

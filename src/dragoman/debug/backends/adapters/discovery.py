@@ -210,10 +210,10 @@ def find_adapter(name: str, environment: Mapping[str, str], paths: Paths | None 
 
 
 def require_adapter(name: str, environment: Mapping[str, str]) -> Path:
-    found = find_adapter(name, environment)
-    if found is None:
+    adapter = find_adapter(name, environment)
+    if adapter is None:
         raise adapter_missing(name, environment)
-    return found.path
+    return adapter.path
 
 
 def adapter_missing(name: str, environment: Mapping[str, str]) -> DragomanError:
@@ -279,16 +279,16 @@ def adapter_version(name: str, path: Path) -> str:
 
 
 def _first_number(text: str) -> str:
-    found = _NUMBER.search(text)
-    return found[0] if found else ""
+    match = _NUMBER.search(text)
+    return match[0] if match else ""
 
 
 def _lldb_version(path: Path) -> str:
     """It has no option for this; its first answer says it."""
     body = json.dumps(_INITIALIZE_REQUEST).encode()
     printed = command_output([str(path)], stdin=b"Content-Length: %d\r\n\r\n%b" % (len(body), body))
-    found = re.search(r"lldb version (\d+(?:\.\d+)+)", printed)
-    return found[1] if found else ""
+    match = re.search(r"lldb version (\d+(?:\.\d+)+)", printed)
+    return match[1] if match else ""
 
 
 def _version_file_reader(*names: str) -> Callable[[Path], str]:

@@ -51,10 +51,10 @@ def is_program(folder: Path) -> bool:
 def _package_of(file: Path) -> str:
     try:
         with file.open(errors="replace") as opened:
-            found = _PACKAGE.search(opened.read(_HEAD_CHARACTERS))
+            match = _PACKAGE.search(opened.read(_HEAD_CHARACTERS))
     except OSError:
         return ""
-    return found[1] if found else ""
+    return match[1] if match else ""
 
 
 def _programs_below(folder: Path) -> Iterator[Path]:

@@ -65,8 +65,8 @@ def node_strips_types(environment: Mapping[str, str]) -> bool:
 
 def _node_version(environment: Mapping[str, str]) -> tuple[int, int]:
     node = find_on_path("node", environment)
-    found = _NODE_VERSION.match(command_output([str(node), "--version"]))
-    return (int(found[1]), int(found[2])) if found else (0, 0)
+    match = _NODE_VERSION.match(command_output([str(node), "--version"]))
+    return (int(match[1]), int(match[2])) if match else (0, 0)
 
 
 def _strips_types(version: tuple[int, int], suffix: str) -> bool:
@@ -193,14 +193,14 @@ def _with_port(given: dict[str, Any]) -> dict[str, Any]:
 
 def _node(environment: Mapping[str, str]) -> str:
     """The client's node runs the adapter; the program has the node of its own environment."""
-    found = find_on_path("node", environment)
-    if found is None:
+    path = find_on_path("node", environment)
+    if path is None:
         raise DragomanError(
             "no_node",
             localize("JavaScript needs `node`, which is not on the client's PATH."),
             hint=localize("Install Node.js, or start the client from a shell that has it."),
         )
-    return str(found)
+    return str(path)
 
 
 def _facts(context: LaunchContext) -> Mapping[str, str]:

@@ -107,8 +107,8 @@ class PipedTerminal:
     async def run(
         self, arguments: Mapping[str, Any], group: TaskGroup, publish: PublishEvent, noise: re.Pattern[str] | None
     ) -> Any:
-        asked = read_value(arguments, RunInTerminalArguments, "runInTerminal")
-        child = await self._tree.start(ProcessCommand(asked.args, self._with(asked.env or {}), self._in(asked.cwd)))
+        value = read_value(arguments, RunInTerminalArguments, "runInTerminal")
+        child = await self._tree.start(ProcessCommand(value.args, self._with(value.env or {}), self._in(value.cwd)))
         self._child = child
         group.start_soon(feed_stdin, child.stdin, self._stdin)
         group.start_soon(self._publish_output, child, publish, noise)

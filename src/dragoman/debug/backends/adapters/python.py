@@ -172,8 +172,8 @@ def _require_runnable(context: LaunchContext) -> None:
     python = _python(context)
     if context.request != "launch" or len(python) != 1:  # several words are a wrapper, which may not support `-V`
         return
-    found = _VERSION.search(command_output([python[0], "-V"], environment=context.environment))
-    version = (int(found[1]), int(found[2])) if found else _OLDEST_PYTHON
+    match = _VERSION.search(command_output([python[0], "-V"], environment=context.environment))
+    version = (int(match[1]), int(match[2])) if match else _OLDEST_PYTHON
     if version < _OLDEST_PYTHON:
         raise DragomanError(
             "python_not_supported",

@@ -387,10 +387,10 @@ class LuaPandaBridge:
         return self._stop
 
     async def _evaluate(self, asked: Mapping[str, Any], timeout_s: float) -> Any:
-        named = parse_path_command(str(asked.get("expression") or ""))
-        if named is None:
+        command = parse_path_command(str(asked.get("expression") or ""))
+        if command is None:
             return await self._at_stop(LuaInspector.evaluate)(asked, timeout_s)
-        return {"result": str(await self._declare_chunk(*named)), "variablesReference": 0}
+        return {"result": str(await self._declare_chunk(*command)), "variablesReference": 0}
 
     async def _declare_chunk(self, name: str, path: str) -> LocalizedText:
         """An offer is taken: from now on the chunk of that name is this file."""

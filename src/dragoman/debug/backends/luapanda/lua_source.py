@@ -42,17 +42,17 @@ def _scan_line(line: str, closing: str, *, is_comment: bool) -> tuple[str, bool,
                 return closing, is_comment, has_code
             at, closing = end + len(closing), ""
             has_code = has_code or not is_comment
-        found = _OPENING_TOKEN.search(line, at)
-        has_code = has_code or bool(line[at : found.start() if found else len(line)].strip())
-        if found is None or found[0] == "--":
+        match = _OPENING_TOKEN.search(line, at)
+        has_code = has_code or bool(line[at : match.start() if match else len(line)].strip())
+        if match is None or match[0] == "--":
             return "", False, has_code
-        has_code = has_code or not found[0].startswith("--")
-        at = found.end()
-        if found[0] in "\"'":
-            at = _quoted_end(line, at, found[0])
+        has_code = has_code or not match[0].startswith("--")
+        at = match.end()
+        if match[0] in "\"'":
+            at = _quoted_end(line, at, match[0])
         else:
-            is_comment = found[0].startswith("--")
-            closing = "]" + (found[1] or found[2] or "") + "]"
+            is_comment = match[0].startswith("--")
+            closing = "]" + (match[1] or match[2] or "") + "]"
 
 
 def _quoted_end(line: str, at: int, quote: str) -> int:
@@ -82,12 +82,14 @@ def find_definitions(name: str, paths: Iterable[str]) -> list[FunctionDefinition
     """`f` is any function of that name; `M.f` and `M:f` are those whose written name ends so."""
     wanted = name.strip().replace(":", ".")
     word = wanted.rpartition(".")[2]
-    found: list[FunctionDefinition] = []
+    definitions: list[FunctionDefinition] = []
     for path in list(dict.fromkeys(paths))[:_MOST_FILES]:
         text = _read_text(path)
         if word and word in text:
-            found += [it for it in _definitions_in(path, text.splitlines()) if f".{it.name}".endswith(f".{wanted}")]
-    return found
+            definitions += [
+                it for it in _definitions_in(path, text.splitlines()) if f".{it.name}".endswith(f".{wanted}")
+            ]
+    return definitions
 
 
 def _definitions_in(path: str, lines: Sequence[str]) -> Iterator[FunctionDefinition]:

@@ -172,8 +172,8 @@ class PlainRuntimeClient:
         reference, start = int(info["reference"]), int(info.get("start") or 0)
         if reference not in self._children:
             asked = {"varRef": reference, "stackId": _frame_of(reference)}
-            found = read_variables(await self._driver.ask("getVariable", asked, timeout_s=timeout_s))
-            self._children[reference] = [_variable_fields(each, at) for at, each in enumerate(found, 1)]
+            variables = read_variables(await self._driver.ask("getVariable", asked, timeout_s=timeout_s))
+            self._children[reference] = [_variable_fields(each, at) for at, each in enumerate(variables, 1)]
         every = self._children[reference]
         page = every[start : start + int(info.get("count") or 100)]
         return {"variables": page, "more": start + len(page) < len(every)}
@@ -184,10 +184,10 @@ class PlainRuntimeClient:
             why = localize("This Lua runtime cannot load code: only names such as `a.b.c` can be evaluated.")
             raise _refused("evaluate", why)
         asked = {"varName": expression, "stackId": int(info.get("frame") or 2)}
-        found = read_variables(await self._driver.ask("getWatchedVariable", asked, timeout_s=timeout_s))
-        if not found or not found[0].is_success:
+        variables = read_variables(await self._driver.ask("getWatchedVariable", asked, timeout_s=timeout_s))
+        if not variables or not variables[0].is_success:
             raise _refused("evaluate", localize("{name} is not defined here.", name=expression))
-        return {"results": [_variable_fields(found[0], 1)]}
+        return {"results": [_variable_fields(variables[0], 1)]}
 
     async def _assign(self, info: Mapping[str, Any], timeout_s: float) -> dict[str, Any]:
         reference, position = int(info["reference"]), int(info["position"])

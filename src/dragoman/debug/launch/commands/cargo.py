@@ -98,13 +98,13 @@ def _test_arguments(words: Sequence[str], call: CargoCall) -> list[str]:
 def _manifest(call: CargoCall, cwd: Path) -> Path:
     named = call.options.get("--manifest-path")
     places = [cwd / named] if named else [folder / "Cargo.toml" for folder in (cwd, *cwd.parents)]
-    found = next((path for path in places if file_kind(path) == "file"), None)
-    if found is None:
+    place = next((path for path in places if file_kind(path) == "file"), None)
+    if place is None:
         raise _refused(
             localize("No Cargo.toml in this folder or its parents."), localize("Set `cwd` to the crate's folder.")
         )
     package = call.options.get("-p") or call.options.get("--package")
-    return _member(found, package) if package else found
+    return _member(place, package) if package else place
 
 
 def _member(root: Path, package: str) -> Path:

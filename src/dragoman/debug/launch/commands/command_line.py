@@ -308,18 +308,18 @@ def _package(context: CommandContext, words: Sequence[str]) -> CommandTarget:
 
 def _make(context: CommandContext, words: Sequence[str]) -> CommandTarget:
     """The one command of a target, if all of the target can be read."""
-    found = make_target(context.cwd, words[1:])
-    if found is None or not found.lines:
+    target = make_target(context.cwd, words[1:])
+    if target is None or not target.lines:
         raise cannot_debug(
             localize("The Makefile has no such target with commands."),
             localize("Pass the command that it runs, such as `pytest tests`."),
         )
-    if len(found.lines) > 1 or not found.is_whole or context.scripts >= _MOST_SCRIPTS:
+    if len(target.lines) > 1 or not target.is_whole or context.scripts >= _MOST_SCRIPTS:
         raise cannot_debug(
             localize("It contains several commands."),
-            localize("Pass the one that fails: {commands}.", commands="; ".join(found.lines)[:400]),
+            localize("Pass the one that fails: {commands}.", commands="; ".join(target.lines)[:400]),
         )
-    return _read_line(found.lines[0], replace(context, scripts=context.scripts + 1))
+    return _read_line(target.lines[0], replace(context, scripts=context.scripts + 1))
 
 
 def _go(context: CommandContext, words: Sequence[str]) -> CommandTarget:

@@ -262,8 +262,8 @@ def _text(file: Path) -> str:
 
 
 def _module(file: Path) -> str:
-    found = _MODULE.search(_text(file))
-    return found[1] if found else ""
+    match = _MODULE.search(_text(file))
+    return match[1] if match else ""
 
 
 def _used(file: Path) -> list[str]:

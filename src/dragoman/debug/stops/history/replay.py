@@ -130,7 +130,7 @@ class SessionReplays:
         named = dict.fromkeys(
             frame.path for stop in stops for frame in stop.seen.frames if frame.path and not frame.is_library
         )
-        found: list[RecordedSource] = []
+        sources: list[RecordedSource] = []
         room, missing = _MAX_SOURCE_BYTES, max(0, len(named) - _MAX_FILES)
         for path in list(named)[:_MAX_FILES]:
             lines = await self._read_lines(path, Path(workspace or "/"), named)
@@ -140,8 +140,8 @@ class SessionReplays:
                 continue
             room -= size
             text = self._redactor.text("\n".join(it[:_MAX_LINE_CHARACTERS] for it in lines))
-            found.append(RecordedSource(path, text.split("\n")))
-        return found, missing
+            sources.append(RecordedSource(path, text.split("\n")))
+        return sources, missing
 
 
 def _replay_stop(stop: StopRecord) -> ReplayStop:

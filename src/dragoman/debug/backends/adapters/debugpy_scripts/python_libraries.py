@@ -44,8 +44,8 @@ def _is_frozen(path: str) -> bool:
 def _is_of_a_library(module: str) -> bool:
     if module in getattr(sys, "stdlib_module_names", ()):
         return True
-    found = importlib.machinery.PathFinder.find_spec(module)
-    return found is not None and "-packages" + os.sep in str(found.origin)
+    spec = importlib.machinery.PathFinder.find_spec(module)
+    return spec is not None and "-packages" + os.sep in str(spec.origin)
 
 
 def _include(name: str, *, is_path: bool) -> None:
