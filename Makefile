@@ -6,7 +6,7 @@ OWN := DRAGOMAN_HOME="$(CURDIR)/.home"
 # Each worker would compile and rewrite every test again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run test page wheel vsix lint fmt unit test-web whole editor durations test-openclaw test-programs test-reach soak bench clean
+.PHONY: run test page wheel vsix lint fmt unit test-web whole editor durations test-openclaw test-programs test-reach soak bench bench-value clean
 
 run:
 	@$(PYTHON) tools/bootstrap.py run
@@ -67,6 +67,11 @@ durations:
 bench:
 	@FULL=1 $(PYTHON) tools/bootstrap.py test
 	$(BIN)/python -m bench.run --json bench/results.json
+
+# What one answer about each bug is worth: docs/performance.md has the table that this prints.
+bench-value:
+	@FULL=1 $(PYTHON) tools/bootstrap.py test
+	$(BIN)/python -m bench.value --json bench/value/results.json
 
 # Our client on real OpenClaw gateways (npm, about 1.3 GB); the last result stands in docs/protocols/gateway.md.
 test-openclaw:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import signal
 import sys
 from collections.abc import Sequence
@@ -11,8 +10,8 @@ from pathlib import Path
 
 from bench.value.bugs import FOLDER, BadBugError, Bug, complaints, copy_to, load_all
 from bench.value.judge import exposes
-from bench.value.report import Row, as_data, by, published, row_of, summarize, summary_table, table
-from bench.value.ways import BASELINE, WAYS, Product, product, run_test
+from bench.value.report import Row, as_text, by, published, row_of, summarize, summary_table, table
+from bench.value.ways import BASELINE, MEASURED, WAYS, Product, product, run_test
 
 
 def main() -> int:
@@ -30,7 +29,7 @@ def main() -> int:
                 bad.append(f"{bug.name}: {error}")
                 print(f"{bug.name}: cannot be judged: {error}", file=sys.stderr, flush=True)
             if wanted.json:  # after each bug: a run takes half an hour
-                wanted.json.write_text(json.dumps({**as_data(rows), "bad": bad}, indent=1) + "\n")
+                wanted.json.write_text(as_text(rows, bad))
     if rows:
         print_report(rows, ways)
     for it in bad:
@@ -78,7 +77,7 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m bench.value", description=__doc__)
     parser.add_argument("--bugs", type=Path, default=FOLDER, help="A folder of bugs.")
     parser.add_argument("--only", nargs="*", default=[], help="Parts of the names of the bugs.")
-    parser.add_argument("--tools", nargs="*", default=list(WAYS), choices=WAYS, help="Ways to ask.")
+    parser.add_argument("--tools", nargs="*", default=list(MEASURED), choices=WAYS, help="Ways to ask.")
     parser.add_argument("--json", type=Path, help="Write the result to this file.")
     parser.add_argument("--answers", type=Path, help="Write each answer to a file in this folder.")
     return parser.parse_args()

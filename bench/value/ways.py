@@ -27,6 +27,8 @@ BASELINE = "runner"
 WHY = "pytest --why"
 TOOLS = ("debug_test", "explain_failure", "trace_call")
 WAYS = (BASELINE, *TOOLS, WHY)
+MEASURED = (BASELINE, "explain_failure", "trace_call", WHY)
+"""For docs/performance.md."""
 
 Outcome = Literal["answered", "refused", "not available", "not applicable"]
 

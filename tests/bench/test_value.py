@@ -16,8 +16,8 @@ import pytest
 
 from bench.value.bugs import Bug, complaints, copy_to, load_all
 from bench.value.judge import Condition, exposes, pattern_of
-from bench.value.report import Row, summarize
-from bench.value.ways import BASELINE, arguments_for, why_section
+from bench.value.report import Row, published, rows_of, summarize
+from bench.value.ways import BASELINE, MEASURED, arguments_for, why_section
 from tests.bench.fixed_bugs import failures
 
 ROOT = Path(__file__).parents[2]
@@ -149,6 +149,14 @@ def test_a_way_is_worse_where_only_the_baseline_exposes() -> None:
     ]
     found = {it.way: (it.worse, it.dearer) for it in summarize(rows)}
     assert found == {BASELINE: (0, 0), "debug_test": (1, 0), "trace_call": (0, 1)}
+
+
+def test_the_published_table_is_that_of_the_result_and_the_goals_are_met() -> None:
+    rows = rows_of((ROOT / "bench/value/results.json").read_text())
+    assert {(it.bug, it.way) for it in rows} == {(it.name, way) for it in BUGS for way in MEASURED}
+    page = (ROOT / "docs/performance.md").read_text("utf-8")
+    assert published(rows) in page, "make bench-value, and put its table into docs/performance.md"
+    assert {it.way: it.misses() for it in summarize(rows) if it.way != BASELINE} == {key: [] for key in MEASURED[1:]}
 
 
 @pytest.mark.parametrize("language", [pytest.param(it, marks=pytest.mark.needs(it)) for it in ("c", "lua")])
