@@ -14,8 +14,8 @@ PAGE = Path(__file__).parents[2] / "docs" / "reach.md"
 HEAD = """\
 # Other machines, tested
 
-`make test-reach` tests `--on` at length: logins, environments, faults in the middle of every kind of call, full disks,
-clocks that differ, and machines that are against us. Each run rewrites this page. `make test` runs a brief selection,
+`make test-reach` tests `--on` at length: logins, environments, faults in the middle of calls, a full disk, clocks that
+differ, and machines that are against us. Each run rewrites this page. `make test` runs a brief selection,
 and `make bench` measures what a step costs ([performance](performance.md#on-another-machine)).
 """
 

@@ -10,13 +10,16 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+import psutil
 import pytest
 
 from dragoman.cli.output import ExitCode
 from dragoman.io.net.targets import find_target
 from tests.daemons import PATIENCE, Cli, eventually
 from tests.support.ssh_machine import PROXY, SshMachine
+from tests.support.stdio_agent import stdio_agent
 
 pytestmark = [pytest.mark.needs("sshd"), pytest.mark.timeout(240)]
 
@@ -24,6 +27,23 @@ COMMANDS = (
     *("status", "journal tail -n 5", "journal search started", "terminals", "history", "trust --list", "approvals"),
     *("debug sessions", "debug breaks", "debug app.py", "report", "doctor"),
 )
+# Others, which begin, end or change something: with two faults each.
+CHANGING = (
+    *("ask why", "last", "last --failed", "why app.py", "replay nothing", "trust /srv", "stop --all --undo"),
+    *("debug next", "debug eval 1", "debug output", "debug stop", "stop-waiting", "setup", "page --print"),
+)
+TOOLS: dict[str, dict[str, Any]] = {
+    "list_sessions": {},
+    "start_debugging": {"program": "app.py", "timeout_s": 0},
+    "set_breakpoint": {"file_path": "app.py", "line_number": 2},
+    "list_breakpoints": {},
+    "wait_for_stop": {"timeout_s": 1},
+    "get_output": {},
+    "search_journal": {"query": "started"},
+    "check": {"program": "app.py", "claims": [{"expression": "total == 1", "line_number": 2}]},
+    "debug_test": {"test": "app.py::nothing"},
+    "run_in_terminal": {"command": "true"},
+}
 # After these, a call must have failed in words; `bytewise` is slow and nothing else.
 BREAKING = ("die", "cut", "drop", "duplicate", "flip", "insert", "drop_all")
 PARTS = (0.35, 0.65, 0.9)
@@ -110,6 +130,31 @@ def test_a_call_over_a_broken_link_ends_with_a_clear_error(link: FaultyLink, com
     for done, part in zip(ended, PARTS, strict=True):
         # What follows the answer, the end of the stream, may break unnoticed; `doctor` reports what it met.
         _require_clear(done, may_succeed=part == PARTS[-1] or command == "doctor")
+
+
+@pytest.mark.parametrize("fault", ["die", "flip"])
+@pytest.mark.parametrize("command", CHANGING)
+def test_a_call_that_changes_something_ends_too(link: FaultyLink, command: str, fault: str) -> None:
+    began = time.monotonic()
+    done = link.run(command, "--fault", fault, "--after", "600")
+    assert time.monotonic() - began < 2 * IN_TIME_S * PATIENCE
+    assert "Traceback" not in done.stdout + done.stderr, done
+    assert done.returncode != ExitCode.OK or "error" in done.stdout or done.stdout, done
+
+
+@pytest.mark.parametrize("tool", TOOLS)
+def test_a_tool_whose_link_dies_answers_and_the_next_call_connects_again(
+    tool: str, here: Cli, machine: SshMachine
+) -> None:
+    with stdio_agent(here, "--on", machine.name, "--workspace", str(machine.project)) as agent:
+        agent.data("list_sessions")
+        links = [it for it in psutil.Process(agent.process.pid).children(recursive=True) if it.name() == "ssh"]
+        agent.begin("tools/call", {"name": tool, "arguments": TOOLS[tool]})
+        for it in links:
+            it.kill()
+        answer = agent.answer()
+        assert "result" in answer or answer["error"]["data"]["code"] == "link_lost", answer
+        agent.data("list_sessions")
 
 
 @pytest.mark.parametrize("command", COMMANDS)
