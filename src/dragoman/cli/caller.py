@@ -25,7 +25,7 @@ def remote_caller_info(workspace: Path, target: str) -> Mapping[str, Any]:
     from dragoman.cli.remote.folder_maps import far_workspace
 
     return {
-        "workspace": far_workspace(workspace),
+        "workspace": far_workspace(workspace, target),
         "environment": fit_environment(crossing_variables()),
         "target": target,
         "allow_stop": allows_stop(),

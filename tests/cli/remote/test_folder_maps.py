@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from dragoman.cli.remote.folder_maps import far_workspace, folder_maps, mapped_path
+from dragoman.cli.remote.folder_maps import far_workspace, folder_maps, mapped_path, written_maps
 from dragoman.cli.remote.options import RemoteOptions, choosing, extract_options
 from dragoman.core.errors import DragomanError
 
@@ -94,3 +94,20 @@ def test_a_folder_that_was_entered_by_a_link_is_the_same_folder(shop: Path, monk
         assert far_workspace(Path()) == "srv/shop"
         assert mapped_path(str(link / "a.py")) == str(link / "a.py")
         assert mapped_path("a.py") == str(shop / "a.py")
+
+
+def test_each_of_several_machines_may_have_the_folder_elsewhere(shop: Path) -> None:
+    maps = ("ssh:a:.=/srv/shop", "docker:web:.=/app", ".=shop", "lib=/opt/lib", "ssh:a:lib=/srv/lib")
+    with choosing(RemoteOptions(("ssh:a", "docker:web", "ssh:a2", "local"), maps=maps)):
+        found = {name: [(it.local, it.far) for it in folder_maps(name)] for name in ("ssh:a", "docker:web", "ssh:a2")}
+        assert found == {
+            "ssh:a": [(shop, "/srv/shop"), (shop / "lib", "/srv/lib")],
+            "docker:web": [(shop, "/app"), (shop / "lib", "/opt/lib")],
+            "ssh:a2": [(shop, "shop"), (shop / "lib", "/opt/lib")],
+        }
+        assert [far_workspace(Path(), name) for name in found] == ["/srv/shop", "/app", "shop"]
+        assert written_maps()[:4:3] == [f"ssh:a:{shop}=/srv/shop", f"{shop}/lib=/opt/lib"]
+    twice = ("ssh:a:.=/srv/shop", f"ssh:a:{shop}=/srv/other")
+    with choosing(RemoteOptions(("ssh:a",), maps=twice)), pytest.raises(DragomanError) as caught:
+        folder_maps("ssh:a")
+    assert caught.value.code == "bad_map"

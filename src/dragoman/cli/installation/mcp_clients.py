@@ -24,7 +24,7 @@ from dragoman.cli.installation.skill import (
 )
 from dragoman.cli.installation.written_files import WrittenFile, record_written_file
 from dragoman.cli.output import ExitCode, confirm, render, report_error, show_json, show_message, show_text, warn
-from dragoman.cli.remote.folder_maps import folder_maps
+from dragoman.cli.remote.folder_maps import written_maps
 from dragoman.cli.remote.options import (
     allows_stop,
     chosen_names,
@@ -296,7 +296,7 @@ def _server_options(workspace: str) -> tuple[str, ...]:
     words = [word for name in chosen_names() for word in ("--on", name)]
     words += [word for name in crossing_names() for word in ("--env", name)]
     words += ["--allow-stop"] if allows_stop() else []
-    words += [word for it in folder_maps() for word in ("--map", f"{it.local}={it.far}")]
+    words += [word for it in written_maps() for word in ("--map", it)]
     return (*words, *(("--workspace", workspace) if workspace else ()))
 
 

@@ -80,4 +80,4 @@ def _translation(target: Target, role: str, about: Mapping[str, Any]) -> Transla
     from dragoman.cli.remote.folder_maps import folder_maps
     from dragoman.cli.remote.translation import Translation
 
-    return Translation(target.name, role, folder_maps(), str(about.get("workspace", "")))
+    return Translation(target.name, role, folder_maps(target.name), str(about.get("workspace", "")))

@@ -1,4 +1,4 @@
-"""`--map LOCAL=REMOTE`: which folder here is which folder on the other machine, as a person wrote it.
+"""`--map [TARGET:]LOCAL=REMOTE`: which folder here is which folder on the other machine, as a person wrote it.
 
 The far side resolves REMOTE when the connection opens. LOCAL must lie in the folder in which the command works: what
 the other machine says can then name no other file here.
@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from dragoman.cli.caller import project_folder, working_folder
-from dragoman.cli.remote.options import chosen_maps
+from dragoman.cli.remote.options import chosen_maps, chosen_names
 from dragoman.core.errors import ErrorSpec
 
 _UNFIT = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
@@ -36,16 +37,40 @@ class FolderMap:
         return self.far if rest == "." else f"{self.far}/{rest}"
 
 
-def folder_maps() -> tuple[FolderMap, ...]:
-    """The maps of this command; an error for one that cannot be used."""
+def folder_maps(target: str = "") -> tuple[FolderMap, ...]:
+    """The maps of this command for one target, by default the first; an error for one that cannot be used. What is
+    mapped for one target alone counts before what is mapped for all.
+    """
     texts = chosen_maps()
     if len(texts) > _MAX_MAPS:
         raise _too_many(limit=_MAX_MAPS)
-    maps = tuple(_parsed(text) for text in texts)
-    for one in maps:
-        if any(it != one and it.local == one.local for it in maps):
+    names = chosen_names()
+    own: dict[Path, FolderMap] = {}
+    common: dict[Path, FolderMap] = {}
+    for text in texts:
+        name = _target_of(text, names)
+        one = _parsed(text.removeprefix(f"{name}:") if name else text)
+        if name and name != (target or names[0]):
+            continue
+        maps = own if name else common
+        if maps.setdefault(one.local, one) != one:
             raise _mapped_twice(folder=one.local)
-    return maps
+    return (*own.values(), *(it for it in common.values() if it.local not in own))
+
+
+def written_maps() -> list[str]:
+    """The maps of this command with whole paths, for a command line that is used in other folders."""
+    names = chosen_names()
+    for name in names:
+        folder_maps(name)
+    prefixes = [f"{name}:" if (name := _target_of(text, names)) else "" for text in chosen_maps()]
+    maps = [_parsed(text.removeprefix(it)) for text, it in zip(chosen_maps(), prefixes, strict=True)]
+    return [f"{prefix}{it.local}={it.far}" for prefix, it in zip(prefixes, maps, strict=True)]
+
+
+def _target_of(text: str, names: Sequence[str]) -> str:
+    """The target that a map names; targets have colons in their names."""
+    return max((it for it in names if text.startswith(f"{it}:")), key=len, default="")
 
 
 def _parsed(text: str) -> FolderMap:
@@ -62,9 +87,9 @@ def _parsed(text: str) -> FolderMap:
     return FolderMap(folder, far)
 
 
-def far_workspace(named: Path) -> str:
+def far_workspace(named: Path, target: str = "") -> str:
     """The workspace there, as it crosses: the one that was named, else the one that this folder is mapped to."""
-    maps = folder_maps()
+    maps = folder_maps(target)
     if named != Path():
         return _far_text(_absolute(named), maps) or str(named)
     if not maps:
@@ -111,7 +136,7 @@ def _real(path: Path) -> Path:
 _bad_map = ErrorSpec(
     "bad_map",
     "Invalid map: {text}.",
-    "Use LOCAL=REMOTE, two folders without `..`, for example `--map .=/srv/shop`.",
+    "Use LOCAL=REMOTE, two folders without `..`, for example `--map .=/srv/shop` or `--map ssh:a:.=/srv/shop`.",
     text=lambda text: ascii(text[:200]),
 )
 _no_folder = ErrorSpec("no_such_folder", "{folder} is not a folder on this machine.", "Check LOCAL in --map.")

@@ -1,4 +1,4 @@
-"""`--on TARGET`, `--env NAME`, `--map LOCAL=REMOTE` and `--allow-stop`: global options.
+"""`--on TARGET`, `--env NAME`, `--map [TARGET:]LOCAL=REMOTE` and `--allow-stop`: global options.
 
 They are taken out of the arguments before these are parsed.
 
@@ -44,7 +44,7 @@ class RemoteOptions:
     allows_stop: bool = False
     """Whether programs that were running there before may be halted."""
     maps: tuple[str, ...] = ()
-    """`LOCAL=REMOTE`: a folder here, and what it is called there."""
+    """`LOCAL=REMOTE`: a folder here, and what it is called there; `TARGET:` before it for one of several targets."""
 
 
 @dataclass(slots=True)

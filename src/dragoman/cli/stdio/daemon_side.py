@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 from dragoman.cli.output import render, report_error
 from dragoman.cli.stdio.daemon_search import Connector, DaemonSearch
+from dragoman.cli.stdio.last_stops import LastStops
 from dragoman.core.errors import DragomanError
 from dragoman.core.localization import localize
 from dragoman.io.errors import daemon_gone
@@ -30,6 +31,7 @@ class DaemonSide:
         self.received_at_s = 0.0
         self.failure: DragomanError | None = None
         """Why no daemon was found; None once one is."""
+        self._stops = LastStops()
         self._connector = connector
         self._daemon: socket.socket | None = None
         self._search: DaemonSearch | None = None
@@ -95,7 +97,8 @@ class DaemonSide:
     def _receive(self, data: bytes) -> None:
         self._has_received = True
         self.received_at_s = time.monotonic()
-        self.relay.receive_from_daemon(data)
+        for line in self.relay.receive_from_daemon(data):
+            self._stops.receive(line, self.received_at_s)
 
     def _drain(self, daemon: socket.socket) -> None:
         """Read the answers that are still in the socket of a daemon that accepts no more input."""
@@ -119,7 +122,8 @@ class DaemonSide:
                 ),
             )
         else:
-            self.relay.daemon_lost(fault.code, sentences(fault))
+            stopped = self._stops.sentences(time.monotonic()) if fault.code == "link_lost" else ""
+            self.relay.daemon_lost(fault.code, sentences(fault, stopped))
         self._failures = 0 if self._has_received else self._failures + 1
         if self._failures < _MAX_FAILURES:
             self.search_daemon()
@@ -158,5 +162,7 @@ class DaemonSide:
         self.relay.daemon_not_found(error.code, sentences(error))
 
 
-def sentences(error: DragomanError) -> str:
-    return f"{render(error.message)} {render(error.hint)}" if error.hint else render(error.message)
+def sentences(error: DragomanError, state: str = "") -> str:
+    """What happened, what is known of the programs there, and what to do."""
+    parts = (render(error.message), state, render(error.hint) if error.hint else "")
+    return " ".join(it for it in parts if it)

@@ -250,7 +250,9 @@ class Relay:
             elif line.strip():
                 self.to_daemon.put(read_line(line))
 
-    def receive_from_daemon(self, data: bytes) -> None:
+    def receive_from_daemon(self, data: bytes) -> list[bytes]:
+        """The lines that were passed on to the client."""
+        passed = []
         for line in self._from_daemon.feed(data):
             request_id = lost_id(line) if isinstance(line, OverlongLine) else replied_id(line)
             if request_id is not None:
@@ -261,6 +263,8 @@ class Relay:
                 self._dropped_response = None
             elif is_message(line):
                 self._send_to_client(line)
+                passed.append(line)
+        return passed
 
     def sent_to_daemon(self, count: int) -> None:
         for line in self.to_daemon.took(count):
