@@ -24,7 +24,7 @@ SOURCE = ROOT / "src" / "dragoman"
 CATALOGUES = ROOT / "locale"
 COMPILED = SOURCE / "locale"
 # The calls that take templates, and where among their arguments these stand.
-_SPECS = ("ErrorSpec", "LaunchErrorSpec", "ModelErrorSpec", "ShareErrorSpec")
+_SPECS = ("ErrorSpec", "LaunchErrorSpec", "ModelErrorSpec", "ShareErrorSpec", "UsageErrorSpec")
 KEYWORDS = {"localize": (0,)} | dict.fromkeys(_SPECS, (1, 2))
 
 

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from dragoman.core.errors import DragomanError, ErrorSpec, UsageError
+from dragoman.core.errors import ErrorSpec, UsageError
 from dragoman.core.localization import localize
 
 if TYPE_CHECKING:
@@ -170,21 +170,13 @@ def refuse_remote(command: str) -> None:
         raise _only_here(command=command)
 
 
-def _usage(error: DragomanError) -> UsageError:
-    return UsageError(error.code, error.message, hint=error.hint)
+class UsageErrorSpec(ErrorSpec):
+    error_type = UsageError
 
 
-_only_here_spec = ErrorSpec(
+_only_here = UsageErrorSpec(
     "usage",
     "`dragoman {command}` works on this machine only.",
     "Omit --on and unset DRAGOMAN_ON, or run the command there.",
 )
-_one_target_spec = ErrorSpec("usage", "`dragoman {command}` works on one target at a time.", "Pass --on once.")
-
-
-def _only_here(command: str) -> UsageError:
-    return _usage(_only_here_spec(command=command))
-
-
-def _one_target(command: str) -> UsageError:
-    return _usage(_one_target_spec(command=command))
+_one_target = UsageErrorSpec("usage", "`dragoman {command}` works on one target at a time.", "Pass --on once.")
