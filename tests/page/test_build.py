@@ -50,7 +50,7 @@ def test_all_code_comes_with_the_page(tab: Tab) -> None:
     tab.assert_connected()
     tab.page.wait_for_load_state("networkidle")
     fetched = len(tab.requests)
-    for view in ("Chat", "Canvas", "Debugger", "Terminals", "Activity", "Settings"):
+    for view in ("Chat", "Canvas", "Debugger", "Evidence", "Terminals", "Activity", "Settings"):
         tab.show(view)
         expect(tab.page.locator(f"dragoman-{view.lower()}")).to_be_visible()
     assert [url for url in tab.requests[fetched:] if "/assets/" in url] == []

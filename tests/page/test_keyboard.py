@@ -148,7 +148,7 @@ def test_every_view_fits_a_window_as_narrow_as_a_telephone(browser: Browser, dae
     context.close()
 
 
-@pytest.mark.parametrize("view", ["Chat", "Canvas", "Debugger", "Terminals", "Activity", "Settings"])
+@pytest.mark.parametrize("view", ["Chat", "Canvas", "Debugger", "Evidence", "Terminals", "Activity", "Settings"])
 def test_the_ring_around_what_has_the_focus_is_whole(tab: Tab, view: str) -> None:
     """What scrolls cuts off what lies outside of it: a ring that is drawn there is missing a side."""
     tab.show(view)

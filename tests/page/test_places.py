@@ -251,7 +251,7 @@ def test_a_question_is_announced_in_every_view_and_the_answer_stays_confirmed(ta
     tab.show("Canvas").get_by_role("tab", name="Before").click()
     with ThreadPoolExecutor(1) as waits:
         answer = waits.submit(agent.data_of, "ask_user", title="Which port?", fields=[{"name": "n"}], timeout_s=60)
-        for view in ("Canvas", "Chat", "Debugger", "Terminals", "Activity", "Settings"):
+        for view in ("Canvas", "Chat", "Debugger", "Evidence", "Terminals", "Activity", "Settings"):
             tab.show(view)
             expect(asks).to_contain_text("raw asks: Which port?")
         asks.get_by_role("button", name="Answer").click()

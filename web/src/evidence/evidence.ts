@@ -19,7 +19,7 @@ import "./startForm";
 import type { TracedCallPage, TracedCallResult } from "./results/toolResults";
 import "./results/tracedCall";
 import "./results/traceTableView";
-import { verdictOf } from "./verdict";
+import { shortVerdictOf, verdictOf } from "./verdict";
 
 const TICK_MS = 200;
 const COPIED_FOR_MS = 2000;
@@ -155,7 +155,7 @@ export class DragomanEvidence extends LitElement {
   }
 
   private result(run: EvidenceRun) {
-    const { text, tone } = verdictOf(run);
+    const { text, tone } = shortVerdictOf(run);
     return html`<header class="heading">
         <h2>${t(questionOf(run.form.question).title)}</h2>
         ${run.state === "running" ? nothing : this.actions(run)}
@@ -177,7 +177,7 @@ export class DragomanEvidence extends LitElement {
           : nothing
       }
       <button id="again" @click=${() => this.controller.again(run)}>${t("Run again")}</button>
-      <button id="edit" @click=${() => this.controller.edit(run)}>${t("Change the question")}</button>
+      <button id="edit" @click=${() => this.controller.edit(run)}>${t("Edit")}</button>
       <button
         id="forget"
         class="plain"
@@ -259,7 +259,7 @@ export class DragomanEvidence extends LitElement {
       ${nearest.length ? this.similar(run, nearest) : nothing}
       <div class="actions"
         >${untrusted ? html`<button id="trust" class="primary" title=${untrusted} @click=${() => this.controller.trust(run, untrusted)}>${t("Trust {name} and run", { name: baseName(untrusted) })}</button>` : nothing}
-        <button @click=${() => this.controller.edit(run)}>${t("Change the question")}</button></div
+        <button @click=${() => this.controller.edit(run)}>${t("Edit")}</button></div
       >
     </div>`;
   }

@@ -11,7 +11,7 @@ export const formStyles = css`
     grid-template-columns: repeat(3, minmax(0, 1fr));
     gap: 0.5rem;
   }
-  .question {
+  .choice {
     display: flex;
     flex-direction: column;
     border: 1px solid var(--line);
@@ -21,17 +21,17 @@ export const formStyles = css`
     cursor: pointer;
     position: relative;
   }
-  .question:hover {
+  .choice:hover {
     border-color: var(--accent);
   }
-  .question.chosen {
+  .choice.chosen {
     border-color: var(--accent);
     box-shadow: inset 3px 0 var(--accent);
   }
-  .question.chosen b {
+  .choice.chosen b {
     color: var(--accent);
   }
-  .question input {
+  .choice input {
     position: absolute;
     opacity: 0;
     inset: 0;
@@ -40,7 +40,7 @@ export const formStyles = css`
     margin: 0;
     cursor: pointer;
   }
-  .question:focus-within {
+  .choice:focus-within {
     outline: 2px solid var(--accent);
     outline-offset: 1px;
   }
@@ -155,14 +155,14 @@ export const formStyles = css`
       gap: 0.35rem;
       grid-auto-flow: dense;
     }
-    .question {
+    .choice {
       padding: 0.35rem 0.6rem;
       font-size: 0.92rem;
     }
-    .question:not(.chosen) .about {
+    .choice:not(.chosen) .about {
       display: none;
     }
-    .question.chosen {
+    .choice.chosen {
       grid-column: 1 / -1;
     }
   }

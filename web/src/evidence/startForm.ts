@@ -45,7 +45,7 @@ export class EvidenceStartForm extends LitElement {
       <div class="questions" role="radiogroup" aria-label=${t("Question")}>
         ${QUESTIONS.map(
           (it) =>
-            html`<label class="question ${it.id === form.question ? "chosen" : ""}"
+            html`<label class="choice ${it.id === form.question ? "chosen" : ""}"
               ><input
                 type="radio"
                 name="question"

@@ -53,6 +53,14 @@ export function verdictOf(run: EvidenceRun): Verdict {
   return VERDICTS[run.form.question](run.data);
 }
 
+/** For the heading of a result, below which a card says the rest. */
+export function shortVerdictOf(run: EvidenceRun): Verdict {
+  const verdict = verdictOf(run);
+  const isCard = run.form.question === "explain_failure" && run.state === "done";
+  const { verdict: how } = run.data as unknown as ExplainedFailure;
+  return isCard && (how === "failed" || how === "crashed") ? { ...verdict, text: t(how) } : verdict;
+}
+
 /** The exception of the first failure, whichever way it was run. */
 export function firstException({ test, crash, ended }: ExplainedFailure): Exception | undefined {
   return test?.failures?.[0]?.exception ?? crash?.ended.exception ?? ended.exception;

@@ -69,7 +69,7 @@ export class TraceTableView extends LitElement {
     const hasPoints = this.result.points.length > 1;
     const hasThreads = this.table.rows.some(({ thread }) => thread > 1);
     const columns = this.table.columns;
-    const widths = `3.6rem ${hasPoints ? "2.6rem " : ""}${hasThreads ? "2.6rem " : ""}repeat(${columns.length}, minmax(9.5rem, 1fr))`;
+    const widths = `3.6rem ${hasPoints ? "2.6rem " : ""}${hasThreads ? "2.6rem " : ""}repeat(${columns.length}, minmax(var(--least), 1fr))`;
     return html`
       ${this.excerpt(this.chosen ?? this.table.rows[0]!)}
       <div class="bar">
@@ -200,6 +200,7 @@ export class TraceTableView extends LitElement {
     resultStyles,
     css`
       :host {
+        --least: 9.5rem;
         display: flex;
         flex-direction: column;
         min-height: 0;
@@ -279,6 +280,7 @@ export class TraceTableView extends LitElement {
         color: var(--accent);
       }
       svg {
+        max-width: calc(100% - 0.8rem);
         margin: 0.1rem 0.4rem;
         overflow: visible;
       }
@@ -312,6 +314,11 @@ export class TraceTableView extends LitElement {
         white-space: nowrap;
         min-width: 0;
         max-width: 34rem;
+      }
+      @media (max-width: 40rem) {
+        :host {
+          --least: 6rem;
+        }
       }
       @media (max-width: 60rem) {
         dragoman-rows {
@@ -350,6 +357,7 @@ function spark({ series, expression }: Column) {
   const label = t("{name}: from {low} to {high}", { name: expression, low, high });
   return html`<svg
     role="img"
+    preserveAspectRatio="none"
     aria-label=${label}
     width=${SPARK_WIDTH}
     height=${SPARK_HEIGHT}

@@ -85,7 +85,7 @@ export class TracedCall extends LitElement {
         max=${count}
         .value=${String(at + 1)}
         aria-label=${t("Iteration")}
-        aria-valuetext=${t("{number} of {count}", { number: at + 1, count })}
+        aria-valuetext=${t("iteration {number} of {count}", { number: at + 1, count })}
         @input=${(event: InputEvent) => choose(Number((event.target as HTMLInputElement).value) - 1)}
       />
       <button
