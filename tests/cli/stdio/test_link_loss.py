@@ -1,4 +1,4 @@
-"""What an agent is told when the link to another machine is lost: the state of its programs there."""
+"""What an agent is answers when the link to another machine is lost: the state of its programs there."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def running(session: str = "debug-1", status: str = "timeout") -> dict[str, Any]
 
 
 @pytest.mark.parametrize(
-    ("told", "later_s", "said"),
+    ("answers", "later_s", "expected_state"),
     [
         ([], 0, ""),
         ([stopped()], 500, "The program is stopped at orders.py:21 until its session ends."),
@@ -55,12 +55,12 @@ def running(session: str = "debug-1", status: str = "timeout") -> dict[str, Any]
         ([running(), running("debug-2")], 0, ""),
     ],
 )
-def test_the_state_is_what_was_told_last(told: list[dict[str, Any]], later_s: float, said: str) -> None:
+def test_the_state_is_what_was_told_last(answers: list[dict[str, Any]], later_s: float, expected_state: str) -> None:
     stops = LastStops()
-    for it in told:
+    for it in answers:
         stops.receive(answer(it), 1000.0)
-    expected = f"{said} `wait_for_stop` reconnects." if said else ""
-    assert stops.sentences(1000.0 + later_s) == expected
+    whole = f"{expected_state} `wait_for_stop` reconnects." if expected_state else ""
+    assert stops.sentences(1000.0 + later_s) == whole
 
 
 @pytest.mark.parametrize(
