@@ -136,3 +136,7 @@ def test_a_folder_that_stays_or_was_replaced_is_not_watched(folder: Path) -> Non
     idle_removal.ensure_watcher(folder)
     time.sleep(0.3)
     assert not of_folder(folder)
+
+
+def test_it_is_a_quarter_of_an_hour() -> None:
+    assert idle_removal.IDLE_S == 15 * 60

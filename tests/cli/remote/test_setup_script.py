@@ -9,6 +9,8 @@ import os
 import signal
 import subprocess
 import sys
+import threading
+import time
 import zipfile
 from collections.abc import Iterator
 from io import BufferedReader, BytesIO
@@ -239,10 +241,39 @@ def test_a_far_side_that_lies_is_an_error(script: str, code: str, monkeypatch: p
 
 
 def test_a_far_side_that_hangs_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(setup_session, "_SILENT_S", 0.2)
+    monkeypatch.setattr(setup_session, "_CONNECTS_WITHIN_S", 0.2)
     monkeypatch.setattr(setup_session, "_ENDS_WITHIN_S", 0.1)
     with session("sleep 30") as far, pytest.raises(DragomanError, match="did not answer"):
         far.ask("look", version=VERSION)
+
+
+def test_after_its_first_word_a_hang_is_noticed_within_ten_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert setup_session._SILENT_S <= 10
+    assert setup_script._BEAT_S < setup_session._SILENT_S / 3
+    monkeypatch.setattr(setup_session, "_SILENT_S", 0.2)
+    monkeypatch.setattr(setup_session, "_ENDS_WITHIN_S", 0.1)
+    began = time.monotonic()
+    script = "echo 'dragoman-setup {\"alive\":true}'; sleep 30"
+    with session(script) as far, pytest.raises(DragomanError, match="did not answer"):
+        far.ask("look", version=VERSION)
+    assert time.monotonic() - began < 10
+
+
+def test_whatever_takes_long_there_says_that_it_lives(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(setup_script, "_BEAT_S", 0.01)
+    reader, writer = os.pipe()
+    with os.fdopen(reader, "rb") as requests, os.fdopen(writer, "wb", buffering=0) as near:
+        answers = BytesIO()
+        conversation = SetupConversation(requests, answers, home)
+        thread = threading.Thread(target=conversation._file, args=({"name": "x", "size": 1, "sha256": "0"},))
+        conversation._staging.joinpath("wheels").mkdir(parents=True)
+        monkeypatch.setattr(setup_script.signal, "alarm", lambda _: None)
+        monkeypatch.setattr(threading, "excepthook", lambda _: None)
+        with conversation._beating():
+            thread.start()
+            eventually(lambda: answers.getvalue().count(b'"alive"') >= 3)
+            near.write(b"x")
+            thread.join(10)
 
 
 def test_a_far_side_that_is_always_busy_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,7 +5,7 @@ It makes a folder of its own for one version: an environment of that machine's P
 to work, so that what broke in the middle never runs. It needs Python 3.11 and the standard library.
 
 Requests arrive as lines of JSON, a file's bytes behind its line. Each is answered with one line behind `MARK`; lines
-with `alive` may come before, as long as a program runs.
+with `alive` come before, every two seconds, as long as it works: a silent far side is taken for one that hangs.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ import signal
 import subprocess
 import sys
 import sysconfig
+import threading
 import time
 import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -58,6 +59,7 @@ class SetupConversation:
     def __init__(self, requests: BufferedReader, answers: BinaryIO, home: Path) -> None:
         self._requests = requests
         self._answers = answers
+        self._saying = threading.Lock()
         self._base = home / ".local" / "share" / "dragoman" / "remote"
         self._staging = self._base / f".new-{os.getpid()}"
         self._actions: Mapping[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {
@@ -76,7 +78,8 @@ class SetupConversation:
                 signal.alarm(_REQUEST_WITHIN_S)
                 request = json.loads(line)
                 try:
-                    answer = self._actions[request["do"]](request)
+                    with self._beating():
+                        answer = self._actions[request["do"]](request)
                 except SetupRefusalError as error:
                     answer = {"error": error.code, "reason": error.reason}
                 except OSError as error:
@@ -89,8 +92,27 @@ class SetupConversation:
             self._discard()
 
     def _say(self, answer: Mapping[str, Any]) -> None:
-        self._answers.write(MARK + json.dumps(answer).encode() + b"\n")
-        self._answers.flush()
+        with self._saying:
+            self._answers.write(MARK + json.dumps(answer).encode() + b"\n")
+            self._answers.flush()
+
+    @contextlib.contextmanager
+    def _beating(self) -> Iterator[None]:
+        """A slow disk or a slow link is not a hang."""
+        is_over = threading.Event()
+
+        def beat() -> None:
+            with contextlib.suppress(OSError):
+                while not is_over.wait(_BEAT_S):
+                    self._say({"alive": True})
+
+        thread = threading.Thread(target=beat, daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            is_over.set()
+            thread.join()
 
     def _discard(self) -> None:
         shutil.rmtree(self._staging, ignore_errors=True)
@@ -171,7 +193,6 @@ class SetupConversation:
                     if (data / part).is_dir():
                         shutil.copytree(data / part, packages, dirs_exist_ok=True)
                 shutil.rmtree(data)
-            self._say({"alive": True})
         return {"ok": True}
 
     def _finish(self, request: Mapping[str, Any]) -> dict[str, Any]:

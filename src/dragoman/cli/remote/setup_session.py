@@ -26,8 +26,10 @@ from dragoman.io.net.targets import Target
 
 # Between single quotes in every shell, so without quotes itself. What follows on standard input is the conversation.
 _LOADER = "import sys; exec(sys.stdin.buffer.read(int(sys.stdin.buffer.readline())))"
-_SILENT_S = 30.0
-"""It says every two seconds that it lives; ssh may need ten to connect, and a login shell some."""
+_CONNECTS_WITHIN_S = 30.0
+"""ssh may need ten seconds to connect, and a login shell some."""
+_SILENT_S = 10.0
+"""From its first answer on, it says every two seconds that it lives."""
 _ANSWERS_WITHIN_S = 600.0
 _ENDS_WITHIN_S = 3.0
 _MAX_UNREAD = 1 << 20
@@ -73,6 +75,7 @@ class SetupSession:
     def __init__(self, target: Target, python: str) -> None:
         self._target = target
         self._unread = bytearray()
+        self._silent_s = _CONNECTS_WITHIN_S
         self._errors = ErrorOutput()
         # A session of its own, as for `RemoteLink`: neither ssh nor a program it runs can ask anything.
         self._process = subprocess.Popen(  # noqa: S603  a list of arguments; the parts of the target have a strict form
@@ -143,18 +146,20 @@ class SetupSession:
 
     def _lines(self) -> Iterator[bytes]:
         last = time.monotonic() + _ANSWERS_WITHIN_S
-        deadline = min(last, time.monotonic() + _SILENT_S)
+        deadline = min(last, time.monotonic() + self._silent_s)
         while True:
             while (end := self._unread.find(b"\n")) >= 0:
                 line = bytes(self._unread[:end])
                 del self._unread[: end + 1]
-                deadline = min(last, time.monotonic() + _SILENT_S)
+                if line.startswith(MARK):
+                    self._silent_s = _SILENT_S
+                deadline = min(last, time.monotonic() + self._silent_s)
                 yield line
             if len(self._unread) > _MAX_UNREAD:
                 raise foreign_far_side(target=self._target.name, reason="a line without an end")
             ready, _, _ = select.select([self._stdout], (), (), max(0.0, deadline - time.monotonic()))
             if not ready:
-                raise far_side_silent(target=self._target.name, seconds=round(_SILENT_S))
+                raise far_side_silent(target=self._target.name, seconds=round(self._silent_s))
             data = read_available(self._stdout.fileno())
             if data == b"":
                 raise self._ended()
@@ -170,9 +175,9 @@ class SetupSession:
         """Each piece within the time of silence. A far side that closed has said why, or its command did."""
         write, left = nonblocking_writer(self._stdin.fileno()), memoryview(data)
         while left:
-            _, ready, _ = select.select((), [self._stdin], (), _SILENT_S)
+            _, ready, _ = select.select((), [self._stdin], (), self._silent_s)
             if not ready:
-                raise far_side_silent(target=self._target.name, seconds=round(_SILENT_S))
+                raise far_side_silent(target=self._target.name, seconds=round(self._silent_s))
             try:
                 left = left[write(left) :]
             except BlockingIOError:
