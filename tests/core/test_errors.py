@@ -25,9 +25,14 @@ SHARED = {
         "io.errors.runtime_silent",
     },
     "bad_arguments": {
+        "debug.evidence.trace.no_return_points",
         "servers.dap.errors.bad_arguments",
         "servers.web.page_forwarder._bad_port",
         "tools.debug.source_locations._line_or_text_needed",
+        "tools.evidence.target._one_location",
+        "tools.evidence.target._one_place",
+        "tools.evidence.target._return_within_line",
+        "tools.evidence.target._unreadable_return",
         "tools.registry._too_large",
     },
     "bad_map": {
@@ -67,6 +72,7 @@ SHARED = {
     "nothing_to_rerun": {"cli.handover.rerun.attached", "cli.handover.rerun.no_start"},
     "not_dragoman": {"io.drivers.control_client._unreadable", "io.net.remote_errors.foreign_far_side"},
     "not_running": {"io.errors.daemon_not_running", "io.net.remote_errors.far_daemon_absent"},
+    "not_a_person": {"chat.errors.approval_needs_person", "servers.control.handover.not_a_person"},
     "not_stopped": {"debug.errors.auto_resumed", "debug.errors.resuming"},
     "not_supported": {
         "debug.errors.not_supported",
@@ -79,7 +85,7 @@ SHARED = {
     "unknown_component": {"canvas.service.unknown_component", "tools.canvas.components._unknown_component"},
     "unknown_session": {"chat.errors.unknown_session", "debug.shared_sessions.not_opened"},
     "unknown_target": {"cli.router.routes._unknown_target", "io.net.targets.unknown_target"},
-    "usage": {"cli.remote.options._one_target_spec", "cli.remote.options._only_here_spec"},
+    "usage": {"cli.remote.options._one_target", "cli.remote.options._only_here"},
 }
 
 

@@ -143,7 +143,7 @@ def test_what_was_sent_is_in_its_field_until_the_surface_comes_with_it(tab: Tab,
     surface.get_by_label("Name").fill("Grace")
     held = Held(tab.page, address="/api/canvas")
     surface.get_by_role("button", name="Send").press("Enter")
-    expect(surface.locator(".told")).to_have_text("Sent to raw")
+    expect(surface.locator(".confirmation")).to_have_text("Sent to raw")
     held.until_asked()
     expect(surface.get_by_label("Name")).to_have_value("Grace")
     expect(surface.get_by_role("button", name="Send")).to_be_focused()  # who uses keys may press it again
@@ -342,7 +342,7 @@ def test_what_an_agent_writes_runs_nowhere_and_loads_nothing(tab: Tab, agent: Ag
         expect(surface.locator("[data-type=Form]")).to_be_visible()
         assert surface.locator("[data-type]").count() > 35
         surface.locator("[data-type=FileTree] .name").last.click()
-        expect(surface.locator(".told")).to_have_text("Sent to raw")
+        expect(surface.locator(".confirmation")).to_have_text("Sent to raw")
         assert_inert(tab, canvas)
 
 

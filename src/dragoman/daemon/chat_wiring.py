@@ -36,7 +36,7 @@ from dragoman.debug.service import DebugService
 from dragoman.io.net.http_server import WEBSOCKET_MESSAGE_CAP
 from dragoman.journal import Journal
 from dragoman.models.selection import select_model
-from dragoman.servers.gateway.documented_dialect import DocumentedCanvas
+from dragoman.servers.gateway.documented_protocol import DocumentedCanvas
 from dragoman.servers.gateway.methods import MethodTable, RelayRequest, UpstreamStatus
 from dragoman.servers.gateway.server import GatewayEndpoint, GatewayHub
 from dragoman.servers.mcp.http_endpoint import login_environment

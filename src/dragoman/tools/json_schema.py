@@ -106,7 +106,7 @@ def brief(schema: Mapping[str, Any]) -> dict[str, Any]:
     """A schema of parameters without what prevents no wrong call.
 
     Unknown parameters are still refused, with the known ones in the error; and some are taken for those that were
-    meant (`accepted_forms`), which a client that checks calls itself would not let through.
+    meant (`argument_aliases`), which a client that checks calls itself would not let through.
     """
     implied = {**_IMPLIED, **(_IMPLIED_WITH_DEFAULT if "default" in schema else {})}
     return {key: _brief(key, value) for key, value in schema.items() if value not in implied.get(key, ())}

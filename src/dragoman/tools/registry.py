@@ -19,8 +19,8 @@ from dragoman.core.localization import LocalizedText, localize
 from dragoman.core.redaction import Redactor
 from dragoman.debug.shared_sessions import SharedSessions
 from dragoman.journal import Journal
-from dragoman.tools.accepted_forms import accept, nested_fields
 from dragoman.tools.agent_text import one_line
+from dragoman.tools.argument_aliases import accept, nested_fields
 from dragoman.tools.status_and_journal import general_tools
 from dragoman.tools.tool import GENERAL_SET, Parameters, Tool, ToolOutcome
 from dragoman.tools.tool_sets import DEFAULT_SET, DEFAULT_TOOLS, EVERY_SET

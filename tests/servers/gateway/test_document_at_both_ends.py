@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from dragoman.servers.gateway.documented_dialect import DocumentedCanvas
+from dragoman.servers.gateway.documented_protocol import DocumentedCanvas
 from tests.document_gateway import Manner
 from tests.servers.gateway.document_client import document_client
 from tests.servers.gateway.gateway_fixture import running_gateway

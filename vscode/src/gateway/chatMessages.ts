@@ -38,7 +38,7 @@ const STREAMS: Record<string, (data: Json, runId: string) => ToChat | undefined>
 };
 
 /** The protocol document's gateway has no streams: events with a `kind` are passed through. */
-const KINDS: Record<string, (told: Json, runId: string) => ToChat | undefined> = {
+const KINDS: Record<string, (payload: Json, runId: string) => ToChat | undefined> = {
   text_delta: ({ content }, runId) => ({ kind: "text_delta", content: String(content ?? ""), runId }),
   tool_start: ({ id, tool, title, input }, runId) => ({
     kind: "tool_start",

@@ -530,7 +530,7 @@ export const canvasStyles = css`
     flex: 1;
     max-width: 20rem;
   }
-  .told {
+  .confirmation {
     min-height: 1.5em;
     font-size: 0.88rem;
     margin: 0.6rem 0 0;

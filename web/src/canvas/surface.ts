@@ -169,7 +169,7 @@ export class DragomanSurface extends LitElement implements Painter {
   override render() {
     return html`
       ${this.surface.tree ? this.draw(this.surface.tree) : html`<p class="empty">${t("Nothing drawn yet.")}</p>`}
-      <p class="told quiet" role="status">${this.confirmation}</p>
+      <p class="confirmation quiet" role="status">${this.confirmation}</p>
       ${this.error ? html`<p class="bad" role="alert">${this.error}</p>` : nothing}
     `;
   }

@@ -39,7 +39,7 @@ from dragoman.servers.gateway.calls import (
     invalid_request,
     safe_client_name,
 )
-from dragoman.servers.gateway.documented_dialect import DeliveredAction
+from dragoman.servers.gateway.documented_protocol import DeliveredAction
 from dragoman.servers.gateway.nodes import NodeRegistry
 from dragoman.workspace.trust import real_folder
 

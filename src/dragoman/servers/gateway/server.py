@@ -20,10 +20,10 @@ from dragoman.core.clock import Clock
 from dragoman.protocols.gateway import EventFrame, GatewaySnapshot, Reducer, SequenceGap
 from dragoman.protocols.gateway.chat_events import ChatEvent, Done
 from dragoman.protocols.gateway.messages import TOOL_EVENTS
-from dragoman.servers.gateway import documented_dialect
+from dragoman.servers.gateway import documented_protocol
 from dragoman.servers.gateway.calls import APPROVE, READ
 from dragoman.servers.gateway.connection import TICK_MS, GatewayConnection, TextSocket
-from dragoman.servers.gateway.documented_dialect import DocumentedCanvas
+from dragoman.servers.gateway.documented_protocol import DocumentedCanvas
 from dragoman.servers.gateway.methods import MethodTable, approval_payload
 from dragoman.servers.gateway.nodes import NodeRegistry
 from dragoman.servers.gateway.run_events import OutgoingEvent, RunEvents
@@ -119,7 +119,7 @@ class GatewayHub:
         elif frame.event in PASSED_ON and frame.payload is not UNSET:
             about = _payload_summary(frame.payload)
             needs = TOOL_EVENTS if about.stream == "tool" else ""
-            is_rewritten = documented_dialect.is_rewritten(about.stream, about.kind)
+            is_rewritten = documented_protocol.is_rewritten(about.stream, about.kind)
             for connection in self._readers():
                 if not (is_rewritten and connection.reads_kinds):
                     relayed = OutgoingEvent(frame.event, {}, needs)
@@ -142,7 +142,7 @@ class GatewayHub:
             for connections, messages in zip((known, others), self.canvas.messages(change), strict=True):
                 for message in messages:
                     _broadcast(
-                        OutgoingEvent("agent", documented_dialect.surface_kind_event(message)),
+                        OutgoingEvent("agent", documented_protocol.surface_kind_event(message)),
                         connections,
                         is_droppable=False,
                     )
@@ -188,7 +188,7 @@ class GatewayHub:
 
     def _publish_kind_event(self, event: ChatEvent) -> None:
         """Publish in the protocol document's form, to clients that read no other."""
-        payload = documented_dialect.run_kind_event(event)
+        payload = documented_protocol.run_kind_event(event)
         if payload is not None:
             _broadcast(OutgoingEvent("agent", payload), self._kind_readers(), is_droppable=False)
 

@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from dragoman.core.errors import DragomanError
-from dragoman.tools.accepted_forms import accept
-from dragoman.tools.accepted_names import VALUES
+from dragoman.tools.argument_aliases import accept
 from dragoman.tools.debug.breakpoints import RemoveBreakpointParameters
 from dragoman.tools.debug.inspection import EvaluateParameters
 from dragoman.tools.debug.parameters import SetBreakpointParameters
@@ -20,6 +19,7 @@ from dragoman.tools.evidence.claims import CheckParameters, FindChangeParameters
 from dragoman.tools.evidence.explanation import ExplainFailureParameters
 from dragoman.tools.evidence.failures import DebugTestParameters
 from dragoman.tools.evidence.traces import CompareRunsParameters, TraceParameters
+from dragoman.tools.name_aliases import VALUES
 from dragoman.tools.tool import Parameters
 from tests.servers.mcp.tool_names import EVERYTHING
 from tests.tools.test_schemas import TOOLS_BY_NAME

@@ -22,7 +22,8 @@ from dragoman.core.errors import DragomanError
 from dragoman.core.localization import LocalizedText, localize
 from dragoman.debug import source_files
 from dragoman.debug.evidence.tracepoints import RETURN_NAME
-from dragoman.tools.accepted_names import (
+from dragoman.tools.agent_text import one_line
+from dragoman.tools.name_aliases import (
     FILE_NAMES,
     FILES_OF_TESTS,
     FUNCTION_NAMES,
@@ -35,7 +36,6 @@ from dragoman.tools.accepted_names import (
     VALUES,
     WRAPPERS,
 )
-from dragoman.tools.agent_text import one_line
 
 _LINE_PLACE = re.compile(r"(?P<file>[^\n]+?):(?P<line>[1-9]\d{0,8})(?::\d{1,8})?")
 _FUNCTION_PLACE = re.compile(r"(?P<file>[^\n:]+\.\w+)::?(?P<function>[^\W\d][\w.]*)(?:\(\))?")
