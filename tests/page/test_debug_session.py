@@ -149,7 +149,7 @@ def test_a_person_debugs_with_the_keyboard_alone(tab: Tab) -> None:
     keys.type("total * 7")
     keys.press("Enter")
     expect(view.locator("#watches .value").filter(has_text="7")).to_be_visible()
-    walk_to(page, "#timeline .stop")
+    walk_to(page, "#timeline-rows .stop")
     keys.press("Enter")
     keys.press("Shift+F5")
     expect(standing(view)).to_contain_text("Terminated")

@@ -160,7 +160,7 @@ def test_what_was_done_is_reported_however_much_else_was_recorded_around_it(
 
 def test_events_that_come_while_earlier_stops_are_loaded_stay(view: Locator, tab: Tab, place: DebugWorkspace) -> None:
     break_at(view, "adding.py", 4)
-    held = Held(tab.page, "stop_history")
+    held = Held(tab.page, address="/api/replay/stops")
     start(view, "adding")
     held.until_asked()
     place.tool("set_breakpoint", file_path="adding.py", line_number=11)
@@ -173,7 +173,7 @@ def test_events_that_come_while_earlier_stops_are_loaded_stay(view: Locator, tab
 
 def test_live_events_do_not_wait_for_the_earlier_stops(view: Locator, tab: Tab) -> None:
     break_at(view, "adding.py", 4)
-    held = Held(tab.page, "stop_history")
+    held = Held(tab.page, address="/api/replay/stops")
     start(view, "adding")
     expect(variable(view, "total")).to_contain_text("0")
     held.until_asked()
@@ -218,9 +218,10 @@ def test_stops_are_looked_back_through_by_the_last_click_and_however_much_happen
 ) -> None:
     stop_three_times(view)
     daemon.append(300)
-    tab.page.reload()  # the events of those stops are too long ago to be read again
+    loading = Held.from_reload(tab.page, "/api/replay/stops")  # what they held is not there yet
     stops = view.locator("#timeline .stop")
     expect(stops).to_have_count(3)
+    loading.until_asked()
     held = Held(tab.page, "stop_history")
     stops.nth(2).click()
     held.until_asked()

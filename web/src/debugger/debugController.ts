@@ -7,7 +7,7 @@ import { fetchEvents } from "../link/feed";
 import { coalesced } from "../parts/coalesced";
 import type { Breakpoint } from "./toolResults";
 import { SourceFile } from "../source/sourceFile";
-import { FEED_KINDS, TIMELINE_KINDS } from "../replay/timelineEntries";
+import { FEED_KINDS, TIMELINE_KINDS, type TimelineEntry } from "../replay/timelineEntries";
 import { AgentFollow } from "./agentFollow";
 import { ConsoleLog } from "./console/consoleLog";
 import { LaunchConfigurations } from "./launchConfigurations";
@@ -45,6 +45,8 @@ export class DebugController implements ReactiveController {
   readonly console = new ConsoleLog();
   readonly output = new SessionOutput(() => this.changed());
   private readonly panes = new Set<{ requestUpdate(): void }>();
+  /** Set by what shows the timeline. */
+  showValuesOf: (name: string) => void = () => {};
   private unsubscribe = () => {};
   /** Up to where what happened before is still to be read; 0 where it was. */
   private unreadHistory = 0;
@@ -194,16 +196,19 @@ export class DebugController implements ReactiveController {
 
   /** In parallel with live updates: the next stop does not wait for the earlier ones. */
   private async loadHistory(): Promise<void> {
-    await this.history.loadStops(this.sessions.workspace, this.sessions.selected);
+    await this.history.load(this.sessions.workspace, this.sessions.selected, () => this.changed());
     this.changed();
   }
 
-  /** At the stop that the address names, else at the present. */
+  /** At the moment that the address names: a stop, or what followed one; else at the present. */
   private async showRouteStop(): Promise<void> {
-    const [session, stop] = this.sessions.routeTarget ?? [];
+    const [session, stop, moment] = this.sessions.routeTarget ?? [];
     this.sessions.routeTarget = null;
     if (session !== this.sessions.selected) return;
-    if (Number(stop)) await this.showPastStop(Number(stop));
+    if (Number(moment)) await this.attempt(this.loadHistory());
+    const entry = this.history.of(session).find(({ sequence }) => sequence === Number(moment));
+    if (Number(moment) && entry) this.showMoment(entry, true);
+    else if (Number(stop)) await this.showPastStop(Number(stop));
     else if (this.history.pastStop) this.showPresent();
   }
 
@@ -232,6 +237,17 @@ export class DebugController implements ReactiveController {
     } catch (error) {
       this.commands.error = { message: (error as Error).message, hint: "" };
     }
+    this.changed();
+  }
+
+  /** What happened between two stops is shown with the earlier one. */
+  showMoment(entry: TimelineEntry, isFinal: boolean): void {
+    const { selected } = this.sessions;
+    this.sessions.routeTarget = null;
+    const then = this.history.showMoment(selected, entry);
+    const moment = entry.stop ? "" : String(entry.sequence || "");
+    if (isFinal) router.push(VIEW, selected, String(then.number || (moment ? 0 : "")), moment);
+    if (then.path) this.open(then.path, then.line);
     this.changed();
   }
 

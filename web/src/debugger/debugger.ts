@@ -99,7 +99,11 @@ export class DragomanDebugger extends LitElement {
         ><p id="standing" role="status">${standing(controller)}</p></dragoman-session-tabs
       >
       ${notices(controller)}
-      <div class="desk" .style=${this.sizes()}>${this.panes()} ${this.left()} ${this.middle()} ${this.right()}</div>
+      <div class="desk" .style=${this.sizes()}
+        ><div class="columns">${this.panes()} ${this.left()} ${this.middle()} ${this.right()}</div>
+        ${this.splitter("timeline", "Size of the timeline")}
+        ${this.section("timeline", html`<dragoman-timeline-pane .controller=${controller}></dragoman-timeline-pane>`)}</div
+      >
       <dragoman-key-help></dragoman-key-help>
     `;
   }
@@ -138,9 +142,7 @@ export class DragomanDebugger extends LitElement {
     return html`${this.splitter("right", "Width of the variables")}<div class="right"
         >${this.section("variables", html`<dragoman-variable-pane .controller=${controller}></dragoman-variable-pane>`)}
         ${this.splitter("watches", "Size of the watched expressions")}
-        ${this.section("watches", html`<dragoman-watch-pane .controller=${controller}></dragoman-watch-pane>`)}
-        ${this.splitter("timeline", "Size of the timeline")}
-        ${this.section("timeline", html`<dragoman-timeline-pane .controller=${controller}></dragoman-timeline-pane>`)}</div
+        ${this.section("watches", html`<dragoman-watch-pane .controller=${controller}></dragoman-watch-pane>`)}</div
       >`;
   }
 

@@ -1,7 +1,7 @@
 /** What the view says above its panes: the state of the session, an error, a notice, and which past stop is shown. */
 import { html, nothing } from "lit";
 import { t } from "../link";
-import { pastStopReason, stopReason, type PastStop } from "../replay/pastStops";
+import { pastStopText, stopReason, type PastStop } from "../replay/pastStops";
 import type { DebugController } from "./debugController";
 import { baseName } from "./panes/pane";
 
@@ -9,7 +9,7 @@ import { baseName } from "./panes/pane";
 export function standing({ sessions, inspection, history }: DebugController) {
   const { current: session } = sessions;
   if (!session) return t("No session.");
-  const last = history.entries.find((it) => it.session === session.session_id && it.actor);
+  const last = history.newestOf(session.session_id, ({ actor }) => actor);
   const by = last
     ? html` <span class="quiet">${t("{who} {what}", { who: last.actor, what: last.text })}</span>`
     : nothing;
@@ -42,7 +42,7 @@ function pastStop(controller: DebugController, then: PastStop) {
       >${icon}</button
     >`;
   return html`<p class="then" role="status"
-    ><span>${t("Stop {number} (past): {reason}", { number: then.number, reason: pastStopReason(then) })}</span>
+    ><span>${pastStopText(then)}</span>
     <span class="ways"
       >${go(then.number - 1, "◀", t("Previous stop"))} ${go(then.number + 1, "▶", t("Next stop"))}
       <button id="now" @click=${() => controller.showPresent()}

@@ -148,7 +148,7 @@ export class SessionList {
   private async openSourceOf(id: string): Promise<void> {
     if (this.current?.state === "Stopped") return;
     const { history, configurations } = this.controller;
-    const seen = history.entries.find(({ session, path }) => session === id && path);
+    const seen = history.newestOf(id, ({ path }) => path);
     const name = this.current?.name ?? "";
     const path = seen?.path ?? (configurations.program(name) || name);
     const isThere = seen || (path && !(await this.call("get_source", { file_path: path, line: 1, count: 1 })).is_error);

@@ -116,6 +116,12 @@ export const debuggerStyles = css`
     flex: 1;
     min-height: 0;
     display: flex;
+    flex-direction: column;
+  }
+  .columns {
+    flex: 1;
+    min-height: 0;
+    display: flex;
   }
   .left,
   .middle,
@@ -206,7 +212,8 @@ export const debuggerStyles = css`
     height: var(--watches, 130px);
   }
   .timeline {
-    height: var(--timeline, 27%);
+    height: var(--timeline, clamp(8rem, 27vh, 17rem));
+    max-height: 60%;
   }
   .dock {
     height: var(--dock, 30%);
@@ -255,7 +262,6 @@ export const debuggerStyles = css`
     }
     /* What is left of the column goes to the first part that is open. */
     .variables.folded ~ .watches:not(.folded),
-    .variables.folded ~ .watches.folded ~ .timeline:not(.folded),
     .stack.folded ~ .breakpoints:not(.folded) {
       flex: 1;
       height: auto;
@@ -263,9 +269,9 @@ export const debuggerStyles = css`
   }
   @media (max-width: 60rem) {
     .desk {
-      flex-direction: column;
       overflow-y: auto;
     }
+    .columns,
     .left,
     .middle,
     .right,

@@ -1,9 +1,9 @@
-/** Stops that are over, as the daemon keeps them: where each was, and what its variables held. */
+/** Stops that are over: where each was, and what its variables held. */
 import { t } from "../link";
 import type { Stop } from "../debugger/toolResults";
-import type { TimelineEntry } from "./timelineEntries";
 import { callToolIn } from "../debugger/tools";
 import type { VariableNode } from "../debugger/variables/variableTree";
+import { changeText, type Change } from "./stopRecords";
 
 export interface PastFrame {
   function: string;
@@ -13,6 +13,7 @@ export interface PastFrame {
 
 export interface PastStop {
   session: string;
+  /** Zero before the first one. */
   number: number;
   reason: string;
   exception: string | null;
@@ -21,10 +22,12 @@ export interface PastStop {
   line: number;
   frames: PastFrame[];
   variables: VariableNode[];
+  /** What is different from the stop before it, in the same frame. */
+  changes: Change[];
 }
 
+const SHOWN_CHANGES = 3;
 const LOCATION = /^(.*):(\d+) /;
-const MOST = 200;
 
 type StoredStop = {
   reason: string;
@@ -34,6 +37,7 @@ type StoredStop = {
   variables: Record<string, string>;
 };
 
+/** One that is not among those that were loaded: of a file that was handed over, say. */
 export async function fetchPastStop(workspace: string, session: string, number: number): Promise<PastStop> {
   const { data, text, is_error } = await callToolIn(workspace, "stop_history", { at: `${session}:${number}` });
   if (is_error) throw new Error(String(data["message"] ?? text));
@@ -49,28 +53,31 @@ export async function fetchPastStop(workspace: string, session: string, number: 
     line: Number(line),
     frames: kept.frames,
     variables,
+    changes: [],
   };
 }
 
-type StopSummary = { id: string; at: string; reason: string; place: string };
+/** Of a moment at which nothing had stopped yet. */
+export function beforeStops(session: string): PastStop {
+  return {
+    session,
+    number: 0,
+    reason: "",
+    exception: null,
+    path: "",
+    line: 0,
+    frames: [],
+    variables: [],
+    changes: [],
+  };
+}
 
-/** The stops of one session, including those from before this page was opened. */
-export async function fetchPastStops(workspace: string, session: string): Promise<TimelineEntry[]> {
-  const { data } = await callToolIn(workspace, "stop_history", { session_id: session, limit: MOST });
-  return ((data["stops"] ?? []) as StopSummary[]).map(({ id, at, reason, place }) => {
-    const [, path = "", line = "0"] = LOCATION.exec(place) ?? [];
-    const text = t("stopped: {reason}", { reason: t(reason) });
-    return {
-      sequence: 0,
-      at: Date.parse(at),
-      session,
-      actor: "",
-      text,
-      path,
-      line: Number(line),
-      stop: Number(id.slice(id.lastIndexOf(":") + 1)),
-    };
-  });
+/** Which stop it is, why the program stopped there, and what had changed. */
+export function pastStopText(stop: PastStop): string {
+  if (!stop.number) return t("Before the first stop");
+  const said = t("Stop {number} (past): {reason}", { number: stop.number, reason: pastStopReason(stop) });
+  const changes = stop.changes.slice(0, SHOWN_CHANGES).map(changeText);
+  return [said, ...(changes.length ? [changes.join(", ")] : [])].join(" · ");
 }
 
 export function pastStopReason(stop: PastStop): string {

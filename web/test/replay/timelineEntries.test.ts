@@ -7,22 +7,12 @@ vi.mock("../../src/link", async () => ({
   request: async () => ({ names: {} }),
 }));
 
-import { entryKey, mergeEntries, timelineEntry, type TimelineEntry } from "../../src/replay/timelineEntries";
+import { outputEntry, timelineEntry } from "../../src/replay/timelineEntries";
 
 const row = (kind: string, body: Record<string, unknown>, sequence = 1) => ({
   sequence,
   at_ns: sequence * 1e6,
   event: { kind, session: "s", body },
-});
-const entry = (sequence: number, stop: number, at: number): TimelineEntry => ({
-  sequence,
-  at,
-  session: "s",
-  actor: "",
-  text: "",
-  path: "",
-  line: 0,
-  stop,
 });
 
 test("a step names who made it", () => {
@@ -49,15 +39,23 @@ test("watches of the page and unknown events are not shown", () => {
   expect(timelineEntry(row("debug.unheard_of", {}))).toBeNull();
 });
 
-test("entries are merged newest first, each once", () => {
-  const merged = mergeEntries([entry(1, 0, 1), entry(3, 0, 3)], [entry(2, 0, 2), entry(3, 0, 3)]);
-  expect(merged.map(({ sequence }) => sequence)).toEqual([3, 2, 1]);
+test("an evaluation has its result, a trace its rows, and an end its fault", () => {
+  expect(timelineEntry(row("debug.evaluated", { by: "shell", expression: "x", result: "3" }))).toMatchObject({
+    kind: "evaluation",
+    detail: "3",
+  });
+  const rows = [{ hit: 1, values: { x: "1" } }];
+  expect(timelineEntry(row("debug.traced", { place: "a.py:3", rows }))?.rows).toEqual(rows);
+  expect(timelineEntry(row("debug.ended", { exit_code: 1 }))?.isBad).toBe(true);
+  expect(timelineEntry(row("debug.stopped", { reason: "exception", stop: 1 }))?.isBad).toBe(true);
 });
 
-test("a stop from the history gives way to the event of the same stop", () => {
-  const merged = mergeEntries([entry(0, 1, 1), entry(0, 2, 2)], [entry(7, 2, 2)]);
-  expect(merged.map((it) => [it.sequence, entryKey(it)])).toEqual([
-    [7, "s:2"],
-    [0, "s:1"],
-  ]);
+test("an answer to an agent's question belongs to no session", () => {
+  const answered = timelineEntry(row("canvas.action_taken", { by: "the page", drawer: "shell", name: "submit" }));
+  expect(answered).toMatchObject({ session: "", actor: "you", kind: "question", detail: "submit" });
+});
+
+test("output is called by its first line", () => {
+  expect(outputEntry("s", 1, 3, "one\n").text).toBe("printed one");
+  expect(outputEntry("s", 1, 9, "\none\ntwo\n")).toMatchObject({ text: "printed 2 lines: one", printed: 9 });
 });

@@ -18,7 +18,7 @@ from dragoman.servers.web.status_api import encode_pieces, query_number
 class RecordedSessions(Protocol):
     async def stops(self, session: str, after: int) -> Sequence[msgspec.Struct]: ...
 
-    def output(self, session: str) -> msgspec.Struct: ...
+    def output(self, session: str, after: int) -> msgspec.Struct: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,4 +34,5 @@ class ReplayApi:
         return Response(b'{"stops":[%b],"more":%b}' % (b",".join(pieces), more), media_type="application/json")
 
     async def output(self, request: Request) -> Response:
-        return json_response(self.replays.output(request.query_params.get("session", "")))
+        after = query_number(request, "after", default=0)
+        return json_response(self.replays.output(request.query_params.get("session", ""), after))

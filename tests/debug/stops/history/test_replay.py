@@ -58,6 +58,8 @@ async def test_a_recording_has_everything_of_its_session_and_no_secret(tmp_path:
         await recorded(journal, 3)
         await journal.append([], writes=STORE.add(stop(1, "other")))
         found = await replays(journal, output).recording("s")
+        rest = replays(journal, output).output("s", 4)
+    assert (rest.text, rest.start, rest.marks) == ("", 4, ())
     kinds = [it["event"]["kind"] for it in found.events]
     assert kinds == ["breakpoint.set", "debug.started", *["debug.stopped"] * 3]
     assert (found.title, found.workspace, found.names, found.cut) == ("a.py", "/w", {"mcp-1": "Owl"}, {})

@@ -45,6 +45,7 @@ export class OutputPane extends DebuggerPane {
 
   override render() {
     const { lines } = this.controller.output;
+    const then = this.controller.history.outputThen;
     return html`<div class="tools"
         >${this.isSearching ? this.finder() : nothing}
         <button
@@ -78,9 +79,9 @@ export class OutputPane extends DebuggerPane {
         tabindex="0"
         aria-label=${t("Output")}
         data-about=${t("what the program printed")}
-        .rows=${lines.all}
+        .rows=${then ?? lines.all}
         .height=${HEIGHT}
-        .renderRow=${(line: OutputLine, index: number) => this.line(line, lines.dropped + index)}
+        .renderRow=${(line: OutputLine, index: number) => this.line(line, then ? -1 : lines.dropped + index)}
         @at-end=${() => this.requestUpdate()}
         @keydown=${this.pressed}
       ></dragoman-rows

@@ -39,7 +39,7 @@ export class SourcePane extends DebuggerPane {
         .breakpoints=${breakpoints}
         .current=${isHere ? at.line : 0}
         .revealed=${revealed}
-        .isTop=${!then && inspection.frame?.frame_id === inspection.stop?.call_stack[0]?.frame_id}
+        .isTop=${then !== null || inspection.frame?.frame_id === inspection.stop?.call_stack[0]?.frame_id}
         .isLive=${sessions.isLive}
       ></dragoman-source>`;
   }

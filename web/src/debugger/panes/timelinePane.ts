@@ -1,61 +1,56 @@
-/** The actions of people and agents in the selected session, and its stops: each stop can be looked back at. */
-import { css, html, nothing } from "lit";
-import { customElement } from "lit/decorators.js";
+/** The timeline of the selected session: what happened in it, and each moment of it to look back at. */
+import { css, html } from "lit";
+import { customElement, query } from "lit/decorators.js";
 import { sharedStyles } from "../../app/styles";
-import { t } from "../../link";
-import "../../parts/rows";
-import { timeOfDay } from "../../parts/time";
-import { entryKey, type TimelineEntry } from "../../replay/timelineEntries";
-import { DebuggerPane, baseName } from "./pane";
-import { paneStyles } from "./styles";
+import type { DragomanTimeline, MomentChoice } from "../../replay/timeline";
+import "../../replay/timeline";
+import type { SeriesSource } from "../../replay/series/valueSeries";
+import { DebuggerPane } from "./pane";
 
 @customElement("dragoman-timeline-pane")
 export class TimelinePane extends DebuggerPane {
-  override render() {
-    const { history, sessions } = this.controller;
-    const shown = history.entries.filter(({ session }) => !session || session === sessions.selected);
-    return html`<dragoman-rows
-      id="timeline"
-      aria-label=${t("Timeline")}
-      .rows=${shown}
-      .height=${26}
-      .keyOf=${entryKey}
-      .renderRow=${(it: TimelineEntry) => this.renderEntry(it)}
-    ></dragoman-rows>`;
+  @query("dragoman-timeline") private timeline!: DragomanTimeline;
+  private series: SeriesSource | null = null;
+
+  override connectedCallback(): void {
+    super.connectedCallback();
+    this.controller.showValuesOf = (name) => this.timeline.showValuesOf(name);
   }
 
-  private renderEntry(it: TimelineEntry) {
-    const where = it.path ? `${baseName(it.path)}:${it.line}` : "";
-    const what = it.actor ? t("{who} {what}", { who: it.actor, what: it.text }) : it.text;
-    const { history, inspection } = this.controller;
-    const isShown = it.stop > 0 && it.stop === (history.pastStop?.number ?? inspection.stop?.stop_number);
-    return html`<button
-      class="plain item ${it.stop ? "stop" : ""} ${isShown ? "chosen" : ""}"
-      aria-current=${isShown ? "true" : nothing}
-      ?disabled=${!it.path && !it.stop}
-      @click=${() => (it.stop ? this.controller.showPastStop(it.stop) : this.controller.open(it.path, it.line))}
-    >
-      <time>${timeOfDay(it.at)}</time><span class="grow" title=${what}>${what}</span
-      ><span class="quiet mono">${where}</span></button
-    >`;
+  override render() {
+    const { history, sessions, inspection } = this.controller;
+    const entries = history.of(sessions.selected);
+    if (this.series?.stops !== history.stops || this.series.entries !== entries)
+      this.series = { stops: history.stops, entries, workspace: sessions.workspace };
+    return html`<dragoman-timeline
+      id="timeline"
+      .entries=${entries}
+      .moment=${history.moment}
+      .shownStop=${history.pastStop?.number ?? inspection.stop?.stop_number ?? 0}
+      .series=${this.series}
+      .isPast=${history.pastStop !== null}
+      @moment=${this.show}
+      @present=${() => this.controller.showPresent()}
+    ></dragoman-timeline>`;
   }
+
+  /** Where nothing of the session is known, a place is opened as it is now. */
+  private readonly show = ({ detail: { entry, isFinal } }: CustomEvent<MomentChoice>): void => {
+    if (entry.stop && isFinal) void this.controller.showPastStop(entry.stop);
+    else if (!entry.session && entry.path && isFinal) this.controller.open(entry.path, entry.line);
+    else this.controller.showMoment(entry, isFinal);
+  };
 
   static override styles = [
     sharedStyles,
-    paneStyles,
     css`
-      dragoman-rows {
-        flex: 1;
+      :host {
+        display: flex;
+        flex-direction: column;
         min-height: 0;
-        background: var(--card);
       }
-      time {
-        color: var(--quiet);
-        font: 0.78rem var(--mono);
-        flex: none;
-      }
-      .stop .grow {
-        color: var(--warn);
+      dragoman-timeline {
+        flex: 1;
       }
     `,
   ];

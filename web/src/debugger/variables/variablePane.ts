@@ -4,6 +4,7 @@ import { customElement, state } from "lit/decorators.js";
 import { sharedStyles } from "../../app/styles";
 import { t } from "../../link";
 import type { PastStop } from "../../replay/pastStops";
+import "../../replay/pastVariables";
 import type { Scope } from "../toolResults";
 import type { VariableNode } from "./variableTree";
 import "./variableTree";
@@ -52,9 +53,14 @@ export class VariablePane extends DebuggerPane {
       ></dragoman-values>`;
   }
 
-  private pastVariables({ variables }: PastStop) {
-    return html`${variables.length ? nothing : html`<p class="none">${t("No variables were read at this stop.")}</p>`}
-      <dragoman-values id="variables-then" label=${t("Variables")} .roots=${variables}></dragoman-values>`;
+  private pastVariables(then: PastStop) {
+    const { history, sessions } = this.controller;
+    return html`<dragoman-past-variables
+      id="variables-then"
+      .stop=${then}
+      .present=${history.presentValues(sessions.selected)}
+      @over-time=${({ detail }: CustomEvent<string>) => this.controller.showValuesOf(detail)}
+    ></dragoman-past-variables>`;
   }
 
   private filterField() {
@@ -79,7 +85,8 @@ export class VariablePane extends DebuggerPane {
     sharedStyles,
     paneStyles,
     css`
-      dragoman-values {
+      dragoman-values,
+      dragoman-past-variables {
         flex: 1;
         background: var(--card);
       }

@@ -40,7 +40,7 @@ class ReplayStop(msgspec.Struct, frozen=True):
 
 
 class ReplayOutput(msgspec.Struct, frozen=True):
-    """`start` counts the characters before the text that are no longer kept."""
+    """`start` counts the characters before the text: those that were asked to be left out, or are no longer kept."""
 
     text: str = ""
     start: int = 0
@@ -86,12 +86,13 @@ class SessionReplays:
     async def stops(self, session: str, after: int) -> list[ReplayStop]:
         return [_replay_stop(it) for it in await self._history.of_session(session, after=after, limit=STOPS_AT_ONCE)]
 
-    def output(self, session: str) -> ReplayOutput:
+    def output(self, session: str, after: int = 0) -> ReplayOutput:
         printed = self._printed_by(session)
         if printed is None:
             return ReplayOutput()
-        page = printed.page(0, most=ANSWER_BYTES)
-        return ReplayOutput(page.text, page.missed, printed.marks)
+        page = printed.page(after, most=ANSWER_BYTES)
+        marks = tuple(it for it in printed.marks if it.end > after)
+        return ReplayOutput(page.text, after + page.missed, marks)
 
     async def recording(self, session: str) -> Recording:
         """Everything of one session. What is too much is left out, the oldest first."""
