@@ -1,4 +1,5 @@
 import { defineConfig, type Plugin } from "vite";
+import { replayFile } from "./replayFile";
 
 /** All code is fetched with the page, while the daemon that serves it is there. A view that were fetched when it is first
  *  shown could come from another user's program, which took the port meanwhile. */
@@ -18,7 +19,7 @@ const everythingAtOnce: Plugin = {
 };
 
 export default defineConfig({
-  plugins: [everythingAtOnce],
+  plugins: [everythingAtOnce, replayFile()],
   publicDir: false, // the icon is the daemon's own
   build: {
     outDir: "../src/dragoman/servers/web/built",

@@ -8,6 +8,8 @@ const LONGEST = 4000;
 
 /** Asks for the chat, which may not be loaded yet: it takes what waits when it is. */
 class ChatQuote extends EventTarget {
+  /** A saved replay has no chat. */
+  readonly isThere: boolean = true;
   private quote = "";
 
   ask(text: string, about: string): void {

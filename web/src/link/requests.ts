@@ -122,6 +122,18 @@ export async function request<T>(path: string, options: RequestOptions = {}): Pr
   return readResponse(status, text) as T;
 }
 
+/** An answer that is a text: a file that the daemon made. */
+export async function readText(path: string): Promise<string> {
+  let text = "";
+  let status = 0;
+  for await (const piece of responseParts(path, {})) {
+    status = piece.status ?? status;
+    text += piece.text;
+  }
+  if (status >= 400) readResponse(status, text);
+  return text;
+}
+
 export function post<T>(path: string, body: unknown): Promise<T> {
   return request<T>(path, { method: "POST", body });
 }

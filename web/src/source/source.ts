@@ -227,7 +227,7 @@ export class DragomanSource extends LitElement {
     const [from, to] = this.picked ?? [0, 0];
     return html`<p class="asking" role="status"
       >${
-        from
+        from && chatQuote.isThere
           ? html`<button class="primary" aria-keyshortcuts="Alt+Shift+A" title="Alt+Shift+A" @click=${this.ask}
               >${t("Ask about lines {from} to {to}", { from, to })}</button
             >`

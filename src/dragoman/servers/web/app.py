@@ -203,6 +203,7 @@ def api_routes(apis: WebApis) -> list[Route]:
         Route("/api/debug/completions", apis.debug.complete, methods=["POST"]),
         Route("/api/replay/stops", apis.replay.stops, methods=["GET"]),
         Route("/api/replay/output", apis.replay.output, methods=["GET"]),
+        Route("/api/replay/file", apis.replay.file, methods=["GET"]),
         Route("/api/trust", calls.trust_folder, methods=["POST"]),
         Route("/api/debug/stop-waiting", calls.stop_waiting, methods=["POST"]),
         Route("/api/agents/stop", apis.stop.stop_all, methods=["POST"]),

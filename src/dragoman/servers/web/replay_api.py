@@ -12,6 +12,8 @@ from starlette.responses import Response
 
 from dragoman.debug.stops.history.replay import ANSWER_BYTES, STOPS_AT_ONCE
 from dragoman.servers.web.bodies import json_response
+from dragoman.servers.web.errors import request_language
+from dragoman.servers.web.replay_file import replay_file
 from dragoman.servers.web.status_api import encode_pieces, query_number
 
 
@@ -19,6 +21,8 @@ class RecordedSessions(Protocol):
     async def stops(self, session: str, after: int) -> Sequence[msgspec.Struct]: ...
 
     def output(self, session: str, after: int) -> msgspec.Struct: ...
+
+    async def recording(self, session: str) -> msgspec.Struct: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,3 +40,9 @@ class ReplayApi:
     async def output(self, request: Request) -> Response:
         after = query_number(request, "after", default=0)
         return json_response(self.replays.output(request.query_params.get("session", ""), after))
+
+    async def file(self, request: Request) -> Response:
+        """The session as a file that replays itself, in the language of the page."""
+        session = request.query_params.get("session", "")
+        text = await replay_file(self.replays.recording, session, request_language(request))
+        return Response(text, media_type="text/plain; charset=utf-8")

@@ -2,6 +2,7 @@
 import { css, html } from "lit";
 import { customElement, query } from "lit/decorators.js";
 import { sharedStyles } from "../../app/styles";
+import { saveReplay } from "../../replay/saveReplay";
 import type { DragomanTimeline, MomentChoice } from "../../replay/timeline";
 import "../../replay/timeline";
 import type { SeriesSource } from "../../replay/series/valueSeries";
@@ -29,8 +30,10 @@ export class TimelinePane extends DebuggerPane {
       .shownStop=${history.pastStop?.number ?? inspection.stop?.stop_number ?? 0}
       .series=${this.series}
       .isPast=${history.pastStop !== null}
+      canExport
       @moment=${this.show}
       @present=${() => this.controller.showPresent()}
+      @export=${() => void this.controller.attempt(saveReplay(sessions.selected, sessions.current?.name ?? ""))}
     ></dragoman-timeline>`;
   }
 

@@ -1,0 +1,2 @@
+/** A saved replay has no chat to ask in. */
+export const chatQuote = { isThere: false, ask: () => undefined };
