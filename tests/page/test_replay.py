@@ -161,7 +161,7 @@ def test_a_saved_file_replays_itself_without_a_network(
     plane(saved).press("Home")
     expect(saved.locator(".then")).to_contain_text("Before the first stop")
     expect(saved.locator("#output .printed")).to_have_count(0)
-    drag(Tab(page, tab.daemon), saved, 0.0, 0.3, 0.7)
+    drag(Tab(page, tab.daemon), saved, 0.0, 0.3, 0.98)
     expect(saved.locator(".then")).to_contain_text(re.compile(r"Stop \d+ \(past\)"))
     saved.locator("#timeline .stop").last.click()
     expect(variable(saved, "total", of="#variables-then")).to_contain_text("20")

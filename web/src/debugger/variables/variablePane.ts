@@ -1,5 +1,5 @@
 /** The variables of the chosen frame, or those that were read at the past stop that is shown. */
-import { css, html, nothing } from "lit";
+import { css, html } from "lit";
 import { customElement, state } from "lit/decorators.js";
 import { sharedStyles } from "../../app/styles";
 import { t } from "../../link";

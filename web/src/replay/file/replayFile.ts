@@ -2,6 +2,7 @@
 import { LitElement, css, html, nothing } from "lit";
 import { customElement, query, state } from "lit/decorators.js";
 import { sharedStyles } from "../../app/styles";
+import { visibleText, type OutputLine } from "../../debugger/output/outputLines";
 import { t } from "../../link";
 import "../../parts/rows";
 import { dateAndTime } from "../../parts/time";
@@ -116,7 +117,7 @@ export class DragomanReplayFile extends LitElement {
             aria-label=${t("Output")}
             .rows=${outputThen ?? []}
             .height=${19}
-            .renderRow=${(line: string) => html`<div class="printed">${line}</div>`}
+            .renderRow=${(line: OutputLine) => html`<div class="printed">${visibleText(line)}</div>`}
           ></dragoman-rows>
         </section>
       </main>
