@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -23,6 +24,10 @@ and `make bench` measures what a step costs ([performance](performance.md#on-ano
 class Report:
     def __init__(self) -> None:
         self.rows: dict[str, list[tuple[str, float]]] = {}
+        self.left_out = 0
+
+    def pytest_deselected(self, items: Sequence[pytest.Item]) -> None:
+        self.left_out += len(items)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if report.when == "call" or report.outcome != "passed":
@@ -30,16 +35,17 @@ class Report:
 
     def pytest_sessionfinish(self) -> None:
         if self.rows:
-            PAGE.write_text(page(self.rows))
+            PAGE.write_text(page(self.rows, self.left_out))
 
 
-def page(rows: dict[str, list[tuple[str, float]]]) -> str:
+def page(rows: dict[str, list[tuple[str, float]]], left_out: int) -> str:
     every = [it for results in rows.values() for it in results]
     passed = sum(outcome == "passed" for outcome, _ in every)
     seconds = sum(took for _, took in every)
     day = datetime.now(UTC).date().isoformat()
     ways = [f"- {name}: {way}" for name, way in sorted(WAYS.items())]
     counted = f"Last run {day}: {passed} of {len(every)} passed, {seconds:.0f} s of tests, with {_ssh_version()}."
+    counted += f" {left_out} other cases were left out of this run." if left_out else ""
     table = [_row(title, results) for title, results in sorted(rows.items())]
     head = ["", "| test | cases passed | seconds |", "| --- | --- | --- |"]
     return "\n".join([HEAD, counted, "", *ways, *head, *table, ""])

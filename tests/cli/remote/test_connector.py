@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import threading
 
 import pytest
 
@@ -53,7 +54,7 @@ def search(monkeypatch: pytest.MonkeyPatch, answers: list[DragomanError | Contro
         return answer
 
     monkeypatch.setattr(connector, "open_target", open_target)
-    monkeypatch.setattr(daemon_search.threading.Thread, "start", lambda _: None)
+    monkeypatch.setattr(threading.Thread, "start", lambda _: None)
     made = DaemonSearch(RemoteConnector(TARGET, {}), is_first=is_first, pause_s=0)
     made.request_daemon()
     made._run()

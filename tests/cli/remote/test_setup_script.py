@@ -267,7 +267,7 @@ def test_whatever_takes_long_there_says_that_it_lives(home: Path, monkeypatch: p
         conversation = SetupConversation(requests, answers, home)
         thread = threading.Thread(target=conversation._file, args=({"name": "x", "size": 1, "sha256": "0"},))
         conversation._staging.joinpath("wheels").mkdir(parents=True)
-        monkeypatch.setattr(setup_script.signal, "alarm", lambda _: None)
+        monkeypatch.setattr(signal, "alarm", lambda _: None)
         monkeypatch.setattr(threading, "excepthook", lambda _: None)
         with conversation._beating():
             thread.start()
