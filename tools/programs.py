@@ -17,7 +17,7 @@ import bootstrap
 
 ROOT = Path(__file__).resolve().parent.parent
 SOURCES = ROOT / "tests" / "programs" / "projects"
-PLACE = ROOT / ".peers" / "programs"
+PLACE = (ROOT / ".peers" / "programs").resolve()  # as the tests do: a virtual environment holds its own path
 PROGRAMS = {"cmake": "cmake", "g++": "g++", "cargo": "cargo"}
 
 
