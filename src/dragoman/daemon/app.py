@@ -339,7 +339,7 @@ class _Services:
         chosen = SettingsApi(paths, settings, report, journal, gateway, methods_of_gateway.gateway_status)
         debug = DebugApi(lambda session: debugger.service.find_in_any_workspace(session).session, _redactor(settings))
         served = WebApis(
-            StatusApi(journal, self._lag, __version__, report), feed, CanvasApi(chat.canvas), calls,
+            StatusApi(journal, self._lag, __version__, report, mcp_endpoint.usage), feed, CanvasApi(chat.canvas), calls,
             TerminalApi(terminal.record, terminal.answers_of, state.workspace), chosen,
             EditorApi(debugger.editors), PreferencesApi(paths.preferences_file), StopApi(self._emergency),
             ReplayApi(debugger.replays), debug, OnboardingApis.of(journal, calls, debugger.trust.trusts, state.address),

@@ -1,5 +1,5 @@
 /** Everything that every agent and person did, as it happens, newest first. */
-import { LitElement, css, html, nothing } from "lit";
+import { LitElement, html, nothing } from "lit";
 import { customElement, state } from "lit/decorators.js";
 import { sharedStyles } from "../app/styles";
 import { feed, t, ignoreUnreachable, type FeedRow, type Snapshot } from "../link";
@@ -7,6 +7,19 @@ import { fetchEvents } from "../link/feed";
 import { dateAndTime, timeOfDay } from "../parts/time";
 import "../parts/rows";
 import { actorNames, rememberActor } from "../parts/actors";
+import { icon } from "../parts/icons";
+import {
+  activityLines,
+  addressOf,
+  groupRows,
+  hasFailed,
+  iconOf,
+  sessionTitles,
+  type ActivityGroup,
+  type ActivityLine,
+} from "./activityRows";
+import { activityStyles } from "./styles";
+import "./agentUsage";
 import { withoutDuplicateFailures } from "./duplicates";
 import { eventActor, eventText } from "./eventText";
 
@@ -27,6 +40,9 @@ export class DragomanActivity extends LitElement {
   @state() private area = "";
   @state() private query = "";
   @state() private actor = "";
+  @state() private session = "";
+  @state() private onlyFailed = false;
+  @state() private folded: ReadonlySet<string> = new Set();
   @state() private expanded = -1;
   @state() private paused: FeedRow[] | null = null;
   private unsubscribe = () => {};
@@ -82,6 +98,8 @@ export class DragomanActivity extends LitElement {
       (row) =>
         kinds.some((it) => row.event.kind.startsWith(it)) &&
         (!this.actor || eventActor(row) === this.actor) &&
+        (!this.session || row.event.session === this.session) &&
+        (!this.onlyFailed || hasFailed(row)) &&
         words.every((word) => this.searchText(row).includes(word)),
     );
   }
@@ -97,49 +115,107 @@ export class DragomanActivity extends LitElement {
   override render() {
     const found = this.filtered;
     return html`
-      <form class="bar" role="search" @submit=${(event: Event) => event.preventDefault()}>
-        <label
-          ><span class="unseen">${t("Find")}</span>
-          <input
-            id="find"
-            type="search"
-            placeholder=${t("Search activity")}
-            .value=${this.query}
-            @input=${(event: InputEvent) => (this.query = (event.target as HTMLInputElement).value)}
-        /></label>
-        <label
-          ><span class="unseen">${t("Area")}</span>
-          <select id="area" @change=${(event: Event) => (this.area = (event.target as HTMLSelectElement).value)}>
-            <option value="">${t("everything")}</option>
-            ${AREAS.map(([area]) => html`<option value=${area}>${t(area)}</option>`)}
-          </select></label
-        >
-        <label
-          ><span class="unseen">${t("Actor")}</span>
-          <select id="by" @change=${(event: Event) => (this.actor = (event.target as HTMLSelectElement).value)}>
-            <option value="">${t("everyone")}</option>
-            ${this.actors.map((name) => html`<option value=${name} .selected=${name === this.actor}>${name}</option>`)}
-          </select></label
-        >
-        <button type="button" aria-pressed=${this.paused !== null} @click=${this.togglePause}>
-          ${this.paused ? t("Resume ({count} new)", { count: this.newCount }) : t("Pause the list")}
-        </button>
-        <span class="quiet count" role="status">${t("events: {count}", { count: found.length })}</span>
-      </form>
-      ${
-        found.length
-          ? html`<dragoman-rows
-              id="events"
-              .rows=${found}
-              .height=${32}
-              .keyOf=${({ sequence }: FeedRow) => sequence}
-              .renderRow=${this.renderRow}
-            ></dragoman-rows>`
-          : html`<p class="empty">${this.rows.length ? t("No matches.") : t("No activity yet.")}</p>`
-      }
-      ${this.renderDetail(found)}
+      <dragoman-agent-usage
+        .chosen=${this.actor}
+        @chosen=${(event: CustomEvent<string>) => (this.actor = event.detail)}
+      ></dragoman-agent-usage>
+      ${this.bar(found.length)} ${found.length ? this.list(found) : this.empty()} ${this.renderDetail(found)}
     `;
   }
+
+  private bar(count: number) {
+    const titles = sessionTitles(this.paused ?? this.rows);
+    return html`<form class="bar" role="search" @submit=${(event: Event) => event.preventDefault()}>
+      <label
+        ><span class="unseen">${t("Find")}</span>
+        <input
+          id="find"
+          type="search"
+          placeholder=${t("Search activity")}
+          .value=${this.query}
+          @input=${(event: InputEvent) => (this.query = (event.target as HTMLInputElement).value)}
+      /></label>
+      ${this.choice(
+        "area",
+        t("Area"),
+        t("everything"),
+        AREAS.map(([area]) => [area, t(area)] as const),
+        this.area,
+        (it) => (this.area = it),
+      )}
+      ${this.choice(
+        "by",
+        t("Actor"),
+        t("everyone"),
+        this.actors.map((name) => [name, name] as const),
+        this.actor,
+        (it) => (this.actor = it),
+      )}
+      ${this.choice(
+        "session",
+        t("Session"),
+        t("all sessions"),
+        [...titles].map(([id, title]) => [id, title || id] as const),
+        this.session,
+        (it) => (this.session = it),
+      )}
+      <label class="check"
+        ><input
+          id="failed"
+          type="checkbox"
+          .checked=${this.onlyFailed}
+          @change=${(event: Event) => (this.onlyFailed = (event.target as HTMLInputElement).checked)}
+        />${t("only what failed")}</label
+      >
+      <button type="button" aria-pressed=${this.paused !== null} @click=${this.togglePause}>
+        ${this.paused ? t("Resume ({count} new)", { count: this.newCount }) : t("Pause the list")}
+      </button>
+      <span class="quiet count" role="status">${t("events: {count}", { count })}</span>
+    </form>`;
+  }
+
+  private choice(
+    id: string,
+    label: string,
+    none: string,
+    choices: readonly (readonly [string, string])[],
+    chosen: string,
+    choose: (value: string) => void,
+  ) {
+    return html`<label
+      ><span class="unseen">${label}</span>
+      <select id=${id} @change=${(event: Event) => choose((event.target as HTMLSelectElement).value)}>
+        <option value="">${none}</option>
+        ${choices.map(([value, name]) => html`<option value=${value} .selected=${value === chosen}>${name}</option>`)}
+      </select></label
+    >`;
+  }
+
+  private list(found: FeedRow[]) {
+    return html`<dragoman-rows
+      id="events"
+      .rows=${activityLines(groupRows(found, eventActor), this.folded)}
+      .height=${32}
+      .keyOf=${lineKey}
+      .renderRow=${this.renderLine}
+    ></dragoman-rows>`;
+  }
+
+  private empty() {
+    if (!this.rows.length)
+      return html`<div class="empty">
+        <p>${t("Everything that agents and people do appears here, as it happens.")}</p>
+        <a class="button" href="#start">${t("Connect an agent")}</a>
+      </div>`;
+    return html`<div class="empty">
+      <p>${t("No matches.")}</p>
+      <button @click=${this.showEverything}>${t("Show everything")}</button>
+    </div>`;
+  }
+
+  private readonly showEverything = (): void => {
+    Object.assign(this, { query: "", area: "", actor: "", session: "", onlyFailed: false });
+  };
 
   /** All actors in the list, and the selected one even if it has no events left. */
   private get actors(): string[] {
@@ -156,17 +232,41 @@ export class DragomanActivity extends LitElement {
     this.paused = this.paused ? null : this.rows;
   }
 
-  private readonly renderRow = (row: FeedRow) => {
-    const { sequence, event } = row;
-    return html`<button
-      class="plain row ${sequence === this.expanded ? "opened" : ""}"
-      aria-expanded=${sequence === this.expanded}
-      @click=${() => (this.expanded = this.expanded === sequence ? -1 : sequence)}
-      ><span class="number">${sequence}</span><time>${rowTime(row.at_ns)}</time
-      ><span class="kind" title=${event.kind}>${areaOf(event.kind)}</span><span class="who">${eventActor(row)}</span
-      ><span class="text">${eventText(row)}</span></button
+  private readonly renderLine = (line: ActivityLine) =>
+    line.kind === "group" ? this.renderGroup(line.group, line.isFolded) : this.renderEvent(line.row, line.isInGroup);
+
+  private renderGroup(group: ActivityGroup, isFolded: boolean) {
+    const oldest = group.rows.at(-1)!;
+    const title = sessionTitles(this.rows).get(group.session) || areaOf(oldest.event.kind);
+    return html`<button class="plain group" aria-expanded=${!isFolded} @click=${() => this.toggleGroup(group.key)}
+      ><span class="arrow" aria-hidden="true">${isFolded ? "▸" : "▾"}</span>${icon(iconOf(oldest))}<b>${title}</b
+      ><span class="who">${group.actor}</span
+      ><span class="quiet size">${t("events: {count}", { count: group.rows.length })}</span
+      ><time>${rowTime(oldest.at_ns)}</time></button
     >`;
-  };
+  }
+
+  private toggleGroup(key: string): void {
+    const folded = new Set(this.folded);
+    if (!folded.delete(key)) folded.add(key);
+    this.folded = folded;
+  }
+
+  private renderEvent(row: FeedRow, isInGroup: boolean) {
+    const { sequence, event } = row;
+    const address = addressOf(row);
+    return html`<div class="line ${isInGroup ? "inside" : ""}"
+      ><button
+        class="plain row ${sequence === this.expanded ? "opened" : ""}"
+        aria-expanded=${sequence === this.expanded}
+        @click=${() => (this.expanded = this.expanded === sequence ? -1 : sequence)}
+        ><span class="number">${sequence}</span><time>${rowTime(row.at_ns)}</time
+        ><span class="kind ${hasFailed(row) ? "failed" : ""}" title=${event.kind}
+          >${icon(hasFailed(row) ? "cross" : iconOf(row))}<span class="area">${areaOf(event.kind)}</span></span
+        ><span class="who">${eventActor(row)}</span><span class="text">${eventText(row)}</span></button
+      >${address ? html`<a class="go" href=${address}>${t("Show")}</a>` : nothing}</div
+    >`;
+  }
 
   private renderDetail(found: FeedRow[]) {
     const row = found.find(({ sequence }) => sequence === this.expanded);
@@ -183,116 +283,11 @@ export class DragomanActivity extends LitElement {
     </aside>`;
   }
 
-  static override styles = [
-    sharedStyles,
-    css`
-      :host {
-        display: flex;
-        flex-direction: column;
-        min-height: 0;
-      }
-      .bar {
-        display: flex;
-        flex-wrap: wrap;
-        gap: 0.5rem;
-        align-items: center;
-        padding: 0.6rem 1rem;
-      }
-      #find {
-        width: 18rem;
-      }
-      .count {
-        margin-left: auto;
-        font-size: 0.9rem;
-      }
-      dragoman-rows {
-        flex: 1;
-        min-height: 0;
-        border-top: 1px solid var(--line);
-        background: var(--card);
-      }
-      button.row {
-        display: grid;
-        grid-template-columns: 4rem 5rem 6rem 13rem 1fr;
-        gap: 0.8rem;
-        align-items: center;
-        width: 100%;
-        height: 32px;
-        padding: 0 1rem;
-        border: 0;
-        border-bottom: 1px solid var(--line);
-        border-radius: 0;
-        text-align: left;
-        font: 0.85rem/1.6 var(--mono);
-      }
-      button.row:hover,
-      button.row.opened {
-        background: var(--raised);
-      }
-      .row > * {
-        overflow: hidden;
-        text-overflow: ellipsis;
-        white-space: nowrap;
-      }
-      .number {
-        text-align: right;
-      }
-      .number,
-      time {
-        color: var(--quiet);
-      }
-      .kind {
-        color: var(--accent);
-      }
-      .who {
-        color: var(--quiet);
-      }
-      aside {
-        max-height: 45%;
-        overflow: auto;
-        border-top: 2px solid var(--accent);
-        background: var(--card);
-        padding: 0.6rem 1rem;
-      }
-      .head {
-        display: flex;
-        flex-wrap: wrap;
-        gap: 0.3rem 1rem;
-        align-items: center;
-      }
-      .head button {
-        margin-left: auto;
-      }
-      pre {
-        margin: 0.4rem 0;
-        font: 0.85rem/1.45 var(--mono);
-        white-space: pre-wrap;
-        overflow-wrap: anywhere;
-      }
-      @media (max-width: 40rem) {
-        #find {
-          width: 100%;
-        }
-        button.row {
-          grid-template-columns: 4.6rem 6rem 1fr;
-          padding: 0 0.6rem;
-          gap: 0.5rem;
-        }
-        .who {
-          order: 1;
-        }
-        .kind,
-        .text {
-          order: 2;
-        }
-        .number,
-        .row:not(:has(.text:empty)) .kind,
-        .text:empty {
-          display: none;
-        } /* a sentence says it better */
-      }
-    `,
-  ];
+  static override styles = [sharedStyles, activityStyles];
+}
+
+function lineKey(line: ActivityLine): unknown {
+  return line.kind === "group" ? line.group.key : line.row.sequence;
 }
 
 /** One word per kind; a kind that is newer than this page is shown by its own name. */

@@ -1,6 +1,15 @@
 import { CHINESE } from "../i18n/chinese";
 
 Object.assign(CHINESE, {
+  "{calls} calls · {minutes} min · {characters} characters": "{calls} 次调用 · {minutes} 分钟 · {characters} 个字符",
+  "Agents": "智能体",
+  "Session": "会话",
+  "not connected": "未连接",
+  "all sessions": "所有会话",
+  "only what failed": "仅失败的",
+  "Show everything": "显示全部",
+  "Show": "查看",
+  "Everything that agents and people do appears here, as it happens.": "智能体和用户的所有操作会实时显示在这里。",
   "Dragoman {version} started": "Dragoman {version} 已启动",
   "Dragoman {version} ended": "Dragoman {version} 已结束",
   "changed the setting {key}": "更改了设置 {key}",

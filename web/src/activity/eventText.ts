@@ -2,6 +2,7 @@
 import "../debugger/chinese";
 import { t, type FeedRow } from "../link";
 import { actorName, actorOf } from "../parts/actors";
+import { relativePath } from "./activityRows";
 import "./chinese";
 
 type Body = Record<string, unknown>;
@@ -50,9 +51,9 @@ const DESCRIPTIONS: Record<string, Describe> = {
   "mcp.disconnected": () => t("disconnected"),
   "workspace.trusted": ({ folder }) => t("{folder} is trusted: its programs may run", { folder: text(folder) }),
   "workspace.distrusted": ({ folder }) => t("{folder} is no longer trusted", { folder: text(folder) }),
-  "breakpoint.set": (body) => t("set a breakpoint: {place}", { place: breakpointLocation(body) }),
-  "breakpoint.changed": (body) => t("changed a breakpoint: {place}", { place: breakpointLocation(body) }),
-  "breakpoint.removed": (body) => t("removed a breakpoint: {place}", { place: breakpointLocation(body) }),
+  "breakpoint.set": (body, row) => t("set a breakpoint: {place}", { place: breakpointLocation(body, row) }),
+  "breakpoint.changed": (body, row) => t("changed a breakpoint: {place}", { place: breakpointLocation(body, row) }),
+  "breakpoint.removed": (body, row) => t("removed a breakpoint: {place}", { place: breakpointLocation(body, row) }),
   "debug.started": ({ title }) => t("started {name}", { name: text(title) }),
   "debug.running": () => t("the program is running"),
   "debug.failed": ({ code }) => t("could not start: {name}", { name: text(code) }),
@@ -62,8 +63,8 @@ const DESCRIPTIONS: Record<string, Describe> = {
   "debug.released": ({ reason }) => t(RELEASES[text(reason)] ?? RELEASES["countdown"]!),
   "debug.resumed": ({ command }) => t(COMMANDS[text(command)] ?? text(command)),
   "debug.paused": () => t("paused"),
-  "debug.stopped": (body) =>
-    t("stopped: {reason}, {place}", { reason: t(text(body["reason"])), place: location(body) }),
+  "debug.stopped": (body, row) =>
+    t("stopped: {reason}, {place}", { reason: t(text(body["reason"])), place: location(body, row) }),
   "debug.evaluated": ({ expression, result }) =>
     t("evaluated {name}: {result}", { name: text(expression), result: text(result) }),
   "debug.traced": ({ place }) => t("traced {name}", { name: text(place) }),
@@ -84,7 +85,8 @@ const DESCRIPTIONS: Record<string, Describe> = {
   "chat.session_renamed": (_, { event }) => t("named a conversation: {name}", { name: event.text ?? "" }),
   "chat.session_removed": (_, { event }) => t("removed a conversation: {name}", { name: event.text ?? "" }),
   "chat.said": ({ role }, { event }) => t(CHAT_ROLES[text(role)] ?? "", { text: event.text ?? "" }),
-  "chat.file_changed": ({ path }) => t("changed {path}", { path: text(path) }),
+  "chat.file_changed": ({ path }, { event }) =>
+    t("changed {path}", { path: relativePath(text(path), event.workspace) }),
   "canvas.surface_updated": (body) => drawingText(body),
   "canvas.surface_removed": ({ surface }) => t("removed {name} from the canvas", { name: text(surface) }),
   "canvas.surfaces_forgotten": ({ count }) => t("surfaces cleared: {count}", { count: Number(count) }),
@@ -117,13 +119,13 @@ function text(value: unknown): string {
   return typeof value === "string" ? value : "";
 }
 
-function location({ path, line, function: name }: Body): string {
-  return path ? `${text(path)}:${Number(line ?? 0)}` : text(name);
+function location({ path, line, function: name }: Body, { event }: FeedRow): string {
+  return path ? `${relativePath(text(path), event.workspace)}:${Number(line ?? 0)}` : text(name);
 }
 
-function breakpointLocation(body: Body): string {
+function breakpointLocation(body: Body, row: FeedRow): string {
   const it = (body["breakpoint"] ?? {}) as Body;
-  return location(it) || text(it["filter"]) || text(it["variable"]);
+  return location(it, row) || text(it["filter"]) || text(it["variable"]);
 }
 
 function commandText({ line, exit_code: code }: Body): string {

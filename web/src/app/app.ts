@@ -3,7 +3,7 @@ import { LitElement, html, nothing } from "lit";
 import { customElement, state } from "lit/decorators.js";
 import { html as anyTag, unsafeStatic } from "lit/static-html.js";
 import { Unreachable, RequestError, feed, gateway, t, type FeedState } from "../link";
-import { canvasNotifications, type SurfaceSummary } from "../canvas/notifications";
+import { canvasNotifications } from "../canvas/notifications";
 import { approvals } from "../chat/approvals";
 import { chatQuote } from "./chatQuote";
 import { agentPause, type Stopped } from "./agentPause";
@@ -11,11 +11,11 @@ import { router } from "./router";
 import { demo } from "../start/demo";
 import { isFirstVisit } from "../start/startState";
 import "../start/demoStrip";
+import "./questionBanner";
 import "./stopAll";
 import { frameStyles } from "./frameStyles";
 import { sharedStyles } from "./styles";
 import { withInlineCode } from "./inlineCode";
-import { actorName } from "../parts/actors";
 import { icon } from "../parts/icons";
 import { VIEWS, viewOf, type View } from "./views";
 
@@ -28,9 +28,6 @@ const WORDS: Record<FeedState, string> = {
     "Dragoman was restarted, or another program answers at this address. Run `dragoman page` in a terminal for a new link.",
   lost: "Dragoman is not running or does not respond. Run `dragoman up` in a terminal, then `dragoman page` for a new link.",
 };
-
-/** How many questions are announced one by one; the number on the tab counts all of them. */
-const MOST_NOTICES = 3;
 
 /** Code is loaded only from our daemon, never from another program that listens at its address. */
 const MAY_LOAD = new Set<FeedState>(["connecting", "connected"]);
@@ -174,7 +171,7 @@ export class DragomanApp extends LitElement {
       </header>
       <p id="news" class="unseen" role="status">${this.newest}</p>
       ${agentPause.isPaused ? this.pauseBanner() : nothing} ${this.error ? this.problem() : nothing}
-      ${this.wasConnected ? this.questions() : nothing}
+      ${this.wasConnected ? html`<dragoman-questions .view=${this.shown.id}></dragoman-questions>` : nothing}
       ${demo.state !== "none" && this.shown.id !== "start" ? html`<dragoman-demo-strip></dragoman-demo-strip>` : nothing}
       ${this.wasConnected ? html`<main id="inside">${VIEWS.map((view) => this.panel(view))}</main><dragoman-asking></dragoman-asking>` : this.renderLogin()}
     `;
@@ -185,33 +182,6 @@ export class DragomanApp extends LitElement {
       <span>${[t("Agents are paused."), ...stoppedTexts(agentPause.stopped)].join(" ")}</span>
       <button @click=${() => agentPause.lift()}>${t("Resume agents")}</button>
     </p>`;
-  }
-
-  /** In every view except the one where it is answered. A notice about an answer stays until it is dismissed. */
-  private questions() {
-    const asks = canvasNotifications.open.filter(
-      (it) => !(this.shown.id === "canvas" && router.parts("canvas").join("/") === `${it.drawer}/${it.surface_id}`),
-    );
-    return html`${asks
-      .slice(0, MOST_NOTICES)
-      .map(
-        (it) =>
-          html`<p class="question"
-            ><span>${t("{drawer} asks: {name}", named(it))}</span>
-            <button class="primary" @click=${() => router.navigate("canvas", it.drawer, it.surface_id)}
-              >${t("Answer")}</button
-            ></p
-          >`,
-      )}
-    ${canvasNotifications.answered.map(
-      (it) =>
-        html`<p class="question answered"
-          ><span
-            >${t(it.isCancelled ? "You closed the question of {drawer}: {name}" : "You answered {drawer}: {name}", named(it))}</span
-          >
-          <button class="plain" @click=${() => canvasNotifications.dismiss(it)}>${t("Close")}</button></p
-        >`,
-    )}`;
   }
 
   private readonly waitingCount: Record<string, () => number> = {
@@ -290,10 +260,6 @@ function stoppedTexts(stopped: Stopped | null): string[] {
     }),
     ...unconfirmed.map(({ title }) => t("{name} did not end in time: check it yourself.", { name: title })),
   ];
-}
-
-function named({ drawer, surface_id, title }: SurfaceSummary) {
-  return { drawer: actorName(drawer), name: title || surface_id };
 }
 
 /** The daemon's own words where it said some. */

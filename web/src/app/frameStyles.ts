@@ -154,8 +154,8 @@ export const frameStyles = css`
   }
   @media (max-width: 48rem) {
     header {
-      padding: 0.4rem 0.6rem 0;
-      gap: 0.2rem 0.4rem;
+      padding: 0.3rem 0.6rem 0;
+      gap: 0.1rem 0.6rem;
     }
     h1 span {
       display: inline;
@@ -174,8 +174,8 @@ export const frameStyles = css`
       gap: 0;
     }
     [role="tab"] {
-      padding: 0.45rem 0.5rem 0.4rem;
-      font-size: 0.9rem;
+      padding: 0.2rem 0.4rem 0.2rem;
+      font-size: 0.88rem;
     }
     [role="tab"] .icon {
       display: block;

@@ -10,6 +10,12 @@ export const CHINESE: Record<string, string> = {
   "Views": "视图",
   "{drawer} asks: {name}": "{drawer} 提问：{name}",
   "Answer": "回答",
+  "Answered": "已回答",
+  "Questions of agents": "智能体的提问",
+  "Next ({number} of {count})": "下一个（{number}/{count}）",
+  "Notify me on the desktop": "在桌面上通知我",
+  "May programs in this folder run? An agent wants to use {tool}.":
+    "是否允许此文件夹中的程序运行？智能体想使用 {tool}。",
   "Stop everything": "全部停止",
   "Stop everything that agents do?": "要停止智能体的所有操作吗？",
   "All agents are paused until you let them go on.": "所有智能体都会暂停，直到你允许它们继续。",

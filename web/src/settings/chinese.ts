@@ -1,6 +1,14 @@
 import { CHINESE } from "../i18n/chinese";
 
 Object.assign(CHINESE, {
+  "Sections of the settings": "设置的各部分",
+  "Search settings": "搜索设置",
+  "No setting matches.": "没有匹配的设置。",
+  "Clear the search": "清除搜索",
+  "Reset": "重置",
+  "Reset {key} to {value}": "将 {key} 重置为 {value}",
+  "needs a restart": "需要重启",
+  "Allowed: {values}": "允许的值：{values}",
   "Server": "服务器",
   "Version": "版本",
   "Process": "进程",

@@ -21,6 +21,11 @@ export class DragomanSetting extends LitElement {
     return Array.isArray(value) ? value.join(", ") : String(value ?? "");
   }
 
+  private get canReset(): boolean {
+    const { may_change: mayChange, value, default: standard } = this.setting;
+    return mayChange && this.draft === null && JSON.stringify(value) !== JSON.stringify(standard);
+  }
+
   private async save(value: string): Promise<void> {
     this.isSaving = true;
     this.error = await this.change(this.setting.key, value);
@@ -52,13 +57,19 @@ export class DragomanSetting extends LitElement {
         if (this.draft !== null) void this.save(this.draft);
       }}
     >
-      <label for="value">${withInlineCode(about)} <code class="key">${key}</code></label>
+      <label for="value"
+        >${withInlineCode(about)}
+        <code class="key">${key}</code>
+        ${needs_restart ? html`<span class="chip">${t("needs a restart")}</span>` : nothing}</label
+      >
       <div class="line">
         ${may_change ? this.editor() : html`<output id="value" class="mono">${this.text || t("not set")}</output>`}
         ${this.draft === null ? nothing : html`<button class="primary" ?disabled=${this.isSaving}>${t("Save")}</button>`}
+        ${this.canReset ? html`<button type="button" class="plain reset" aria-label=${t("Reset {key} to {value}", { key, value: defaultText(this.setting) || t("not set") })} title=${t("Reset {key} to {value}", { key, value: defaultText(this.setting) || t("not set") })} @click=${() => this.save(defaultText(this.setting))}>${t("Reset")}</button>` : nothing}
         ${this.isSaved ? html`<span class="good" role="status">${t("Saved.")}</span>` : nothing}
       </div>
       <div id="notes" class="notes">
+        ${this.draft !== null && !this.error && this.setting.allowed ? html`<p class="quiet">${t("Allowed: {values}", { values: this.setting.allowed })}</p>` : nothing}
         ${this.error ? html`<p class="bad" role="alert">${withInlineCode(this.error)}</p>` : nothing}
         ${may_change ? nothing : html`<p class="quiet">${withInlineCode(t("Change it with `{command}`.", { command: `dragoman config set ${key} …` }))}</p>`}
         ${from_page ? html`<p class="quiet">${withInlineCode(`${from_page} ${t("Set other values with `{command}`.", { command: `dragoman config set ${key} …` })}`)}</p>` : nothing}
@@ -127,6 +138,18 @@ export class DragomanSetting extends LitElement {
         color: var(--quiet);
         overflow-wrap: anywhere;
       }
+      .chip {
+        padding: 0 0.45rem;
+        border: 1px solid var(--line);
+        border-radius: 1rem;
+        font-size: 0.75rem;
+        color: var(--quiet);
+        white-space: nowrap;
+      }
+      .reset {
+        color: var(--accent);
+        font-size: 0.88rem;
+      }
       .line {
         display: flex;
         gap: 0.5rem;
@@ -171,4 +194,9 @@ export class DragomanSetting extends LitElement {
       }
     `,
   ];
+}
+
+/** As it is written into the settings. */
+function defaultText({ default: value }: Setting): string {
+  return Array.isArray(value) ? value.join(", ") : String(value ?? "");
 }

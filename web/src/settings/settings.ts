@@ -1,6 +1,6 @@
 /** Settings: the server, and what can be changed of it from here; the rest with how the command line changes it. */
-import { LitElement, css, html, nothing } from "lit";
-import { customElement } from "lit/decorators.js";
+import { LitElement, html, nothing } from "lit";
+import { customElement, state } from "lit/decorators.js";
 import { sharedStyles } from "../app/styles";
 import { withInlineCode } from "../app/inlineCode";
 import { chosenLanguage, chosenTheme, saveLanguage, saveTheme, t, type ThemeChoice } from "../link";
@@ -9,6 +9,7 @@ import "./chinese";
 import "./clients";
 import { SettingsController, type Setting } from "./settingsController";
 import "./field";
+import { settingsStyles } from "./styles";
 
 const SECTIONS: readonly [string, string[]][] = [
   ["Port and start", ["port", "auto_start", "mcp_starts_daemon", "log_level"]],
@@ -45,23 +46,87 @@ export class DragomanSettings extends LitElement {
   private readonly controller = new SettingsController(this);
   private readonly change = (key: string, value: string) => this.controller.change(key, value);
 
+  @state() private query = "";
+
   override render() {
-    const { waitingForRestart: waiting, warnings, error: errorText, settings } = this.controller;
+    const { waitingForRestart: waiting, warnings, error: errorText } = this.controller;
+    const sections = this.sections();
     return html`<div class="all">
-      ${errorText ? html`<p class="bad" role="alert">${withInlineCode(errorText)}</p>` : nothing}
-      ${waiting.length ? html`<p class="banner" role="status">${withInlineCode(t("Changed; a restart is needed: {keys}. Run `dragoman restart` in a terminal.", { keys: waiting.map(({ key }) => key).join(", ") }))}</p>` : nothing}
-      ${warnings.map((warning) => html`<p class="waits">${withInlineCode(warning)}</p>`)} ${this.server()}
-      ${this.language()} ${SECTIONS.slice(0, 2).map(([title, keys]) => this.section(title, keys))} ${this.gateway()}
-      <section aria-labelledby="clients"
-        ><h2 id="clients">${t("MCP clients")}</h2>
-        <p class="quiet"
-          >${withInlineCode(t("The configuration each client needs to find Dragoman. `dragoman setup` writes it for the clients on this machine."))}</p
-        >
-        <dragoman-clients></dragoman-clients
-      ></section>
-      ${SECTIONS.slice(2).map(([title, keys]) => this.section(title, keys))}
-      ${this.rest([...settings.values()].filter(({ key }) => !PLACED.has(key)))}
+      <nav class="index" aria-label=${t("Sections of the settings")}>
+        <label
+          ><span class="unseen">${t("Search settings")}</span>
+          <input
+            id="search"
+            type="search"
+            placeholder=${t("Search settings")}
+            .value=${this.query}
+            @input=${(event: InputEvent) => (this.query = (event.target as HTMLInputElement).value)}
+        /></label>
+        <ul>
+          ${sections.map(({ id, title }) => html`<li><button class="plain" @click=${() => this.reveal(id)}>${t(title)}</button></li>`)}
+        </ul>
+      </nav>
+      <div>
+        ${errorText ? html`<p class="bad" role="alert">${withInlineCode(errorText)}</p>` : nothing}
+        ${waiting.length ? html`<p class="banner" role="status">${withInlineCode(t("Changed; a restart is needed: {keys}. Run `dragoman restart` in a terminal.", { keys: waiting.map(({ key }) => key).join(", ") }))}</p>` : nothing}
+        ${warnings.map((warning) => html`<p class="waits">${withInlineCode(warning)}</p>`)}
+        ${sections.map(({ content }) => content)}
+        ${
+          sections.length
+            ? nothing
+            : html`<div class="none" role="status"
+                ><p>${t("No setting matches.")}</p>
+                <button @click=${() => (this.query = "")}>${t("Clear the search")}</button></div
+              >`
+        }
+      </div>
     </div>`;
+  }
+
+  /** Those that the search leaves, in their order. */
+  private sections(): { id: string; title: string; content: unknown }[] {
+    const { settings } = this.controller;
+    const rest = [...settings.keys()].filter((key) => !PLACED.has(key));
+    const all = [
+      { id: "server", title: "Server", keys: [], content: () => this.server() },
+      { id: "speech", title: "Language and appearance", keys: [], content: () => this.language() },
+      ...SECTIONS.slice(0, 2).map((it) => this.fieldSection(it)),
+      { id: `section-${GATEWAY[0]}`, title: "Gateway", keys: GATEWAY, content: (keys: string[]) => this.gateway(keys) },
+      { id: "clients", title: "MCP clients", keys: [], content: () => this.clients() },
+      ...SECTIONS.slice(2).map((it) => this.fieldSection(it)),
+      { id: "rest", title: "Command line only", keys: rest, content: (keys: string[]) => this.rest(keys) },
+    ];
+    return all.flatMap(({ id, title, keys, content }) => {
+      const isWhole = matchesQuery(this.query, t(title));
+      const left = isWhole ? keys : keys.filter((key) => this.isFound(key));
+      return isWhole || left.length ? [{ id, title, content: content(left) }] : [];
+    });
+  }
+
+  private fieldSection([title, keys]: readonly [string, string[]]) {
+    const id = `section-${keys[0]}`;
+    return { id, title, keys, content: (left: string[]) => this.section(id, title, left) };
+  }
+
+  private isFound(key: string): boolean {
+    const { about = "" } = this.controller.settings.get(key) ?? {};
+    return matchesQuery(this.query, `${key} ${key.replaceAll("_", " ")} ${about}`);
+  }
+
+  private reveal(id: string): void {
+    const heading = this.renderRoot.querySelector<HTMLElement>(`#${id}`);
+    heading?.scrollIntoView({ block: "start" });
+    heading?.focus({ preventScroll: true });
+  }
+
+  private clients() {
+    return html`<section aria-labelledby="clients"
+      ><h2 id="clients" tabindex="-1">${t("MCP clients")}</h2>
+      <p class="quiet"
+        >${withInlineCode(t("The configuration each client needs to find Dragoman. `dragoman setup` writes it for the clients on this machine."))}</p
+      >
+      <dragoman-clients></dragoman-clients
+    ></section>`;
   }
 
   private server() {
@@ -77,7 +142,7 @@ export class DragomanSettings extends LitElement {
       ["Settings file", this.controller.file],
     ] as const;
     return html`<section aria-labelledby="server"
-      ><h2 id="server">${t("Server")}</h2>
+      ><h2 id="server" tabindex="-1">${t("Server")}</h2>
       <dl>${rows.map(([name, value]) => html`<dt>${t(name)}</dt><dd class="mono">${value}</dd>`)}</dl>
       ${it.wanted_port && it.wanted_port !== it.port ? html`<p class="waits">${t("Port {wanted} was in use; using {port} instead.", { wanted: it.wanted_port, port: it.port })}</p>` : nothing}
       <p class="quiet"
@@ -94,7 +159,7 @@ export class DragomanSettings extends LitElement {
       ["zh", "中文"],
     ] as const;
     return html`<section aria-labelledby="speech"
-      ><h2 id="speech">${t("Language and appearance")}</h2>
+      ><h2 id="speech" tabindex="-1">${t("Language and appearance")}</h2>
       <label class="line"
         >${t("Language of this page")}
         <select
@@ -116,10 +181,9 @@ export class DragomanSettings extends LitElement {
     >`;
   }
 
-  private section(title: string, keys: string[], before: unknown = nothing) {
-    const id = `section-${keys[0]}`;
+  private section(id: string, title: string, keys: string[], before: unknown = nothing) {
     return html`<section aria-labelledby=${id}
-      ><h2 id=${id}>${t(title)}</h2
+      ><h2 id=${id} tabindex="-1">${t(title)}</h2
       >${before}${keys.map((key) => this.field(this.controller.settings.get(key)))}</section
     >`;
   }
@@ -130,7 +194,7 @@ export class DragomanSettings extends LitElement {
       : nothing;
   }
 
-  private gateway() {
+  private gateway(keys: string[]) {
     const it = this.controller.gateway;
     if (!it) return nothing;
     const isNotConnected = NOT_CONNECTED.has(it.state);
@@ -151,94 +215,27 @@ export class DragomanSettings extends LitElement {
           : html`<button id="disconnect" @click=${() => this.controller.disconnect()}>${t("Disconnect")}</button>`
       }</div
     >`;
-    return this.section("Gateway", GATEWAY, status);
+    return this.section(`section-${GATEWAY[0]}`, "Gateway", keys, status);
   }
 
-  private rest(settings: Setting[]) {
-    if (!settings.length) return nothing;
+  private rest(keys: string[]) {
+    if (!keys.length) return nothing;
     return html`<section aria-labelledby="rest"
-      ><h2 id="rest">${t("Command line only")}</h2>
+      ><h2 id="rest" tabindex="-1">${t("Command line only")}</h2>
       <p class="quiet"
         >${t("Settings that run programs, expose this machine or show agents more cannot be changed from a page.")}</p
       >
-      ${settings.map((it) => this.field(it))}</section
+      ${keys.map((key) => this.field(this.controller.settings.get(key)))}</section
     >`;
   }
 
-  static override styles = [
-    sharedStyles,
-    css`
-      :host {
-        display: block;
-        min-height: 0;
-      }
-      .all {
-        height: 100%;
-        overflow: auto;
-        padding: 0.8rem max(1rem, calc((100% - 56rem) / 2)) 3rem;
-      }
-      section {
-        margin: 0 0 1rem;
-        padding: 0.6rem 1rem 0.8rem;
-        background: var(--card);
-        border: 1px solid var(--line);
-        border-radius: 0.6rem;
-      }
-      h2 {
-        margin: 0.1rem 0 0.5rem;
-        font-size: 1.05rem;
-      }
-      p {
-        margin: 0.3rem 0;
-        overflow-wrap: anywhere;
-      }
-      dl {
-        display: grid;
-        grid-template-columns: max-content minmax(0, 1fr);
-        gap: 0.15rem 1.2rem;
-        margin: 0;
-      }
-      dt {
-        color: var(--quiet);
-      }
-      dd {
-        margin: 0;
-        overflow-wrap: anywhere;
-      }
-      .line {
-        display: flex;
-        flex-wrap: wrap;
-        gap: 0.4rem 1rem;
-        align-items: center;
-      }
-      .banner {
-        background: var(--marked);
-        border: 1px solid var(--line);
-        border-radius: 0.5rem;
-        padding: 0.5rem 0.9rem;
-        margin-bottom: 0.8rem;
-      }
-      .waits {
-        color: var(--warn);
-      }
-      .standing {
-        padding-bottom: 0.6rem;
-      }
-      p code {
-        font: 0.92em var(--mono);
-      }
-      #gateway-state {
-        font-weight: 600;
-      }
-      #gateway-state.connected {
-        color: var(--good);
-      }
-      #gateway-state.error,
-      #gateway-state.pairing_required {
-        color: var(--bad);
-      }
-    `,
-  ];
+  static override styles = [sharedStyles, settingsStyles];
+}
+
+/** All words, wherever they stand. */
+function matchesQuery(query: string, text: string): boolean {
+  const words = query.toLowerCase().split(/\s+/).filter(Boolean);
+  return words.every((word) => text.toLowerCase().includes(word));
 }
 
 function uptime(seconds: number): string {

@@ -65,7 +65,8 @@ class HttpSession:
         self._endpoint = endpoint
         self._tasks = tasks
         self._caller = caller
-        self._recorder = ClientRecorder(caller, endpoint.record_event)
+        usage = endpoint.usage_of(caller)
+        self._recorder = ClientRecorder(caller, endpoint.record_event, usage)
         self._open: dict[str, anyio.CancelScope] = {}
         self._scope: anyio.CancelScope
         self._server = build_server(
@@ -74,6 +75,7 @@ class HttpSession:
             endpoint.version,
             endpoint.resource_provider,
             endpoint.choose(context.tools, context.structured, context.schemas),
+            usage,
         )
         self._server.middleware = [self._middleware]
 
@@ -92,7 +94,7 @@ class HttpSession:
             on_end()
             for request_scope in self._open.values():
                 request_scope.cancel("the client's stay is over")
-            self._endpoint.on_disconnect(self._caller.id)
+            self._endpoint.end_client(self._caller)
             await self._recorder.end()
 
     async def answer(self, request_id: Id | None, scope: Scope, receive: Receive, send: Send) -> None:

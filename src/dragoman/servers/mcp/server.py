@@ -20,6 +20,7 @@ from dragoman.core.errors import DragomanError, internal_error
 from dragoman.core.events import Event
 from dragoman.core.localization import Language, LocalizedText
 from dragoman.servers.mcp.client_options import ClientOptions, SchemaDetail
+from dragoman.servers.mcp.client_usage import ClientUsage
 from dragoman.servers.mcp.prompts import Prompts
 from dragoman.servers.mcp.resources import Resources
 from dragoman.tools import Effects, Tool, ToolOutcome, ToolRegistry
@@ -56,7 +57,9 @@ def build_server(
     version: str,
     resource_provider: ResourceProvider | None = None,
     options: ClientOptions = ClientOptions(),  # noqa: B008  frozen
+    usage: ClientUsage | None = None,
 ) -> Server[Any]:
+    used = usage or ClientUsage()
     prompts = Prompts(caller.language)
     listed = options.listed(toolbox)
     resources = Resources(resource_provider, caller, toolbox, listed)
@@ -68,6 +71,11 @@ def build_server(
         return types.ListToolsResult(tools=[listed_tool(it, options.schemas, has_output=has_output) for it in listed])
 
     async def call_tool(ctx: _Context, params: types.CallToolRequestParams) -> types.CallToolResult:
+        result = await answer_call(ctx, params)
+        used.add(sum(len(it.text) for it in result.content if isinstance(it, types.TextContent)))
+        return result
+
+    async def answer_call(ctx: _Context, params: types.CallToolRequestParams) -> types.CallToolResult:
         current_caller = replace(caller, name=_client_name(ctx), progress=_progress(ctx, caller.language))
         try:
             outcome = await toolbox.call(params.name, params.arguments or {}, current_caller)
@@ -201,9 +209,12 @@ class McpClientInfo:
 class ClientRecorder:
     """Records in the journal when a client connects and disconnects."""
 
-    def __init__(self, caller: Caller, record_event: Callable[[Event], Coroutine[Any, Any, None]]) -> None:
+    def __init__(
+        self, caller: Caller, record_event: Callable[[Event], Coroutine[Any, Any, None]], usage: ClientUsage
+    ) -> None:
         self._caller = caller
         self._record = record_event
+        self._usage = usage
         self.client: McpClientInfo | None = None
 
     def record_client(self, params: Mapping[str, Any] | None, tasks: TaskGroup) -> None:
@@ -218,14 +229,16 @@ class ClientRecorder:
 
     async def end(self) -> None:
         if self.client is not None:
-            await self._record(self._event("mcp.disconnected", self.client))
+            used = {"calls": self._usage.calls, "characters": self._usage.characters}
+            await self._record(self._event("mcp.disconnected", self.client, used))
 
-    def _event(self, kind: str, client: McpClientInfo) -> Event:
+    def _event(self, kind: str, client: McpClientInfo, used: Mapping[str, int] | None = None) -> Event:
+        about = {"client": client.name, "version": client.version, "workspace": str(self._caller.workspace)}
         return Event(
             kind=kind,
             session=self._caller.id,
             text=f"{kind.replace('.', ' ')}: {client.name} {client.version}".rstrip(),
-            body={"client": client.name, "version": client.version, "workspace": str(self._caller.workspace)},
+            body={**about, **(used or {})},
             workspace=str(self._caller.workspace),
         )
 

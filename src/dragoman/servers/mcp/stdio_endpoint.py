@@ -22,6 +22,7 @@ from dragoman.core.events import Event
 from dragoman.core.ids import new_id
 from dragoman.protocols.control import Hello
 from dragoman.servers.mcp.client_options import ClientOptions
+from dragoman.servers.mcp.client_usage import ClientUsage
 from dragoman.tools import ToolRegistry
 from dragoman.tools.resources import ResourceProvider
 from dragoman.workspace.caller import Caller, RemoteCaller
@@ -48,6 +49,15 @@ class McpEndpoint:
     """Called with the id of each caller that has disconnected."""
     defaults: ClientOptions = field(default_factory=ClientOptions)
     """For clients that choose nothing themselves."""
+    usage: dict[str, ClientUsage] = field(default_factory=dict)
+    """Of the clients that are connected, by the ids of their callers."""
+
+    def usage_of(self, caller: Caller) -> ClientUsage:
+        return self.usage.setdefault(caller.id, ClientUsage())
+
+    def end_client(self, caller: Caller) -> None:
+        self.usage.pop(caller.id, None)
+        self.on_disconnect(caller.id)
 
     def check_access(self, hello: Hello) -> None:
         """Refuse before the welcome, so that the pump can report it to its client and to a person."""
@@ -60,7 +70,7 @@ class McpEndpoint:
             try:
                 await serve_session(self, options, caller, stream, rest)
             finally:
-                self.on_disconnect(caller.id)
+                self.end_client(caller)
 
     def options_of(self, hello: Hello) -> ClientOptions:
         about = hello.about

@@ -43,11 +43,14 @@ class StdioSession:
     """One MCP session over the pump's socket. It owns the two message streams and the count of open requests."""
 
     def __init__(self, endpoint: McpEndpoint, options: ClientOptions, caller: Caller) -> None:
-        self._recorder = ClientRecorder(caller, endpoint.record_event)
+        usage = endpoint.usage_of(caller)
+        self._recorder = ClientRecorder(caller, endpoint.record_event, usage)
         self._tasks: TaskGroup
         self._open = 0
         self._settled = anyio.Event()
-        self._server = build_server(endpoint.toolbox, caller, endpoint.version, endpoint.resource_provider, options)
+        self._server = build_server(
+            endpoint.toolbox, caller, endpoint.version, endpoint.resource_provider, options, usage
+        )
         self._server.middleware = [self._middleware]
 
     async def run(self, stream: ByteStream, rest: bytes) -> None:

@@ -191,6 +191,7 @@ def api_routes(apis: WebApis) -> list[Route]:
         Route("/api/status", api.show_status, methods=["GET"]),
         Route("/api/events", api.events, methods=["GET"]),
         Route("/api/names", api.names, methods=["GET"]),
+        Route("/api/agents", api.agents, methods=["GET"]),
         Route("/api/canvas", canvas.show, methods=["GET"]),
         Route("/api/canvas/list", canvas.outline, methods=["GET"]),
         Route("/api/canvas/act", canvas.act, methods=["POST"]),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -47,6 +47,16 @@ class JournalEvents(Protocol):
     async def wait_past(self, sequence: int) -> None: ...
 
 
+class AgentUsage(Protocol):
+    """What an agent has used so far. The characters are those of the results that it was sent."""
+
+    @property
+    def calls(self) -> int: ...
+
+    @property
+    def characters(self) -> int: ...
+
+
 class LagMonitor(Protocol):
     def latest_ms(self) -> float: ...
 
@@ -59,6 +69,8 @@ class StatusApi:
     lag: LagMonitor
     version: str
     status: Callable[[], dict[str, Any]]
+    usage: Mapping[str, AgentUsage]
+    """Of the agents that are connected, by id."""
 
     async def health(self, _: Request) -> Response:
         """Public, so it says only what a watchdog needs."""
@@ -90,6 +102,26 @@ class StatusApi:
         """The names of the agents that connected last, by id."""
         met = await self.record.search("mcp connected", limit=MOST_NAMES, kinds=("mcp.connected",))
         return json_response({"names": {it.event.session: it.event.body.get("client", "") for it in reversed(met)}})
+
+    async def agents(self, _: Request) -> Response:
+        """The agents that connected last, the newest first: since when, until when, and what they used."""
+        met = await self.record.search("mcp connected", limit=MOST_NAMES, kinds=("mcp.connected",))
+        left = await self.record.search("mcp disconnected", limit=MOST_NAMES, kinds=("mcp.disconnected",))
+        ended = {it.event.session: it for it in left}
+        return json_response({"agents": [self._agent(it, ended.get(it.event.session)) for it in met]})
+
+    def _agent(self, met: RecordedEvent, ended: RecordedEvent | None) -> dict[str, Any]:
+        live, body = self.usage.get(met.event.session), ended.event.body if ended else {}
+        return {
+            "id": met.event.session,
+            "client": met.event.body.get("client", ""),
+            "workspace": met.event.workspace,
+            "connected_ns": met.at_ns,
+            "ended_ns": ended.at_ns if ended else None,
+            "is_connected": live is not None,
+            "calls": live.calls if live else body.get("calls", 0),
+            "characters": live.characters if live else body.get("characters", 0),
+        }
 
 
 def query_number(request: Request, name: str, *, default: int) -> int:
