@@ -154,8 +154,15 @@ export const frameStyles = css`
   }
   @media (max-width: 48rem) {
     header {
-      padding: 0.3rem 0.6rem 0;
+      padding: 0.1rem 0.6rem 0;
       gap: 0.1rem 0.6rem;
+    }
+    h1 {
+      font-size: 1rem;
+    }
+    h1 img {
+      width: 22px;
+      height: 22px;
     }
     h1 span {
       display: inline;
@@ -174,8 +181,10 @@ export const frameStyles = css`
       gap: 0;
     }
     [role="tab"] {
-      padding: 0.2rem 0.4rem 0.2rem;
-      font-size: 0.88rem;
+      padding: 0.1rem 0.25rem;
+      border-bottom-width: 2px;
+      font-size: 0.82rem;
+      line-height: 1.3;
     }
     [role="tab"] .icon {
       display: block;
