@@ -201,3 +201,29 @@ def test_a_view_that_is_opened_late_shows_the_latest_events_once_each(tab: Tab, 
     expect(view.locator(".number").first).to_have_text(str(last))
     numbers = [int(number) for number in view.locator(".number").all_inner_texts()]
     assert numbers == list(range(last, last - len(numbers), -1))
+
+
+@pytest.mark.needs("chromium", "page")
+def test_events_of_a_session_are_one_group_that_folds_filters_and_leads_to_the_moment(
+    tab: Tab, daemon: TargetDaemon
+) -> None:
+    agent = Agent.at(daemon, name="grouped")
+    agent.data_of("run_in_terminal", command="false")
+    activity = tab.show("Activity")
+    group = activity.locator(".group").first
+    expect(group).to_contain_text("grouped")
+    expect(activity.locator(".kind.failed").first).to_be_visible()
+    activity.get_by_label("only what failed").check()
+    expect(activity.locator(".row .text").first).to_contain_text("exit code 1")
+    activity.get_by_label("only what failed").uncheck()
+    before = activity.locator(".row").count()
+    group.click()
+    expect(group).to_have_attribute("aria-expanded", "false")
+    assert activity.locator(".row").count() < before
+    group.click()
+    usage = activity.get_by_role("button", name=re.compile("^grouped"))
+    expect(usage).to_contain_text("calls: 1")
+    usage.click()
+    expect(activity.locator("#by")).to_have_value("grouped")
+    activity.get_by_role("link", name="Show").first.click()
+    expect(tab.page).to_have_url(re.compile("#terminals/"))

@@ -186,6 +186,22 @@ def test_the_language_is_chosen_here_and_is_also_that_of_the_daemons_words(view:
     forgive_refusals(tab)
 
 
+def test_settings_are_found_by_words_and_reset_one_by_one(view: Locator, daemon: TargetDaemon) -> None:
+    view.get_by_label("Search settings").fill("log level")
+    expect(view.locator("dragoman-setting")).to_have_count(1)
+    field = view.locator("#log_level")
+    expect(field).to_contain_text("needs a restart")
+    field.get_by_role("combobox").select_option("debug")
+    field.get_by_role("button", name="Reset log_level to info").click()
+    expect(field.get_by_role("combobox")).to_have_value("info")
+    expect(field.get_by_role("button", name="Reset")).to_have_count(0)
+    assert written(daemon)["log_level"] == "info"
+    view.get_by_label("Search settings").fill("no such thing")
+    view.get_by_role("button", name="Clear the search").click()
+    view.get_by_role("button", name="Retention").click()
+    expect(view.get_by_role("heading", name="Retention")).to_be_in_viewport()
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_it_fits_a_narrow_window(browser: Browser, daemon: TargetDaemon, scheme: str) -> None:
     context = browser.new_context(color_scheme=scheme, viewport={"width": 360, "height": 640})  # type: ignore[arg-type]

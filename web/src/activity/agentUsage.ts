@@ -52,7 +52,7 @@ export class AgentUsageList extends LitElement {
             >
               <span class="name ${it.isConnected ? "on" : ""}">${icon("plug", 14)} ${it.name}</span>
               <span
-                >${t("{calls} calls · {minutes} min · {characters} characters", {
+                >${t("calls: {calls} · {minutes} min · characters: {characters}", {
                   calls: it.calls.toLocaleString(locale),
                   minutes: it.minutes.toLocaleString(locale),
                   characters: it.characters.toLocaleString(locale),

@@ -1,7 +1,7 @@
 import { CHINESE } from "../i18n/chinese";
 
 Object.assign(CHINESE, {
-  "{calls} calls · {minutes} min · {characters} characters": "{calls} 次调用 · {minutes} 分钟 · {characters} 个字符",
+  "calls: {calls} · {minutes} min · characters: {characters}": "{calls} 次调用 · {minutes} 分钟 · {characters} 个字符",
   "Agents": "智能体",
   "Session": "会话",
   "not connected": "未连接",

@@ -170,6 +170,10 @@ export const activityStyles = css`
     white-space: pre-wrap;
     overflow-wrap: anywhere;
   }
+  /* The head of the group says it. */
+  .inside .who {
+    visibility: hidden;
+  }
   @media (max-width: 40rem) {
     #find {
       width: 100%;
@@ -179,12 +183,11 @@ export const activityStyles = css`
       padding: 0 0.6rem;
       gap: 0.5rem;
     }
-    .who {
-      order: 1;
+    .inside button.row {
+      grid-template-columns: 4.6rem 1.2rem 1fr;
     }
-    .kind,
-    .text {
-      order: 2;
+    .inside .who {
+      display: none;
     }
     .number,
     .area,

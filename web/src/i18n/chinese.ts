@@ -4,6 +4,7 @@ export const CHINESE: Record<string, string> = {
   "Chat": "聊天",
   "Canvas": "画布",
   "Debugger": "调试器",
+  "Evidence": "证据",
   "Terminals": "终端",
   "Activity": "动态",
   "Settings": "设置",

@@ -75,6 +75,9 @@ export const settingsStyles = css`
     gap: 0.4rem 1rem;
     align-items: center;
   }
+  .line + .line {
+    margin-top: 0.5rem;
+  }
   .banner {
     background: var(--marked);
     border: 1px solid var(--line);
