@@ -155,7 +155,7 @@ export const frameStyles = css`
   @media (max-width: 48rem) {
     header {
       padding: 0.1rem 0.6rem 0;
-      gap: 0.1rem 0.6rem;
+      gap: 0.1rem 0.4rem;
     }
     h1 {
       font-size: 1rem;
