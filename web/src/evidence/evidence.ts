@@ -108,7 +108,7 @@ export class DragomanEvidence extends LitElement {
       run.id,
       run.startedAt,
       t(questionOf(run.form.question).title),
-      subjectText(run.form) || this.controller.lastFailure?.command || "",
+      subjectText(run.form),
       html`<span class="verdict ${tone}">${run.state === "running" ? `${text} ${elapsed(run)}` : text}</span>`,
     );
   }
@@ -125,6 +125,7 @@ export class DragomanEvidence extends LitElement {
 
   private start() {
     const { controller } = this;
+    if (!controller.workspace) return nothing; // what is typed now would be lost to what was asked last
     return html`<div class="start">
       <h2>${t("Ask about a whole run")}</h2>
       <p class="quiet lead"
@@ -159,7 +160,7 @@ export class DragomanEvidence extends LitElement {
     return html`<header class="heading">
         <h2>${t(questionOf(run.form.question).title)}</h2>
         ${run.state === "running" ? nothing : this.actions(run)}
-        <p class="mono about">${subjectText(run.form) || this.controller.lastFailure?.command || nothing}</p>
+        <p class="mono about">${subjectText(run.form)}</p>
         ${run.state === "done" ? html`<p id="verdict" class="verdict ${tone}" role="status">${text} <span class="quiet">· ${t("{seconds} s", { seconds: run.seconds.toFixed(1) })}</span></p>` : nothing}
       </header>
       ${this.body(run)}`;

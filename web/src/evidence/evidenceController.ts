@@ -56,6 +56,7 @@ interface Answer extends ToolResult {
 }
 
 const TRACED = "debug.traced";
+const FAILED = "terminal.command_failed";
 const KEPT_AS = "evidence-runs";
 const KEPT = 30;
 const SEARCHED = 20_000;
@@ -72,7 +73,7 @@ export class EvidenceController implements ReactiveController {
   notice = "";
   readonly configurations = new LaunchConfigurations(() => this.host.requestUpdate());
   private readonly open = new Map<string, AbortController>();
-  private unsubscribe = () => {};
+  private unsubscribers: (() => void)[] = [];
 
   constructor(private readonly host: ReactiveControllerHost & HTMLElement) {
     host.addController(this);
@@ -81,16 +82,19 @@ export class EvidenceController implements ReactiveController {
 
   hostConnected(): void {
     router.addEventListener("navigated", this.routeChanged);
-    this.unsubscribe = feed.subscribe(TRACED, {
-      events: (rows) => this.addTraces(rows),
-      reset: ({ sequence }) => void this.read(sequence).catch(ignoreUnreachable),
-      erased: () => ((this.traces = []), this.host.requestUpdate()),
-    });
+    this.unsubscribers = [
+      feed.subscribe(TRACED, {
+        events: (rows) => this.addTraces(rows),
+        reset: ({ sequence }) => void this.read(sequence).catch(ignoreUnreachable),
+        erased: () => ((this.traces = []), this.host.requestUpdate()),
+      }),
+      feed.subscribe(FAILED, { events: () => void this.readLastFailure().catch(ignoreUnreachable) }),
+    ];
   }
 
   hostDisconnected(): void {
     router.removeEventListener("navigated", this.routeChanged);
-    this.unsubscribe();
+    for (const unsubscribe of this.unsubscribers) unsubscribe();
   }
 
   private readonly routeChanged = (): void => {
@@ -98,7 +102,9 @@ export class EvidenceController implements ReactiveController {
     this.host.requestUpdate();
   };
 
+  /** Not before the folder is known: its last form would replace what the address proposes. */
   private followRoute(): void {
+    if (!this.workspace) return;
     const parts = router.parts(VIEW);
     const proposal = proposalOf(parts);
     if (proposal) this.take(proposal);
@@ -121,9 +127,9 @@ export class EvidenceController implements ReactiveController {
   private async read(sequence: number): Promise<void> {
     const { own, all } = await folders();
     this.folders = [own, ...all.filter((it) => it !== own)];
-    if (!this.workspace) this.moveTo(own);
+    if (this.workspace) void this.readLastFailure().catch(ignoreUnreachable);
+    else this.moveTo(own);
     this.addTraces(await fetchEvents(Math.max(0, sequence - SEARCHED), sequence, [TRACED]));
-    await Promise.all([this.configurations.read(this.workspace), this.readLastFailure()]);
     this.followRoute();
     this.host.requestUpdate();
   }
@@ -131,7 +137,8 @@ export class EvidenceController implements ReactiveController {
   moveTo(workspace: string): void {
     this.workspace = workspace;
     this.form = rememberedForm(workspace);
-    void this.configurations.read(workspace).catch(ignoreUnreachable);
+    const reads = Promise.all([this.configurations.read(workspace), this.readLastFailure()]);
+    void reads.catch(ignoreUnreachable);
     this.host.requestUpdate();
   }
 
@@ -191,9 +198,10 @@ export class EvidenceController implements ReactiveController {
 
   async ask(form: EvidenceForm): Promise<void> {
     rememberForm(this.workspace, form);
+    const subject = form.kind === "last" ? (this.lastFailure?.command ?? "") : form.subject;
     const run: EvidenceRun = {
       id: `r${Date.now().toString(36)}`,
-      form: structuredClone(form),
+      form: { ...structuredClone(form), subject },
       workspace: this.workspace,
       startedAt: Date.now(),
       seconds: 0,

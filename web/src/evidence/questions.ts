@@ -212,7 +212,7 @@ export function subjectText(form: EvidenceForm): string {
     compare_runs: first,
     find_change: form.expression.trim(),
   };
-  return [about[form.question], form.kind === "last" ? "" : form.subject.trim()].filter(Boolean).join(" · ");
+  return [about[form.question], form.subject.trim()].filter(Boolean).join(" · ");
 }
 
 const PREFIX = "evidence ";

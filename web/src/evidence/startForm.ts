@@ -61,11 +61,25 @@ export class EvidenceStartForm extends LitElement {
       <div class="fields">${this.target()} ${this.fields()} ${this.limits()}</div>
       <div class="end"
         ><button id="ask" class="primary">${t(form.question === "explain_failure" ? "Run and explain" : "Run")}</button
-        ><span class="quiet small"
-          >${t("It runs as you, in {folder}.", { folder: this.controller.workspace })}</span
-        ></div
+        >${this.folder()}</div
       >
     </form>`;
+  }
+
+  /** Whatever has sessions can be asked about as well. */
+  private folder() {
+    const { folders, workspace } = this.controller;
+    if (folders.length < 2)
+      return html`<span class="quiet small">${t("It runs as you, in {folder}.", { folder: workspace })}</span>`;
+    return html`<label class="small"
+      ><span class="quiet">${t("Folder")}</span>
+      <select
+        id="folder"
+        @change=${(event: Event) => this.controller.moveTo((event.target as HTMLSelectElement).value)}
+      >
+        ${folders.map((it) => html`<option value=${it} .selected=${it === workspace}>${it}</option>`)}
+      </select></label
+    >`;
   }
 
   private set(changes: Partial<EvidenceForm>): void {
