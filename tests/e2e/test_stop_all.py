@@ -88,16 +88,16 @@ def test_everything_of_agents_ends_at_once_and_nothing_begins_until_a_person_say
         with stdio_agent(cli, cwd=work) as agent:
             _begin_everything(agent, work)
             assert stands(beats)
+            afar = ("--on", "docker:no-such-container-here")
+            ask = shlex.join(cli.command("trust", "/srv/shop", *afar))
+            trusted = agent.data("run_in_terminal", command=f"DRAGOMAN_HOME={cli.home} {ask}", timeout_s=30)
+            assert "Only a person can trust a folder" in trusted["output"], trusted
             agent.begin("tools/call", {"name": "wait_for_stop", "arguments": {"timeout_s": 60}})
             eventually((work / "slept").exists, within_s=20)
             refused = cli("stop", "--all", cwd=work)
             assert (refused.returncode, "Only a person can stop" in refused.stderr) == (ExitCode.FAILED, True), refused
             assert "not an agent" in cli("stop", "--all", "--undo", cwd=work).stderr
-            afar = ("--on", "docker:no-such-container-here")
             assert "not an agent" in cli("stop", "--all", "--undo", *afar, cwd=work).stderr
-            ask = shlex.join(cli.command("trust", "/srv/shop", *afar))
-            trusted = agent.data("run_in_terminal", command=f"DRAGOMAN_HOME={cli.home} {ask}", timeout_s=30)
-            assert "Only a person can trust a folder" in trusted["output"], trusted
 
             done = as_person(cli, person, "stop", "--all", "--json")
             assert done.returncode == ExitCode.OK, done.stderr
