@@ -97,7 +97,7 @@ def test_what_a_person_must_set_up_is_not_tried_again() -> None:
         ("says_nothing", "ssh:build1 did not answer within 1 seconds. `dragoman doctor"),
         (
             "asks_for_a_touch",
-            "printed: Confirm user presence for key ED25519-SK. If it waits for you, run `ssh build1`",
+            ": Confirm user presence for key ED25519-SK. If it waits for you, run `ssh build1`",
         ),
         ("greets_and_hangs", "The daemon on ssh:build1 does not answer."),
     ],
@@ -208,7 +208,7 @@ def test_a_call_on_a_link_that_fails_is_answered_with_who_what_and_what_next(
         client.call("status")
     assert caught.value.code == "link_lost"
     assert str(caught.value).startswith(words)
-    assert "The next call connects again" in str(caught.value)
+    assert "The next call reconnects" in str(caught.value)
     assert time.monotonic() - began < 8
     assert opened[0]._process.poll() is not None, "a command that hangs does not outlive its link"
 

@@ -108,7 +108,7 @@ link_damaged = ErrorSpec(
 link_failed = ErrorSpec(
     "link_lost",
     "The connection to {target} was closed, because Dragoman failed on this machine: {reason}.",
-    "This is a bug in Dragoman. Please report it. The next call connects again: look first at the sessions there.",
+    "This is a bug in Dragoman. Please report it. The next call reconnects: check the sessions there first.",
     reason=lambda error: f"{type(error).__name__}: {printable(str(error))[:_MAX_SHOWN]}",
 )
 link_closed = ErrorSpec(
