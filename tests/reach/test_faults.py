@@ -30,7 +30,7 @@ COMMANDS = (
 # Others, which begin, end or change something: with two faults each.
 CHANGING = (
     *("ask why", "last", "last --failed", "why app.py", "replay nothing", "trust /srv", "stop --all --undo"),
-    *("debug next", "debug eval 1", "debug output", "debug stop", "stop-waiting", "setup", "page --print"),
+    *("debug next", "debug eval 1", "debug output", "debug stop", "stop-waiting", "setup"),
 )
 TOOLS: dict[str, dict[str, Any]] = {
     "list_sessions": {},
