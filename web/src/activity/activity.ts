@@ -48,6 +48,8 @@ export class DragomanActivity extends LitElement {
   private unsubscribe = () => {};
   /** The searchable text of each event: computed once, and again when a name becomes known. */
   private searchTexts = new WeakMap<FeedRow, string>();
+  /** Found once for each list of rows: every head of a group in sight asks for it. */
+  private titles: ReadonlyMap<string, string> = new Map();
 
   override connectedCallback(): void {
     super.connectedCallback();
@@ -112,6 +114,10 @@ export class DragomanActivity extends LitElement {
     return words;
   }
 
+  protected override willUpdate(changed: Map<string, unknown>): void {
+    if (changed.has("rows")) this.titles = sessionTitles(this.rows);
+  }
+
   override render() {
     const found = this.filtered;
     return html`
@@ -124,7 +130,6 @@ export class DragomanActivity extends LitElement {
   }
 
   private bar(count: number) {
-    const titles = sessionTitles(this.paused ?? this.rows);
     return html`<form class="bar" role="search" @submit=${(event: Event) => event.preventDefault()}>
       <label
         ><span class="unseen">${t("Find")}</span>
@@ -155,7 +160,7 @@ export class DragomanActivity extends LitElement {
         "session",
         t("Session"),
         t("all sessions"),
-        [...titles].map(([id, title]) => [id, title || id] as const),
+        [...this.titles].map(([id, title]) => [id, title || id] as const),
         this.session,
         (it) => (this.session = it),
       )}
@@ -237,7 +242,7 @@ export class DragomanActivity extends LitElement {
 
   private renderGroup(group: ActivityGroup, isFolded: boolean) {
     const oldest = group.rows.at(-1)!;
-    const title = sessionTitles(this.rows).get(group.session) || areaOf(oldest.event.kind);
+    const title = this.titles.get(group.session) || areaOf(oldest.event.kind);
     return html`<button class="plain group" aria-expanded=${!isFolded} @click=${() => this.toggleGroup(group.key)}
       ><span class="arrow" aria-hidden="true">${isFolded ? "▸" : "▾"}</span>${icon(iconOf(oldest))}<b>${title}</b
       ><span class="who">${group.actor}</span
