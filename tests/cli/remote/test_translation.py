@@ -130,6 +130,17 @@ def test_a_file_that_differs_is_named_at_the_first_stop_in_it(shop: Path, role: 
     assert b"first at line 3" in made.handle_reply(hashes("a\nb\nC"))
 
 
+def test_a_client_that_gets_text_alone_reads_of_a_differing_file_too(shop: Path) -> None:
+    made = translation(shop)
+    text = "stopped: breakpoint 1\nat: orders.py:2 total\nlocals: …"
+    answer = {"jsonrpc": "2.0", "id": 1, "result": {"content": [{"type": "text", "text": text}]}}
+    assert made.to_near(line(answer)) == b""
+    result = json.loads(made.handle_reply(hashes("a\nB\nc")))["result"]
+    assert [it["text"] for it in result["content"]] == [text, NOTE]
+    elsewhere = {**answer, "result": {"content": [{"type": "text", "text": text.replace("orders", "other")}]}}
+    assert made.to_near(line(elsewhere)) == line(elsewhere)
+
+
 def test_an_editor_is_told_in_its_console(shop: Path) -> None:
     made, frame = translation(shop, "dap"), DapStream().encode
     answer = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from dragoman.workspace.path_map import PathMap
 
 _MAX_FILES = 1000
 _MAX_NAME = 300
+_PLACE = re.compile(r"^at: (?P<path>[^\n]{1,4096}?):\d+(?: |$)", re.MULTILINE)
 
 
 class DifferingFiles:
@@ -31,6 +33,7 @@ class DifferingFiles:
     def begin(self, role: str, message: Any) -> bool:
         """Whether a message of the far side is a stop in a file that is now to be compared."""
         there, session = _stopped_in(role, message)
+        there = self._absolute(there)
         try:
             local = self._local_file(there)
             if local is None or len(self._compared) >= _MAX_FILES:
@@ -68,6 +71,12 @@ class DifferingFiles:
             )
         )
 
+    def _absolute(self, there: str) -> str:
+        """A text names files below the workspace's folder, which is one of those that are mapped."""
+        if not there or there.startswith("/"):
+            return there
+        return next((f"{it.far}/{there}" for it in self._paths.pairs if Path(it.local, there).is_file()), "")
+
     def _local_file(self, there: str) -> Path | None:
         """The file here, if it really is in a mapped folder: a link may lead out of it."""
         path = self._paths.path_to_near(there)
@@ -88,9 +97,10 @@ def add_note(role: str, message: Any, note: str) -> list[Any]:
         body = {"category": "important", "output": f"{note}\n"}
         return [{"seq": message.get("seq", 0), "type": "event", "event": "output", "body": body}]
     result = message["result"]
-    data = result["structuredContent" if role == "mcp" else "data"]
-    notes = data.get("notes")
-    data["notes"] = [*(notes if isinstance(notes, list) else []), {"message": note, "about": ""}]
+    data = result.get("structuredContent" if role == "mcp" else "data")
+    if isinstance(data, dict):
+        notes = data.get("notes")
+        data["notes"] = [*(notes if isinstance(notes, list) else []), {"message": note, "about": ""}]
     if role == "tools" and isinstance(result.get("lines"), list):
         result["lines"].append(note)
     if role == "mcp" and isinstance(result.get("content"), list):
@@ -105,7 +115,16 @@ def _stopped_in(role: str, message: Any) -> tuple[str, str]:
         top = frames[0] if isinstance(frames, list) and frames else None
         return _text(_at(top, "source", "path")), ""
     stop = _at(message, "result", "structuredContent" if role == "mcp" else "data", "stop_event_data")
+    if role == "mcp" and stop is None:
+        return _place_in_text(_at(message, "result", "content")), ""
     return _text(_at(stop, "source", "path")), _text(_at(stop, "session_id"))
+
+
+def _place_in_text(content: Any) -> str:
+    """For a client that gets text alone: as the text of a stop names its place, below the workspace's folder."""
+    texts = [_text(_at(it, "text")) for it in content] if isinstance(content, list) else []
+    found = next((match for it in texts if (match := _PLACE.search(it))), None)
+    return found["path"] if found else ""
 
 
 def _at(value: Any, *names: str) -> Any:

@@ -22,6 +22,7 @@ from dragoman.workspace.path_map import PathMap, PathPair, is_mappable
 from dragoman.workspace.repository import Repository, find_repository
 
 # What is trusted is a folder there, whatever it is called here.
+_PLACE_IN_TEXT = b"\\nat: "  # of a stop, in the JSON of an answer
 _ABOUT_TRUST = b'"needs_trust'
 _MAX_PATH = 4096
 # Their arguments are a launch configuration, which may hold paths anywhere.
@@ -132,7 +133,8 @@ class Translation:
         return bytes(passed)
 
     def _translated_to_near(self, piece: StreamChunk) -> bytes:
-        if not self._paths.may_concern_near(piece.data) or _ABOUT_TRUST in piece.data:
+        names_place = self._role == "mcp" and _PLACE_IN_TEXT in piece.data
+        if not (names_place or self._paths.may_concern_near(piece.data)) or _ABOUT_TRUST in piece.data:
             return piece.data
         if (message := piece.message) is None:
             return piece.data
