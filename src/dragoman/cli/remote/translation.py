@@ -21,8 +21,8 @@ from dragoman.core.errors import ErrorSpec
 from dragoman.workspace.path_map import PathMap, PathPair, is_mappable
 from dragoman.workspace.repository import Repository, find_repository
 
-# What is trusted is a folder there, whatever it is called here.
 _PLACE_IN_TEXT = b"\\nat: "  # of a stop, in the JSON of an answer
+# What is trusted is a folder there, whatever it is called here.
 _ABOUT_TRUST = b'"needs_trust'
 _MAX_PATH = 4096
 # Their arguments are a launch configuration, which may hold paths anywhere.
