@@ -65,6 +65,8 @@ test("two points share a column where they ask the same, and each has its own ro
     ["1", undefined],
   ]);
   expect(table.rows.at(-1)?.cells[0]?.changed).toBe(false);
+  expect(table.columns[0]?.series).toEqual([1, 7, 1]);
+  expect(table.columns[1]?.series).toBeNull();
 });
 
 test("what is written as a number counts as one", () => {

@@ -5,6 +5,8 @@ export interface Cell {
   text: string;
   /** Differs from the row before of the same point. */
   changed: boolean;
+  /** In the first row of its point. */
+  isFirst: boolean;
   /** The expression could not be evaluated. */
   failed: boolean;
 }
@@ -20,7 +22,7 @@ export interface TableRow {
 
 export interface Column {
   expression: string;
-  /** Null where a row has no number; the whole is null if no more than one row has. */
+  /** Of the rows whose point has the column. Null where there is no number, and as a whole if there is at most one. */
   series: (number | null)[] | null;
   /** The first row with another value than the first one; -1 if all are alike. */
   firstChange: number;
@@ -45,8 +47,13 @@ export function traceTable(points: readonly TracePoint[], raw: readonly RawTrace
       const before = at.get(it);
       const cell =
         text === undefined
-          ? { ...(before ?? { text: "", failed: false }), changed: false }
-          : { text, failed: it in errors, changed: before !== undefined && before.text !== text };
+          ? { ...(before ?? { text: "", failed: false }), changed: false, isFirst: before === undefined }
+          : {
+              text,
+              failed: it in errors,
+              changed: before !== undefined && before.text !== text,
+              isFirst: before === undefined,
+            };
       at.set(it, cell);
       return cell;
     });
@@ -54,7 +61,7 @@ export function traceTable(points: readonly TracePoint[], raw: readonly RawTrace
   });
   const columns = expressions.map((expression, index) => ({
     expression,
-    series: seriesOf(rows.map(({ cells }) => cells[index] ?? null)),
+    series: seriesOf(rows.flatMap(({ cells }) => cells[index] ?? [])),
     firstChange: rows.findIndex(({ cells }) => cells[index]?.changed),
   }));
   return { columns, rows };
@@ -74,8 +81,8 @@ export function numberOf(text: string): number | null {
   return Number(plain.replaceAll("_", ""));
 }
 
-function seriesOf(cells: readonly (Cell | null)[]): (number | null)[] | null {
-  const numbers = cells.map((it) => (it && !it.failed ? numberOf(it.text) : null));
+function seriesOf(cells: readonly Cell[]): (number | null)[] | null {
+  const numbers = cells.map((it) => (it.failed ? null : numberOf(it.text)));
   return numbers.filter((it) => it !== null).length > 1 ? numbers : null;
 }
 

@@ -145,7 +145,6 @@ export class TraceTableView extends LitElement {
   }
 
   private row(row: TableRow, hasPoints: boolean, hasThreads: boolean) {
-    const isFirst = row === this.table.rows[0];
     return html`<div class="grid row ${row === this.chosen ? "chosen" : ""}" @click=${() => (this.chosen = row)}>
       <span class="hit"
         ><button class="plain" aria-pressed=${row === this.chosen} aria-label=${this.rowText(row)}
@@ -158,7 +157,7 @@ export class TraceTableView extends LitElement {
         cell === null || isUnset(cell)
           ? html`<span class="quiet">–</span>`
           : html`<span
-              class="${cell.changed ? "changed" : isFirst ? "" : "same"} ${cell.failed ? "bad" : ""}"
+              class="${cell.changed ? "changed" : cell.isFirst ? "" : "same"} ${cell.failed ? "bad" : ""}"
               title=${cell.text}
               >${cell.failed ? "! " : ""}${cell.text}</span
             >`,
@@ -178,10 +177,9 @@ export class TraceTableView extends LitElement {
     const point = this.result.points[row.point]!;
     const place = splitPlace(point.place);
     if (!place) return nothing;
-    const isFirst = row === this.table.rows[0];
     const values = this.table.columns.flatMap(({ expression }, index) => {
       const cell = row.cells[index];
-      return cell && !cell.failed && (cell.changed || isFirst) ? [`${expression} = ${cell.text}`] : [];
+      return cell && !cell.failed && (cell.changed || cell.isFirst) ? [`${expression} = ${cell.text}`] : [];
     });
     return html`<section class="card" id="excerpt" aria-label=${t("Source")}>
       <h3>${point.place} <span class="quiet">${t("hit {hit}", { hit: row.hit })}</span></h3>
