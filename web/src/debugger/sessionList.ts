@@ -20,6 +20,8 @@ export class SessionList {
   started = "";
   /** The target of the address, until it is shown. */
   routeTarget: readonly string[] | null = null;
+  /** An ended session that is shown because none was live: the first live one takes its place. */
+  private endedDefault = "";
   /** Ended sessions that the person closed. */
   private readonly closed = new Set<string>();
   /** A person chose a folder: what others do elsewhere does not take them from it. */
@@ -95,11 +97,15 @@ export class SessionList {
     if (started) this.started = "";
     if (started && started.session_id !== this.selected && near.includes(started) && !this.isLive)
       this.setSelected(started.session_id);
-    // A list may be older than what was started.
-    if (this.current || (this.selected && this.selected === this.started)) return;
     const isHere = ({ workspace }: Session) => workspace === this.workspace;
     const live = near.filter(({ state }) => LIVE.has(state));
-    this.setSelected((live.findLast(isHere) ?? live.at(-1) ?? near.findLast(isHere))?.session_id ?? "");
+    const newest = live.findLast(isHere) ?? live.at(-1);
+    // A list may be older than what was started.
+    const isKept = this.current || (this.selected && this.selected === this.started);
+    if (isKept && !(newest && this.selected === this.endedDefault)) return;
+    const id = (newest ?? near.findLast(isHere))?.session_id ?? "";
+    this.setSelected(id);
+    this.endedDefault = newest ? "" : id;
   }
 
   /** Where an agent acts, wherever the person was. */
@@ -130,6 +136,7 @@ export class SessionList {
   }
 
   select(id: string): void {
+    this.endedDefault = "";
     if (id === this.selected) return;
     this.staysInFolder = false;
     this.routeTarget = null;

@@ -68,10 +68,14 @@ export class StopInspection {
     }
     if (sessions.current) Object.assign(sessions.current, { state: "Stopped", stop_number: stop.stop_number });
     const at = stop.call_stack.find(({ frame_id }) => frame_id === stop.at_frame_id) ?? stop.call_stack[0];
-    await Promise.all([at && this.showFrame(at, isShown), this.readThreads()]);
+    void this.controller.attempt(this.readThreads());
+    if (at) await this.showFrame(at, isShown);
   }
 
-  /** Another client may step meanwhile: what is refused then is read again at the next stop. */
+  /**
+   * Nothing waits for it: a debugger may take long to say where each thread is. Another client may step meanwhile: what
+   * is refused then is read again at the next stop.
+   */
   private async readThreads(): Promise<void> {
     await this.threads.read(this.controller.sessions.selected).catch(ignoreRefused);
     this.controller.changed();

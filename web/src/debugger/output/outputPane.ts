@@ -46,7 +46,7 @@ export class OutputPane extends DebuggerPane {
   override render() {
     const { lines } = this.controller.output;
     const then = this.controller.history.outputThen;
-    return html`<div class="tools"
+    return html`<div class="tools ${this.isSearching ? "searching" : ""}"
         >${this.isSearching ? this.finder() : nothing}
         <button
           id="find-output"
@@ -199,6 +199,12 @@ export class OutputPane extends DebuggerPane {
         color: var(--quiet);
         font-size: 0.78rem;
       }
+      .tools.searching {
+        position: static;
+        flex: none;
+        justify-content: flex-end;
+        border-bottom: 1px solid var(--line);
+      }
       search {
         display: flex;
         align-items: center;
@@ -284,7 +290,12 @@ export class OutputPane extends DebuggerPane {
       }
       @media (max-width: 60rem) {
         .tools {
-          top: 0.2rem;
+          position: static;
+          flex: none;
+          justify-content: flex-end;
+        }
+        #find {
+          width: 7rem;
         }
       }
     `,
