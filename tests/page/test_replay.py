@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Locator, expect
+from playwright.sync_api import Browser, CDPSession, Locator, expect
 
 from tests.page.agent import Agent
 from tests.page.debugging_page import current, standing, variable
@@ -169,3 +170,52 @@ def test_a_saved_file_replays_itself_without_a_network(
     assert asked == [file.as_uri()]
     assert page.evaluate("[window.violations, window.pwned ?? null]") == [[], None]
     context.close()
+
+
+MANY = """async (count) => {
+  const kinds = ["run", "stop", "evaluation", "output", "breakpoint"];
+  const entries = Array.from({ length: count }, (_, index) => ({
+    sequence: index + 1, at: 1e12 + index * 37, session: "s", kind: kinds[index % 5], text: `did ${index}`,
+    actor: index % 5 === 1 || index % 5 === 3 ? "" : `agent ${index % 3}`, detail: "3", path: "/w/a.py", line: index,
+    stop: index % 5 === 1 ? index : 0, printed: 0, isBad: index % 997 === 1, rows: [],
+  }));
+  const timeline = Object.assign(document.createElement("dragoman-timeline"), { id: "many", entries });
+  timeline.style.cssText = "position:fixed;inset:0;z-index:9;height:400px";
+  timeline.addEventListener("moment", ({ detail }) => (timeline.moment = detail.entry));
+  document.body.append(timeline);
+  await timeline.updateComplete;
+  await new Promise((go) => setTimeout(go, 300));
+}"""
+
+
+def test_ten_thousand_moments_are_dragged_and_scrolled_through_without_a_pause(tab: Tab) -> None:
+    tab.show("Debugger")
+    tab.page.evaluate(MANY, 10_000)
+    many = tab.page.locator("#many")
+    metrics = tab.page.context.new_cdp_session(tab.page)
+    metrics.send("Performance.enable", {"timeDomain": "threadTicks"})  # what other programs take does not count
+    box, rows = plane(many).bounding_box(), many.locator("#timeline-rows").bounding_box()
+    assert box
+    assert rows
+    busy = [_busy_ms(metrics)]
+    tab.page.mouse.move(box["x"], box["y"] + 8)
+    tab.page.mouse.down()
+    for step in range(100):
+        tab.page.mouse.move(box["x"] + step * box["width"] / 100, box["y"] + 8)
+        busy.append(_busy_ms(metrics))
+    tab.page.mouse.up()
+    tab.page.mouse.move(rows["x"] + 20, rows["y"] + 40)
+    for _ in range(100):
+        tab.page.mouse.wheel(0, 400)
+        busy.append(_busy_ms(metrics))
+    spent = sorted(after - before for before, after in pairwise(busy))
+    assert spent[len(spent) * 95 // 100] < 10, spent[-20:]
+    assert spent[-1] < 50, spent[-20:]
+    assert many.locator(".item").count() < 80
+    tab.page.evaluate("document.querySelector('#many').remove()")
+
+
+def _busy_ms(metrics: CDPSession) -> float:
+    """Spent by the main thread on scripts, styles and layout until now."""
+    found = {it["name"]: it["value"] for it in metrics.send("Performance.getMetrics")["metrics"]}
+    return 1000 * sum(found[name] for name in ("ScriptDuration", "LayoutDuration", "RecalcStyleDuration"))

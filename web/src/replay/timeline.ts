@@ -50,6 +50,8 @@ export class DragomanTimeline extends LitElement {
   private scale = new TimeScale([]);
   private folded: (TimelineEntry | Fold)[] = [];
   private rows: TimelineRow[] = [];
+  /** The row of each entry, by the entry's key: its own, or that of the closed fold that it is in. */
+  private readonly rowIndexes = new Map<number | string, number>();
   private found: Set<number> | null = null;
   private shown = -1;
   private readonly player = new Player((position) => this.playTo(position));
@@ -73,6 +75,11 @@ export class DragomanTimeline extends LitElement {
     const found = words ? this.entries.flatMap((it, index) => (isMatch(it, words) ? [index] : [])) : null;
     this.found = found && new Set(found);
     this.rows = rowsOf(found ? found.map((index) => this.entries[index]!) : this.folded, this.open);
+    this.rowIndexes.clear();
+    this.rows.forEach((row, index) => {
+      for (const it of row.fold?.entries ?? []) this.rowIndexes.set(entryKey(it), index);
+      if (!row.fold) this.rowIndexes.set(entryKey(row.entry), index);
+    });
   }
 
   private shownIndex(): number {
@@ -86,20 +93,17 @@ export class DragomanTimeline extends LitElement {
     if (changed.has("moment") && this.moment) this.revealRow();
   }
 
-  /** The row of the shown moment, or the fold that stands for it. */
   private revealRow(): void {
-    const index = this.rows.findIndex((it) => this.isShown(it));
+    const index = this.shownRow;
     if (!this.list || index < 0) return;
     const top = index * ROW_HEIGHT;
     const { scrollTop, clientHeight } = this.list;
     if (top < scrollTop || top > scrollTop + clientHeight - ROW_HEIGHT) this.list.scrollTop = top - clientHeight / 2;
   }
 
-  private isShown({ entry, fold: folded, isInside }: TimelineRow): boolean {
-    if (this.shown < 0) return false;
-    const shown = this.entries[this.shown]!;
-    if (folded) return !this.open.has(folded.key) && folded.entries.includes(shown);
-    return isInside ? entry === shown : entryKey(entry) === entryKey(shown);
+  private get shownRow(): number {
+    const shown = this.entries[this.shown];
+    return shown ? (this.rowIndexes.get(entryKey(shown)) ?? -1) : -1;
   }
 
   override render() {
@@ -228,13 +232,11 @@ export class DragomanTimeline extends LitElement {
       .rows=${this.rows}
       .height=${ROW_HEIGHT}
       .keyOf=${({ key }: TimelineRow) => key}
-      .renderRow=${(row: TimelineRow) => this.row(row)}
+      .renderRow=${(row: TimelineRow, index: number) => this.row(row, index === this.shownRow)}
     ></dragoman-rows>`;
   }
 
-  private row(row: TimelineRow) {
-    const { entry, fold: folded, isInside } = row;
-    const isShown = this.isShown(row);
+  private row({ entry, fold: folded, isInside }: TimelineRow, isShown: boolean) {
     const kind = `${!folded && entry.stop ? "stop" : ""} ${entry.isBad ? "wrong" : ""} ${folded ? "fold" : ""}`;
     const what = folded ? folded.text : entryText(entry);
     const isOpen = folded !== null && this.open.has(folded.key);

@@ -210,6 +210,7 @@ export class DragomanReplayFile extends LitElement {
         border-bottom: 1px solid var(--line);
       }
       dragoman-source {
+        padding-left: 0.5rem;
         flex: 1;
         min-height: 0;
       }

@@ -51,12 +51,15 @@ const RANK: Record<EntryKind, number> = {
 /** Marks that are closer than this lie on each other: one of them is drawn. */
 const CLOSE = 5;
 
+/** Room for the first and the last mark. */
+const EDGE = 8;
+
 export function xOf(position: number, { from, to }: Viewport, width: number): number {
-  return ((position - from) / Math.max(to - from, 1e-9)) * width;
+  return EDGE + ((position - from) / Math.max(to - from, 1e-9)) * (width - 2 * EDGE);
 }
 
 export function positionOf(x: number, { from, to }: Viewport, width: number): number {
-  return from + (x / Math.max(width, 1)) * (to - from);
+  return from + ((x - EDGE) / Math.max(width - 2 * EDGE, 1)) * (to - from);
 }
 
 export function drawTrack(context: CanvasRenderingContext2D, content: TrackContent, palette: Palette): void {
@@ -137,7 +140,7 @@ function drawProgram(
   let drawnTo = -1;
   const band = (to: number) => {
     const [a, b] = [Math.max(0, xOf(from, view, width)), Math.min(width, xOf(to, view, width))];
-    if (state === "none" || b <= Math.max(a, drawnTo)) return;
+    if (state === "none" || b - Math.max(a, drawnTo) < 0.5) return;
     context.fillStyle = state === "running" ? palette.good : palette.warn;
     context.globalAlpha = state === "running" ? 0.55 : 0.28;
     context.fillRect(Math.max(a, drawnTo), y - 4, Math.max(0.5, b - Math.max(a, drawnTo)), 8);
