@@ -34,7 +34,15 @@ export class DragomanBreakpoints extends LitElement {
   override render() {
     const switched = new Set(EXCEPTIONS.flatMap(([kind]) => this.list.plainExceptions(kind)));
     const rows = this.list.all.filter((it) => !switched.has(it));
-    return html`<div class="tools">
+    return html`${
+        rows.length
+          ? html`<ul id="breakpoints"
+              >${rows.map((it) => this.row(it))}</ul
+            >`
+          : html`<p class="none">${t("Click beside a line number to set one.")}</p>`
+      }
+      <div class="exceptions">${EXCEPTIONS.map(([kind, words]) => this.exceptions(kind, words))}</div>
+      <div class="tools">
         <button class="plain" aria-expanded=${this.isAdding} @click=${() => (this.isAdding = !this.isAdding)}
           >${t("Add…")}</button
         >
@@ -47,14 +55,6 @@ export class DragomanBreakpoints extends LitElement {
         >
       </div>
       ${this.isAdding ? this.adding() : nothing}
-      ${
-        rows.length
-          ? html`<ul id="breakpoints"
-              >${rows.map((it) => this.row(it))}</ul
-            >`
-          : html`<p class="none">${t("Click beside a line number to set one.")}</p>`
-      }
-      <div class="exceptions">${EXCEPTIONS.map(([kind, words]) => this.exceptions(kind, words))}</div>
       <dragoman-breakpoint-form
         .list=${this.list}
         .all=${this.list.all}

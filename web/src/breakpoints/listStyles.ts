@@ -3,14 +3,11 @@ import { css } from "lit";
 export const listStyles = css`
   :host {
     display: block;
-    position: relative;
     font-size: 0.85rem;
   }
   .tools {
-    position: absolute;
-    top: -1.75rem;
-    right: 0.3rem;
     display: flex;
+    padding: 0.1rem 0.5rem 0.2rem;
   }
   .tools button {
     padding: 0 0.4rem;
@@ -96,11 +93,5 @@ export const listStyles = css`
   form p {
     margin: 0;
     flex-basis: 100%;
-  }
-  @media (max-width: 60rem) {
-    .tools {
-      position: static;
-      justify-content: flex-end;
-    }
   }
 `;

@@ -272,8 +272,14 @@ export class DebugController implements ReactiveController {
     this.text?.want(Math.max(0, line - 1));
   }
 
+  /** Of its lines, only how many there are concerns others than the source itself. */
   private setText(text: SourceFile): void {
     this.text = text;
-    text.addEventListener("changed", () => this.changed());
+    let shown = "";
+    text.addEventListener("changed", () => {
+      const now = `${text.total} ${text.error}`;
+      if (now !== shown) this.changed();
+      shown = now;
+    });
   }
 }

@@ -2,6 +2,7 @@ import { CHINESE } from "../i18n/chinese";
 
 Object.assign(CHINESE, {
   "Click for a breakpoint, right-click for one with conditions.": "单击设置断点，右键单击可设置条件。",
+  "Value of {name}": "{name} 的值",
   "Find": "查找",
   "next": "下一个",
   "previous": "上一个",

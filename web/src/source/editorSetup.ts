@@ -41,8 +41,8 @@ const PHRASES = [
 const KEYS: KeyBinding[] = [
   { key: "Mod-f", run: openSearchPanel, scope: "editor search-panel" },
   { key: "F3", run: findNext, shift: findPrevious, scope: "editor search-panel", preventDefault: true },
-  { key: "Ctrl-g", run: gotoLine, preventDefault: true },
-  { key: "Alt-g", run: gotoLine, preventDefault: true },
+  { key: "Ctrl-g", run: goToLine, preventDefault: true },
+  { key: "Alt-g", run: goToLine, preventDefault: true },
   {
     key: "Escape",
     run: (view) => searchPanelOpen(view.state) && closeSearchPanel(view),
@@ -53,7 +53,7 @@ const KEYS: KeyBinding[] = [
 const FURTHEST = 3000;
 
 /** A block is what is indented further than the line above it, in every language. */
-const indentedBlocks = foldService.of((state, start, end) => {
+const indentedBlocks = foldService.of((state, start) => {
   const first = state.doc.lineAt(start);
   const indent = indentOf(first.text);
   if (indent < 0 || first.number === state.doc.lines) return null;
@@ -64,8 +64,17 @@ const indentedBlocks = foldService.of((state, start, end) => {
     if (deeper >= 0 && deeper <= indent) break;
     if (deeper > indent) last = number;
   }
-  return last ? { from: end, to: state.doc.line(last).to } : null;
+  return last ? { from: first.to, to: state.doc.line(last).to } : null;
 });
+
+/** In a shadow tree the editor does not notice that its dialog had the focus. */
+function goToLine(view: EditorView): boolean {
+  const isOpen = gotoLine(view);
+  const dialog = view.dom.querySelector(".cm-dialog");
+  const focusBack = () => setTimeout(() => !dialog?.isConnected && !view.root.activeElement && view.focus());
+  for (const kind of ["submit", "keydown", "click"]) dialog?.addEventListener(kind, focusBack);
+  return isOpen;
+}
 
 /** -1 for an empty line, which belongs to the block around it. */
 function indentOf(line: string): number {

@@ -1,4 +1,5 @@
 /** The source of a program: where it stands, its breakpoints, and what its variables hold. */
+import { syntaxTree } from "@codemirror/language";
 import { Compartment, EditorSelection, EditorState, Prec } from "@codemirror/state";
 import { EditorView, keymap } from "@codemirror/view";
 import { Tree } from "@lezer/common";
@@ -17,12 +18,17 @@ import { breakpointGutter, marksChanged, type GutterActions, type LineMark } fro
 import { documentOf, syncWith } from "./documentSync";
 import { editorSetup } from "./editorSetup";
 import { languageOf, loadParsers, loadedParser } from "./languages";
+import type { FrameValues } from "./frameValues";
+import { inlineValues, type Code, type NamedValue } from "./inlineValues";
 import { pickedLines, setLineMarks, type LineNote } from "./lineMarks";
 import type { SourceFile } from "./sourceFile";
 import { sourceStyles } from "./styles";
 import { tokenStyles } from "./tokens";
+import { valueHover } from "./valueHover";
 
 const NO_NOTES: ReadonlyMap<number, LineNote> = new Map();
+const NO_VALUES: ReadonlyMap<string, NamedValue> = new Map();
+const QUOTED = /string|comment/i;
 
 @customElement("dragoman-source")
 export class DragomanSource extends LitElement {
@@ -34,6 +40,8 @@ export class DragomanSource extends LitElement {
   /** Whether there is a debugger that could have bound breakpoints. */
   @property({ type: Boolean }) isLive = false;
   @property({ attribute: false }) revealed = { line: 0, times: 0 };
+  /** What the variables hold where the program stands. */
+  @property({ attribute: false }) values: FrameValues | null = null;
   /** Words at the ends of lines. */
   @property({ attribute: false }) notes = NO_NOTES;
   @state() private edited: EditedBreakpoint | null = null;
@@ -45,7 +53,10 @@ export class DragomanSource extends LitElement {
   private readonly shownPages = new Map<number, readonly string[]>();
   private shownMarks = "";
   private shownLines = "";
+  private shownValues: ReadonlyMap<string, NamedValue> = NO_VALUES;
   private reached = "";
+  /** Whether any of it has its colours. */
+  private isParsed = false;
   private endParsing = () => {};
   private readonly sizes = new ResizeObserver(() => this.requestUpdate());
 
@@ -97,6 +108,7 @@ export class DragomanSource extends LitElement {
 
   private showFile(view: EditorView, text: SourceFile): void {
     this.shownFile = text;
+    this.isParsed = false;
     this.shownPages.clear();
     for (const [page, lines] of text.pages) this.shownPages.set(page, lines);
     [this.shownMarks, this.shownLines] = ["", ""];
@@ -119,17 +131,21 @@ export class DragomanSource extends LitElement {
     return syncWith(view.state, text, this.shownPages);
   }
 
-  /** Once all lines are there: a string may begin far above the line in sight. */
+  /** Its beginning at once, and all of it when all is there: a string may begin far above the lines in sight. */
   private async parse(view: EditorView, text: SourceFile): Promise<void> {
     const language = languageOf(text.path);
-    this.endParsing();
-    if (!language || !text.isComplete) return;
+    if (!language || !text.linesFromTop || (this.isParsed && !text.isComplete)) return;
     await loadParsers();
     if (text !== this.shownFile) return;
+    this.isParsed = true;
     this.endParsing();
-    this.endParsing = parseInBackground(loadedParser(language)!, view.state.doc, (tree) =>
-      view.dispatch({ effects: this.language.reconfigure(languageWith(tree)) }),
-    );
+    const { doc } = view.state;
+    const end = doc.line(Math.max(1, Math.min(text.linesFromTop, doc.lines))).to;
+    this.endParsing = parseInBackground(loadedParser(language)!, doc.slice(0, end), (tree) => {
+      view.dispatch({ effects: this.language.reconfigure(languageWith(tree)) });
+      this.shownLines = ""; // which names are in strings is known now
+      this.requestUpdate();
+    });
   }
 
   private extensions(text: SourceFile) {
@@ -142,6 +158,10 @@ export class DragomanSource extends LitElement {
       Prec.high(keymap.of(keys)),
       breakpointGutter(this.gutterActions(text)),
       editorSetup(),
+      valueHover({
+        find: async (path) => (this.current ? (this.values?.find(path, languageOf(text.path)) ?? null) : null),
+        load: (...page) => this.values!.load(...page),
+      }),
       this.language.of(languageWith(Tree.empty)),
       EditorView.contentAttributes.compute(["selection"], (state) => ({
         "aria-label": text.path,
@@ -183,11 +203,14 @@ export class DragomanSource extends LitElement {
   }
 
   private showLines(view: EditorView, changed: PropertyValues): void {
-    const lines = `${this.current} ${this.isTop} ${view.state.doc.lines}`;
-    if (lines === this.shownLines && !changed.has("notes")) return;
-    this.shownLines = lines;
     const { current, isTop, notes } = this;
-    view.dispatch({ effects: setLineMarks.of({ current, isTop, notes, values: new Map() }) });
+    const lines = `${current} ${isTop} ${view.state.doc.lines}`;
+    const locals = this.values?.locals ?? NO_VALUES;
+    if (lines === this.shownLines && locals === this.shownValues && !changed.has("notes")) return;
+    [this.shownLines, this.shownValues] = [lines, locals];
+    const isThere = current > 0 && current <= view.state.doc.lines;
+    const values = isThere ? inlineValues(codeOf(view.state), current, locals) : new Map();
+    view.dispatch({ effects: setLineMarks.of({ current, isTop, notes, values }) });
   }
 
   /** Lines are counted before they are read, so a place far down is reached at once. */
@@ -247,4 +270,12 @@ export class DragomanSource extends LitElement {
   }
 
   static override styles = [sharedStyles, tokenStyles, markStyles, sourceStyles];
+}
+
+function codeOf(state: EditorState): Code {
+  return {
+    line: (number) => state.doc.line(number).text,
+    isQuoted: (number, column) =>
+      QUOTED.test(syntaxTree(state).resolveInner(state.doc.line(number).from + column, 1).name),
+  };
 }

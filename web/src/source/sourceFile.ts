@@ -44,6 +44,13 @@ export class SourceFile extends EventTarget {
     return this.total > 0 && this.pages.size === this.pageCount;
   }
 
+  /** How many lines from the first one on have arrived without a gap. */
+  get linesFromTop(): number {
+    let page = 0;
+    while (this.pages.has(page)) page++;
+    return Math.min(page * LINES_PER_PAGE, this.total);
+  }
+
   /** These lines are in sight: they come before all others. */
   want(index: number): void {
     this.wanted = Math.max(0, Math.floor(index / LINES_PER_PAGE));

@@ -126,6 +126,23 @@ export const sourceStyles = css`
     background: var(--changed);
     color: var(--ink);
   }
+  .cm-editor .cm-tooltip {
+    border: 1px solid var(--line);
+    border-radius: 0.4rem;
+    background: var(--card);
+    color: var(--ink);
+    box-shadow: 0 4px 16px #0004;
+  }
+  .card {
+    min-width: 14rem;
+    max-width: min(36rem, 90vw);
+    padding: 0.2rem 0;
+  }
+  .card dragoman-values {
+    display: flex;
+    flex-direction: column;
+    max-height: 15rem;
+  }
   .note.good {
     color: var(--good);
   }
@@ -162,8 +179,8 @@ export const sourceStyles = css`
   .cm-panel.cm-search br {
     display: none;
   }
-  .cm-editor .cm-panel label {
-    font-size: inherit;
+  .cm-editor .cm-panel.cm-search label {
+    font-size: 0.82rem;
     margin: 0;
     display: inline-flex;
     align-items: center;

@@ -3,6 +3,7 @@ import { css, html } from "lit";
 import { customElement, query, state } from "lit/decorators.js";
 import { sharedStyles } from "../../app/styles";
 import { t } from "../../link";
+import { FrameValues } from "../../source/frameValues";
 import type { DragomanSource } from "../../source/source";
 import "../../source/source";
 import { DebuggerPane } from "./pane";
@@ -12,6 +13,13 @@ export class SourcePane extends DebuggerPane {
   @query("dragoman-source") private source!: DragomanSource;
   /** The part of a file name that was typed: a stop in the meantime does not remove it. */
   @state() private typed: string | null = null;
+
+  private readonly values = new FrameValues(
+    (tool, args) => this.controller.sessions.call(tool, args),
+    (reference, start, count) => this.controller.inspection.variables(reference, start, count),
+    () => this.requestUpdate(),
+  );
+  private valuesOf: unknown = null;
 
   override render() {
     const { text, revealed, inspection, breakpoints, sessions } = this.controller;
@@ -41,7 +49,21 @@ export class SourcePane extends DebuggerPane {
         .revealed=${revealed}
         .isTop=${then !== null || inspection.frame?.frame_id === inspection.stop?.call_stack[0]?.frame_id}
         .isLive=${sessions.isLive}
+        .values=${this.values}
       ></dragoman-source>`;
+  }
+
+  /** Once for each stop, each frame and each change of a value. */
+  protected override willUpdate(): void {
+    const { history, inspection, sessions } = this.controller;
+    const { scopes, frame, valuesContext } = inspection;
+    const of = history.pastStop ?? scopes;
+    if (of === this.valuesOf) return;
+    this.valuesOf = of;
+    const address = frame && { session_id: sessions.selected, frame_id: frame.frame_id };
+    if (history.pastStop) this.values.set(history.pastStop.variables);
+    else if (!address || !scopes.length) this.values.set([]);
+    else void this.values.read(address, scopes, valuesContext);
   }
 
   /** Breakpoints and clicks change inside of what the source was given. */
