@@ -119,8 +119,8 @@ export class DragomanBreakpointForm extends LitElement {
         <label class="switch"
           ><input
             type="checkbox"
-            .checked=${live(it.enabled)}
-            @change=${() => void this.list.turn(it.id, !it.enabled)}
+            .checked=${live(this.list.isOn(it))}
+            @change=${() => void this.list.turn(it.id, !this.list.isOn(it))}
           />${t("On")}</label
         ></div
       >

@@ -35,6 +35,8 @@ export function settingsOf(kind: string): readonly (keyof BreakpointSettings)[] 
 
 export class BreakpointList {
   all: Breakpoint[] = [];
+  /** Of breakpoints by their id, and of kinds of exceptions. */
+  private readonly pendingSwitches = new Map<number | string, boolean>();
   /** Resolves when every click so far has taken effect. */
   settled: Promise<void> = Promise.resolve();
 
@@ -78,7 +80,23 @@ export class BreakpointList {
   }
 
   turn(id: number, enabled: boolean): Promise<void> {
-    return this.runTool("set_breakpoint", { breakpoint_id: id, enabled });
+    return this.switching(id, enabled, () => this.runTool("set_breakpoint", { breakpoint_id: id, enabled }));
+  }
+
+  isOn(it: Breakpoint): boolean {
+    return this.pendingSwitches.get(it.id) ?? it.enabled;
+  }
+
+  /** Shown at once, as clicks beside lines are. */
+  private async switching(key: number | string, isOn: boolean, apply: () => Promise<void>): Promise<void> {
+    this.pendingSwitches.set(key, isOn);
+    this.changed();
+    try {
+      await apply();
+    } finally {
+      this.pendingSwitches.delete(key);
+      this.changed();
+    }
   }
 
   /** Like all that follow: the error if the daemon refused it, else null. */
@@ -105,14 +123,18 @@ export class BreakpointList {
 
   /** Whether the program stops at exceptions of a kind: at uncaught ones it does unless somebody turned that off. */
   stopsAt(kind: "uncaught" | "raised"): boolean {
+    const pending = this.pendingSwitches.get(kind);
+    if (pending !== undefined) return pending;
     const of = this.plainExceptions(kind);
     return kind === "uncaught" ? !of.length || of.some(({ enabled }) => enabled) : of.some(({ enabled }) => enabled);
   }
 
-  async stopAt(kind: "uncaught" | "raised", wanted: boolean): Promise<void> {
-    for (const { id } of this.plainExceptions(kind)) await this.remove(id);
-    if (wanted !== (kind === "uncaught"))
-      await this.runTool("set_breakpoint", { kind: "exception", exception: kind, enabled: wanted });
+  stopAt(kind: "uncaught" | "raised", wanted: boolean): Promise<void> {
+    return this.switching(kind, wanted, async () => {
+      for (const { id } of this.plainExceptions(kind)) await this.remove(id);
+      if (wanted !== (kind === "uncaught"))
+        await this.runTool("set_breakpoint", { kind: "exception", exception: kind, enabled: wanted });
+    });
   }
 
   /** Those that a switch stands for, instead of a row of their own. */

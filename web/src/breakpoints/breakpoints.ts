@@ -83,9 +83,9 @@ export class DragomanBreakpoints extends LitElement {
     return html`<li>
       <input
         type="checkbox"
-        .checked=${live(it.enabled)}
+        .checked=${live(this.list.isOn(it))}
         aria-label=${t("{name} is on", { name })}
-        @change=${() => void this.list.turn(it.id, !it.enabled)}
+        @change=${() => void this.list.turn(it.id, !this.list.isOn(it))}
       />
       <button
         class="plain item"

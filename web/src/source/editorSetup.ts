@@ -71,7 +71,9 @@ const indentedBlocks = foldService.of((state, start) => {
 function goToLine(view: EditorView): boolean {
   const isOpen = gotoLine(view);
   const dialog = view.dom.querySelector(".cm-dialog");
-  const focusBack = () => setTimeout(() => !dialog?.isConnected && !view.root.activeElement && view.focus());
+  const focus = () => !dialog?.isConnected && !view.root.activeElement && view.focus();
+  // Once the line is in sight: a focus before that would scroll back to where the cursor was drawn.
+  const focusBack = () => requestAnimationFrame(() => requestAnimationFrame(focus));
   for (const kind of ["submit", "keydown", "click"]) dialog?.addEventListener(kind, focusBack);
   return isOpen;
 }

@@ -1,5 +1,5 @@
 /** What the variables of the shown frame hold: read once at each stop, for the ends of lines and for hovering. */
-import type { Load, VariableNode } from "../debugger/variableTree";
+import type { Load, VariableNode } from "../debugger/variables/variableTree";
 import type { Scope, Variable } from "../debugger/toolResults";
 import type { ToolResult } from "../link";
 import type { Language } from "./languages";
@@ -45,7 +45,9 @@ export class FrameValues {
   async read(frame: FrameAddress, scopes: readonly Scope[], context: string): Promise<void> {
     const round = ++this.round;
     const inner = scopes.filter(({ name, expensive }) => !expensive && !OUTER.test(name)).slice(0, MOST_SCOPES);
-    const pages = await Promise.all(inner.map((it) => this.load(it.variables_reference, 0, MOST).catch(() => null)));
+    const pages = await Promise.all(
+      inner.map((it) => this.load(it.variables_reference, 0, MOST, "").catch(() => null)),
+    );
     if (round !== this.round) return;
     const before = context === this.context ? this.lastRead : new Map<string, VariableNode>();
     const read = pages.flatMap((page) => page?.variables ?? []).reverse(); // an inner one hides an outer one

@@ -2,8 +2,8 @@
 import { StateEffect, StateField, type Extension } from "@codemirror/state";
 import type { EditorView } from "@codemirror/view";
 import { hoverTooltip, keymap, showTooltip, type Tooltip } from "@codemirror/view";
-import type { Load, VariableNode } from "../debugger/variableTree";
-import "../debugger/variableTree";
+import type { Load, VariableNode } from "../debugger/variables/variableTree";
+import "../debugger/variables/variableTree";
 import { t } from "../link";
 import { pathAt, type ValuePath } from "./valuePath";
 
@@ -71,7 +71,13 @@ function cardOf(node: VariableNode, load: Load): HTMLElement {
   const card = document.createElement("div");
   card.className = "card";
   const values = document.createElement("dragoman-values");
-  Object.assign(values, { roots: [node], load, label: t("Value of {name}", { name: node.name }), expandsFirst: true });
+  Object.assign(values, {
+    roots: [node],
+    load,
+    label: t("Value of {name}", { name: node.name }),
+    expandsFirst: true,
+    rowsAtMost: 10,
+  });
   card.append(values);
   return card;
 }
