@@ -137,7 +137,7 @@ Object.assign(CHINESE, {
   "Output and console": "输出与控制台",
   "Find in the output": "在输出中查找",
   "Find": "查找",
-  "{number} of {count}": "第 {number} 处，共 {count} 处",
+  "{number} of {count}": "第 {number} 个，共 {count} 个",
   "Close the search": "关闭查找",
   "Copy": "复制",
   "Copied": "已复制",
