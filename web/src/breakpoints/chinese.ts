@@ -17,7 +17,7 @@ Object.assign(CHINESE, {
   "Set a breakpoint": "设置断点",
   "On": "启用",
   "Only {who} can change these conditions. You can turn the breakpoint off, remove it, or replace it with one of yours.":
-    "只有{who}可以修改这些条件。您可以停用或移除此断点，也可以换成自己的断点。",
+    "只有{who}可以修改这些条件。你可以停用或移除此断点，也可以换成自己的断点。",
   "its owner": "设置者",
   "Make it mine": "换成我的断点",
   "Save": "保存",
