@@ -217,5 +217,5 @@ def test_ten_thousand_moments_are_dragged_and_scrolled_through_without_a_pause(t
 
 def _busy_ms(metrics: CDPSession) -> float:
     """Spent by the main thread on scripts, styles and layout until now."""
-    found = {it["name"]: it["value"] for it in metrics.send("Performance.getMetrics")["metrics"]}
+    found: dict[str, float] = {it["name"]: it["value"] for it in metrics.send("Performance.getMetrics")["metrics"]}
     return 1000 * sum(found[name] for name in ("ScriptDuration", "LayoutDuration", "RecalcStyleDuration"))
