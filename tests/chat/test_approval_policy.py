@@ -198,10 +198,15 @@ COMMANDS = [
     ("set_breakpoint", "function_name", ["main; shell ls", "main ls", "main if f", "-exec", "main\nls", "$(ls)"]),
     ("check", "claim", ["n >= 0"]),
     ("check", "expressions", [["n"]]),
+    ("check", "returns", ["main ls"]),
     ("find_change", "expression", ["n"]),
     ("find_change", "invariant", ["n"]),
     ("find_change", "function", ["main ls"]),
-    ("trace", "points", [[{"expressions": ["n"]}], [{"condition": "n"}], [{"function": "main ls"}]]),
+    (
+        "trace",
+        "points",
+        [[{"expressions": ["n"]}], [{"condition": "n"}], [{"function": "main ls"}], [{"returns": "main ls"}]],
+    ),
 ]
 
 

@@ -284,7 +284,7 @@ _HITS = EffectChecks(hit_condition_has_effects, hit_condition_has_effects, hit_c
 _MESSAGE = EffectChecks(message_has_effects, message_has_console_effects, message_reads_member)
 _FUNCTION = EffectChecks(function_has_effects, function_has_console_effects, function_has_effects)
 _PLACE = frozenset({"file_path", "line_number", "line_text"})
-_POINT = ToolRule(_PLACE, {"expressions": _CODE, "condition": _CODE, "function": _FUNCTION})
+_POINT = ToolRule(_PLACE, {"expressions": _CODE, "condition": _CODE, "function": _FUNCTION, "returns": _FUNCTION})
 _WAITS = frozenset({"session_id", "timeout_s", "wait"})
 _CONTINUE_RULE = ToolRule(_WAITS | {"thread_id", "until", "step_type"})
 _LIMITS = frozenset({"max_hits", "max_chars", "max_steps", "timeout_s", "session_id", "stop"})
@@ -323,7 +323,8 @@ TOOL_RULES: Mapping[str, ToolRule] = {
     # Tools that start a program, or inspect one that a session holds already.
     "trace": ToolRule(_LIMITS, {"points": _POINT}),
     "check": ToolRule(
-        _LIMITS | _PLACE, {"claim": _CODE, "expressions": _CODE, "condition": _CODE, "function": _FUNCTION}
+        _LIMITS | _PLACE,
+        {"claim": _CODE, "expressions": _CODE, "condition": _CODE, "function": _FUNCTION, "returns": _FUNCTION},
     ),
     "find_change": ToolRule(_LIMITS | _PLACE, {"expression": _CODE, "invariant": _CODE, "function": _FUNCTION}),
     "trace_call": ToolRule(_LIMITS | {"call"}, {"where": _CODE, "function": _FUNCTION}),
