@@ -10,6 +10,7 @@ A command must exit with 0, unless the next command is `echo $?`, which prints t
 from __future__ import annotations
 
 import contextlib
+import functools
 import json
 import os
 import re
@@ -17,7 +18,7 @@ import select
 import signal
 import subprocess
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -164,9 +165,14 @@ class Guide:
 
     folder: Path
     shell: Shell
-    agent: Agent
+    connect: Callable[[], Agent]
     shown_as: Mapping[str, str] = field(default_factory=dict)
     """Paths of this machine, and how a guide writes them."""
+
+    @functools.cached_property
+    def agent(self) -> Agent:
+        """Connected at its first call. Beside an agent, commands of this process count as the agent's."""
+        return self.connect()
 
     def run(self, example: Example) -> tuple[str, int]:
         if example.kind == "console":
@@ -186,8 +192,9 @@ class Guide:
 
 @contextlib.contextmanager
 def reader(folder: Path, environment: Mapping[str, str], shown_as: Mapping[str, str]) -> Iterator[Guide]:
-    with shell_in(folder, environment) as shell, agent_in(dict(environment), folder / "examples") as agent:
-        yield Guide(folder, shell, agent, shown_as)
+    with shell_in(folder, environment) as shell, contextlib.ExitStack() as agents:
+        connect = functools.partial(agent_in, dict(environment), folder / "examples")
+        yield Guide(folder, shell, lambda: agents.enter_context(connect()), shown_as)
 
 
 def problems(guide: Guide, text: str) -> list[str]:

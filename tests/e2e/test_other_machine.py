@@ -154,7 +154,7 @@ def test_an_agent_goes_on_after_its_link_died_in_the_middle_of_a_call(
     lost = agent.answer()["error"]
     assert lost["data"]["code"] == "link_lost"
     assert lost["message"].startswith(f"The connection to {machine.name} broke: ")
-    assert "The next call connects again" in lost["message"]
+    assert "The next call reconnects" in lost["message"]
     sessions = agent.call("list_sessions")["result"]["structuredContent"]["sessions"]
     assert [it["state"] for it in sessions if it["state"] != "Terminated"] == ["Running"]
     stopped = agent.call("stop_debugging", session_id=sessions[-1]["session_id"])

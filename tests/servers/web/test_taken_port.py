@@ -69,6 +69,7 @@ def log_in(cli: Cli, page: Page) -> Proof:
     """A tab with its session, which is read here so that it can be looked for in what others got."""
     page.goto(cli("page").stdout.strip())
     expect(page.locator("#connection.good")).to_have_text("connected")
+    page.get_by_role("tab", name="Chat").click()
     kept = page.evaluate("JSON.parse(sessionStorage.session)")
     return Proof(ProofSession(kept["id"], kept["secret"]), page.evaluate("location.host"))
 
