@@ -139,7 +139,7 @@ def test_conversations_have_addresses(tab: Tab) -> None:
     choice.select_option(label="/status number=1")
     expect_address(tab, f"#chat/{keys[1]}")
     expect(tab.page.locator("dragoman-chat").get_by_role("alert")).to_have_count(0)
-    for _ in range(8):  # to where it was opened, which is the main conversation
+    for _ in range(7):  # to where it was opened, which is the main conversation
         tab.page.go_back()
     expect(shown(tab)).to_have_text("Chat")
     expect(words).to_have_count(0)
