@@ -159,6 +159,7 @@ def test_settings_of_others_making_are_text(tab: Tab) -> None:
     expect(view.locator(".waits").first).to_contain_text(BOLD)
     expect(view.locator(".standing")).to_contain_text(NO_SPACE)
     expect(view.locator("#model_key_command")).to_contain_text(NO_SPACE)
+    view.locator("details.others:not([open]) > summary").evaluate_all("found => found.forEach((it) => it.click())")
     view.locator("#client-codex summary").click()
     expect(view.locator("#client-codex")).to_contain_text("<svg/onload")
     view.get_by_role("button", name="Connect", exact=True).click()

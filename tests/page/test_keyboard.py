@@ -24,13 +24,16 @@ RING = """() => {
   return at?.matches(":focus-visible") && getComputedStyle(at).outlineStyle !== "none";
 }"""
 CUT = """() => {
+  const above = (it) => it.assignedSlot ?? it.parentElement ?? it.getRootNode().host;
   let at = document.activeElement;
   while (at?.shadowRoot?.activeElement) at = at.shadowRoot.activeElement;
+  // An editor's text is larger than what is in sight of it, so the ring is that of the box around it.
+  while (at && getComputedStyle(at).outlineStyle === "none") at = above(at);
+  if (!at) return "";
   const { outlineWidth, outlineOffset } = getComputedStyle(at);
   const reach = parseFloat(outlineWidth) + parseFloat(outlineOffset);
   const { left, right, top, bottom } = at.getBoundingClientRect();
   const ring = { left: left - reach, right: right + reach, top: top - reach, bottom: bottom + reach };
-  const above = (it) => it.assignedSlot ?? it.parentElement ?? it.getRootNode().host;
   for (let box = above(at); box; box = above(box)) {
     const { overflowX, overflowY } = getComputedStyle(box);
     if (overflowX === "visible" && overflowY === "visible") continue;

@@ -22,8 +22,17 @@ export const sourceStyles = css`
     background: var(--card);
     color: var(--ink);
   }
+  /* The text is longer and wider than what is in sight: the ring is drawn around what scrolls, inside of it. */
+  .cm-editor .cm-content:focus-visible {
+    outline: 0 none;
+    outline-offset: 0;
+  }
   .cm-editor.cm-focused {
     outline: none;
+  }
+  .cm-editor:has(.cm-content:focus-visible) {
+    outline: 2px solid var(--accent);
+    outline-offset: -2px;
   }
   .cm-editor .cm-scroller {
     font: 0.85rem/21px var(--mono);
