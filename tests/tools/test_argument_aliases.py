@@ -178,8 +178,8 @@ def test_the_published_form_stays_as_it_is(
         (SetBreakpointParameters, {"file_path": "a.py:14", "line_number": 15}, '"line_number": 15'),
         (TraceParameters, {**RUN, "points": ["a.py"]}, '"line_number": 14'),
         (TraceParameters, {**RUN, "points": ["around the loop"]}, '"line_number": 14'),
-        (TraceParameters, {**RUN, "points": [{"line": 3, "expressions": ["__return__"]}]}, "as `returns`"),
-        (CheckParameters, {**RUN, "claim": "__return__ > 0"}, "as `returns`"),
+        (TraceParameters, {**RUN, "points": [{"line": 3, "expressions": ["__return__"]}]}, '"returns"'),
+        (CheckParameters, {**RUN, "claim": "__return__ > 0"}, '"returns"'),
         (FindChangeParameters, {**RUN, "function": "total", "expression": "$ret"}, "`return` statement"),
     ],
 )

@@ -68,7 +68,9 @@ from dragoman.servers.web.canvas_api import CanvasApi
 from dragoman.servers.web.debug_api import DebugApi
 from dragoman.servers.web.editor_api import EditorApi
 from dragoman.servers.web.feed import EventFeed
-from dragoman.servers.web.onboarding.start_api import OnboardingApis
+from dragoman.servers.web.onboarding.clients_api import ClientsApi
+from dragoman.servers.web.onboarding.demo_api import DemoApi
+from dragoman.servers.web.onboarding.start_api import StartApi
 from dragoman.servers.web.page_forwarder import PageForwarder
 from dragoman.servers.web.replay_api import ReplayApi
 from dragoman.servers.web.settings_api import PreferencesApi, SettingsApi
@@ -342,7 +344,8 @@ class _Services:
             StatusApi(journal, self._lag, __version__, report, mcp_endpoint.usage), feed, CanvasApi(chat.canvas), calls,
             TerminalApi(terminal.record, terminal.answers_of, state.workspace), chosen,
             EditorApi(debugger.editors), PreferencesApi(paths.preferences_file), StopApi(self._emergency),
-            ReplayApi(debugger.replays), debug, OnboardingApis.of(journal, calls, debugger.trust.trusts, state.address),
+            ReplayApi(debugger.replays), debug, StartApi(journal, calls, debugger.trust.trusts),
+            ClientsApi(state.address), DemoApi(),
         )  # fmt: skip
         pages, forwarders = PageForwarder(names, state.instance, state.bind, state.port), settings.debug_port_users
         prover = SocketAuthenticator(self._keys, links, state.instance, names, pages.remote_of, known_uids(forwarders))

@@ -458,7 +458,7 @@ def _refuse_return_value(fields: Collection[str], accepted: Mapping[str, Any]) -
         raise DragomanError(
             "bad_arguments",
             localize("`{name}` is not a variable of the program.", name=named[0]),
-            hint=localize("Pass the function as `returns`: there, `__return__` is the value.")
+            hint=localize("Pass {correction}.", correction='"returns": "FUNCTION"')
             if "returns" in fields
             else localize("Use the line of the `return` statement and the expression that it returns."),
         )

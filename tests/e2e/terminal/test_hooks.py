@@ -403,7 +403,7 @@ def test_after_exec_commands_are_still_recorded_and_a_line_says_how(shell: str, 
         terminal, daemon = both
         seen = len(terminal.screen)
         terminal.run(line)
-        terminal.until(b"After `exec`, commands are read from the screen", after=seen)
+        terminal.until(b"After `exec`, Dragoman reads commands from the screen", after=seen)
         eventually(lambda: daemon.lines() == [line])
         terminal.run("echo o''ne", shown="one")
         terminal.run_until_quiet(0.1)

@@ -144,7 +144,7 @@ def test_a_closed_window_ends_the_wrapper_whatever_its_shell_does(line: str, bas
 
 
 def test_a_fault_of_ours_costs_the_recording_and_not_the_shell(variables: dict[str, str], daemon: StandIn) -> None:
-    broken = "import dragoman.shell.recording.recorder as r\nr.ShellRecorder.typed = lambda *a, **k: 1 / 0\n"
+    broken = "import dragoman.shell.recording.recorder as r\nr.ShellRecorder.handle_keys = lambda *a, **k: 1 / 0\n"
     run = "import runpy; runpy.run_module('dragoman.shell', run_name='__main__', alter_sys=True)"
     with held([sys.executable, "-P", "-c", broken + run, "--", "bash"], variables) as terminal:
         terminal.until(b"prompt> ")

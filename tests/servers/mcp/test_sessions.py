@@ -132,4 +132,5 @@ async def test_connects_and_disconnects_are_in_the_journal(running: Cli, tmp_pat
     (went,) = eventually(lambda: events("mcp disconnected"))
     assert (came["kind"], went["kind"]) == ("mcp.connected", "mcp.disconnected")
     assert came["session"] == went["session"]
-    assert came["body"] == went["body"] == {"client": "mcp", "version": "0.1.0", "workspace": str(tmp_path)}
+    who = {"client": "mcp", "version": "0.1.0", "workspace": str(tmp_path)}
+    assert (came["body"], went["body"]) == (who, {**who, "calls": 0, "characters": 0})

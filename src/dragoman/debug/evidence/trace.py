@@ -117,7 +117,7 @@ async def _run_with_returns(run: EvidenceRun, probe: EvidenceProbe) -> RunOutcom
 no_return_points = ErrorSpec(
     "bad_arguments",
     "This debugger cannot write rows at the return of a function by its name.",
-    "Pass the `line_number` of a `return` statement, or use trace_call.",
+    "Pass the `line_number` of a `return` statement.",
 )
 
 

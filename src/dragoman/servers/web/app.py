@@ -40,7 +40,9 @@ from dragoman.servers.web.errors import (
 )
 from dragoman.servers.web.feed import EventFeed
 from dragoman.servers.web.guard import GuardedRoute, GuardMiddleware, RouteTable, read_body
-from dragoman.servers.web.onboarding.start_api import OnboardingApis
+from dragoman.servers.web.onboarding.clients_api import ClientsApi
+from dragoman.servers.web.onboarding.demo_api import DemoApi
+from dragoman.servers.web.onboarding.start_api import StartApi
 from dragoman.servers.web.replay_api import ReplayApi
 from dragoman.servers.web.settings_api import Preferences, PreferencesApi, SettingsApi
 from dragoman.servers.web.sockets import CLOSE_BAD_MESSAGE, SocketAuthenticator, close
@@ -153,7 +155,9 @@ class WebApis:
     stop: StopApi
     replay: ReplayApi
     debug: DebugApi
-    onboarding: OnboardingApis
+    start: StartApi
+    clients: ClientsApi
+    demo: DemoApi
 
 
 def build_table(
@@ -212,7 +216,11 @@ def api_routes(apis: WebApis) -> list[Route]:
         Route("/api/terminals/ask", terminals.ask, methods=["POST"]),
         Route("/api/settings", settings.show, methods=["GET"]),
         Route("/api/settings/change", settings.change, methods=["POST"]),
-        *apis.onboarding.routes(),
+        Route("/api/start", apis.start.show, methods=["GET"]),
+        Route("/api/demo", apis.demo.run, methods=["POST"]),
+        Route("/api/settings/clients", apis.clients.list, methods=["GET"]),
+        Route("/api/settings/clients/plan", apis.clients.plan, methods=["POST"]),
+        Route("/api/settings/clients/write", apis.clients.write, methods=["POST"]),
         Route("/api/preferences", apis.preferences.show, methods=["GET"]),
         Route("/api/preferences/change", apis.preferences.change, methods=["POST"]),
         Route("/api/gateway", settings.show_gateway, methods=["GET"]),

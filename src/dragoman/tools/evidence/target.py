@@ -321,7 +321,7 @@ def _at_return_statement(place: ReturnPlace, expressions: tuple[str, ...], condi
 _return_within_line = ErrorSpec(
     "bad_arguments",
     "{file}:{line} does something else before it returns, so a stop there is not always a return.",
-    "Use trace_call, which shows the result of a call.",
+    "Trace the whole call, which shows its result.",
 )
 
 
@@ -330,7 +330,7 @@ _one_location = ErrorSpec("bad_arguments", "Pass exactly one of `line_number`, `
 _unreadable_return = ErrorSpec(
     "bad_arguments",
     "What {file}:{line} returns can only be read by computing it again, which may change the program.",
-    "Leave `__return__` out, or use trace_call, which shows the result of a call.",
+    "Leave `__return__` out, or trace the whole call.",
 )
 
 

@@ -9,12 +9,10 @@ from typing import Any, Protocol
 
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import Route
 
 from dragoman.core.events import RecordedEvent
 from dragoman.servers.web.bodies import json_response
-from dragoman.servers.web.onboarding.clients_api import ClientsApi
-from dragoman.servers.web.onboarding.demo_api import AGENT_NAME, DemoApi, is_demo_folder
+from dragoman.servers.web.onboarding.demo_api import AGENT_NAME, is_demo_folder
 from dragoman.servers.web.tool_api import ToolApi
 
 _SEARCHED = 50
@@ -63,28 +61,3 @@ class StartApi:
         """Whether an agent other than the demo's has connected."""
         connected: dict[str, Any] = {"limit": _SEARCHED, "kinds": ("mcp.connected",)}
         return any(it.event.body.get("client") != AGENT_NAME for it in await self.journal.search("mcp", **connected))
-
-
-@dataclass(frozen=True, slots=True)
-class OnboardingApis:
-    """What the page needs for a first visit."""
-
-    start: StartApi
-    clients: ClientsApi
-    demo: DemoApi
-
-    @classmethod
-    def of(
-        cls, journal: StepJournal, calls: ToolApi, trusts: Callable[[Path], Awaitable[bool]], address: str
-    ) -> OnboardingApis:
-        """`address` is where this daemon listens."""
-        return cls(StartApi(journal, calls, trusts), ClientsApi(address), DemoApi())
-
-    def routes(self) -> list[Route]:
-        return [
-            Route("/api/start", self.start.show, methods=["GET"]),
-            Route("/api/demo", self.demo.run, methods=["POST"]),
-            Route("/api/settings/clients", self.clients.list, methods=["GET"]),
-            Route("/api/settings/clients/plan", self.clients.plan, methods=["POST"]),
-            Route("/api/settings/clients/write", self.clients.write, methods=["POST"]),
-        ]
