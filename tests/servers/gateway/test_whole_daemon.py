@@ -113,7 +113,7 @@ async def test_without_a_model_every_tool_is_a_command(victim: TargetDaemon) -> 
         assert offered["completions"] == ["/show_canvas"]
         (offer,) = offered["offers"]
         assert offer["text"] == "/show_canvas"
-        assert offer["description"].startswith("Show the user text, tables")
+        assert offer["description"].startswith("Use when prose is not enough")
 
 
 async def test_what_is_drawn_in_the_chat_is_reported_with_its_viewers(victim: TargetDaemon) -> None:
