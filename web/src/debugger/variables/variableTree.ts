@@ -98,11 +98,11 @@ export class DragomanValues extends LitElement {
     if (changed.has("filter") && !changed.has("roots") && this.hasUpdated) this.readFiltered();
     if (!changed.has("roots")) return;
     this.whole = null;
-    this.refused = "";
     this.round++;
     this.requested.clear();
     if (this.roots.length)
       [this.isNewContext, this.comparedContext] = [this.context !== this.comparedContext, this.context];
+    if (this.isNewContext) this.refused = ""; // values that are read again leave a refusal to be read
     if (this.expandsFirst && this.roots[0] && !this.wasExpanded) {
       this.expanded.add(nodeKey("", this.roots[0].name, 0));
       this.wasExpanded = true;
