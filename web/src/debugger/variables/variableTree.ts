@@ -102,7 +102,7 @@ export class DragomanValues extends LitElement {
     this.requested.clear();
     if (this.roots.length)
       [this.isNewContext, this.comparedContext] = [this.context !== this.comparedContext, this.context];
-    if (this.isNewContext) this.refused = ""; // values that are read again leave a refusal to be read
+    if (this.isNewContext || changed.has("stop")) this.refused = ""; // values that are only read again leave it
     if (this.expandsFirst && this.roots[0] && !this.wasExpanded) {
       this.expanded.add(nodeKey("", this.roots[0].name, 0));
       this.wasExpanded = true;
