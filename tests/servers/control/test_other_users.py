@@ -8,7 +8,7 @@ import socket
 import stat
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from tempfile import gettempdir
+from tempfile import TemporaryDirectory, gettempdir
 
 import psutil
 import pytest
@@ -32,8 +32,9 @@ def within_reach(home: Path) -> Iterator[TargetDaemon]:
 
 
 @pytest.fixture(scope="module")
-def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TargetDaemon]:
-    with within_reach(tmp_path_factory.mktemp("home")) as daemon:
+def guarded() -> Iterator[TargetDaemon]:
+    """Not below pytest's own folder: each pytest that a test beside this one starts closes that to others again."""
+    with TemporaryDirectory(prefix="dragoman-") as folder, within_reach(Path(folder)) as daemon:
         yield daemon
 
 
@@ -108,10 +109,8 @@ def test_another_user_that_keeps_connecting_blocks_nobody(victim: TargetDaemon) 
 
 
 @only_root
-def test_without_the_check_of_the_uid_the_same_caller_would_be_welcome(
-    tmp_path_factory: pytest.TempPathFactory,
-) -> None:
-    with within_reach(tmp_path_factory.mktemp("home")) as victim:
+def test_without_the_check_of_the_uid_the_same_caller_would_be_welcome() -> None:
+    with TemporaryDirectory(prefix="dragoman-") as folder, within_reach(Path(folder)) as victim:
         victim.switch_off("dragoman.servers.control.server:is_own_peer", answer=True)
         victim.paths.socket.parent.chmod(0o777)
         victim.paths.socket.chmod(0o777)
