@@ -17,9 +17,9 @@ NAMED = {
     "<lambda>": FunctionName("<lambda>"),
     "shop/cart.py::Cart::total": FunctionName("Cart.total", "shop/cart.py"),
     "cart.js:total": FunctionName("total", "cart.js"),
-    "/work/a b/cart.go::total()": FunctionName("total", "/work/a b/cart.go"),
+    "/shop/a b/cart.go::total()": FunctionName("total", "/shop/a b/cart.go"),
     "cart.py:12:5": FunctionName("", "cart.py", 12),
-    'File "/work/cart.py", line 12, in total': FunctionName("", "/work/cart.py", 12),
+    'File "/shop/cart.py", line 12, in total': FunctionName("", "/shop/cart.py", 12),
 }
 
 

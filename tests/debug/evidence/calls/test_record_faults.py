@@ -22,7 +22,7 @@ HERE = Path("/work")
 
 def record(**more: Any) -> dict[str, Any]:
     found: dict[str, Any] = {
-        "function": "total", "file": "/work/shop.py", "first": 1, "call": 1, "calls": 1, "lines": 1,
+        "function": "total", "file": "/shop/shop.py", "first": 1, "call": 1, "calls": 1, "lines": 1,
         "rows": [{"line": 2}], "end": {"how": "returned", "line": 2, "value": "3"},
     }  # fmt: skip
     return found | more
